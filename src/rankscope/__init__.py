@@ -1,0 +1,2 @@
+"""rankscope."""
+__version__ = "0.1.0"

@@ -1,0 +1,23 @@
+"""What can go wrong, in one line each: what was read, what would be right, what to do next."""
+
+from __future__ import annotations
+
+
+class RankscopeError(Exception):
+    """Base of every error that rankscope raises on purpose; its text is one line for people."""
+
+    exit_code = 2
+
+
+class InputError(RankscopeError, ValueError):
+    """A file, a value or a name that cannot be used as it stands."""
+
+
+class DataError(RankscopeError, ValueError):
+    """The input can be read, but gives no answer, as when run and qrels share no query."""
+
+    exit_code = 3
+
+
+class MissingExtraError(RankscopeError, ImportError):
+    """A part of rankscope that needs a package that is not installed."""
