@@ -1,2 +1,65 @@
-"""rankscope."""
+"""rankscope: learn whether rankings are good, in numbers you can defend.
+
+>>> import rankscope as rs
+>>> scores = rs.evaluate({"q1": {"a": 1, "b": 0}}, {"q1": {"b": 2.0, "a": 1.0}}, ["RR", "nDCG@10"])
+>>> scores["RR"]
+0.5
+
+Everything is found here and loaded when it is first used: verbs (``evaluate``), readers (``read_run``,
+``read_qrels``), ``parse``, and every metric by its name (``rs.nDCG @ 10``).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
+
+_PLACES = {
+    "evaluate": "rankscope.verbs.evaluate",
+    "Scores": "rankscope.verbs.scores",
+    "read_run": "rankscope.files",
+    "read_qrels": "rankscope.files",
+    "Run": "rankscope.tables",
+    "Qrels": "rankscope.tables",
+    "parse": "rankscope.metrics",
+    "Metric": "rankscope.metrics",
+    "Terms": "rankscope.metrics",
+    "Example": "rankscope.metrics",
+    "Lists": "rankscope.lists",
+    "RankscopeError": "rankscope.errors",
+    "InputError": "rankscope.errors",
+    "DataError": "rankscope.errors",
+}
+
+if TYPE_CHECKING:
+    from rankscope.errors import DataError, InputError, RankscopeError
+    from rankscope.files import read_qrels, read_run
+    from rankscope.lists import Lists
+    from rankscope.metrics import *
+    from rankscope.metrics import Example, Metric, Terms, parse
+    from rankscope.tables import Qrels, Run
+    from rankscope.verbs.evaluate import evaluate
+    from rankscope.verbs.scores import Scores
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    if name in _PLACES:
+        value = getattr(import_module(_PLACES[name]), name)
+    else:
+        from rankscope.metrics import CATALOGUE
+
+        value = CATALOGUE.get(name)
+        if value is None or value.__name__ != name:
+            raise AttributeError(f"module 'rankscope' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    from rankscope.metrics import CATALOGUE
+
+    return sorted({*globals(), *_PLACES, *(cls.__name__ for cls in CATALOGUE.values())})

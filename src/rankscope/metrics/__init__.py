@@ -1,0 +1,94 @@
+"""Every metric, by family, and how a spelling becomes one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from rankscope.declared import parse_all as _parse_all
+from rankscope.errors import InputError
+from rankscope.metrics.base import Example, Metric, Terms
+from rankscope.metrics.browsing import *
+from rankscope.metrics.counts import *
+from rankscope.metrics.gain import *
+from rankscope.metrics.interpolated import *
+from rankscope.metrics.pairs import *
+from rankscope.metrics.pooled import *
+from rankscope.metrics.relevance import *
+from rankscope.metrics.trec import OFFICIAL, parse_trec
+
+CATALOGUE: dict[str, type[Metric]] = Metric.catalogue
+
+DEFAULT = ("nDCG@10", "AP", "RR@10", "R@100", "P@10", "Judged@10")
+
+NICKNAMES = ("official", "all_trec")
+
+
+def parse(text: str | Metric | type[Metric]) -> Metric:
+    """Read one metric: ``nDCG(gain='exponential')@10``, ``mrr@10`` or trec_eval's ``ndcg_cut_10``.
+
+    Metrics and metric classes pass through. Raises InputError for what is no metric, or is several.
+
+    >>> parse("ndcg_cut_10")
+    nDCG@10
+    >>> parse("RBP(p=0.5, max_rel=2)")
+    RBP(p=0.5, max_grade=2)
+    """
+    metrics = parse_many(text)
+    if len(metrics) != 1:
+        raise InputError(f"metric {text!r} names {len(metrics)} metrics where one is wanted: {', '.join(map(str, metrics[:3]))} ...")
+    return metrics[0][1]
+
+
+def parse_many(text: str | Metric | type[Metric]) -> list[tuple[str, Metric]]:
+    """Read all metrics that a spelling names, each with what was asked: ``nDCG@5,10``, ``P.5,10``, ``official``.
+
+    >>> parse_many("nDCG@5,10")
+    [('nDCG@5', nDCG@5), ('nDCG@10', nDCG@10)]
+    """
+    if isinstance(text, Metric):
+        return [(str(text), text)]
+    if isinstance(text, type) and issubclass(text, Metric):
+        return [(text.__name__, parse(text.__name__))]
+    if not isinstance(text, str):
+        raise InputError(f"a metric is a name like 'nDCG@10' or an object like nDCG @ 10, not {text!r}")
+    parts = _split(text)
+    found = [pair for part in parts for pair in _read(part)]
+    # one spelling, one metric: what was asked is kept to the letter
+    return [(text.strip(), found[0][1])] if len(parts) == len(found) == 1 and not parse_trec(parts[0], CATALOGUE) else found
+
+
+def _split(text: str) -> list[str]:
+    """Blanks between metrics part them; blanks inside parentheses do not."""
+    return re.findall(r"(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|[^\s()]|\)|\()+", re.sub(r"\s*([(@,=])\s*", r"\1", text.strip())) or [text]
+
+
+def _read(text: str) -> list[tuple[str, Metric]]:
+    if text == "official":
+        return [pair for name in OFFICIAL for pair in _read(name)]
+    if text == "all_trec":
+        names = dict.fromkeys(spec.name for cls in CATALOGUE.values() for spec in cls.__dict__.get("trec", ()))
+        return [pair for name in names for pair in _read(name)]
+    named = parse_trec(text, CATALOGUE)
+    if named is not None and (len(named) > 1 or text not in CATALOGUE):
+        return [(metric.trec_name() or text, metric) for metric in named]
+    found = _parse_all(Metric, text)
+    return [(text if len(found) == 1 else str(metric), metric) for metric in found]
+
+
+def families() -> dict[str, list[type[Metric]]]:
+    """The catalogue by family, each metric once."""
+    out: dict[str, list[type[Metric]]] = {}
+    for cls in dict.fromkeys(CATALOGUE.values()):
+        out.setdefault(cls.__module__.rpartition(".")[2], []).append(cls)
+    return out
+
+
+def in_order(metrics: Iterable[Any]) -> list[tuple[str, Metric]]:
+    """Read a list of spellings, each metric once, in the order asked."""
+    seen: dict[Metric, str] = {}
+    for text in metrics:
+        for asked, metric in parse_many(text):
+            seen.setdefault(metric, asked)
+    return [(asked, metric) for metric, asked in seen.items()]

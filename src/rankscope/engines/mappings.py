@@ -1,0 +1,176 @@
+"""``judge`` for dicts: look up the judged documents, count the scores above. No table is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from rankscope.engines.base import Order, Seen
+from rankscope.errors import InputError
+from rankscope.lists import Array, Judged
+
+Ranking = Mapping[str, float]
+
+
+def judge(run: Mapping[str, Ranking], qrels: Mapping[str, Ranking], order: Order, label: str = "run") -> tuple[Judged, Seen]:
+    """Find each query's judged documents in ``{query: {document: score}}``; the same answer as from tables."""
+    if order.ties == "rank":
+        raise InputError(f"{label}: a dict has no rank column, which ties='rank' needs; use ties='input' for the order given")
+    extra = tuple(query for query in run if query not in qrels)
+    names = [*qrels, *extra] if order.extra else list(qrels)
+    found = _Found(order)
+    counts = _Counts(order.cutoffs)
+    for number, query in enumerate(names):
+        scores, grades = run.get(query, {}), qrels.get(query, {})
+        if not grades.keys() <= scores.keys():
+            # a judged document that is not found may be one whose id is a number on one side
+            scores, grades = as_text(scores, f"{label}: query {query}"), as_text(grades, f"qrels: query {query}")
+        ordered = _numbers(scores, f"{label}: query {query}", "score")
+        _numbers(grades, f"qrels: query {query}", "grade")
+        found.add(number, scores, ordered, grades)
+        counts.add(ordered, query in qrels)
+    for query in extra if not order.extra else ():
+        counts.add(_numbers(run[query], f"{label}: query {query}", "score"), False)
+    seen = Seen(
+        rows=counts.rows,
+        queries=len(run),
+        missing=tuple(query for query in qrels if query not in run),
+        extra=extra,
+        tied_rows=counts.tied,
+        tied_at=dict(counts.at),
+    )
+    return found.judged(names), seen
+
+
+class _Found:
+    """Judged documents, collected query by query and laid out at the end."""
+
+    def __init__(self, order: Order) -> None:
+        self.order = order
+        self.retrieved: list[int] = []
+        self.size: list[int] = []
+        self.grade: list[float] = []
+        self.score: list[Array] = []
+        self.first: list[Array] = []
+        self.last: list[Array] = []
+        self.ahead: list[tuple[int, int]] = []
+
+    def add(self, number: int, scores: Ranking, ordered: Array, grades: Ranking) -> None:
+        """Add one query: where each judged document's score stands among all scores."""
+        if grades:
+            nan = float("nan")
+            score = np.array([scores.get(doc, nan) for doc in grades], dtype=float)
+            first, last = ordered.searchsorted(score, "left"), ordered.searchsorted(score, "right")
+            for i in np.flatnonzero(last - first > 1).tolist():
+                doc = next(islice(grades, i, None))
+                self.ahead.append((len(self.grade) + i, _ahead(doc, scores, self.order.ties)))
+            # counted from the top
+            self.first.append(len(ordered) - last)
+            self.last.append(len(ordered) - first)
+            self.grade.extend(grades.values())
+            self.score.append(score)
+        self.size.append(len(grades))
+        self.retrieved.append(len(ordered))
+
+    def judged(self, names: list[str]) -> Judged:
+        """All of it, the retrieved documents of each query first and by rank."""
+        score = np.concatenate(self.score) if self.score else np.empty(0)
+        grade = np.array(self.grade, dtype=float)
+        above = np.concatenate(self.first) if self.first else np.empty(0, dtype=np.int64)
+        tie_size = (np.concatenate(self.last) if self.last else above) - above
+        rank = above + 1
+        for row, ahead in self.ahead:
+            rank[row] += ahead
+        retrieved = np.array(self.retrieved, dtype=np.int64)
+        found = ~np.isnan(score)
+        if self.order.depth is not None:
+            found &= rank <= self.order.depth
+            retrieved = np.minimum(retrieved, self.order.depth)
+        query = np.repeat(np.arange(len(names)), self.size)
+        by = np.lexsort((-grade, np.where(found, rank, np.iinfo(np.int64).max), query))
+        found = found[by]
+        return Judged(
+            query_id=names,
+            retrieved=retrieved,
+            size=np.array(self.size, dtype=np.int64),
+            found=np.bincount(query, weights=found, minlength=len(names)).astype(np.int64),
+            grade=grade[by],
+            rank=np.where(found, rank[by], 0),
+            tie_start=np.where(found, above[by] + 1, 0),
+            tie_size=np.where(found, tie_size[by], 1),
+            score=np.where(found, score[by], np.nan) if "score" in self.order.needs else None,
+        )
+
+
+class _Counts:
+    """Rows and ties met on the way."""
+
+    def __init__(self, cutoffs: tuple[int, ...]) -> None:
+        self.rows = self.tied = 0
+        self.at = dict.fromkeys(cutoffs, 0)
+
+    def add(self, ordered: Array, judged: bool) -> None:
+        """Count one query, its scores in rising order; only judged queries count at the cutoffs."""
+        n = len(ordered)
+        self.rows += n
+        same = ordered[1:] == ordered[:-1]
+        if same.any():
+            self.tied += int(np.count_nonzero(np.append(same, False) | np.append(False, same)))
+            for k in self.at if judged else ():
+                self.at[k] += bool(n > k and same[n - k - 1])
+
+
+def _numbers(values: Ranking, where: str, what: str) -> Array:
+    """The values in rising order; an error names the first that is no number."""
+    try:
+        out = np.fromiter(values.values(), dtype=float, count=len(values))
+    except (TypeError, ValueError):
+        doc, bad = next((d, v) for d, v in values.items() if not _is_number(v))
+        raise InputError(f"{where}, document {doc}: {what} {bad!r} is not a number") from None
+    out.sort()
+    if len(out) and np.isnan(out[-1]):  # NaN sorts last
+        doc = next(d for d, v in values.items() if v != v)
+        raise InputError(f"{where}, document {doc}: {what} is NaN; give it a number or leave the document out")
+    return out
+
+
+def as_text(ids: Mapping[Any, float], where: str) -> Ranking:
+    """The same mapping with string ids; whole numbers become strings."""
+    try:
+        "".join(ids)
+    except TypeError:
+        out = {id_text(key, where): value for key, value in ids.items()}
+        if len(out) < len(ids):
+            raise InputError(f"{where}: an id is given both as a number and as a string; make the ids strings") from None
+        return out
+    return ids
+
+
+def id_text(key: Any, where: str) -> str:
+    """An id as a string."""
+    if isinstance(key, str):
+        return key
+    if hasattr(key, "__index__") and not isinstance(key, bool):
+        return str(int(key))
+    raise InputError(f"{where}: the id {key!r} is a {type(key).__name__}; ids are strings or whole numbers")
+
+
+def _is_number(value: object) -> bool:
+    try:
+        float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return False
+    return not isinstance(value, str)
+
+
+def _ahead(doc: str, scores: Ranking, ties: str) -> int:
+    """How many documents of the same score stand before this one."""
+    score = scores[doc]
+    equals = [other for other, value in scores.items() if value == score]
+    if ties == "input":
+        return equals.index(doc)
+    # strings compare by code point, which is the order of their UTF-8 bytes
+    return sum(other > doc for other in equals) if ties == "trec" else sum(other < doc for other in equals)

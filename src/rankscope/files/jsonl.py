@@ -1,0 +1,101 @@
+"""JSON: one object a line (JSONL), or one object of queries."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn
+
+import numpy as np
+import polars as pl
+
+from rankscope.errors import InputError
+from rankscope.files.long import long_table, made_table, roles_of, tag_of
+from rankscope.files.memory import DICTS, read_dict
+from rankscope.files.notes import Found, line_finder, shown
+from rankscope.files.raw import BOM, Raw
+from rankscope.tables import Qrels, Run, Source
+
+
+def read_jsonl(raw: Raw, what: str, name: str | None) -> Run | Qrels:
+    """Read one JSON object a line, under the same names as columns have."""
+    found = Found()
+    roles = roles_of(_keys(raw), what, raw.label, found)
+    lines = raw.lines_frame()
+    frame = lines.select(
+        pl.col("line").str.json_path_match(f"$['{key}']").alias(key) for key in dict.fromkeys(roles.values())
+    )
+    silent = np.flatnonzero((lines["line"].fill_null("").str.strip_chars() == "").to_numpy())
+    broken = _broken(lines, frame, silent)
+    for row in broken[:20].tolist():
+        text = f"{raw.label} line {row + 1:,}: not a JSON object: {shown(lines['line'][row])}"
+        found.fault("json", text, row + 1)
+    found.faulty += max(len(broken) - 20, 0)
+    silent = np.union1d(silent, broken)
+    kept = np.delete(np.arange(len(frame)), silent)
+    if what == "run":
+        found.tag = tag_of(frame, roles, raw.label)
+    table = long_table(
+        frame[kept] if len(silent) else frame, roles, raw.label,
+        lambda row: f"{raw.label} line {kept[row] + 1:,}", found,
+    )  # fmt: skip
+    left_out = np.union1d(silent, kept[table.left_out])
+    every = len(frame)
+    source = Source(
+        raw.label, f"JSONL {what}", str(raw.path) if raw.path else None,
+        line_of=line_finder(lambda: np.arange(1, every + 1), left_out), sha256=raw.sha256,
+    )  # fmt: skip
+    return made_table(table, source, found, what, name)
+
+
+def _broken(lines: pl.DataFrame, frame: pl.DataFrame, silent: Any) -> Any:
+    """Rows without any of our keys that are no JSON objects."""
+    empty = np.flatnonzero(frame.select(pl.all_horizontal(pl.all().is_null())).to_series().to_numpy())
+    suspects = np.setdiff1d(empty, silent)
+    return np.array([row for row in suspects.tolist() if _object(lines["line"][row]) is None], dtype=np.int64)
+
+
+def _object(line: str | bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(line, parse_constant=_not_json)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _not_json(constant: str) -> NoReturn:
+    raise ValueError(constant)
+
+
+def _keys(raw: Raw) -> list[str]:
+    """Keys of the first objects, in order of appearance."""
+    keys: dict[str, None] = {}
+    for line in raw.head.removeprefix(BOM).split(b"\n")[:200]:
+        keys |= dict.fromkeys(_object(line) or {})
+    if not keys:
+        first = raw.head[:200].split(b"\n")[0].decode("utf-8", "replace")
+        raise InputError(f"{raw.label} line 1: not a JSON object: {shown(first)}; JSONL has one object a line")
+    return list(keys)
+
+
+def is_jsonl(raw: Raw) -> bool:
+    """Whether the first line is a whole object with plain values, as a row has."""
+    first = raw.head.removeprefix(BOM).lstrip().split(b"\n", 1)[0]
+    value = _object(first)
+    return value is not None and not all(isinstance(item, (dict, list)) for item in value.values())
+
+
+def read_json(raw: Raw, what: str, name: str | None) -> Run | Qrels:
+    """Read one JSON object ``{query: {document: number}}``."""
+    try:
+        value = json.loads(raw.read().removeprefix(BOM))
+    except UnicodeDecodeError as error:
+        raw.fail(error)
+    except ValueError as error:
+        line = getattr(error, "lineno", 1)
+        raise InputError(f"{raw.label} line {line:,}: not JSON ({getattr(error, 'msg', error)})") from error
+    if not isinstance(value, dict):
+        raise InputError(
+            f"{raw.label}: a JSON {'array' if isinstance(value, list) else 'value'}; {DICTS[what]}, "
+            "or one object a line (jq -c '.[]' turns an array into lines)"
+        )
+    return read_dict(value, what, name, raw)

@@ -1,0 +1,212 @@
+"""Long tables, one row a (query, document): columns found by their usual names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from rankscope.errors import InputError
+from rankscope.files.notes import ORDER, Found, count, listed, made_qrels, made_run, shown, stem
+from rankscope.tables import Array, Qrels, Run, Source
+
+ALIASES: dict[str, tuple[str, ...]] = {
+    "query_id": ("query_id", "qid", "q_id", "query-id", "query", "topic", "user_id", "user"),
+    "doc_id": ("doc_id", "docid", "docno", "corpus-id", "corpus_id", "item_id", "item"),
+    "score": ("score",),
+    "rank": ("rank",),
+    "grade": ("grade", "relevance", "rel", "label", "rating"),
+    "iteration": ("iteration", "iter", "subtopic"),
+    "tag": ("run", "tag"),
+}
+RUN_ROLES = ("query_id", "doc_id", "score", "rank", "tag")
+QRELS_ROLES = ("query_id", "doc_id", "grade", "iteration")
+RUN_TABLE = "a run table has the columns query_id, doc_id and score (or rank)"
+QRELS_TABLE = "a qrels table has the columns query_id, doc_id and grade"
+
+
+@dataclass(frozen=True)
+class Long:
+    """A table in our columns, and the rows of the input (0-based) that are not in it."""
+
+    frame: pl.DataFrame
+    left_out: Array
+
+
+def known_header(names: Sequence[str]) -> bool:
+    """Whether names are those of a long table: at least a query and a document."""
+    lower = {name.strip().lower() for name in names}
+    return all(lower & set(ALIASES[role]) for role in ("query_id", "doc_id"))
+
+
+def roles_of(names: Sequence[str], what: str, label: str, found: Found) -> dict[str, str]:
+    """Which column plays which role; notes say what was assumed."""
+    by_lower = {name.strip().lower(): name for name in reversed(names)}
+    roles: dict[str, str] = {}
+    for role in RUN_ROLES if what == "run" else QRELS_ROLES:
+        fits = [by_lower[alias] for alias in ALIASES[role] if alias in by_lower]
+        if fits:
+            roles[role] = fits[0]
+        if len(fits) > 1:
+            found.notes.append(f"columns {listed(fits)} could all be the {role}: {fits[0]} is used")
+    if what == "qrels" and "grade" not in roles and "score" in by_lower:
+        roles["grade"] = by_lower["score"]
+        found.notes.append(f"no grade column: {by_lower['score']} is taken as the grade")
+    _complain(roles, by_lower, names, what, label)
+    if what == "run" and "score" not in roles:
+        found.notes.append(f"no score column: the score is -{roles['rank']}")
+    return roles
+
+
+def _complain(roles: dict[str, str], by_lower: dict[str, str], names: Sequence[str], what: str, label: str) -> None:
+    value = "score" if what == "run" else "grade"
+    missing = [role for role in ("query_id", "doc_id", value) if role not in roles]
+    if what == "run" and "rank" in roles:
+        missing = [role for role in missing if role != "score"]
+    if not missing:
+        return
+    right = RUN_TABLE if what == "run" else QRELS_TABLE
+    hint = ""
+    if what == "run" and missing == ["score"] and any(alias in by_lower for alias in ALIASES["grade"]):
+        hint = f"; a grade belongs to qrels: {ORDER}"
+    if what == "qrels" and missing == ["grade"] and "rank" in by_lower:
+        hint = f"; a rank belongs to a run: {ORDER}"
+    wanted = f"no column for {listed(missing)} among {listed(names) or 'none'}"
+    if not hint and any(is_number(name) for name in names):
+        hint = "; is the header line missing?"
+    raise InputError(f"{label}: {wanted}; {right}{hint}")
+
+
+def long_table(frame: pl.DataFrame, roles: dict[str, str], label: str, place: Callable[[int], str], found: Found) -> Long:
+    """Bring columns to our names and types; rows that lack something become faults.
+
+    ``place(row)`` says where a 0-based row of the input stands: ``x.csv line 3``.
+    """
+    columns = {role: frame[name] for role, name in roles.items() if role != "tag"}
+    ids = [role for role in ("query_id", "doc_id", "iteration") if role in columns]
+    value = _value_role(columns)
+    out: dict[str, pl.Series] = {role: _id_column(columns[role], roles[role], label, found) for role in ids}
+    out[value] = _numbers(columns[value], roles[value], label)
+    good = np.ones(len(frame), dtype=bool)
+    for role in [*ids, value]:
+        if out[role].null_count() and role != "iteration":
+            good &= out[role].is_not_null().to_numpy()
+        if role in ("query_id", "doc_id"):
+            good &= (out[role] != "").fill_null(False).to_numpy()
+    if value == "grade" and out[value].is_nan().any():
+        good &= ~out[value].is_nan().fill_null(False).to_numpy()
+    bad = np.flatnonzero(~good)
+    for row in bad[:20].tolist():
+        kind, text = _lacking(columns, out, roles, row)
+        found.fault(kind, f"{place(row)}: {text}", _line(place(row)))
+    found.faulty += max(len(bad) - 20, 0)
+    if value == "rank":
+        out["score"] = -out["rank"]
+    if "rank" in columns:
+        rank = _ranks(columns["rank"], good, found)
+        out.pop("rank", None)
+        out |= {} if rank is None else {"rank": rank}
+    table = pl.DataFrame({role: out[role] for role in _order(out)})
+    if "iteration" in out:
+        table = table.with_columns(pl.col("iteration").fill_null("0"))
+    return Long(table.filter(pl.Series(good)) if len(bad) else table, bad)
+
+
+def is_number(text: str) -> bool:
+    """Whether a text can be read as a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _order(out: dict[str, pl.Series]) -> list[str]:
+    return [role for role in ("query_id", "doc_id", "score", "grade", "rank", "iteration") if role in out]
+
+
+def _id_column(column: pl.Series, name: str, label: str, found: Found) -> pl.Series:
+    kind = column.dtype
+    if kind == pl.String:
+        return column
+    if kind.is_integer() or kind in (pl.Categorical, pl.Enum):
+        return column.cast(pl.String)
+    if kind == pl.Null:
+        return column.cast(pl.String)
+    if kind.is_float():
+        whole = column.drop_nulls().drop_nans()
+        if not (whole == whole.floor()).all() or whole.is_infinite().any():
+            odd = whole.filter((whole != whole.floor()) | whole.is_infinite())[0]
+            raise InputError(f"{label}: column {name} holds fractions ({odd}), not ids; ids are strings or integers")
+        found.notes.append(f"column {name} holds ids as floats: 1.0 is read as '1'")
+        return column.fill_nan(None).cast(pl.Int64).cast(pl.String)
+    raise InputError(f"{label}: column {name} is of type {kind}; ids are strings or integers")
+
+
+def _numbers(column: pl.Series, name: str, label: str) -> pl.Series:
+    kind = column.dtype
+    if kind == pl.String:
+        return column.str.strip_chars().cast(pl.Float64, strict=False)
+    if kind.is_numeric() or kind in (pl.Boolean, pl.Null):
+        return column.cast(pl.Float64)
+    raise InputError(f"{label}: column {name} is of type {kind}; it should hold numbers")
+
+
+def _ranks(column: pl.Series, good: Array, found: Found) -> pl.Series | None:
+    """Whole numbers, or nothing where a good row has none."""
+    kind = column.dtype
+    text = column.str.strip_chars() if kind == pl.String else column
+    number = text.cast(pl.Float64, strict=False) if kind == pl.String or kind.is_numeric() else None
+    if number is not None:
+        used = number.filter(pl.Series(good))
+        if not used.null_count() and (used == used.floor()).all() and used.is_finite().all():
+            return number.fill_nan(None).cast(pl.Int64, strict=False)
+    found.notes.append("the rank column is left out: it does not hold a whole number in every row")
+    return None
+
+
+def _line(place: str) -> int | None:
+    return int(place.rsplit(" ", 1)[1].replace(",", "")) if " line " in place else None
+
+
+def _lacking(given: dict[str, pl.Series], out: dict[str, pl.Series], roles: dict[str, str], row: int) -> tuple[str, str]:
+    """Say what a faulty row lacks: the kind of fault, and its words."""
+    for role in ("query_id", "doc_id"):
+        if not out[role][row]:
+            return "missing", f"no {role} (column {roles[role]} is empty)"
+    value = _value_role(given)
+    text = given[value][row]
+    if text is None or text == "":
+        return "missing", f"no {value} (column {roles[value]} is empty)"
+    return "number", f"{value} {shown(str(text))} is not a number"
+
+
+def _value_role(columns: dict[str, pl.Series]) -> str:
+    return next(role for role in ("grade", "score", "rank") if role in columns)
+
+
+def tag_of(frame: pl.DataFrame, roles: dict[str, str], label: str) -> str | None:
+    """Name the single run in the table; several must be split first."""
+    if "tag" not in roles:
+        return None
+    name = roles["tag"]
+    tags = frame[name].drop_nulls().unique(maintain_order=True).cast(pl.String).to_list()
+    if len(tags) > 1:
+        several = f"column {name} names {count(len(tags), 'run')} ({listed(tags, 3)})"
+        raise InputError(f"{label}: {several}; a run table holds one: split it by {name}, or drop the column")
+    return tags[0] if tags else None
+
+
+def made_table(table: Long, source: Source, found: Found, what: str, name: str | None) -> Run | Qrels:
+    """Make the run or the qrels of a table read from a file; without a good row there is none."""
+    if not len(table.frame):
+        if not found.faults:
+            raise InputError(f"{source.label}: a header and no rows")
+        more = f" ({found.faulty:,} such rows, and no good one)" if found.faulty > 1 else ""
+        raise InputError(f"{found.faults[0].message}{more}")
+    if what == "run":
+        title = f"a {source.kind}"
+        return made_run(table.frame, source, found, title, name or found.tag or stem(source.label))
+    return made_qrels(table.frame, source, found, source.kind)

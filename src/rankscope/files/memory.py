@@ -1,0 +1,168 @@
+"""Runs and qrels that are in memory already: dicts and data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from itertools import chain, repeat
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from rankscope.errors import InputError, MissingExtraError
+from rankscope.files.long import long_table, roles_of, tag_of
+from rankscope.files.notes import Found, count, made_qrels, made_run, stem
+from rankscope.files.raw import Raw
+from rankscope.tables import Qrels, Run, Source
+
+DICTS = {
+    "run": "a run as a dict is {query: {document: score}} or {query: [document, ...]} in rank order",
+    "qrels": "qrels as a dict are {query: {document: grade}} or {query: {relevant documents}}",
+}
+
+
+def speaks_arrow(source: object) -> bool:
+    """Whether an object is a data frame that hands over its columns."""
+    return isinstance(source, pl.LazyFrame) or hasattr(source, "__arrow_c_stream__")
+
+
+def read_frame(source: Any, what: str, name: str | None) -> Run | Qrels:
+    """Read a data frame of any library: pandas, Polars, PyArrow, DuckDB and others that speak Arrow."""
+    label = name or what
+    if isinstance(source, pl.Series):
+        raise InputError(f"{label}: a series, not a data frame")
+    data = _frame(source, label)
+    found = Found()
+    roles = roles_of(data.columns, what, label, found)
+    if not len(data):
+        raise InputError(f"{label}: the data frame has no rows")
+    if what == "run":
+        found.tag = tag_of(data, roles, label)
+    table = long_table(data, roles, label, lambda row: f"{label} row {row + 1:,}", found)
+    if not len(table.frame):
+        raise InputError(f"{found.faults[0].message} ({count(found.faulty, 'such row')}, and no good one)")
+    plain = Source(label, "data frame")
+    if what == "run":
+        return made_run(table.frame, plain, found, "a data frame", name or found.tag or "run")
+    return made_qrels(table.frame, plain, found, "a data frame")
+
+
+def _frame(source: Any, label: str) -> pl.DataFrame:
+    if isinstance(source, pl.DataFrame):
+        return source
+    try:
+        return source.collect() if isinstance(source, pl.LazyFrame) else pl.DataFrame(source)
+    except ImportError as error:
+        kind = type(source).__module__.partition(".")[0]
+        text = f"{label}: {kind} hands over its columns through pyarrow, which is not installed: pip install pyarrow"
+        raise MissingExtraError(text) from error
+    except Exception as error:  # whatever the other library raises
+        text = str(error).splitlines()[0] if str(error) else type(error).__name__
+        hint = "does a column mix texts and numbers? astype(str) makes ids strings"
+        raise InputError(f"{label}: the data frame cannot be read: {text}; {hint}") from error
+
+
+def read_dict(source: Mapping[Any, Any], what: str, name: str | None, raw: Raw | None = None) -> Run | Qrels:
+    """Read a dict of queries; ``raw`` is the file it came from."""
+    label = raw.label if raw else name or what
+    if not source:
+        raise InputError(f"{label}: the dict is empty; {DICTS[what]}")
+    for query, value in source.items():
+        if isinstance(value, (str, bytes)) or not isinstance(value, Collection):
+            if isinstance(value, np.ndarray):
+                continue
+            raise InputError(f"{label}: query {query!r} has {_repr(value)}; {DICTS[what]}")
+        if isinstance(value, (set, frozenset)) and what == "run":
+            raise InputError(f"{label}: query {query!r} has a set, which has no order; {DICTS[what]}")
+    rows = {query: _ordered(value) for query, value in source.items()}
+    sizes = [len(value) for value in rows.values()]
+    queries = _ids(source.keys(), label, "query")
+    if len(set(queries)) < len(queries):
+        twice = next(query for n, query in enumerate(queries) if query in queries[:n])
+        raise InputError(f"{label}: query {twice!r} is there twice, as text and as a number; keep one")
+    docs = _ids(chain.from_iterable(rows.values()), label, "document")
+    found = Found()
+    value = "score" if what == "run" else "grade"
+    frame = pl.DataFrame(
+        {
+            "query_id": pl.Series(queries, dtype=pl.String).gather(np.repeat(np.arange(len(sizes)), sizes)),
+            "doc_id": pl.Series(docs, dtype=pl.String),
+            value: _values(rows.values(), what),
+        }
+    )
+    if what == "run" and all(not isinstance(value, Mapping) for value in rows.values()):
+        frame = frame.with_columns(rank=(-pl.col("score")).cast(pl.Int64))
+    frame = _sound(frame, value, rows, label, found)
+    more = tuple(query for query, size in zip(queries, sizes, strict=True) if not size)
+    plain, title = Source(label, "dict"), "a dict"
+    if raw:
+        path = str(raw.path) if raw.path else None
+        plain, title = Source(label, "JSON", path, sha256=raw.sha256), f"JSON {what}"
+        name = name or stem(label)
+    if what == "run":
+        run = made_run(frame, plain, found, title.replace("JSON", "a JSON"), name or "run")
+        return Run(run.frame, run.source, more, run.name) if more else run
+    qrels = made_qrels(frame, plain, found, title)
+    return Qrels(qrels.frame, qrels.source, more) if more else qrels
+
+
+def _ordered(value: Any) -> Any:
+    # a set has no order of its own, and a result must not depend on hashing
+    return sorted(value, key=str) if isinstance(value, (set, frozenset)) else value
+
+
+def _ids(values: Iterable[Any], label: str, noun: str) -> list[str]:
+    """Ids as strings: integers become strings, anything else is refused."""
+    ids = list(values)
+    kinds = set(map(type, ids))
+    if kinds <= {str}:
+        return ids
+    for kind in kinds:
+        if issubclass(kind, bool) or not issubclass(kind, (str, int, np.integer)):
+            odd = next(value for value in ids if type(value) is kind)
+            raise InputError(f"{label}: {noun} id {_repr(odd)} is of type {kind.__name__}; ids are strings or integers")
+    return [str(value) if isinstance(value, str) else str(int(value)) for value in ids]
+
+
+def _values(rows: Collection[Any], what: str) -> pl.Series:
+    """Scores or grades, null where one is no number."""
+    parts = [
+        value.values() if isinstance(value, Mapping) else range(-1, -len(value) - 1, -1) if what == "run" else repeat(1, len(value))
+        for value in rows
+    ]  # fmt: skip
+    total = sum(len(value) for value in rows)
+    try:
+        return pl.Series(np.fromiter(chain.from_iterable(parts), dtype=np.float64, count=total))
+    except (TypeError, ValueError):
+        again = chain.from_iterable(
+            value.values() if isinstance(value, Mapping) else range(-1, -len(value) - 1, -1) if what == "run" else repeat(1, len(value))
+            for value in rows
+        )  # fmt: skip
+        return pl.Series([_number(value) for value in again], dtype=pl.Float64)
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _sound(frame: pl.DataFrame, value: str, rows: Mapping[Any, Any], label: str, found: Found) -> pl.DataFrame:
+    good = frame[value].is_not_null()
+    if value == "grade":
+        good &= frame[value].is_not_nan().fill_null(False)
+    if good.all():
+        return frame
+    given = list(chain.from_iterable(v.values() if isinstance(v, Mapping) else repeat(1, len(v)) for v in rows.values()))
+    bad = np.flatnonzero(~good.to_numpy())
+    for row in bad.tolist():
+        query, doc = frame["query_id"][row], frame["doc_id"][row]
+        where = f"{label}: query {query!r}, document {doc!r}"
+        found.fault("number", f"{where}: {value} {_repr(given[row])} is not a number")
+    return frame.filter(good)
+
+
+def _repr(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 100 else text[:97] + "..."

@@ -1,0 +1,143 @@
+"""What a reader says about what it read: names, notes and faults, in one line each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from rankscope.tables import Array, Fault, Qrels, Run, Source
+
+RUN_LINE = "a TREC run line has 6 (query Q0 document rank score tag)"
+QRELS_LINE = "a TREC qrels line has 4 (query iteration document grade)"
+RUN_EXPECTED = "a TREC run has lines like '301 Q0 FT911-3 1 12.4 bm25'"
+QRELS_EXPECTED = "TREC qrels have lines like '301 0 FT911-3 1'"
+EXPECTED = {"run": RUN_EXPECTED, "qrels": QRELS_EXPECTED}
+ORDER = "the order is rankscope evaluate QRELS RUN..."
+FAULTS = 20
+SUFFIXES = {
+    ".gz", ".zst", ".txt", ".run", ".trec", ".res", ".qrels", ".tsv", ".csv", ".json", ".jsonl", ".ndjson",
+    ".parquet", ".pq",
+}  # fmt: skip
+
+
+@dataclass
+class Found:
+    """What a reader gathers on its way to a table."""
+
+    notes: list[str] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+    faulty: int = 0
+    tag: str | None = None
+
+    def fault(self, kind: str, message: str, line: int | None = None) -> None:
+        """Keep the first faults and count all."""
+        self.faulty += 1
+        if len(self.faults) < FAULTS:
+            self.faults.append(Fault(kind, message, line))
+
+    def closed(self, label: str) -> tuple[Fault, ...]:
+        """Give the faults; where there were more than are kept, the last one says how many."""
+        self.faults.sort(key=lambda fault: fault.line or 0)
+        if self.faulty > len(self.faults):
+            more = f"{label}: {self.faulty - len(self.faults):,} more faulty rows, {self.faulty:,} in all"
+            return (*self.faults, Fault("more", more))
+        return tuple(self.faults)
+
+
+def count(number: int, one: str, many: str | None = None) -> str:
+    """Write a number and its noun: ``1 query``, ``8,691 judgments``."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def shown(text: str, limit: int = 100) -> str:
+    """Quote a piece of input, shortened."""
+    return repr(text if len(text) <= limit else text[: limit - 3] + "...")
+
+
+def listed(names: Iterable[str], limit: int = 8) -> str:
+    """Names in a row, the rest counted."""
+    names = list(names)
+    rest = f" and {len(names) - limit:,} more" if len(names) > limit else ""
+    return ", ".join(names[:limit]) + rest
+
+
+def stem(path: str) -> str:
+    """Name a run by its file, without folder and known endings: ``runs/bm25.run.gz`` is ``bm25``."""
+    name = Path(path).name
+    while (suffix := Path(name).suffix.lower()) in SUFFIXES:
+        name = name[: -len(suffix)]
+    return name or path
+
+
+def grades_of(grade: pl.Series) -> str:
+    """Say which grades there are: ``grades 0 1 2``, or their range where there are many."""
+    distinct = grade.unique().sort().to_list()
+    if not distinct:
+        return "no grades"
+    if len(distinct) <= 8:
+        return f"grades {' '.join(f'{value:g}' for value in distinct)}"
+    return f"{len(distinct):,} different grades from {distinct[0]:g} to {distinct[-1]:g}"
+
+
+def made_run(frame: pl.DataFrame, source: Source, found: Found, what: str, name: str) -> Run:
+    """Build the run and say in the first note how it was read."""
+    run = Run(frame, _closed(source, found), name=name)
+    rows, queries = len(frame), len(run.queries)
+    tag = f", tag {found.tag}" if found.tag else ""
+    first = f"read {source.label} as {what}: {count(rows, 'row')}, {count(queries, 'query', 'queries')}{tag}"
+    return _with_notes(run, (first, *run.source.notes))  # type: ignore[return-value]
+
+
+def made_qrels(frame: pl.DataFrame, source: Source, found: Found, what: str) -> Qrels:
+    """Build the qrels and say in the first note how they were read."""
+    qrels = Qrels(frame, _closed(source, found))
+    rows, queries = count(len(frame), "judgment"), count(len(qrels.queries), "query", "queries")
+    first = f"read {source.label} as {what}: {rows}, {queries}, {grades_of(frame['grade'])}"
+    return _with_notes(qrels, (first, *qrels.source.notes))  # type: ignore[return-value]
+
+
+def _closed(source: Source, found: Found) -> Source:
+    left_out = [f"left out {count(found.faulty, 'faulty row')}"] if found.faulty else []
+    return Source(
+        source.label, source.kind, source.path, found.tag, (*found.notes, *left_out),
+        found.closed(source.label), source.line_of, source.sha256,
+    )  # fmt: skip
+
+
+def _with_notes(table: Run | Qrels, notes: tuple[str, ...]) -> Run | Qrels:
+    # the blocks were found for the note: keep them, they cost a pass over the rows
+    source = table.source
+    full = Source(
+        source.label, source.kind, source.path, source.tag, notes, source.faults, source.line_of, source.sha256
+    )
+    out = Run(table.frame, full, name=table.name) if isinstance(table, Run) else Qrels(table.frame, full)
+    out.__dict__["blocks"] = table.blocks
+    return out
+
+
+def line_finder(content: Callable[[], Array], left_out: Array) -> Callable[[int], int]:
+    """Tell the 1-based line of a row, found only when someone asks.
+
+    ``content`` gives the lines that hold rows, ``left_out`` those among them (0-based) that gave no row.
+    """
+
+    @cache
+    def lines() -> Array:
+        return np.delete(content(), left_out)
+
+    return lambda row: int(lines()[row])
+
+
+def content_lines(data: bytes) -> Array:
+    """1-based numbers of the lines that are neither blank nor comments."""
+    kept = (
+        number
+        for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1)
+        if (text := line.strip()) and not text.startswith(b"#")
+    )
+    return np.fromiter(kept, dtype=np.int64)

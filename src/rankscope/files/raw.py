@@ -1,0 +1,200 @@
+"""The bytes of an input: where they are, how they are packed, and why they cannot be read."""
+
+from __future__ import annotations
+
+import difflib
+import gzip
+import hashlib
+import io
+import sys
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import NoReturn
+
+import polars as pl
+
+from rankscope.errors import InputError
+
+HEAD = 1 << 16
+BOM = b"\xef\xbb\xbf"
+PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+FOREIGN = {
+    b"PK\x03\x04": ("a zip archive", "unzip it first"),
+    b"BZh": ("bzip2", "run bunzip2 on it first"),
+    b"\xfd7zXZ": ("xz", "run unxz on it first"),
+    b"\x04\x22\x4d\x18": ("lz4", "run unlz4 on it first"),
+    b"\xff\xfe": ("UTF-16 text", "write it as UTF-8"),
+    b"\xfe\xff": ("UTF-16 text", "write it as UTF-8"),
+    b"SQLite format": ("an SQLite database", "export the table as CSV or Parquet"),
+    b"\x89HDF": ("an HDF5 file", "export the table as CSV or Parquet"),
+    b"\x80\x04": ("a Python pickle", "write it as a TREC file, CSV, JSONL or Parquet"),
+    b"ARROW1": ("an Arrow file", "write it as Parquet"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Raw:
+    """One input: a file that stays on disk, or the bytes of a stream, which can be read only once."""
+
+    label: str
+    path: Path | None = None
+    data: bytes | None = field(default=None, repr=False)
+
+    @property
+    def feed(self) -> Path | bytes:
+        """What Polars reads: the path, so that the file need not pass through Python, or the bytes."""
+        if self.data is not None:
+            return self.data
+        assert self.path is not None
+        return self.path
+
+    @cached_property
+    def packed(self) -> str:
+        """How the bytes are compressed, told by the bytes and not by the name: '', 'gzip' or 'zstd'."""
+        start = self._start(16)
+        return next((kind for magic, kind in PACKED.items() if start.startswith(magic)), "")
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first bytes, decompressed."""
+        if self.packed == "gzip":
+            try:
+                with gzip.open(self.path if self.data is None else io.BytesIO(self.data)) as file:  # type: ignore[arg-type]
+                    return _some(file.read1(HEAD) for _ in range(64))
+            except (OSError, EOFError, zlib.error) as error:
+                self.fail(error)
+        if self.packed == "zstd":
+            return self._unzstd(rows=500)
+        return self._start(HEAD)
+
+    def read(self) -> bytes:
+        """All bytes, decompressed."""
+        if self.packed == "zstd":
+            return self._unzstd(rows=None)
+        data = self.data
+        if data is None:
+            assert self.path is not None
+            data = self.path.read_bytes()
+        if self.packed == "gzip":
+            try:
+                return gzip.decompress(data)
+            except (OSError, EOFError, zlib.error) as error:
+                self.fail(error)
+        return data
+
+    def sha256(self) -> str:
+        """Digest of the bytes as they lie in the file, compressed or not."""
+        if self.data is not None:
+            return hashlib.sha256(self.data).hexdigest()
+        assert self.path is not None
+        with self.path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    def fail(self, error: Exception) -> NoReturn:
+        """Raise what the reading library said as one line of ours."""
+        text = str(error).splitlines()[0] if str(error) else type(error).__name__
+        if "utf-8" in text.lower() or "utf8" in text.lower():
+            self._fail_utf8(error)
+        if self.packed:
+            early = any(sign in text for sign in ("unexpected end", "incomplete", "ended before", "premature"))
+            what = "ends too early (a download or copy that stopped?)" if early else "is damaged"
+            raise InputError(f"{self.label}: the {self.packed} file {what}: fetch or copy it again") from error
+        raise InputError(f"{self.label}: cannot be read: {text}") from error
+
+    def _fail_utf8(self, error: Exception) -> NoReturn:
+        wrong = None if self.packed == "zstd" else _first_wrong(self.read())
+        where = f"{self.label} line {wrong[0]:,}: not UTF-8 text: {wrong[1]!r}" if wrong else f"{self.label}: not UTF-8 text"
+        raise InputError(f"{where}; write the file as UTF-8 (iconv -f latin1 -t utf-8, if it is Latin-1)") from error
+
+    def _start(self, size: int) -> bytes:
+        if self.data is not None:
+            return self.data[:size]
+        assert self.path is not None
+        with self.path.open("rb") as file:
+            return file.read(size)
+
+    def lines_frame(self, rows: int | None = None) -> pl.DataFrame:
+        """One row a line in a column ``line``; Polars decompresses."""
+        schema = {"line": pl.String}
+        for separator in "\x01\x02\x03\x04":  # one that stands in no line
+            scan = pl.scan_csv(
+                self.feed, separator=separator, has_header=False, quote_char=None, schema=schema, n_rows=rows, glob=False
+            )
+            try:
+                return scan.collect()
+            except pl.exceptions.NoDataError:
+                return pl.DataFrame(schema=schema)
+            except (pl.exceptions.PolarsError, OSError) as error:
+                if "more fields" not in str(error):
+                    self.fail(error)
+        raise InputError(f"{self.label}: not a text file (it holds control characters)")
+
+    def _unzstd(self, rows: int | None) -> bytes:
+        # Python has no zstd before 3.14 and Polars hands out no bytes, so they pass through lines
+        out = io.BytesIO()
+        self.lines_frame(rows).write_csv(out, include_header=False, quote_style="never")
+        return out.getvalue()
+
+
+def _some(pieces: Iterator[bytes]) -> bytes:
+    out = b""
+    for piece in pieces:
+        out += piece
+        if not piece or len(out) >= HEAD:
+            break
+    return out
+
+
+def _first_wrong(data: bytes) -> tuple[int, bytes] | None:
+    """Line and text of the first line that is not UTF-8."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        start = data.rfind(b"\n", 0, error.start) + 1
+        stop = data.find(b"\n", error.start)
+        return data.count(b"\n", 0, error.start) + 1, data[start : stop if stop >= 0 else None][:80].rstrip()
+    return None
+
+
+def open_raw(path: str | Path, expected: str) -> Raw:
+    """Find the input, or say in one line why there is none. ``-`` is standard input."""
+    if str(path) == "-":
+        raw = Raw("standard input", data=sys.stdin.buffer.read())
+    else:
+        raw = _open_path(Path(path), str(path))
+    start = raw._start(16)
+    if not start:
+        raise InputError(f"{raw.label}: the file is empty; {expected}")
+    for magic, (what, remedy) in FOREIGN.items():
+        if start.startswith(magic):
+            raise InputError(f"{raw.label}: this is {what}, which rankscope does not read: {remedy}")
+    return raw
+
+
+def _open_path(path: Path, label: str) -> Raw:
+    try:
+        path = path.expanduser()
+        with path.open("rb") as file:
+            if not path.is_file():  # a pipe, as from <(zcat run.gz): it gives its bytes once
+                return Raw(label, data=file.read())
+    except FileNotFoundError as error:
+        raise InputError(f"{label}: no such file{_near(path)}") from error
+    except IsADirectoryError as error:
+        raise InputError(f"{label}: a folder, not a file: name the files in it") from error
+    except PermissionError as error:
+        raise InputError(f"{label}: no permission to read this file (chmod +r makes it readable)") from error
+    except (OSError, ValueError) as error:
+        raise InputError(f"{label}: cannot be opened: {getattr(error, 'strerror', None) or error}") from error
+    return Raw(label, path=path)
+
+
+def _near(path: Path) -> str:
+    try:
+        names = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+    except OSError:
+        return ""
+    close = difflib.get_close_matches(path.name, names, n=1, cutoff=0.7)
+    return f", did you mean {path.with_name(close[0])}?" if close else ""

@@ -1,0 +1,194 @@
+"""What a metric is: named factors at each position, multiplied, summed, out of what the query is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+
+from rankscope.declared import Declared, Param, Table
+from rankscope.errors import InputError
+from rankscope.lists import Array, Judged, Lists, each, running, total
+from rankscope.metrics.trec import TrecName
+
+# --- the vocabulary of parameters: each is explained and bounded here, once, for every metric -------
+
+Cutoff = Annotated[int | None, Param("look no further than this rank", low=1)]
+NeededCutoff = Annotated[int, Param("look no further than this rank", low=1)]
+Level = Annotated[float, Param("the lowest grade that counts as relevant", low=0, also={"rel": {}, "min_rel": {}})]
+JudgedOnly = Annotated[bool, Param("leave out documents that nobody graded, and close the gaps")]
+MaxGrade = Annotated[float, Param("the highest grade of the scale", above=0, also={"max_rel": {}})]
+Gain = Annotated[
+    Literal["linear", "exponential"] | Table,
+    Param(
+        "what a grade is worth: the grade itself, 2^grade - 1, or a table such as {1: 3, 2: 9}; "
+        "a grade missing from the table keeps its linear gain",
+        also={"gains": {}, "dcg": {"log2": "linear", "exp-log2": "exponential"}},
+    ),
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """A metric's value, still taken apart.
+
+    ``factors`` are multiplied at each position to give what the position earns; ``out_of`` is what
+    the query is worth; ``base`` is added to their ratio. ``defined`` is False for the queries that
+    have no value at all. value = sum(product of the factors) / out_of + base, and 0 / 0 is 0.
+    """
+
+    lists: Lists
+    factors: Mapping[str, Array]
+    out_of: Array | float = 1.0
+    base: Array | float = 0.0
+    defined: Array | None = None
+
+    @property
+    def earned(self) -> Array:
+        """What each position earns."""
+        start = self.lists.shown.astype(float) if self.factors else np.zeros(self.lists.shown.shape)
+        return reduce(np.multiply, self.factors.values(), start)
+
+    @property
+    def worth(self) -> Array:
+        """What each query is worth."""
+        return np.broadcast_to(np.asarray(self.out_of, dtype=float), len(self.lists))
+
+    @property
+    def value(self) -> Array:
+        """The value of each query, NaN where it is undefined."""
+        value = _over(total(self.earned), self.worth) + self.base
+        return value if self.defined is None else np.where(self.defined, value, np.nan)
+
+    @property
+    def shares(self) -> Array:
+        """What each position adds to the value."""
+        return _over(self.earned, np.broadcast_to(self.worth[:, None], self.lists.shown.shape))
+
+
+def _over(part: Array, whole: Array) -> Array:
+    return np.divide(part, whole, out=np.zeros(part.shape), where=whole != 0)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A worked example: what the metric gives for one list of grades, as arithmetic."""
+
+    metric: str
+    grades: tuple[float | None, ...]
+    value: str
+    more: Mapping[str, Any] | None = None
+
+
+class Metric(Declared, kind="metric"):
+    """Base of every metric: subclass it, name the parameters, say what a position earns.
+
+    What a class may declare beside ``terms``: ``formula``, ``convention`` (the one that bites),
+    ``source``, ``best_for``, ``examples``; ``relevance``, ``positions``, ``counts``; ``better``,
+    ``bounds``, ``empty``, ``aggregate``, ``trec`` (trec_eval's names), ``needs`` (what the engine
+    must fetch beyond grades and ranks) and ``monotone`` (False where moving a better document above
+    a worse one may lower the value).
+    """
+
+    formula: ClassVar[str] = ""
+    convention: ClassVar[str] = ""
+    source: ClassVar[str] = ""
+    best_for: ClassVar[str] = ""
+    examples: ClassVar[tuple[Example, ...]] = ()
+    relevance: ClassVar[Literal["binary", "graded", "none"]] = "binary"
+    positions: ClassVar[bool] = True
+    counts: ClassVar[Literal["one", "many"]] = "many"
+    better: ClassVar[Literal["higher", "lower", "neither"]] = "higher"
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    monotone: ClassVar[bool] = True
+    trec: ClassVar[tuple[TrecName, ...]] = ()
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The lowest and the highest value there can be."""
+        return self.bounds
+
+    @property
+    def empty(self) -> float | None:
+        """The value of an empty ranking; None where it has none."""
+        return 0.0
+
+    @property
+    def aggregate(self) -> Literal["mean", "sum", "geometric", "weighted", "pooled"]:
+        """How the values of the queries become one number."""
+        return "mean"
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What the engine must fetch beyond grades and ranks."""
+        return frozenset()
+
+    def terms(self, lists: Lists) -> Terms:
+        """Take the metric apart for these rankings; the one thing every metric must say."""
+        raise TypeError(f"{type(self).__name__} declares no terms")
+
+    # -- derived once, for every metric -----------------------------------------------------------
+
+    def taken_apart(self, lists: Lists) -> Terms:
+        """The terms over what the metric looks at: graded documents only if asked, and the top k."""
+        if getattr(self, "judged_only", False):
+            lists = lists.condensed
+        return self.terms(lists.top(getattr(self, "cutoff", None)))
+
+    def score(self, lists: Lists) -> Array:
+        """The value of each query, NaN where it is undefined."""
+        return self.taken_apart(lists).value
+
+    def weight(self, lists: Lists) -> Array:
+        """The weight of each query in a weighted mean."""
+        return np.ones(len(lists))
+
+    def pool(self, judged: Judged) -> float:
+        """One value over the documents of all queries together, for metrics that are ``pooled``."""
+        raise TypeError(f"{type(self).__name__} has no pooled value")
+
+    def trec_name(self) -> str | None:
+        """What trec_eval prints for this metric, where it has the same one."""
+        return next((name for spec in self.trec if (name := spec.spell(self))), None)
+
+
+# --- what several families share ---------------------------------------------------------------------
+
+
+def gains(grade: Array, gain: str | Table) -> Array:
+    """What each grade is worth: at least 0, and 0 for documents that were pooled without a grade."""
+    grade = np.maximum(grade, 0.0)
+    if gain == "linear":
+        return grade
+    if gain == "exponential":
+        if (grade == np.floor(grade)).all():
+            return np.ldexp(1.0, grade.astype(np.int64)) - 1.0
+        return each(lambda g: 2.0**g - 1.0, grade)
+    table = dict(gain)
+    # grade 0 is also what unjudged documents are given, so a table may raise it only for judged ones
+    return each(lambda g: table.get(g, g), grade)
+
+
+def refuse_grades_above(metric: Metric, lists: Lists, max_grade: float) -> None:
+    """One clear line where a document is graded above the scale that the metric was given."""
+    top = float(np.max(lists.ideal.grade, initial=0.0))
+    if top > max_grade:
+        raise InputError(
+            f"{metric}: a document has grade {top:g}, above max_grade={max_grade:g}; "
+            f"say {metric.having(max_grade=top)}"  # type: ignore[call-arg]
+        )
+
+
+def needs_cutoff(metric: Metric, name: str, values: set[str]) -> None:
+    """Refuse a convention that speaks of k where there is no k."""
+    value = getattr(metric, name)
+    if isinstance(value, str) and value in values and getattr(metric, "cutoff", None) is None:
+        raise InputError(f"{metric}: {name}={value!r} needs a cutoff, write {metric}@10")
+
+
+def first(marked: Array) -> Array:
+    """The first marked cell of each row."""
+    return np.asarray(marked & (running(marked) == 1))

@@ -1,0 +1,96 @@
+"""Counts: how many queries, documents, relevant documents. Added up over queries, not averaged."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from rankscope.lists import Lists
+from rankscope.metrics.base import Example, Level, Metric, Terms
+from rankscope.metrics.trec import TrecName
+
+
+class _Count(Metric):
+    positions = False
+    bounds = (0.0, float("inf"))
+    better = "neither"
+    convention = "summed over queries; the value of one query is its own count"
+
+    @property
+    def aggregate(self) -> Literal["sum"]:
+        """Counts are added up."""
+        return "sum"
+
+
+class NumQ(_Count):
+    """The number of queries that are scored."""
+
+    formula = "1 for every query"
+    source = "trec_eval num_q"
+    best_for = "seeing what a mean is a mean of"
+    examples = (Example("NumQ", (1, 0), "1"),)
+    relevance = "none"
+    trec = (TrecName("num_q"),)
+
+    @property
+    def empty(self) -> float:
+        """A query without a ranking counts too."""
+        return 1.0
+
+    def terms(self, lists: Lists) -> Terms:
+        return Terms(lists, {}, base=np.ones(len(lists)))
+
+
+class NumRet(_Count):
+    """The number of documents returned."""
+
+    formula = "documents returned"
+    source = "trec_eval num_ret"
+    best_for = "seeing whether lists were cut"
+    examples = (Example("NumRet", (1, 0, 1), "3"),)
+    relevance = "none"
+    trec = (TrecName("num_ret"),)
+
+    def terms(self, lists: Lists) -> Terms:
+        return Terms(lists, {}, base=lists.retrieved)
+
+
+class NumRel(_Count):
+    """The number of known relevant documents."""
+
+    formula = "known relevant documents"
+    convention = "obeys level, which trec_eval -c -l does not; summed over queries"
+    source = "trec_eval num_rel"
+    best_for = "seeing what recall is divided by"
+    examples = (Example("NumRel", (1, 0, 1), "2"),)
+    trec = (TrecName("num_rel"),)
+
+    level: Level = 1.0
+
+    @property
+    def empty(self) -> None:
+        """A fact of the judgments, whatever was returned."""
+        return None
+
+    def terms(self, lists: Lists) -> Terms:
+        return Terms(lists, {}, base=lists.known(self.level))
+
+
+class NumRelRet(_Count, aliases=("Hits",)):
+    """The number of relevant documents returned."""
+
+    formula = "relevant documents returned"
+    source = "trec_eval num_rel_ret"
+    best_for = "recall before division"
+    examples = (Example("NumRelRet", (1, 0, 1), "2"),)
+    better = "higher"
+    trec = (TrecName("num_rel_ret"),)
+
+    level: Level = 1.0
+
+    def terms(self, lists: Lists) -> Terms:
+        return Terms(lists, {"relevant": lists.relevant(self.level)})
+
+
+__all__ = ["NumQ", "NumRel", "NumRelRet", "NumRet"]

@@ -1,0 +1,176 @@
+"""Metrics that add up graded gain."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import numpy as np
+
+from rankscope.declared import Param, Table
+from rankscope.errors import InputError
+from rankscope.lists import Array, Lists, by_rank, log2_discount, total
+from rankscope.metrics.base import (
+    Cutoff,
+    Example,
+    Gain,
+    JudgedOnly,
+    Metric,
+    Terms,
+    gains,
+    needs_cutoff,
+    refuse_grades_above,
+)
+from rankscope.metrics.trec import CUTOFFS, TrecName, pair
+
+Discount = Annotated[
+    Literal["log2", "none", "reciprocal"] | Table,
+    Param("what a rank is worth: 1/log2(rank + 1), 1, 1/rank, or a table {rank: weight}; ranks missing from it are worth 0"),
+]
+
+
+class _Gained(Metric):
+    """Gain at each position; shared by the cumulated gains."""
+
+    relevance = "graded"
+
+    cutoff: Cutoff = None
+    gain: Gain = "linear"
+    judged_only: JudgedOnly = False
+
+    def check(self) -> None:
+        """Gains are of graded documents, and no less than nothing."""
+        if isinstance(self.gain, Table) and any(grade < 0 or gain < 0 for grade, gain in self.gain):
+            raise InputError(
+                f"{type(self).__name__}(gain={self.gain!r}): grades and gains are 0 or more; a document with a negative grade "
+                "was not judged and gains nothing"
+            )
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """A sum of gains has no upper end."""
+        return (0.0, float("inf"))
+
+    def gained(self, lists: Lists) -> Array:
+        return np.where(lists.judged, gains(lists.grade, self.gain), 0.0)
+
+
+class CG(_Gained):
+    """The gain of the first k documents, added up wherever they stand."""
+
+    formula = "sum of gain over the top k"
+    convention = "linear gain; not normalised, so queries with more relevant documents weigh more in a mean"
+    source = "Järvelin and Kekäläinen, TOIS 2002"
+    best_for = "how much a page holds, when its order does not matter"
+    examples = (Example("CG@3", (3, 2, 0, 1), "3 + 2"),)
+    positions = False
+
+    def terms(self, lists: Lists) -> Terms:
+        return Terms(lists, {"gain": self.gained(lists)})
+
+
+class DCG(_Gained):
+    """Gain, worth less the further down it is found."""
+
+    formula = "sum of gain(grade) · discount(rank)"
+    convention = "linear gain and 1/log2(rank + 1); not normalised, so means over queries favour queries with many relevant documents"
+    source = "Järvelin and Kekäläinen, TOIS 2002; Burges et al., ICML 2005 (exponential gain); trec_eval dcg"
+    best_for = "a step on the way to nDCG"
+    examples = (
+        Example("DCG@3", (3, 2, 0, 1), "3 / log2(2) + 2 / log2(3)"),
+        Example("DCG(gain='exponential')@3", (3, 2, 0, 1), "7 / log2(2) + 3 / log2(3)"),
+    )
+    trec = (TrecName("dcg"),)
+
+    discount: Discount = "log2"
+
+    def discounts(self, rank: Array) -> Array:
+        """The discount at each rank."""
+        if self.discount == "log2":
+            return by_rank(log2_discount, rank)
+        if self.discount == "reciprocal":
+            return 1.0 / rank
+        if self.discount == "none":
+            return np.ones(rank.shape)
+        table = dict(self.discount)
+        return by_rank(lambda r: table.get(float(r), 0.0), rank)
+
+    def terms(self, lists: Lists) -> Terms:
+        return Terms(lists, {"gain": self.gained(lists), "discount": self.discounts(lists.rank)})
+
+
+class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
+    """Discounted gain, as a share of the best that the query allows."""
+
+    formula = "DCG / DCG of the ideal ranking"
+    convention = (
+        "linear gain, as trec_eval; the ideal ranks all judged documents by gain and is cut at k. Many tools take 2^grade - 1 "
+        "(gain='exponential') or an ideal of retrieved documents only (ideal='retrieved_topk'), which hides what was missed"
+    )
+    source = "Järvelin and Kekäläinen, TOIS 2002; trec_eval ndcg, ndcg_cut"
+    best_for = "web search and anything with grades: the usual first choice"
+    examples = (
+        Example(
+            "nDCG@3",
+            (3, 2, 0, 1),
+            "(3 / log2(2) + 2 / log2(3)) / (3 / log2(2) + 2 / log2(3) + 1 / log2(4))",
+        ),
+        Example(
+            "nDCG(gain='exponential')@3",
+            (2, 3, 0),
+            "(3 / log2(2) + 7 / log2(3)) / (7 / log2(2) + 3 / log2(3))",
+        ),
+    )
+    trec = (
+        TrecName("ndcg", sets="gain", defaults=("linear",), reads=pair, together=True, plain_too=True),
+        TrecName("ndcg_cut", sets="cutoff", defaults=CUTOFFS),
+    )
+
+    ideal: Annotated[
+        Literal["judged", "judged_uncut", "judged_at_returned", "retrieved_topk", "retrieved_all", "full_k", "max_grade_k"],
+        Param(
+            "what the best ranking is made of: all judged documents cut at k, the same never cut, cut at the number returned, "
+            "the documents retrieved in the top k, all retrieved, k documents of grade 1, or k documents of max_grade"
+        ),
+    ] = "judged"
+    max_grade: Annotated[float | None, Param("the grade of the documents in the ideal 'max_grade_k'", above=0, also={"max_rel": {}})] = None
+
+    def check(self) -> None:
+        """An ideal of k documents needs k, and a grade for them."""
+        super().check()
+        needs_cutoff(self, "ideal", {"full_k", "max_grade_k"})
+        if (self.ideal == "max_grade_k") != (self.max_grade is not None):
+            raise InputError(f"nDCG: ideal='max_grade_k' and max_grade go together, as in nDCG(ideal='max_grade_k', max_grade=3)@{self.cutoff or 10}")
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """At most 1 where the ideal holds whatever can be retrieved."""
+        return (0.0, float("inf") if self.ideal in {"full_k", "judged_at_returned"} and self.ideal == "full_k" else 1.0)
+
+    def terms(self, lists: Lists) -> Terms:
+        if self.ideal == "max_grade_k":
+            refuse_grades_above(self, lists, float(self.max_grade or 0))
+        return Terms(lists, super().terms(lists).factors, out_of=self.best(lists))
+
+    def best(self, lists: Lists) -> Array:
+        """The discounted gain of the ideal ranking."""
+        if self.ideal in {"full_k", "max_grade_k"}:
+            grade = np.full((len(lists), int(self.cutoff or 1)), 1.0 if self.ideal == "full_k" else float(self.max_grade or 0))
+            shown = np.ones(grade.shape, dtype=bool)
+        elif self.ideal in {"retrieved_topk", "retrieved_all"}:
+            seen = lists if self.ideal == "retrieved_topk" else lists.whole
+            grade, shown = seen.grade, seen.judged
+        else:
+            grade, shown = lists.ideal.grade, lists.ideal.shown & (lists.ideal.grade >= 0)
+        gain = -np.sort(-np.where(shown, gains(grade, self.gain), 0.0), axis=1)
+        rank = np.broadcast_to(np.arange(1, gain.shape[1] + 1), gain.shape)
+        return total(gain * self.discounts(rank) * (rank <= self.depth(lists)[:, None]))
+
+    def depth(self, lists: Lists) -> Array:
+        """How deep the ideal ranking goes for each query."""
+        if self.ideal == "judged_at_returned":
+            return lists.retrieved
+        cutoff = np.inf if self.cutoff is None or self.ideal == "judged_uncut" else float(self.cutoff)
+        return np.full(len(lists), cutoff)
+
+
+__all__ = ["CG", "DCG", "nDCG"]

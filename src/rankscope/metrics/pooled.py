@@ -1,0 +1,92 @@
+"""Metrics made for judgments that are known to be incomplete."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankscope.lists import Lists, running
+from rankscope.metrics.base import Example, Level, Metric, NeededCutoff, Terms
+from rankscope.metrics.trec import TrecName
+
+SMALL = 0.00001  # trec_eval's smoothing of the precision above a document
+
+
+class Judged(Metric):
+    """The share of the first k documents that stand in the judgments."""
+
+    formula = "in the qrels, in the top k / the smaller of k and the documents returned"
+    convention = "documents with a negative grade count as judged; a short list is divided by its own length (trec_eval's unj by k)"
+    source = "ir_measures Judged"
+    best_for = "how far the other numbers can be trusted"
+    examples = (Example("Judged@4", (1, None, 0, None), "2 / 4"),)
+    relevance = "none"
+    positions = False
+    better = "neither"
+
+    cutoff: NeededCutoff
+
+    def terms(self, lists: Lists) -> Terms:
+        return Terms(lists, {"in the qrels": lists.shown}, lists.retrieved)
+
+
+class Bpref(Metric, aliases=("BPref",)):
+    """How many judged non-relevant documents stand above the relevant ones, blind to unjudged documents."""
+
+    formula = "sum over relevant documents found of 1 - min(non-relevant above, R) / min(N, R), over R"
+    convention = "N counts all judged non-relevant documents, found or not (trec_eval since version 8); negative grades are skipped"
+    source = "Buckley and Voorhees, SIGIR 2004; trec_eval bpref"
+    best_for = "judgments with holes, as for systems that did not feed the pool"
+    examples = (Example("Bpref", (1, 0, 1), "(1 + (1 - 1 / 1)) / 2"),)
+    trec = (TrecName("bpref"),)
+
+    level: Level = 1.0
+
+    def terms(self, lists: Lists) -> Terms:
+        relevant, known = lists.relevant(self.level), lists.known(self.level)
+        rejected = lists.judged & ~relevant
+        bound = np.maximum(np.minimum(known, lists.known_judged - known), 1.0)
+        above = np.minimum(running(rejected), known[:, None])
+        return Terms(lists, {"relevant": relevant, "spared": 1.0 - above / bound[:, None]}, known)
+
+
+class GBpref(Bpref, aliases=("GeometricBpref",)):
+    """Bpref with a geometric mean over queries, so that hard queries count."""
+
+    formula = "exp(mean over queries of ln max(Bpref, 0.00001))"
+    convention = "a query at 0 counts as 0.00001"
+    source = "trec_eval gm_bpref"
+    best_for = "improvements on the queries that fail, where judgments have holes"
+    examples = (Example("GBpref", (1, 0, 1), "(1 + (1 - 1 / 1)) / 2"),)
+    trec = (TrecName("gm_bpref"),)
+
+    @property
+    def aggregate(self) -> str:  # type: ignore[override]
+        """Geometric, with a floor."""
+        return "geometric"
+
+
+class infAP(Metric, aliases=("InferredAP",)):
+    """Average precision estimated from a sample of the pool that was judged."""
+
+    formula = "mean over relevant of 1/r + (r-1)/r · (in the pool above / (r-1)) · (relevant above + e) / (judged above + 2e)"
+    convention = "documents that were pooled but not judged must stand in the qrels with a negative grade; e = 0.00001"
+    source = "Yilmaz and Aslam, CIKM 2006; trec_eval infAP"
+    best_for = "judgments of a random sample of the pool"
+    examples = (Example("infAP", (1, 0, 1), "(1 + (1/3 + 2/3 * (1 + 0.00001) / (2 + 0.00002))) / 2"),)
+    trec = (TrecName("infAP"),)
+    # a grade gained above pooled documents may be offset by the estimate for those below
+    monotone = True
+
+    level: Level = 1.0
+
+    def terms(self, lists: Lists) -> Terms:
+        relevant = lists.relevant(self.level)
+        relevant_above = running(relevant) - relevant
+        judged_above = running(lists.judged) - lists.judged
+        in_pool_above = running(lists.shown) - lists.shown
+        rank = lists.rank.astype(float)
+        expected = in_pool_above * (relevant_above + SMALL) / (judged_above + 2 * SMALL)
+        return Terms(lists, {"relevant": relevant, "precision expected": (1.0 + expected) / rank}, lists.known(self.level))
+
+
+__all__ = ["Bpref", "GBpref", "Judged", "infAP"]

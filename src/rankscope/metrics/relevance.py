@@ -1,0 +1,258 @@
+"""Metrics that see a document as relevant or not."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import numpy as np
+
+from rankscope.declared import Param
+from rankscope.lists import Array, Lists, running, total
+from rankscope.metrics.base import Cutoff, Example, JudgedOnly, Level, Metric, NeededCutoff, Terms, first, needs_cutoff
+from rankscope.metrics.trec import CUTOFFS, TrecName, root, square
+
+Beta = Annotated[float, Param("how many times more recall counts than precision", above=0)]
+
+
+class _Binary(Metric):
+    level: Level = 1.0
+    judged_only: JudgedOnly = False
+
+    def relevant(self, lists: Lists) -> Array:
+        return lists.relevant(self.level)
+
+    def known(self, lists: Lists) -> Array:
+        return lists.known(self.level)
+
+    def found_anywhere(self, lists: Lists) -> Array:
+        """Relevant documents in the whole ranking, also below the cutoff."""
+        return total(lists.whole.relevant(self.level))
+
+
+class P(_Binary, aliases=("Precision",)):
+    """The share of the first k documents that is relevant."""
+
+    formula = "relevant in the top k / k"
+    convention = "divides by k even where fewer documents were returned; denominator='min_k_listlen' does not"
+    source = "trec_eval P"
+    best_for = "what the first page shows, when every relevant document counts the same"
+    examples = (Example("P@3", (1, 0, 1, 0, 0, 1), "2 / 3"), Example("P@5", (1, 0, 1), "2 / 5"))
+    positions = False
+    trec = (TrecName("P", sets="cutoff", defaults=CUTOFFS),)
+
+    cutoff: NeededCutoff
+    denominator: Annotated[
+        Literal["k", "min_k_listlen", "min_k_relevant"], Param("k, or the smaller of k and the documents returned or known relevant")
+    ] = "k"
+
+    def terms(self, lists: Lists) -> Terms:
+        out_of: dict[str, Array | float] = {
+            "k": float(self.cutoff),
+            "min_k_listlen": lists.retrieved,
+            "min_k_relevant": np.minimum(self.known(lists), self.cutoff),
+        }
+        return Terms(lists, {"relevant": self.relevant(lists)}, out_of[self.denominator])
+
+
+class R(_Binary, aliases=("Recall",)):
+    """The share of the known relevant documents that the first k hold."""
+
+    formula = "relevant in the top k / known relevant"
+    convention = "divides by all known relevant documents, so more than k of them keep it below 1; denominator='min_k_relevant' does not"
+    source = "trec_eval recall"
+    best_for = "candidate stages, legal and patent search: what is missed is lost"
+    examples = (Example("R@3", (1, 0, 1, 0, 0, 1), "2 / 8", {"known": 8}),)
+    positions = False
+    trec = (TrecName("recall", sets="cutoff", defaults=CUTOFFS),)
+
+    cutoff: NeededCutoff
+    denominator: Annotated[
+        Literal["relevant", "min_k_relevant", "positives_in_list"],
+        Param("known relevant, the smaller of that and k, or relevant in the returned list"),
+    ] = "relevant"
+
+    def terms(self, lists: Lists) -> Terms:
+        out_of = {
+            "relevant": self.known(lists),
+            "min_k_relevant": np.minimum(self.known(lists), self.cutoff),
+            "positives_in_list": self.found_anywhere(lists),
+        }
+        return Terms(lists, {"relevant": self.relevant(lists)}, out_of[self.denominator])
+
+
+class F(_Binary, aliases=("F1",)):
+    """The harmonic mean of precision and recall of the first k documents."""
+
+    formula = "(1 + beta²) · hits / (beta² · known relevant + k)"
+    convention = "beta is beta: recall counts beta times as much (trec_eval's x in set_F is beta squared)"
+    source = "van Rijsbergen, Information Retrieval, 1979"
+    best_for = "one number for precision and recall at a fixed depth"
+    examples = (Example("F@4", (1, 0, 1, 0), "2 * 2 / (3 + 4)", {"known": 3}),)
+    positions = False
+
+    cutoff: NeededCutoff
+    beta: Beta = 1.0
+
+    def terms(self, lists: Lists) -> Terms:
+        b = self.beta**2
+        return Terms(lists, {"relevant": self.relevant(lists), "1 + beta²": np.asarray(1 + b)}, b * self.known(lists) + self.cutoff)
+
+
+class Success(_Binary, aliases=("hit_rate", "HitRate", "hit")):
+    """1 where the first k documents hold a relevant one, else 0."""
+
+    formula = "1 if any of the top k is relevant"
+    convention = "0 or 1 for a query, not the number of hits"
+    source = "trec_eval success"
+    best_for = "known-item search and question answering: one good answer is enough"
+    examples = (Example("Success@3", (0, 0, 1), "1"), Example("Success@2", (0, 0, 1), "0"))
+    positions = False
+    counts = "one"
+    trec = (TrecName("success", sets="cutoff", defaults=(1, 5, 10)),)
+
+    cutoff: NeededCutoff
+
+    def terms(self, lists: Lists) -> Terms:
+        return Terms(lists, {"first relevant": first(self.relevant(lists))})
+
+
+class RR(_Binary, aliases=("MRR", "ReciprocalRank")):
+    """One over the rank of the first relevant document."""
+
+    formula = "1 / rank of the first relevant"
+    convention = "0 where none is found in the top k; not_found='skip' leaves such queries out of the mean and counts them"
+    source = "Kantor and Voorhees, TREC-5 Confusion Track, 2000; trec_eval recip_rank"
+    best_for = "navigational and known-item search: one right answer, the sooner the better"
+    examples = (Example("RR", (0, 0, 1, 1), "1 / 3"), Example("RR@2", (0, 0, 1), "0"))
+    counts = "one"
+    trec = (TrecName("recip_rank"),)
+
+    cutoff: Cutoff = None
+    not_found: Annotated[Literal[0, "skip"], Param("the value of a query with no relevant document in the top k")] = 0
+
+    @property
+    def empty(self) -> float | None:
+        """0, or none where such queries are skipped."""
+        return None if self.not_found == "skip" else 0.0
+
+    def terms(self, lists: Lists) -> Terms:
+        relevant = self.relevant(lists)
+        defined = relevant.any(axis=1) if self.not_found == "skip" else None
+        return Terms(lists, {"first relevant": first(relevant), "1/rank": 1.0 / lists.rank}, defined=defined)
+
+
+class AP(_Binary, aliases=("MAP", "AveragePrecision")):
+    """The precision at each relevant document, averaged over all known ones."""
+
+    formula = "sum over relevant documents of (precision at their rank) / known relevant"
+    convention = (
+        "divides by all known relevant documents, also under a cutoff (trec_eval); denominator='min_k_relevant' is most recommender tools'"
+    )
+    source = "trec_eval map, map_cut"
+    best_for = "ranking all relevant documents high when there are several and none matters more"
+    examples = (Example("AP", (1, 0, 1, 0, 0, 1), "(1/1 + 2/3 + 3/6) / 3"),)
+    trec = (TrecName("map"), TrecName("map_cut", sets="cutoff", defaults=CUTOFFS))
+
+    cutoff: Cutoff = None
+    denominator: Annotated[
+        Literal["relevant", "min_k_relevant", "min_relevant_listlen", "hits_at_k", "k"],
+        Param("known relevant, the smaller of that and k or the list's length, hits in the top k, or k"),
+    ] = "relevant"
+
+    def check(self) -> None:
+        """Divisors of k need a k."""
+        needs_cutoff(self, "denominator", {"min_k_relevant", "k"})
+
+    def terms(self, lists: Lists) -> Terms:
+        relevant, known = self.relevant(lists), self.known(lists)
+        cutoff = float(self.cutoff or 0)
+        out_of: dict[str, Array | float] = {
+            "relevant": known,
+            "min_k_relevant": np.minimum(known, cutoff),
+            "min_relevant_listlen": np.minimum(known, lists.retrieved),
+            "hits_at_k": total(relevant),
+            "k": cutoff,
+        }
+        return Terms(lists, {"relevant": relevant, "precision so far": running(relevant) / lists.rank}, out_of[self.denominator])
+
+
+class GMAP(AP, aliases=("GeometricMAP",)):
+    """Average precision with a geometric mean over queries, so that hard queries count."""
+
+    formula = "exp(mean over queries of ln max(AP, 0.00001))"
+    convention = "a query at 0 counts as 0.00001"
+    source = "Robertson, On GMAP, CIKM 2006; trec_eval gm_map"
+    best_for = "improvements on the queries that fail"
+    examples = (Example("GMAP", (0, 1), "1 / 2"),)
+    trec = (TrecName("gm_map"),)
+
+    @property
+    def aggregate(self) -> Literal["geometric"]:
+        """Geometric, with a floor."""
+        return "geometric"
+
+
+class Rprec(_Binary, aliases=("RPrec", "R_precision")):
+    """Precision at as many documents as there are relevant ones."""
+
+    formula = "relevant in the top R / R, where R is the number of known relevant"
+    convention = "divides by R also where fewer documents were returned"
+    source = "trec_eval Rprec"
+    best_for = "a cutoff that fits each query by itself"
+    examples = (Example("Rprec", (1, 0, 1, 1), "2 / 3"),)
+    trec = (TrecName("Rprec"),)
+
+    def terms(self, lists: Lists) -> Terms:
+        known = self.known(lists)
+        return Terms(lists, {"relevant": self.relevant(lists), "within R": lists.rank <= known[:, None]}, known)
+
+
+class SetP(_Binary, aliases=("SetPrecision",)):
+    """The share of everything returned that is relevant."""
+
+    formula = "relevant returned / returned"
+    convention = "divides by the number of documents returned, whatever k was asked for"
+    source = "trec_eval set_P"
+    best_for = "Boolean search and filters: a set, not a ranking"
+    examples = (Example("SetP", (1, 0, 1, 0), "2 / 4"),)
+    positions = False
+    trec = (TrecName("set_P"),)
+
+    def terms(self, lists: Lists) -> Terms:
+        return Terms(lists, {"relevant": self.relevant(lists)}, lists.retrieved)
+
+
+class SetR(_Binary, aliases=("SetRecall",)):
+    """The share of the known relevant documents that was returned at all."""
+
+    formula = "relevant returned / known relevant"
+    convention = "grows with the length of the list: compare lists of one length"
+    source = "trec_eval set_recall"
+    best_for = "Boolean search and filters: a set, not a ranking"
+    examples = (Example("SetR", (1, 0, 1, 0), "2 / 3", {"known": 3}),)
+    positions = False
+    trec = (TrecName("set_recall"),)
+
+    def terms(self, lists: Lists) -> Terms:
+        return Terms(lists, {"relevant": self.relevant(lists)}, self.known(lists))
+
+
+class SetF(_Binary):
+    """The harmonic mean of precision and recall over everything returned."""
+
+    formula = "(1 + beta²) · relevant returned / (beta² · known relevant + returned)"
+    convention = "beta is beta; trec_eval's set_F.x and ir_measures' beta are its square"
+    source = "van Rijsbergen, Information Retrieval, 1979; trec_eval set_F"
+    best_for = "Boolean search and filters: a set, not a ranking"
+    examples = (Example("SetF", (1, 0, 1, 0), "2 * 2 / (3 + 4)", {"known": 3}),)
+    positions = False
+    trec = (TrecName("set_F", sets="beta", defaults=(1.0,), reads=root, writes=square, plain_too=True),)
+
+    beta: Beta = 1.0
+
+    def terms(self, lists: Lists) -> Terms:
+        b = self.beta**2
+        return Terms(lists, {"relevant": self.relevant(lists), "1 + beta²": np.asarray(1 + b)}, b * self.known(lists) + lists.retrieved)
+
+
+__all__ = ["AP", "F", "GMAP", "P", "R", "RR", "Rprec", "SetF", "SetP", "SetR", "Success"]

@@ -1,0 +1,116 @@
+"""trec_eval's names for metrics: templates to read (``ndcg_cut.5,10``) and to print (``ndcg_cut_10``)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from rankscope.declared import plain
+from rankscope.errors import InputError
+
+CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+TENTHS = tuple(i / 10 for i in range(11))
+
+
+def _float(text: str) -> float:
+    return float(text)
+
+
+@dataclass(frozen=True)
+class TrecName:
+    """One of trec_eval's measures, as parameters of ours.
+
+    ``fixed`` are the parameters that the name implies. ``sets`` is the parameter that the numbers
+    after the dot set, one metric a number (``defaults`` where there are none), or a single metric
+    for all of them if ``together``. ``prints`` formats the number in a printed name.
+    """
+
+    name: str
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    sets: str = ""
+    defaults: tuple[Any, ...] = ()
+    reads: Callable[[str], Any] = int
+    writes: Callable[[Any], str] = str
+    together: bool = False
+    plain_too: bool = False
+
+    def read(self, cls: Any, values: str | None, text: str) -> list[Any]:
+        """The metrics that the name stands for; ``values`` is what follows the dot."""
+        if values is None:
+            if self.sets and self.defaults and not self.plain_too:
+                return [cls(**self.fixed, **{self.sets: value}) for value in self.defaults]
+            return [cls(**self.fixed)]
+        if not self.sets:
+            raise InputError(f"metric {text!r}: trec_eval's {self.name} takes no values after the dot")
+        try:
+            said = [self.reads(value) for value in values.split(",")]
+        except ValueError:
+            raise InputError(f"metric {text!r}: cannot read {values!r} as numbers, write it like {self.name}.5,10") from None
+        if self.together:
+            return [cls(**self.fixed, **{self.sets: self._joined(said)})]
+        return [cls(**self.fixed, **{self.sets: value}) for value in said]
+
+    @staticmethod
+    def _joined(said: list[Any]) -> Any:
+        return dict(said) if isinstance(said[0], tuple) else tuple(said)
+
+    def spell(self, metric: Any) -> str | None:
+        """The printed name of a metric of ours, or None where this measure is another one."""
+        for f in fields(metric):
+            value = getattr(metric, f.name)
+            if f.name == self.sets:
+                continue
+            if value != self.fixed.get(f.name, f.default):
+                return None
+        if not self.sets or self.together:
+            return self.name
+        value = getattr(metric, self.sets)
+        if self.plain_too and value == next(f.default for f in fields(metric) if f.name == self.sets):
+            return self.name
+        return None if value is None else f"{self.name}_{self.writes(value)}"
+
+
+def pair(text: str) -> tuple[float, float]:
+    """Read ``1=3.5``."""
+    grade, gain = text.split("=")
+    return float(grade), float(gain)
+
+
+def two_places(value: float) -> str:
+    """0.1 as trec_eval prints it in a name: 0.10."""
+    return f"{value:.2f}"
+
+
+def root(text: str) -> float:
+    """trec_eval's x of set_F multiplies precision: it is beta squared."""
+    return math.sqrt(float(text))
+
+
+def square(value: float) -> str:
+    """The way back from beta to trec_eval's x."""
+    return plain(round(value * value, 12))
+
+
+def parse_trec(text: str, catalogue: Mapping[str, Any]) -> list[Any] | None:
+    """Read a name of trec_eval's, or return None where there is no such measure.
+
+    >>> from rankscope.metrics import CATALOGUE
+    >>> parse_trec("ndcg_cut.5,10", CATALOGUE)
+    [nDCG@5, nDCG@10]
+    """
+    for cls in dict.fromkeys(catalogue.values()):
+        for spec in cls.__dict__.get("trec", ()):
+            match = re.fullmatch(re.escape(spec.name) + r"(?:\.(?P<dotted>.+)|_(?P<printed>[\d.]+))?", text)
+            if match:
+                return spec.read(cls, match["dotted"] or match["printed"], text)  # type: ignore[no-any-return]
+    return None
+
+
+# trec_eval's nicknames; what is a fact of a run and no number (runid, relstring) is not in them
+OFFICIAL = (
+    "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank",
+    "iprec_at_recall", "P",
+)  # fmt: skip

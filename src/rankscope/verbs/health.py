@@ -1,0 +1,192 @@
+"""The state of the data behind a number, and what it does to the number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from rankscope.engines.base import Seen
+from rankscope.lists import Judged
+
+LISTED = 10  # how many queries a health entry names
+
+
+@dataclass(frozen=True)
+class Warned:
+    """One thing a reader of the numbers should know: a stable code, what it is, what to do."""
+
+    code: str
+    message: str
+    hint: str
+
+    def as_dict(self) -> dict[str, str]:
+        """As it stands in JSON."""
+        return {"code": self.code, "message": self.message, "hint": self.hint}
+
+
+@dataclass(frozen=True)
+class Health:
+    """What was found in a run and its judgments. Keys at a cutoff k are of the judged queries.
+
+    ``ties_at_cutoff[k]``: queries in which equal scores straddle rank k. ``unjudged_at_cutoff[k]``: the share
+    of the documents in the top k that are not in the qrels. ``rank_disagreements``: queries whose rank
+    column contradicts the scores (null without a rank column).
+    """
+
+    rows: int
+    queries: int
+    judged_queries: int
+    missing_queries: int
+    missing: Sequence[str]
+    extra_queries: int
+    extra: Sequence[str]
+    queries_without_relevant: int
+    tied_rows: int
+    ties_at_cutoff: Mapping[int, int] = field(default_factory=dict)
+    unjudged_at_cutoff: Mapping[int, float] = field(default_factory=dict)
+    rank_disagreements: int | None = None
+    duplicates: int = 0
+    self_matches: int = 0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, keys as strings."""
+        out: dict[str, Any] = {}
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if isinstance(value, Mapping):
+                value = {str(k): v for k, v in value.items()}
+            elif isinstance(value, tuple):
+                value = list(value)
+            out[f.name] = value
+        return out
+
+
+def examine(judged: Judged, seen: Seen, cutoffs: Sequence[int], judged_queries: int, duplicates: int, self_matches: int) -> Health:
+    """Put together what was seen; ``judged_queries`` counts the first rows of ``judged``, those with judgments."""
+    query = np.repeat(np.arange(len(judged)), judged.size)
+    good = np.bincount(query, weights=judged.grade >= 1, minlength=len(judged))[:judged_queries]
+    unjudged = {}
+    retrieved = judged.retrieved[:judged_queries]
+    for k in cutoffs:
+        shown = int(np.minimum(retrieved, k).sum())
+        known = int(((judged.rank > 0) & (judged.rank <= k)).sum())
+        unjudged[k] = (shown - known) / shown if shown else 0.0
+    return Health(
+        rows=seen.rows,
+        queries=seen.queries,
+        judged_queries=judged_queries,
+        missing_queries=len(seen.missing),
+        missing=tuple(seen.missing[:LISTED]),
+        extra_queries=len(seen.extra),
+        extra=tuple(seen.extra[:LISTED]),
+        queries_without_relevant=int((good == 0).sum()),
+        tied_rows=seen.tied_rows,
+        ties_at_cutoff=dict(seen.tied_at),
+        unjudged_at_cutoff=unjudged,
+        rank_disagreements=seen.disagreeing,
+        duplicates=duplicates,
+        self_matches=self_matches,
+    )
+
+
+def warnings_of(health: Mapping[str, Health], population: str) -> list[Warned]:
+    """What a reader should know before trusting the numbers."""
+    out = []
+    for name, h in health.items():
+        out += _queries(name, h, population) + _rows(name, h)
+    out += _unjudged(health)
+    without = max((h.queries_without_relevant for h in health.values()), default=0)
+    if without:
+        out.append(
+            Warned(
+                "RS103",
+                f"{_count(without, 'judged query has', 'judged queries have')} no relevant document (grade 1 or more) and "
+                f"{'scores' if without == 1 else 'score'} 0 on most metrics",
+                "keep them to match trec_eval, or leave them out of the qrels",
+            )
+        )
+    return out
+
+
+def _queries(name: str, h: Health, population: str) -> list[Warned]:
+    out = []
+    if h.missing_queries and population == "judged":
+        out.append(
+            Warned(
+                "RS101",
+                f"{name} has no ranking for {h.missing_queries} of {_count(h.judged_queries, 'judged query', 'judged queries')} "
+                f"({_some(h.missing, h.missing_queries)}), scored as empty",
+                "find out why they are missing; --queries both leaves them out",
+            )
+        )
+    if h.extra_queries:
+        what = "scored with no judgments" if population == "run" else "left out"
+        out.append(
+            Warned(
+                "RS102",
+                f"{name} ranks {_count(h.extra_queries, 'query', 'queries')} without judgments ({_some(h.extra, h.extra_queries)}), {what}",
+                "expected where a run covers more than the qrels do",
+            )
+        )
+    return out
+
+
+def _rows(name: str, h: Health) -> list[Warned]:
+    out = []
+    if h.duplicates:
+        out.append(Warned("RS104", f"{name}: {h.duplicates:,} repeated documents were dropped", "see --duplicates"))
+    if h.self_matches:
+        out.append(Warned("RS105", f"{name}: {h.self_matches:,} documents that are their own query were dropped", "see --self-match"))
+    if h.rank_disagreements:
+        out.append(
+            Warned(
+                "RS201",
+                f"{name}: the rank column contradicts the scores in {_count(h.rank_disagreements, 'query', 'queries')}; the scores were followed",
+                "--ties rank follows the rank column",
+            )
+        )
+    tied = {k: n for k, n in h.ties_at_cutoff.items() if n}
+    if tied:
+        where = ", ".join(f"{n:,} at rank {k}" for k, n in tied.items())
+        out.append(
+            Warned(
+                "RS203",
+                f"{name}: equal scores straddle the cutoff ({_count(max(tied.values()), 'query', 'queries')}: {where}); "
+                "the document id decides who is in",
+                "give distinct scores, or see what --ties docid changes",
+            )
+        )
+    return out
+
+
+def _unjudged(health: Mapping[str, Health]) -> list[Warned]:
+    """Holes in the judgments, where they are large or uneven between runs."""
+    cutoffs = {k for h in health.values() for k in h.unjudged_at_cutoff}
+    if not cutoffs:
+        return []
+    k = min(cutoffs, key=lambda c: abs(c - 10))
+    share = {name: h.unjudged_at_cutoff.get(k, 0.0) for name, h in health.items()}
+    worst, best = max(share, key=lambda n: share[n]), min(share, key=lambda n: share[n])
+    if share[worst] < 0.1:
+        return []
+    uneven = len(share) > 1 and share[worst] - share[best] > 0.05
+    compared = f" ({best}: {share[best]:.0%}), an uneven comparison" if uneven else ""
+    return [
+        Warned(
+            "RS204",
+            f"{worst}: {share[worst]:.0%} of its top {k} is unjudged and counted as not relevant{compared}",
+            "judge more, or look at Bpref and at judged_only=True beside the others",
+        )
+    ]
+
+
+def _count(n: int, one: str, many: str) -> str:
+    return f"{n:,} {one if n == 1 else many}"
+
+
+def _some(names: Sequence[str], count: int) -> str:
+    shown = ", ".join(names[:3])
+    return shown + (" ..." if count > 3 else "")

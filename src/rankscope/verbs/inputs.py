@@ -1,0 +1,160 @@
+"""What a verb is given, made into tables or dicts that an engine can judge; faults become one clear line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from rankscope.engines.base import Order, Seen
+from rankscope.errors import InputError
+from rankscope.lists import Judged
+
+Duplicates = Literal["error", "first", "best"]
+SelfMatch = Literal["keep", "drop"]
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What is done with the rows of the input before they are ranked."""
+
+    duplicates: Duplicates = "error"
+    self_match: SelfMatch = "keep"
+
+
+@dataclass(frozen=True, eq=False)
+class Cleaned:
+    """An input after the policies, and what they removed."""
+
+    data: Any
+    duplicates: int = 0
+    self_matches: int = 0
+
+    @property
+    def is_mapping(self) -> bool:
+        """Whether it is still a dict of dicts."""
+        return isinstance(self.data, dict)
+
+
+def named_runs(runs: Any) -> Iterator[tuple[str | None, Any]]:
+    """The runs of a call, each with the name given to it or None: one run, a list, or a dict of named runs."""
+    if isinstance(runs, Mapping) and _names_runs(runs):
+        for name, run in runs.items():
+            yield str(name), run
+    elif isinstance(runs, list | tuple):
+        if not runs:
+            raise InputError("no run was given: pass a path, a dict or a data frame, or a list of them")
+        for run in runs:
+            yield None, run
+    else:
+        yield None, runs
+
+
+def _names_runs(runs: Mapping[Any, Any]) -> bool:
+    """Whether a dict maps names to runs, rather than queries to documents."""
+    for value in runs.values():
+        if isinstance(value, Mapping):
+            for inner in value.values():
+                return isinstance(inner, Mapping | list | tuple)
+        elif isinstance(value, list | tuple | set | frozenset):
+            if value:
+                return False
+        else:
+            return True
+    return False
+
+
+def read_any(kind: Literal["run", "qrels"], source: Any, name: str | None = None) -> Any:
+    """A run or qrels from whatever was given: dicts of dicts stay dicts, the rest becomes a table."""
+    if _is_scores(source):
+        from rankscope.engines.mappings import id_text
+
+        queries = {id_text(query, kind): documents for query, documents in source.items()}
+        if len(queries) < len(source):
+            raise InputError(f"{kind}: a query is given both as a number and as a string; make the ids strings")
+        return queries
+    from rankscope.files import qrels_of, run_of
+
+    if isinstance(source, Mapping) and not source:
+        raise InputError(f"the {kind} dict is empty: it maps queries to documents, like {{'q1': {{'d1': 1}}}}")
+    return run_of(source, name) if kind == "run" else qrels_of(source)
+
+
+def _is_scores(source: Any) -> bool:
+    return isinstance(source, Mapping) and bool(source) and all(isinstance(v, Mapping) for v in source.values())
+
+
+def refuse_faults(table: Any) -> None:
+    """Raise the first thing that a reader found wrong."""
+    faults = table.source.faults
+    if faults:
+        more = f" (and {len(faults) - 1} more like it)" if len(faults) > 1 else ""
+        raise InputError(faults[0].message + more)
+
+
+def clean(data: Any, policy: Policy, kind: Literal["run", "qrels"]) -> Cleaned:
+    """Refuse what no number can be made of, and apply the policies for duplicates and self-matches."""
+    if isinstance(data, dict):
+        return _clean_mapping(data, policy, kind)
+    refuse_faults(data)
+    nan = getattr(data, "nan_rows", ())
+    if len(nan):
+        raise InputError(f"{data.source.at(int(nan[0]))}: the score is NaN; give it a number or leave the document out")
+    repeated = data.repeated
+    if len(repeated):
+        if policy.duplicates == "error":
+            row = int(repeated[0])
+            query, doc = data.frame["query_id"][row], data.frame["doc_id"][row]
+            what = f"document {doc} of query {query} is {'ranked' if kind == 'run' else 'judged'} twice"
+            raise InputError(f"{data.source.at(row)}: {what}; remove one, or choose --duplicates first or best")
+        data = data.distinct(policy.duplicates)
+    matches = 0
+    if kind == "run" and policy.self_match == "drop":
+        data, matches = data.without_self_matches()
+    return Cleaned(data, len(repeated), matches)
+
+
+def _clean_mapping(data: dict[str, Any], policy: Policy, kind: str) -> Cleaned:
+    if kind == "qrels" or policy.self_match == "keep":
+        return Cleaned(data)
+    own = [query for query, documents in data.items() if query in documents]
+    kept = dict(data)
+    for query in own:
+        kept[query] = {doc: score for doc, score in data[query].items() if doc != query}
+    return Cleaned(kept, 0, len(own))
+
+
+def judge(run: Cleaned, qrels: Cleaned, order: Order, label: str) -> tuple[Judged, Seen]:
+    """Hand run and qrels to the engine of their shape: dicts are looked up, tables are joined."""
+    if run.is_mapping and order.ties != "rank":
+        from rankscope.engines import mappings
+
+        grades = qrels.data if qrels.is_mapping else qrels.data.mapping
+        return mappings.judge(run.data, grades, order, label)
+    from rankscope.engines import local
+    from rankscope.files import qrels_of, run_of
+
+    return local.judge(run_of(run.data), qrels_of(qrels.data), order)
+
+
+def label_of(data: Any, name: str | None, number: int) -> tuple[str, str, str]:
+    """A run's name, and two longer ones for the case that two runs share it."""
+    if name is not None:
+        return name, name, name
+    if isinstance(data, dict):
+        fallback = f"run{number}"
+        return "run", fallback, fallback
+    path = data.source.path
+    stem = Path(path).name.split(".")[0] if path and path != "-" else f"run{number}"
+    return data.name, stem, str(path or f"run{number}")
+
+
+def distinct_names(labels: Sequence[tuple[str, str, str]]) -> list[str]:
+    """The shortest of each run's names that no other run has: tag, file name, path, number."""
+    out = []
+    for i, choices in enumerate(labels):
+        others = [label for j, label in enumerate(labels) if j != i]
+        free = (c for level, c in enumerate(choices) if all(other[level] != c for other in others))
+        out.append(next(free, f"{choices[-1]}#{i + 1}"))
+    return out

@@ -1,0 +1,140 @@
+"""The result of ``evaluate``: means, the values of every query, the conventions and the state of the data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankscope.declared import plain
+from rankscope.errors import InputError
+from rankscope.lists import Array
+from rankscope.metrics import Metric, parse
+from rankscope.verbs.health import Health, Warned
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Mean:
+    """One number of a scoreboard: the value of a metric over the queries of a run.
+
+    ``queries`` is how many queries the value is made of; ``undefined`` how many were left out because
+    the metric has no value for them. ``asked`` is the metric as it was asked for.
+    """
+
+    run: str
+    metric: Metric
+    asked: str
+    value: float
+    queries: int
+    undefined: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class RunScores:
+    """A run's values: ``values[metric]`` holds one number a query, NaN where undefined."""
+
+    name: str
+    query_ids: Sequence[str]
+    values: Mapping[Metric, Array]
+    health: Health
+    tag: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """What ``evaluate`` found.
+
+    ``scores["bm25", "nDCG@10"]`` is a number; with one run ``scores["nDCG@10"]`` is enough. ``means``
+    and ``per_query`` are Polars frames. ``conventions`` states what was assumed, ``data_health`` what
+    is odd about the data, ``warnings`` what that does to the numbers.
+    """
+
+    runs: Sequence[RunScores]
+    board: Sequence[Mean]
+    conventions: Mapping[str, Any]
+    warnings: Sequence[Warned]
+    inputs: Sequence[Any] = field(default_factory=list)
+    notes: Sequence[str] = field(default_factory=list)
+
+    def __getitem__(self, key: Any) -> float:
+        run, metric = key if isinstance(key, tuple) else (None, key)
+        names = [scored.name for scored in self.runs]
+        if run is None:
+            if len(names) > 1:
+                raise KeyError(f"there are {len(names)} runs, say which: scores[{names[0]!r}, {str(metric)!r}]")
+            run = names[0]
+        if run not in names:
+            raise KeyError(f"no run is called {run!r}: there are {', '.join(names)}")
+        for mean in self.board:
+            if mean.run == run and metric in (mean.asked, str(mean.metric)):
+                return mean.value
+        try:
+            wanted = parse(metric)
+        except InputError as error:
+            raise KeyError(str(error)) from None
+        for mean in self.board:
+            if mean.run == run and mean.metric == wanted:
+                return mean.value
+        raise KeyError(f"{wanted} was not evaluated: there are {', '.join(str(m) for m in self.metrics)}")
+
+    @cached_property
+    def metrics(self) -> list[Metric]:
+        """The metrics, in the order asked."""
+        return list(dict.fromkeys(mean.metric for mean in self.board))
+
+    @property
+    def data_health(self) -> dict[str, dict[str, Any]]:
+        """What each run's data look like, as plain values."""
+        return {scored.name: scored.health.as_dict() for scored in self.runs}
+
+    @cached_property
+    def means(self) -> pl.DataFrame:
+        """run, metric, value, queries, undefined: one row a number."""
+        import polars as pl
+
+        rows = [(m.run, str(m.metric), _null(m.value), m.queries, m.undefined) for m in self.board]
+        schema = {"run": pl.String, "metric": pl.String, "value": pl.Float64, "queries": pl.Int64, "undefined": pl.Int64}
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+    @cached_property
+    def per_query(self) -> pl.DataFrame:
+        """run, query_id, metric, value (null: undefined): one row a query and metric."""
+        import polars as pl
+
+        parts = []
+        for scored in self.runs:
+            queries, metrics = len(scored.query_ids), len(scored.values)
+            matrix = np.stack(list(scored.values.values()), axis=1) if metrics else np.empty((queries, 0))
+            parts.append(
+                pl.DataFrame(
+                    {
+                        "query_id": pl.Series(scored.query_ids, dtype=pl.String).gather(np.repeat(np.arange(queries), metrics)),
+                        "metric": pl.Series([str(m) for m in scored.values]).gather(np.tile(np.arange(metrics), queries)),
+                        "value": pl.Series(matrix.ravel(), nan_to_null=True),
+                    }
+                ).select(pl.lit(scored.name).alias("run"), "query_id", "metric", "value")
+            )
+        return pl.concat(parts)
+
+    def __repr__(self) -> str:
+        lines = [f"{m.run}  {m.metric} = {m.value:.4f}  ({m.queries} queries)" for m in self.board]
+        return "\n".join(lines)
+
+
+def _null(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def as_json(value: float) -> float | None:
+    """A number for JSON: null where undefined."""
+    return _null(value)
+
+
+__all__ = ["Mean", "RunScores", "Scores", "as_json", "plain"]
