@@ -114,7 +114,7 @@ def long_table(frame: pl.DataFrame, roles: dict[str, str], label: str, place: Ca
     return Long(table.filter(pl.Series(good)) if len(bad) else table, bad)
 
 
-def is_number(text: str) -> bool:
+def is_number(text: str | bytes) -> bool:
     """Whether a text can be read as a number."""
     try:
         float(text)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from rankscope.tables import Array, Fault, Qrels, Run, Source
+from rankscope.tables import Array, Blocks, Fault, Qrels, Run, Source, blocks_of
 
 RUN_LINE = "a TREC run line has 6 (query Q0 document rank score tag)"
 QRELS_LINE = "a TREC qrels line has 4 (query iteration document grade)"
@@ -33,6 +33,7 @@ class Found:
     faults: list[Fault] = field(default_factory=list)
     faulty: int = 0
     tag: str | None = None
+    blocks: Blocks | None = None
 
     def fault(self, kind: str, message: str, line: int | None = None) -> None:
         """Keep the first faults and count all."""
@@ -86,38 +87,34 @@ def grades_of(grade: pl.Series) -> str:
 
 def made_run(frame: pl.DataFrame, source: Source, found: Found, what: str, name: str) -> Run:
     """Build the run and say in the first note how it was read."""
-    run = Run(frame, _closed(source, found), name=name)
-    rows, queries = len(frame), len(run.queries)
+    blocks = found.blocks or blocks_of(frame["query_id"])
     tag = f", tag {found.tag}" if found.tag else ""
-    first = f"read {source.label} as {what}: {count(rows, 'row')}, {count(queries, 'query', 'queries')}{tag}"
-    return _with_notes(run, (first, *run.source.notes))  # type: ignore[return-value]
+    first = f"read {source.label} as {what}: {count(len(frame), 'row')}, {_queries(blocks)}{tag}"
+    run = Run(frame, _closed(source, found, first), name=name)
+    run.__dict__["blocks"] = blocks  # a cached property, found already
+    return run
 
 
 def made_qrels(frame: pl.DataFrame, source: Source, found: Found, what: str) -> Qrels:
     """Build the qrels and say in the first note how they were read."""
-    qrels = Qrels(frame, _closed(source, found))
-    rows, queries = count(len(frame), "judgment"), count(len(qrels.queries), "query", "queries")
-    first = f"read {source.label} as {what}: {rows}, {queries}, {grades_of(frame['grade'])}"
-    return _with_notes(qrels, (first, *qrels.source.notes))  # type: ignore[return-value]
+    blocks = found.blocks or blocks_of(frame["query_id"])
+    rows = count(len(frame), "judgment")
+    first = f"read {source.label} as {what}: {rows}, {_queries(blocks)}, {grades_of(frame['grade'])}"
+    qrels = Qrels(frame, _closed(source, found, first))
+    qrels.__dict__["blocks"] = blocks
+    return qrels
 
 
-def _closed(source: Source, found: Found) -> Source:
+def _queries(blocks: Blocks) -> str:
+    number = int(blocks.code.max()) + 1 if len(blocks.code) else 0
+    return count(number, "query", "queries")
+
+
+def _closed(source: Source, found: Found, first: str) -> Source:
     left_out = [f"left out {count(found.faulty, 'faulty row')}"] if found.faulty else []
-    return Source(
-        source.label, source.kind, source.path, found.tag, (*found.notes, *left_out),
-        found.closed(source.label), source.line_of, source.sha256,
-    )  # fmt: skip
-
-
-def _with_notes(table: Run | Qrels, notes: tuple[str, ...]) -> Run | Qrels:
-    # the blocks were found for the note: keep them, they cost a pass over the rows
-    source = table.source
-    full = Source(
-        source.label, source.kind, source.path, source.tag, notes, source.faults, source.line_of, source.sha256
+    return replace(
+        source, tag=found.tag, notes=(first, *found.notes, *left_out), faults=found.closed(source.label)
     )
-    out = Run(table.frame, full, name=table.name) if isinstance(table, Run) else Qrels(table.frame, full)
-    out.__dict__["blocks"] = table.blocks
-    return out
 
 
 def line_finder(content: Callable[[], Array], left_out: Array) -> Callable[[int], int]:

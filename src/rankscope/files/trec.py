@@ -7,18 +7,15 @@ Any sign that a line differs sends the whole file through ``_tidy``, which makes
 from __future__ import annotations
 
 import re
-from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
 
 from rankscope.errors import InputError
+from rankscope.files.layouts import PRELS, QRELS3, RUN3, Layout, head_lines, layout_of
 from rankscope.files.notes import (
     EXPECTED,
-    ORDER,
-    QRELS_LINE,
-    RUN_LINE,
     Found,
     content_lines,
     count,
@@ -32,72 +29,44 @@ from rankscope.files.notes import (
 from rankscope.files.raw import BOM, Raw
 from rankscope.tables import Array, Qrels, Run, Source, blocks_of
 
-
-@dataclass(frozen=True)
-class Layout:
-    """The columns of a headerless file: all are strings but those named as numbers."""
-
-    what: str
-    names: tuple[str, ...]
-    number: str
-    line: str
-    optional: frozenset[str] = frozenset()
-
-    @property
-    def schema(self) -> dict[str, type[pl.DataType]]:
-        """Polars types of the columns."""
-        types: dict[str, type[pl.DataType]] = {self.number: pl.Float64}
-        if self.number != "rank":
-            types["rank"] = pl.Int64
-        return {name: types.get(name, pl.String) for name in self.names}
-
-    @property
-    def needed(self) -> list[str]:
-        """The columns without which a line is no row."""
-        return [name for name in self.names if name not in self.optional]
-
-
-RUN = Layout("run", ("query_id", "q0", "doc_id", "rank", "score", "tag"), "score", RUN_LINE, frozenset({"rank"}))
-QRELS = Layout("qrels", ("query_id", "iteration", "doc_id", "grade"), "grade", QRELS_LINE)
-PRELS = Layout("qrels", ("query_id", "doc_id", "grade", "method", "inclusion"), "grade", QRELS_LINE)
-RUN3 = Layout("run", ("query_id", "doc_id", "rank"), "rank", "an MS MARCO run line has 3 (query document rank)")
-QRELS3 = Layout("qrels", ("query_id", "doc_id", "grade"), "grade", "this file's lines have 3 (query document grade)")
-
 _BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
 _ODD = "[\t\r\x0b\x0c ]"
 
 
+@dataclass
+class _Parsed:
+    """The good rows, and which lines were not among them."""
+
+    frame: pl.DataFrame
+    found: Found = field(default_factory=Found)
+    bad: Array = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+
 def read_trec(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     """Read a headerless file as a run or as qrels."""
-    lines = _head_lines(raw)
-    layout = _layout(raw, what, lines)
-    found = Found()
-    if layout is RUN:
-        first = lines[0].split()
-        parsed = _fast(raw, layout, lines[0], first[5].decode("utf-8", "replace") if len(first) > 5 else "")
-    else:
-        parsed = _fast(raw, layout, lines[0], "")
-    if parsed is None:
-        frame, bad, found = _general(raw, layout)
-    else:
-        (frame, found.tag), bad = parsed, np.empty(0, dtype=np.int64)
-    if not len(frame):
+    lines = head_lines(raw)
+    layout = layout_of(raw, what, lines)
+    parsed = _fast(raw, layout, lines[0]) or _general(raw, layout)
+    found = parsed.found
+    if not len(parsed.frame):
+        if not found.faults:
+            raise InputError(f"{raw.label}: no rows, only blank lines or comments; {EXPECTED[what]}")
         more = f" ({found.faulty:,} such lines, and no good one)" if found.faulty > 1 else ""
-        text = found.faults[0].message if found.faults else f"{raw.label}: no rows, only blank lines or comments"
-        raise InputError(f"{text}{more}" if found.faults else f"{text}; {EXPECTED[what]}")
+        raise InputError(f"{found.faults[0].message}{more}")
     source = Source(
         raw.label,
         f"TREC {what}",
         str(raw.path) if raw.path else None,
-        line_of=line_finder(lambda: content_lines(raw.read()), bad),
+        line_of=line_finder(lambda: content_lines(raw.read()), parsed.bad),
         sha256=raw.sha256,
     )
     if what == "run":
-        return _finish_run(frame, layout, source, found, name)
-    return _finish_qrels(frame, layout, source, found)
+        return _finish_run(parsed, layout, source, name)
+    return _finish_qrels(parsed, layout, source)
 
 
-def _finish_run(frame: pl.DataFrame, layout: Layout, source: Source, found: Found, name: str | None) -> Run:
+def _finish_run(parsed: _Parsed, layout: Layout, source: Source, name: str | None) -> Run:
+    frame, found = parsed.frame, parsed.found
     title = "a TREC run"
     if layout is RUN3:
         title = "an MS MARCO run"
@@ -110,10 +79,12 @@ def _finish_run(frame: pl.DataFrame, layout: Layout, source: Source, found: Foun
         found.notes.append(text.format(count(frame["rank"].null_count(), "row has", "rows have")))
         frame = frame.drop("rank")
     columns = [c for c in ("query_id", "doc_id", "score", "rank") if c in frame.columns]
-    return made_run(frame.select(columns), source, found, title, name or found.tag or stem(source.label))
+    name = name or found.tag or stem(source.label)
+    return made_run(frame.select(columns), source, found, title, name)
 
 
-def _finish_qrels(frame: pl.DataFrame, layout: Layout, source: Source, found: Found) -> Qrels:
+def _finish_qrels(parsed: _Parsed, layout: Layout, source: Source) -> Qrels:
+    frame, found = parsed.frame, parsed.found
     title = "TREC qrels"
     if layout is PRELS:
         title = "TREC prels (query document grade method probability)"
@@ -125,91 +96,17 @@ def _finish_qrels(frame: pl.DataFrame, layout: Layout, source: Source, found: Fo
     return made_qrels(frame.select(columns), source, found, title)
 
 
-def _head_lines(raw: Raw) -> list[bytes]:
-    """Take the first lines of the file that hold something."""
-    head = raw.head.removeprefix(BOM)
-    if b"\x00" in head:
-        raise InputError(f"{raw.label}: not a text file (it holds zero bytes)")
-    if b"\n" not in head and b"\r" in head.rstrip():
-        raise InputError(f"{raw.label}: lines end in a lone carriage return (old Mac): run tr '\\r' '\\n' on the file")
-    lines = head.split(b"\n")
-    found = _content(lines[:-1] if len(lines) > 1 else lines)
-    return found or _content(raw.read().removeprefix(BOM).split(b"\n"))
-
-
-def _content(lines: list[bytes]) -> list[bytes]:
-    return [text for line in lines if (text := line.rstrip(b"\r")).strip() and not text.lstrip().startswith(b"#")]
-
-
-def _layout(raw: Raw, what: str, lines: list[bytes]) -> Layout:
-    """Tell the layout by the number of columns that most lines have."""
-    if not lines:
-        raise InputError(f"{raw.label}: no rows, only blank lines or comments; {EXPECTED[what]}")
-    split = [line.split() for line in lines[:1000]]
-    width = Counter(len(fields) for fields in split).most_common(1)[0][0]
-    typical = next(fields for fields in split if len(fields) == width)
-    if what == "run" and width == 4 and _number(typical[3]):
-        raise InputError(f"{raw.label}: these are TREC qrels (4 columns: query iteration document grade), not a run; {ORDER}")
-    if what == "qrels" and width >= 6 and _number(typical[4]):
-        raise InputError(
-            f"{raw.label}: this is a TREC run (6 columns: query Q0 document rank score tag), not qrels; {ORDER}"
-        )
-    if what == "qrels" and width == 5 and _number(typical[4]) and not _number(typical[3]):
-        raise InputError(
-            f"{raw.label}: these look like preference judgments (5 columns: query judge group document level), "
-            f"which are not read; {QRELS_LINE}"
-        )
-    if width == 3 and _number(typical[2]):
-        return _three(raw, what, split)
-    if width < 3:
-        raise InputError(
-            f"{raw.label}: not {'a run' if what == 'run' else 'qrels'}: most lines have {count(width, 'column')}, "
-            f"like {shown(b' '.join(typical).decode('utf-8', 'replace'))}; {EXPECTED[what]}"
-        )
-    if what == "qrels" and width == 5 and _is_prels(split):
-        return PRELS
-    return RUN if what == "run" else QRELS
-
-
-def _three(raw: Raw, what: str, split: list[list[bytes]]) -> Layout:
-    if what == "qrels":
-        return QRELS3
-    last: dict[bytes, float] = {}
-    for query, _, rank in (fields for fields in split if len(fields) == 3 and _number(fields[2])):
-        if float(rank) != last.get(query, 0) + 1:
-            raise InputError(
-                f"{raw.label}: 3 columns, but the third does not count 1, 2, 3 within a query, as in an MS MARCO run "
-                f"(query document rank); {RUN_LINE}, or write a header: query_id doc_id score"
-            )
-        last[query] = float(rank)
-    return RUN3
-
-
-def _is_prels(split: list[list[bytes]]) -> bool:
-    """Column 2 names documents and column 5 is a probability, where plain qrels have few values in column 2."""
-    rows = [fields for fields in split if len(fields) == 5]
-    numbers = all(_number(f[2]) and _number(f[4]) and 0 <= float(f[4]) <= 1 for f in rows)
-    return numbers and len({(f[0], f[1]) for f in rows}) > len({(f[0], f[2]) for f in rows})
-
-
-def _number(text: bytes) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _fast(raw: Raw, layout: Layout, first: bytes, tag: str) -> tuple[pl.DataFrame, str | None] | None:
+def _fast(raw: Raw, layout: Layout, first: bytes) -> _Parsed | None:
     """Parse the file as it lies, or give None where any line may need the general way."""
     separator = "\t" if b"\t" in first else " "
     wide = len(layout.names)
     if raw.head.startswith(BOM) or not re.fullmatch(rb"\S+(%s\S+){%d}" % (separator.encode(), wide - 1), first):
         return None
+    tag = first.split()[5].decode("utf-8", "replace") if "tag" in layout.names else None
     odd = _ODD.replace(separator, "")
     strict = layout.needed
     sound = ~pl.col("doc_id").str.contains(odd) & pl.all_horizontal(pl.col(strict).is_not_null())
-    if "tag" in layout.names:
+    if tag is not None:
         sound &= pl.col("tag").eq_missing(pl.lit(tag))
     blank = pl.all_horizontal(pl.col(strict).is_null())
     sound = sound.fill_null(False) | blank
@@ -232,9 +129,10 @@ def _fast(raw: Raw, layout: Layout, first: bytes, tag: str) -> tuple[pl.DataFram
     nan = layout.number == "grade" and frame["grade"].is_nan().any()
     if nan or any(frame[c].null_count() for c in frame.columns):
         return None
-    if blocks_of(frame["query_id"]).query.str.contains(odd).any():
+    blocks = blocks_of(frame["query_id"])
+    if blocks.query.str.contains(odd).any():
         return None
-    return frame, tag or None
+    return _Parsed(frame, Found(tag=tag, blocks=blocks))
 
 
 def _tidy(data: bytes) -> bytes:
@@ -247,7 +145,7 @@ def _tidy(data: bytes) -> bytes:
     return data.replace(b"\n ", b"\n").replace(b" \n", b"\n").strip(b" ")
 
 
-def _general(raw: Raw, layout: Layout) -> tuple[pl.DataFrame, Array, Found]:
+def _general(raw: Raw, layout: Layout) -> _Parsed:
     """Parse any whitespace, and name the lines that are no rows."""
     data = raw.read()
     names = [*layout.names, "beyond"]
@@ -277,7 +175,7 @@ def _general(raw: Raw, layout: Layout) -> tuple[pl.DataFrame, Array, Found]:
         found.notes.append(text)
     if "tag" in layout.names and len(frame):
         _name_tag(frame["tag"], found)
-    return frame.drop("beyond", "tag", "q0", strict=False).rechunk(), bad, found
+    return _Parsed(frame.drop("beyond", "tag", "q0", strict=False), found, bad)
 
 
 def _name_tag(tag: pl.Series, found: Found) -> None:

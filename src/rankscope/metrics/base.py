@@ -150,6 +150,40 @@ class Metric(Declared, kind="metric"):
         """One value over the documents of all queries together, for metrics that are ``pooled``."""
         raise TypeError(f"{type(self).__name__} has no pooled value")
 
+    def of(
+        self,
+        ranking: Any,
+        *,
+        scores: Any = None,
+        known: Any = None,
+        ideal: Any = None,
+        relevant: Any = None,
+        judgments: Any = None,
+    ) -> Any:
+        """Score one ranked list, or a batch of lists, without files.
+
+        ``ranking`` is the grades in ranked order, best rank first (None: nobody judged it), or, with
+        ``scores``, labels in any order. ``known`` is the number of relevant documents that exist, those
+        not in the list being of grade 1 (or ``level``); ``ideal`` the grades of all judged documents.
+        Without either, the list is taken to hold all there is. With ``relevant={...}`` or
+        ``judgments={id: grade}`` the list is of ids. A batch gives an array, one list a float; a value
+        that does not exist is NaN. Raises InputError for what is no list of grades.
+
+        >>> from rankscope.metrics import AP, AUC, nDCG
+        >>> round(AP().of([1, 0, 1, 0, 0, 1], known=3), 4)
+        0.7222
+        >>> AUC().of([1, 0, 1, 0], scores=[0.9, 0.2, 0.8, 0.3])
+        1.0
+        >>> (nDCG @ 10).of(["d3", "d1"], judgments={"d3": 2, "d9": 0})
+        1.0
+        """
+        from rankscope.metrics.single import is_batch, judged_lists
+
+        given = {"scores": scores, "known": known, "ideal": ideal, "relevant": relevant, "judgments": judgments}
+        judged = judged_lists(ranking, getattr(self, "level", 1.0), given)
+        values = self.score(judged.lists(np.arange(len(judged))))
+        return values if is_batch(ranking) else float(values[0])
+
     def trec_name(self) -> str | None:
         """What trec_eval prints for this metric, where it has the same one."""
         return next((name for spec in self.trec if (name := spec.spell(self))), None)
