@@ -5,7 +5,7 @@ A table says nothing of where it came from beyond its ``source``; readers in ``f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -69,19 +69,25 @@ class Blocks:
 
 def blocks_of(query: pl.Series) -> Blocks:
     """Find the blocks of equal neighbours in a column of query ids."""
-    if query.is_empty():
-        empty = np.empty(0, dtype=np.int64)
-        return Blocks(empty, empty, query, empty)
-    fresh = (query != query.shift(1)).fill_null(True).to_numpy()
-    start = np.flatnonzero(fresh)
-    size = np.diff(np.append(start, len(query)))
-    names = query.gather(start)
+    runs = query.rename("query").rle().struct.unnest()
+    size, names = runs["len"].to_numpy().astype(np.int64), runs["value"].alias("query")
+    start = np.cumsum(size) - size
     unique = names.unique(maintain_order=True)
     if len(unique) == len(names):
         return Blocks(start, size, names, np.arange(len(names)))
-    code = pl.DataFrame({"q": unique}).with_row_index("code")
-    codes = pl.DataFrame({"q": names}).join(code, on="q", how="left", maintain_order="left")
+    numbers = pl.DataFrame({"query": unique}).with_row_index("code")
+    codes = pl.DataFrame({"query": names}).join(numbers, on="query", how="left", maintain_order="left")
     return Blocks(start, size, unique, codes["code"].to_numpy().astype(np.int64))
+
+
+def spans(blocks: Blocks, rows: int = 1 << 16) -> Iterator[tuple[int, int]]:
+    """Parts of a table that hold whole blocks and about this many rows: work on them stays in the cache."""
+    ends = blocks.start + blocks.size
+    first = 0
+    while first < len(ends):
+        last = max(first + 1, int(np.searchsorted(ends, blocks.start[first] + rows, side="right")))
+        yield first, last
+        first = last
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,17 +118,43 @@ class _Table:
     def repeated(self) -> Array:
         """The rows whose (query, document) pair stood in an earlier row.
 
-        Pairs are compared by a 64-bit hash first; only those whose hashes meet are compared in full.
+        Documents are compared by hash first; only pairs whose hashes meet are compared in full.
         """
-        code = self.query_code.astype(np.uint64)
-        key = self.frame["doc_id"].hash(seed=17).to_numpy() ^ (code * np.uint64(0x9E3779B97F4A7C15))
+        if not self.blocks.whole:
+            suspects = np.arange(self.frame.height)
+        else:
+            found = [self._hashes_met(first, last) for first, last in spans(self.blocks)]
+            suspects = np.concatenate(found) if found else np.empty(0, dtype=np.int64)
+        if not len(suspects):
+            return suspects
+        rows = self.frame.select("query_id", "doc_id")[suspects]
+        return suspects[~rows.select(pl.struct("query_id", "doc_id").is_first_distinct()).to_series().to_numpy()]
+
+    def _hashes_met(self, first: int, last: int) -> Array:
+        """Rows of these blocks whose hash another row of the same query has too."""
+        start, size = self.blocks.start[first:last], self.blocks.size[first:last]
+        number = np.repeat(np.arange(last - first, dtype=np.uint64), size)
+        hashed = self.frame["doc_id"].slice(int(start[0]), len(number)).hash(seed=17).to_numpy()
+        # the query's number on top, so that sorting finds equal hashes within a query
+        bits = np.uint64(max(int(last - first).bit_length(), 1))
+        key = (hashed >> bits) | (number << (np.uint64(64) - bits))
         ordered = np.sort(key)
         same = ordered[1:][ordered[1:] == ordered[:-1]]
-        if not len(same):
-            return np.empty(0, dtype=np.int64)
-        suspects = np.flatnonzero(np.isin(key, np.unique(same)))
-        rows = self.frame[suspects].select("query_id", "doc_id")
-        return suspects[(~rows.select(pl.struct("query_id", "doc_id").is_first_distinct()).to_series()).to_numpy()]
+        return np.flatnonzero(np.isin(key, same)) + start[0] if len(same) else np.empty(0, dtype=np.int64)
+
+    def rows_of(self, docs: pl.Series) -> Array:
+        """Rows whose document may be one of these: every row that is one, and few others.
+
+        A bit map of hashes is looked up row by row; the caller compares the ids of the rows found.
+        """
+        mask = np.uint64((1 << 22) - 1)
+        marked = np.zeros(1 << 22, dtype=bool)
+        marked[docs.hash(seed=17).to_numpy() & mask] = True
+        found = [np.empty(0, dtype=np.int64)]
+        for at in range(0, self.frame.height, 1 << 16):
+            hashed = self.frame["doc_id"].slice(at, 1 << 16).hash(seed=17).to_numpy()
+            found.append(np.flatnonzero(marked[hashed & mask]) + at)
+        return np.concatenate(found)
 
     def without_self_matches(self) -> tuple[Any, int]:
         """The table without documents that are their own query, and how many were left out."""
@@ -143,6 +175,14 @@ class Run(_Table):
     """
 
     name: str = "run"
+    regrouped: bool = False
+
+    def by_query(self) -> Run:
+        """The same run with the rows of each query together, in the order they had."""
+        if self.blocks.whole:
+            return self
+        rows = np.argsort(self.query_code, kind="stable")
+        return Run(self.frame[rows], self.source, self.more_queries, self.name, regrouped=True)
 
     @cached_property
     def nan_rows(self) -> Array:
@@ -189,5 +229,3 @@ class Qrels(_Table):
             out[query][doc] = grade
         return out
 
-
-Rows = Sequence[int]

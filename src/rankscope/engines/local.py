@@ -6,13 +6,17 @@ document ids are compared only among equal scores, and nothing is joined but jud
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 import polars as pl
 
 from rankscope.engines.base import Order, Seen
 from rankscope.errors import InputError
 from rankscope.lists import Array, Judged
-from rankscope.tables import Blocks, Qrels, Run
+from rankscope.tables import Qrels, Run, spans
 
 
 def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, Seen]:
@@ -21,6 +25,7 @@ def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, Seen]:
     Rows of the answer follow ``qrels.queries`` and, if ``order.extra``, the queries of the run that
     have no judgments. The run must hold no pair twice and no NaN score.
     """
+    run = run.by_query()
     ranked = _Ranked(run, order)
     names = list(qrels.queries)
     known = set(names)
@@ -34,15 +39,14 @@ def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, Seen]:
     if order.depth is not None:
         retrieved = np.minimum(retrieved, order.depth)
 
-    pool = _pool(qrels, run, ranked, number)
-    judged = _laid_out(pool, ranked, names, retrieved, order)
+    judged = _laid_out(_pool(qrels, run, ranked, number), ranked, names, retrieved, order)
     present = set(run.queries)
     seen = Seen(
         rows=run.frame.height,
         queries=len(run.queries),
         missing=tuple(query for query in qrels.queries if query not in present),
         extra=tuple(extra),
-        tied_rows=ranked.tied_rows,
+        tied_rows=len(ranked.tied_places),
         tied_at=ranked.tied_at(order.cutoffs, np.array([query in known for query in run.blocks.query.to_list()], dtype=bool)),
         disagreeing=ranked.disagreeing,
     )
@@ -52,14 +56,13 @@ def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, Seen]:
 def _pool(qrels: Qrels, run: Run, ranked: _Ranked, number: dict[str, int]) -> pl.DataFrame:
     """One row a judgment, with the place of the document in the ordered run (null: not retrieved)."""
     judgments = qrels.frame.select("query_id", "doc_id", "grade")
-    wanted = run.frame["doc_id"].is_in(judgments["doc_id"].unique().implode())
-    row = np.flatnonzero(wanted.to_numpy())
-    hits = run.frame[row].select("query_id", "doc_id").with_columns(pl.Series("place", ranked.place[row]))
+    row = run.rows_of(judgments["doc_id"])
+    hits = run.frame.select("query_id", "doc_id", "score")[row].with_columns(pl.Series("place", ranked.place_of(row), dtype=pl.Int64))
     codes = pl.DataFrame({"query_id": list(number), "query": list(number.values())}, schema_overrides={"query": pl.Int64})
     return (
         judgments.join(hits, on=["query_id", "doc_id"], how="left", maintain_order="left")
         .join(codes, on="query_id", how="left", maintain_order="left")
-        .select("query", "grade", "place")
+        .select("query", "grade", "place", "score")
     )
 
 
@@ -77,9 +80,7 @@ def _laid_out(pool: pl.DataFrame, ranked: _Ranked, names: list[str], retrieved: 
     by = np.lexsort((-grade, np.where(found, rank, last), query))
     place, found = place[by], found[by]
     tie_start, tie_size = ranked.ties_at(np.where(found, place, -1))
-    score = None
-    if "score" in order.needs:
-        score = np.where(found, ranked.score_at(place), np.nan)
+    score = np.where(found, pool["score"].fill_null(np.nan).to_numpy()[by], np.nan) if "score" in order.needs else None
     return Judged(
         query_id=names,
         retrieved=retrieved,
@@ -93,151 +94,130 @@ def _laid_out(pool: pl.DataFrame, ranked: _Ranked, names: list[str], retrieved: 
     )
 
 
+@dataclass(frozen=True, eq=False)
+class _Span:
+    """Some whole queries of the run, put in order."""
+
+    permutation: Array | None
+    same: Array
+    disagreeing: int
+
+
 class _Ranked:
-    """A run in order: ``place[row]`` is where a row stands when queries follow one another, best first."""
+    """A run in order. A *place* is a position when queries follow one another, each best first.
+
+    The run is walked in spans of queries that fit the processor's cache, and only what was out of order
+    is remembered: most files are sorted but for a few ties.
+    """
 
     def __init__(self, run: Run, order: Order) -> None:
-        self.ties = order.ties
-        blocks = run.blocks
-        frame = run.frame
-        rows: Array | None = None  # rows[place] = row, or None where the file's order is right
-        if not blocks.whole:
-            rows = np.argsort(run.query_code, kind="stable")
-            sizes = np.bincount(run.query_code, minlength=len(blocks.query))
-            start = np.cumsum(sizes) - sizes
-            blocks = Blocks(start, sizes, blocks.query, np.arange(len(sizes)))
-        self.start, self.size = blocks.start, blocks.size
-        score = frame["score"].to_numpy() if rows is None else frame["score"].to_numpy()[rows]
-        rank = frame["rank"].to_numpy() if "rank" in frame.columns else None
-        if rank is not None and rows is not None:
-            rank = rank[rows]
-        self.disagreeing = None
-        self.code = np.repeat(np.arange(len(self.size)), self.size)
-        if order.ties == "rank":
-            rows, score = self._by_rank(rows, score, rank, run)
-        else:
-            rows, score, rank = self._by_score(rows, score, rank)
-        self.score = score
-        self.same = self._same()
-        if order.ties in {"trec", "docid"}:
-            rows, rank = self._tied(frame["doc_id"], rows, rank)
-        if rank is not None and order.ties != "rank":
-            self.disagreeing = self._disagreeing(rank)
-        self.rows = rows
-
-    @property
-    def place(self) -> Array:
-        """For each row of the file, its place in the order."""
-        if self.rows is None:
-            return np.arange(len(self.code))
-        place = np.empty(len(self.rows), dtype=np.int64)
-        place[self.rows] = np.arange(len(self.rows))
-        return place
-
-    def _by_score(self, rows: Array | None, score: Array, rank: Array | None) -> tuple[Array | None, Array, Array | None]:
-        rising = score[1:] > score[:-1]
-        rising[self.start[1:] - 1] = False
-        if not rising.any():
-            return rows, score, rank
-        # only the queries that are out of order are sorted; a stable sort keeps file order among equals
-        disturbed = np.zeros(len(self.size), dtype=bool)
-        disturbed[self.code[1:][rising]] = True
-        at = np.flatnonzero(disturbed[self.code])
-        part = at[np.lexsort((-score[at], self.code[at]))]
-        rows = np.arange(len(score)) if rows is None else rows.copy()
-        rows[at] = rows[part]
-        score = score.copy()
-        score[at] = score[part]
-        if rank is not None:
-            rank = rank.copy()
-            rank[at] = rank[part]
-        return rows, score, rank
-
-    def _by_rank(self, rows: Array | None, score: Array, rank: Array | None, run: Run) -> tuple[Array, Array]:
-        if rank is None:
+        self.run, self.ties = run, order.ties
+        self.start, self.size = run.blocks.start, run.blocks.size
+        self.has_rank = "rank" in run.frame.columns
+        if order.ties == "rank" and not self.has_rank:
             raise InputError(f"{run.source.label} has no rank column of whole numbers, which ties='rank' needs")
-        order = np.lexsort((rank, self.code))
-        ranks, codes = rank[order], self.code[order]
-        twice = np.flatnonzero((ranks[1:] == ranks[:-1]) & (codes[1:] == codes[:-1]))
-        rows = np.arange(len(score)) if rows is None else rows
+        self.same = np.zeros(run.frame.height, dtype=bool)
+        self.disagreeing = 0 if self.has_rank and order.ties != "rank" else None
+        moved = [np.empty((2, 0), dtype=np.int64)]
+        for first, last in spans(run.blocks):
+            at = int(self.start[first])
+            span = self._ordered(at, self.start[first:last] - at, self.size[first:last])
+            self.same[at : at + len(span.same)] = span.same
+            if self.disagreeing is not None:
+                self.disagreeing += span.disagreeing
+            if span.permutation is not None:
+                places = np.flatnonzero(span.permutation != np.arange(len(span.permutation)))
+                moved.append(np.stack([span.permutation[places], places]) + at)
+        self.moved_row, self.moved_place = np.concatenate(moved, axis=1)
+        by = np.argsort(self.moved_row)
+        self.moved_row, self.moved_place = self.moved_row[by], self.moved_place[by]
+
+    def _ordered(self, at: int, start: Array, size: Array) -> _Span:
+        n = int(size.sum())
+        score = self.run.frame["score"].slice(at, n).to_numpy()
+        rank = self.run.frame["rank"].slice(at, n).to_numpy() if self.has_rank else None
+        if self.ties == "rank":
+            return _Span(self._by_rank(at, rank, size), np.zeros(n, dtype=bool), 0)
+        rising = score[1:] > score[:-1]
+        rising[start[1:] - 1] = False
+        permutation = None
+        if rising.any():
+            # a stable sort keeps the order of the file among equals
+            permutation = np.lexsort((-score, np.repeat(np.arange(len(size)), size)))
+            score = score[permutation]
+        same = np.append(False, score[1:] == score[:-1])
+        same[start] = False
+        if self.ties != "input" and same.any():
+            permutation = self._tied(at, same, permutation)
+        disagreeing = 0 if rank is None else _disagreeing(rank if permutation is None else rank[permutation], same, start)
+        return _Span(permutation, same, disagreeing)
+
+    def _by_rank(self, at: int, rank: Any, size: Array) -> Array:
+        code = np.repeat(np.arange(len(size)), size)
+        order = np.lexsort((rank, code))
+        twice = np.flatnonzero((np.diff(rank[order]) == 0) & (np.diff(code[order]) == 0))
         if len(twice):
-            row = int(rows[order[twice[0] + 1]])
-            query = run.frame["query_id"][row]
-            raise InputError(f"{run.source.at(row)}: rank {ranks[twice[0]]} of query {query} is given twice, so ties='rank' has no order; use ties='trec'")
-        # the numbers of documents from the bottom stand in for scores: distinct, best first
-        return rows[order], -np.arange(len(score), dtype=float)
+            row = at + int(order[twice[0] + 1])
+            query, said = self.run.frame["query_id"][row], rank[order[twice[0] + 1]]
+            where = self.run.source.at(row) if self.run.source.line_of and not self.run.regrouped else self.run.source.label
+            raise InputError(f"{where}: rank {said} of query {query} is given twice, so ties='rank' has no order; use ties='trec'")
+        return order
 
-    def _same(self) -> Array:
-        """Places whose score equals that of the place before, in the same query."""
-        same = np.zeros(len(self.score), dtype=bool)
-        same[1:] = self.score[1:] == self.score[:-1]
-        same[self.start] = False
-        return same
-
-    def _tied(self, doc: pl.Series, rows: Array | None, rank: Array | None) -> tuple[Array | None, Array | None]:
+    def _tied(self, at: int, same: Array, permutation: Array | None) -> Array | None:
         """Put equal scores in the order of their document ids, touching only tied rows."""
-        at = np.flatnonzero(self._in_tie())
-        if not len(at):
-            return rows, rank
-        ids = doc.gather(at if rows is None else rows[at])
-        group = np.cumsum(~self.same[at])
+        tied = np.flatnonzero(_in_tie(same))
+        rows = tied if permutation is None else permutation[tied]
+        ids = self.run.frame["doc_id"].slice(at, len(same)).gather(rows)
+        group = np.cumsum(~same[tied])
         down = self.ties == "trec"
         if _in_order(ids, group, down):
-            return rows, rank
-        by = pl.DataFrame({"group": group, "doc": ids, "at": at}).sort("group", "doc", descending=[False, down])["at"].to_numpy()
-        rows = np.arange(len(self.score)) if rows is None else rows.copy()
-        rows[at] = rows[by]
-        if rank is not None:
-            rank = rank.copy()
-            rank[at] = rank[by]
-        return rows, rank
+            return permutation
+        by = pl.DataFrame({"group": group, "doc": ids, "row": rows}).sort("group", "doc", descending=[False, down])
+        permutation = np.arange(len(same)) if permutation is None else permutation
+        permutation[tied] = by["row"].to_numpy()
+        return permutation
 
-    def _in_tie(self) -> Array:
-        tied = self.same.copy()
-        tied[:-1] |= self.same[1:]
-        return tied
-
-    def _disagreeing(self, rank: Array) -> int:
-        """In how many queries the rank column contradicts the scores: equal scores may stand in any order."""
-        at = np.flatnonzero(self._in_tie())
-        if len(at):
-            rank = rank.copy()
-            rank[at] = rank[at][np.lexsort((rank[at], np.cumsum(~self.same[at])))]
-        falls = rank[1:] < rank[:-1]
-        falls[self.start[1:] - 1] = False
-        return len(np.unique(self.code[1:][falls]))
-
-    @property
-    def tied_rows(self) -> int:
-        """How many rows share their score with another row of the query."""
-        return int(self._in_tie().sum())
+    @cached_property
+    def tied_places(self) -> Array:
+        """The places whose score another place of the query shares."""
+        return np.flatnonzero(_in_tie(self.same))
 
     def tied_at(self, cutoffs: tuple[int, ...], counted: Array) -> dict[int, int]:
         """For each cutoff, in how many of the queries counted it falls between equal scores."""
         return {k: int(self.same[self.start[(self.size > k) & counted] + k].sum()) for k in cutoffs}
 
+    def place_of(self, row: Array) -> Array:
+        """Where these rows of the run stand in the order."""
+        if not len(self.moved_row):
+            return row
+        near = np.minimum(np.searchsorted(self.moved_row, row), len(self.moved_row) - 1)
+        return np.where(self.moved_row[near] == row, self.moved_place[near], row)
+
     def rank_at(self, place: Array) -> Array:
         """The 1-based rank at each place; anything where the place is -1."""
-        return place - self.start[self.code[place]] + 1 if len(self.code) else np.zeros(len(place), dtype=np.int64)
-
-    def score_at(self, place: Array) -> Array:
-        """The score at each place; anything where the place is -1."""
-        return self.score[place] if len(self.score) else np.zeros(len(place))
+        if not len(self.start):
+            return np.zeros(len(place), dtype=np.int64)
+        return place - self.start[np.searchsorted(self.start, place, side="right") - 1] + 1
 
     def ties_at(self, place: Array) -> tuple[Array, Array]:
-        """First rank and size of the tied group at each place; the group of one where it is -1."""
+        """First rank and size of the tied group at each place; 0 and 1 where the place is -1."""
         start = np.where(place >= 0, self.rank_at(place), 0)
         size = np.ones(len(place), dtype=np.int64)
-        follows = self.same[place] if len(self.same) else np.zeros(len(place), bool)
-        before_next = np.append(self.same[1:], False)
-        tied = np.flatnonzero((place >= 0) & (follows | (before_next[place] if len(self.same) else follows)))
+        tied = np.flatnonzero(np.isin(place, self.tied_places))
         if len(tied):
-            firsts = np.flatnonzero(~self.same)
-            group = np.searchsorted(firsts, place[tied], side="right") - 1
-            ends = np.append(firsts[1:], len(self.same))
-            start[tied] = self.rank_at(firsts[group])
-            size[tied] = ends[group] - firsts[group]
+            heads = np.flatnonzero(~self.same[self.tied_places])
+            sizes = np.diff(np.append(heads, len(self.tied_places)))
+            group = np.searchsorted(self.tied_places[heads], place[tied], side="right") - 1
+            start[tied] = self.rank_at(self.tied_places[heads][group])
+            size[tied] = sizes[group]
         return start, size
+
+
+def _in_tie(same: Array) -> Array:
+    """Where a score equals that of the place before or after."""
+    tied = same.copy()
+    tied[:-1] |= same[1:]
+    return tied
 
 
 def _in_order(ids: pl.Series, group: Array, down: bool) -> bool:
@@ -247,3 +227,13 @@ def _in_order(ids: pl.Series, group: Array, down: bool) -> bool:
     return bool(right.fill_null(True).to_numpy()[inside].all())
 
 
+def _disagreeing(rank: Array, same: Array, start: Array) -> int:
+    """In how many queries the rank column contradicts the scores: equal scores may stand in any order."""
+    tied = np.flatnonzero(_in_tie(same))
+    if len(tied):
+        rank = rank.copy()
+        rank[tied] = rank[tied][np.lexsort((rank[tied], np.cumsum(~same[tied])))]
+    falls = rank[1:] < rank[:-1]
+    falls[start[1:] - 1] = False
+    where = np.flatnonzero(falls) + 1
+    return len(np.unique(np.searchsorted(start, where, side="right")))

@@ -27,7 +27,7 @@ def kind_of(raw: Raw) -> str:
         raise InputError(f"{raw.label}: named like a Parquet file, but does not begin like one (PAR1)")
     start = raw.head.removeprefix(BOM).lstrip()[:1]
     if start == b"{":
-        return "jsonl" if is_jsonl(raw) else "json"
+        return "jsonl" if ending == "jsonl" or is_jsonl(raw) else "json"
     if start == b"[":
         return "json"
     if ending in {"json", "jsonl"}:
