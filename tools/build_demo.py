@@ -53,6 +53,7 @@ from pathlib import Path
 from string import Template
 
 import numpy as np
+
 from demo_docs import Doc, collect
 from demo_systems import Ranking, bm25, dense, fuse
 from demo_topics import Structure, Topic, add_pooled_zeros, choose, judge, words
@@ -148,7 +149,7 @@ def licence_text() -> str:
     path = Path(sysconfig.get_path("stdlib")) / "LICENSE.txt"
     text = path.read_text(encoding="utf-8")
     found = re.search(
-        r"^PYTHON SOFTWARE FOUNDATION LICENSE VERSION 2\n-+\n\n(.*?)\n\n\n[A-Z]", text, re.M | re.S
+        r"^PYTHON SOFTWARE FOUNDATION LICENSE VERSION 2\n-+\n\n(.*?)\n\n\n[A-Z]", text, re.MULTILINE | re.DOTALL
     )
     if found is None:
         raise ValueError(f"no PSF licence in {path}")

@@ -144,7 +144,7 @@ def public_members(module: types.ModuleType, name: str) -> Iterator[tuple[str, o
         if not (inspect.isroutine(obj) or inspect.isclass(obj)):
             continue
         home = str(getattr(obj, "__module__", None) or name)
-        own = home.lstrip("_").split(".")[0] == name.split(".")[0] or name == "os.path"
+        own = home.lstrip("_").split(".")[0] == name.split(".", maxsplit=1)[0] or name == "os.path"
         if listed is not None or own:
             yield attribute, obj
 
@@ -223,7 +223,7 @@ def canonical(entry: Found) -> str:
     home = entry.home.lstrip("_").split(".")[0]
 
     def order(name: str) -> tuple[bool, bool, int, str]:
-        away = name.split(".")[0] != home
+        away = name.split(".", maxsplit=1)[0] != home
         return not name.startswith("os.path."), away, name.count("."), name
 
     return min(entry.names, key=order)

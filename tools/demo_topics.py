@@ -94,7 +94,7 @@ def words(text: str) -> list[str]:
 
 def content(text: str) -> frozenset[str]:
     """The words of a text that say something."""
-    return frozenset(words(text)) - STOPWORDS
+    return frozenset(words(text)).difference(STOPWORDS)
 
 
 def reword(summary: str) -> str:

@@ -34,14 +34,21 @@ _PLACES = {
 }
 
 if TYPE_CHECKING:
-    from rankscope.errors import DataError, InputError, RankscopeError
-    from rankscope.files import read_qrels, read_run
-    from rankscope.lists import Lists
+    from rankscope.errors import DataError as DataError
+    from rankscope.errors import InputError as InputError
+    from rankscope.errors import RankscopeError as RankscopeError
+    from rankscope.files import read_qrels as read_qrels
+    from rankscope.files import read_run as read_run
+    from rankscope.lists import Lists as Lists
     from rankscope.metrics import *
-    from rankscope.metrics import Example, Metric, Terms, parse
-    from rankscope.tables import Qrels, Run
-    from rankscope.verbs.evaluate import evaluate
-    from rankscope.verbs.scores import Scores
+    from rankscope.metrics import Example as Example
+    from rankscope.metrics import Metric as Metric
+    from rankscope.metrics import Terms as Terms
+    from rankscope.metrics import parse as parse
+    from rankscope.tables import Qrels as Qrels
+    from rankscope.tables import Run as Run
+    from rankscope.verbs.evaluate import evaluate as evaluate
+    from rankscope.verbs.scores import Scores as Scores
 
 
 def __getattr__(name: str) -> Any:

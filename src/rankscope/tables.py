@@ -6,9 +6,9 @@ A table says nothing of where it came from beyond its ``source``; readers in ``f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -98,6 +98,8 @@ class _Table:
     source: Source = field(default_factory=lambda: Source("table"))
     more_queries: tuple[str, ...] = ()
 
+    worth: ClassVar[str]
+
     @cached_property
     def blocks(self) -> Blocks:
         """Where each query's rows stand."""
@@ -128,7 +130,8 @@ class _Table:
         if not len(suspects):
             return suspects
         rows = self.frame.select("query_id", "doc_id")[suspects]
-        return suspects[~rows.select(pl.struct("query_id", "doc_id").is_first_distinct()).to_series().to_numpy()]
+        first = rows.select(pl.struct("query_id", "doc_id").is_first_distinct()).to_series().to_numpy()
+        return np.asarray(suspects[~first])
 
     def _hashes_met(self, first: int, last: int) -> Array:
         """Rows of these blocks whose hash another row of the same query has too."""
@@ -156,15 +159,25 @@ class _Table:
             found.append(np.flatnonzero(marked[hashed & mask]) + at)
         return np.concatenate(found)
 
-    def without_self_matches(self) -> tuple[Any, int]:
+    def distinct(self, keep: str) -> Self:
+        """One row a pair: the ``first`` in the file, or the ``best`` by score or grade."""
+        frame = self.frame
+        if keep == "best":
+            frame = frame.with_row_index("row").sort(self.worth, descending=True, maintain_order=True)
+            frame = frame.unique(["query_id", "doc_id"], keep="first").sort("row").drop("row")
+        else:
+            frame = frame.unique(["query_id", "doc_id"], keep="first", maintain_order=True)
+        return self._having(frame)
+
+    def without_self_matches(self) -> tuple[Self, int]:
         """The table without documents that are their own query, and how many were left out."""
         same = self.frame["query_id"] == self.frame["doc_id"]
         count = int(same.sum())
         return (self._having(self.frame.filter(~same)) if count else self), count
 
-    def _having(self, frame: pl.DataFrame) -> Any:
+    def _having(self, frame: pl.DataFrame) -> Self:
         # the query set stays what it was, though a query may lose all its rows
-        return type(self)(frame, self.source, tuple(self.queries))
+        return replace(self, frame=frame, more_queries=tuple(self.queries))
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,6 +189,8 @@ class Run(_Table):
 
     name: str = "run"
     regrouped: bool = False
+
+    worth: ClassVar[str] = "score"
 
     def by_query(self) -> Run:
         """The same run with the rows of each query together, in the order they had."""
@@ -190,19 +205,6 @@ class Run(_Table):
         score = self.frame["score"]
         return np.flatnonzero(score.is_nan().to_numpy()) if score.is_nan().any() else np.empty(0, dtype=np.int64)
 
-    def distinct(self, keep: str) -> Run:
-        """One row a pair: the ``first`` in the file, or the ``best`` by score."""
-        frame = self.frame
-        if keep == "best":
-            frame = frame.with_row_index("row").sort("score", descending=True, maintain_order=True)
-            frame = frame.unique(["query_id", "doc_id"], keep="first").sort("row").drop("row")
-        else:
-            frame = frame.unique(["query_id", "doc_id"], keep="first", maintain_order=True)
-        return self._having(frame)
-
-    def _having(self, frame: pl.DataFrame) -> Run:
-        return Run(frame, self.source, tuple(self.queries), self.name)
-
 
 @dataclass(frozen=True, eq=False)
 class Qrels(_Table):
@@ -211,15 +213,7 @@ class Qrels(_Table):
     A grade of 0 or more is a judgment; a negative one marks a document that was pooled but not judged.
     """
 
-    def distinct(self, keep: str) -> Qrels:
-        """One grade a pair: the ``first`` in the file, or the ``best``."""
-        frame = self.frame
-        if keep == "best":
-            frame = frame.with_row_index("row").sort("grade", descending=True, maintain_order=True)
-            frame = frame.unique(["query_id", "doc_id"], keep="first").sort("row").drop("row")
-        else:
-            frame = frame.unique(["query_id", "doc_id"], keep="first", maintain_order=True)
-        return self._having(frame)
+    worth: ClassVar[str] = "grade"
 
     @cached_property
     def mapping(self) -> dict[str, dict[str, float]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,23 +14,23 @@ from rankscope.errors import InputError
 from rankscope.files import qrels_of, run_of
 
 
-def library(name):
+def library(name: Any) -> Any:
     if os.environ.get("RANKSCOPE_REQUIRE_FRAMES") == "1":
         return importlib.import_module(name)
     return pytest.importorskip(name)
 
 
-def messages(table):
+def messages(table: Any) -> list[str]:
     return [fault.message for fault in table.source.faults]
 
 
-def no(read, source):
+def no(read: Any, source: Any) -> str:
     with pytest.raises(InputError) as caught:
         read(source)
     return str(caught.value)
 
 
-def test_dicts_of_scores():
+def test_dicts_of_scores() -> None:
     run = run_of({"q": {"a": 1, "b": 2.5}, 2: {7: np.float32(0.5)}})
     assert run.frame.rows() == [("q", "a", 1.0), ("q", "b", 2.5), ("2", "7", 0.5)]
     assert run.frame.schema == {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
@@ -38,7 +39,7 @@ def test_dicts_of_scores():
     assert run_of({"q": {"a": 1}}, name="bm25").name == "bm25"
 
 
-def test_lists_are_in_rank_order():
+def test_lists_are_in_rank_order() -> None:
     run = run_of({"q": ["a", "b"], "r": ("c",), "s": np.array(["d", "e"])})
     assert run.frame.rows() == [
         ("q", "a", -1.0, 1), ("q", "b", -2.0, 2), ("r", "c", -1.0, 1), ("s", "d", -1.0, 1), ("s", "e", -2.0, 2),
@@ -48,24 +49,24 @@ def test_lists_are_in_rank_order():
 
 
 @pytest.mark.parametrize("kind", [set, frozenset, list, tuple])
-def test_relevant_documents(kind):
+def test_relevant_documents(kind: Any) -> None:
     qrels = qrels_of({"q": kind(["b", "a"]), "r": kind([])})
     assert sorted(qrels.frame.rows()) == [("q", "a", 1.0), ("q", "b", 1.0)]
     assert qrels.queries == ["q", "r"]
     assert qrels.mapping == {"q": {"a": 1.0, "b": 1.0}, "r": {}}
 
 
-def test_grades():
+def test_grades() -> None:
     assert qrels_of({"q": {"a": 2, "b": -1, "c": True}}).frame["grade"].to_list() == [2.0, -1.0, 1.0]
 
 
-def test_queries_without_documents_are_kept():
+def test_queries_without_documents_are_kept() -> None:
     run = run_of({"q": {}, "r": {"a": 1}})
     assert run.queries == ["r", "q"]
     assert run_of({"q": []}).frame.schema["doc_id"] == pl.String
 
 
-def test_faults_of_dicts():
+def test_faults_of_dicts() -> None:
     run = run_of({"q": {"a": None, "b": float("nan"), "c": "x", "d": "1.5"}})
     assert messages(run) == [
         "run: query 'q', document 'a': score None is not a number",
@@ -73,8 +74,10 @@ def test_faults_of_dicts():
     ]
     assert run.nan_rows.tolist() == [0]
     assert run.frame["doc_id"].to_list() == ["b", "d"]
-    assert messages(qrels_of({"q": {"a": float("nan")}})) == ["qrels: query 'q', document 'a': grade nan is not a number"]
-    many = run_of({"q": {n: "x" for n in range(30)}})
+    assert messages(qrels_of({"q": {"a": float("nan")}})) == [
+        "qrels: query 'q', document 'a': grade nan is not a number"
+    ]
+    many = run_of({"q": dict.fromkeys(range(30), "x")})
     assert messages(many)[-1] == "run: 10 more faulty rows, 30 in all"
 
 
@@ -96,14 +99,14 @@ RIGHT = "a run as a dict is {query: {document: score}} or {query: [document, ...
         ({1: ["a"], "1": ["b"]}, "run: query '1' is there twice, as text and as a number; keep one"),
     ],
 )
-def test_what_is_no_run(source, message):
+def test_what_is_no_run(source: Any, message: Any) -> None:
     assert no(run_of, source) == message
 
 
 ROWS = [("1", "01", 2.5), ("1", "b", 1.0)]
 
 
-def test_polars():
+def test_polars() -> None:
     frame = pl.DataFrame({"qid": [1, 1], "docno": ["01", "b"], "score": [2.5, 1.0]})
     assert run_of(frame).frame.rows() == run_of(frame.lazy()).frame.rows() == ROWS
     assert run_of(frame).source.notes == ("read run as a data frame: 2 rows, 1 query",)
@@ -111,9 +114,9 @@ def test_polars():
     assert run_of(frame, name="x").source.at(1) == "x row 2"
 
 
-def test_pandas():
+def test_pandas() -> None:
     pd = library("pandas")
-    pytest.importorskip("pyarrow")
+    library("pyarrow")
     frame = pd.DataFrame({"qid": [1, 1], "docno": ["01", "b"], "score": [2.5, 1.0], "label": [2, 0]})
     assert run_of(frame).frame.rows() == ROWS
     assert run_of(frame.astype({"docno": object})).frame.rows() == ROWS
@@ -126,13 +129,13 @@ def test_pandas():
     assert said.endswith("; does a column mix texts and numbers? astype(str) makes ids strings")
 
 
-def test_pyarrow():
+def test_pyarrow() -> None:
     pa = library("pyarrow")
     table = pa.table({"query": ["1", "1"], "item": ["01", "b"], "score": [2.5, 1.0]})
     assert run_of(table).frame.rows() == ROWS
 
 
-def test_duckdb():
+def test_duckdb() -> None:
     duckdb = library("duckdb")
     relation = duckdb.sql(
         "select * from (values (1, '01', 2.5::decimal(9, 2)), (1, 'b', 1)) as t(query_id, doc_id, score)"
@@ -140,7 +143,7 @@ def test_duckdb():
     assert run_of(relation).frame.rows() == ROWS
 
 
-def test_float_ids():
+def test_float_ids() -> None:
     whole = run_of(pl.DataFrame({"qid": [1.0, None], "docid": ["a", "b"], "score": [1, 2]}))
     assert whole.frame.rows() == [("1", "a", 1.0)]
     assert whole.source.notes[1] == "column qid holds ids as floats: 1.0 is read as '1'"
@@ -149,12 +152,14 @@ def test_float_ids():
     assert said == "run: column qid holds fractions (1.5), not ids; ids are strings or integers"
 
 
-def test_frames_that_are_no_runs():
+def test_frames_that_are_no_runs() -> None:
     assert no(run_of, pl.DataFrame({"qid": [[1]], "docid": ["a"], "score": [1]})) == (
         "run: column qid is of type List(Int64); ids are strings or integers"
     )
     assert no(run_of, pl.DataFrame({"qid": [1], "docid": ["a"], "score": [[1]]})) == (
         "run: column score is of type List(Int64); it should hold numbers"
     )
-    assert no(run_of, pl.DataFrame({"qid": [], "docid": [], "score": []})) == "run: the data frame has no rows"
+    assert (
+        no(run_of, pl.DataFrame({"qid": [], "docid": [], "score": []})) == "run: the data frame has no rows"
+    )
     assert no(run_of, pl.Series("qid", [1])) == "run: a series, not a data frame"

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rankscope.files import read_qrels, read_run
 
 RUNS = {"trec_covid/round1/runs/*": 24, "robust03/runs/*": 7, "trec_eval/results*": 4}
-QRELS = {"trec_covid/qrels.txt": 1, "robust03/*.gz": 2, "trec_eval/qrels*": 7, "qrels/qrels*": 8, "qrels/prels*": 1}
+QRELS = {
+    "trec_covid/qrels.txt": 1,
+    "robust03/*.gz": 2,
+    "trec_eval/qrels*": 7,
+    "qrels/qrels*": 8,
+    "qrels/prels*": 1,
+}
 
 
 def naive(path: Path) -> list[list[str]]:
@@ -20,7 +27,7 @@ def naive(path: Path) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("pattern", RUNS)
-def test_runs(data, pattern):
+def test_runs(data: Any, pattern: Any) -> None:
     paths = sorted(data.glob(pattern))
     assert len(paths) == RUNS[pattern]
     for path in paths:
@@ -32,7 +39,7 @@ def test_runs(data, pattern):
 
 
 @pytest.mark.parametrize("pattern", QRELS)
-def test_qrels(data, pattern):
+def test_qrels(data: Any, pattern: Any) -> None:
     paths = sorted(data.glob(pattern))
     assert len(paths) == QRELS[pattern]
     for path in paths:

@@ -7,6 +7,7 @@ import io
 import json
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from hypothesis import given, settings
@@ -16,14 +17,16 @@ from rankscope.files import qrels_of, read_qrels, read_run, run_of
 
 LETTERS = "ab01é日#._-/:'\u00a0"
 GAPS = [" ", "\t", "  ", " \t", "\v", "\t\t "]
-ids = st.text(LETTERS, min_size=1, max_size=6).filter(lambda text: not text.startswith("#") and text.strip("\u00a0"))
+ids = st.text(LETTERS, min_size=1, max_size=6).filter(
+    lambda text: not text.startswith("#") and text.strip("\u00a0")
+)
 odd_ids = ids | st.sampled_from(["01", "1", "1.0", "1e5", "nan", "null", "None", "true", "NA", "inf"])
 numbers = st.floats(allow_nan=False, width=64)
 pairs = st.dictionaries(st.tuples(odd_ids, odd_ids), numbers, min_size=1, max_size=12)
 
 
 @st.composite
-def spaced(draw, lines):
+def spaced(draw: Any, lines: Any) -> Any:
     """Lines with any whitespace, comments and blank lines between."""
     if draw(st.booleans()):
         gap = draw(st.sampled_from(GAPS))
@@ -37,14 +40,14 @@ def spaced(draw, lines):
     return draw(st.sampled_from(["", "\ufeff", "  "])) + end.join(out) + draw(st.sampled_from(["", end]))
 
 
-def read(reader, name, text, pack, ending):
+def read(reader: Any, name: Any, text: Any, pack: Any, ending: Any) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / (name + ending)
         path.write_bytes(pack[ending](text.encode()))
         return reader(path)
 
 
-def separated(header, rows, separator):
+def separated(header: Any, rows: Any, separator: Any) -> str:
     out = io.StringIO()
     csv.writer(out, delimiter=separator, lineterminator="\n").writerows([header, *rows])
     return out.getvalue()
@@ -52,7 +55,7 @@ def separated(header, rows, separator):
 
 @settings(deadline=None, max_examples=150)
 @given(st.data(), pairs)
-def test_trec_run(pack, data, rows):
+def test_trec_run(pack: Any, data: Any, rows: Any) -> None:
     lines = [(q, "Q0", d, str(n), repr(s), "tag") for n, ((q, d), s) in enumerate(rows.items())]
     text = data.draw(spaced(lines))
     run = read(read_run, "a.run", text, pack, data.draw(st.sampled_from(["", ".gz", ".zst"])))
@@ -62,16 +65,18 @@ def test_trec_run(pack, data, rows):
 
 @settings(deadline=None, max_examples=100)
 @given(st.data(), pairs)
-def test_trec_qrels(pack, data, rows):
+def test_trec_qrels(pack: Any, data: Any, rows: Any) -> None:
     lines = [(q, "0", d, repr(g)) for (q, d), g in rows.items()]
-    qrels = read(read_qrels, "q.txt", data.draw(spaced(lines)), pack, data.draw(st.sampled_from(["", ".gz", ".zst"])))
+    qrels = read(
+        read_qrels, "q.txt", data.draw(spaced(lines)), pack, data.draw(st.sampled_from(["", ".gz", ".zst"]))
+    )
     assert qrels.source.faults == ()
     assert qrels.frame.rows() == [(q, d, g, "0") for (q, d), g in rows.items()]
 
 
 @settings(deadline=None, max_examples=100)
 @given(rows=pairs, ending=st.sampled_from(["", ".gz", ".zst"]))
-def test_tables(pack, rows, ending):
+def test_tables(pack: Any, rows: Any, ending: Any) -> None:
     flat = [(q, d, s) for (q, d), s in rows.items()]
     finite = [(q, d, s if abs(s) < float("inf") else 0.0) for q, d, s in flat]
     lines = "".join(json.dumps({"qid": q, "docid": d, "score": s}) + "\n" for q, d, s in finite)
@@ -79,7 +84,10 @@ def test_tables(pack, rows, ending):
     assert read(read_run, "a.csv", separated(header, flat, ","), pack, ending).frame.rows() == flat
     assert read(read_run, "a.tsv", separated(header, flat, "\t"), pack, ending).frame.rows() == flat
     assert read(read_run, "a.jsonl", lines, pack, ending).frame.rows() == finite
-    assert read(read_qrels, "a.csv", separated(("qid", "docno", "rel"), flat, ","), pack, ending).frame.rows() == flat
+    assert (
+        read(read_qrels, "a.csv", separated(("qid", "docno", "rel"), flat, ","), pack, ending).frame.rows()
+        == flat
+    )
     frame = pl.DataFrame(flat, schema=list(header), orient="row")
     assert run_of(frame).frame.rows() == flat
     with tempfile.TemporaryDirectory() as folder:
@@ -89,7 +97,7 @@ def test_tables(pack, rows, ending):
 
 @settings(deadline=None, max_examples=100)
 @given(pairs)
-def test_dicts(rows):
+def test_dicts(rows: Any) -> None:
     nested: dict[str, dict[str, float]] = {}
     for (query, doc), score in rows.items():
         nested.setdefault(query, {})[doc] = score

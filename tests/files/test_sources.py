@@ -9,6 +9,7 @@ import os
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ PLAIN = "1 Q0 d1 1 2.5 t\n1 Q0 d2 2 1.0 t\n"
 ROWS = [("1", "d1", 2.5, 1), ("1", "d2", 1.0, 2)]
 
 
-def no(read, name, **options):
+def no(read: Any, name: Any, **options: Any) -> str:
     with pytest.raises(InputError) as caught:
         read(name, **options)
     assert "\n" not in str(caught.value)
@@ -28,7 +29,7 @@ def no(read, name, **options):
 
 @pytest.mark.parametrize("ending", ["", ".gz", ".zst"])
 @pytest.mark.parametrize("gap", [" ", "\t", "  "])
-def test_compressed(write, ending, gap):
+def test_compressed(write: Any, ending: Any, gap: Any) -> None:
     name = write(f"a.run{ending}", "# c\n" + PLAIN.replace(" ", gap) + "1 Q0 x\n")
     run = read_run(name)
     assert run.frame.rows() == ROWS
@@ -41,12 +42,12 @@ def test_compressed(write, ending, gap):
 
 
 @pytest.mark.parametrize("ending", [".gz", ".zst"])
-def test_compression_is_told_by_the_bytes(write, ending):
+def test_compression_is_told_by_the_bytes(write: Any, ending: Any) -> None:
     Path(write(f"a{ending}", PLAIN)).rename("a.run")
     assert read_run("a.run").frame.rows() == ROWS
 
 
-def test_several_gzip_members(write):
+def test_several_gzip_members(write: Any) -> None:
     Path(write("a.gz", "")).write_bytes(gzip.compress(PLAIN.encode()) + gzip.compress(PLAIN.encode()))
     assert read_run("a.gz").frame.rows() == ROWS * 2
 
@@ -54,7 +55,7 @@ def test_several_gzip_members(write):
 @pytest.mark.parametrize(("ending", "kind"), [(".gz", "gzip"), (".zst", "zstd")])
 @pytest.mark.parametrize("gap", [" ", "  "])
 @pytest.mark.parametrize("kept", [0.02, 0.5, 0.9, 0.9999])
-def test_truncated(write, ending, kind, gap, kept):
+def test_truncated(write: Any, ending: Any, kind: Any, gap: Any, kept: Any) -> None:
     text = "".join(f"{n} Q0 d{n * 7919 % 100003} 1 {n * 104729 % 1000003} t\n" for n in range(50000))
     path = Path(write(f"a.run{ending}", text.replace(" ", gap)))
     whole = path.read_bytes()
@@ -63,7 +64,7 @@ def test_truncated(write, ending, kind, gap, kept):
     assert no(read_run, path) == early
 
 
-def test_damaged(write):
+def test_damaged(write: Any) -> None:
     path = Path(write("a.run.gz", "".join(f"{n} Q0 d{n * 7919 % 10007} 1 1 t\n" for n in range(5000))))
     whole = path.read_bytes()
     path.write_bytes(whole[:500] + b"xxxxxxxx" + whole[508:])
@@ -71,7 +72,7 @@ def test_damaged(write):
 
 
 @pytest.mark.parametrize("ending", ["", ".gz", ".zst"])
-def test_standard_input(monkeypatch, pack, ending):
+def test_standard_input(monkeypatch: Any, pack: Any, ending: Any) -> None:
     sent = pack[ending](PLAIN.encode())
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(sent)))
     run = run_of("-")
@@ -84,7 +85,7 @@ def test_standard_input(monkeypatch, pack, ending):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-def test_a_pipe_gives_its_bytes_once(tmp_path):
+def test_a_pipe_gives_its_bytes_once(tmp_path: Any) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     writer = threading.Thread(target=lambda: pipe.write_text("# c\n" + PLAIN.replace(" ", "  ")))
@@ -93,27 +94,30 @@ def test_a_pipe_gives_its_bytes_once(tmp_path):
     writer.join()
 
 
-def test_names_of_runs(write):
+def test_names_of_runs(write: Any) -> None:
     text = "query_id,doc_id,score\n1,d,1\n"
     for name in ("a.b.csv", "a.b.csv.gz", "a.b.csv.zst"):
         assert read_run(write(name, text)).name == "a.b"
 
 
-def test_a_name_with_signs_of_patterns(write):
+def test_a_name_with_signs_of_patterns(write: Any) -> None:
     assert read_run(write("run[1]*.txt", PLAIN)).frame.rows() == ROWS
 
 
-def test_no_file(write):
+def test_no_file(write: Any) -> None:
     write("bm25.run", PLAIN)
     assert no(read_run, "other") == "other: no such file"
     assert no(read_run, "bm52.run") == "bm52.run: no such file, did you mean bm25.run?"
     assert no(read_run, ".") == ".: a folder, not a file: name the files in it"
     assert no(read_run, "a\0b") == "a\0b: cannot be opened: embedded null byte"
-    assert no(read_qrels, write("empty", "")) == "empty: the file is empty; TREC qrels have lines like '301 0 FT911-3 1'"
+    assert (
+        no(read_qrels, write("empty", ""))
+        == "empty: the file is empty; TREC qrels have lines like '301 0 FT911-3 1'"
+    )
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
-def test_no_permission(write):
+def test_no_permission(write: Any) -> None:
     Path(write("a.run", PLAIN)).chmod(0)
     assert no(read_run, "a.run") == "a.run: no permission to read this file (chmod +r makes it readable)"
 
@@ -123,14 +127,17 @@ def test_no_permission(write):
     [
         (b"PK\x03\x04..", "a.run: this is a zip archive, which rankscope does not read: unzip it first"),
         (b"BZh91AY", "a.run: this is bzip2, which rankscope does not read: run bunzip2 on it first"),
-        ("1 Q0".encode("utf-16"), "a.run: this is UTF-16 text, which rankscope does not read: write it as UTF-8"),
+        (
+            "1 Q0".encode("utf-16"),
+            "a.run: this is UTF-16 text, which rankscope does not read: write it as UTF-8",
+        ),
     ],
 )
-def test_foreign_files(write, start, said):
+def test_foreign_files(write: Any, start: Any, said: Any) -> None:
     assert no(read_run, write("a.run", start)) == said
 
 
-def test_what_is_taken():
+def test_what_is_taken() -> None:
     assert no(run_of, 5) == (
         "a run cannot be read from int; taken are a path, a dict ({query: {document: score}} or "
         "{query: [document, ...]}), a data frame or a Run"
@@ -141,7 +148,7 @@ def test_what_is_taken():
     )
 
 
-def test_tables_are_returned_as_they_are(write):
+def test_tables_are_returned_as_they_are(write: Any) -> None:
     run, qrels = run_of({"1": ["d"]}), qrels_of({"1": ["d"]})
     assert run_of(run) is run
     assert qrels_of(qrels) is qrels

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -16,33 +17,35 @@ RUN_TABLE = "a run table has the columns query_id, doc_id and score (or rank)"
 QRELS_TABLE = "a qrels table has the columns query_id, doc_id and grade"
 
 
-def messages(table):
+def messages(table: Any) -> list[str]:
     return [fault.message for fault in table.source.faults]
 
 
-def no(read, name):
+def no(read: Any, name: Any) -> str:
     with pytest.raises(InputError) as caught:
         read(name)
     return str(caught.value)
 
 
-@pytest.mark.parametrize("query", ["query_id", "qid", "q_id", "query-id", "Query", "topic", "user_id", "user"])
+@pytest.mark.parametrize(
+    "query", ["query_id", "qid", "q_id", "query-id", "Query", "topic", "user_id", "user"]
+)
 @pytest.mark.parametrize("doc", ["doc_id", "docid", "DOCNO", "corpus-id", "corpus_id", "item_id", "item"])
-def test_usual_names(write, query, doc):
+def test_usual_names(write: Any, query: Any, doc: Any) -> None:
     run = read_run(write("a.csv", f"{query},other,{doc},score\n01,x,d1,1.5\n2,,d2,-inf\n"))
     assert run.frame.rows() == [("01", "d1", 1.5), ("2", "d2", float("-inf"))]
     assert run.source.notes == ("read a.csv as a CSV run: 2 rows, 2 queries",)
 
 
 @pytest.mark.parametrize("grade", ["grade", "relevance", "rel", "label", "Rating"])
-def test_usual_names_of_grades(write, grade):
+def test_usual_names_of_grades(write: Any, grade: Any) -> None:
     qrels = read_qrels(write("a.csv", f"qid,docid,{grade},subtopic\n01,d1,1.5,3\n"))
     assert qrels.frame.rows() == [("01", "d1", 1.5, "3")]
     assert qrels.frame.columns == ["query_id", "doc_id", "grade", "iteration"]
 
 
 @pytest.mark.parametrize("name", ["test.tsv", "test.txt", "test", "test.tsv.gz", "test.tsv.zst"])
-def test_beir(write, name):
+def test_beir(write: Any, name: Any) -> None:
     qrels = read_qrels(write(name, 'query-id\tcorpus-id\tscore\n01\td"1\t1\n01\td2\t0\n'))
     assert qrels.frame.rows() == [("01", 'd"1', 1.0), ("01", "d2", 0.0)]
     assert qrels.source.notes == (
@@ -51,14 +54,14 @@ def test_beir(write, name):
     )
 
 
-def test_separator_by_content(write):
+def test_separator_by_content(write: Any) -> None:
     assert read_run(write("a.csv", "qid;docid;score\n1;d;2\n")).frame.rows() == [("1", "d", 2.0)]
     assert read_run(write("b.csv", "qid\tdocid\tscore\n1\td\t2\n")).frame.rows() == [("1", "d", 2.0)]
     assert read_run(write("c.tsv", "1 Q0 d 1 2.0 t\n")).frame.rows() == [("1", "d", 2.0, 1)]
     assert read_run(write("d.csv", "\ufeffqid,docid,score\r\n1,d,2\r\n")).frame.rows() == [("1", "d", 2.0)]
 
 
-def test_rank_only(write):
+def test_rank_only(write: Any) -> None:
     run = read_run(write("a.csv", "qid,docid,rank\n1,d,1\n1,e,2\n"))
     assert run.frame.rows() == [("1", "d", -1.0, 1), ("1", "e", -2.0, 2)]
     assert run.source.notes[1] == "no score column: the score is -rank"
@@ -67,13 +70,13 @@ def test_rank_only(write):
     assert run.source.notes[1] == "the rank column is left out: it does not hold a whole number in every row"
 
 
-def test_two_columns_for_one_thing(write):
+def test_two_columns_for_one_thing(write: Any) -> None:
     run = read_run(write("a.csv", "query,qid,docid,score\nsome text,1,d,2\n"))
     assert run.frame.rows() == [("1", "d", 2.0)]
     assert run.source.notes[1] == "columns qid, query could all be the query_id: qid is used"
 
 
-def test_the_run_column_names_the_run(write):
+def test_the_run_column_names_the_run(write: Any) -> None:
     run = read_run(write("a.csv", "qid,docid,score,run\n1,d,2,bm25\n"))
     assert run.name == run.source.tag == "bm25"
     assert no(read_run, write("a.csv", "qid,docid,score,run\n1,d,2,a\n1,d,2,b\n")) == (
@@ -82,7 +85,7 @@ def test_the_run_column_names_the_run(write):
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_faults_of_csv(write, end):
+def test_faults_of_csv(write: Any, end: Any) -> None:
     text = 'query_id,doc_id,score\n01,d1,1.5\n\n2,"d,2",x\n"3","d\n3",4\n,d,1\n5,d,\n6,e,nan\n7,e,3,000\n8\n9,"e ""q""",2\n'
     run = read_run(write("a.csv", text.replace("\n", end)))
     assert [tuple(map(str, row)) for row in run.frame.rows()] == [
@@ -100,7 +103,7 @@ def test_faults_of_csv(write, end):
     assert [fault.line for fault in run.source.faults] == [4, 5, 7, 8, 10, 11]
 
 
-def test_many_faults_of_csv_are_counted(write):
+def test_many_faults_of_csv_are_counted(write: Any) -> None:
     run = read_run(write("a.csv", "qid,docid,score\n1,d,2\n" + "1,d,x\n" * 100))
     assert messages(run)[-1] == "a.csv: 80 more faulty rows, 100 in all"
 
@@ -119,19 +122,21 @@ def test_many_faults_of_csv_are_counted(write):
         (read_run, "a.parquet", "1 2 3", "named like a Parquet file, but does not begin like one (PAR1)"),
     ],
 )  # fmt: skip
-def test_what_leaves_no_table(write, read, name, text, message):
+def test_what_leaves_no_table(write: Any, read: Any, name: Any, text: Any, message: Any) -> None:
     assert no(read, write(name, text)) == f"{name}: {message}"
 
 
-def test_a_table_of_faults_only(write):
+def test_a_table_of_faults_only(write: Any) -> None:
     assert no(read_run, write("a.csv", "qid,docid,score\n1,d,x\n1,e,y\n")) == (
         "a.csv line 2: score 'x' is not a number (2 such rows, and no good one)"
     )
-    assert no(read_run, write("a.csv", b"qid,docid,score\n1,\xe9,1\n")).startswith("a.csv line 2: not UTF-8 text: ")
+    assert no(read_run, write("a.csv", b"qid,docid,score\n1,\xe9,1\n")).startswith(
+        "a.csv line 2: not UTF-8 text: "
+    )
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.ndjson", "a.txt", "a.jsonl.gz", "a.jsonl.zst"])
-def test_json_lines(write, name):
+def test_json_lines(write: Any, name: Any) -> None:
     text = '{"query_id": 1, "doc_id": "01", "score": 2.5}\n\n{"score": 1, "doc_id": "\\u00e9", "query_id": "02"}\n'
     run = read_run(write(name, text))
     assert run.frame.rows() == [("1", "01", 2.5), ("02", "é", 1.0)]
@@ -139,7 +144,7 @@ def test_json_lines(write, name):
     assert run.source.at(1) == f"{name} line 3"
 
 
-def test_faults_of_json_lines(write):
+def test_faults_of_json_lines(write: Any) -> None:
     good = '{"query-id": "1", "corpus-id": "d", "score": 1}\n'
     bad = '{"query-id": "1", "corpus-id": "d", "score": "x"}\n{bad\n\n{"corpus-id": "d", "score": 1}\n[1]\n'
     qrels = read_qrels(write("a.jsonl", good + bad + good))
@@ -155,16 +160,21 @@ def test_faults_of_json_lines(write):
     )
 
 
-def test_json(write):
-    assert read_run(write("a.json", '{"01": {"d": 2, "e": 1}, "2": {}}')).frame.rows() == [("01", "d", 2.0), ("01", "e", 1.0)]
+def test_json(write: Any) -> None:
+    assert read_run(write("a.json", '{"01": {"d": 2, "e": 1}, "2": {}}')).frame.rows() == [
+        ("01", "d", 2.0),
+        ("01", "e", 1.0),
+    ]
     qrels = read_qrels(write("a.json", '{\n"01": {"d": 2}, "2": []}'))
     assert qrels.queries == ["01", "2"]
     assert qrels.source.notes[0] == "read a.json as JSON qrels: 1 judgment, 1 query, grades 2"
     assert no(read_run, write("b.json", '{"01":\n')) == "b.json line 2: not JSON (Expecting value)"
 
 
-def test_parquet(write):
-    frame = pl.DataFrame({"qid": [1, 2, 3], "docid": ["a", "b", None], "score": [1.0, None, 2.0], "run": ["x", "x", None]})
+def test_parquet(write: Any) -> None:
+    frame = pl.DataFrame(
+        {"qid": [1, 2, 3], "docid": ["a", "b", None], "score": [1.0, None, 2.0], "run": ["x", "x", None]}
+    )
     frame.write_parquet(write("a.parquet", ""))
     run = read_run("a.parquet")
     assert run.frame.rows() == [("1", "a", 1.0)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from rankscope.errors import InputError
@@ -38,7 +40,7 @@ PLAIN = "1 Q0 d1 1 2.5 t\n1 Q0 d2 2 1.0 t\n02 Q0 d1 1 -0.5 t\n"
         PLAIN.replace(" ", "\v"),
     ],
 )
-def test_any_whitespace_gives_the_same_run(write, text):
+def test_any_whitespace_gives_the_same_run(write: Any, text: Any) -> None:
     run = read_run(write("a.run", text))
     assert run.frame.rows() == RUN
     assert run.frame.columns == ["query_id", "doc_id", "score", "rank"]
@@ -53,14 +55,14 @@ def test_any_whitespace_gives_the_same_run(write, text):
 
 
 @pytest.mark.parametrize("deep", ["1 Q0 x  9 7.5 t", "1  Q0 x 9 7.5 t", "1 Q0 x 9 7.5  t", " 1 Q0 x 9 7.5 t", "1 Q0 x 9\t7.5 t", "1\tQ0 x 9 7.5 t", "1 Q0 x\t9 7.5 t", "1 Q0 \tx 9 7.5 t", "1 Q0 x 9 7.5 t\t"])  # fmt: skip
-def test_a_line_that_differs_deep_in_a_file_does_not_shift_columns(write, deep):
+def test_a_line_that_differs_deep_in_a_file_does_not_shift_columns(write: Any, deep: Any) -> None:
     many = "".join(f"1 Q0 d{n} {n} {5000 - n} t\n" for n in range(5000))
     run = read_run(write("a.run", many + deep + "\n" + many))
     assert run.frame.row(5000) == ("1", "x", 7.5, 9)
     assert len(run.frame) == 10001
 
 
-def test_tabs_within_a_line_of_spaces_are_columns(write):
+def test_tabs_within_a_line_of_spaces_are_columns(write: Any) -> None:
     # six columns by spaces, seven by whitespace: the fifth is the score
     run = read_run(write("a.run", PLAIN + "3\tQ0 d 1 2.5 t u\n" + "3 Q0\td 1 2.5 t u\n"))
     assert run.frame.rows()[3:] == [("3", "d", 2.5, 1)] * 2
@@ -68,7 +70,7 @@ def test_tabs_within_a_line_of_spaces_are_columns(write):
     assert run.frame.rows()[3:] == [("3", "d", 2.5, 1)]
 
 
-def test_numbers(write):
+def test_numbers(write: Any) -> None:
     scores = ["nan", "NaN", "inf", "-inf", "1e3", "+1.5", "-0", "1E-400", ".5"]
     text = "".join(f"1 Q0 d{n} 1 {score} t\n" for n, score in enumerate(scores))
     run = read_run(write("a.run", text))
@@ -77,7 +79,7 @@ def test_numbers(write):
     assert run.source.faults == ()
 
 
-def test_what_is_wrong_is_named_by_line(write):
+def test_what_is_wrong_is_named_by_line(write: Any) -> None:
     text = "# c\n\n1 Q0 d 1 2.0 t\r\n1\tQ0 e  2 1.0 t\n301 Q0 FT911-3 7 12.4\n1 Q0 x 1 abc t\n \n1\n1 Q0 f 3 0.5 t\n"
     run = read_run(write("a.run", text))
     assert [(fault.kind, fault.line, fault.message) for fault in run.source.faults] == [
@@ -90,7 +92,7 @@ def test_what_is_wrong_is_named_by_line(write):
     assert run.source.notes == ("read a.run as a TREC run: 3 rows, 1 query, tag t", "left out 3 faulty rows")
 
 
-def test_many_faults_are_counted(write):
+def test_many_faults_are_counted(write: Any) -> None:
     run = read_run(write("a.run", PLAIN * 1000 + "1 Q0 e 2 x t\n" * 1234))
     assert len(run.source.faults) == 21
     assert run.source.faults[0].message == "a.run line 3,001: score 'x' is not a number"
@@ -99,43 +101,43 @@ def test_many_faults_are_counted(write):
     assert len(run.frame) == 3000
 
 
-def test_first_line_short(write):
+def test_first_line_short(write: Any) -> None:
     run = read_run(write("a.run", "1 Q0 d 1\n" + PLAIN))
     assert run.frame.rows() == RUN
     assert run.source.faults[0].line == 1
 
 
-def test_more_columns_are_ignored_and_counted(write):
+def test_more_columns_are_ignored_and_counted(write: Any) -> None:
     run = read_run(write("a.run", PLAIN + "2 Q0 d 1 2.0 t more of it\n"))
     assert run.frame.row(3) == ("2", "d", 2.0, 1)
     assert run.source.notes[1] == "1 line has more than 6 columns: the rest is ignored"
 
 
-def test_ranks_that_are_no_whole_numbers_leave_the_column_out(write):
+def test_ranks_that_are_no_whole_numbers_leave_the_column_out(write: Any) -> None:
     run = read_run(write("a.run", PLAIN + "2 Q0 d 1.5 2.0 t\n"))
     assert run.frame.columns == ["query_id", "doc_id", "score"]
     assert len(run.frame) == 4
     assert run.source.notes[1] == "the rank column is left out: 1 row has no whole number in it"
 
 
-def test_several_tags(write):
+def test_several_tags(write: Any) -> None:
     run = read_run(write("a.run", PLAIN + "2 Q0 d 1 2.0 u\n"))
     assert run.name == "u"
     assert run.source.notes[1] == "2 tags (t, u): the last line's, u, names the run"
 
 
-def test_names(write):
+def test_names(write: Any) -> None:
     assert read_run(write("a.run", PLAIN), name="mine").name == "mine"
 
 
-def test_qrels(write):
+def test_qrels(write: Any) -> None:
     qrels = read_qrels(write("q.txt", "1 0 d1 1\n1 3 d2 -2\n2 0 d1 0.5\n"))
     assert qrels.frame.rows() == [("1", "d1", 1.0, "0"), ("1", "d2", -2.0, "3"), ("2", "d1", 0.5, "0")]
     assert qrels.frame.columns == ["query_id", "doc_id", "grade", "iteration"]
     assert qrels.source.notes == ("read q.txt as TREC qrels: 3 judgments, 2 queries, grades -2 0.5 1",)
 
 
-def test_faults_of_qrels(write):
+def test_faults_of_qrels(write: Any) -> None:
     qrels = read_qrels(write("q.txt", "1 0 d 1\n1 0 e x\n1 0\n2 0 e nan\n3 0 e 2\n"))
     assert [fault.message for fault in qrels.source.faults] == [
         "q.txt line 2: grade 'x' is not a number",
@@ -145,24 +147,24 @@ def test_faults_of_qrels(write):
     assert qrels.source.at(1) == "q.txt line 5"
 
 
-def test_many_grades_are_a_range(write):
+def test_many_grades_are_a_range(write: Any) -> None:
     text = "".join(f"1 0 d{n} {n / 10}\n" for n in range(20))
     assert read_qrels(write("q", text)).source.notes[0].endswith("20 different grades from 0 to 1.9")
 
 
-def test_prels(write):
+def test_prels(write: Any) -> None:
     qrels = read_qrels(write("p.txt", "1 d1 0 0 1\n1 d2 2 1 0.5\n1 d3 0 1 0.25\n"))
     assert qrels.frame.rows() == [("1", "d1", 0.0), ("1", "d2", 2.0), ("1", "d3", 0.0)]
     assert qrels.source.notes[1] == "columns 4 and 5 (sampling method, inclusion probability) are not used"
 
 
-def test_a_fifth_column_of_plain_qrels_is_ignored(write):
+def test_a_fifth_column_of_plain_qrels_is_ignored(write: Any) -> None:
     qrels = read_qrels(write("p.txt", "1 0 7 0 1\n1 0 8 2 0.5\n1 0 9 0 0.25\n"))
     assert qrels.frame["doc_id"].to_list() == ["7", "8", "9"]
     assert qrels.source.notes[1] == "3 lines have more than 4 columns: the rest is ignored"
 
 
-def test_ms_marco(write):
+def test_ms_marco(write: Any) -> None:
     run = read_run(write("m.tsv", "1\t05\t1\n1\t6\t2\n2\t6\t1\n"))
     assert run.frame.rows() == [("1", "05", -1.0, 1), ("1", "6", -2.0, 2), ("2", "6", -1.0, 1)]
     assert run.source.notes[1] == "no scores: the third column is taken as the rank, and the score is -rank"
@@ -191,7 +193,7 @@ ORDER = "the order is rankscope evaluate QRELS RUN..."
         (read_run, b"1\x00", "a: not a text file (it holds zero bytes)"),
     ],
 )  # fmt: skip
-def test_what_leaves_no_table(write, read, text, message):
+def test_what_leaves_no_table(write: Any, read: Any, text: Any, message: Any) -> None:
     with pytest.raises(InputError) as caught:
         read(write("a", text))
     assert str(caught.value) == message

@@ -1,0 +1,1 @@
+"""Engines: find the judged documents of each query, and map metrics over them."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -50,8 +50,15 @@ class Seen:
 class Scorable(Protocol):
     """The part of a metric that an engine uses."""
 
-    def score(self, lists: Lists) -> Array: ...
-    def weight(self, lists: Lists) -> Array: ...
+    @property
+    def aggregate(self) -> str:
+        """How queries become one number; weights are asked for only where it is ``weighted``."""
+
+    def score(self, lists: Lists) -> Array:
+        """The value of each query, NaN where it is undefined."""
+
+    def weight(self, lists: Lists) -> Array:
+        """The weight of each query in a weighted mean."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +69,7 @@ class Values:
     weight: Array
 
 
-def score(judged: Judged, metrics: Iterable[Any]) -> list[Values]:
+def score(judged: Judged, metrics: Iterable[Scorable]) -> list[Values]:
     """Map metrics over judged documents, in chunks of queries that fit the processor's memory."""
     metrics = list(metrics)
     out = [Values(np.full(len(judged), np.nan), np.ones(len(judged))) for _ in metrics]

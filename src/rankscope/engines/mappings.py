@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from itertools import islice
 from typing import Any
@@ -132,7 +133,7 @@ def _numbers(values: Ranking, where: str, what: str) -> Array:
         raise InputError(f"{where}, document {doc}: {what} {bad!r} is not a number") from None
     out.sort()
     if len(out) and np.isnan(out[-1]):  # NaN sorts last
-        doc = next(d for d, v in values.items() if v != v)
+        doc = next(d for d, v in values.items() if math.isnan(v))
         raise InputError(f"{where}, document {doc}: {what} is NaN; give it a number or leave the document out")
     return out
 

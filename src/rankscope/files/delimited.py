@@ -54,8 +54,12 @@ def read_delimited(raw: Raw, what: str, name: str | None, separator: str) -> Run
         return _record_lines(raw, separator, quote)
 
     where = line_finder(lines, np.empty(0, dtype=np.int64))
-    beyond = f"more columns than the header, which has {len(names)}; an id that holds {_WORDS[separator]} must stand in quotes"
-    for rows, text in ((wide, beyond), (open_quotes, "an id that runs over several lines: is a quote left open?")):
+    remedy = f"an id that holds {_WORDS[separator]} must stand in quotes"
+    beyond = f"more columns than the header, which has {len(names)}; {remedy}"
+    for rows, text in (
+        (wide, beyond),
+        (open_quotes, "an id that runs over several lines: is a quote left open?"),
+    ):
         for row in rows[:20].tolist():
             found.fault("columns", f"{raw.label} line {where(row):,}: {text}", where(row))
         found.faulty += max(len(rows) - 20, 0)
@@ -108,7 +112,9 @@ def _blank(scan: pl.LazyFrame, frame: pl.DataFrame) -> Array:
 
 def _over_lines(frame: pl.DataFrame, roles: dict[str, str]) -> Array:
     """Rows whose ids hold a line break."""
-    broken = pl.any_horizontal(pl.col(roles[role]).str.contains("\n", literal=True) for role in ("query_id", "doc_id"))
+    broken = pl.any_horizontal(
+        pl.col(roles[role]).str.contains("\n", literal=True) for role in ("query_id", "doc_id")
+    )
     return np.flatnonzero(frame.select(broken.fill_null(False)).to_series().to_numpy())
 
 

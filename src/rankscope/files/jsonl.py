@@ -83,7 +83,9 @@ def _keys(raw: Raw) -> list[str]:
         keys |= dict.fromkeys(_object(line) or {})
     if not keys:
         first = raw.head[:200].split(b"\n")[0].decode("utf-8", "replace")
-        raise InputError(f"{raw.label} line 1: not a JSON object: {shown(first)}; JSONL has one object a line")
+        raise InputError(
+            f"{raw.label} line 1: not a JSON object: {shown(first)}; JSONL has one object a line"
+        )
     return list(keys)
 
 

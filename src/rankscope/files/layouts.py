@@ -37,11 +37,17 @@ class Layout:
         return [name for name in self.names if name not in self.optional]
 
 
-RUN = Layout("run", ("query_id", "q0", "doc_id", "rank", "score", "tag"), "score", RUN_LINE, frozenset({"rank"}))
+RUN = Layout(
+    "run", ("query_id", "q0", "doc_id", "rank", "score", "tag"), "score", RUN_LINE, frozenset({"rank"})
+)
 QRELS = Layout("qrels", ("query_id", "iteration", "doc_id", "grade"), "grade", QRELS_LINE)
 PRELS = Layout("qrels", ("query_id", "doc_id", "grade", "method", "inclusion"), "grade", QRELS_LINE)
-RUN3 = Layout("run", ("query_id", "doc_id", "rank"), "rank", "an MS MARCO run line has 3 (query document rank)")
-QRELS3 = Layout("qrels", ("query_id", "doc_id", "grade"), "grade", "this file's lines have 3 (query document grade)")
+RUN3 = Layout(
+    "run", ("query_id", "doc_id", "rank"), "rank", "an MS MARCO run line has 3 (query document rank)"
+)
+QRELS3 = Layout(
+    "qrels", ("query_id", "doc_id", "grade"), "grade", "this file's lines have 3 (query document grade)"
+)
 
 
 def head_lines(raw: Raw) -> list[bytes]:
@@ -50,14 +56,18 @@ def head_lines(raw: Raw) -> list[bytes]:
     if b"\x00" in head:
         raise InputError(f"{raw.label}: not a text file (it holds zero bytes)")
     if b"\n" not in head and b"\r" in head.rstrip():
-        raise InputError(f"{raw.label}: lines end in a lone carriage return (old Mac): run tr '\\r' '\\n' on the file")
+        raise InputError(
+            f"{raw.label}: lines end in a lone carriage return (old Mac): run tr '\\r' '\\n' on the file"
+        )
     lines = head.split(b"\n")
     found = _content(lines[:-1] if len(lines) > 1 else lines)
     return found or _content(raw.read().removeprefix(BOM).split(b"\n"))
 
 
 def _content(lines: list[bytes]) -> list[bytes]:
-    return [text for line in lines if (text := line.rstrip(b"\r")).strip() and not text.lstrip().startswith(b"#")]
+    return [
+        text for line in lines if (text := line.rstrip(b"\r")).strip() and not text.lstrip().startswith(b"#")
+    ]
 
 
 def layout_of(raw: Raw, what: str, lines: list[bytes]) -> Layout:
@@ -68,7 +78,9 @@ def layout_of(raw: Raw, what: str, lines: list[bytes]) -> Layout:
     width = Counter(len(fields) for fields in split).most_common(1)[0][0]
     typical = next(fields for fields in split if len(fields) == width)
     if what == "run" and width == 4 and is_number(typical[3]):
-        raise InputError(f"{raw.label}: these are TREC qrels (4 columns: query iteration document grade), not a run; {ORDER}")
+        raise InputError(
+            f"{raw.label}: these are TREC qrels (4 columns: query iteration document grade), not a run; {ORDER}"
+        )
     if what == "qrels" and width >= 6 and is_number(typical[4]):
         raise InputError(
             f"{raw.label}: this is a TREC run (6 columns: query Q0 document rank score tag), not qrels; {ORDER}"

@@ -60,7 +60,9 @@ def roles_of(names: Sequence[str], what: str, label: str, found: Found) -> dict[
     return roles
 
 
-def _complain(roles: dict[str, str], by_lower: dict[str, str], names: Sequence[str], what: str, label: str) -> None:
+def _complain(
+    roles: dict[str, str], by_lower: dict[str, str], names: Sequence[str], what: str, label: str
+) -> None:
     value = "score" if what == "run" else "grade"
     missing = [role for role in ("query_id", "doc_id", value) if role not in roles]
     if what == "run" and "rank" in roles:
@@ -79,7 +81,9 @@ def _complain(roles: dict[str, str], by_lower: dict[str, str], names: Sequence[s
     raise InputError(f"{label}: {wanted}; {right}{hint}")
 
 
-def long_table(frame: pl.DataFrame, roles: dict[str, str], label: str, place: Callable[[int], str], found: Found) -> Long:
+def long_table(
+    frame: pl.DataFrame, roles: dict[str, str], label: str, place: Callable[[int], str], found: Found
+) -> Long:
     """Bring columns to our names and types; rows that lack something become faults.
 
     ``place(row)`` says where a 0-based row of the input stands: ``x.csv line 3``.
@@ -139,7 +143,9 @@ def _id_column(column: pl.Series, name: str, label: str, found: Found) -> pl.Ser
         whole = column.drop_nulls().drop_nans()
         if not (whole == whole.floor()).all() or whole.is_infinite().any():
             odd = whole.filter((whole != whole.floor()) | whole.is_infinite())[0]
-            raise InputError(f"{label}: column {name} holds fractions ({odd}), not ids; ids are strings or integers")
+            raise InputError(
+                f"{label}: column {name} holds fractions ({odd}), not ids; ids are strings or integers"
+            )
         found.notes.append(f"column {name} holds ids as floats: 1.0 is read as '1'")
         return column.fill_nan(None).cast(pl.Int64).cast(pl.String)
     raise InputError(f"{label}: column {name} is of type {kind}; ids are strings or integers")
@@ -171,7 +177,9 @@ def _line(place: str) -> int | None:
     return int(place.rsplit(" ", 1)[1].replace(",", "")) if " line " in place else None
 
 
-def _lacking(given: dict[str, pl.Series], out: dict[str, pl.Series], roles: dict[str, str], row: int) -> tuple[str, str]:
+def _lacking(
+    given: dict[str, pl.Series], out: dict[str, pl.Series], roles: dict[str, str], row: int
+) -> tuple[str, str]:
     """Say what a faulty row lacks: the kind of fault, and its words."""
     for role in ("query_id", "doc_id"):
         if not out[role][row]:

@@ -120,25 +120,28 @@ def _ids(values: Iterable[Any], label: str, noun: str) -> list[str]:
     for kind in kinds:
         if issubclass(kind, bool) or not issubclass(kind, (str, int, np.integer)):
             odd = next(value for value in ids if type(value) is kind)
-            raise InputError(f"{label}: {noun} id {_repr(odd)} is of type {kind.__name__}; ids are strings or integers")
+            raise InputError(
+                f"{label}: {noun} id {_repr(odd)} is of type {kind.__name__}; ids are strings or integers"
+            )
     return [str(value) if isinstance(value, str) else str(int(value)) for value in ids]
 
 
 def _values(rows: Collection[Any], what: str) -> pl.Series:
     """Scores or grades, null where one is no number."""
-    parts = [
-        value.values() if isinstance(value, Mapping) else range(-1, -len(value) - 1, -1) if what == "run" else repeat(1, len(value))
-        for value in rows
-    ]  # fmt: skip
     total = sum(len(value) for value in rows)
     try:
-        return pl.Series(np.fromiter(chain.from_iterable(parts), dtype=np.float64, count=total))
+        flat = chain.from_iterable(_row_values(value, what) for value in rows)
+        return pl.Series(np.fromiter(flat, dtype=np.float64, count=total))
     except (TypeError, ValueError):
-        again = chain.from_iterable(
-            value.values() if isinstance(value, Mapping) else range(-1, -len(value) - 1, -1) if what == "run" else repeat(1, len(value))
-            for value in rows
-        )  # fmt: skip
-        return pl.Series([_number(value) for value in again], dtype=pl.Float64)
+        flat = chain.from_iterable(_row_values(value, what) for value in rows)
+        return pl.Series([_number(value) for value in flat], dtype=pl.Float64)
+
+
+def _row_values(value: Any, what: str) -> Iterable[Any]:
+    """Give what a dict says; a list says the rank, and a set that its members are relevant."""
+    if isinstance(value, Mapping):
+        return value.values()
+    return range(-1, -len(value) - 1, -1) if what == "run" else repeat(1, len(value))
 
 
 def _number(value: Any) -> float | None:
@@ -148,13 +151,19 @@ def _number(value: Any) -> float | None:
         return None
 
 
-def _sound(frame: pl.DataFrame, value: str, rows: Mapping[Any, Any], label: str, found: Found) -> pl.DataFrame:
+def _sound(
+    frame: pl.DataFrame, value: str, rows: Mapping[Any, Any], label: str, found: Found
+) -> pl.DataFrame:
     good = frame[value].is_not_null()
     if value == "grade":
         good &= frame[value].is_not_nan().fill_null(False)
     if good.all():
         return frame
-    given = list(chain.from_iterable(v.values() if isinstance(v, Mapping) else repeat(1, len(v)) for v in rows.values()))
+    given = list(
+        chain.from_iterable(
+            v.values() if isinstance(v, Mapping) else repeat(1, len(v)) for v in rows.values()
+        )
+    )
     bad = np.flatnonzero(~good.to_numpy())
     for row in bad.tolist():
         query, doc = frame["query_id"][row], frame["doc_id"][row]

@@ -23,7 +23,9 @@ def read_parquet(raw: Raw, what: str, name: str | None) -> Run | Qrels:
         frame = scan.select(list(dict.fromkeys(roles.values()))).collect()
     except (pl.exceptions.PolarsError, OSError) as error:
         text = str(error).splitlines()[0]
-        raise InputError(f"{raw.label}: not a whole Parquet file ({text}): fetch or write it again") from error
+        raise InputError(
+            f"{raw.label}: not a whole Parquet file ({text}): fetch or write it again"
+        ) from error
     if what == "run":
         found.tag = tag_of(frame, roles, raw.label)
     table = long_table(frame, roles, raw.label, lambda row: f"{raw.label} row {row + 1:,}", found)

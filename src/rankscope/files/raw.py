@@ -62,7 +62,8 @@ class Raw:
         """The first bytes, decompressed."""
         if self.packed == "gzip":
             try:
-                with gzip.open(self.path if self.data is None else io.BytesIO(self.data)) as file:  # type: ignore[arg-type]
+                source = self.path or io.BytesIO(self.data or b"")
+                with gzip.open(source) as file:
                     return _some(file.read1(HEAD) for _ in range(64))
             except (OSError, EOFError, zlib.error) as error:
                 self.fail(error)
@@ -99,15 +100,25 @@ class Raw:
         if "utf-8" in text.lower() or "utf8" in text.lower():
             self._fail_utf8(error)
         if self.packed:
-            early = any(sign in text for sign in ("unexpected end", "incomplete", "ended before", "premature"))
+            early = any(
+                sign in text for sign in ("unexpected end", "incomplete", "ended before", "premature")
+            )
             what = "ends too early (a download or copy that stopped?)" if early else "is damaged"
-            raise InputError(f"{self.label}: the {self.packed} file {what}: fetch or copy it again") from error
+            raise InputError(
+                f"{self.label}: the {self.packed} file {what}: fetch or copy it again"
+            ) from error
         raise InputError(f"{self.label}: cannot be read: {text}") from error
 
     def _fail_utf8(self, error: Exception) -> NoReturn:
         wrong = None if self.packed == "zstd" else _first_wrong(self.read())
-        where = f"{self.label} line {wrong[0]:,}: not UTF-8 text: {wrong[1]!r}" if wrong else f"{self.label}: not UTF-8 text"
-        raise InputError(f"{where}; write the file as UTF-8 (iconv -f latin1 -t utf-8, if it is Latin-1)") from error
+        where = (
+            f"{self.label} line {wrong[0]:,}: not UTF-8 text: {wrong[1]!r}"
+            if wrong
+            else f"{self.label}: not UTF-8 text"
+        )
+        raise InputError(
+            f"{where}; write the file as UTF-8 (iconv -f latin1 -t utf-8, if it is Latin-1)"
+        ) from error
 
     def _start(self, size: int) -> bytes:
         if self.data is not None:
@@ -121,7 +132,13 @@ class Raw:
         schema = {"line": pl.String}
         for separator in "\x01\x02\x03\x04":  # one that stands in no line
             scan = pl.scan_csv(
-                self.feed, separator=separator, has_header=False, quote_char=None, schema=schema, n_rows=rows, glob=False
+                self.feed,
+                separator=separator,
+                has_header=False,
+                quote_char=None,
+                schema=schema,
+                n_rows=rows,
+                glob=False,
             )
             try:
                 return scan.collect()

@@ -100,7 +100,9 @@ def _fast(raw: Raw, layout: Layout, first: bytes) -> _Parsed | None:
     """Parse the file as it lies, or give None where any line may need the general way."""
     separator = "\t" if b"\t" in first else " "
     wide = len(layout.names)
-    if raw.head.startswith(BOM) or not re.fullmatch(rb"\S+(%s\S+){%d}" % (separator.encode(), wide - 1), first):
+    if raw.head.startswith(BOM) or not re.fullmatch(
+        rb"\S+(%s\S+){%d}" % (separator.encode(), wide - 1), first
+    ):
         return None
     tag = first.split()[5].decode("utf-8", "replace") if "tag" in layout.names else None
     odd = _ODD.replace(separator, "")
@@ -108,15 +110,24 @@ def _fast(raw: Raw, layout: Layout, first: bytes) -> _Parsed | None:
     sound = ~pl.col("doc_id").str.contains(odd) & pl.all_horizontal(pl.col(strict).is_not_null())
     if tag is not None:
         sound &= pl.col("tag").eq_missing(pl.lit(tag))
-    blank = pl.all_horizontal(pl.col(strict).is_null())
+    blank = pl.all_horizontal(pl.col(layout.names).is_null())
     sound = sound.fill_null(False) | blank
     keep = [c for c in ("query_id", "doc_id", layout.number, "rank", "iteration") if c in layout.names]
-    scan = pl.scan_csv(
-        raw.feed, separator=separator, has_header=False, quote_char=None, ignore_errors=True, comment_prefix="#",
-        schema=layout.schema, glob=False,
-    )  # fmt: skip
+
+    def scan(schema: dict[str, type[pl.DataType]]) -> pl.LazyFrame:
+        return pl.scan_csv(
+            raw.feed,
+            separator=separator,
+            has_header=False,
+            quote_char=None,
+            ignore_errors=True,
+            comment_prefix="#",
+            schema=schema,
+            glob=False,
+        )
+
     try:
-        frame = scan.select(*dict.fromkeys(keep), sound=sound).collect()
+        frame = scan(layout.schema).select(*dict.fromkeys(keep), sound=sound).collect()
     except (pl.exceptions.PolarsError, OSError) as error:
         if isinstance(error, OSError):
             raw.fail(error)
@@ -124,7 +135,11 @@ def _fast(raw: Raw, layout: Layout, first: bytes) -> _Parsed | None:
     if not frame["sound"].all():
         return None
     frame = frame.drop("sound")
-    if frame["query_id"].null_count():  # blank lines
+    if nulls := frame["query_id"].null_count():
+        # blank lines, unless what a line holds is no number where one is due
+        texts = scan(dict.fromkeys(layout.names, pl.String))
+        if texts.select(pl.all_horizontal(pl.all().is_null()).sum()).collect().item() != nulls:
+            return None
         frame = frame.filter(pl.col("query_id").is_not_null())
     nan = layout.number == "grade" and frame["grade"].is_nan().any()
     if nan or any(frame[c].null_count() for c in frame.columns):
@@ -138,7 +153,7 @@ def _fast(raw: Raw, layout: Layout, first: bytes) -> _Parsed | None:
 def _tidy(data: bytes) -> bytes:
     """Leave one space between columns and none around lines, line for line."""
     data = data.removeprefix(BOM)
-    if data.translate(None, b"\t\r\v\f") is not data:
+    if any(blank in data for blank in (b"\t", b"\r", b"\v", b"\f")):
         data = data.translate(_BLANKS)
     while b"  " in data:
         data = data.replace(b"  ", b" ")
@@ -154,35 +169,41 @@ def _general(raw: Raw, layout: Layout) -> _Parsed:
         header + _tidy(data), separator=" ", has_header=True, quote_char=None, ignore_errors=True, comment_prefix="#",
         schema=layout.schema | {"beyond": pl.String}, truncate_ragged_lines=True,
     )  # fmt: skip
+    needed = pl.col(layout.needed)
+    good = pl.all_horizontal(needed.is_not_null())
+    if layout.number == "grade":
+        good &= pl.col("grade").is_not_nan()
+    keep = [c for c in layout.names if c != "q0"]
+    blank = pl.col("query_id").is_null()  # tidy lines that hold anything hold this
     try:
-        frame = scan.collect()
+        frame = scan.select(
+            *keep, beyond=pl.col("beyond").is_not_null(), good=good.fill_null(False), blank=blank
+        ).collect()
     except pl.exceptions.PolarsError as error:
         raw.fail(error)
     found = Found()
-    # a line without its first column is a blank one
-    frame = frame.filter(pl.col("query_id").is_not_null())
-    good = pl.all_horizontal(pl.col(layout.needed).is_not_null())
-    if layout.number == "grade":
-        good &= pl.col("grade").is_not_nan()
-    sound = frame.select(good).to_series()
-    bad = np.flatnonzero(~sound.to_numpy())
+    if frame["blank"].any():
+        frame = frame.filter(~pl.col("blank"))
+    bad = np.flatnonzero(~frame["good"].to_numpy())
     if len(bad):
         _name_faults(raw, layout, data, bad, found)
-        frame = frame.filter(sound)
-    beyond = len(frame) - frame["beyond"].null_count()
+        frame = frame.filter("good")
+    beyond = int(frame["beyond"].sum())
     if beyond:
         text = f"{count(beyond, 'line has', 'lines have')} more than {len(layout.names)} columns: the rest is ignored"
         found.notes.append(text)
     if "tag" in layout.names and len(frame):
         _name_tag(frame["tag"], found)
-    return _Parsed(frame.drop("beyond", "tag", "q0", strict=False), found, bad)
+    return _Parsed(frame.drop("beyond", "good", "blank", "tag", strict=False), found, bad)
 
 
 def _name_tag(tag: pl.Series, found: Found) -> None:
     found.tag = tag[-1]
     tags = tag.unique(maintain_order=True)
     if len(tags) > 1:
-        found.notes.append(f"{len(tags):,} tags ({listed(tags.to_list(), 3)}): the last line's, {found.tag}, names the run")
+        found.notes.append(
+            f"{len(tags):,} tags ({listed(tags.to_list(), 3)}): the last line's, {found.tag}, names the run"
+        )
 
 
 def _name_faults(raw: Raw, layout: Layout, data: bytes, bad: Array, found: Found) -> None:

@@ -8,7 +8,9 @@ from typing import Any
 
 from rankscope.declared import parse_all as _parse_all
 from rankscope.errors import InputError
-from rankscope.metrics.base import Example, Metric, Terms
+from rankscope.metrics.base import Example as Example
+from rankscope.metrics.base import Metric as Metric
+from rankscope.metrics.base import Terms as Terms
 from rankscope.metrics.browsing import *
 from rankscope.metrics.counts import *
 from rankscope.metrics.gain import *

@@ -89,8 +89,9 @@ class Metric(Declared, kind="metric"):
     What a class may declare beside ``terms``: ``formula``, ``convention`` (the one that bites),
     ``source``, ``best_for``, ``examples``; ``relevance``, ``positions``, ``counts``; ``better``,
     ``bounds``, ``empty``, ``aggregate``, ``trec`` (trec_eval's names), ``needs`` (what the engine
-    must fetch beyond grades and ranks) and ``monotone`` (False where moving a better document above
-    a worse one may lower the value).
+    must fetch beyond grades and ranks), ``monotone`` (False where moving a better document above a
+    worse one may hurt) and ``looks_below`` (True where retrieved documents below the cutoff count, as
+    in an ideal made of all that were retrieved).
     """
 
     formula: ClassVar[str] = ""
@@ -103,7 +104,6 @@ class Metric(Declared, kind="metric"):
     counts: ClassVar[Literal["one", "many"]] = "many"
     better: ClassVar[Literal["higher", "lower", "neither"]] = "higher"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    monotone: ClassVar[bool] = True
     trec: ClassVar[tuple[TrecName, ...]] = ()
 
     @property
@@ -112,8 +112,18 @@ class Metric(Declared, kind="metric"):
         return self.bounds
 
     @property
-    def empty(self) -> float | None:
-        """The value of an empty ranking; None where it has none."""
+    def monotone(self) -> bool:
+        """Whether a better document moved above a worse one never hurts."""
+        return True
+
+    @property
+    def looks_below(self) -> bool:
+        """Whether documents retrieved below the cutoff have a say."""
+        return False
+
+    @property
+    def empty(self) -> float | Literal["judgments"] | None:
+        """The value of an empty ranking: a number, None (undefined), or "judgments" (as the judgments say, whatever is returned)."""
         return 0.0
 
     @property
@@ -201,7 +211,7 @@ def gains(grade: Array, gain: str | Table) -> Array:
         if (grade == np.floor(grade)).all():
             return np.ldexp(1.0, grade.astype(np.int64)) - 1.0
         return each(lambda g: 2.0**g - 1.0, grade)
-    table = dict(gain)
+    table = dict(Table.of(gain))
     # grade 0 is also what unjudged documents are given, so a table may raise it only for judged ones
     return each(lambda g: table.get(g, g), grade)
 
@@ -212,7 +222,7 @@ def refuse_grades_above(metric: Metric, lists: Lists, max_grade: float) -> None:
     if top > max_grade:
         raise InputError(
             f"{metric}: a document has grade {top:g}, above max_grade={max_grade:g}; "
-            f"say {metric.having(max_grade=top)}"  # type: ignore[call-arg]
+            f"say {metric.having(max_grade=top)}"
         )
 
 

@@ -8,7 +8,17 @@ import numpy as np
 
 from rankscope.declared import Param
 from rankscope.lists import Array, Lists, by_rank
-from rankscope.metrics.base import Cutoff, Example, JudgedOnly, Level, MaxGrade, Metric, Terms, gains, refuse_grades_above
+from rankscope.metrics.base import (
+    Cutoff,
+    Example,
+    JudgedOnly,
+    Level,
+    MaxGrade,
+    Metric,
+    Terms,
+    gains,
+    refuse_grades_above,
+)
 from rankscope.metrics.trec import TrecName
 
 
@@ -21,8 +31,6 @@ class ERR(Metric, aliases=("ExpectedReciprocalRank",)):
     best_for = "graded judgments where one good answer ends the search"
     examples = (Example("ERR(max_grade=3)", (3, 0, 2), "7/8 + (1/8) * (3/8) / 3"),)
     relevance = "graded"
-    # once satisfied, a reader sees no more: the order of what follows still counts, by less and less
-    monotone = True
 
     cutoff: Cutoff = None
     max_grade: MaxGrade = 4.0
@@ -62,13 +70,18 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
     ] = None
     judged_only: JudgedOnly = False
 
+    @property
+    def relevance(self) -> Literal["binary", "graded"]:  # type: ignore[override]
+        """Graded where there is a scale to divide by."""
+        return "binary" if self.max_grade is None else "graded"
+
     def gained(self, lists: Lists) -> Array:
         """Relevant or not, or the grade as a share of the scale."""
         grade = np.where(lists.judged, lists.grade, 0.0)
         if self.max_grade is None:
             return lists.relevant(self.level).astype(float)
         if self.max_grade == "query":
-            return grade / np.maximum(lists.ideal.grade.max(axis=1), 1.0)[:, None]
+            return np.asarray(grade / np.maximum(lists.ideal.grade.max(axis=1), 1.0)[:, None])
         refuse_grades_above(self, lists, float(self.max_grade))
         return grade / float(self.max_grade)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from rankscope.metrics.trec import TrecName
 class _Count(Metric):
     positions = False
     bounds = (0.0, float("inf"))
-    better = "neither"
+    better: ClassVar[Literal["higher", "lower", "neither"]] = "neither"
     convention = "summed over queries; the value of one query is its own count"
 
     @property
@@ -69,9 +69,9 @@ class NumRel(_Count):
     level: Level = 1.0
 
     @property
-    def empty(self) -> None:
+    def empty(self) -> Literal["judgments"]:
         """A fact of the judgments, whatever was returned."""
-        return None
+        return "judgments"
 
     def terms(self, lists: Lists) -> Terms:
         return Terms(lists, {}, base=lists.known(self.level))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
@@ -50,6 +50,11 @@ class _Gained(Metric):
         """A sum of gains has no upper end."""
         return (0.0, float("inf"))
 
+    @property
+    def monotone(self) -> bool:
+        """Not under a table, which may value a better grade less, if only one that it leaves out."""
+        return not isinstance(self.gain, Table)
+
     def gained(self, lists: Lists) -> Array:
         return np.where(lists.judged, gains(lists.grade, self.gain), 0.0)
 
@@ -79,9 +84,32 @@ class DCG(_Gained):
         Example("DCG@3", (3, 2, 0, 1), "3 / log2(2) + 2 / log2(3)"),
         Example("DCG(gain='exponential')@3", (3, 2, 0, 1), "7 / log2(2) + 3 / log2(3)"),
     )
-    trec = (TrecName("dcg"),)
+    trec: ClassVar[tuple[TrecName, ...]] = (TrecName("dcg"),)
 
     discount: Discount = "log2"
+
+    def check(self) -> None:
+        """A table of discounts is one of ranks, each worth something or nothing."""
+        super().check()
+        if isinstance(self.discount, Table) and any(rank < 1 or rank % 1 or worth < 0 for rank, worth in self.discount):
+            raise InputError(
+                f"{type(self).__name__}(discount={self.discount!r}): ranks are whole numbers from 1 and their discounts 0 or more, "
+                "like {1: 1, 2: 0.5}"
+            )
+
+    @property
+    def falling(self) -> bool:
+        """Whether no rank is worth more than the one above it."""
+        if not isinstance(self.discount, Table):
+            return True
+        seen = [(rank, worth) for rank, worth in self.discount if worth]
+        worth = [worth for _, worth in seen]
+        return [rank for rank, _ in seen] == list(range(1, len(seen) + 1)) and worth == sorted(worth, reverse=True)
+
+    @property
+    def monotone(self) -> bool:
+        """Not where a lower rank is worth more."""
+        return super().monotone and self.falling
 
     def discounts(self, rank: Array) -> Array:
         """The discount at each rank."""
@@ -143,8 +171,19 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
 
     @property
     def range(self) -> tuple[float, float]:
-        """At most 1 where the ideal holds whatever can be retrieved."""
-        return (0.0, float("inf") if self.ideal in {"full_k", "judged_at_returned"} and self.ideal == "full_k" else 1.0)
+        """At most 1 where the ideal is the best that can be retrieved."""
+        best = self.ideal != "full_k" and self.falling and not (self.ideal == "max_grade_k" and isinstance(self.gain, Table))
+        return (0.0, 1.0 if best else float("inf"))
+
+    @property
+    def monotone(self) -> bool:
+        """Not where the ideal is made of what stands in the top k, and grows with it."""
+        return super().monotone and not (self.ideal == "retrieved_topk" and self.cutoff is not None)
+
+    @property
+    def looks_below(self) -> bool:
+        """Where the ideal is made of all retrieved documents."""
+        return self.ideal == "retrieved_all"
 
     def terms(self, lists: Lists) -> Terms:
         if self.ideal == "max_grade_k":

@@ -1,4 +1,4 @@
-"""Metrics over pairs of a relevant and a non-relevant document: which of the two has the higher score?"""
+"""Metrics over pairs of a relevant and a non-relevant document: which of the two scores higher."""
 
 from __future__ import annotations
 

@@ -74,8 +74,6 @@ class infAP(Metric, aliases=("InferredAP",)):
     best_for = "judgments of a random sample of the pool"
     examples = (Example("infAP", (1, 0, 1), "(1 + (1/3 + 2/3 * (1 + 0.00001) / (2 + 0.00002))) / 2"),)
     trec = (TrecName("infAP"),)
-    # a grade gained above pooled documents may be offset by the estimate for those below
-    monotone = True
 
     level: Level = 1.0
 

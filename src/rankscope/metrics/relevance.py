@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from rankscope.declared import Param
 from rankscope.lists import Array, Lists, running, total
-from rankscope.metrics.base import Cutoff, Example, JudgedOnly, Level, Metric, NeededCutoff, Terms, first, needs_cutoff
+from rankscope.metrics.base import (
+    Cutoff,
+    Example,
+    JudgedOnly,
+    Level,
+    Metric,
+    NeededCutoff,
+    Terms,
+    first,
+    needs_cutoff,
+)
 from rankscope.metrics.trec import CUTOFFS, TrecName, root, square
 
 Beta = Annotated[float, Param("how many times more recall counts than precision", above=0)]
@@ -70,6 +80,11 @@ class R(_Binary, aliases=("Recall",)):
         Literal["relevant", "min_k_relevant", "positives_in_list"],
         Param("known relevant, the smaller of that and k, or relevant in the returned list"),
     ] = "relevant"
+
+    @property
+    def looks_below(self) -> bool:
+        """Where the whole list says what is relevant."""
+        return self.denominator == "positives_in_list"
 
     def terms(self, lists: Lists) -> Terms:
         out_of = {
@@ -137,7 +152,7 @@ class RR(_Binary, aliases=("MRR", "ReciprocalRank")):
 
     def terms(self, lists: Lists) -> Terms:
         relevant = self.relevant(lists)
-        defined = relevant.any(axis=1) if self.not_found == "skip" else None
+        defined = np.asarray(relevant.any(axis=1)) if self.not_found == "skip" else None
         return Terms(lists, {"first relevant": first(relevant), "1/rank": 1.0 / lists.rank}, defined=defined)
 
 
@@ -151,7 +166,7 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision")):
     source = "trec_eval map, map_cut"
     best_for = "ranking all relevant documents high when there are several and none matters more"
     examples = (Example("AP", (1, 0, 1, 0, 0, 1), "(1/1 + 2/3 + 3/6) / 3"),)
-    trec = (TrecName("map"), TrecName("map_cut", sets="cutoff", defaults=CUTOFFS))
+    trec: ClassVar[tuple[TrecName, ...]] = (TrecName("map"), TrecName("map_cut", sets="cutoff", defaults=CUTOFFS))
 
     cutoff: Cutoff = None
     denominator: Annotated[
@@ -162,6 +177,11 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision")):
     def check(self) -> None:
         """Divisors of k need a k."""
         needs_cutoff(self, "denominator", {"min_k_relevant", "k"})
+
+    @property
+    def monotone(self) -> bool:
+        """Not over the hits in the top k: one more hit, low in the list, may lower their mean precision."""
+        return not (self.denominator == "hits_at_k" and self.cutoff is not None)
 
     def terms(self, lists: Lists) -> Terms:
         relevant, known = self.relevant(lists), self.known(lists)
@@ -255,4 +275,4 @@ class SetF(_Binary):
         return Terms(lists, {"relevant": self.relevant(lists), "1 + beta²": np.asarray(1 + b)}, b * self.known(lists) + lists.retrieved)
 
 
-__all__ = ["AP", "F", "GMAP", "P", "R", "RR", "Rprec", "SetF", "SetP", "SetR", "Success"]
+__all__ = ["AP", "GMAP", "RR", "F", "P", "R", "Rprec", "SetF", "SetP", "SetR", "Success"]

@@ -1,0 +1,1 @@
+"""Blocks made visible: terminal, Markdown, LaTeX, CSV."""

@@ -1,0 +1,1 @@
+"""Verbs: what a user asks for, each a function that returns a result."""

@@ -14,7 +14,18 @@ from rankscope.errors import DataError, InputError
 from rankscope.lists import Array, Judged
 from rankscope.metrics import DEFAULT, Metric, in_order
 from rankscope.verbs.health import Health, examine, warnings_of
-from rankscope.verbs.inputs import Cleaned, Duplicates, Policy, SelfMatch, clean, distinct_names, judge, label_of, named_runs, read_any
+from rankscope.verbs.inputs import (
+    Cleaned,
+    Duplicates,
+    Policy,
+    SelfMatch,
+    clean,
+    distinct_names,
+    judge,
+    label_of,
+    named_runs,
+    read_any,
+)
 from rankscope.verbs.scores import Mean, RunScores, Scores
 
 Population = Literal["judged", "run", "both"]
@@ -47,7 +58,7 @@ class _Evaluated:
     tag: str | None
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0913 - the policies of the command line, each with its default
     qrels: Any,
     runs: Any,
     metrics: Any = None,

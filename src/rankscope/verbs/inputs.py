@@ -99,8 +99,8 @@ def clean(data: Any, policy: Policy, kind: Literal["run", "qrels"]) -> Cleaned:
         return _clean_mapping(data, policy, kind)
     refuse_faults(data)
     nan = getattr(data, "nan_rows", ())
-    if len(nan):
-        raise InputError(f"{data.source.at(int(nan[0]))}: the score is NaN; give it a number or leave the document out")
+    for row in nan[:1]:
+        raise InputError(f"{data.source.at(int(row))}: the score is NaN; give it a number or leave the document out")
     repeated = data.repeated
     if len(repeated):
         if policy.duplicates == "error":

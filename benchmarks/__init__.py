@@ -1,0 +1,1 @@
+"""rankscope and its peers, side by side."""

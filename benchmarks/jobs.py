@@ -1,0 +1,36 @@
+"""One piece of work a process: ``python -m benchmarks.jobs NAME QRELS RUN``."""
+
+from __future__ import annotations
+
+import sys
+
+MEASURES = {"ndcg_cut.10", "map", "recip_rank", "recall.100", "P.10"}
+
+
+def pytrec_eval_files(qrels_path: str, run_path: str) -> None:
+    """pytrec_eval with its own parser; the mean over queries as its documentation takes it."""
+    import pytrec_eval
+
+    with open(qrels_path, encoding="utf-8") as file:
+        qrels = pytrec_eval.parse_qrel(file)
+    with open(run_path, encoding="utf-8") as file:
+        run = pytrec_eval.parse_run(file)
+    results = pytrec_eval.RelevanceEvaluator(qrels, MEASURES).evaluate(run)
+    for measure in sorted(next(iter(results.values()))):
+        values = [result[measure] for result in results.values()]
+        print(measure, pytrec_eval.compute_aggregated_measure(measure, values))
+
+
+def polars_parse(_: str, run_path: str) -> None:
+    """Polars reading the columns of the file and nothing else: the floor."""
+    import polars as pl
+
+    schema = {"query": pl.String, "q0": pl.String, "doc": pl.String, "rank": pl.Int32, "score": pl.Float64, "tag": pl.String}
+    frame = pl.scan_csv(run_path, separator=" ", has_header=False, quote_char=None, schema=schema).collect()
+    print(frame.height)
+
+
+JOBS = {"pytrec_eval": pytrec_eval_files, "polars-parse": polars_parse}
+
+if __name__ == "__main__":
+    JOBS[sys.argv[1]](sys.argv[2], sys.argv[3])

@@ -1,0 +1,103 @@
+"""The base of every kind of named thing, and its catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from typing import Annotated, Any, ClassVar, Self, dataclass_transform, get_args, get_origin, get_type_hints
+
+from rankscope.declared.param import Param, checked, plain
+from rankscope.errors import InputError
+
+
+class _Family(type):
+    """Lets the class itself be cut: ``nDCG @ 10`` is ``nDCG() @ 10``."""
+
+    def __matmul__(cls, value: Any) -> Any:
+        return cut(cls, {}, value)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+class Declared(metaclass=_Family):
+    """Base of every kind of named thing. ``at`` names the parameter that ``@`` sets."""
+
+    kind: ClassVar[str] = "thing"
+    catalogue: ClassVar[dict[str, Any]] = {}
+    aliases: ClassVar[tuple[str, ...]] = ()
+    at: ClassVar[str] = "cutoff"
+
+    def __init_subclass__(cls, *, kind: str = "", aliases: tuple[str, ...] = (), at: str = "", **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if kind:
+            cls.kind, cls.catalogue = kind, {}
+        cls.aliases = aliases
+        cls.at = at or cls.at
+        dataclass(frozen=True, kw_only=True, repr=False)(cls)
+        if not kind and not cls.__name__.startswith("_"):
+            for name in (cls.__name__, *aliases):
+                cls._register(name)
+
+    @classmethod
+    def _register(cls, name: str) -> None:
+        known = cls.catalogue.get(name)
+        if known and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise NameError(f"two of kind {cls.kind} are called {name}: {known.__module__} and {cls.__module__}")
+        cls.catalogue[name] = cls
+
+    def __post_init__(self) -> None:
+        for name, (said, param) in parameters(type(self)).items():
+            value = checked(f"{type(self).__name__}({name}={getattr(self, name)!r})", name, getattr(self, name), said, param)
+            object.__setattr__(self, name, value)
+        self.check()
+
+    def check(self) -> None:
+        """Refuse parameters that do not go together; override where there are such."""
+
+    def __matmul__(self, value: Any) -> Self:
+        said = {f.name: getattr(self, f.name) for f in _fields(self)}
+        return cut(type(self), said, value)  # type: ignore[no-any-return]
+
+    def __str__(self) -> str:
+        said = {f.name: getattr(self, f.name) for f in _fields(self) if getattr(self, f.name) != _default(f)}
+        cut = said.pop(self.at, None)
+        inside = ", ".join(f"{name}={plain(value)}" for name, value in said.items())
+        return type(self).__name__ + (f"({inside})" if inside else "") + (f"@{plain(cut)}" if cut is not None else "")
+
+    __repr__ = __str__
+
+    def having(self, **changes: Any) -> Self:
+        """The same with other parameters."""
+        return type(self)(**{f.name: getattr(self, f.name) for f in _fields(self)} | changes)
+
+
+def _fields(thing: Any) -> tuple[Any, ...]:
+    return fields(thing)  # every subclass is made a dataclass, which the type checker cannot see
+
+
+def _default(f: Any) -> Any:
+    return f.default if f.default_factory is MISSING else f.default_factory()
+
+
+def cut(cls: Any, said: Mapping[str, Any], value: Any) -> Any:
+    """A thing with the parameter that ``@`` sets."""
+    if cls.at not in parameters(cls):
+        raise InputError(f"{cls.kind} '{cls.__name__}@{value}': {cls.__name__} has no cutoff, write it without @{value}")
+    return cls(**{**said, cls.at: value})
+
+
+@cache
+def parameters(cls: type[Declared]) -> dict[str, tuple[Any, Param]]:
+    """The parameters of a class: type and meaning of each."""
+    hints = get_type_hints(cls, include_extras=True)
+    out = {}
+    for f in _fields(cls):
+        hint = hints[f.name]
+        said, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+        out[f.name] = (said, next((n for n in notes if isinstance(n, Param)), Param("")))
+    return out
+
+
+def required(cls: type[Declared]) -> list[str]:
+    """The parameters that have no default."""
+    return [f.name for f in _fields(cls) if _default(f) is MISSING]

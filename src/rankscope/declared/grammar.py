@@ -1,0 +1,98 @@
+"""Reading a spelling back: ``nDCG(gain='exponential')@5,10`` and errors that offer the nearest name."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from rankscope.declared.base import Declared, cut, parameters, required
+from rankscope.errors import InputError
+
+_SPELLING = re.compile(r"(?P<name>[\w+-]+)\s*(?:\((?P<inside>.*)\))?\s*(?:@(?P<at>[^@()]+))?", re.DOTALL)
+
+
+def family(kind: type[Declared], name: str, text: str) -> Any:
+    """The class of this name or alias, whatever its case; or an error that offers the nearest."""
+    found = kind.catalogue.get(name)
+    if found is None:
+        folded = {cls for key, cls in kind.catalogue.items() if key.casefold() == name.casefold()}
+        found = folded.pop() if len(folded) == 1 else None
+    if found is None:
+        near = {key.casefold(): cls.__name__ for key, cls in kind.catalogue.items()}
+        close = get_close_matches(name.casefold(), near, n=1, cutoff=0.6)
+        hint = f", did you mean {near[close[0]]}?" if close else f" (rankscope {kind.kind}s lists all)"
+        raise InputError(f"{kind.kind} {text!r}: no {kind.kind} is called {name}{hint}")
+    return found
+
+
+def parse_all(kind: type[Declared], text: str) -> tuple[Any, ...]:
+    """Read ``nDCG(gain='exponential')@10`` or, with several cutoffs, ``nDCG@5,10,20``."""
+    match = _SPELLING.fullmatch(text.strip())
+    if match is None:
+        raise InputError(f"cannot read the {kind.kind} {text!r}: write it like nDCG@10 or P(level=2)@5")
+    cls = family(kind, match["name"], text)
+    said = {}
+    for key, given in _keywords(kind, match["inside"] or "", text):
+        name, value = _own_name(kind, cls, key, given, text)
+        if name in said:
+            raise InputError(f"{kind.kind} {text!r}: {name} is given twice")
+        said[name] = value
+    try:
+        if match["at"] is None:
+            return (_complete(cls, said),)
+        return tuple(cut(cls, said, _literal_text(part)) for part in match["at"].split(","))
+    except InputError as error:
+        message = str(error)
+        raise InputError(message if message.startswith(kind.kind) else f"{kind.kind} {text!r}: {message}") from None
+
+
+def _complete(cls: Any, said: Mapping[str, Any]) -> Any:
+    missing = [name for name in required(cls) if name not in said]
+    if missing:
+        how = f"{cls.__name__}@10" if missing == [cls.at] == ["cutoff"] else f"{cls.__name__}({missing[0]}=...)"
+        raise InputError(f"{cls.__name__} needs {missing[0]}: write {how}")
+    return cls(**said)
+
+
+def _keywords(kind: type[Declared], inside: str, text: str) -> list[tuple[str, Any]]:
+    try:
+        call = ast.parse(f"f({inside})", mode="eval").body
+    except (SyntaxError, ValueError):
+        raise InputError(f"{kind.kind} {text!r}: cannot read the parameters '{inside}': write them like (level=2, gain='linear')") from None
+    if not isinstance(call, ast.Call) or call.args or any(k.arg is None for k in call.keywords):
+        raise InputError(f"{kind.kind} {text!r}: every parameter needs its name, like (level=2)")
+    return [(str(k.arg), _literal(kind, k.value, text)) for k in call.keywords]
+
+
+def _literal(kind: type[Declared], node: ast.expr, text: str) -> Any:
+    if isinstance(node, ast.Name):
+        return node.id  # a bare word is a string: gain=exponential
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError):
+        raise InputError(f"{kind.kind} {text!r}: cannot read the value '{ast.unparse(node)}'") from None
+
+
+def _literal_text(text: str) -> Any:
+    try:
+        return ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError):
+        return text.strip()
+
+
+def _own_name(kind: type[Declared], cls: type[Declared], key: str, value: Any, text: str) -> tuple[str, Any]:
+    """A parameter's own name and value, from an alias if need be."""
+    known = parameters(cls)
+    if key in known:
+        return key, value
+    for name, (_, param) in known.items():
+        if key in param.also:
+            spelled = param.also[key]
+            return name, spelled.get(value, value) if isinstance(value, str) else value
+    takes = ", ".join(known) or "no parameters"
+    close = get_close_matches(key, known, n=1)
+    hint = f", did you mean {close[0]}?" if close else ""
+    raise InputError(f"{kind.kind} {text!r}: {cls.__name__} takes {takes}, not {key}{hint}")

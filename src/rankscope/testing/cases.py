@@ -1,0 +1,184 @@
+"""Small made-up queries in plain lists, and what a metric makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from rankscope.declared import plain
+from rankscope.errors import InputError
+from rankscope.lists import Array, Judged
+from rankscope.metrics import Metric
+
+# what the documents of one query may be graded; None is a document nobody judged
+SCALES: tuple[tuple[float | None, ...], ...] = (
+    (None, 0, 0, 1),
+    (None, 0, 0, 1, 2, 3),
+    (None, None, -1, 0, 1, 2),
+    (-2, -1, 0, 1),
+    (None, 0, 0.5, 1, 1.5, 2, 2.5),
+    (None, 0, 4, 1),
+    (None, 0, -1),
+    (0, 1),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One query: grades in ranked order, grades of judged documents not retrieved, and who is tied with the one before."""
+
+    ranking: tuple[float | None, ...] = ()
+    missing: tuple[float, ...] = ()
+    tied: tuple[bool, ...] = ()
+
+    def __str__(self) -> str:
+        said = f"grades in ranked order {_listed(self.ranking)}, judged but not retrieved {_listed(self.missing)}"
+        return f"{said}, scores {_listed(self.scores)}" if any(self.tied) else said
+
+    @property
+    def scores(self) -> list[float]:
+        """A score for each rank; whole numbers, lower by one where a new group begins."""
+        groups = np.cumsum([not t for t in self.tied or (False,) * len(self.ranking)])
+        return [float(len(self.ranking) - g) for g in groups.tolist()]
+
+    def ranked(self, ranking: Sequence[float | None]) -> Case:
+        """The same scores and missing documents, other grades."""
+        return replace(self, ranking=tuple(ranking))
+
+    def cut(self, depth: int) -> Case:
+        """Only the first documents; those below are no longer retrieved."""
+        gone = tuple(g for g in self.ranking[depth:] if g is not None)
+        return Case(self.ranking[:depth], self.missing + gone, self.tied[:depth])
+
+    def inserted(self, at: int, grade: float | None) -> Case:
+        """One more document before this position; it joins the tie that it would part."""
+        tied = self.tied and (*self.tied[:at], at < len(self.tied) and self.tied[at], *self.tied[at:])
+        return Case((*self.ranking[:at], grade, *self.ranking[at:]), self.missing, tied)
+
+    def graded_anew(self, grade: Callable[[float], float]) -> Case:
+        """Another grade for every document that has one."""
+        return replace(
+            self,
+            ranking=tuple(None if g is None else grade(g) for g in self.ranking),
+            missing=tuple(map(grade, self.missing)),
+        )
+
+
+def _listed(values: Sequence[float | None]) -> str:
+    return "[" + ", ".join("None" if v is None else plain(v) for v in values) + "]"
+
+
+def top_grade(metric: Metric) -> float:
+    """The highest grade that the made-up judgments use."""
+    said = getattr(metric, "max_grade", None)
+    return float(said) if isinstance(said, int | float) else 4.0
+
+
+@lru_cache(maxsize=32)
+def made_up(examples: int, seed: int, top: float) -> tuple[Case, ...]:
+    """Queries of every kind: long, short and empty lists, ties, gaps, no relevant document, negative and broken grades."""
+    rng = np.random.default_rng(seed)
+    first = [Case(), Case((), (1, 0, 2)), Case((0, 0, None), (1,)), Case((None, None)), Case((1,)), Case((0, 1, 0, 1), (1, 0))]
+    cases = [case.graded_anew(lambda g: min(g, top)) for case in first]
+    while len(cases) < max(examples, len(first) + 1):
+        long = len(cases) == len(first) or rng.random() < 0.01
+        size = int(rng.integers(30, 41)) if long else int(rng.integers(0, 13))
+        scale = SCALES[rng.integers(len(SCALES))]
+        drawn = [scale[i] for i in rng.integers(len(scale), size=size + int(rng.integers(0, 6)))]
+        clipped = [None if g is None else min(float(g), top) for g in drawn]
+        tied = (False, *(rng.random(size - 1) < 0.4).tolist()) if size and rng.random() < 0.3 else ()
+        cases.append(Case(tuple(clipped[:size]), tuple(g for g in clipped[size:] if g is not None), tied))
+    return tuple(cases)
+
+
+@lru_cache(maxsize=256)
+def judged(cases: tuple[Case, ...]) -> Judged:
+    """The cases as an engine hands them over."""
+    size, found, rows = [], [], []
+    for case in cases:
+        scores = np.asarray(case.scores)
+        starts = np.searchsorted(-scores, -scores, side="left") + 1
+        sizes = np.searchsorted(-scores, -scores, side="right") + 1 - starts
+        there = [
+            (grade, rank, starts[rank - 1], sizes[rank - 1], scores[rank - 1])
+            for rank, grade in enumerate(case.ranking, start=1)
+            if grade is not None
+        ]
+        rows += there + [(grade, 0, 0, 1, np.nan) for grade in sorted(case.missing, reverse=True)]
+        size.append(len(there) + len(case.missing))
+        found.append(len(there))
+    table = np.array(rows, dtype=float).reshape(-1, 5)
+    return Judged(
+        query_id=[f"q{i}" for i in range(len(cases))],
+        retrieved=np.array([len(case.ranking) for case in cases], dtype=np.int64),
+        size=np.array(size, dtype=np.int64),
+        found=np.array(found, dtype=np.int64),
+        grade=table[:, 0],
+        rank=table[:, 1].astype(np.int64),
+        tie_start=table[:, 2].astype(np.int64),
+        tie_size=table[:, 3].astype(np.int64),
+        score=table[:, 4],
+    )
+
+
+def values(metric: Metric, cases: Sequence[Case]) -> Array:
+    """What the metric gives for each case, all of them in one rectangle."""
+    data = judged(tuple(cases))
+    return metric.score(data.lists(np.arange(len(data))))
+
+
+def accepted(metric: Metric, cases: Sequence[Case]) -> list[bool]:
+    """Which cases the metric does not refuse with an InputError; a metric may say that data are not for it."""
+
+    def taken(case: Case) -> bool:
+        try:
+            values(metric, (case,))
+        except InputError:
+            return False
+        return True
+
+    try:
+        values(metric, cases)
+    except InputError:
+        return [taken(case) for case in cases]
+    return [True] * len(cases)
+
+
+def smaller(case: Case) -> Iterator[Case]:
+    """Simpler cases: a document less, no ties, plainer grades."""
+    for i in range(len(case.ranking)):
+        tied = case.tied[:i] + case.tied[i + 1 :]
+        yield Case(case.ranking[:i] + case.ranking[i + 1 :], case.missing, (False, *tied[1:]) if tied else ())
+    for i in range(len(case.missing)):
+        yield replace(case, missing=case.missing[:i] + case.missing[i + 1 :])
+    if case.tied:
+        yield replace(case, tied=())
+    for i, grade in enumerate(case.ranking):
+        for plainer in _plainer(grade):
+            yield case.ranked((*case.ranking[:i], plainer, *case.ranking[i + 1 :]))
+    for i, grade in enumerate(case.missing):
+        for plainer in _plainer(grade):
+            yield replace(case, missing=(*case.missing[:i], plainer, *case.missing[i + 1 :]))
+
+
+def _plainer(grade: float | None) -> tuple[float, ...]:
+    if grade is None:
+        return (0.0,)
+    return tuple(g for g in (0.0, 1.0, 2.0) if g < grade) if grade > 0 else (0.0, -1.0)[: 1 if grade == -1 else 2] if grade else ()
+
+
+def smallest(case: Case, broken: Callable[[Case], Any], tries: int = 2000) -> Case:
+    """The case made smaller for as long as the law stays broken."""
+    found = True
+    while found and tries > 0:
+        found = False
+        for candidate in smaller(case):
+            tries -= 1
+            if broken(candidate):
+                case, found = candidate, True
+                break
+    return case

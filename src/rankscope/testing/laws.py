@@ -1,0 +1,273 @@
+"""What must be true of every metric, each law a function that returns a breach or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rankscope.engines.base import Order, score
+from rankscope.engines.mappings import judge
+from rankscope.lists import Array, Judged
+from rankscope.metrics import Metric
+from rankscope.testing.cases import Case, accepted, judged, top_grade, values
+
+CLOSE = 1e-12
+
+
+@dataclass(frozen=True)
+class Breach:
+    """A case in which a law does not hold, and what happened; the case is None where the law needs none."""
+
+    case: Case | None
+    said: str
+
+
+@dataclass(frozen=True)
+class Law:
+    """A sentence about metrics, the metrics that it is about, and how to look for a breach."""
+
+    sentence: str
+    broken: Callable[[Metric, Sequence[Case]], Breach | None]
+    about: Callable[[Metric], bool] = lambda metric: True
+
+
+LAWS: list[Law] = []
+
+
+def law(sentence: str, about: Callable[[Metric], bool] = lambda metric: True) -> Callable[[Any], Any]:
+    """Enter a function into the book of laws."""
+
+    def enter(broken: Any) -> Any:
+        LAWS.append(Law(sentence, broken, about))
+        return broken
+
+    return enter
+
+
+def compared(
+    metric: Metric,
+    cases: Sequence[Case],
+    changes: Callable[[Case], Iterable[Case]],
+    holds: Callable[[Array, Array], Array],
+) -> Breach | None:
+    """Change each case in every way given, and compare the values before and after."""
+    pairs = [(number, after) for number, case in enumerate(cases) for after in changes(case) if after != case]
+    if not pairs:
+        return None
+    taken = accepted(metric, [after for _, after in pairs])
+    pairs = [pair for pair, ok in zip(pairs, taken, strict=True) if ok]
+    before = values(metric, cases)[[number for number, _ in pairs]]
+    after = values(metric, [case for _, case in pairs])
+    wrong = np.flatnonzero(~holds(before, after))
+    if not len(wrong):
+        return None
+    number, changed = pairs[wrong[0]]
+    return Breach(cases[number], f"gives {before[wrong[0]]!s}, but {after[wrong[0]]!s} after a change to {changed}")
+
+
+def same(before: Array, after: Array) -> Array:
+    """Equal to the last bit, or both undefined."""
+    return (before == after) | (np.isnan(before) & np.isnan(after))
+
+
+def close(before: Array, after: Array) -> Array:
+    """Equal but for rounding, as when a sum is added in another order."""
+    return same(before, after) | (np.abs(before - after) <= CLOSE * np.maximum(1.0, np.abs(before)))
+
+
+def level_of(metric: Metric) -> float:
+    """The lowest grade that is relevant; a negative one never is."""
+    return max(float(getattr(metric, "level", 1.0)), 0.0)
+
+
+def edge(metric: Metric, case: Case) -> int:
+    """How many documents stand above the cutoff: all that are retrieved, or those up to the k-th graded one."""
+    k = getattr(metric, "cutoff", None)
+    if k is None:
+        return len(case.ranking)
+    if not getattr(metric, "judged_only", False):
+        return min(int(k), len(case.ranking))
+    graded = [i for i, grade in enumerate(case.ranking, start=1) if grade is not None and grade >= 0]
+    return graded[k - 1] if len(graded) >= k else len(case.ranking)
+
+
+@law("its spelling reads back as the same metric")
+def spelling(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+    from rankscope.metrics import parse
+
+    back = parse(str(metric))
+    if back == metric and hash(back) == hash(metric) and type(back) is type(metric):
+        return None
+    return Breach(None, f"{metric} reads back as {back!r}")
+
+
+@law("what the positions add, and the base, sum to the value")
+def parts(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+    data = judged(tuple(cases))
+    lists = data.lists(np.arange(len(data)))
+    terms = metric.taken_apart(lists)
+    value = metric.score(lists)
+    defined = np.ones(len(data), dtype=bool) if terms.defined is None else np.asarray(terms.defined)
+    if value.shape != (len(data),):
+        return Breach(cases[0], f"gives {value.shape} values for {len(data)} queries")
+    whole = terms.shares.sum(axis=1) + terms.base
+    wrong = np.where(defined, ~np.isfinite(value) | ~close(value, whole), ~np.isnan(value))
+    for i in np.flatnonzero(wrong):
+        return Breach(cases[i], f"gives {value[i]!s}, while the parts sum to {whole[i]!s} (defined: {bool(defined[i])})")
+    return None
+
+
+@law("the value lies within the declared range")
+def within_range(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+    low, high = metric.range
+    value = values(metric, cases)
+    for i in np.flatnonzero((value < low - CLOSE) | (value > high + CLOSE)):
+        return Breach(cases[i], f"gives {value[i]!s}, outside {low:g} to {high:g}")
+    return None
+
+
+@law("a query scores the same alone and in company")
+def alone(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+    # a wide neighbour pads the rectangle, whatever the cases are
+    wide = Case((0, 1, None) * 20)
+    company = [*cases, *(case for case in (wide,) if accepted(metric, [wide])[0])]
+    data = judged(tuple(company))
+    lists = data.lists(np.arange(len(data)))
+    batch = {"value": metric.score(lists), "weight": metric.weight(lists)}
+    engine = score(data, [metric])[0].value
+    for i, case in enumerate(cases):
+        one = data.lists(np.array([i]))
+        for what, value in {"value": metric.score(one), "weight": metric.weight(one)}.items():
+            if not same(value, batch[what][i : i + 1])[0]:
+                return Breach(case, f"gives the {what} {value[0]!s} alone and {batch[what][i]!s} beside other queries")
+        if not same(engine[i : i + 1], batch["value"][i : i + 1])[0]:
+            return Breach(case, f"gives {batch['value'][i]!s} in one chunk and {engine[i]!s} in another")
+    return None
+
+
+@law("names of documents do not matter where none is tied, nor which unjudged ones are shown")
+def renaming(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+    apart = [Case(case.ranking, case.missing) for case in cases]
+    plainly = values(metric, apart)
+    for turn in range(2):
+        value = score(_through_engine(tuple(apart), metric.needs, turn), [metric])[0].value
+        for i in np.flatnonzero(~same(plainly, value)):
+            return Breach(apart[i], f"gives {plainly[i]!s}, but {value[i]!s} from dicts under other names")
+    return None
+
+
+def _through_engine(cases: tuple[Case, ...], needs: frozenset[str], turn: int) -> Judged:
+    """The cases as dicts with document ids, another naming and order of entries at each turn."""
+    run: dict[str, dict[str, float]] = {}
+    qrels: dict[str, dict[str, float]] = {}
+    for number, case in enumerate(cases):
+        count = len(case.ranking) + len(case.missing)
+        names = [f"d{(i * 7919 + turn * 13) % 100003 if turn else i}" for i in range(count)]
+        retrieved = list(zip(names, case.scores, strict=False))
+        graded = [(n, g) for n, g in zip(names, (*case.ranking, *case.missing), strict=True) if g is not None]
+        run[f"q{number}"] = dict(retrieved[::-1] if turn else retrieved)
+        qrels[f"q{number}"] = dict(graded[::-1] if turn else graded)
+    return judge(run, qrels, Order(needs=needs))[0]
+
+
+@law("the order of what stands below the cutoff does not matter", lambda m: getattr(m, "cutoff", None) is not None)
+def below_cutoff(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+    def shuffled(case: Case) -> Iterable[Case]:
+        k = edge(metric, case)
+        yield case.ranked((*case.ranking[:k], *case.ranking[k:][::-1]))
+
+    return compared(metric, cases, shuffled, same)
+
+
+@law(
+    "what stands below the cutoff counts as not retrieved",
+    lambda m: getattr(m, "cutoff", None) is not None and not m.looks_below,
+)
+def cut_off(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+    return compared(metric, cases, lambda case: [case.cut(edge(metric, case))], close)
+
+
+@law("documents nobody graded leave no trace", lambda m: bool(getattr(m, "judged_only", False)))
+def judged_only(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+    def padded(case: Case) -> Iterable[Case]:
+        for at in sorted({0, 1, len(case.ranking) // 2, len(case.ranking)}):
+            if at <= len(case.ranking):
+                yield case.inserted(at, None)
+                yield case.inserted(at, -1.0)
+
+    return compared(metric, cases, padded, same)
+
+
+@law("a better document moved above a worse one never hurts", lambda m: m.monotone and m.better != "neither")
+def monotone(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+    sign = 1.0 if metric.better == "higher" else -1.0
+
+    def improved(case: Case) -> Iterable[Case]:
+        graded = [i for i, grade in enumerate(case.ranking) if grade is not None and grade >= 0]
+        pairs = [(i, j) for n, i in enumerate(graded) for j in graded[n + 1 :] if (case.ranking[i] or 0) < (case.ranking[j] or 0)]
+        for i, j in pairs[:: max(1, len(pairs) // 12)]:
+            ranking = list(case.ranking)
+            ranking[i], ranking[j] = ranking[j], ranking[i]
+            yield case.ranked(ranking)
+
+    def no_worse(before: Array, after: Array) -> Array:
+        return np.isnan(before) | (sign * (after - before) >= -CLOSE * np.maximum(1.0, np.abs(before)))
+
+    return compared(metric, cases, improved, no_worse)
+
+
+@law("an empty ranking scores what `empty` says")
+def empty(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+    said = metric.empty
+    if said == "judgments":
+        return compared(metric, cases, lambda case: [case.cut(0)], same)
+    cases = [case.cut(0) for case in cases]
+    value = values(metric, cases)
+    wrong = ~np.isnan(value) if said is None else value != said
+    for i in np.flatnonzero(wrong):
+        return Breach(cases[i], f"gives {value[i]!s}, while `empty` is {said}")
+    return None
+
+
+@law("positions=False: the order within the top k does not matter", lambda m: not m.positions)
+def blind_to_order(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+    def reordered(case: Case) -> Iterable[Case]:
+        k = edge(metric, case)
+        top, rest = case.ranking[:k], case.ranking[k:]
+        yield case.ranked((*top[::-1], *rest))
+        yield case.ranked((*top[1:], *top[:1], *rest))
+
+    return compared(metric, cases, reordered, close)
+
+
+@law("relevance='binary': only whether a grade reaches the level matters", lambda m: m.relevance == "binary")
+def blind_to_degree(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+    level = level_of(metric)
+
+    def flattened(case: Case, high: float) -> Case:
+        return case.graded_anew(lambda g: high if g >= level else 0.0 if g >= 0 else -1.0)
+
+    return compared(metric, cases, lambda case: [flattened(case, level), flattened(case, max(level, top_grade(metric)))], same)
+
+
+@law("relevance='none': grades do not matter", lambda m: m.relevance == "none")
+def blind_to_grades(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+    return compared(
+        metric, cases, lambda case: [case.graded_anew(lambda _, to=to: to) for to in (0.0, 1.0, top_grade(metric), -1.0)], same
+    )
+
+
+@law("counts='one': what follows the first relevant document does not matter", lambda m: m.counts == "one")
+def blind_after_first(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+    level = level_of(metric)
+
+    def only_first(case: Case) -> Iterable[Case]:
+        at = next((i for i, g in enumerate(case.ranking) if g is not None and g >= level), len(case.ranking))
+        gone = 0.0 if level > 0 else -1.0
+        rest = (gone if g is not None and g >= level else g for g in case.ranking[at + 1 :])
+        yield case.ranked((*case.ranking[: at + 1], *rest))
+
+    return compared(metric, cases, only_first, same)

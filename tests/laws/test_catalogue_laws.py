@@ -1,0 +1,56 @@
+"""Every metric of the catalogue keeps every law, in all the ways it can be spelled."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rankscope.metrics import CATALOGUE
+from rankscope.testing import Case, check_cases, check_metric, variants
+from rankscope.testing.cases import made_up, top_grade
+from rankscope.testing.laws import blind_to_degree, blind_to_grades, blind_to_order
+from rankscope.testing.variants import every_pair
+
+CLASSES = [cls for cls in dict.fromkeys(CATALOGUE.values()) if cls.__module__.startswith("rankscope.")]
+every_class = pytest.mark.parametrize("cls", CLASSES, ids=[cls.__name__ for cls in CLASSES])
+
+GRADES = st.sampled_from([0, 1, 2, 3, 4, 0.5, 1.5, 2.25, -1, -2])
+
+
+@st.composite
+def cases(draw):
+    ranking = draw(st.lists(st.none() | GRADES, max_size=8))
+    tied = draw(st.just([]) | st.lists(st.booleans(), min_size=len(ranking), max_size=len(ranking)))
+    missing = draw(st.lists(GRADES, max_size=4))
+    return Case(tuple(ranking), tuple(missing), tuple(t and i > 0 for i, t in enumerate(tied)))
+
+
+@every_class
+def test_every_variant_of_every_metric(cls):
+    check_metric(cls, examples=60)
+
+
+@every_class
+def test_every_pair_of_parameters(cls):
+    for metric in every_pair(cls):
+        check_cases(metric, made_up(25, 11, top_grade(metric)))
+
+
+@every_class
+@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_worlds_that_hypothesis_makes(cls, data):
+    metric = data.draw(st.sampled_from(variants(cls)))
+    world = data.draw(st.lists(cases(), min_size=1, max_size=6))
+    check_cases(metric, [case.graded_anew(lambda g: min(g, top_grade(metric))) for case in world])
+
+
+@every_class
+def test_a_trait_is_not_claimed_in_vain(cls):
+    """A class said to mind order, degrees or grades has some metric that does."""
+    metrics = [(metric, made_up(80, 3, top_grade(metric))) for metric in variants(cls)]
+    if cls.positions:
+        assert any(blind_to_order(metric, world) for metric, world in metrics)
+    if cls.relevance == "graded":
+        assert any(blind_to_degree(metric, world) for metric, world in metrics)
+    if all(metric.relevance == "binary" for metric, _ in metrics):
+        assert any(blind_to_grades(metric, world) for metric, world in metrics)
