@@ -117,6 +117,13 @@ class _Table:
         return np.repeat(self.blocks.code, self.blocks.size)
 
     @cached_property
+    def nan_rows(self) -> Array:
+        """The rows whose score or grade is not a number; a grade must be finite, too."""
+        worth = self.frame[self.worth]
+        bad = worth.is_nan() if self.worth == "score" else ~worth.is_finite()
+        return np.flatnonzero(bad.to_numpy()) if bad.any() else np.empty(0, dtype=np.int64)
+
+    @cached_property
     def repeated(self) -> Array:
         """The rows whose (query, document) pair stood in an earlier row.
 
@@ -198,12 +205,6 @@ class Run(_Table):
             return self
         rows = np.argsort(self.query_code, kind="stable")
         return Run(self.frame[rows], self.source, self.more_queries, self.name, regrouped=True)
-
-    @cached_property
-    def nan_rows(self) -> Array:
-        """The rows whose score is not a number."""
-        score = self.frame["score"]
-        return np.flatnonzero(score.is_nan().to_numpy()) if score.is_nan().any() else np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)

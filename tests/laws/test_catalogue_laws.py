@@ -17,7 +17,7 @@ GRADES = st.sampled_from([0, 1, 2, 3, 4, 0.5, 1.5, 2.25, -1, -2])
 
 
 @st.composite
-def cases(draw):
+def cases(draw: st.DrawFn) -> Case:
     ranking = draw(st.lists(st.none() | GRADES, max_size=8))
     tied = draw(st.just([]) | st.lists(st.booleans(), min_size=len(ranking), max_size=len(ranking)))
     missing = draw(st.lists(GRADES, max_size=4))
@@ -25,12 +25,12 @@ def cases(draw):
 
 
 @every_class
-def test_every_variant_of_every_metric(cls):
+def test_every_variant_of_every_metric(cls: type[Metric]) -> None:
     check_metric(cls, examples=60)
 
 
 @every_class
-def test_every_pair_of_parameters(cls):
+def test_every_pair_of_parameters(cls: type[Metric]) -> None:
     for metric in every_pair(cls):
         check_cases(metric, made_up(25, 11, top_grade(metric)))
 
@@ -38,14 +38,14 @@ def test_every_pair_of_parameters(cls):
 @every_class
 @settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
-def test_worlds_that_hypothesis_makes(cls, data):
+def test_worlds_that_hypothesis_makes(cls: type[Metric], data: st.DataObject) -> None:
     metric = data.draw(st.sampled_from(variants(cls)))
     world = data.draw(st.lists(cases(), min_size=1, max_size=6))
     check_cases(metric, [case.graded_anew(lambda g: min(g, top_grade(metric))) for case in world])
 
 
 @every_class
-def test_a_trait_is_not_claimed_in_vain(cls):
+def test_a_trait_is_not_claimed_in_vain(cls: type[Metric]) -> None:
     """A class said to mind order, degrees or grades has some metric that does."""
     metrics = [(metric, made_up(80, 3, top_grade(metric))) for metric in variants(cls)]
     if cls.positions:

@@ -13,7 +13,7 @@ METRICS = [m for cls in dict.fromkeys(CATALOGUE.values()) if cls.__module__.star
 FOR_ALL = [m for m in METRICS if not isinstance(getattr(m, "max_grade", None), float) or m.max_grade >= 4]
 
 
-def world(scored="tied"):
+def world(scored: Any = "tied") -> None:
     """The made-up queries with ids that do not sort as they rank."""
     run, qrels = {}, {}
     for number, case in enumerate(made_up(150, 23, 4.0)):
@@ -25,13 +25,13 @@ def world(scored="tied"):
     return {q: qrels[q] for q in kept}, {q: run[q] for q in kept}
 
 
-def frame(data, value):
+def frame(data: st.DataObject, value: str) -> None:
     rows = [(q, d, float(v)) for q, docs in data.items() for d, v in docs.items()]
     return pl.DataFrame(rows, schema={"query_id": pl.String, "doc_id": pl.String, value: pl.Float64}, orient="row")
 
 
 @pytest.mark.parametrize("ties", ["trec", "docid", "input"])
-def test_dicts_and_tables_agree(ties):
+def test_dicts_and_tables_agree(ties: Any) -> None:
     qrels, run = world()
     one = rs.evaluate(qrels, run, FOR_ALL, ties=ties)
     two = rs.evaluate(frame(qrels, "grade"), frame(run, "score"), FOR_ALL, ties=ties)
@@ -40,5 +40,5 @@ def test_dicts_and_tables_agree(ties):
     assert [m.value for m in one.board] == pytest.approx([m.value for m in two.board], rel=0, abs=0, nan_ok=True)
 
 
-def test_most_metrics_take_any_grade():
+def test_most_metrics_take_any_grade() -> None:
     assert len(FOR_ALL) > 300

@@ -14,7 +14,7 @@ pytrec_eval = pytest.importorskip("pytrec_eval")
 SUPPORTED = sorted(pytrec_eval.supported_measures, key=len, reverse=True)
 
 
-def request(name):
+def request(name: str) -> None:
     """The name as trec_eval is asked for it, or None where this build of it has no such measure."""
     for base in SUPPORTED:
         if name == base:
@@ -24,7 +24,7 @@ def request(name):
     return None
 
 
-def named():
+def named() -> None:
     """Every metric with a name, from the catalogue's variants and from trec_eval's own defaults."""
     metrics = {m for cls in dict.fromkeys(CATALOGUE.values()) if cls.__module__.startswith("rankscope.") for m in variants(cls)}
     metrics |= {metric for _, metric in parse_many("all_trec")}
@@ -38,7 +38,7 @@ def named():
     return out
 
 
-def world(seed, scores):
+def world(seed: int, scores: int) -> None:
     rng = np.random.default_rng(seed)
     qrels, run = {}, {}
     for q in range(60):
@@ -56,7 +56,7 @@ NAMED = named()
 
 
 @pytest.mark.parametrize(("seed", "scores"), [(1, 10_000), (2, 6)], ids=["hardly a tie", "ties everywhere"])
-def test_same_number_for_every_query(seed, scores):
+def test_same_number_for_every_query(seed: int, scores: int) -> None:
     qrels, run = world(seed, scores)
     # one at a time: of two set_F with different values, the other tool computes one
     theirs = {name: pytrec_eval.RelevanceEvaluator(qrels, {request(name)}).evaluate(run) for name in NAMED}
@@ -70,6 +70,6 @@ def test_same_number_for_every_query(seed, scores):
             assert value == pytest.approx(expected, abs=1e-9), (name, query)
 
 
-def test_enough_names_are_compared():
+def test_enough_names_are_compared() -> None:
     assert len(NAMED) > 60
     assert {"map", "gm_map", "bpref", "infAP", "ndcg", "ndcg_cut_10", "P_5", "Rprec", "recip_rank", "iprec_at_recall_0.50"} <= set(NAMED)

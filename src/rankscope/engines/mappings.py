@@ -30,7 +30,9 @@ def judge(run: Mapping[str, Ranking], qrels: Mapping[str, Ranking], order: Order
             # a judged document that is not found may be one whose id is a number on one side
             scores, grades = as_text(scores, f"{label}: query {query}"), as_text(grades, f"qrels: query {query}")
         ordered = _numbers(scores, f"{label}: query {query}", "score")
-        _numbers(grades, f"qrels: query {query}", "grade")
+        rising = _numbers(grades, f"qrels: query {query}", "grade")
+        if len(rising) and (np.isinf(rising[0]) or np.isinf(rising[-1])):
+            raise InputError(f"qrels: query {query} has an infinite grade; grades are finite numbers")
         found.add(number, scores, ordered, grades)
         counts.add(ordered, query in qrels)
     for query in extra if not order.extra else ():
@@ -133,8 +135,8 @@ def _numbers(values: Ranking, where: str, what: str) -> Array:
         raise InputError(f"{where}, document {doc}: {what} {bad!r} is not a number") from None
     out.sort()
     if len(out) and np.isnan(out[-1]):  # NaN sorts last
-        doc = next(d for d, v in values.items() if math.isnan(v))
-        raise InputError(f"{where}, document {doc}: {what} is NaN; give it a number or leave the document out")
+        doc, bad = next((d, v) for d, v in values.items() if v is None or math.isnan(float(v)))
+        raise InputError(f"{where}, document {doc}: {what} is {'None' if bad is None else 'NaN'}; give it a number or leave the document out")
     return out
 
 

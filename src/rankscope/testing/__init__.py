@@ -50,12 +50,13 @@ def _check(law: Law, metric: Metric, cases: Sequence[Case]) -> None:
 
 
 def _breach(law: Law, metric: Metric, cases: Sequence[Case]) -> Breach | None:
-    """A breach of the law; a division by zero or an overflow on the way is one too."""
+    """A breach of the law; an error, a division by zero or an overflow on the way is one too."""
     try:
         with np.errstate(divide="raise", over="raise", invalid="raise"):
             return law.broken(metric, cases)
-    except FloatingPointError as error:
-        return Breach(cases[0] if len(cases) == 1 else _guilty(law, metric, cases), f"warns on the way: {error}")
+    except Exception as error:  # noqa: BLE001 - a metric of somebody's may fail in any way
+        case = cases[0] if len(cases) == 1 else _guilty(law, metric, cases)
+        return Breach(case, f"fails on the way: {type(error).__name__}: {error}")
 
 
 def _guilty(law: Law, metric: Metric, cases: Sequence[Case]) -> Case:

@@ -37,11 +37,12 @@ class Law:
 LAWS: list[Law] = []
 
 
-def law(sentence: str, about: Callable[[Metric], bool] = lambda metric: True) -> Callable[[Any], Any]:
-    """Enter a function into the book of laws."""
+def law(about: Callable[[Metric], bool] = lambda metric: True) -> Callable[[Any], Any]:
+    """Enter a function into the book of laws; its docstring is the law."""
 
     def enter(broken: Any) -> Any:
-        LAWS.append(Law(sentence, broken, about))
+        said = broken.__doc__.rstrip(".")
+        LAWS.append(Law(said[0].lower() + said[1:], broken, about))
         return broken
 
     return enter
@@ -94,8 +95,9 @@ def edge(metric: Metric, case: Case) -> int:
     return graded[k - 1] if len(graded) >= k else len(case.ranking)
 
 
-@law("its spelling reads back as the same metric")
+@law()
 def spelling(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+    """Its spelling reads back as the same metric."""
     from rankscope.metrics import parse
 
     back = parse(str(metric))
@@ -104,8 +106,9 @@ def spelling(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     return Breach(None, f"{metric} reads back as {back!r}")
 
 
-@law("what the positions add, and the base, sum to the value")
+@law()
 def parts(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+    """What the positions add, and the base, sum to the value."""
     data = judged(tuple(cases))
     lists = data.lists(np.arange(len(data)))
     terms = metric.taken_apart(lists)
@@ -120,8 +123,9 @@ def parts(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     return None
 
 
-@law("the value lies within the declared range")
+@law()
 def within_range(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+    """The value lies within the declared range."""
     low, high = metric.range
     value = values(metric, cases)
     for i in np.flatnonzero((value < low - CLOSE) | (value > high + CLOSE)):
@@ -129,8 +133,9 @@ def within_range(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     return None
 
 
-@law("a query scores the same alone and in company")
+@law()
 def alone(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+    """A query scores the same alone and in company."""
     # a wide neighbour pads the rectangle, whatever the cases are
     wide = Case((0, 1, None) * 20)
     company = [*cases, *(case for case in (wide,) if accepted(metric, [wide])[0])]
@@ -148,8 +153,9 @@ def alone(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     return None
 
 
-@law("names of documents do not matter where none is tied, nor which unjudged ones are shown")
+@law()
 def renaming(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+    """Names of documents do not matter where none is tied, nor which unjudged ones are shown."""
     apart = [Case(case.ranking, case.missing) for case in cases]
     plainly = values(metric, apart)
     for turn in range(2):
@@ -173,8 +179,9 @@ def _through_engine(cases: tuple[Case, ...], needs: frozenset[str], turn: int) -
     return judge(run, qrels, Order(needs=needs))[0]
 
 
-@law("the order of what stands below the cutoff does not matter", lambda m: getattr(m, "cutoff", None) is not None)
+@law(lambda m: getattr(m, "cutoff", None) is not None)
 def below_cutoff(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+    """The order of what stands below the cutoff does not matter."""
     def shuffled(case: Case) -> Iterable[Case]:
         k = edge(metric, case)
         yield case.ranked((*case.ranking[:k], *case.ranking[k:][::-1]))
@@ -182,16 +189,15 @@ def below_cutoff(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     return compared(metric, cases, shuffled, same)
 
 
-@law(
-    "what stands below the cutoff counts as not retrieved",
-    lambda m: getattr(m, "cutoff", None) is not None and not m.looks_below,
-)
+@law(lambda m: getattr(m, "cutoff", None) is not None and not m.looks_below)
 def cut_off(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+    """What stands below the cutoff counts as not retrieved."""
     return compared(metric, cases, lambda case: [case.cut(edge(metric, case))], close)
 
 
-@law("documents nobody graded leave no trace", lambda m: bool(getattr(m, "judged_only", False)))
+@law(lambda m: bool(getattr(m, "judged_only", False)))
 def judged_only(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+    """Documents nobody graded leave no trace."""
     def padded(case: Case) -> Iterable[Case]:
         for at in sorted({0, 1, len(case.ranking) // 2, len(case.ranking)}):
             if at <= len(case.ranking):
@@ -201,8 +207,9 @@ def judged_only(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     return compared(metric, cases, padded, same)
 
 
-@law("a better document moved above a worse one never hurts", lambda m: m.monotone and m.better != "neither")
+@law(lambda m: m.monotone and m.better != "neither")
 def monotone(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+    """A better document moved above a worse one never hurts."""
     sign = 1.0 if metric.better == "higher" else -1.0
 
     def improved(case: Case) -> Iterable[Case]:
@@ -219,8 +226,9 @@ def monotone(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     return compared(metric, cases, improved, no_worse)
 
 
-@law("an empty ranking scores what `empty` says")
+@law()
 def empty(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+    """An empty ranking scores what `empty` says."""
     said = metric.empty
     if said == "judgments":
         return compared(metric, cases, lambda case: [case.cut(0)], same)
@@ -232,8 +240,9 @@ def empty(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     return None
 
 
-@law("positions=False: the order within the top k does not matter", lambda m: not m.positions)
+@law(lambda m: not m.positions)
 def blind_to_order(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+    """Positions=False: the order within the top k does not matter."""
     def reordered(case: Case) -> Iterable[Case]:
         k = edge(metric, case)
         top, rest = case.ranking[:k], case.ranking[k:]
@@ -243,8 +252,9 @@ def blind_to_order(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     return compared(metric, cases, reordered, close)
 
 
-@law("relevance='binary': only whether a grade reaches the level matters", lambda m: m.relevance == "binary")
+@law(lambda m: m.relevance == "binary")
 def blind_to_degree(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+    """Relevance='binary': only whether a grade reaches the level matters."""
     level = level_of(metric)
 
     def flattened(case: Case, high: float) -> Case:
@@ -253,15 +263,17 @@ def blind_to_degree(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     return compared(metric, cases, lambda case: [flattened(case, level), flattened(case, max(level, top_grade(metric)))], same)
 
 
-@law("relevance='none': grades do not matter", lambda m: m.relevance == "none")
+@law(lambda m: m.relevance == "none")
 def blind_to_grades(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+    """Relevance='none': grades do not matter."""
     return compared(
         metric, cases, lambda case: [case.graded_anew(lambda _, to=to: to) for to in (0.0, 1.0, top_grade(metric), -1.0)], same
     )
 
 
-@law("counts='one': what follows the first relevant document does not matter", lambda m: m.counts == "one")
+@law(lambda m: m.counts == "one")
 def blind_after_first(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+    """Counts='one': what follows the first relevant document does not matter."""
     level = level_of(metric)
 
     def only_first(case: Case) -> Iterable[Case]:

@@ -121,7 +121,7 @@ def _evaluate_run(
     judged, seen = judge(cleaned, grades, order, labels[0])
     count = len(judged) - (len(seen.extra) if order.extra else 0)
     if len(seen.missing) == count:
-        _refuse_no_overlap(labels[0], seen.extra, seen.missing)
+        _refuse_no_overlap(labels[0] if isinstance(data, dict) else data.source.label, seen.extra, seen.missing)
     values = score(judged, metrics)
     health = examine(judged, seen, order.cutoffs, count, cleaned.duplicates, cleaned.self_matches)
     source = None if isinstance(data, dict) else data.source

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,9 +99,9 @@ def clean(data: Any, policy: Policy, kind: Literal["run", "qrels"]) -> Cleaned:
     if isinstance(data, dict):
         return _clean_mapping(data, policy, kind)
     refuse_faults(data)
-    nan = getattr(data, "nan_rows", ())
-    for row in nan[:1]:
-        raise InputError(f"{data.source.at(int(row))}: the score is NaN; give it a number or leave the document out")
+    for row in data.nan_rows[:1].tolist():
+        said = "NaN" if math.isnan(data.frame[data.worth][row]) else "infinite"
+        raise InputError(f"{data.source.at(row)}: the {data.worth} is {said}; give it a number or leave the document out")
     repeated = data.repeated
     if len(repeated):
         if policy.duplicates == "error":

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankscope.declared import plain
 from rankscope.errors import InputError
 from rankscope.lists import Array
 from rankscope.metrics import Metric, parse
@@ -96,11 +95,11 @@ class Scores:
 
     @cached_property
     def means(self) -> pl.DataFrame:
-        """run, metric, value, queries, undefined: one row a number."""
+        """run, metric, value (null: undefined), queries: one row a number."""
         import polars as pl
 
-        rows = [(m.run, str(m.metric), _null(m.value), m.queries, m.undefined) for m in self.board]
-        schema = {"run": pl.String, "metric": pl.String, "value": pl.Float64, "queries": pl.Int64, "undefined": pl.Int64}
+        rows = [(m.run, str(m.metric), as_json(m.value), m.queries) for m in self.board]
+        schema = {"run": pl.String, "metric": pl.String, "value": pl.Float64, "queries": pl.Int64}
         return pl.DataFrame(rows, schema=schema, orient="row")
 
     @cached_property
@@ -128,13 +127,6 @@ class Scores:
         return "\n".join(lines)
 
 
-def _null(value: float) -> float | None:
-    return None if math.isnan(value) else value
-
-
 def as_json(value: float) -> float | None:
-    """A number for JSON: null where undefined."""
-    return _null(value)
-
-
-__all__ = ["Mean", "RunScores", "Scores", "as_json", "plain"]
+    """A number where null stands for undefined."""
+    return None if math.isnan(value) else value
