@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rankscope.metrics import CATALOGUE
+from rankscope.metrics import CATALOGUE, Metric
 from rankscope.testing import Case, check_cases, check_metric, variants
 from rankscope.testing.cases import made_up, top_grade
 from rankscope.testing.laws import blind_to_degree, blind_to_grades, blind_to_order

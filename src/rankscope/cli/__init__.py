@@ -1,1 +1,104 @@
-"""The command line: one thin command a verb."""
+"""The command line: one thin command a verb.
+
+stdout carries data, stderr messages. Exit codes: 0 done; 2 usage or unreadable input; 3 the data refuse an
+answer; 70 a bug; 130 interrupted; 141 the reader of our output went away. None comes with a traceback.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, TextIO
+
+USAGE, INTERNAL, INTERRUPTED, BROKEN_PIPE = 2, 70, 130, 141
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command line and return its exit code."""
+    _speak_utf8(sys.stdout, sys.stderr)
+    try:
+        code = _run(argv)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _close_quietly(sys.stdout)
+        return BROKEN_PIPE
+    except KeyboardInterrupt:
+        return _interrupted()
+    return code
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    import click
+
+    from rankscope.cli.app import app
+    from rankscope.errors import RankscopeError
+
+    try:
+        result = app.main(argv if argv is None else list(argv), prog_name="rankscope", standalone_mode=False)
+    except click.exceptions.Exit as leave:
+        return leave.exit_code
+    except click.Abort:
+        return _interrupted()
+    except click.ClickException as error:
+        return _fail(_usage(error), USAGE)
+    except RankscopeError as error:
+        return _fail(str(error), error.exit_code)
+    except BrokenPipeError:
+        raise
+    except MemoryError:
+        return _fail(
+            "not enough memory for this input: evaluate fewer runs at a time, or cut them with --depth",
+            INTERNAL,
+        )
+    except Exception as error:  # noqa: BLE001 - whatever is left is ours to answer for
+        return _bug(error)
+    return result if isinstance(result, int) else 0
+
+
+def _usage(error: Any) -> str:
+    """What click says about a command line, and where to read on."""
+    said = " ".join(error.format_message().split())
+    path = error.ctx.command_path if getattr(error, "ctx", None) else "rankscope"
+    return f"{said[:1].lower()}{said[1:].rstrip('.')} (see {path} --help)"
+
+
+def _bug(error: Exception) -> int:
+    if os.environ.get("RANKSCOPE_DEBUG"):
+        import traceback
+
+        traceback.print_exception(error)
+        return INTERNAL
+    what = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+    return _fail(
+        f"this is a bug in rankscope, please report it: {what} (RANKSCOPE_DEBUG=1 shows the traceback)",
+        INTERNAL,
+    )
+
+
+def _fail(message: str, code: int) -> int:
+    sys.stdout.flush()
+    sys.stderr.write(message + "\n")
+    return code
+
+
+def _interrupted() -> int:
+    sys.stderr.write("interrupted\n")
+    return INTERRUPTED
+
+
+def _speak_utf8(*streams: TextIO) -> None:
+    """Never fail on a sign: UTF-8 for files and pipes, escapes for what a terminal cannot show."""
+    for stream in streams:
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            encoding = None if stream.isatty() or os.environ.get("PYTHONIOENCODING") else "utf-8"
+            reconfigure(encoding=encoding, errors="backslashreplace")
+
+
+def _close_quietly(stream: TextIO) -> None:
+    """Let nothing more be written, not even when Python shuts down."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    except (OSError, ValueError):  # not a real stream
+        return

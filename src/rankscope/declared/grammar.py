@@ -40,6 +40,8 @@ def parse_all(kind: type[Declared], text: str) -> tuple[Any, ...]:
         if name in said:
             raise InputError(f"{kind.kind} {text!r}: {name} is given twice")
         said[name] = value
+    if match["at"] is not None and cls.at in said:
+        raise InputError(f"{kind.kind} {text!r}: {cls.at} is given twice")
     try:
         if match["at"] is None:
             return (_complete(cls, said),)

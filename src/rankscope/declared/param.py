@@ -76,9 +76,11 @@ def checked(said_as: str, name: str, value: Any, hint: Any, param: Param) -> Any
             continue
     else:
         raise InputError(f"{said_as}: {name} is {' or '.join(_in_words(kind) for kind in kinds)}")
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if number and not (param.low <= value <= param.high and value > param.above):
-        raise InputError(f"{said_as}: {name} is {param.bounds}")
+    for number in value if isinstance(value, tuple) and not isinstance(value, Table) else (value,):
+        if isinstance(number, bool) or not isinstance(number, int | float):
+            continue
+        if not (param.low <= number <= param.high and number > param.above):
+            raise InputError(f"{said_as}: {name} is {param.bounds}")
     return value
 
 

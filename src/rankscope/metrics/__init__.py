@@ -39,7 +39,8 @@ def parse(text: str | Metric | type[Metric]) -> Metric:
     """
     metrics = parse_many(text)
     if len(metrics) != 1:
-        raise InputError(f"metric {text!r} names {len(metrics)} metrics where one is wanted: {', '.join(map(str, metrics[:3]))} ...")
+        some = ", ".join(str(metric) for _, metric in metrics[:3]) + (" ..." if len(metrics) > 3 else "")
+        raise InputError(f"metric {text!r} names {len(metrics)} metrics where one is wanted: {some}")
     return metrics[0][1]
 
 

@@ -230,7 +230,7 @@ def needs_cutoff(metric: Metric, name: str, values: set[str]) -> None:
     """Refuse a convention that speaks of k where there is no k."""
     value = getattr(metric, name)
     if isinstance(value, str) and value in values and getattr(metric, "cutoff", None) is None:
-        raise InputError(f"{metric}: {name}={value!r} needs a cutoff, write {metric}@10")
+        raise InputError(f"{metric}: {name}={value!r} needs a cutoff, write {str(metric)[:-1]}, cutoff=10)")
 
 
 def first(marked: Array) -> Array:

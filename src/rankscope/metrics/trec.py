@@ -48,10 +48,14 @@ class TrecName:
         try:
             said = [self.reads(value) for value in values.split(",")]
         except ValueError:
-            raise InputError(f"metric {text!r}: cannot read {values!r} as numbers, write it like {self.name}.5,10") from None
-        if self.together:
-            return [cls(**self.fixed, **{self.sets: self._joined(said)})]
-        return [cls(**self.fixed, **{self.sets: value}) for value in said]
+            like = {pair: "1=3.5,2=9", int: "5,10"}.get(self.reads, "0.5")
+            raise InputError(f"metric {text!r}: cannot read {values!r} as numbers, write it like {self.name}.{like}") from None
+        try:
+            if self.together:
+                return [cls(**self.fixed, **{self.sets: self._joined(said)})]
+            return [cls(**self.fixed, **{self.sets: value}) for value in said]
+        except InputError as error:
+            raise InputError(f"metric {text!r}: {error}") from None
 
     @staticmethod
     def _joined(said: list[Any]) -> Any:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from rankscope.metrics import Metric, parse
+from rankscope.testing import laws as laws
 from rankscope.testing.cases import Case, accepted, made_up, smallest, top_grade
+from rankscope.testing.compare import LAWS, Breach, Law
 from rankscope.testing.examples import check_example, worked_out
-from rankscope.testing.laws import LAWS, Breach, Law
 from rankscope.testing.variants import variants
 
 
@@ -32,7 +33,9 @@ def check_cases(metric: Metric, cases: Sequence[Case]) -> None:
     """Check a metric against every law, on queries of your own."""
     taken = [case for case, ok in zip(cases, accepted(metric, cases), strict=True) if ok]
     if cases and 2 * len(taken) < len(cases):
-        raise AssertionError(f"{metric} refuses {len(cases) - len(taken)} of {len(cases)} made-up queries, which is too many to judge it")
+        raise AssertionError(
+            f"{metric} refuses {len(cases) - len(taken)} of {len(cases)} made-up queries, which is too many to judge it"
+        )
     for law in LAWS:
         if taken and law.about(metric):
             _check(law, metric, taken)
@@ -43,7 +46,9 @@ def _check(law: Law, metric: Metric, cases: Sequence[Case]) -> None:
     if breach is None:
         return
     if breach.case is not None:
-        least = smallest(breach.case, lambda case: accepted(metric, [case])[0] and _breach(law, metric, [case]))
+        least = smallest(
+            breach.case, lambda case: accepted(metric, [case])[0] and _breach(law, metric, [case])
+        )
         breach = _breach(law, metric, [least]) or breach
     where = "" if breach.case is None else f"\n  {breach.case}"
     raise AssertionError(f"{metric} breaks the law: {law.sentence}{where}\n  {breach.said}")

@@ -82,7 +82,14 @@ def top_grade(metric: Metric) -> float:
 def made_up(examples: int, seed: int, top: float) -> tuple[Case, ...]:
     """Queries of every kind: long, short and empty lists, ties, gaps, no relevant document, negative and broken grades."""
     rng = np.random.default_rng(seed)
-    first = [Case(), Case((), (1, 0, 2)), Case((0, 0, None), (1,)), Case((None, None)), Case((1,)), Case((0, 1, 0, 1), (1, 0))]
+    first = [
+        Case(),
+        Case((), (1, 0, 2)),
+        Case((0, 0, None), (1,)),
+        Case((None, None)),
+        Case((1,)),
+        Case((0, 1, 0, 1), (1, 0)),
+    ]
     cases = [case.graded_anew(lambda g: min(g, top)) for case in first]
     while len(cases) < max(examples, len(first) + 1):
         long = len(cases) == len(first) or rng.random() < 0.01
@@ -169,7 +176,13 @@ def smaller(case: Case) -> Iterator[Case]:
 def _plainer(grade: float | None) -> tuple[float, ...]:
     if grade is None:
         return (0.0,)
-    return tuple(g for g in (0.0, 1.0, 2.0) if g < grade) if grade > 0 else (0.0, -1.0)[: 1 if grade == -1 else 2] if grade else ()
+    return (
+        tuple(g for g in (0.0, 1.0, 2.0) if g < grade)
+        if grade > 0
+        else (0.0, -1.0)[: 1 if grade == -1 else 2]
+        if grade
+        else ()
+    )
 
 
 def smallest(case: Case, broken: Callable[[Case], Any], tries: int = 1000) -> Case:

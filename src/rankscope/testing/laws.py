@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -13,86 +11,7 @@ from rankscope.engines.mappings import judge
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
 from rankscope.testing.cases import Case, accepted, judged, top_grade, values
-
-CLOSE = 1e-12
-
-
-@dataclass(frozen=True)
-class Breach:
-    """A case in which a law does not hold, and what happened; the case is None where the law needs none."""
-
-    case: Case | None
-    said: str
-
-
-@dataclass(frozen=True)
-class Law:
-    """A sentence about metrics, the metrics that it is about, and how to look for a breach."""
-
-    sentence: str
-    broken: Callable[[Metric, Sequence[Case]], Breach | None]
-    about: Callable[[Metric], bool] = lambda metric: True
-
-
-LAWS: list[Law] = []
-
-
-def law(about: Callable[[Metric], bool] = lambda metric: True) -> Callable[[Any], Any]:
-    """Enter a function into the book of laws; its docstring is the law."""
-
-    def enter(broken: Any) -> Any:
-        said = broken.__doc__.rstrip(".")
-        LAWS.append(Law(said[0].lower() + said[1:], broken, about))
-        return broken
-
-    return enter
-
-
-def compared(
-    metric: Metric,
-    cases: Sequence[Case],
-    changes: Callable[[Case], Iterable[Case]],
-    holds: Callable[[Array, Array], Array],
-) -> Breach | None:
-    """Change each case in every way given, and compare the values before and after."""
-    pairs = [(number, after) for number, case in enumerate(cases) for after in changes(case) if after != case]
-    if not pairs:
-        return None
-    taken = accepted(metric, [after for _, after in pairs])
-    pairs = [pair for pair, ok in zip(pairs, taken, strict=True) if ok]
-    before = values(metric, cases)[[number for number, _ in pairs]]
-    after = values(metric, [case for _, case in pairs])
-    wrong = np.flatnonzero(~holds(before, after))
-    if not len(wrong):
-        return None
-    number, changed = pairs[wrong[0]]
-    return Breach(cases[number], f"gives {before[wrong[0]]!s}, but {after[wrong[0]]!s} after a change to {changed}")
-
-
-def same(before: Array, after: Array) -> Array:
-    """Equal to the last bit, or both undefined."""
-    return (before == after) | (np.isnan(before) & np.isnan(after))
-
-
-def close(before: Array, after: Array) -> Array:
-    """Equal but for rounding, as when a sum is added in another order."""
-    return same(before, after) | (np.abs(before - after) <= CLOSE * np.maximum(1.0, np.abs(before)))
-
-
-def level_of(metric: Metric) -> float:
-    """The lowest grade that is relevant; a negative one never is."""
-    return max(float(getattr(metric, "level", 1.0)), 0.0)
-
-
-def edge(metric: Metric, case: Case) -> int:
-    """How many documents stand above the cutoff: all that are retrieved, or those up to the k-th graded one."""
-    k = getattr(metric, "cutoff", None)
-    if k is None:
-        return len(case.ranking)
-    if not getattr(metric, "judged_only", False):
-        return min(int(k), len(case.ranking))
-    graded = [i for i, grade in enumerate(case.ranking, start=1) if grade is not None and grade >= 0]
-    return graded[k - 1] if len(graded) >= k else len(case.ranking)
+from rankscope.testing.compare import CLOSE, Breach, close, compared, edge, law, level_of, same
 
 
 @law()
@@ -118,8 +37,10 @@ def parts(metric: Metric, cases: Sequence[Case]) -> Breach | None:
         return Breach(cases[0], f"gives {value.shape} values for {len(data)} queries")
     whole = terms.shares.sum(axis=1) + terms.base
     wrong = np.where(defined, ~np.isfinite(value) | ~close(value, whole), ~np.isnan(value))
-    for i in np.flatnonzero(wrong):
-        return Breach(cases[i], f"gives {value[i]!s}, while the parts sum to {whole[i]!s} (defined: {bool(defined[i])})")
+    for i in np.flatnonzero(wrong).tolist():
+        return Breach(
+            cases[i], f"gives {value[i]!s}, while the parts sum to {whole[i]!s} (defined: {bool(defined[i])})"
+        )
     return None
 
 
@@ -128,7 +49,7 @@ def within_range(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     """The value lies within the declared range."""
     low, high = metric.range
     value = values(metric, cases)
-    for i in np.flatnonzero((value < low - CLOSE) | (value > high + CLOSE)):
+    for i in np.flatnonzero((value < low - CLOSE) | (value > high + CLOSE)).tolist():
         return Breach(cases[i], f"gives {value[i]!s}, outside {low:g} to {high:g}")
     return None
 
@@ -147,7 +68,9 @@ def alone(metric: Metric, cases: Sequence[Case]) -> Breach | None:
         one = data.lists(np.array([i]))
         for what, value in {"value": metric.score(one), "weight": metric.weight(one)}.items():
             if not same(value, batch[what][i : i + 1])[0]:
-                return Breach(case, f"gives the {what} {value[0]!s} alone and {batch[what][i]!s} beside other queries")
+                return Breach(
+                    case, f"gives the {what} {value[0]!s} alone and {batch[what][i]!s} beside other queries"
+                )
         if not same(engine[i : i + 1], batch["value"][i : i + 1])[0]:
             return Breach(case, f"gives {batch['value'][i]!s} in one chunk and {engine[i]!s} in another")
     return None
@@ -160,7 +83,7 @@ def renaming(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     plainly = values(metric, apart)
     for turn in range(2):
         value = score(_through_engine(tuple(apart), metric.needs, turn), [metric])[0].value
-        for i in np.flatnonzero(~same(plainly, value)):
+        for i in np.flatnonzero(~same(plainly, value)).tolist():
             return Breach(apart[i], f"gives {plainly[i]!s}, but {value[i]!s} from dicts under other names")
     return None
 
@@ -182,6 +105,7 @@ def _through_engine(cases: tuple[Case, ...], needs: frozenset[str], turn: int) -
 @law(lambda m: getattr(m, "cutoff", None) is not None)
 def below_cutoff(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     """The order of what stands below the cutoff does not matter."""
+
     def shuffled(case: Case) -> Iterable[Case]:
         k = edge(metric, case)
         yield case.ranked((*case.ranking[:k], *case.ranking[k:][::-1]))
@@ -198,6 +122,7 @@ def cut_off(metric: Metric, cases: Sequence[Case]) -> Breach | None:
 @law(lambda m: bool(getattr(m, "judged_only", False)))
 def judged_only(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     """Documents nobody graded leave no trace."""
+
     def padded(case: Case) -> Iterable[Case]:
         for at in sorted({0, 1, len(case.ranking) // 2, len(case.ranking)}):
             if at <= len(case.ranking):
@@ -214,7 +139,12 @@ def monotone(metric: Metric, cases: Sequence[Case]) -> Breach | None:
 
     def improved(case: Case) -> Iterable[Case]:
         graded = [i for i, grade in enumerate(case.ranking) if grade is not None and grade >= 0]
-        pairs = [(i, j) for n, i in enumerate(graded) for j in graded[n + 1 :] if (case.ranking[i] or 0) < (case.ranking[j] or 0)]
+        pairs = [
+            (i, j)
+            for n, i in enumerate(graded)
+            for j in graded[n + 1 :]
+            if (case.ranking[i] or 0) < (case.ranking[j] or 0)
+        ]
         for i, j in pairs[:: max(1, len(pairs) // 12)]:
             ranking = list(case.ranking)
             ranking[i], ranking[j] = ranking[j], ranking[i]
@@ -235,7 +165,7 @@ def empty(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     cases = [case.cut(0) for case in cases]
     value = values(metric, cases)
     wrong = ~np.isnan(value) if said is None else value != said
-    for i in np.flatnonzero(wrong):
+    for i in np.flatnonzero(wrong).tolist():
         return Breach(cases[i], f"gives {value[i]!s}, while `empty` is {said}")
     return None
 
@@ -243,6 +173,7 @@ def empty(metric: Metric, cases: Sequence[Case]) -> Breach | None:
 @law(lambda m: not m.positions)
 def blind_to_order(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     """Positions=False: the order within the top k does not matter."""
+
     def reordered(case: Case) -> Iterable[Case]:
         k = edge(metric, case)
         top, rest = case.ranking[:k], case.ranking[k:]
@@ -260,15 +191,27 @@ def blind_to_degree(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     def flattened(case: Case, high: float) -> Case:
         return case.graded_anew(lambda g: high if g >= level else 0.0 if g >= 0 else -1.0)
 
-    return compared(metric, cases, lambda case: [flattened(case, level), flattened(case, max(level, top_grade(metric)))], same)
+    return compared(
+        metric,
+        cases,
+        lambda case: [flattened(case, level), flattened(case, max(level, top_grade(metric)))],
+        same,
+    )
 
 
 @law(lambda m: m.relevance == "none")
 def blind_to_grades(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     """Relevance='none': grades do not matter."""
-    return compared(
-        metric, cases, lambda case: [case.graded_anew(lambda _, to=to: to) for to in (0.0, 1.0, top_grade(metric), -1.0)], same
-    )
+
+    def levelled(case: Case) -> Iterable[Case]:
+        for grade in (0.0, 1.0, top_grade(metric), -1.0):
+            yield Case(
+                tuple(None if g is None else grade for g in case.ranking),
+                (grade,) * len(case.missing),
+                case.tied,
+            )
+
+    return compared(metric, cases, levelled, same)
 
 
 @law(lambda m: m.counts == "one")

@@ -66,14 +66,21 @@ def _values(hint: Any, param: Param) -> Iterable[Any]:
     if get_origin(hint) is Literal:
         return get_args(hint)
     if get_origin(hint) is tuple:
-        return [tuple(v for v in NUMBERS if _allowed(v, param)), *((v,) for v in NUMBERS[:2] if _allowed(v, param))]
+        return [
+            tuple(v for v in NUMBERS if _allowed(v, param)),
+            *((v,) for v in NUMBERS[:2] if _allowed(v, param)),
+        ]
     if hint is bool:
         return (False, True)
     if hint is NoneType:
         return (None,)
     if hint is Table:
         return TABLES
-    return [value for value in (WHOLE if hint is int else NUMBERS) if _allowed(value, param)] if hint in {int, float} else ()
+    return (
+        [value for value in (WHOLE if hint is int else NUMBERS) if _allowed(value, param)]
+        if hint in {int, float}
+        else ()
+    )
 
 
 def _allowed(value: float, param: Param) -> bool:

@@ -39,7 +39,7 @@ class Cleaned:
 
 
 def named_runs(runs: Any) -> Iterator[tuple[str | None, Any]]:
-    """The runs of a call, each with the name given to it or None: one run, a list, or a dict of named runs."""
+    """The runs of a call, each with the name given to it or None: one run, a dict of named runs, or a list of runs, or of pairs of name and run."""
     if isinstance(runs, Mapping) and _names_runs(runs):
         for name, run in runs.items():
             yield str(name), run
@@ -47,9 +47,13 @@ def named_runs(runs: Any) -> Iterator[tuple[str | None, Any]]:
         if not runs:
             raise InputError("no run was given: pass a path, a dict or a data frame, or a list of them")
         for run in runs:
-            yield None, run
+            yield run if _is_pair(run) else (None, run)
     else:
         yield None, runs
+
+
+def _is_pair(run: Any) -> bool:
+    return isinstance(run, tuple) and len(run) == 2 and (run[0] is None or isinstance(run[0], str))
 
 
 def _names_runs(runs: Mapping[Any, Any]) -> bool:

@@ -1,0 +1,87 @@
+"""What a result is made of: tables, paragraphs, notes. Who shows them need know nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Value = str | int | float | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    A ``value`` is shown with four decimals, a ``count`` without any, and None as a dash. A column that
+    ``wraps`` holds running text, broken over lines where there is little room.
+    """
+
+    header: str
+    kind: Literal["text", "value", "count"] = "text"
+    wraps: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of values under columns.
+
+    The first ``labels`` columns name a row. ``best`` are the cells (row, column) to stress. A table that
+    ``turns`` may be shown with its rows and columns exchanged.
+    """
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Value, ...], ...]
+    labels: int = 1
+    best: frozenset[tuple[int, int]] = frozenset()
+    turns: bool = False
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """Running text; ``quiet`` text is the small print."""
+
+    text: str
+    quiet: bool = False
+
+
+@dataclass(frozen=True)
+class Heading:
+    """What the next blocks are about."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Note:
+    """One thing a reader should know: what it is, what to do, and its stable code."""
+
+    text: str
+    hint: str = ""
+    code: str = ""
+
+
+@dataclass(frozen=True)
+class Notes:
+    """Several notes, one below the other."""
+
+    items: tuple[Note, ...]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Terms and what there is to say about each; ``room`` is kept for the terms where several lists are to align."""
+
+    items: tuple[tuple[str, str], ...]
+    room: int = 0
+
+
+@dataclass(frozen=True)
+class Code:
+    """Lines to be shown as they are: commands, files."""
+
+    lines: tuple[str, ...]
+
+
+Block = Table | Paragraph | Heading | Notes | Facts | Code
+
+EMPTY = Paragraph("")

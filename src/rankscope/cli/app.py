@@ -1,0 +1,56 @@
+"""The command itself: its sub-commands are loaded when one of them is asked for."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from importlib import import_module
+
+import click
+
+from rankscope import __version__
+
+COMMANDS = ("evaluate", "metrics", "demo", "completion")
+
+
+class Lazy(click.Group):
+    """A group that imports the module of a command when it needs the command."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order of a first visit rather than of the alphabet."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of this name, None where there is none."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(f"rankscope.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Offer the nearest command for one that does not exist."""
+        name = args[0]
+        if name in COMMANDS or ctx.resilient_parsing or name.startswith("-"):
+            return super().resolve_command(ctx, args)
+        close = get_close_matches(name, COMMANDS, n=1, cutoff=0.5)
+        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(COMMANDS)}"
+        raise click.UsageError(f"no command is called {name}, {hint}", ctx)
+
+
+@click.group(cls=Lazy, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "--version", "-V", message="rankscope %(version)s")
+@click.pass_context
+def app(ctx: click.Context) -> None:
+    r"""Learn whether rankings are good, in numbers you can defend.
+
+    \b
+    Examples:
+      rankscope demo                                  see it work, offline
+      rankscope evaluate qrels.txt my.run             score one ranking
+      rankscope evaluate qrels.txt a.run b.run -m nDCG@10 -m RR
+      rankscope metrics ERR                           what a metric means
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())

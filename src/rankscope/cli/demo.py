@@ -1,0 +1,35 @@
+"""``rankscope demo``."""
+
+from __future__ import annotations
+
+import click
+
+from rankscope.cli import output
+
+
+@click.command("demo", short_help="See it work on three real rankings, offline.")
+@click.option(
+    "--copy",
+    "to",
+    type=click.Path(),
+    metavar="DIR",
+    help="Copy the demo's files into DIR, to try commands on them.",
+)
+def command(to: str | None) -> None:
+    r"""Evaluate three real rankings that come along, offline, and tell how to read the result.
+
+    \b
+    Examples:
+      rankscope demo
+      rankscope demo --copy demo
+    """
+    from rankscope.verbs import demo
+
+    if to is not None:
+        files = demo.copy(to)
+        output.say(f"copied {len(files)} files into {to}; README.md tells what they are")
+        output.write(
+            [f"rankscope evaluate {to}/qrels.txt {' '.join(f'{to}/{name}.run.gz' for name in demo.RUNS)}\n"]
+        )
+        return
+    output.write([output.rendered(demo.blocks_of(demo.demo()))])

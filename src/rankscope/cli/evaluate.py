@@ -1,0 +1,225 @@
+"""``rankscope evaluate``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rankscope.cli import output
+from rankscope.cli.names import MetricName
+from rankscope.cli.progress import bar
+from rankscope.errors import InputError
+
+if TYPE_CHECKING:
+    from rankscope.verbs.scores import Scores
+
+NEXT = "next: --per-query shows every query · rankscope metrics {name} says what {name} is"
+
+
+@click.command("evaluate", short_help="Score rankings against judgments.")
+@click.argument("qrels", type=click.Path(), required=False, metavar="QRELS")
+@click.argument("runs", type=click.Path(), nargs=-1, metavar="RUN...")
+@click.option(
+    "-m",
+    "--metric",
+    "metrics",
+    multiple=True,
+    type=MetricName(),
+    help="A metric, like nDCG@10; may be repeated, or several in quotes. Default: nDCG@10 AP RR@10 R@100 P@10 Judged@10.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="No notes about what was read and written.")
+@click.option("--per-query", is_flag=True, help="Also the values of every query.")
+@click.option(
+    "--ties",
+    type=click.Choice(["trec", "docid", "input", "rank"]),
+    default="trec",
+    show_default=True,
+    help="How equal scores are ordered: document id descending as trec_eval, id ascending, order of the file, or by the rank column alone.",
+)
+@click.option(
+    "--queries",
+    type=click.Choice(["judged", "run", "both"]),
+    default="judged",
+    show_default=True,
+    help="Which queries are averaged: all judged ones, all of the run, or those judged and in every run.",
+)
+@click.option(
+    "--depth", type=click.IntRange(min=1), metavar="N", help="Cut every ranking at N documents first."
+)
+@click.option(
+    "--duplicates",
+    type=click.Choice(["error", "first", "best"]),
+    default="error",
+    show_default=True,
+    help="A document ranked twice for a query: refuse it, or keep its first or best place.",
+)
+@click.option(
+    "--self-match",
+    type=click.Choice(["keep", "drop"]),
+    default="keep",
+    show_default=True,
+    help="A document with the id of its query.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(output.FORMATS),
+    help="How to print. Default: table, or by the ending of FILE.",
+)
+@click.option(
+    "-o",
+    "--output",
+    "out",
+    type=click.Path(),
+    metavar="FILE",
+    help="Write to FILE (.json .jsonl .csv .md .tex .txt).",
+)
+def command(
+    qrels: str | None,
+    runs: tuple[str, ...],
+    metrics: tuple[str, ...],
+    quiet: bool,
+    per_query: bool,
+    form: str | None,
+    out: str | None,
+    **policies: Any,
+) -> None:
+    r"""Score one or more RUNs against the judgments in QRELS.
+
+    Files may be TREC, CSV, TSV, JSON, JSON lines or Parquet, also compressed; - is standard input. A RUN may
+    be given a name: bm25=path/to/file.
+
+    \b
+    Examples:
+      rankscope evaluate qrels.txt bm25.run dense.run.gz
+      rankscope evaluate qrels.txt new=out.run -m "nDCG@5,10 RR" --per-query
+      rankscope evaluate qrels.txt my.run -m official --format trec
+      rankscope evaluate qrels.txt *.run -o scores.csv
+    """
+    if qrels is None or not runs:
+        what = "no run was given" if qrels else "no qrels and no run were given"
+        raise InputError(
+            f"{what}: rankscope evaluate QRELS RUN..., like rankscope evaluate qrels.txt my.run (rankscope demo makes an example)"
+        )
+    output.check_place(out)
+    form = output.format_of(form, out)
+    named = _named(runs)
+    _stdin_once([qrels, *(path for _, path in named)])
+
+    from rankscope.verbs.evaluate import evaluate
+
+    with bar([path for _, path in named], wanted=not quiet) as progress:
+        scores = evaluate(qrels, named, list(metrics) or None, progress=progress, **policies)
+    if not quiet:
+        _tell(scores, form)
+        if sys.stdout.isatty() and sys.stderr.isatty():
+            output.say("")
+    output.write(PRINTERS[form](scores, per_query, out), out)
+    if out not in {None, "-"} and not quiet:
+        output.say(f"wrote {out} ({form})")
+
+
+def _named(runs: tuple[str, ...]) -> list[tuple[str | None, str]]:
+    """Each run with the name given to it: ``name=path``, unless there is a file literally called that."""
+    out: list[tuple[str | None, str]] = []
+    for run in runs:
+        name, equals, path = run.partition("=")
+        if not equals or "/" in name or Path(run).exists():
+            out.append((None, run))
+            continue
+        if not name or not path:
+            raise InputError(f"{run}: a named run is written name=path, like bm25=runs/bm25.run")
+        if name in {known for known, _ in out}:
+            raise InputError(f"{run}: another run is called {name}, too: give each its own name")
+        out.append((name, path))
+    return out
+
+
+def _stdin_once(paths: list[str]) -> None:
+    if paths.count("-") > 1:
+        raise InputError(
+            "- stands for standard input, which can be read only once: give the other input as a file"
+        )
+
+
+def _tell(scores: Scores, form: str) -> None:
+    """What was read, and for data that carry no warnings the warnings."""
+    from rankscope.verbs.scoreboard import notes_of, warned
+
+    for note in notes_of(scores):
+        output.say(note)
+    if form not in {"table", "json"}:
+        for doubt in warned(scores):
+            output.say(f"warning {doubt.code}: {doubt.text}")
+
+
+# --- one function a format -----------------------------------------------------------------------
+
+
+def _table(scores: Scores, per_query: bool, out: str | None) -> Iterator[str]:
+    from rankscope.blocks import Paragraph
+    from rankscope.verbs.scoreboard import blocks_of
+
+    blocks = blocks_of(scores, per_query)
+    if out is None and not per_query:
+        met = next((m for m in scores.metrics if m.aggregate != "sum"), scores.metrics[0])
+        blocks.append(Paragraph(NEXT.format(name=type(met).__name__), quiet=True))
+    yield output.rendered(blocks, out)
+
+
+def _json(scores: Scores, per_query: bool, out: str | None) -> Iterator[str]:
+    from rankscope.show.text import as_json
+    from rankscope.verbs.records import envelope
+
+    yield as_json(envelope(scores, per_query))
+
+
+def _jsonl(scores: Scores, per_query: bool, out: str | None) -> Iterable[str]:
+    from rankscope.show.text import as_jsonl
+    from rankscope.verbs.records import means, query_values
+
+    return as_jsonl(query_values(scores) if per_query else means(scores))
+
+
+def _csv(scores: Scores, per_query: bool, out: str | None) -> Iterable[str]:
+    from rankscope.show.text import as_csv
+    from rankscope.verbs.records import MEAN_COLUMNS, QUERY_COLUMNS, means, query_values
+
+    if per_query:
+        return as_csv(QUERY_COLUMNS, query_values(scores))
+    return as_csv(MEAN_COLUMNS, ({"undefined": 0} | row for row in means(scores)))
+
+
+def _markdown(scores: Scores, per_query: bool, out: str | None) -> Iterator[str]:
+    from rankscope.show.text import as_markdown
+    from rankscope.verbs.scoreboard import paper_blocks
+
+    yield as_markdown(paper_blocks(scores, per_query))
+
+
+def _latex(scores: Scores, per_query: bool, out: str | None) -> Iterator[str]:
+    from rankscope.show.text import as_latex
+    from rankscope.verbs.scoreboard import paper_blocks
+
+    yield as_latex(paper_blocks(scores, per_query))
+
+
+def _trec(scores: Scores, per_query: bool, out: str | None) -> Iterable[str]:
+    from rankscope.verbs.records import trec_lines
+
+    return trec_lines(scores, per_query)
+
+
+PRINTERS: dict[str, Callable[[Any, bool, str | None], Iterable[str]]] = {
+    "table": _table,
+    "json": _json,
+    "jsonl": _jsonl,
+    "csv": _csv,
+    "markdown": _markdown,
+    "latex": _latex,
+    "trec": _trec,
+}

@@ -1,0 +1,102 @@
+"""Where results go: formats, files, widths, colours."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, TextIO
+
+import click
+
+from rankscope.errors import InputError
+
+FORMATS = ("table", "json", "jsonl", "csv", "markdown", "latex", "trec")
+ENDINGS = {
+    ".json": "json", ".jsonl": "jsonl", ".csv": "csv", ".md": "markdown", ".tex": "latex", ".txt": "table", ".trec": "trec",
+}  # fmt: skip
+
+
+def format_of(asked: str | None, out: str | None) -> str:
+    """The format asked for, else the one of the file's ending, else the table."""
+    if asked is not None or out is None or out == "-":
+        return asked or "table"
+    ending = Path(out).suffix.lower()
+    if ending not in ENDINGS:
+        raise InputError(
+            f"{out}: the format of {ending or 'a name without an ending'} is not known, name one with --format: {', '.join(FORMATS)}"
+        )
+    return ENDINGS[ending]
+
+
+def check_place(out: str | None) -> None:
+    """Refuse, before any work is done, a file that cannot be written."""
+    if out is None or out == "-":
+        return
+    if Path(out).is_dir():
+        raise InputError(f"{out}: a folder, not a file: name the file to write")
+    folder = Path(out).parent
+    if not folder.is_dir():
+        raise InputError(f"{out}: there is no folder {folder} to write into (mkdir -p {folder} makes it)")
+
+
+def colour_on(stream: TextIO) -> bool:
+    """Whether to use colour: what NO_COLOR and FORCE_COLOR say, else whether someone looks."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
+
+
+def width() -> int:
+    """The columns of the terminal; COLUMNS overrules it, and without a terminal there are 80."""
+    return shutil.get_terminal_size((80, 24)).columns
+
+
+def write(pieces: Iterable[str], out: str | None = None) -> None:
+    """Write to stdout, or to a file that is there in full or not at all."""
+    if out is None or out == "-":
+        for piece in pieces:
+            click.echo(piece, nl=False, color=colour_on(sys.stdout))
+        return
+    place = Path(os.path.realpath(out))
+    try:
+        if place.exists() and not place.is_file():  # a pipe, a device: nothing to replace
+            with place.open("w", encoding="utf-8", errors="backslashreplace") as stream:
+                stream.writelines(pieces)
+            return
+        _replace(place, pieces)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written: {error.strerror or error}") from error
+
+
+def _replace(place: Path, pieces: Iterable[str]) -> None:
+    handle, beside = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.", suffix=".part")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
+            stream.writelines(pieces)
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(beside).chmod(place.stat().st_mode & 0o777 if place.exists() else 0o666 & ~mask)
+        Path(beside).replace(place)
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise
+
+
+def say(message: str) -> None:
+    """One line to stderr."""
+    click.echo(message, err=True)
+
+
+def rendered(blocks: Any, out: str | None = None) -> str:
+    """Blocks as text for where they go: a terminal's width and colour, or plain 80 columns in a file."""
+    from rankscope.show.terminal import render
+
+    if out is None or out == "-":
+        return render(blocks, width(), colour_on(sys.stdout))
+    return render(blocks)

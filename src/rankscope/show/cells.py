@@ -1,0 +1,30 @@
+"""A value as text, the same everywhere."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from rankscope.blocks import Table, Value
+
+UNDEFINED = "-"
+
+
+def text_of(value: Value, kind: Literal["text", "value", "count"] = "value") -> str:
+    """A value as it stands in a table: 0.5123, 1,234, or a dash where there is none.
+
+    >>> text_of(0.51234), text_of(1234.0, "count"), text_of(float("nan"))
+    ('0.5123', '1,234', '-')
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return UNDEFINED
+    if isinstance(value, str) or kind == "text":
+        return str(value)
+    if kind == "count" and float(value).is_integer():
+        return f"{int(value):,}"
+    return f"{value:.4f}"
+
+
+def rows_of(table: Table) -> list[list[str]]:
+    """All cells of a table as text."""
+    return [[text_of(v, c.kind) for v, c in zip(row, table.columns, strict=True)] for row in table.rows]

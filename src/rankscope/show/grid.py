@@ -1,0 +1,148 @@
+"""A table laid out to a width: upright, turned, or in several parts."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from rich.cells import cell_len
+
+from rankscope.blocks import Table
+from rankscope.show.cells import rows_of
+
+GAP = 2
+FEW = 7  # as many metrics as are read well side by side
+FOLDED = (24, 16, 10)  # widths to which names are folded, until the table fits
+Widths = list[int]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Text in rows and columns. The first ``labels`` columns are repeated where a grid is parted."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    right: tuple[bool, ...]
+    labels: int = 1
+    best: frozenset[tuple[int, int]] = frozenset()
+    wraps: tuple[bool, ...] = ()
+
+    def natural(self) -> Widths:
+        """The width of each column if nothing is folded."""
+        return [max(map(cell_len, column)) for column in zip(self.header, *self.rows, strict=True)]
+
+    def columns(self, kept: Sequence[int]) -> Grid:
+        """Only these columns."""
+        place = {column: i for i, column in enumerate(kept)}
+        return Grid(
+            tuple(self.header[i] for i in kept),
+            tuple(tuple(row[i] for i in kept) for row in self.rows),
+            tuple(self.right[i] for i in kept),
+            self.labels,
+            frozenset((row, place[column]) for row, column in self.best if column in place),
+            tuple(self.wraps[i] for i in kept) if self.wraps else (),
+        )
+
+    def turned(self) -> Grid:
+        """Rows and columns exchanged."""
+        return replace(
+            self,
+            header=("", *(row[0] for row in self.rows)),
+            rows=tuple(
+                (name, *(row[i] for row in self.rows))
+                for i, name in enumerate(self.header)
+                if i >= self.labels
+            ),
+            right=(False, *(True for _ in self.rows)),
+            best=frozenset((column - 1, row + 1) for row, column in self.best),
+            wraps=(),
+        )
+
+
+def upright(table: Table) -> Grid:
+    """The table as it is, in text."""
+    return Grid(
+        tuple(c.header for c in table.columns),
+        tuple(map(tuple, rows_of(table))),
+        tuple(c.kind != "text" for c in table.columns),
+        table.labels,
+        table.best,
+        tuple(c.wraps for c in table.columns),
+    )
+
+
+def laid_out(table: Table, width: int) -> list[tuple[Grid, Widths]]:
+    """One grid, or several where one does not fit, each with the widths of its columns."""
+    grid = upright(table)
+    shapes = [grid]
+    if table.turns and table.labels == 1 and table.rows:
+        shapes.append(grid.turned())
+        if len(table.columns) - 1 > max(FEW, len(table.rows)):
+            shapes.reverse()
+    for fold in (None, *FOLDED[:2]):
+        for shape in shapes:
+            widths = _widths(shape, width, fold)
+            if _total(widths) <= width:
+                return [(shape, widths)]
+    parted = [_parted(shape, width) for shape in shapes]
+    return min(parted, key=lambda parts: sum(len(part.rows) + 3 for part, _ in parts))
+
+
+def _total(widths: Widths) -> int:
+    return 1 + sum(widths) + GAP * (len(widths) - 1)
+
+
+def _widths(grid: Grid, width: int, fold: int | None) -> Widths:
+    """The width of each column, where labels and headers are folded to ``fold`` and running text takes the rest."""
+    widths = grid.natural()
+    for i, natural in enumerate(widths):
+        if fold is None or (grid.wraps and grid.wraps[i]):
+            continue
+        content = max((cell_len(row[i]) for row in grid.rows), default=0)
+        widths[i] = min(natural, fold) if i < grid.labels else max(content, min(natural, fold))
+    running = [i for i, wraps in enumerate(grid.wraps) if wraps]
+    if running and _total(widths) > width:
+        spare = width - _total([0 if i in running else w for i, w in enumerate(widths)])
+        for i in running:
+            widths[i] = min(widths[i], max(20, spare // len(running)))
+    elif fold is not None and _total(widths) < width:  # give back to the names what is left over
+        widths[0] = min(grid.natural()[0], widths[0] + width - _total(widths))
+    return widths
+
+
+def _parted(grid: Grid, width: int) -> list[tuple[Grid, Widths]]:
+    """As many columns as fit at a time, each part under the same labels."""
+    widths = _widths(
+        grid, 0, FOLDED[0] if max(grid.natural()[grid.labels :], default=0) <= FOLDED[0] else FOLDED[1]
+    )
+    labels = list(range(grid.labels))
+    starts, used = [grid.labels], _total(widths[: grid.labels])
+    for i in range(grid.labels, len(widths)):
+        used += GAP + widths[i]
+        if used > width and i > starts[-1]:
+            starts.append(i)
+            used = _total(widths[: grid.labels]) + GAP + widths[i]
+    parts = []
+    for start, stop in pairwise([*starts, len(widths)]):
+        kept = [*labels, *range(start, stop)]
+        parts.append((grid.columns(kept), [widths[i] for i in kept]))
+    return parts
+
+
+def lines_of(text: str, width: int, wraps: bool = False) -> list[str]:
+    """A cell's text over as many lines as it needs; names break after their separators."""
+    if cell_len(text) <= width:
+        return [text]
+    if wraps:
+        return textwrap.wrap(text, width, break_on_hyphens=False) or [""]
+    pieces, piece = [], ""
+    for sign in text:
+        if cell_len(piece + sign) > width:
+            at = max(piece.rfind(separator) for separator in "-_./,( ") + 1
+            at = at if at > len(piece) // 2 else len(piece)
+            pieces.append(piece[:at])
+            piece = piece[at:]
+        piece += sign
+    return [*pieces, piece]

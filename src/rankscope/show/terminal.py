@@ -1,0 +1,130 @@
+"""Blocks as text for a terminal: plain, or with the little colour that helps."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from functools import singledispatch
+from typing import Any
+
+from rich.cells import cell_len
+
+from rankscope.blocks import Block, Code, Facts, Heading, Notes, Paragraph, Table
+from rankscope.show.grid import GAP, Grid, Widths, laid_out, lines_of
+
+TIED = "\N{NO-BREAK SPACE}"
+WIDEST = 100  # running text is not read well beyond
+BOLD, DIM, YELLOW, OFF = "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[0m"
+
+
+class _Paint:
+    """Escape codes, or nothing."""
+
+    def __init__(self, colour: bool, width: int) -> None:
+        self.colour = colour
+        self.width = max(width, 20)
+        self.reading = min(self.width, WIDEST)
+
+    def __call__(self, text: str, code: str) -> str:
+        return f"{code}{text}{OFF}" if self.colour and code and text.strip() else text
+
+
+def render(blocks: Sequence[Block], width: int = 80, colour: bool = False) -> str:
+    r"""Blocks one below the other, no line wider than ``width`` where that can be.
+
+    >>> from rankscope.blocks import Paragraph
+    >>> render([Paragraph("30 judged queries")])
+    ' 30 judged queries\n'
+    """
+    paint = _Paint(colour, width)
+    return "".join(line.rstrip() + "\n" for block in blocks for line in _shown(block, paint))
+
+
+@singledispatch
+def _shown(block: Any, paint: _Paint) -> Iterator[str]:
+    raise TypeError(f"no block: {block!r}")
+
+
+@_shown.register
+def _paragraph(block: Paragraph, paint: _Paint) -> Iterator[str]:
+    if not block.text:
+        yield ""
+    for line in _wrapped(_whole(block.text, paint.reading), paint.reading, " ", " "):
+        yield paint(line.replace(TIED, " "), DIM if block.quiet else "")
+
+
+@_shown.register
+def _heading(block: Heading, paint: _Paint) -> Iterator[str]:
+    yield from (paint(line, BOLD) for line in _wrapped(block.text, paint.reading, " ", " "))
+
+
+@_shown.register
+def _notes(block: Notes, paint: _Paint) -> Iterator[str]:
+    for note in block.items:
+        text = f"{note.text}. {note.hint[:1].upper()}{note.hint[1:]}." if note.hint else f"{note.text}."
+        lines = _wrapped(f"{text} {note.code}".strip(), paint.reading, " ▲ ", "   ")
+        for line in lines:
+            yield line.replace("▲", paint("▲", YELLOW), 1) if line is lines[0] else line
+
+
+@_shown.register
+def _facts(block: Facts, paint: _Paint) -> Iterator[str]:
+    indent = max(min(max((cell_len(term) for term, _ in block.items), default=0), 24), block.room) + 3
+    for term, text in block.items:
+        lines = _wrapped(text, paint.reading, " " * indent, " " * indent) or [""]
+        if cell_len(term) + 3 > indent:
+            yield f" {term}"
+            yield from lines
+        else:
+            yield f" {term}{' ' * (indent - 1 - cell_len(term))}{lines[0].strip()}"
+            yield from lines[1:]
+
+
+@_shown.register
+def _code(block: Code, paint: _Paint) -> Iterator[str]:
+    yield from (f"   {line}" for line in block.lines)
+
+
+@_shown.register
+def _table(block: Table, paint: _Paint) -> Iterator[str]:
+    for i, (grid, widths) in enumerate(laid_out(block, paint.width)):
+        if i:
+            yield ""
+        yield from (paint(line, DIM) for line in _row(grid.header, -1, grid, widths, _Paint(False, 80)))
+        for number, row in enumerate(grid.rows):
+            yield from _row(row, number, grid, widths, paint)
+
+
+def _row(cells: Sequence[str], number: int, grid: Grid, widths: Widths, paint: _Paint) -> Iterator[str]:
+    wraps = grid.wraps or (False,) * len(cells)
+    folded = [lines_of(text, width, w) for text, width, w in zip(cells, widths, wraps, strict=True)]
+    height = max(map(len, folded))
+    for line in range(height):
+        parts = []
+        for i, (pieces, width, right) in enumerate(zip(folded, widths, grid.right, strict=True)):
+            # headers stand on their columns, so they are filled from below
+            at = line - (height - len(pieces)) if number < 0 else line
+            text = pieces[at] if 0 <= at < len(pieces) else ""
+            space = " " * (width - cell_len(text))
+            text = paint(text, BOLD) if (number, i) in grid.best else text
+            parts.append(space + text if right else text + space)
+        yield " " + (" " * GAP).join(parts)
+
+
+def _wrapped(text: str, width: int, first: str, rest: str) -> list[str]:
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _whole(text: str, width: int) -> str:
+    """Text made of parts with dots between them, such that lines break only at the dots if that can be."""
+    parts = text.split(" · ")
+    if len(parts) == 1 or max(map(cell_len, parts)) > width - 5:
+        return text
+    return f"{TIED}· ".join(part.replace(" ", TIED) for part in parts)

@@ -1,0 +1,93 @@
+"""Results for other programs and for papers: JSON, JSON lines, CSV, Markdown, LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from rankscope.blocks import Block, Heading, Paragraph, Table
+from rankscope.show.cells import rows_of
+
+LATEX = {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "|": r"\textbar{}", "≥": r"$\geq$", "·": r"$\cdot$", **{sign: "\\" + sign for sign in "&%$#_{}"},
+}  # fmt: skip
+MARKDOWN = {**{sign: "\\" + sign for sign in "\\|*_`[]"}, "<": "&lt;", "&": "&amp;"}
+
+
+def as_json(thing: Mapping[str, Any]) -> str:
+    """One JSON object, for machines and for eyes. A NaN is an error here, never output."""
+    return json.dumps(thing, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+
+
+def as_jsonl(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """One JSON object a line."""
+    return (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
+
+
+def as_csv(header: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Comma-separated rows under a header; numbers in full, nothing where there is no value."""
+    for values in (header, *([row.get(name) for name in header] for row in rows)):
+        line = io.StringIO()
+        csv.writer(line, lineterminator="\n").writerow(values)
+        yield line.getvalue()
+
+
+def as_markdown(blocks: Iterable[Block]) -> str:
+    """The tables and their small print as Markdown."""
+    return "\n".join(_markdown(block) for block in blocks if isinstance(block, Table | Paragraph | Heading))
+
+
+def as_latex(blocks: Iterable[Block]) -> str:
+    """The tables as plain tabulars; the small print as comments."""
+    return "\n".join(_latex(block) for block in blocks if isinstance(block, Table | Paragraph | Heading))
+
+
+def _markdown(block: Table | Paragraph | Heading) -> str:
+    if isinstance(block, Heading):
+        return f"### {_escaped(block.text, MARKDOWN)}\n"
+    if isinstance(block, Paragraph):
+        return _escaped(block.text, MARKDOWN) + "\n"
+    rows = [[_escaped(text, MARKDOWN) for text in row] for row in rows_of(block)]
+    rows = _stressed(block, rows, "**{}**")
+    header = [_escaped(column.header, MARKDOWN) for column in block.columns]
+    align = ["---" if column.kind == "text" else "---:" for column in block.columns]
+    return "".join(f"| {' | '.join(row)} |\n" for row in (header, align, *rows))
+
+
+def _latex(block: Table | Paragraph | Heading) -> str:
+    if isinstance(block, Paragraph | Heading):
+        return f"% {block.text}\n"
+    rows = [[_escaped(text, LATEX) for text in row] for row in rows_of(block)]
+    rows = _stressed(block, rows, r"\textbf{{{}}}")
+    header = [_escaped(column.header, LATEX) for column in block.columns]
+    align = "".join("l" if column.kind == "text" else "r" for column in block.columns)
+    lines = [f"{' & '.join(row)} \\\\" for row in (header, *rows)]
+    return "\n".join(
+        [
+            rf"\begin{{tabular}}{{{align}}}",
+            r"\hline",
+            lines[0],
+            r"\hline",
+            *lines[1:],
+            r"\hline",
+            r"\end{tabular}",
+            "",
+        ]
+    )
+
+
+def _stressed(table: Table, rows: list[list[str]], how: str) -> list[list[str]]:
+    return [
+        [how.format(text) if (i, j) in table.best else text for j, text in enumerate(row)]
+        for i, row in enumerate(rows)
+    ]
+
+
+def _escaped(text: str, signs: Mapping[str, str]) -> str:
+    text = re.sub(r"\s+", " ", text)
+    return "".join(signs.get(sign, sign) for sign in text)
