@@ -140,7 +140,8 @@ def row(cls: type[Metric], name: str, hint: Any, param: Param) -> tuple[str, str
     also = "".join(f", `{other}`" for other in param.also)
     default = "needed" if name in required(cls) else f"`{plain(cls.__dataclass_fields__[name].default)}`"
     bounds = f" ({param.bounds})" if "inf" not in param.bounds else ""
-    return f"`{name}`{also}", ", ".join(kinds(hint)) + bounds, default, param.about
+    values = [kind for kind in kinds(hint) if not (param.needed and kind == "`None`")]
+    return f"`{name}`{also}", ", ".join(values) + bounds, default, param.about
 
 
 def kinds(hint: Any) -> Iterator[str]:

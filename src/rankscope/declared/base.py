@@ -54,6 +54,14 @@ class Declared(metaclass=_Family):
     def check(self) -> None:
         """Refuse parameters that do not go together; override where there are such."""
 
+    def ready(self) -> Self:
+        """The thing itself, or an error where a parameter that it needs was never said."""
+        missing = [name for name in required(type(self)) if getattr(self, name) is None]
+        if missing:
+            how = f"{self}@10" if missing == [self.at] == ["cutoff"] else f"{type(self).__name__}({missing[0]}=...)"
+            raise InputError(f"{self} needs {missing[0]}: write {how}")
+        return self
+
     def __matmul__(self, value: Any) -> Self:
         said = {f.name: getattr(self, f.name) for f in _fields(self)}
         return cut(type(self), said, value)  # type: ignore[no-any-return]
@@ -99,5 +107,6 @@ def parameters(cls: type[Declared]) -> dict[str, tuple[Any, Param]]:
 
 
 def required(cls: type[Declared]) -> list[str]:
-    """The parameters that have no default."""
-    return [f.name for f in _fields(cls) if _default(f) is MISSING]
+    """The parameters that must be said: those without a default, and those marked as needed."""
+    known = parameters(cls)
+    return [f.name for f in _fields(cls) if _default(f) is MISSING or known[f.name][1].needed]

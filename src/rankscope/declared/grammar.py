@@ -45,18 +45,18 @@ def parse_all(kind: type[Declared], text: str) -> tuple[Any, ...]:
     try:
         if match["at"] is None:
             return (_complete(cls, said),)
-        return tuple(cut(cls, said, _literal_text(part)) for part in match["at"].split(","))
+        return tuple(cut(cls, said, _literal_text(part)).ready() for part in match["at"].split(","))
     except InputError as error:
         message = str(error)
         raise InputError(message if message.startswith(kind.kind) else f"{kind.kind} {text!r}: {message}") from None
 
 
 def _complete(cls: Any, said: Mapping[str, Any]) -> Any:
-    missing = [name for name in required(cls) if name not in said]
-    if missing:
-        how = f"{cls.__name__}@10" if missing == [cls.at] == ["cutoff"] else f"{cls.__name__}({missing[0]}=...)"
-        raise InputError(f"{cls.__name__} needs {missing[0]}: write {how}")
-    return cls(**said)
+    try:
+        return cls(**said).ready()
+    except TypeError:
+        missing = next(name for name in required(cls) if name not in said)
+        raise InputError(f"{cls.__name__} needs {missing}: write {cls.__name__}({missing}=...)") from None
 
 
 def _keywords(kind: type[Declared], inside: str, text: str) -> list[tuple[str, Any]]:

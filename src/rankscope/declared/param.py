@@ -15,6 +15,7 @@ from rankscope.errors import InputError
 class Param:
     """What a parameter means, its bounds, and the other names people know it by.
 
+    A parameter that is ``needed`` may be left out at first, as in ``P(level=2) @ 5``, but not when it is used.
     ``also`` maps another name to the values that are spelled differently there, if any.
     """
 
@@ -23,6 +24,7 @@ class Param:
     high: float = math.inf
     above: float = -math.inf
     also: Mapping[str, Mapping[Any, Any]] = field(default_factory=dict)
+    needed: bool = False
 
     @property
     def bounds(self) -> str:

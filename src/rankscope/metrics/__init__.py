@@ -51,9 +51,9 @@ def parse_many(text: str | Metric | type[Metric]) -> list[tuple[str, Metric]]:
     [('nDCG@5', nDCG@5), ('nDCG@10', nDCG@10)]
     """
     if isinstance(text, Metric):
-        return [(str(text), text)]
+        return [(str(text), text.ready())]
     if isinstance(text, type) and issubclass(text, Metric):
-        return [(text.__name__, parse(text.__name__))]
+        return [(text.__name__, text().ready())]
     if not isinstance(text, str):
         raise InputError(f"a metric is a name like 'nDCG@10' or an object like nDCG @ 10, not {text!r}")
     parts = _split(text)

@@ -17,7 +17,7 @@ from rankscope.metrics.trec import TrecName
 # --- the vocabulary of parameters: each is explained and bounded here, once, for every metric -------
 
 Cutoff = Annotated[int | None, Param("look no further than this rank", low=1)]
-NeededCutoff = Annotated[int, Param("look no further than this rank", low=1)]
+NeededCutoff = Annotated[int | None, Param("look no further than this rank", low=1, needed=True)]
 Level = Annotated[float, Param("the lowest grade that counts as relevant", low=0, also={"rel": {}, "min_rel": {}})]
 JudgedOnly = Annotated[bool, Param("leave out documents that nobody graded, and close the gaps")]
 MaxGrade = Annotated[float, Param("the highest grade of the scale", above=0, also={"max_rel": {}})]
@@ -144,6 +144,7 @@ class Metric(Declared, kind="metric"):
 
     def taken_apart(self, lists: Lists) -> Terms:
         """The terms over what the metric looks at: graded documents only if asked, and the top k."""
+        self.ready()
         if getattr(self, "judged_only", False):
             lists = lists.condensed
         return self.terms(lists.top(getattr(self, "cutoff", None)))
@@ -230,7 +231,7 @@ def needs_cutoff(metric: Metric, name: str, values: set[str]) -> None:
     """Refuse a convention that speaks of k where there is no k."""
     value = getattr(metric, name)
     if isinstance(value, str) and value in values and getattr(metric, "cutoff", None) is None:
-        raise InputError(f"{metric}: {name}={value!r} needs a cutoff, write {str(metric)[:-1]}, cutoff=10)")
+        raise InputError(f"{metric}: {name}={value!r} needs a cutoff, write {metric}@10")
 
 
 def first(marked: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -163,11 +163,15 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
     max_grade: Annotated[float | None, Param("the grade of the documents in the ideal 'max_grade_k'", above=0, also={"max_rel": {}})] = None
 
     def check(self) -> None:
-        """An ideal of k documents needs k, and a grade for them."""
+        """The grade of an ideal and the ideal made of it go together."""
         super().check()
-        needs_cutoff(self, "ideal", {"full_k", "max_grade_k"})
         if (self.ideal == "max_grade_k") != (self.max_grade is not None):
             raise InputError(f"nDCG: ideal='max_grade_k' and max_grade go together, as in nDCG(ideal='max_grade_k', max_grade=3)@{self.cutoff or 10}")
+
+    def ready(self) -> Self:
+        """An ideal of k documents needs k."""
+        needs_cutoff(self, "ideal", {"full_k", "max_grade_k"})
+        return super().ready()
 
     @property
     def range(self) -> tuple[float, float]:

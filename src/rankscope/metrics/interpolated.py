@@ -43,7 +43,7 @@ class IPrec(Metric, aliases=("InterpolatedPrecision",), at="recall"):
     examples = (Example("IPrec@0.5", (1, 0, 1, 0), "2 / 3", {"known": 4}),)
     trec = (TrecName("iprec_at_recall", sets="recall", defaults=TENTHS, reads=float, writes=two_places),)
 
-    recall: Annotated[float, Param("the share of the known relevant documents", low=0, high=1)]
+    recall: Annotated[float | None, Param("the share of the known relevant documents", low=0, high=1, needed=True)] = None
     level: Level = 1.0
     compat: Compat = 10
     judged_only: JudgedOnly = False
@@ -51,7 +51,7 @@ class IPrec(Metric, aliases=("InterpolatedPrecision",), at="recall"):
     def terms(self, lists: Lists) -> Terms:
         relevant = lists.relevant(self.level)
         precision = running(relevant) / lists.rank
-        need = documents_needed(self.recall, lists.known(self.level), self.compat)
+        need = documents_needed(float(self.recall or 0), lists.known(self.level), self.compat)
         return Terms(lists, {"best from here on": best_beyond(relevant, precision, need), "precision so far": precision})
 
 

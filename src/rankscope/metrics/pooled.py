@@ -23,7 +23,7 @@ class Judged(Metric):
     positions = False
     better = "neither"
 
-    cutoff: NeededCutoff
+    cutoff: NeededCutoff = None
 
     def terms(self, lists: Lists) -> Terms:
         return Terms(lists, {"in the qrels": lists.shown}, lists.retrieved)

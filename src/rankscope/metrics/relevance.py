@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -50,16 +50,16 @@ class P(_Binary, aliases=("Precision",)):
     positions = False
     trec = (TrecName("P", sets="cutoff", defaults=CUTOFFS),)
 
-    cutoff: NeededCutoff
+    cutoff: NeededCutoff = None
     denominator: Annotated[
         Literal["k", "min_k_listlen", "min_k_relevant"], Param("k, or the smaller of k and the documents returned or known relevant")
     ] = "k"
 
     def terms(self, lists: Lists) -> Terms:
         out_of: dict[str, Array | float] = {
-            "k": float(self.cutoff),
+            "k": float(self.cutoff or 0),
             "min_k_listlen": lists.retrieved,
-            "min_k_relevant": np.minimum(self.known(lists), self.cutoff),
+            "min_k_relevant": np.minimum(self.known(lists), float(self.cutoff or 0)),
         }
         return Terms(lists, {"relevant": self.relevant(lists)}, out_of[self.denominator])
 
@@ -75,7 +75,7 @@ class R(_Binary, aliases=("Recall",)):
     positions = False
     trec = (TrecName("recall", sets="cutoff", defaults=CUTOFFS),)
 
-    cutoff: NeededCutoff
+    cutoff: NeededCutoff = None
     denominator: Annotated[
         Literal["relevant", "min_k_relevant", "positives_in_list"],
         Param("known relevant, the smaller of that and k, or relevant in the returned list"),
@@ -89,7 +89,7 @@ class R(_Binary, aliases=("Recall",)):
     def terms(self, lists: Lists) -> Terms:
         out_of = {
             "relevant": self.known(lists),
-            "min_k_relevant": np.minimum(self.known(lists), self.cutoff),
+            "min_k_relevant": np.minimum(self.known(lists), float(self.cutoff or 0)),
             "positives_in_list": self.found_anywhere(lists),
         }
         return Terms(lists, {"relevant": self.relevant(lists)}, out_of[self.denominator])
@@ -105,12 +105,12 @@ class F(_Binary, aliases=("F1",)):
     examples = (Example("F@4", (1, 0, 1, 0), "2 * 2 / (3 + 4)", {"known": 3}),)
     positions = False
 
-    cutoff: NeededCutoff
+    cutoff: NeededCutoff = None
     beta: Beta = 1.0
 
     def terms(self, lists: Lists) -> Terms:
         b = self.beta**2
-        return Terms(lists, {"relevant": self.relevant(lists), "1 + beta²": np.asarray(1 + b)}, b * self.known(lists) + self.cutoff)
+        return Terms(lists, {"relevant": self.relevant(lists), "1 + beta²": np.asarray(1 + b)}, b * self.known(lists) + float(self.cutoff or 0))
 
 
 class Success(_Binary, aliases=("hit_rate", "HitRate", "hit")):
@@ -125,7 +125,7 @@ class Success(_Binary, aliases=("hit_rate", "HitRate", "hit")):
     counts = "one"
     trec = (TrecName("success", sets="cutoff", defaults=(1, 5, 10)),)
 
-    cutoff: NeededCutoff
+    cutoff: NeededCutoff = None
 
     def terms(self, lists: Lists) -> Terms:
         return Terms(lists, {"first relevant": first(self.relevant(lists))})
@@ -174,9 +174,10 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision")):
         Param("known relevant, the smaller of that and k or the list's length, hits in the top k, or k"),
     ] = "relevant"
 
-    def check(self) -> None:
+    def ready(self) -> Self:
         """Divisors of k need a k."""
         needs_cutoff(self, "denominator", {"min_k_relevant", "k"})
+        return super().ready()
 
     @property
     def monotone(self) -> bool:

@@ -52,10 +52,10 @@ def _made(of: Any, changes: dict[str, Any]) -> list[Metric]:
     """The class or metric with these changes, in a list; an empty one where they do not go together."""
     try:
         if isinstance(of, Metric):
-            return [of.having(**changes)]
+            return [of.having(**changes).ready()]
         hints = parameters(of)
-        needed = {name: next(iter(_values(*hints[name]))) for name in required(of)}
-        return [of(**{**needed, **changes})]
+        needed = {name: next(v for v in _values(*hints[name]) if v is not None) for name in required(of)}
+        return [of(**{**needed, **changes}).ready()]
     except (InputError, TypeError):
         return []
 

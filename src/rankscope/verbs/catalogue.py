@@ -14,7 +14,7 @@ from rankscope.blocks import EMPTY, Block, Code, Column, Facts, Heading, Paragra
 from rankscope.declared import Table as Written
 from rankscope.declared import family, parameters, plain, required
 from rankscope.errors import InputError
-from rankscope.metrics import DEFAULT, NICKNAMES, Metric, families, parse, parse_many
+from rankscope.metrics import DEFAULT, NICKNAMES, Example, Metric, families, parse, parse_many
 
 
 def metric_called(name: str) -> type[Metric]:
@@ -197,11 +197,12 @@ def takes(cls: type[Metric], name: str) -> str:
 
 
 def default_of(cls: type[Metric], name: str) -> Any:
+    """The default of a parameter."""
     return next(f.default for f in fields(cls) if f.name == name)
 
 
 def _worked(cls: type[Metric]) -> Iterator[str]:
-    """The examples as arithmetic, with what it comes to: the laws say that the two agree."""
+    """The examples as arithmetic, with what it comes to."""
     for example in cls.examples:
         grades = " ".join("?" if grade is None else f"{grade:g}" for grade in example.grades)
         more = "".join(f", {name} {value}" for name, value in (example.more or {}).items())
@@ -210,7 +211,8 @@ def _worked(cls: type[Metric]) -> Iterator[str]:
         yield f"  = {value_of(example):.4f}"
 
 
-def value_of(example: Any) -> float:
+def value_of(example: Example) -> float:
+    """What a worked example comes to; the laws say that its arithmetic agrees."""
     return float(parse(example.metric).of(list(example.grades), **(example.more or {})))
 
 
@@ -233,6 +235,7 @@ def _empty(m: Metric) -> str:
 
 
 def trec_names(cls: type[Metric]) -> list[str]:
+    """The names that trec_eval has for it."""
     return [spec.name for spec in cls.__dict__.get("trec", ())]
 
 
