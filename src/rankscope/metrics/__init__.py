@@ -26,6 +26,8 @@ DEFAULT = ("nDCG@10", "AP", "RR@10", "R@100", "P@10", "Judged@10")
 
 NICKNAMES = ("official", "all_trec")
 
+FAMILIES = ("relevance", "gain", "browsing", "pooled", "interpolated", "pairs", "counts")
+
 
 def parse(text: str | Metric | type[Metric]) -> Metric:
     """Read one metric: ``nDCG(gain='exponential')@10``, ``mrr@10`` or trec_eval's ``ndcg_cut_10``.
@@ -81,8 +83,8 @@ def _read(text: str) -> list[tuple[str, Metric]]:
 
 
 def families() -> dict[str, list[type[Metric]]]:
-    """The catalogue by family, each metric once."""
-    out: dict[str, list[type[Metric]]] = {}
+    """The catalogue by family, each metric once, the families most asked for first."""
+    out: dict[str, list[type[Metric]]] = {name: [] for name in FAMILIES}
     for cls in dict.fromkeys(CATALOGUE.values()):
         out.setdefault(cls.__module__.rpartition(".")[2], []).append(cls)
     return out
