@@ -14,13 +14,17 @@ from typing import Any, TextIO
 USAGE, INTERNAL, INTERRUPTED, BROKEN_PIPE = 2, 70, 130, 141
 
 
+class ReaderGoneError(Exception):
+    """A broken pipe, by a name that click does not catch and take for success."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code."""
     _speak_utf8(sys.stdout, sys.stderr)
     try:
         code = _run(argv)
-        sys.stdout.flush()
-    except BrokenPipeError:
+        _flush()
+    except (ReaderGoneError, BrokenPipeError):
         _close_quietly(sys.stdout)
         return BROKEN_PIPE
     except KeyboardInterrupt:
@@ -44,7 +48,7 @@ def _run(argv: Sequence[str] | None) -> int:
         return _fail(_usage(error), USAGE)
     except RankscopeError as error:
         return _fail(str(error), error.exit_code)
-    except BrokenPipeError:
+    except (ReaderGoneError, BrokenPipeError):
         raise
     except MemoryError:
         return _fail(
@@ -77,21 +81,36 @@ def _bug(error: Exception) -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    sys.stdout.flush()
-    sys.stderr.write(message + "\n")
+    try:
+        _flush()
+    except BrokenPipeError:
+        raise
+    except OSError:  # a full disk, already told
+        _close_quietly(sys.stdout)
+    _say(message)
     return code
 
 
+def _say(message: str) -> None:
+    if sys.stderr is not None:
+        sys.stderr.write(message + "\n")
+
+
+def _flush() -> None:
+    if sys.stdout is not None:  # as it is where the shell closed it
+        sys.stdout.flush()
+
+
 def _interrupted() -> int:
-    sys.stderr.write("interrupted\n")
+    _say("interrupted")
     return INTERRUPTED
 
 
-def _speak_utf8(*streams: TextIO) -> None:
+def _speak_utf8(*streams: TextIO | None) -> None:
     """Never fail on a sign: UTF-8 for files and pipes, escapes for what a terminal cannot show."""
     for stream in streams:
         reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
+        if stream is not None and reconfigure is not None:
             encoding = None if stream.isatty() or os.environ.get("PYTHONIOENCODING") else "utf-8"
             reconfigure(encoding=encoding, errors="backslashreplace")
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from importlib import import_module
+from typing import Any
 
 import click
 
 from rankscope import __version__
+from rankscope.cli import ReaderGoneError
 
 COMMANDS = ("evaluate", "metrics", "demo", "completion")
 
@@ -27,6 +29,13 @@ class Lazy(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; a broken pipe is told by a name of ours."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise ReaderGoneError from error
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -43,7 +52,7 @@ class Lazy(click.Group):
 @click.version_option(__version__, "--version", "-V", message="rankscope %(version)s")
 @click.pass_context
 def app(ctx: click.Context) -> None:
-    r"""Learn whether rankings are good, in numbers you can defend.
+    """Learn whether rankings are good, in numbers you can defend.
 
     \b
     Examples:
@@ -51,6 +60,6 @@ def app(ctx: click.Context) -> None:
       rankscope evaluate qrels.txt my.run             score one ranking
       rankscope evaluate qrels.txt a.run b.run -m nDCG@10 -m RR
       rankscope metrics ERR                           what a metric means
-    """
+    """  # noqa: D301 - click reads the \b
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

@@ -12,14 +12,14 @@ from rankscope.cli import output
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:
-    r"""Print the script that completes commands, metrics and files in your SHELL.
+    """Print the script that completes commands, metrics and files in your SHELL.
 
     \b
     Examples:
       rankscope completion bash >> ~/.bashrc
       rankscope completion zsh >> ~/.zshrc
       rankscope completion fish > ~/.config/fish/completions/rankscope.fish
-    """
+    """  # noqa: D301 - click reads the \b
     kind = get_completion_class(shell)
     assert kind is not None
     # the script of the base class: bash's own checks the version of whatever bash there is

@@ -16,13 +16,13 @@ from rankscope.cli import output
     help="Copy the demo's files into DIR, to try commands on them.",
 )
 def command(to: str | None) -> None:
-    r"""Evaluate three real rankings that come along, offline, and tell how to read the result.
+    """Evaluate three real rankings that come along, offline, and tell how to read the result.
 
     \b
     Examples:
       rankscope demo
       rankscope demo --copy demo
-    """
+    """  # noqa: D301 - click reads the \b
     from rankscope.verbs import demo
 
     if to is not None:

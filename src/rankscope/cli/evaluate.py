@@ -88,7 +88,7 @@ def command(
     out: str | None,
     **policies: Any,
 ) -> None:
-    r"""Score one or more RUNs against the judgments in QRELS.
+    """Score one or more RUNs against the judgments in QRELS.
 
     Files may be TREC, CSV, TSV, JSON, JSON lines or Parquet, also compressed; - is standard input. A RUN may
     be given a name: bm25=path/to/file.
@@ -99,7 +99,7 @@ def command(
       rankscope evaluate qrels.txt new=out.run -m "nDCG@5,10 RR" --per-query
       rankscope evaluate qrels.txt my.run -m official --format trec
       rankscope evaluate qrels.txt *.run -o scores.csv
-    """
+    """  # noqa: D301 - click reads the \b
     if qrels is None or not runs:
         what = "no run was given" if qrels else "no qrels and no run were given"
         raise InputError(
@@ -116,7 +116,7 @@ def command(
         scores = evaluate(qrels, named, list(metrics) or None, progress=progress, **policies)
     if not quiet:
         _tell(scores, form)
-        if sys.stdout.isatty() and sys.stderr.isatty():
+        if output.watched(sys.stdout) and output.watched(sys.stderr):
             output.say("")
     output.write(PRINTERS[form](scores, per_query, out), out)
     if out not in {None, "-"} and not quiet:

@@ -21,15 +21,15 @@ from rankscope.cli.names import FamilyName
 )
 @click.option("-o", "--output", "out", type=click.Path(), metavar="FILE", help="Write to FILE (.json .txt).")
 def command(name: str | None, traits: bool, form: str | None, out: str | None) -> None:
-    r"""List the metrics, or tell all about one.
+    """List the metrics, or tell all about one.
 
     \b
     Examples:
       rankscope metrics               every metric in a line
       rankscope metrics nDCG          formula, convention, parameters, an example
-      rankscope metrics ndcg_cut_10   trec_eval's and everyday names are known, too
+      rankscope metrics ndcg_cut_10   trec_eval's names are known, too
       rankscope metrics --format json
-    """
+    """  # noqa: D301 - click reads the \b
     output.check_place(out)
     form = output.format_of(form, out)
     if form not in {"table", "json"}:

@@ -43,11 +43,16 @@ def check_place(out: str | None) -> None:
         raise InputError(f"{out}: there is no folder {folder} to write into (mkdir -p {folder} makes it)")
 
 
-def colour_on(stream: TextIO) -> bool:
+def watched(stream: TextIO | None) -> bool:
+    """Whether someone looks at this stream; there is none where the shell closed it."""
+    return stream is not None and stream.isatty()
+
+
+def colour_on(stream: TextIO | None) -> bool:
     """Whether to use colour: what NO_COLOR and FORCE_COLOR say, else whether someone looks."""
     if os.environ.get("NO_COLOR"):
         return False
-    return bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
+    return bool(os.environ.get("FORCE_COLOR")) or (watched(stream) and os.environ.get("TERM") != "dumb")
 
 
 def width() -> int:
@@ -58,8 +63,7 @@ def width() -> int:
 def write(pieces: Iterable[str], out: str | None = None) -> None:
     """Write to stdout, or to a file that is there in full or not at all."""
     if out is None or out == "-":
-        for piece in pieces:
-            click.echo(piece, nl=False, color=colour_on(sys.stdout))
+        _to_stdout(pieces)
         return
     place = Path(os.path.realpath(out))
     try:
@@ -72,6 +76,18 @@ def write(pieces: Iterable[str], out: str | None = None) -> None:
         raise
     except OSError as error:
         raise InputError(f"{out}: cannot be written: {error.strerror or error}") from error
+
+
+def _to_stdout(pieces: Iterable[str]) -> None:
+    try:
+        if sys.stdout is not None:  # as it is where the shell closed it
+            for piece in pieces:  # in small parts: one large write may not tell that nobody reads
+                sys.stdout.writelines(piece.splitlines(keepends=True))
+            sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise InputError(f"standard output cannot be written: {error.strerror or error}") from error
 
 
 def _replace(place: Path, pieces: Iterable[str]) -> None:

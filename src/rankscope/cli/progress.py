@@ -8,13 +8,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from rankscope.cli.output import watched
+
 LARGE = 50_000_000  # bytes that take long enough to be worth a bar
 
 
 @contextmanager
 def bar(paths: Sequence[str], wanted: bool = True) -> Iterator[Callable[[str], None] | None]:
     """Give the function to call after each run, or None where no bar is shown."""
-    if not wanted or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb" or not _long(paths):
+    if not wanted or not watched(sys.stderr) or os.environ.get("TERM") == "dumb" or not _long(paths):
         yield None
         return
     from rich.console import Console

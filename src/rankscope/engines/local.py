@@ -58,7 +58,7 @@ def _pool(qrels: Qrels, run: Run, ranked: _Ranked, number: dict[str, int]) -> pl
     judgments = qrels.frame.select("query_id", "doc_id", "grade")
     row = run.rows_of(judgments["doc_id"])
     hits = run.frame.select("query_id", "doc_id", "score")[row].with_columns(pl.Series("place", ranked.place_of(row), dtype=pl.Int64))
-    codes = pl.DataFrame({"query_id": list(number), "query": list(number.values())}, schema_overrides={"query": pl.Int64})
+    codes = pl.DataFrame({"query_id": list(number), "query": list(number.values())}, schema={"query_id": pl.String, "query": pl.Int64})
     return (
         judgments.join(hits, on=["query_id", "doc_id"], how="left", maintain_order="left")
         .join(codes, on="query_id", how="left", maintain_order="left")

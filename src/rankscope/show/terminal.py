@@ -117,7 +117,7 @@ def _wrapped(text: str, width: int, first: str, rest: str) -> list[str]:
         width,
         initial_indent=first,
         subsequent_indent=rest,
-        break_long_words=False,
+        break_long_words=True,
         break_on_hyphens=False,
     )
 

@@ -20,13 +20,30 @@ MARKDOWN = {**{sign: "\\" + sign for sign in "\\|*_`[]"}, "<": "&lt;", "&": "&am
 
 
 def as_json(thing: Mapping[str, Any]) -> str:
-    """One JSON object, for machines and for eyes. A NaN is an error here, never output."""
-    return json.dumps(thing, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+    """One JSON object, for machines and for eyes: a record a line. A NaN is an error here, never output."""
+    parts = [f"  {_dumped(key)}: {_spread(value)}" for key, value in thing.items()]
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _spread(value: Any) -> str:
+    if isinstance(value, Mapping) and value:
+        return (
+            "{\n"
+            + ",\n".join(f"    {_dumped(key)}: {_dumped(part)}" for key, part in value.items())
+            + "\n  }"
+        )
+    if isinstance(value, list) and value:
+        return "[\n" + ",\n".join(f"    {_dumped(part)}" for part in value) + "\n  ]"
+    return _dumped(value)
+
+
+def _dumped(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def as_jsonl(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """One JSON object a line."""
-    return (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
+    return (_dumped(row) + "\n" for row in rows)
 
 
 def as_csv(header: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:

@@ -76,9 +76,10 @@ def blocks_of(scores: Scores) -> list[Block]:
             )
         ),
         EMPTY,
-        Heading("On these files"),
+        Heading("On these files, or on a copy of them"),
         Code(
             (
+                str(folder()),
                 "rankscope demo --copy demo",
                 "rankscope evaluate demo/qrels.txt demo/bm25.run.gz demo/dense.run.gz",
             )

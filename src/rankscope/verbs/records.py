@@ -20,15 +20,17 @@ def envelope(scores: Scores, per_query: bool = False) -> dict[str, Any]:
         "schema": "rankscope/evaluate/1",
         "rankscope": __version__,
         "conventions": dict(scores.conventions),
-        "inputs": [
-            {"path": source.path or source.label, "sha256": source.sha256() if source.sha256 else None}
-            for source in scores.inputs
-        ],
+        "inputs": [_input(source) for source in scores.inputs],
         "data_health": scores.data_health,
         "results": list(means(scores)),
         "per_query": list(query_values(scores)) if per_query else [],
         "warnings": [warned.as_dict() for warned in scores.warnings],
     }
+
+
+def _input(source: Any) -> dict[str, Any]:
+    path = source.path or ("-" if source.label == "standard input" else source.label)
+    return {"path": path, "sha256": source.sha256() if source.sha256 else None}
 
 
 def means(scores: Scores) -> Iterator[dict[str, Any]]:
@@ -58,13 +60,18 @@ def trec_lines(scores: Scores, per_query: bool = False) -> Iterator[str]:
     several = len(scores.runs) > 1
     for run in scores.runs:
         means = {mean.metric: mean.value for mean in scores.board if mean.run == run.name}
+        if several:
+            yield _runid(run.name)
         if per_query:
             yield from _query_lines(run)
-        tag = run.name if several else run.tag
-        if tag:
-            yield f"{'runid':<22}\tall\t{tag}\n"
+        if run.tag and not several:
+            yield _runid(run.tag)
         for metric, value in means.items():
             yield from _trec_line(metric, "all", value)
+
+
+def _runid(name: str) -> str:
+    return f"{'runid':<22}\tall\t{name}\n"
 
 
 def _query_lines(run: RunScores) -> Iterator[str]:

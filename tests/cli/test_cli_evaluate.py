@@ -1,0 +1,150 @@
+"""``rankscope evaluate``: inputs, names, the table, mistakes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+GIVEN = ("evaluate", "qrels.txt", "good.run", "poor.run")
+
+
+def row(out: Any, name: Any) -> Any:
+    return next(line.split() for line in out.splitlines() if line.split()[:1] == [name])
+
+
+def test_answer_first_then_doubt_then_conventions(run: Any) -> None:
+    said = run(*GIVEN)
+    assert said.code == 0
+    answer, doubt, small, after = (said.out.index(part) for part in ("good", "▲", "ties:", "next:"))
+    assert answer < doubt < small < after
+    assert row(said.out, "run") == ["run", "nDCG@10", "AP", "RR@10", "R@100", "P@10", "Judged@10"]
+    assert row(said.out, "good")[1:4] == ["1.0000", "1.0000", "1.0000"]
+    assert "2 judged queries" in said.out
+    assert "my_poor has no ranking for 1 of 2 judged queries (q2)" in " ".join(said.out.split())
+
+
+def test_notes_go_to_stderr_and_can_be_dropped(run: Any) -> None:
+    assert re.match(r"read qrels.txt as TREC qrels: 5 judgments, 2 queries", run(*GIVEN).err)
+    assert run(*GIVEN, "--quiet").err == ""
+
+
+def test_conventions_tell_only_what_the_metrics_rest_on(run: Any) -> None:
+    assert "gain" not in run(*GIVEN, "-m", "AP").out
+    assert "relevant: grade" not in run(*GIVEN, "-m", "nDCG@10").out
+    assert "linear gain unless named" in run(*GIVEN, "-m", "nDCG@10 nDCG(gain='exponential')@10").out
+    assert "top grade for ERR@5: 4" in run(*GIVEN, "-m", "ERR@5").out
+    assert "rankings cut at 3" in run(*GIVEN, "--depth", "3").out
+
+
+def test_metrics_repeated_or_in_one_string(run: Any) -> None:
+    said = run(*GIVEN, "-m", "nDCG@5,10 RR", "-m", "P@1")
+    assert row(said.out, "run") == ["run", "nDCG@5", "nDCG@10", "RR", "P@1"]
+
+
+def test_a_run_may_be_named(run: Any) -> None:
+    said = run("evaluate", "qrels.txt", "new=good.run", "poor.run", "-m", "RR")
+    assert row(said.out, "new") == ["new", "1.0000"]
+    assert row(said.out, "my_poor")
+
+
+def test_a_file_with_an_equals_sign_is_a_file(run: Any) -> None:
+    Path("a=good.run").write_bytes(Path("good.run").read_bytes())
+    assert row(run("evaluate", "qrels.txt", "a=good.run", "-m", "RR").out, "good")
+
+
+def test_standard_input(run: Any, monkeypatch: Any) -> None:
+    with Path("good.run").open() as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        said = run("evaluate", "qrels.txt", "mine=-", "-m", "RR", "--format", "json")
+    assert '{"run": "mine", "metric": "RR", "asked": "RR", "value": 1.0, "queries": 2}' in said.out
+    assert '{"path": "-", "sha256": ' in said.out
+
+
+def test_undefined_is_a_dash_and_counted(run: Any) -> None:
+    said = run("evaluate", "qrels.txt", "poor.run", "-m", "RR(not_found='skip')@1")
+    assert row(said.out, "my_poor") == ["my_poor", "-"]
+    assert "is undefined for 2 queries: left out of its mean" in said.out
+    assert "nan" not in said.out.lower()
+
+
+def test_counts_have_no_decimals(run: Any) -> None:
+    assert row(run(*GIVEN, "-m", "NumRet").out, "good") == ["good", "5"]
+
+
+def test_per_query(run: Any) -> None:
+    out = run(*GIVEN, "-m", "RR", "--per-query").out
+    assert ["q1", "my_poor", "0.3333"] in [line.split() for line in out.splitlines()]
+    alone = run("evaluate", "qrels.txt", "good.run", "-m", "RR", "--per-query").out
+    assert ["q2", "1.0000"] in [line.split() for line in alone.splitlines()]
+
+
+def test_the_queries_of_each_run_are_shown_where_they_differ(run: Any) -> None:
+    out = run(*GIVEN, "-m", "RR", "--queries", "run").out
+    assert row(out, "good") == ["good", "1.0000", "2"]
+    assert row(out, "my_poor") == ["my_poor", "0.3333", "1"]
+
+
+def test_many_runs_do_not_drown_the_answer(run: Any) -> None:
+    text = Path("poor.run").read_text()
+    for i in range(24):
+        Path(f"r{i}.run").write_text(text.replace("my_poor", f"r{i}"))
+    said = run("evaluate", "qrels.txt", *(f"r{i}.run" for i in range(24)))
+    assert len(said.err.splitlines()) == 2
+    assert "read 24 runs as TREC runs: 3 rows, 1 queries each" in said.err
+    assert said.out.count("▲") <= 3
+    assert "and 23 more runs like it" in " ".join(said.out.split())
+
+
+def test_best_values_are_bold_on_a_terminal(run: Any, monkeypatch: Any) -> None:
+    assert "\x1b" not in run(*GIVEN).out
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[1m1.0000\x1b[0m" in run(*GIVEN).out
+    assert "\x1b[1m" not in run("evaluate", "qrels.txt", "good.run").out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in run(*GIVEN).out
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_tables_keep_to_the_width(run: Any, monkeypatch: Any, columns: Any) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    name = "a-very-long_name.of" * 5
+    for extra in ([], ["-m", "official"], ["-m", "all_trec"], ["-m", "nDCG@10", "--per-query"]):
+        out = run("evaluate", "qrels.txt", f"{name}=good.run", "poor.run", *extra).out
+        assert max(map(len, out.splitlines())) <= columns
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "told"),
+    [
+        ([], 2, "no qrels and no run were given"),
+        (["qrels.txt"], 2, "no run was given"),
+        (["qrels.txt", "nope.run"], 2, "nope.run: no such file"),
+        (["nope.txt", "good.run"], 2, "nope.txt: no such file"),
+        (["qrels.txt", "."], 2, "a folder, not a file"),
+        (["good.run", "qrels.txt"], 2, "not qrels"),
+        (["-", "-"], 2, "only once"),
+        (["qrels.txt", "a=good.run", "a=poor.run"], 2, "another run is called a"),
+        (["qrels.txt", "=good.run"], 2, "name=path"),
+        (["qrels.txt", "good.run", "-m", "nDGC@10"], 2, "did you mean nDCG?"),
+        (["qrels.txt", "good.run", "-m", "P(level='x')@5"], 2, "level is a number"),
+        (["qrels.txt", "good.run", "-m", "R(foo=1)@5"], 2, "not foo"),
+        (["qrels.txt", "good.run", "--depth", "0"], 2, "--depth"),
+        (["qrels.txt", "good.run", "--ties", "trek"], 2, "'trec'"),
+        (["qrels.txt", "good.run", "--formt", "csv"], 2, "--format"),
+        (["qrels.txt", "good.run", "-o", "none/x.json"], 2, "there is no folder none"),
+        (["qrels.txt", "good.run", "-o", "."], 2, "a folder"),
+        (["qrels.txt", "good.run", "-o", "x.xlsx"], 2, "name one with --format"),
+        (["qrels.txt", "other.run"], 3, "no query of other.run is judged"),
+        (["qrels.txt", "twice.run"], 2, "--duplicates first or best"),
+    ],
+)
+def test_mistakes_are_one_clear_line(run: Any, args: Any, code: Any, told: Any) -> None:
+    Path("other.run").write_text("z Q0 d1 1 2 other\n")
+    Path("twice.run").write_text("q1 Q0 d1 1 2 t\nq1 Q0 d1 2 1 t\n")
+    said = run("evaluate", *args)
+    assert (said.code, said.out) == (code, "")
+    assert told in said.err
+    assert len(said.err.splitlines()) == 1

@@ -1,0 +1,140 @@
+"""``rankscope metrics``, ``demo`` and ``completion``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rankscope.metrics import families
+from rankscope.testing.examples import worked_out
+from rankscope.verbs.demo import folder as demo_folder
+
+ALL = [cls.__name__ for group in families().values() for cls in group]
+
+
+def test_every_metric_is_listed_once(run: Any) -> None:
+    out = run("metrics").out
+    firsts = [line.split()[0] for line in out.splitlines() if line.strip()]
+    assert all(firsts.count(name) == 1 for name in ALL)
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_traits_have_a_row_each(run: Any) -> None:
+    out = run("metrics", "--table").out
+    firsts = [line.split()[0] for line in out.splitlines() if line[1:2].strip()]
+    assert [name for name in firsts if name in ALL] == ALL
+    assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_each_is_told_in_full(run: Any, name: Any) -> None:
+    said = run("metrics", name)
+    assert said.code == 0
+    assert said.out.startswith(f" {name}: ")
+    for part in ("formula", "traits", "Worked example", "source", "next:"):
+        assert part in said.out
+
+
+def test_err_in_full(run: Any) -> None:
+    out = run("metrics", "ERR").out
+    assert "= 7/8 + (1/8) * (3/8) / 3" in out
+    assert "= 0.8906" in out
+    assert "max_grade=4" in out
+    assert "max_rel" in out
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [("ndcg_cut_10", "nDCG"), ("map", "AP"), ("nDCG@10", "nDCG"), ("err", "ERR"), ("P", "P")],
+)
+def test_other_names_are_known(run: Any, said: Any, name: Any) -> None:
+    assert run("metrics", said).out.startswith(f" {name}: ")
+
+
+def test_unknown_names_are_refused_with_the_nearest(run: Any) -> None:
+    said = run("metrics", "nDGC")
+    assert (said.code, said.out) == (2, "")
+    assert "did you mean nDCG?" in said.err
+
+
+def test_the_catalogue_as_json(run: Any) -> None:
+    told = json.loads(run("metrics", "--format", "json").out)
+    assert list(told) == ["schema", "rankscope", "metrics"]
+    assert told["schema"] == "rankscope/metrics/1"
+    assert [entry["name"] for entry in told["metrics"]] == ALL
+    for entry in told["metrics"]:
+        for example in entry["examples"]:
+            assert example["value"] == pytest.approx(worked_out(example["arithmetic"]), abs=1e-12)
+    one = json.loads(run("metrics", "ERR", "--format", "json").out)
+    assert [p["name"] for p in one["metrics"][0]["parameters"]] == ["cutoff", "max_grade", "judged_only"]
+
+
+def test_the_catalogue_in_a_file(run: Any) -> None:
+    assert run("metrics", "-o", "m.json").code == 0
+    assert json.loads(Path("m.json").read_text())["metrics"]
+    assert run("metrics", "-o", "m.csv").code == 2
+    assert run("metrics", "ERR", "--table").code == 2
+
+
+def test_demo(run: Any) -> None:
+    said = run("demo")
+    assert said.code == 0
+    where = f"   {demo_folder()}"
+    assert where in said.out.splitlines()
+    assert max(len(line) for line in said.out.splitlines() if line != where) <= 80
+    for part in (
+        "No person judged",
+        "hybrid",
+        "rankscope evaluate qrels.txt my.run -m nDCG@10",
+        "demo --copy",
+    ):
+        assert part in said.out
+
+
+def test_demo_files_can_be_copied_and_scored(run: Any) -> None:
+    said = run("demo", "--copy", "there")
+    assert said.code == 0
+    assert sorted(path.name for path in Path("there").glob("*.run.gz")) == [
+        "bm25.run.gz",
+        "dense.run.gz",
+        "hybrid.run.gz",
+    ]
+    assert run(*said.out.split()[1:]).code == 0
+    again = run("demo", "--copy", "there")
+    assert again.code == 2
+    assert "is there already" in again.err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(run: Any, shell: Any) -> None:
+    said = run("completion", shell)
+    assert said.code == 0
+    assert f"_RANKSCOPE_COMPLETE={shell}_complete" in said.out
+
+
+def test_help_at_each_level_has_an_example(run: Any) -> None:
+    for command in ([], ["evaluate"], ["metrics"], ["demo"], ["completion"]):
+        said = run(*command, "--help")
+        assert said.code == 0
+        assert "Examples:\n    rankscope " in said.out
+        assert max(map(len, said.out.splitlines())) <= 80
+
+
+def test_alone_it_prints_help(run: Any) -> None:
+    said = run()
+    assert (said.code, said.err) == (0, "")
+    assert said.out == run("--help").out
+
+
+def test_mistyped_commands(run: Any) -> None:
+    said = run("evalute", "qrels.txt")
+    assert (said.code, said.out) == (2, "")
+    assert "did you mean evaluate?" in said.err
+    assert "there are evaluate, metrics" in run("zzz").err
+
+
+def test_version(run: Any) -> None:
+    assert run("--version").out.startswith("rankscope 0.")

@@ -1,0 +1,179 @@
+"""What only a real process shows: start-up, pipes, signals, exit codes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ENV = {
+    name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "FORCE_COLOR", "COLUMNS"}
+}
+POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")
+
+
+def rankscope(*args: Any, env: Any = None, **more: Any) -> Any:
+    command = [sys.executable, "-m", "rankscope", *args]
+    return subprocess.run(
+        command, capture_output=True, text=True, encoding="utf-8", env=ENV | (env or {}), check=False, **more
+    )
+
+
+def loaded(code: Any) -> Any:
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport sys\nprint(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        env=ENV,
+        check=True,
+    )
+    return set(done.stdout.split())
+
+
+def test_help_loads_nothing_heavy() -> None:
+    modules = loaded("from rankscope.cli import main\nmain(['--help'])")
+    assert "click" in modules
+    assert not {"numpy", "polars", "rich", "scipy"} & modules
+    modules = loaded("from rankscope.cli import main\nmain(['evaluate', '--help'])")
+    assert not {"numpy", "polars", "rich", "scipy"} & modules
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    assert not {"numpy", "polars", "rich", "scipy", "click"} & loaded("import rankscope")
+
+
+def test_evaluate_loads_no_scipy_and_no_console(folder: Any) -> None:
+    modules = loaded("from rankscope.cli import main\nmain(['evaluate', 'qrels.txt', 'good.run'])")
+    assert "polars" in modules
+    assert not {"scipy", "rich.console", "pandas"} & modules
+
+
+def test_output_into_a_pipe_is_plain(folder: Any) -> None:
+    done = rankscope("evaluate", "qrels.txt", "good.run", "poor.run")
+    assert done.returncode == 0
+    assert "\x1b" not in done.stdout + done.stderr
+
+
+def test_output_is_utf8_whatever_the_locale(folder: Any) -> None:
+    done = rankscope(
+        "evaluate",
+        "qrels.txt",
+        "good.run",
+        env={"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    )
+    assert done.returncode == 0
+    assert "grade ≥ 1" in done.stdout
+
+
+@POSIX
+def test_a_reader_that_goes_away_is_no_error(folder: Any) -> None:
+    rows = "".join(f"q{q} Q0 d{d} 1 {1 / (d + 1)} big\n" for q in range(2000) for d in range(10))
+    Path("big.run").write_text(rows)
+    Path("big.txt").write_text("".join(f"q{q} 0 d{q % 10} 1\n" for q in range(2000)))
+    for form in ("table", "jsonl", "json", "csv", "trec"):
+        command = [
+            sys.executable,
+            "-m",
+            "rankscope",
+            "evaluate",
+            "big.txt",
+            "big.run",
+            "--per-query",
+            "--format",
+            form,
+        ]
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV, text=True
+        )
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr is not None
+        told = process.stderr.read()
+        process.stderr.close()
+        assert process.wait() == 141, form
+        assert "Traceback" not in told
+        assert "Exception" not in told
+
+
+@POSIX
+def test_interrupted(folder: Any) -> None:
+    command = [sys.executable, "-m", "rankscope", "evaluate", "qrels.txt", "-"]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV, text=True
+    )
+    time.sleep(1.5)  # until it waits for its input
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err.strip()) == (130, "", "interrupted")
+
+
+def test_a_bug_is_one_line(run: Any, monkeypatch: Any) -> None:
+    def broken(*args: Any, **more: Any) -> None:
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr("rankscope.verbs.evaluate.evaluate", broken)
+    said = run("evaluate", "qrels.txt", "good.run")
+    assert said.code == 70
+    assert "a bug in rankscope" in said.err
+    assert "ZeroDivisionError: oops" in said.err
+    assert "RANKSCOPE_DEBUG=1" in said.err
+    assert len(said.err.splitlines()) == 1
+
+
+def test_a_bug_shows_its_traceback_when_asked(folder: Any, monkeypatch: Any, capsys: Any) -> None:
+    from rankscope.cli import main
+
+    def broken(*args: Any, **more: Any) -> None:
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr("rankscope.verbs.evaluate.evaluate", broken)
+    monkeypatch.setenv("RANKSCOPE_DEBUG", "1")
+    assert main(["evaluate", "qrels.txt", "good.run"]) == 70
+    assert "Traceback" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("rankscope eva", "evaluate"),
+        ("rankscope evaluate q r -m nD", "nDCG@10"),
+        ("rankscope metrics ER", "ERR"),
+    ],
+)
+def test_the_shell_completes(words: Any, expected: Any) -> None:
+    env = {
+        "_RANKSCOPE_COMPLETE": "bash_complete",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - 1),
+    }
+    assert f"plain,{expected}" in rankscope(env=env).stdout.splitlines()
+
+
+@POSIX
+def test_closed_streams_are_no_bug(folder: Any) -> None:
+    for closing, code in ((">&-", 0), ("2>&-", 0), (">&- 2>&-", 0), ("nope.run 2>&-", 2)):
+        command = f"{sys.executable} -m rankscope evaluate qrels.txt good.run {closing}"
+        done = subprocess.run(command, shell=True, capture_output=True, text=True, env=ENV, check=False)
+        assert done.returncode == code, closing
+        assert "bug" not in done.stderr
+
+
+@POSIX
+def test_a_full_disk_is_told(folder: Any) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full")
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "rankscope", "evaluate", "qrels.txt", "good.run", "-q"],
+            stdout=full, stderr=subprocess.PIPE, text=True, env=ENV, check=False,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.startswith("standard output cannot be written")
+    assert len(done.stderr.splitlines()) == 1

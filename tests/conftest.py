@@ -1,0 +1,51 @@
+"""What any test may ask for: real data beside the repository, and packages that are not needed to use rankscope.
+
+Both are skipped with a reason where absent, and fail where the environment says that they must be here.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+REQUIRED_BY = {
+    "RANKSCOPE_REQUIRE_PARITY": {"pytrec_eval", "sklearn"},
+    "RANKSCOPE_REQUIRE_FRAMES": {"pandas", "duckdb", "pyarrow"},
+}
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Callable[[str], Path]:
+    """Finds a file or folder of the real data: ``shared_data("trec_eval/qrels.test")``."""
+
+    def find(path: str) -> Path:
+        found = Path(__file__).resolve().parents[1].parent / "shared" / "data" / path
+        if not found.exists():
+            if os.environ.get("RANKSCOPE_REQUIRE_DATA") == "1":
+                pytest.fail(f"RANKSCOPE_REQUIRE_DATA=1, but ../shared/data/{path} is not here")
+            pytest.skip(f"the real data is not here (../shared/data/{path})")
+        return found
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def need() -> Callable[[str], ModuleType]:
+    """Imports a package that some tests compare with: ``need("pytrec_eval")``."""
+
+    def load(name: str) -> Any:
+        package = name.partition(".")[0]
+        required = [v for v, names in REQUIRED_BY.items() if package in names and os.environ.get(v) == "1"]
+        if required:
+            try:
+                return __import__(name, fromlist=["*"])
+            except ImportError as error:
+                pytest.fail(f"{required[0]}=1, but {package} cannot be imported: {error}")
+        return pytest.importorskip(name, reason=f"{package} is not installed")
+
+    return load

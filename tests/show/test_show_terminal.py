@@ -1,0 +1,105 @@
+"""Blocks on a terminal: widths, folding, turning, parting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rankscope.blocks import Code, Column, Facts, Heading, Note, Notes, Paragraph, Table
+from rankscope.show.terminal import render
+
+
+def board(runs: Any, metrics: Any, name: Any = "run{}") -> Any:
+    columns = (Column("run"), *(Column(f"metric{j}@10", "value") for j in range(metrics)))
+    rows = tuple((name.format(i), *(i + j / 100 for j in range(metrics))) for i in range(runs))
+    return Table(columns, rows, turns=True)
+
+
+def lines(table: Any, width: Any = 80) -> Any:
+    return render([table], width).splitlines()
+
+
+def test_few_metrics_stand_side_by_side() -> None:
+    shown = lines(board(24, 5))
+    assert len(shown) == 25
+    assert shown[0].split() == ["run", *(f"metric{j}@10" for j in range(5))]
+
+
+def test_many_metrics_turn_the_table() -> None:
+    shown = lines(board(3, 40))
+    assert len(shown) == 41
+    assert shown[0].split() == ["run0", "run1", "run2"]
+    assert shown[1].split() == ["metric0@10", "0.0000", "1.0000", "2.0000"]
+
+
+def test_one_run_with_the_usual_metrics_stays_upright() -> None:
+    assert len(lines(board(1, 6))) == 2
+    assert len(lines(board(1, 12))) == 13
+
+
+def test_what_fits_neither_way_is_parted() -> None:
+    shown = lines(board(24, 40))
+    assert max(map(len, shown)) <= 80
+    assert sum("run" in line for line in shown) > 1
+    values = {cell for line in shown for cell in line.split() if "." in cell}
+    assert {"23.3900", "0.0000", "23.0000"} <= values
+
+
+def test_long_names_are_folded_and_lose_nothing() -> None:
+    name = "an-extremely-long_name.of-a-run-with-many-parts-and-more-{}"
+    shown = lines(board(2, 4, name))
+    assert max(map(len, shown)) <= 80
+    assert "".join(line[1:34].split("  ")[0].strip() for line in shown[1:]).startswith(
+        "an-extremely-long_name.of-a-run-"
+    )
+    assert shown[1].endswith("0.0300")
+
+
+def test_every_width_is_kept_where_it_can_be() -> None:
+    for width in (40, 60, 80, 100, 200):
+        for runs, metrics in ((1, 1), (1, 40), (24, 5), (24, 40), (3, 7), (40, 8)):
+            for name in ("r{}", "a-long-name-of-a-run-{}", "名前名前名前名前名前名前{}"):
+                assert max(map(len, lines(board(runs, metrics, name), width))) <= width
+
+
+def test_undefined_counts_and_best() -> None:
+    table = Table(
+        (Column("run"), Column("AUC", "value"), Column("NumRet", "count")),
+        (("a", None, 12345.0), ("b", 0.5, 1)),
+        best=frozenset({(1, 1)}),
+    )
+    assert [line.split() for line in lines(table)] == [
+        ["run", "AUC", "NumRet"],
+        ["a", "-", "12,345"],
+        ["b", "0.5000", "1"],
+    ]
+    assert "\x1b[1m0.5000\x1b[0m" in render([table], colour=True)
+
+
+def test_wide_signs_are_measured() -> None:
+    table = Table((Column("run"), Column("x", "value")), (("名前", 1.0), ("ab", 2.0)))
+    assert lines(table)[1] == " 名前  1.0000"
+    assert lines(table)[2] == " ab    2.0000"
+
+
+def test_running_text_in_a_table_takes_what_is_left() -> None:
+    table = Table((Column("name"), Column("what", wraps=True)), (("a", "word " * 40),))
+    shown = lines(table)
+    assert max(map(len, shown)) <= 80
+    assert " ".join(" ".join(shown).split()).count("word") == 40
+
+
+def test_the_other_blocks() -> None:
+    text = render(
+        [
+            Heading("About"),
+            Paragraph("ties: a b · linear gain · " + "relevant: grade 1 · " * 4 + "end"),
+            Notes((Note("something odd", "do this", "RS101"),)),
+            Facts((("formula", "a / b"), ("x", "y"))),
+            Code(("rankscope demo",)),
+        ]
+    )
+    assert " ▲ something odd. Do this. RS101\n" in text
+    assert " formula  a / b\n x        y\n" in text
+    assert "   rankscope demo\n" in text
+    assert all(line.rstrip().endswith(("·", "end")) for line in text.splitlines() if "·" in line)
+    assert max(map(len, text.splitlines())) <= 80
