@@ -72,7 +72,11 @@ def files(folder: Path, rounds: int, small: bool) -> None:
             "polars, parsing only": job("polars-parse", qrels, run),
         }
         size = run.stat().st_size / 1e6
-        side_by_side(f"{queries:,} queries x {depth:,} documents from TREC files ({size:,.0f} MB), whole process", jobs, rounds)
+        side_by_side(
+            f"{queries:,} queries x {depth:,} documents from TREC files ({size:,.0f} MB), whole process",
+            jobs,
+            rounds,
+        )
 
 
 def dicts(rounds: int) -> None:
@@ -94,7 +98,11 @@ def dicts(rounds: int) -> None:
         pytrec_eval.RelevanceEvaluator(qrels, MEASURES).evaluate(run)
         return time.perf_counter() - start, 0.0
 
-    side_by_side("1,000 queries x 1,000 documents from dicts, health counts included", {"rankscope": ours, "pytrec_eval": theirs}, 3 * rounds)
+    side_by_side(
+        "1,000 queries x 1,000 documents from dicts, health counts included",
+        {"rankscope": ours, "pytrec_eval": theirs},
+        3 * rounds,
+    )
 
 
 def start_up(rounds: int) -> None:

@@ -9,7 +9,9 @@ import numpy as np
 Dicts = tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]
 
 
-def write_files(folder: Path, name: str, queries: int, depth: int, judged: int, seed: int = 1) -> tuple[Path, Path]:
+def write_files(
+    folder: Path, name: str, queries: int, depth: int, judged: int, seed: int = 1
+) -> tuple[Path, Path]:
     """Write TREC qrels and a TREC run sorted by score; most judged documents are in the run."""
     rng = np.random.default_rng(seed)
     qrels, run = folder / f"{name}.qrels.txt", folder / f"{name}.run.txt"
@@ -19,7 +21,8 @@ def write_files(folder: Path, name: str, queries: int, depth: int, judged: int, 
             docs = rng.choice(8_841_823, depth, replace=False).tolist()
             scores = np.sort(rng.gamma(2.0, 5.0, depth))[::-1].tolist()
             r.writelines(
-                f"{query} Q0 {doc} {rank} {score:.6f} made\n" for rank, (doc, score) in enumerate(zip(docs, scores, strict=True), 1)
+                f"{query} Q0 {doc} {rank} {score:.6f} made\n"
+                for rank, (doc, score) in enumerate(zip(docs, scores, strict=True), 1)
             )
             picked = rng.choice(depth, min(judged, depth), replace=False).tolist()
             for i in picked:

@@ -25,7 +25,14 @@ def polars_parse(_: str, run_path: str) -> None:
     """Polars reading the columns of the file and nothing else: the floor."""
     import polars as pl
 
-    schema = {"query": pl.String, "q0": pl.String, "doc": pl.String, "rank": pl.Int32, "score": pl.Float64, "tag": pl.String}
+    schema = {
+        "query": pl.String,
+        "q0": pl.String,
+        "doc": pl.String,
+        "rank": pl.Int32,
+        "score": pl.Float64,
+        "tag": pl.String,
+    }
     frame = pl.scan_csv(run_path, separator=" ", has_header=False, quote_char=None, schema=schema).collect()
     print(frame.height)
 

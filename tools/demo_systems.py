@@ -49,16 +49,11 @@ def dense(ids: list[str], texts: list[str], queries: list[str], decimals: int) -
     model = SentenceTransformer(str(get_model_path()), device="cpu")
 
     def encode(batch: list[str]) -> np.ndarray:
-        found = model.encode(
-            batch, batch_size=32, normalize_embeddings=True, show_progress_bar=False
-        )
+        found = model.encode(batch, batch_size=32, normalize_embeddings=True, show_progress_bar=False)
         return np.asarray(found, dtype=np.float64)
 
     cosines = encode(queries) @ encode(texts).T
-    return [
-        ranked(dict(zip(ids, map(float, row), strict=True)), decimals, FUSION_DEPTH)
-        for row in cosines
-    ]
+    return [ranked(dict(zip(ids, map(float, row), strict=True)), decimals, FUSION_DEPTH) for row in cosines]
 
 
 def fuse(left: list[Ranking], right: list[Ranking], decimals: int) -> list[Ranking]:

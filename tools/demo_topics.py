@@ -267,9 +267,7 @@ def judge_group(topic: Topic, group: list[str], structure: Structure) -> None:
             topic.raise_to(2 if close and other.kind != "module" else 1, [doc_id])
 
 
-def add_pooled_zeros(
-    topic: Topic, rankings: Iterable[list[str]], docs: dict[str, Doc], depth: int
-) -> None:
+def add_pooled_zeros(topic: Topic, rankings: Iterable[list[str]], docs: dict[str, Doc], depth: int) -> None:
     """Judge 0 what the systems rank high in the target's package and no rule has graded."""
     for ranking in rankings:
         for doc_id in ranking[:depth]:

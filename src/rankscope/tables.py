@@ -223,4 +223,3 @@ class Qrels(_Table):
         for query, doc, grade in self.frame.select("query_id", "doc_id", "grade").iter_rows():
             out[query][doc] = grade
         return out
-

@@ -12,9 +12,7 @@ import pytest
 
 DEMO = Path(__file__).resolve().parents[2] / "src" / "rankscope" / "demo"
 SYSTEMS = ("bm25", "dense", "hybrid")
-FILES = {"README.md", "docs.jsonl.gz", "qrels.txt", "queries.tsv"} | {
-    f"{name}.run.gz" for name in SYSTEMS
-}
+FILES = {"README.md", "docs.jsonl.gz", "qrels.txt", "queries.tsv"} | {f"{name}.run.gz" for name in SYSTEMS}
 
 
 @cache

@@ -71,7 +71,9 @@ def test_imports_only_fall(path: Path) -> None:
             continue
         assert there in FLOOR, f"{path.name} imports {'.'.join(target)}, which has no floor in the plan"
         if there != here:
-            assert FLOOR[there] < FLOOR[here], f"{here} (floor {FLOOR[here]}) imports {there} (floor {FLOOR[there]})"
+            assert FLOOR[there] < FLOOR[here], (
+                f"{here} (floor {FLOOR[here]}) imports {there} (floor {FLOOR[there]})"
+            )
 
 
 @pytest.mark.parametrize("path", MODULES, ids=[str(p.relative_to(PACKAGE)) for p in MODULES])

@@ -27,7 +27,9 @@ class Declared(metaclass=_Family):
     aliases: ClassVar[tuple[str, ...]] = ()
     at: ClassVar[str] = "cutoff"
 
-    def __init_subclass__(cls, *, kind: str = "", aliases: tuple[str, ...] = (), at: str = "", **more: Any) -> None:
+    def __init_subclass__(
+        cls, *, kind: str = "", aliases: tuple[str, ...] = (), at: str = "", **more: Any
+    ) -> None:
         super().__init_subclass__(**more)
         if kind:
             cls.kind, cls.catalogue = kind, {}
@@ -42,12 +44,20 @@ class Declared(metaclass=_Family):
     def _register(cls, name: str) -> None:
         known = cls.catalogue.get(name)
         if known and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise NameError(f"two of kind {cls.kind} are called {name}: {known.__module__} and {cls.__module__}")
+            raise NameError(
+                f"two of kind {cls.kind} are called {name}: {known.__module__} and {cls.__module__}"
+            )
         cls.catalogue[name] = cls
 
     def __post_init__(self) -> None:
         for name, (said, param) in parameters(type(self)).items():
-            value = checked(f"{type(self).__name__}({name}={getattr(self, name)!r})", name, getattr(self, name), said, param)
+            value = checked(
+                f"{type(self).__name__}({name}={getattr(self, name)!r})",
+                name,
+                getattr(self, name),
+                said,
+                param,
+            )
             object.__setattr__(self, name, value)
         self.check()
 
@@ -58,7 +68,11 @@ class Declared(metaclass=_Family):
         """The thing itself, or an error where a parameter that it needs was never said."""
         missing = [name for name in required(type(self)) if getattr(self, name) is None]
         if missing:
-            how = f"{self}@10" if missing == [self.at] == ["cutoff"] else f"{type(self).__name__}({missing[0]}=...)"
+            how = (
+                f"{self}@10"
+                if missing == [self.at] == ["cutoff"]
+                else f"{type(self).__name__}({missing[0]}=...)"
+            )
             raise InputError(f"{self} needs {missing[0]}: write {how}")
         return self
 
@@ -70,7 +84,11 @@ class Declared(metaclass=_Family):
         said = {f.name: getattr(self, f.name) for f in _fields(self) if getattr(self, f.name) != _default(f)}
         cut = said.pop(self.at, None)
         inside = ", ".join(f"{name}={plain(value)}" for name, value in said.items())
-        return type(self).__name__ + (f"({inside})" if inside else "") + (f"@{plain(cut)}" if cut is not None else "")
+        return (
+            type(self).__name__
+            + (f"({inside})" if inside else "")
+            + (f"@{plain(cut)}" if cut is not None else "")
+        )
 
     __repr__ = __str__
 
@@ -90,7 +108,9 @@ def _default(f: Any) -> Any:
 def cut(cls: Any, said: Mapping[str, Any], value: Any) -> Any:
     """A thing with the parameter that ``@`` sets."""
     if cls.at not in parameters(cls):
-        raise InputError(f"{cls.kind} '{cls.__name__}@{value}': {cls.__name__} has no cutoff, write it without @{value}")
+        raise InputError(
+            f"{cls.kind} '{cls.__name__}@{value}': {cls.__name__} has no cutoff, write it without @{value}"
+        )
     return cls(**{**said, cls.at: value})
 
 

@@ -48,7 +48,9 @@ def parse_all(kind: type[Declared], text: str) -> tuple[Any, ...]:
         return tuple(cut(cls, said, _literal_text(part)).ready() for part in match["at"].split(","))
     except InputError as error:
         message = str(error)
-        raise InputError(message if message.startswith(kind.kind) else f"{kind.kind} {text!r}: {message}") from None
+        raise InputError(
+            message if message.startswith(kind.kind) else f"{kind.kind} {text!r}: {message}"
+        ) from None
 
 
 def _complete(cls: Any, said: Mapping[str, Any]) -> Any:
@@ -63,7 +65,9 @@ def _keywords(kind: type[Declared], inside: str, text: str) -> list[tuple[str, A
     try:
         call = ast.parse(f"f({inside})", mode="eval").body
     except (SyntaxError, ValueError):
-        raise InputError(f"{kind.kind} {text!r}: cannot read the parameters '{inside}': write them like (level=2, gain='linear')") from None
+        raise InputError(
+            f"{kind.kind} {text!r}: cannot read the parameters '{inside}': write them like (level=2, gain='linear')"
+        ) from None
     if not isinstance(call, ast.Call) or call.args or any(k.arg is None for k in call.keywords):
         raise InputError(f"{kind.kind} {text!r}: every parameter needs its name, like (level=2)")
     return [(str(k.arg), _literal(kind, k.value, text)) for k in call.keywords]

@@ -31,7 +31,11 @@ class Param:
         """The bounds in words."""
         low = f"above {self.above:g}" if self.above > -math.inf else f"at least {self.low:g}"
         if self.high < math.inf:
-            return f"from {self.low:g} to {self.high:g}" if self.above == -math.inf else f"{low} and at most {self.high:g}"
+            return (
+                f"from {self.low:g} to {self.high:g}"
+                if self.above == -math.inf
+                else f"{low} and at most {self.high:g}"
+            )
         return low
 
 
@@ -118,6 +122,10 @@ def _in_words(kind: Any) -> str:
         return "one of " + ", ".join(map(repr, get_args(kind)))
     if get_origin(kind) is tuple:
         return "a list of numbers"
-    return {int: "a whole number", float: "a number", NoneType: "None", bool: "True or False", Table: "a table like {1: 3, 2: 9}"}.get(
-        kind, str(kind)
-    )
+    return {
+        int: "a whole number",
+        float: "a number",
+        NoneType: "None",
+        bool: "True or False",
+        Table: "a table like {1: 3, 2: 9}",
+    }.get(kind, str(kind))

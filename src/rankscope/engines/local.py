@@ -47,7 +47,9 @@ def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, Seen]:
         missing=tuple(query for query in qrels.queries if query not in present),
         extra=tuple(extra),
         tied_rows=len(ranked.tied_places),
-        tied_at=ranked.tied_at(order.cutoffs, np.array([query in known for query in run.blocks.query.to_list()], dtype=bool)),
+        tied_at=ranked.tied_at(
+            order.cutoffs, np.array([query in known for query in run.blocks.query.to_list()], dtype=bool)
+        ),
         disagreeing=ranked.disagreeing,
     )
     return judged, seen
@@ -57,8 +59,13 @@ def _pool(qrels: Qrels, run: Run, ranked: _Ranked, number: dict[str, int]) -> pl
     """One row a judgment, with the place of the document in the ordered run (null: not retrieved)."""
     judgments = qrels.frame.select("query_id", "doc_id", "grade")
     row = run.rows_of(judgments["doc_id"])
-    hits = run.frame.select("query_id", "doc_id", "score")[row].with_columns(pl.Series("place", ranked.place_of(row), dtype=pl.Int64))
-    codes = pl.DataFrame({"query_id": list(number), "query": list(number.values())}, schema={"query_id": pl.String, "query": pl.Int64})
+    hits = run.frame.select("query_id", "doc_id", "score")[row].with_columns(
+        pl.Series("place", ranked.place_of(row), dtype=pl.Int64)
+    )
+    codes = pl.DataFrame(
+        {"query_id": list(number), "query": list(number.values())},
+        schema={"query_id": pl.String, "query": pl.Int64},
+    )
     return (
         judgments.join(hits, on=["query_id", "doc_id"], how="left", maintain_order="left")
         .join(codes, on="query_id", how="left", maintain_order="left")
@@ -66,7 +73,9 @@ def _pool(qrels: Qrels, run: Run, ranked: _Ranked, number: dict[str, int]) -> pl
     )
 
 
-def _laid_out(pool: pl.DataFrame, ranked: _Ranked, names: list[str], retrieved: Array, order: Order) -> Judged:
+def _laid_out(
+    pool: pl.DataFrame, ranked: _Ranked, names: list[str], retrieved: Array, order: Order
+) -> Judged:
     """The pool as flat lists, the retrieved documents of each query first and in rank order."""
     query = pool["query"].to_numpy()
     grade = pool["grade"].to_numpy()
@@ -80,7 +89,11 @@ def _laid_out(pool: pl.DataFrame, ranked: _Ranked, names: list[str], retrieved: 
     by = np.lexsort((-grade, np.where(found, rank, last), query))
     place, found = place[by], found[by]
     tie_start, tie_size = ranked.ties_at(np.where(found, place, -1))
-    score = np.where(found, pool["score"].fill_null(np.nan).to_numpy()[by], np.nan) if "score" in order.needs else None
+    score = (
+        np.where(found, pool["score"].fill_null(np.nan).to_numpy()[by], np.nan)
+        if "score" in order.needs
+        else None
+    )
     return Judged(
         query_id=names,
         retrieved=retrieved,
@@ -115,7 +128,9 @@ class _Ranked:
         self.start, self.size = run.blocks.start, run.blocks.size
         self.has_rank = "rank" in run.frame.columns
         if order.ties == "rank" and not self.has_rank:
-            raise InputError(f"{run.source.label} has no rank column of whole numbers, which ties='rank' needs")
+            raise InputError(
+                f"{run.source.label} has no rank column of whole numbers, which ties='rank' needs"
+            )
         self.same = np.zeros(run.frame.height, dtype=bool)
         self.disagreeing = 0 if self.has_rank and order.ties != "rank" else None
         moved = [np.empty((2, 0), dtype=np.int64)]
@@ -149,7 +164,11 @@ class _Ranked:
         same[start] = False
         if self.ties != "input" and same.any():
             permutation = self._tied(at, same, permutation)
-        disagreeing = 0 if rank is None else _disagreeing(rank if permutation is None else rank[permutation], same, start)
+        disagreeing = (
+            0
+            if rank is None
+            else _disagreeing(rank if permutation is None else rank[permutation], same, start)
+        )
         return _Span(permutation, same, disagreeing)
 
     def _by_rank(self, at: int, rank: Any, size: Array) -> Array:
@@ -159,8 +178,14 @@ class _Ranked:
         if len(twice):
             row = at + int(order[twice[0] + 1])
             query, said = self.run.frame["query_id"][row], rank[order[twice[0] + 1]]
-            where = self.run.source.at(row) if self.run.source.line_of and not self.run.regrouped else self.run.source.label
-            raise InputError(f"{where}: rank {said} of query {query} is given twice, so ties='rank' has no order; use ties='trec'")
+            where = (
+                self.run.source.at(row)
+                if self.run.source.line_of and not self.run.regrouped
+                else self.run.source.label
+            )
+            raise InputError(
+                f"{where}: rank {said} of query {query} is given twice, so ties='rank' has no order; use ties='trec'"
+            )
         return order
 
     def _tied(self, at: int, same: Array, permutation: Array | None) -> Array | None:
@@ -172,7 +197,9 @@ class _Ranked:
         down = self.ties == "trec"
         if _in_order(ids, group, down):
             return permutation
-        by = pl.DataFrame({"group": group, "doc": ids, "row": rows}).sort("group", "doc", descending=[False, down])
+        by = pl.DataFrame({"group": group, "doc": ids, "row": rows}).sort(
+            "group", "doc", descending=[False, down]
+        )
         permutation = np.arange(len(same)) if permutation is None else permutation
         permutation[tied] = by["row"].to_numpy()
         return permutation

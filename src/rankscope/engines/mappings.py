@@ -16,10 +16,14 @@ from rankscope.lists import Array, Judged
 Ranking = Mapping[str, float]
 
 
-def judge(run: Mapping[str, Ranking], qrels: Mapping[str, Ranking], order: Order, label: str = "run") -> tuple[Judged, Seen]:
+def judge(
+    run: Mapping[str, Ranking], qrels: Mapping[str, Ranking], order: Order, label: str = "run"
+) -> tuple[Judged, Seen]:
     """Find each query's judged documents in ``{query: {document: score}}``; the same answer as from tables."""
     if order.ties == "rank":
-        raise InputError(f"{label}: a dict has no rank column, which ties='rank' needs; use ties='input' for the order given")
+        raise InputError(
+            f"{label}: a dict has no rank column, which ties='rank' needs; use ties='input' for the order given"
+        )
     extra = tuple(query for query in run if query not in qrels)
     names = [*qrels, *extra] if order.extra else list(qrels)
     found = _Found(order)
@@ -28,7 +32,10 @@ def judge(run: Mapping[str, Ranking], qrels: Mapping[str, Ranking], order: Order
         scores, grades = run.get(query, {}), qrels.get(query, {})
         if not grades.keys() <= scores.keys():
             # a judged document that is not found may be one whose id is a number on one side
-            scores, grades = as_text(scores, f"{label}: query {query}"), as_text(grades, f"qrels: query {query}")
+            scores, grades = (
+                as_text(scores, f"{label}: query {query}"),
+                as_text(grades, f"qrels: query {query}"),
+            )
         ordered = _numbers(scores, f"{label}: query {query}", "score")
         rising = _numbers(grades, f"qrels: query {query}", "grade")
         if len(rising) and (np.isinf(rising[0]) or np.isinf(rising[-1])):
@@ -136,7 +143,9 @@ def _numbers(values: Ranking, where: str, what: str) -> Array:
     out.sort()
     if len(out) and np.isnan(out[-1]):  # NaN sorts last
         doc, bad = next((d, v) for d, v in values.items() if v is None or math.isnan(float(v)))
-        raise InputError(f"{where}, document {doc}: {what} is {'None' if bad is None else 'NaN'}; give it a number or leave the document out")
+        raise InputError(
+            f"{where}, document {doc}: {what} is {'None' if bad is None else 'NaN'}; give it a number or leave the document out"
+        )
     return out
 
 
@@ -147,7 +156,9 @@ def as_text(ids: Mapping[Any, float], where: str) -> Ranking:
     except TypeError:
         out = {id_text(key, where): value for key, value in ids.items()}
         if len(out) < len(ids):
-            raise InputError(f"{where}: an id is given both as a number and as a string; make the ids strings") from None
+            raise InputError(
+                f"{where}: an id is given both as a number and as a string; make the ids strings"
+            ) from None
         return out
     return ids
 

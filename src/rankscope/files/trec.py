@@ -102,9 +102,15 @@ def _fast(raw: Raw, layout: Layout, first: bytes) -> _Parsed | None:
     """
     separator = "\t" if b"\t" in first else " "
     wide = len(layout.names)
-    if raw.head.startswith(BOM) or not re.fullmatch(rb"\S+(%s\S+){%d}" % (separator.encode(), wide - 1), first):
+    if raw.head.startswith(BOM) or not re.fullmatch(
+        rb"\S+(%s\S+){%d}" % (separator.encode(), wide - 1), first
+    ):
         return None
-    plain = None if raw.head.startswith(b"#") or b"\n#" in raw.head else _scanned(raw, layout, separator, first, None)
+    plain = (
+        None
+        if raw.head.startswith(b"#") or b"\n#" in raw.head
+        else _scanned(raw, layout, separator, first, None)
+    )
     return plain or _scanned(raw, layout, separator, first, "#")
 
 
@@ -114,7 +120,9 @@ def _scanned(raw: Raw, layout: Layout, separator: str, first: bytes, comment: st
     other = " " if separator == "\t" else "\t"
     keep = [c for c in ("query_id", "doc_id", layout.number, "rank", "iteration") if c in layout.names]
     # every column is asked for, also a run's second: only then does the parser tell of columns beyond
-    sound = ~pl.col("doc_id").str.contains(other, literal=True) & pl.all_horizontal(pl.col(layout.needed).is_not_null())
+    sound = ~pl.col("doc_id").str.contains(other, literal=True) & pl.all_horizontal(
+        pl.col(layout.needed).is_not_null()
+    )
     if tag is not None:
         sound &= pl.col("tag").eq_missing(pl.lit(tag))
     blank = pl.all_horizontal(pl.col(layout.names).is_null())
@@ -144,7 +152,9 @@ def _scanned(raw: Raw, layout: Layout, separator: str, first: bytes, comment: st
     if nan or any(frame[c].null_count() for c in frame.columns):
         return None
     blocks = blocks_of(frame["query_id"])
-    if blocks.query.str.contains(other, literal=True).any() or (comment is None and blocks.query.str.starts_with("#").any()):
+    if blocks.query.str.contains(other, literal=True).any() or (
+        comment is None and blocks.query.str.starts_with("#").any()
+    ):
         return None
     return _Parsed(frame, Found(tag=tag, blocks=blocks))
 

@@ -61,19 +61,27 @@ def parse_many(text: str | Metric | type[Metric]) -> list[tuple[str, Metric]]:
     parts = _split(text)
     found = [pair for part in parts for pair in _read(part)]
     # one spelling, one metric: what was asked is kept to the letter
-    return [(text.strip(), found[0][1])] if len(parts) == len(found) == 1 and not parse_trec(parts[0], CATALOGUE) else found
+    return (
+        [(text.strip(), found[0][1])]
+        if len(parts) == len(found) == 1 and not parse_trec(parts[0], CATALOGUE)
+        else found
+    )
 
 
 def _split(text: str) -> list[str]:
     """Blanks between metrics part them; blanks inside parentheses do not."""
-    return re.findall(r"(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|[^\s()]|\)|\()+", re.sub(r"\s*([(@,=])\s*", r"\1", text.strip())) or [text]
+    return re.findall(
+        r"(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|[^\s()]|\)|\()+", re.sub(r"\s*([(@,=])\s*", r"\1", text.strip())
+    ) or [text]
 
 
 def _read(text: str) -> list[tuple[str, Metric]]:
     if text == "official":
         return [pair for name in OFFICIAL for pair in _read(name)]
     if text == "all_trec":
-        names = dict.fromkeys(spec.name for cls in CATALOGUE.values() for spec in cls.__dict__.get("trec", ()))
+        names = dict.fromkeys(
+            spec.name for cls in CATALOGUE.values() for spec in cls.__dict__.get("trec", ())
+        )
         return [pair for name in names for pair in _read(name)]
     named = parse_trec(text, CATALOGUE)
     if named is not None and (len(named) > 1 or text not in CATALOGUE):

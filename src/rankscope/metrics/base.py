@@ -18,7 +18,9 @@ from rankscope.metrics.trec import TrecName
 
 Cutoff = Annotated[int | None, Param("look no further than this rank", low=1)]
 NeededCutoff = Annotated[int | None, Param("look no further than this rank", low=1, needed=True)]
-Level = Annotated[float, Param("the lowest grade that counts as relevant", low=0, also={"rel": {}, "min_rel": {}})]
+Level = Annotated[
+    float, Param("the lowest grade that counts as relevant", low=0, also={"rel": {}, "min_rel": {}})
+]
 JudgedOnly = Annotated[bool, Param("leave out documents that nobody graded, and close the gaps")]
 MaxGrade = Annotated[float, Param("the highest grade of the scale", above=0, also={"max_rel": {}})]
 Gain = Annotated[
@@ -190,7 +192,13 @@ class Metric(Declared, kind="metric"):
         """
         from rankscope.metrics.single import is_batch, judged_lists
 
-        given = {"scores": scores, "known": known, "ideal": ideal, "relevant": relevant, "judgments": judgments}
+        given = {
+            "scores": scores,
+            "known": known,
+            "ideal": ideal,
+            "relevant": relevant,
+            "judgments": judgments,
+        }
         judged = judged_lists(ranking, getattr(self, "level", 1.0), given)
         values = self.score(judged.lists(np.arange(len(judged))))
         return values if is_batch(ranking) else float(values[0])

@@ -42,7 +42,9 @@ class ERR(Metric, aliases=("ExpectedReciprocalRank",)):
         satisfied = gain / 2.0**self.max_grade
         read_on = np.cumprod(1.0 - satisfied, axis=1)
         reaches = np.hstack([np.ones((len(lists), 1)), read_on[:, :-1]])
-        return Terms(lists, {"satisfied here": satisfied, "reaches here": reaches, "1/rank": 1.0 / lists.rank})
+        return Terms(
+            lists, {"satisfied here": satisfied, "reaches here": reaches, "1/rank": 1.0 / lists.rank}
+        )
 
 
 class RBP(Metric, aliases=("RankBiasedPrecision",)):
@@ -66,7 +68,11 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
     level: Level = 1.0
     max_grade: Annotated[
         float | Literal["query"] | None,
-        Param("gain is grade / max_grade instead of relevant or not; 'query' takes the query's best", above=0, also={"max_rel": {}}),
+        Param(
+            "gain is grade / max_grade instead of relevant or not; 'query' takes the query's best",
+            above=0,
+            also={"max_rel": {}},
+        ),
     ] = None
     judged_only: JudgedOnly = False
 

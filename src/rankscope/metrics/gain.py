@@ -24,7 +24,9 @@ from rankscope.metrics.trec import CUTOFFS, TrecName, pair
 
 Discount = Annotated[
     Literal["log2", "none", "reciprocal"] | Table,
-    Param("what a rank is worth: 1/log2(rank + 1), 1, 1/rank, or a table {rank: weight}; ranks missing from it are worth 0"),
+    Param(
+        "what a rank is worth: 1/log2(rank + 1), 1, 1/rank, or a table {rank: weight}; ranks missing from it are worth 0"
+    ),
 ]
 
 
@@ -91,7 +93,9 @@ class DCG(_Gained):
     def check(self) -> None:
         """A table of discounts is one of ranks, each worth something or nothing."""
         super().check()
-        if isinstance(self.discount, Table) and any(rank < 1 or rank % 1 or worth < 0 for rank, worth in self.discount):
+        if isinstance(self.discount, Table) and any(
+            rank < 1 or rank % 1 or worth < 0 for rank, worth in self.discount
+        ):
             raise InputError(
                 f"{type(self).__name__}(discount={self.discount!r}): ranks are whole numbers from 1 and their discounts 0 or more, "
                 "like {1: 1, 2: 0.5}"
@@ -104,7 +108,9 @@ class DCG(_Gained):
             return True
         seen = [(rank, worth) for rank, worth in self.discount if worth]
         worth = [worth for _, worth in seen]
-        return [rank for rank, _ in seen] == list(range(1, len(seen) + 1)) and worth == sorted(worth, reverse=True)
+        return [rank for rank, _ in seen] == list(range(1, len(seen) + 1)) and worth == sorted(
+            worth, reverse=True
+        )
 
     @property
     def monotone(self) -> bool:
@@ -154,19 +160,32 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
     )
 
     ideal: Annotated[
-        Literal["judged", "judged_uncut", "judged_at_returned", "retrieved_topk", "retrieved_all", "full_k", "max_grade_k"],
+        Literal[
+            "judged",
+            "judged_uncut",
+            "judged_at_returned",
+            "retrieved_topk",
+            "retrieved_all",
+            "full_k",
+            "max_grade_k",
+        ],
         Param(
             "what the best ranking is made of: all judged documents cut at k, the same never cut, cut at the number returned, "
             "the documents retrieved in the top k, all retrieved, k documents of grade 1, or k documents of max_grade"
         ),
     ] = "judged"
-    max_grade: Annotated[float | None, Param("the grade of the documents in the ideal 'max_grade_k'", above=0, also={"max_rel": {}})] = None
+    max_grade: Annotated[
+        float | None,
+        Param("the grade of the documents in the ideal 'max_grade_k'", above=0, also={"max_rel": {}}),
+    ] = None
 
     def check(self) -> None:
         """The grade of an ideal and the ideal made of it go together."""
         super().check()
         if (self.ideal == "max_grade_k") != (self.max_grade is not None):
-            raise InputError(f"nDCG: ideal='max_grade_k' and max_grade go together, as in nDCG(ideal='max_grade_k', max_grade=3)@{self.cutoff or 10}")
+            raise InputError(
+                f"nDCG: ideal='max_grade_k' and max_grade go together, as in nDCG(ideal='max_grade_k', max_grade=3)@{self.cutoff or 10}"
+            )
 
     def ready(self) -> Self:
         """An ideal of k documents needs k."""
@@ -176,7 +195,11 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
     @property
     def range(self) -> tuple[float, float]:
         """At most 1 where the ideal is the best that can be retrieved."""
-        best = self.ideal != "full_k" and self.falling and not (self.ideal == "max_grade_k" and isinstance(self.gain, Table))
+        best = (
+            self.ideal != "full_k"
+            and self.falling
+            and not (self.ideal == "max_grade_k" and isinstance(self.gain, Table))
+        )
         return (0.0, 1.0 if best else float("inf"))
 
     @property
@@ -197,7 +220,10 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
     def best(self, lists: Lists) -> Array:
         """The discounted gain of the ideal ranking."""
         if self.ideal in {"full_k", "max_grade_k"}:
-            grade = np.full((len(lists), int(self.cutoff or 1)), 1.0 if self.ideal == "full_k" else float(self.max_grade or 0))
+            grade = np.full(
+                (len(lists), int(self.cutoff or 1)),
+                1.0 if self.ideal == "full_k" else float(self.max_grade or 0),
+            )
             shown = np.ones(grade.shape, dtype=bool)
         elif self.ideal in {"retrieved_topk", "retrieved_all"}:
             seen = lists if self.ideal == "retrieved_topk" else lists.whole

@@ -24,7 +24,9 @@ class AUC(Metric, aliases=("ROC_AUC",)):
     examples = (Example("AUC", (1, 0, 1, 0), "3 / 4"),)
 
     level: Level = 1.0
-    pooled: Annotated[bool, Param("one value over the documents of all queries, instead of the mean over queries")] = False
+    pooled: Annotated[
+        bool, Param("one value over the documents of all queries, instead of the mean over queries")
+    ] = False
 
     @property
     def empty(self) -> None:
@@ -49,7 +51,12 @@ class AUC(Metric, aliases=("ROC_AUC",)):
     def terms(self, lists: Lists) -> Terms:
         relevant, other = self.classes(lists)
         pairs = total(relevant) * total(other)
-        return Terms(lists, {"relevant": relevant, "non-relevant below": below(other, lists.tie_start)}, pairs, defined=pairs > 0)
+        return Terms(
+            lists,
+            {"relevant": relevant, "non-relevant below": below(other, lists.tie_start)},
+            pairs,
+            defined=pairs > 0,
+        )
 
     def pool(self, judged: Judged) -> float:
         """The area under one curve over all queries."""
@@ -74,7 +81,9 @@ class GAUC(AUC, aliases=("gAUC", "GroupAUC")):
     best_for = "click-through models: ranks within a user's list, blind to how users differ"
     examples = (Example("GAUC", (1, 0, 1, 0), "3 / 4"),)
 
-    weights: Annotated[Literal["length", "positives", "pairs", "equal"], Param("what a query weighs")] = "length"
+    weights: Annotated[Literal["length", "positives", "pairs", "equal"], Param("what a query weighs")] = (
+        "length"
+    )
 
     @property
     def aggregate(self) -> Literal["weighted", "pooled"]:
@@ -84,7 +93,12 @@ class GAUC(AUC, aliases=("gAUC", "GroupAUC")):
     def weight(self, lists: Lists) -> Array:
         """The weight of each query."""
         relevant, other = (total(c) for c in self.classes(lists))
-        return {"length": relevant + other, "positives": relevant, "pairs": relevant * other, "equal": np.ones(len(lists))}[self.weights]
+        return {
+            "length": relevant + other,
+            "positives": relevant,
+            "pairs": relevant * other,
+            "equal": np.ones(len(lists)),
+        }[self.weights]
 
 
 def below(marked: Array, tie_start: Array) -> Array:

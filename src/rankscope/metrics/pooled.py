@@ -69,7 +69,9 @@ class infAP(Metric, aliases=("InferredAP",)):
     """Average precision estimated from a sample of the pool that was judged."""
 
     formula = "mean over relevant of 1/r + (r-1)/r · (in the pool above / (r-1)) · (relevant above + e) / (judged above + 2e)"
-    convention = "documents that were pooled but not judged must stand in the qrels with a negative grade; e = 0.00001"
+    convention = (
+        "documents that were pooled but not judged must stand in the qrels with a negative grade; e = 0.00001"
+    )
     source = "Yilmaz and Aslam, CIKM 2006; trec_eval infAP"
     best_for = "judgments of a random sample of the pool"
     examples = (Example("infAP", (1, 0, 1), "(1 + (1/3 + 2/3 * (1 + 0.00001) / (2 + 0.00002))) / 2"),)
@@ -84,7 +86,11 @@ class infAP(Metric, aliases=("InferredAP",)):
         in_pool_above = running(lists.shown) - lists.shown
         rank = lists.rank.astype(float)
         expected = in_pool_above * (relevant_above + SMALL) / (judged_above + 2 * SMALL)
-        return Terms(lists, {"relevant": relevant, "precision expected": (1.0 + expected) / rank}, lists.known(self.level))
+        return Terms(
+            lists,
+            {"relevant": relevant, "precision expected": (1.0 + expected) / rank},
+            lists.known(self.level),
+        )
 
 
 __all__ = ["Bpref", "GBpref", "Judged", "infAP"]

@@ -52,7 +52,8 @@ class P(_Binary, aliases=("Precision",)):
 
     cutoff: NeededCutoff = None
     denominator: Annotated[
-        Literal["k", "min_k_listlen", "min_k_relevant"], Param("k, or the smaller of k and the documents returned or known relevant")
+        Literal["k", "min_k_listlen", "min_k_relevant"],
+        Param("k, or the smaller of k and the documents returned or known relevant"),
     ] = "k"
 
     def terms(self, lists: Lists) -> Terms:
@@ -110,7 +111,11 @@ class F(_Binary, aliases=("F1",)):
 
     def terms(self, lists: Lists) -> Terms:
         b = self.beta**2
-        return Terms(lists, {"relevant": self.relevant(lists), "1 + beta²": np.asarray(1 + b)}, b * self.known(lists) + float(self.cutoff or 0))
+        return Terms(
+            lists,
+            {"relevant": self.relevant(lists), "1 + beta²": np.asarray(1 + b)},
+            b * self.known(lists) + float(self.cutoff or 0),
+        )
 
 
 class Success(_Binary, aliases=("hit_rate", "HitRate", "hit")):
@@ -143,7 +148,9 @@ class RR(_Binary, aliases=("MRR", "ReciprocalRank")):
     trec = (TrecName("recip_rank"),)
 
     cutoff: Cutoff = None
-    not_found: Annotated[Literal[0, "skip"], Param("the value of a query with no relevant document in the top k")] = 0
+    not_found: Annotated[
+        Literal[0, "skip"], Param("the value of a query with no relevant document in the top k")
+    ] = 0
 
     @property
     def empty(self) -> float | None:
@@ -160,13 +167,14 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision")):
     """The precision at each relevant document, averaged over all known ones."""
 
     formula = "sum over relevant documents of (precision at their rank) / known relevant"
-    convention = (
-        "divides by all known relevant documents, also under a cutoff (trec_eval); denominator='min_k_relevant' is most recommender tools'"
-    )
+    convention = "divides by all known relevant documents, also under a cutoff (trec_eval); denominator='min_k_relevant' is most recommender tools'"
     source = "trec_eval map, map_cut"
     best_for = "ranking all relevant documents high when there are several and none matters more"
     examples = (Example("AP", (1, 0, 1, 0, 0, 1), "(1/1 + 2/3 + 3/6) / 3"),)
-    trec: ClassVar[tuple[TrecName, ...]] = (TrecName("map"), TrecName("map_cut", sets="cutoff", defaults=CUTOFFS))
+    trec: ClassVar[tuple[TrecName, ...]] = (
+        TrecName("map"),
+        TrecName("map_cut", sets="cutoff", defaults=CUTOFFS),
+    )
 
     cutoff: Cutoff = None
     denominator: Annotated[
@@ -194,7 +202,11 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision")):
             "hits_at_k": total(relevant),
             "k": cutoff,
         }
-        return Terms(lists, {"relevant": relevant, "precision so far": running(relevant) / lists.rank}, out_of[self.denominator])
+        return Terms(
+            lists,
+            {"relevant": relevant, "precision so far": running(relevant) / lists.rank},
+            out_of[self.denominator],
+        )
 
 
 class GMAP(AP, aliases=("GeometricMAP",)):
@@ -225,7 +237,9 @@ class Rprec(_Binary, aliases=("RPrec", "R_precision")):
 
     def terms(self, lists: Lists) -> Terms:
         known = self.known(lists)
-        return Terms(lists, {"relevant": self.relevant(lists), "within R": lists.rank <= known[:, None]}, known)
+        return Terms(
+            lists, {"relevant": self.relevant(lists), "within R": lists.rank <= known[:, None]}, known
+        )
 
 
 class SetP(_Binary, aliases=("SetPrecision",)):
@@ -273,7 +287,11 @@ class SetF(_Binary):
 
     def terms(self, lists: Lists) -> Terms:
         b = self.beta**2
-        return Terms(lists, {"relevant": self.relevant(lists), "1 + beta²": np.asarray(1 + b)}, b * self.known(lists) + lists.retrieved)
+        return Terms(
+            lists,
+            {"relevant": self.relevant(lists), "1 + beta²": np.asarray(1 + b)},
+            b * self.known(lists) + lists.retrieved,
+        )
 
 
 __all__ = ["AP", "GMAP", "RR", "F", "P", "R", "Rprec", "SetF", "SetP", "SetR", "Success"]

@@ -41,7 +41,9 @@ def judged_lists(ranking: Any, level: float, given: Mapping[str, Any]) -> Judged
         return _joined([_one(ranking, level, given)])
     lists = []
     for i, one in enumerate(ranking):
-        lists.append(_one(one, level, {name: _for_list(name, given[name], i, len(ranking)) for name in PER_LIST}))
+        lists.append(
+            _one(one, level, {name: _for_list(name, given[name], i, len(ranking)) for name in PER_LIST})
+        )
     return _joined(lists)
 
 
@@ -69,7 +71,9 @@ def _grade(value: Any) -> float:
     if value is None:
         return math.nan
     if isinstance(value, str) or not hasattr(value, "__float__"):
-        raise InputError(f"{value!r} is not a grade; for a list of ids say relevant={{...}} or judgments={{id: grade}}")
+        raise InputError(
+            f"{value!r} is not a grade; for a list of ids say relevant={{...}} or judgments={{id: grade}}"
+        )
     grade = float(value)
     if math.isinf(grade):
         raise InputError("a grade is infinite; grades are finite numbers")
@@ -83,19 +87,29 @@ def _scores(scores: Any, count: int) -> Array | None:
     if out.shape != (count,):
         raise InputError(f"scores has {out.size} numbers for {count} documents: give one for each")
     if np.isnan(out).any():
-        raise InputError(f"score {int(np.flatnonzero(np.isnan(out))[0]) + 1} is NaN; give it a number or leave the document out")
+        raise InputError(
+            f"score {int(np.flatnonzero(np.isnan(out))[0]) + 1} is NaN; give it a number or leave the document out"
+        )
     return out
 
 
-def _looked_up(ids: Iterable[Hashable], relevant: Collection[Hashable] | None, judgments: Mapping[Hashable, float] | None) -> tuple[Array, Array]:
+def _looked_up(
+    ids: Iterable[Hashable], relevant: Collection[Hashable] | None, judgments: Mapping[Hashable, float] | None
+) -> tuple[Array, Array]:
     ids = list(ids)
     twice = [i for i, n in Counter(ids).items() if n > 1]
     if twice:
         raise InputError(f"document {twice[0]!r} stands in the list twice; remove one")
-    grade_of = dict.fromkeys(relevant, 1.0) if relevant is not None else {i: _grade(g) for i, g in (judgments or {}).items()}
+    grade_of = (
+        dict.fromkeys(relevant, 1.0)
+        if relevant is not None
+        else {i: _grade(g) for i, g in (judgments or {}).items()}
+    )
     grades = np.array([grade_of.get(i, math.nan) for i in ids], dtype=float)
     shown = set(ids)
-    return grades, np.array([g for i, g in grade_of.items() if i not in shown and not math.isnan(g)], dtype=float)
+    return grades, np.array(
+        [g for i, g in grade_of.items() if i not in shown and not math.isnan(g)], dtype=float
+    )
 
 
 def _missing(grades: Array, level: float, known: Any, ideal: Any) -> Array:
@@ -105,19 +119,25 @@ def _missing(grades: Array, level: float, known: Any, ideal: Any) -> Array:
         rest.subtract(grades[grades > 0].tolist())
         short = [grade for grade, n in rest.items() if n < 0]
         if short:
-            raise InputError(f"ideal holds fewer documents of grade {short[0]:g} than the list; it is the grades of all judged documents")
+            raise InputError(
+                f"ideal holds fewer documents of grade {short[0]:g} than the list; it is the grades of all judged documents"
+            )
         return np.array([grade for grade, n in rest.items() if grade > 0 for _ in range(n)], dtype=float)
     if known is None:
         return np.empty(0)
     found = int((grades >= max(level, 0.0)).sum())
     if not hasattr(known, "__index__") or known < found:
-        raise InputError(f"known={known!r}, but the list holds {found} relevant documents; known counts all that exist")
+        raise InputError(
+            f"known={known!r}, but the list holds {found} relevant documents; known counts all that exist"
+        )
     return np.full(int(known) - found, max(level, 1.0) if level else 1.0)
 
 
 def _joined(lists: Sequence[_One]) -> Judged:
     parts = [_ranked(one) for one in lists]
-    grade, rank, start, size = (np.concatenate(column) for column in zip(*(part[:4] for part in parts), strict=True))
+    grade, rank, start, size = (
+        np.concatenate(column) for column in zip(*(part[:4] for part in parts), strict=True)
+    )
     return Judged(
         query_id=[str(i) for i in range(len(lists))],
         retrieved=np.array([len(one.grades) for one in lists], dtype=np.int64),
@@ -136,7 +156,9 @@ def _ranked(one: _One) -> tuple[Array, Array, Array, Array, int]:
     order = np.arange(n) if one.scores is None else np.argsort(-one.scores, kind="stable")
     falling = -np.arange(n, dtype=float) if one.scores is None else one.scores[order]
     start = n - np.searchsorted(falling[::-1], falling, side="right") + 1
-    size = np.searchsorted(falling[::-1], falling, side="right") - np.searchsorted(falling[::-1], falling, side="left")
+    size = np.searchsorted(falling[::-1], falling, side="right") - np.searchsorted(
+        falling[::-1], falling, side="left"
+    )
     grades = one.grades[order]
     judged = ~np.isnan(grades)
     more = len(one.missing)

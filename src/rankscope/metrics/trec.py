@@ -49,7 +49,9 @@ class TrecName:
             said = [self.reads(value) for value in values.split(",")]
         except ValueError:
             like = {pair: "1=3.5,2=9", int: "5,10"}.get(self.reads, "0.5")
-            raise InputError(f"metric {text!r}: cannot read {values!r} as numbers, write it like {self.name}.{like}") from None
+            raise InputError(
+                f"metric {text!r}: cannot read {values!r} as numbers, write it like {self.name}.{like}"
+            ) from None
         try:
             if self.together:
                 return [cls(**self.fixed, **{self.sets: self._joined(said)})]

@@ -90,12 +90,18 @@ def evaluate(  # noqa: PLR0913 - the policies of the command line, each with its
     _one_of("self_match", self_match, ("keep", "drop"))
     if depth is not None and (not isinstance(depth, int) or depth < 1):
         raise InputError(f"depth={depth!r}: depth is a whole number of at least 1")
-    asked = in_order(DEFAULT if metrics is None else [metrics] if isinstance(metrics, str | Metric | type) else metrics)
+    asked = in_order(
+        DEFAULT if metrics is None else [metrics] if isinstance(metrics, str | Metric | type) else metrics
+    )
     if not asked:
-        raise InputError("no metric was given: name one, like nDCG@10, or leave metrics out for the usual ones")
+        raise InputError(
+            "no metric was given: name one, like nDCG@10, or leave metrics out for the usual ones"
+        )
     wanted = [metric for _, metric in asked]
     cutoffs = sorted({c for m in wanted if (c := getattr(m, "cutoff", None))} or {10})
-    order = Order(ties, depth, tuple(cutoffs), frozenset().union(*(m.needs for m in wanted)), queries == "run")
+    order = Order(
+        ties, depth, tuple(cutoffs), frozenset().union(*(m.needs for m in wanted)), queries == "run"
+    )
     policy = Policy(duplicates, self_match)
 
     grades = clean(read_any("qrels", qrels), policy, "qrels")
@@ -113,7 +119,13 @@ def _one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
 
 
 def _evaluate_run(
-    run: Any, name: str | None, number: int, grades: Cleaned, metrics: Sequence[Metric], order: Order, policy: Policy
+    run: Any,
+    name: str | None,
+    number: int,
+    grades: Cleaned,
+    metrics: Sequence[Metric],
+    order: Order,
+    policy: Policy,
 ) -> _Evaluated:
     data = read_any("run", run, name)
     labels = label_of(data, name, number)
@@ -121,7 +133,9 @@ def _evaluate_run(
     judged, seen = judge(cleaned, grades, order, labels[0])
     count = len(judged) - (len(seen.extra) if order.extra else 0)
     if len(seen.missing) == count:
-        _refuse_no_overlap(labels[0] if isinstance(data, dict) else data.source.label, seen.extra, seen.missing)
+        _refuse_no_overlap(
+            labels[0] if isinstance(data, dict) else data.source.label, seen.extra, seen.missing
+        )
     values = score(judged, metrics)
     health = examine(judged, seen, order.cutoffs, count, cleaned.duplicates, cleaned.self_matches)
     source = None if isinstance(data, dict) else data.source
@@ -133,7 +147,9 @@ def _refuse_no_overlap(name: str, have: Sequence[str], want: Sequence[str]) -> N
     def some(ids: Sequence[str]) -> str:
         return ", ".join(repr(i) for i in ids[:2]) or "none"
 
-    raise DataError(f"no query of {name} is judged: the run has ids like {some(have)}, the qrels like {some(want)}")
+    raise DataError(
+        f"no query of {name} is judged: the run has ids like {some(have)}, the qrels like {some(want)}"
+    )
 
 
 def _put_together(
@@ -148,16 +164,24 @@ def _put_together(
     runs, board = [], []
     for name, e in zip(names, done, strict=True):
         left_out = {"judged": frozenset[str](), "run": e.missing, "both": shared}[population]
-        kept = np.array([i for i, query in enumerate(e.judged.query_id) if query not in left_out], dtype=np.int64)
+        kept = np.array(
+            [i for i, query in enumerate(e.judged.query_id) if query not in left_out], dtype=np.int64
+        )
         if not len(kept):
-            raise DataError("no query is judged and in every run: compare fewer runs, or use --queries judged")
+            raise DataError(
+                "no query is judged and in every run: compare fewer runs, or use --queries judged"
+            )
         ids = [e.judged.query_id[int(i)] for i in kept] if left_out else list(e.judged.query_id)
         values = {metric: v.value[kept] for (_, metric), v in zip(asked, e.values, strict=True)}
         runs.append(RunScores(name, ids, values, e.health, e.tag))
         for (said, metric), v in zip(asked, e.values, strict=True):
             value = v.value[kept]
             defined = int(np.count_nonzero(~np.isnan(value)))
-            number = metric.pool(e.judged.of(kept)) if metric.aggregate == "pooled" else mean(metric, value, v.weight[kept])
+            number = (
+                metric.pool(e.judged.of(kept))
+                if metric.aggregate == "pooled"
+                else mean(metric, value, v.weight[kept])
+            )
             board.append(Mean(name, metric, said, number, defined, len(value) - defined))
     health = {name: e.health for name, e in zip(names, done, strict=True)}
     sources = [None if grades.is_mapping else grades.data.source, *(e.source for e in done)]
@@ -190,7 +214,9 @@ def mean(metric: Metric, value: Array, weight: Array) -> float:
     return math.fsum(value.tolist()) / len(value)
 
 
-def _conventions(ties: Ties, queries: Population, depth: int | None, policy: Policy, metrics: Sequence[Metric]) -> dict[str, Any]:
+def _conventions(
+    ties: Ties, queries: Population, depth: int | None, policy: Policy, metrics: Sequence[Metric]
+) -> dict[str, Any]:
     return {
         "ties": ties,
         "ties_in_words": TIES_IN_WORDS[ties],

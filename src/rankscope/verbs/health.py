@@ -64,7 +64,14 @@ class Health:
         return out
 
 
-def examine(judged: Judged, seen: Seen, cutoffs: Sequence[int], judged_queries: int, duplicates: int, self_matches: int) -> Health:
+def examine(
+    judged: Judged,
+    seen: Seen,
+    cutoffs: Sequence[int],
+    judged_queries: int,
+    duplicates: int,
+    self_matches: int,
+) -> Health:
     """Put together what was seen; ``judged_queries`` counts the first rows of ``judged``, those with judgments."""
     query = np.repeat(np.arange(len(judged)), judged.size)
     good = np.bincount(query, weights=judged.grade >= 1, minlength=len(judged))[:judged_queries]
@@ -137,9 +144,17 @@ def _queries(name: str, h: Health, population: str) -> list[Warned]:
 def _rows(name: str, h: Health) -> list[Warned]:
     out = []
     if h.duplicates:
-        out.append(Warned("RS104", f"{name}: {h.duplicates:,} repeated documents were dropped", "see --duplicates"))
+        out.append(
+            Warned("RS104", f"{name}: {h.duplicates:,} repeated documents were dropped", "see --duplicates")
+        )
     if h.self_matches:
-        out.append(Warned("RS105", f"{name}: {h.self_matches:,} documents that are their own query were dropped", "see --self-match"))
+        out.append(
+            Warned(
+                "RS105",
+                f"{name}: {h.self_matches:,} documents that are their own query were dropped",
+                "see --self-match",
+            )
+        )
     if h.rank_disagreements:
         out.append(
             Warned(

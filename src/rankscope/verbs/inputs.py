@@ -77,17 +77,23 @@ def read_any(kind: Literal["run", "qrels"], source: Any, name: str | None = None
 
         queries = {id_text(query, kind): documents for query, documents in source.items()}
         if len(queries) < len(source):
-            raise InputError(f"{kind}: a query is given both as a number and as a string; make the ids strings")
+            raise InputError(
+                f"{kind}: a query is given both as a number and as a string; make the ids strings"
+            )
         return queries
     from rankscope.files import qrels_of, run_of
 
     if isinstance(source, Mapping) and not source:
-        raise InputError(f"the {kind} dict is empty: it maps queries to documents, like {{'q1': {{'d1': 1}}}}")
+        raise InputError(
+            f"the {kind} dict is empty: it maps queries to documents, like {{'q1': {{'d1': 1}}}}"
+        )
     return run_of(source, name) if kind == "run" else qrels_of(source)
 
 
 def _is_scores(source: Any) -> bool:
-    return isinstance(source, Mapping) and bool(source) and all(isinstance(v, Mapping) for v in source.values())
+    return (
+        isinstance(source, Mapping) and bool(source) and all(isinstance(v, Mapping) for v in source.values())
+    )
 
 
 def refuse_faults(table: Any) -> None:
@@ -105,14 +111,18 @@ def clean(data: Any, policy: Policy, kind: Literal["run", "qrels"]) -> Cleaned:
     refuse_faults(data)
     for row in data.nan_rows[:1].tolist():
         said = "NaN" if math.isnan(data.frame[data.worth][row]) else "infinite"
-        raise InputError(f"{data.source.at(row)}: the {data.worth} is {said}; give it a number or leave the document out")
+        raise InputError(
+            f"{data.source.at(row)}: the {data.worth} is {said}; give it a number or leave the document out"
+        )
     repeated = data.repeated
     if len(repeated):
         if policy.duplicates == "error":
             row = int(repeated[0])
             query, doc = data.frame["query_id"][row], data.frame["doc_id"][row]
             what = f"document {doc} of query {query} is {'ranked' if kind == 'run' else 'judged'} twice"
-            raise InputError(f"{data.source.at(row)}: {what}; remove one, or choose --duplicates first or best")
+            raise InputError(
+                f"{data.source.at(row)}: {what}; remove one, or choose --duplicates first or best"
+            )
         data = data.distinct(policy.duplicates)
     matches = 0
     if kind == "run" and policy.self_match == "drop":

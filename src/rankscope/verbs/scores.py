@@ -67,7 +67,9 @@ class Scores:
         names = [scored.name for scored in self.runs]
         if run is None:
             if len(names) > 1:
-                raise KeyError(f"there are {len(names)} runs, say which: scores[{names[0]!r}, {str(metric)!r}]")
+                raise KeyError(
+                    f"there are {len(names)} runs, say which: scores[{names[0]!r}, {str(metric)!r}]"
+                )
             run = names[0]
         if run not in names:
             raise KeyError(f"no run is called {run!r}: there are {', '.join(names)}")
@@ -114,8 +116,12 @@ class Scores:
             parts.append(
                 pl.DataFrame(
                     {
-                        "query_id": pl.Series(scored.query_ids, dtype=pl.String).gather(np.repeat(np.arange(queries), metrics)),
-                        "metric": pl.Series([str(m) for m in scored.values]).gather(np.tile(np.arange(metrics), queries)),
+                        "query_id": pl.Series(scored.query_ids, dtype=pl.String).gather(
+                            np.repeat(np.arange(queries), metrics)
+                        ),
+                        "metric": pl.Series([str(m) for m in scored.values]).gather(
+                            np.tile(np.arange(metrics), queries)
+                        ),
                         "value": pl.Series(matrix.ravel(), nan_to_null=True),
                     }
                 ).select(pl.lit(scored.name).alias("run"), "query_id", "metric", "value")
