@@ -28,7 +28,7 @@ class Layout:
         """Polars types of the columns."""
         types: dict[str, type[pl.DataType]] = {self.number: pl.Float64}
         if self.number != "rank":
-            types["rank"] = pl.Int64
+            types["rank"] = pl.Int32
         return {name: types.get(name, pl.String) for name in self.names}
 
     @property

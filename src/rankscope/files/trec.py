@@ -120,12 +120,11 @@ def _scanned(raw: Raw, layout: Layout, separator: str, first: bytes, comment: st
     other = " " if separator == "\t" else "\t"
     keep = [c for c in ("query_id", "doc_id", layout.number, "rank", "iteration") if c in layout.names]
     # every column is asked for, also a run's second: only then does the parser tell of columns beyond
-    sound = ~pl.col("doc_id").str.contains(other, literal=True) & pl.all_horizontal(
-        pl.col(layout.needed).is_not_null()
-    )
+    sound = ~pl.col("doc_id").str.contains(other, literal=True)
+    for name in set(layout.needed).difference(keep, {"tag"}):
+        sound &= pl.col(name).is_not_null()
     if tag is not None:
         sound &= pl.col("tag").eq_missing(pl.lit(tag))
-    blank = pl.all_horizontal(pl.col(layout.names).is_null())
 
     def scan(schema: dict[str, type[pl.DataType]]) -> pl.LazyFrame:
         return pl.scan_csv(
@@ -134,20 +133,22 @@ def _scanned(raw: Raw, layout: Layout, separator: str, first: bytes, comment: st
         )  # fmt: skip
 
     try:
-        frame = scan(layout.schema).select(*keep, sound=sound.fill_null(False) | blank).collect()
+        frame = scan(layout.schema).select(*keep, sound=sound.fill_null(False)).collect()
     except (pl.exceptions.PolarsError, OSError) as error:
         if isinstance(error, OSError):
             raw.fail(error)
         return None
-    if not frame["sound"].all():
-        return None
+    odd = frame.filter(~pl.col("sound"))
     frame = frame.drop("sound")
-    if nulls := frame["query_id"].null_count():
+    if odd.height:
         # blank lines, unless what a line holds is no number where one is due
-        texts = scan(dict.fromkeys(layout.names, pl.String))
-        if texts.select(pl.all_horizontal(pl.all().is_null()).sum()).collect().item() != nulls:
+        texts = scan(dict.fromkeys(layout.names, pl.String)).select(
+            pl.all_horizontal(pl.all().is_null()).sum()
+        )
+        empty = pl.all_horizontal(pl.col(keep).is_null())
+        if odd.filter(empty).height != odd.height or _counted(texts) != odd.height:
             return None
-        frame = frame.filter(pl.col("query_id").is_not_null())
+        frame = frame.filter(~empty)
     nan = layout.number == "grade" and frame["grade"].is_nan().any()
     if nan or any(frame[c].null_count() for c in frame.columns):
         return None
@@ -157,6 +158,13 @@ def _scanned(raw: Raw, layout: Layout, separator: str, first: bytes, comment: st
     ):
         return None
     return _Parsed(frame, Found(tag=tag, blocks=blocks))
+
+
+def _counted(lines: pl.LazyFrame) -> int | None:
+    try:
+        return int(lines.collect().item())
+    except pl.exceptions.PolarsError:
+        return None
 
 
 def _tidy(data: bytes) -> bytes:
