@@ -52,7 +52,13 @@ def worlds(draw: Any) -> World:
     for query in ("q2", "q10", "Q", "é"):
         docs = draw(st.permutations(NAMES))
         ranked = docs[: draw(st.integers(0, len(docs)))]
-        scores = draw(st.lists(st.sampled_from(SCORES[: draw(st.integers(1, len(SCORES)))]), min_size=len(ranked), max_size=len(ranked)))
+        scores = draw(
+            st.lists(
+                st.sampled_from(SCORES[: draw(st.integers(1, len(SCORES)))]),
+                min_size=len(ranked),
+                max_size=len(ranked),
+            )
+        )
         if draw(st.booleans()):
             scores = sorted(scores, reverse=True)
         ranks = draw(st.permutations(range(len(ranked))))
@@ -87,7 +93,9 @@ def naive(world: World, order: Order) -> dict[str, Any]:
             "score": [rows[i][1] for i, _ in found],
             "lost": sorted((grade for doc, grade in grades.items() if doc not in place), reverse=True),
             # by rank nobody is tied
-            "ties": [(i + 1, 1) if order.ties == "rank" else (equals[i][0] + 1, len(equals[i])) for i, _ in found],
+            "ties": [
+                (i + 1, 1) if order.ties == "rank" else (equals[i][0] + 1, len(equals[i])) for i, _ in found
+            ],
         }
     return out
 
@@ -144,7 +152,12 @@ def test_both_engines_hand_over_the_same_bits(world: World, order: Order) -> Non
             a, b = np.asarray(getattr(one, field.name)), np.asarray(getattr(two, field.name))
             assert a.dtype == b.dtype, field.name
             np.testing.assert_array_equal(a, b, field.name)
-    assert (saw.rows, saw.queries, saw.missing, saw.extra) == (also.rows, also.queries, also.missing, also.extra)
+    assert (saw.rows, saw.queries, saw.missing, saw.extra) == (
+        also.rows,
+        also.queries,
+        also.missing,
+        also.extra,
+    )
     assert (saw.tied_rows, saw.tied_at) == (also.tied_rows, also.tied_at)
 
 
@@ -192,7 +205,11 @@ def test_many_queries_span_more_than_one_part() -> None:
         for q in range(7)
         for d, s, r in zip(range(30_000), rng.integers(0, 900, 30_000), rng.permutation(30_000), strict=True)
     ]
-    qrels = [(f"q{q}", f"d{d}", float(d % 4 - 1)) for q in range(7) for d in rng.choice(40_000, 50, replace=False).tolist()]
+    qrels = [
+        (f"q{q}", f"d{d}", float(d % 4 - 1))
+        for q in range(7)
+        for d in rng.choice(40_000, 50, replace=False).tolist()
+    ]
     for rows in (run, [row for i in range(3) for row in run[i::3]]):
         world = World(rows, qrels)
         for ties in TIES:
@@ -222,7 +239,8 @@ def quick(world: World, order: Order) -> dict[str, Any]:
             "score": [rows[i][1] for i, _ in found],
             "lost": sorted((grade for doc, grade in grades.items() if doc not in place), reverse=True),
             "ties": [
-                (i + 1, 1) if order.ties == "rank" else (first[rows[i][1]] + 1, size[rows[i][1]]) for i, _ in found
+                (i + 1, 1) if order.ties == "rank" else (first[rows[i][1]] + 1, size[rows[i][1]])
+                for i, _ in found
             ],
         }
     return out
@@ -233,7 +251,10 @@ def test_chunks_hold_every_query_once(cells: int) -> None:
     rng = np.random.default_rng(cells)
     size = np.concatenate([rng.integers(0, 30, 100), np.zeros(20, dtype=np.int64), [1000]]).astype(np.int64)
     empty = np.zeros(int(size.sum()))
-    judged = Judged([str(i) for i in range(len(size))], size, size, size, empty, empty, empty, empty)
+    flat = dict.fromkeys(("grade", "rank", "tie_start", "tie_size"), empty)
+    judged = Judged(
+        query_id=[str(i) for i in range(len(size))], retrieved=size, size=size, found=size, **flat
+    )
     chunks = judged.chunks(cells)
     assert sorted(np.concatenate(chunks).tolist()) == list(range(len(size)))
     for chunk in chunks:
@@ -242,5 +263,5 @@ def test_chunks_hold_every_query_once(cells: int) -> None:
 
 
 def test_no_query_no_chunk() -> None:
-    none = np.zeros(0, dtype=np.int64)
-    assert Judged([], none, none, none, none, none, none, none).chunks() == []
+    names = ("retrieved", "size", "found", "grade", "rank", "tie_start", "tie_size")
+    assert Judged(query_id=[], **dict.fromkeys(names, np.zeros(0, dtype=np.int64))).chunks() == []

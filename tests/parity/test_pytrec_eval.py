@@ -96,7 +96,9 @@ def as_frames(qrels: Table, run: Table, folder: Path) -> tuple[Any, Any]:
     columns = {"query_id": pl.String, "doc_id": pl.String}
     judgments = pl.DataFrame(rows(qrels), schema=columns | {"grade": pl.Float64}, orient="row")
     ranking = pl.DataFrame(rows(run), schema=columns | {"score": pl.Float64}, orient="row")
-    return judgments.sample(fraction=1.0, shuffle=True, seed=3), ranking.sample(fraction=1.0, shuffle=True, seed=4)
+    return judgments.sample(fraction=1.0, shuffle=True, seed=3), ranking.sample(
+        fraction=1.0, shuffle=True, seed=4
+    )
 
 
 def as_files(qrels: Table, run: Table, folder: Path) -> tuple[Any, Any]:

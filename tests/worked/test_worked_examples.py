@@ -19,8 +19,8 @@ import rankscope as rs
 
 GRADED = [3, 2, 0, 1, 2]
 CHECKED = [1, 0, 1, 0, 0, 1, 1, 0, 0, 1]  # with 8 known relevant
+STARRED = [3, 0, 3, 0, 2, 3, 0, 2, 0, 0]
 PAGE = [3, 0, 2, 0, 0, 5, 4, 0, 0, 1]
-EXPONENTIAL: Any = {"gain": "exponential"}
 
 
 def about(figure: float) -> Any:
@@ -144,9 +144,9 @@ def test_average_precision_calls_the_best_answer_one_of_many() -> None:
         (rs.nDCG @ 4, [3, 1, 0, 2], [3, 1, 0, 2], [3, 2, 1, 0], 0.9434),  # row 13
         (rs.nDCG(gain="exponential") @ 4, [3, 1, 0, 2], [7, 1, 0, 3], [7, 3, 1, 0], 0.9500),  # row 13
         (rs.nDCG @ 5, [3, 2, 1, 0, 1], [3, 2, 1, 0, 1], [3, 2, 1, 1, 0], 0.9916),  # row 18
-        (rs.nDCG @ 10, [3, 0, 3, 0, 2, 3, 0, 2], [3, 0, 3, 0, 2, 3, 0, 2], [3, 3, 3, 2, 2], 0.8686),  # row 20
-        (rs.nDCG(gain="exponential") @ 10, [3, 0, 3, 0, 2, 3, 0, 2], [7, 0, 7, 0, 3, 7, 0, 3], [7, 7, 7, 3, 3], 0.8694),
-        (rs.nDCG @ 5, [3, 0, 3, 0, 2, 3, 0, 2, 0, 0], [3, 0, 3, 0, 2], [3, 3, 3, 2, 2], 0.6569),
+        (rs.nDCG @ 10, STARRED, STARRED, [3, 3, 3, 2, 2], 0.8686),  # row 20
+        (rs.nDCG(gain="exponential") @ 10, STARRED, [7, 0, 7, 0, 3, 7, 0, 3], [7, 7, 7, 3, 3], 0.8694),
+        (rs.nDCG @ 5, STARRED, [3, 0, 3, 0, 2], [3, 3, 3, 2, 2], 0.6569),
         (rs.nDCG @ 5, [3, 1, 3, 0, 2], [3, 1, 3, 0, 2], [3, 3, 2, 1, 0], 0.9338),  # row 21
     ],
 )
@@ -160,15 +160,15 @@ def test_normalised_gain(
 def test_discounted_gain() -> None:
     """The sums behind rows 3, 4, 8 and 21; two were published from terms rounded on the way."""
     agree((rs.DCG(gain="exponential") @ 5).of(GRADED), dcg([7, 3, 0, 1, 3]), 10.4840)
-    assert (rs.DCG(gain="exponential") @ 5).of(sorted(GRADED)[::-1]) == about(10.8235)
+    agree((rs.DCG(gain="exponential") @ 5).of(sorted(GRADED)[::-1]), dcg([7, 3, 3, 1, 0]), 10.8235)
     agree((rs.DCG @ 5).of(GRADED), dcg(GRADED), 5.4662)
     rounded = sum(round(gain / log2(rank + 1), 3) for rank, gain in enumerate([7, 3, 0, 1, 3], start=1))
     assert rounded == pytest.approx(10.485)
     page = rs.DCG(gain="exponential") @ 6
-    assert page.of(PAGE) == pytest.approx(19.542, abs=0.0005)
-    assert page.of(sorted(PAGE)[::-1]) == pytest.approx(45.643, abs=0.0005)
-    assert (rs.DCG @ 5).of([3, 1, 3, 0, 2]) == about(5.9046)
-    assert (rs.DCG @ 5).of([3, 3, 2, 1, 0]) == about(6.3235)
+    agree(page.of(PAGE), dcg([7, 0, 3, 0, 0, 31]), 19.542, digits=3)
+    agree(page.of(sorted(PAGE)[::-1]), dcg([31, 15, 7, 3, 1, 0]), 45.643, digits=3)
+    agree((rs.DCG @ 5).of([3, 1, 3, 0, 2]), dcg([3, 1, 3, 0, 2]), 5.9046)
+    agree((rs.DCG @ 5).of([3, 3, 2, 1, 0]), dcg([3, 3, 2, 1, 0]), 6.3235)
 
 
 @pytest.mark.parametrize(("grade", "figure"), [(1, 0.4248), (3, 0.3745), (5, 0.2228)])
@@ -187,14 +187,14 @@ def test_figures_that_follow_from_no_gain() -> None:
     for ranking, k, published in [
         ([3, 1, 0, 2], 4, 0.795),
         ([3, 2, 1, 0, 1], 5, 0.960),
-        ([3, 0, 3, 0, 2, 3, 0, 2, 0, 0], 10, 0.65),
+        (STARRED, 10, 0.65),
         ([3, 1, 3, 0, 2], 5, 0.878),
     ]:
         for gain in ("linear", "exponential"):
             assert (rs.nDCG(gain=gain) @ k).of(ranking) != pytest.approx(published, abs=0.005)  # type: ignore[arg-type]
     # that of row 18 is the value of another list, that of row 20 is nearly its own at a smaller k
     assert (rs.nDCG @ 5).of(GRADED) == pytest.approx(0.960, abs=0.0005)
-    assert (rs.nDCG @ 5).of([3, 0, 3, 0, 2, 3, 0, 2, 0, 0]) == pytest.approx(0.657, abs=0.0005)
+    assert (rs.nDCG @ 5).of(STARRED) == pytest.approx(0.657, abs=0.0005)
     assert dcg([3, 3, 2, 1]) != pytest.approx(6.723, abs=0.05)
 
 
@@ -257,7 +257,9 @@ def test_later_positions_weigh_a_lot_together() -> None:
     """Row 37: of what a hundred equally good documents earn, 78 % stands beyond rank 10; of RR nothing does."""
     hundred = [1] * 100
     beyond = 1 - (rs.DCG @ 10).of(hundred) / (rs.DCG @ 100).of(hundred)
-    assert beyond == pytest.approx(sum(1 / log2(r + 1) for r in range(11, 101)) / sum(1 / log2(r + 1) for r in range(1, 101)))
+    assert beyond == pytest.approx(
+        sum(1 / log2(r + 1) for r in range(11, 101)) / sum(1 / log2(r + 1) for r in range(1, 101))
+    )
     assert beyond == pytest.approx(0.78, abs=0.005)
     assert (rs.RR @ 10).of(hundred) == (rs.RR @ 100).of(hundred)
 
@@ -295,7 +297,7 @@ def test_area_under_the_curve() -> None:
 def test_area_under_the_curve_of_users() -> None:
     """Row 10."""
     assert [rs.AUC().of(labels, scores=scores) for labels, scores in THREE.values()] == [4 / 4, 2 / 4, 3 / 3]
-    assert of_users(THREE, rs.GAUC()) == [pytest.approx((4 * 1 + 4 / 2 + 4 * 1) / 12)] == [about(0.8333)]
+    agree(of_users(THREE, rs.GAUC())[0], (4 * 1 + 4 / 2 + 4 * 1) / (4 + 4 + 4), 0.8333)
 
 
 def test_one_curve_for_all_users_misleads() -> None:
@@ -311,7 +313,9 @@ def test_weights_of_users() -> None:
     found = of_users(TOLD_APART, *(rs.GAUC(weights=w) for w in weights))
     assert found == pytest.approx([4 / (4 + 3), 1 / 2, 2 / (2 + 2), 4 / (4 + 2)])
     assert found == [about(0.5714), about(0.5), about(0.5), about(0.6667)]
-    assert len({round(v, 12) for v in of_users(THREE, *(rs.GAUC(weights=w) for w in ("length", "equal")))}) == 1
+    assert (
+        len({round(v, 12) for v in of_users(THREE, *(rs.GAUC(weights=w) for w in ("length", "equal")))}) == 1
+    )
 
 
 # --- what is also said there --------------------------------------------------------------------------------
@@ -321,7 +325,9 @@ rankings = st.lists(st.sampled_from([0, 0, 1, 2, 3]), min_size=1, max_size=20)
 
 @settings(max_examples=100, deadline=None)
 @given(rankings, st.integers(1, 12), st.randoms())
-def test_the_order_within_the_top_does_not_matter_to_precision(ranking: list[int], k: int, random: Any) -> None:
+def test_the_order_within_the_top_does_not_matter_to_precision(
+    ranking: list[int], k: int, random: Any
+) -> None:
     top = random.sample(ranking[:k], len(ranking[:k]))
     assert (rs.P @ k).of(top + ranking[k:]) == (rs.P @ k).of(ranking)
 
@@ -336,7 +342,7 @@ def test_it_does_matter_to_others() -> None:
 def test_ndcg_at_a_larger_k_can_be_higher_or_lower() -> None:
     assert (rs.nDCG @ 1).of([0, 3]) == 0 < (rs.nDCG @ 2).of([0, 3])
     assert (rs.nDCG @ 1).of([3, 0, 3]) == 1 > (rs.nDCG @ 2).of([3, 0, 3])
-    ranking = [3, 0, 3, 0, 2, 3, 0, 2, 0, 0]
+    ranking = STARRED
     values = [(rs.nDCG @ k).of(ranking) for k in range(1, 11)]
     assert sorted(values) != values != sorted(values, reverse=True)
 
@@ -363,7 +369,9 @@ def test_not_found_is_a_policy_that_is_said() -> None:
     qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
     run = {"q1": ["b", "a"], "q2": ["b", "c", "a"]}
     scores = rs.evaluate(qrels, run, [rs.RR @ 2, rs.RR(not_found="skip") @ 2, rs.RR()])
-    assert [mean.value for mean in scores.board] == pytest.approx([(1 / 2 + 0) / 2, 1 / 2, (1 / 2 + 1 / 3) / 2])
+    assert [mean.value for mean in scores.board] == pytest.approx(
+        [(1 / 2 + 0) / 2, 1 / 2, (1 / 2 + 1 / 3) / 2]
+    )
     assert [(mean.queries, mean.undefined) for mean in scores.board] == [(2, 0), (1, 1), (2, 0)]
     assert "skip" in scores.conventions["metrics"]["RR@2"]
 

@@ -52,7 +52,7 @@ def blocks_of(scores: Scores) -> list[Block]:
     return [
         Paragraph(
             f"Three systems search the documentation of Python's standard library: bm25 by words, dense by sentence embeddings, "
-            f"hybrid by a fusion of the two. {len(scores.runs[0].query_ids)} queries, 100 documents each. "
+            f"hybrid by a fusion of the two. {len(scores.runs[0].query_ids)} queries, up to 100 documents each. "
             f"No person judged them: the grades, 0 to 3, follow from how the documentation is structured."
         ),
         EMPTY,
