@@ -51,18 +51,16 @@ def frame(rows: Rows, value: str) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=TEXT | {value: pl.Float64}, orient="row")
 
 
-def values(qrels: Any, run: Any, **policy: Any) -> dict[str, Any]:
+def values(qrels: Any, run: Any, **policy: Any) -> dict[Any, Any]:
     """Every metric of every query, undefined ones as None, and the means."""
     scores = rs.evaluate(qrels, run, METRICS, **policy)
     one = scores.runs[0]
-    by_query = {
+    out: dict[Any, Any] = {
         (query, str(metric)): None if np.isnan(value) else value
         for metric, column in one.values.items()
         for query, value in zip(one.query_ids, column.tolist(), strict=True)
     }
-    return by_query | {
-        str(mean.metric): None if np.isnan(mean.value) else mean.value for mean in scores.board
-    }
+    return out | {str(mean.metric): None if np.isnan(mean.value) else mean.value for mean in scores.board}
 
 
 def as_dict(rows: Rows) -> dict[str, dict[str, float]]:
@@ -141,14 +139,14 @@ def test_documents_that_are_their_own_query(run: Rows, qrels: Rows, shape: str) 
     run, qrels = first(run), first(qrels)
     without = [row for row in run if row[0] != row[1]]
     if share_a_query(without, qrels):
-        given = (
+        inputs = (
             (as_dict(qrels), as_dict(run))
             if shape == "dicts"
             else (frame(qrels, "grade"), frame(run, "score"))
         )
-        assert values(*given, self_match="drop") == values(as_dict(qrels), as_dict(without))
-        assert rs.evaluate(*given, self_match="drop").runs[0].health.self_matches == len(run) - len(without)
-        assert values(*given) == values(as_dict(qrels), as_dict(run))
+        assert values(*inputs, self_match="drop") == values(as_dict(qrels), as_dict(without))
+        assert rs.evaluate(*inputs, self_match="drop").runs[0].health.self_matches == len(run) - len(without)
+        assert values(*inputs) == values(as_dict(qrels), as_dict(run))
 
 
 @settings(max_examples=100, deadline=None)

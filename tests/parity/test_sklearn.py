@@ -53,8 +53,8 @@ def tables(qrels: Table, run: Table) -> tuple[Any, Any]:
 @pytest.mark.parametrize("shape", ["dicts", "frames"])
 def test_auc_of_every_query(decimals: int, level: int, shape: str, sklearn_metrics: ModuleType) -> None:
     qrels, run = world(decimals, 200, decimals)
-    given = (qrels, run) if shape == "dicts" else tables(qrels, run)
-    scores = rs.evaluate(*given, [rs.AUC(level=level), rs.GAUC(level=level)])
+    inputs: tuple[Any, Any] = (qrels, run) if shape == "dicts" else tables(qrels, run)
+    scores = rs.evaluate(*inputs, [rs.AUC(level=level), rs.GAUC(level=level)])
     values = scores.runs[0].values[rs.AUC(level=level)].tolist()
     both = [len(set(labels)) == 2 for labels, _ in columns(qrels, run, level)]
     assert 100 < sum(both) < 190
@@ -78,10 +78,10 @@ def test_auc_of_every_query(decimals: int, level: int, shape: str, sklearn_metri
 @pytest.mark.parametrize("shape", ["dicts", "frames"])
 def test_pooled_auc(decimals: int, shape: str, sklearn_metrics: ModuleType) -> None:
     qrels, run = world(decimals + 50, 80, decimals)
-    given = (qrels, run) if shape == "dicts" else tables(qrels, run)
+    inputs: tuple[Any, Any] = (qrels, run) if shape == "dicts" else tables(qrels, run)
     labels = [label for labels, _ in columns(qrels, run, 1) for label in labels]
     scores = [score for _, said in columns(qrels, run, 1) for score in said]
-    value = rs.evaluate(*given, [rs.AUC(pooled=True), rs.AUC()])
+    value = rs.evaluate(*inputs, [rs.AUC(pooled=True), rs.AUC()])
     assert value["AUC(pooled=True)"] == pytest.approx(
         sklearn_metrics.roc_auc_score(labels, scores), abs=CLOSE
     )
