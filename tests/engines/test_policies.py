@@ -121,6 +121,21 @@ def test_duplicates(run: Rows, qrels: Rows, ties: Any, policy: tuple[Any, Callab
                 rs.evaluate(frame(qrels, "grade"), as_dict(run), METRICS, ties=ties)
 
 
+def test_of_equally_good_duplicates_the_first_is_kept() -> None:
+    """In a run long enough that a sort which forgets the order of equals would show."""
+    rng = np.random.default_rng(9)
+    docs, scores = rng.integers(0, 1500, 5000).tolist(), rng.integers(0, 2, 5000).tolist()
+    run = [("q", f"d{doc}", float(score)) for doc, score in zip(docs, scores, strict=True)]
+    kept: dict[str, tuple[int, float]] = {}
+    for row, (_, doc, score) in enumerate(run):
+        if doc not in kept or score > kept[doc][1]:
+            kept[doc] = (row, score)
+    naive: Rows = [("q", doc, score) for doc, (_, score) in sorted(kept.items(), key=lambda item: item[1][0])]
+    qrels = {"q": {f"d{i}": float(grade) for i, grade in enumerate(rng.integers(0, 3, 1500).tolist())}}
+    one = values(qrels, frame(run, "score"), ties="input", duplicates="best")
+    assert one == values(qrels, frame(naive, "score"), ties="input")
+
+
 def test_first_and_best_differ() -> None:
     run = frame([("q", "a", 1.0), ("q", "b", 2.0), ("q", "a", 3.0)], "score")
     qrels = {"q": {"a": 1}}

@@ -145,3 +145,12 @@ def test_what_separates_the_expected_outputs(shared_data: Callable[[str], Path])
     for case in ("out.test.aqc", "out.test.aqcM", "out.test.aql"):
         other = lines_of(shared_data(f"trec_eval/{case}"))
         assert sum(other.get(key) != value for key, value in plainly.items()) > 50
+
+
+def test_rbp_divides_by_the_best_grade_of_a_topic_only_above_one() -> None:
+    """The rule behind the expected figures, where no file of theirs tells it: gains up to 1 stay as they are."""
+    ((_, rbp),) = parse_many("rbp")
+    assert rbp.of([3, 0, 1]) == pytest.approx((1 - 0.9) * (3 / 3 + 0.9**2 / 3))
+    assert rbp.of([1, 0, 1]) == pytest.approx((1 - 0.9) * (1 + 0.9**2))
+    assert rbp.of([0.5, 0.25]) == pytest.approx((1 - 0.9) * (0.5 + 0.9 * 0.25))
+    assert rbp.of([1], ideal=[1, 3]) == pytest.approx((1 - 0.9) / 3)
