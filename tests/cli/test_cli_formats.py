@@ -166,6 +166,25 @@ def test_a_file_that_was_there_stays_until_the_new_one_is_whole(run: Any) -> Non
     assert stat.S_IMODE(Path("x.csv").stat().st_mode) == 0o640
 
 
+@pytest.mark.parametrize("out", ["qrels.txt", "./good.run", "link.csv"])
+def test_an_input_is_never_overwritten(run: Any, out: Any) -> None:
+    Path("link.csv").symlink_to("good.run")
+    before = {path.name: path.read_bytes() for path in Path().iterdir()}
+    said = run("evaluate", "qrels.txt", "poor.run", "a=good.run", "-o", out)
+    assert (said.code, said.out) == (2, "")
+    assert said.err == f"{out} is also an input; name another file for -o\n"
+    assert {path.name: path.read_bytes() for path in Path().iterdir()} == before
+
+
+def test_pages_with_every_query_have_the_means_and_the_run(run: Any) -> None:
+    alone = run("evaluate", "qrels.txt", "good.run", "-m", "RR", "--per-query", "--format", "markdown").out
+    assert alone.startswith("### good: each query\n\n| query | RR |")
+    assert "\n### all queries\n\n| run | RR |\n| --- | ---: |\n| good | 1.0000 |\n" in alone
+    several = run(*GIVEN[:4], "-m", "RR", "--per-query", "--format", "latex").out
+    assert several.startswith("% each query\n")
+    assert several.count("\\begin{tabular}") == 2
+
+
 def test_no_file_has_colours(run: Any, monkeypatch: Any) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     run(*GIVEN, "-o", "x.txt")

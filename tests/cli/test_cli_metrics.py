@@ -54,6 +54,22 @@ def test_other_names_are_known(run: Any, said: Any, name: Any) -> None:
     assert run("metrics", said).out.startswith(f" {name}: ")
 
 
+def test_sets_are_listed(run: Any) -> None:
+    lines = [line.split() for line in run("metrics", "official").out.splitlines()]
+    assert ["map", "AP"] in lines
+    assert ["P_10", "P@10"] in lines
+    assert ["ndcg_cut_10", "nDCG@10"] in [
+        line.split() for line in run("metrics", "all_trec").out.splitlines()
+    ]
+    told = json.loads(run("metrics", "official", "--format", "json").out)
+    assert {"AP", "NumQ"} <= {entry["name"] for entry in told["metrics"]} < set(ALL)
+
+
+def test_abbreviations_keep_their_letters(run: Any) -> None:
+    assert run("metrics", "GAUC").out.startswith(" GAUC: AUC of")
+    assert run("metrics", "Judged").out.startswith(" Judged: the share")
+
+
 def test_unknown_names_are_refused_with_the_nearest(run: Any) -> None:
     said = run("metrics", "nDGC")
     assert (said.code, said.out) == (2, "")
@@ -133,7 +149,9 @@ def test_mistyped_commands(run: Any) -> None:
     said = run("evalute", "qrels.txt")
     assert (said.code, said.out) == (2, "")
     assert "did you mean evaluate?" in said.err
-    assert "there are evaluate, metrics" in run("zzz").err
+    for far in ("zzz", "compare"):
+        assert "there are evaluate, metrics" in run(far).err
+    assert "did you mean evaluate?" in run("eval").err
 
 
 def test_version(run: Any) -> None:

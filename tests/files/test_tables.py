@@ -34,7 +34,7 @@ def no(read: Any, name: Any) -> str:
 def test_usual_names(write: Any, query: Any, doc: Any) -> None:
     run = read_run(write("a.csv", f"{query},other,{doc},score\n01,x,d1,1.5\n2,,d2,-inf\n"))
     assert run.frame.rows() == [("01", "d1", 1.5), ("2", "d2", float("-inf"))]
-    assert run.source.notes == ("read a.csv as a CSV run: 2 rows, 2 queries",)
+    assert run.source.notes == ("read a.csv as a CSV run: 2 rows, 2 queries", "1 score is infinite")
 
 
 @pytest.mark.parametrize("grade", ["grade", "relevance", "rel", "label", "Rating"])

@@ -45,7 +45,10 @@ def test_any_whitespace_gives_the_same_run(write: Any, text: Any) -> None:
     assert run.frame.rows() == RUN
     assert run.frame.columns == ["query_id", "doc_id", "score", "rank"]
     assert run.source.faults == ()
-    assert run.source.notes == ("read a.run as a TREC run: 3 rows, 2 queries, tag t",)
+    assert run.source.notes[0] == "read a.run as a TREC run: 3 rows, 2 queries, tag t"
+    skipped = sum(line.strip().startswith("#") for line in str(text).lstrip("\ufeff").splitlines())
+    told = "skipped as a comment" in " ".join(run.source.notes[1:])
+    assert told == bool(skipped) or isinstance(text, bytes)
     assert run.name == run.source.tag == "t"
     assert run.queries == ["1", "02"]
     lines = [line.strip("\ufeff \t\v\r") for line in text.split("\n")]
@@ -89,7 +92,11 @@ def test_what_is_wrong_is_named_by_line(write: Any) -> None:
     ]  # fmt: skip
     assert run.frame["doc_id"].to_list() == ["d", "e", "f"]
     assert [run.source.at(row) for row in range(3)] == ["a.run line 3", "a.run line 4", "a.run line 9"]
-    assert run.source.notes == ("read a.run as a TREC run: 3 rows, 1 query, tag t", "left out 3 faulty rows")
+    assert run.source.notes == (
+        "read a.run as a TREC run: 3 rows, 1 query, tag t",
+        "1 line that begins with # skipped as a comment",
+        "left out 3 faulty rows",
+    )
 
 
 def test_many_faults_are_counted(write: Any) -> None:

@@ -88,6 +88,12 @@ def test_running_text_in_a_table_takes_what_is_left() -> None:
     assert " ".join(" ".join(shown).split()).count("word") == 40
 
 
+def test_what_a_terminal_would_act_on_is_escaped() -> None:
+    table = Table((Column("run"), Column("x\x07", "value")), (("a\x1b[31m\tb\nc", 1.0),))
+    text = render([Heading("\x1b"), Paragraph("\x9b"), Notes((Note("q\n1\x1b"),)), table])
+    assert text == " \\x1b\n \\x9b\n ▲ q\\n1\\x1b.\n run               x\\x07\n a\\x1b[31m\\tb\\nc  1.0000\n"
+
+
 def test_the_other_blocks() -> None:
     text = render(
         [

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from rankscope.blocks import Column, Heading, Paragraph, Table
+from rankscope.blocks import Block, Column, Heading, Paragraph, Table
 from rankscope.show.text import as_csv, as_json, as_jsonl, as_latex, as_markdown
 
 TABLE = Table(
@@ -47,10 +47,26 @@ def test_markdown_escapes() -> None:
     text = as_markdown([Heading("H"), TABLE, Paragraph("small")])
     assert "| run | n\\|DCG |" in text
     assert "| a\\_b &amp; 5% #1 $x^2~{y}\\\\ | 0.5000 |" in text
-    assert "| line break &lt;b> | - |" in text
+    assert "| line\\\\nbreak &lt;b> | - |" in text
 
 
 def test_latex_escapes() -> None:
     text = as_latex([TABLE, Paragraph("small")])
     assert r"a\_b \& 5\% \#1 \$x\textasciicircum{}2\textasciitilde{}\{y\}\textbackslash{} & 0.5000 \\" in text
     assert "% small\n" in text
+
+
+def test_what_does_not_print_is_escaped() -> None:
+    blocks: list[Block] = [
+        Heading("a\nb"),
+        Table((Column("r\x1bn"),), (("x\ty\u202e\u3000é",),)),
+        Paragraph("c\nd"),
+    ]
+    assert (
+        as_markdown(blocks)
+        == "### a\\\\nb\n\n| r\\\\x1bn |\n| --- |\n| x\\\\ty\\\\u202e\u3000é |\n\nc\\\\nd\n"
+    )
+    latex = as_latex(blocks)
+    assert latex.splitlines()[0] == r"% a\nb"
+    assert r"x\textbackslash{}ty\textbackslash{}u202e" in latex
+    assert not {"\t", "\x1b", "\u202e"} & set(latex)

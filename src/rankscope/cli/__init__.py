@@ -9,9 +9,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any, TextIO
+from contextlib import suppress
+from typing import Any, NoReturn, TextIO
 
 USAGE, INTERNAL, INTERRUPTED, BROKEN_PIPE = 2, 70, 130, 141
+
+# Polars gives memory back to the system and asks for it again while it reads a large file; a short-lived
+# process is a fifth faster when it keeps what it has.
+MEMORY = "narenas:1,oversize_threshold:0,dirty_decay_ms:-1"
 
 
 class ReaderGoneError(Exception):
@@ -20,6 +25,7 @@ class ReaderGoneError(Exception):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code."""
+    os.environ.setdefault("_RJEM_MALLOC_CONF", MEMORY)
     _speak_utf8(sys.stdout, sys.stderr)
     try:
         code = _run(argv)
@@ -30,6 +36,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _interrupted()
     return code
+
+
+def run() -> NoReturn:
+    """Be the whole process: leave at once when done, without taking apart what is about to vanish anyway.
+
+    After seven million rows that would take a tenth of the time.
+    """
+    code = main()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    os._exit(code)
 
 
 def _run(argv: Sequence[str] | None) -> int:
@@ -92,8 +110,10 @@ def _fail(message: str, code: int) -> int:
 
 
 def _say(message: str) -> None:
+    from rankscope.show.cells import printable
+
     if sys.stderr is not None:
-        sys.stderr.write(message + "\n")
+        sys.stderr.write(printable(message) + "\n")
 
 
 def _flush() -> None:

@@ -43,7 +43,7 @@ class Lazy(click.Group):
         name = args[0]
         if name in COMMANDS or ctx.resilient_parsing or name.startswith("-"):
             return super().resolve_command(ctx, args)
-        close = get_close_matches(name, COMMANDS, n=1, cutoff=0.5)
+        close = get_close_matches(name, COMMANDS, n=1, cutoff=0.65)
         hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(COMMANDS)}"
         raise click.UsageError(f"no command is called {name}, {hint}", ctx)
 

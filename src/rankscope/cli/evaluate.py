@@ -105,9 +105,9 @@ def command(
         raise InputError(
             f"{what}: rankscope evaluate QRELS RUN..., like rankscope evaluate qrels.txt my.run (rankscope demo makes an example)"
         )
-    output.check_place(out)
-    form = output.format_of(form, out)
     named = _named(runs)
+    output.check_place(out, [qrels, *(path for _, path in named)])
+    form = output.format_of(form, out)
     _stdin_once([qrels, *(path for _, path in named)])
 
     from rankscope.verbs.evaluate import evaluate

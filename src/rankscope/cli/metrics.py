@@ -28,6 +28,7 @@ def command(name: str | None, traits: bool, form: str | None, out: str | None) -
       rankscope metrics               every metric in a line
       rankscope metrics nDCG          formula, convention, parameters, an example
       rankscope metrics ndcg_cut_10   trec_eval's names are known, too
+      rankscope metrics official      the metrics of a set
       rankscope metrics --format json
     """  # noqa: D301 - click reads the \b
     output.check_place(out)
@@ -45,11 +46,15 @@ def command(name: str | None, traits: bool, form: str | None, out: str | None) -
         raise click.UsageError(
             f"--table compares all metrics: leave out {name} or --table", click.get_current_context()
         )
-    cls = None if name is None else catalogue.metric_called(name)
+    members = [] if name is None else catalogue.set_called(name)
+    cls = None if name is None or members else catalogue.metric_called(name)
     if form == "json":
-        text = as_json(catalogue_records.envelope(catalogue.everything() if cls is None else [cls]))
+        classes = list(dict.fromkeys(type(metric) for _, metric in members)) or catalogue.everything()
+        text = as_json(catalogue_records.envelope(classes if cls is None else [cls]))
     else:
-        blocks = catalogue.in_full(cls) if cls else catalogue.traits() if traits else catalogue.listed()
+        blocks = catalogue.traits() if traits else catalogue.listed()
+        if name is not None:
+            blocks = catalogue.in_full(cls) if cls else catalogue.members(name)
         text = output.rendered(blocks, out)
     output.write([text], out)
     if out not in {None, "-"}:

@@ -32,8 +32,8 @@ def format_of(asked: str | None, out: str | None) -> str:
     return ENDINGS[ending]
 
 
-def check_place(out: str | None) -> None:
-    """Refuse, before any work is done, a file that cannot be written."""
+def check_place(out: str | None, inputs: Iterable[str] = ()) -> None:
+    """Refuse, before any work is done, a file that cannot be written or that is about to be read."""
     if out is None or out == "-":
         return
     if Path(out).is_dir():
@@ -41,6 +41,15 @@ def check_place(out: str | None) -> None:
     folder = Path(out).parent
     if not folder.is_dir():
         raise InputError(f"{out}: there is no folder {folder} to write into (mkdir -p {folder} makes it)")
+    if any(_same_file(out, path) for path in inputs):
+        raise InputError(f"{out} is also an input; name another file for -o")
+
+
+def _same_file(out: str, path: str) -> bool:
+    try:
+        return Path(out).is_file() and Path(path).samefile(out)
+    except (OSError, ValueError):  # an input that is not there is told where it is read
+        return False
 
 
 def watched(stream: TextIO | None) -> bool:
@@ -106,7 +115,9 @@ def _replace(place: Path, pieces: Iterable[str]) -> None:
 
 def say(message: str) -> None:
     """One line to stderr."""
-    click.echo(message, err=True)
+    from rankscope.show.cells import printable
+
+    click.echo(printable(message), err=True)
 
 
 def rendered(blocks: Any, out: str | None = None) -> str:

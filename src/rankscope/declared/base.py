@@ -7,7 +7,7 @@ from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from typing import Annotated, Any, ClassVar, Self, dataclass_transform, get_args, get_origin, get_type_hints
 
-from rankscope.declared.param import Param, checked, plain
+from rankscope.declared.param import Param, brief, checked, plain
 from rankscope.errors import InputError
 
 
@@ -52,7 +52,7 @@ class Declared(metaclass=_Family):
     def __post_init__(self) -> None:
         for name, (said, param) in parameters(type(self)).items():
             value = checked(
-                f"{type(self).__name__}({name}={getattr(self, name)!r})",
+                f"{type(self).__name__}({name}={brief(getattr(self, name), quoted=True)})",
                 name,
                 getattr(self, name),
                 said,
@@ -109,7 +109,7 @@ def cut(cls: Any, said: Mapping[str, Any], value: Any) -> Any:
     """A thing with the parameter that ``@`` sets."""
     if cls.at not in parameters(cls):
         raise InputError(
-            f"{cls.kind} '{cls.__name__}@{value}': {cls.__name__} has no cutoff, write it without @{value}"
+            f"{cls.kind} '{cls.__name__}@{brief(value)}': {cls.__name__} has no cutoff, write it without @{brief(value)}"
         )
     return cls(**{**said, cls.at: value})
 

@@ -9,14 +9,17 @@ from difflib import get_close_matches
 from typing import Any
 
 from rankscope.declared.base import Declared, cut, parameters, required
+from rankscope.declared.param import brief
 from rankscope.errors import InputError
 
 _SPELLING = re.compile(r"(?P<name>[\w+-]+)\s*(?:\((?P<inside>.*)\))?\s*(?:@(?P<at>[^@()]+))?", re.DOTALL)
+_WORDS = {"true": True, "false": False, "none": None}
 
 
 def family(kind: type[Declared], name: str, text: str) -> Any:
     """The class of this name or alias, whatever its case; or an error that offers the nearest."""
     found = kind.catalogue.get(name)
+    text, name = brief(text), brief(name)
     if found is None:
         folded = {cls for key, cls in kind.catalogue.items() if key.casefold() == name.casefold()}
         found = folded.pop() if len(folded) == 1 else None
@@ -31,6 +34,7 @@ def family(kind: type[Declared], name: str, text: str) -> Any:
 def parse_all(kind: type[Declared], text: str) -> tuple[Any, ...]:
     """Read ``nDCG(gain='exponential')@10`` or, with several cutoffs, ``nDCG@5,10,20``."""
     match = _SPELLING.fullmatch(text.strip())
+    text = brief(text)
     if match is None:
         raise InputError(f"cannot read the {kind.kind} {text!r}: write it like nDCG@10 or P(level=2)@5")
     cls = family(kind, match["name"], text)
@@ -39,7 +43,7 @@ def parse_all(kind: type[Declared], text: str) -> tuple[Any, ...]:
         name, value = _own_name(kind, cls, key, given, text)
         if name in said:
             raise InputError(f"{kind.kind} {text!r}: {name} is given twice")
-        said[name] = value
+        said[name] = _word(value, parameters(cls)[name][0])
     if match["at"] is not None and cls.at in said:
         raise InputError(f"{kind.kind} {text!r}: {cls.at} is given twice")
     try:
@@ -64,9 +68,9 @@ def _complete(cls: Any, said: Mapping[str, Any]) -> Any:
 def _keywords(kind: type[Declared], inside: str, text: str) -> list[tuple[str, Any]]:
     try:
         call = ast.parse(f"f({inside})", mode="eval").body
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise InputError(
-            f"{kind.kind} {text!r}: cannot read the parameters '{inside}': write them like (level=2, gain='linear')"
+            f"{kind.kind} {text!r}: cannot read the parameters '{brief(inside)}': write them like (level=2, gain='linear')"
         ) from None
     if not isinstance(call, ast.Call) or call.args or any(k.arg is None for k in call.keywords):
         raise InputError(f"{kind.kind} {text!r}: every parameter needs its name, like (level=2)")
@@ -79,13 +83,31 @@ def _literal(kind: type[Declared], node: ast.expr, text: str) -> Any:
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError):
-        raise InputError(f"{kind.kind} {text!r}: cannot read the value '{ast.unparse(node)}'") from None
+        raise InputError(f"{kind.kind} {text!r}: cannot read the value '{_written(node)}'") from None
+    except (RecursionError, MemoryError):
+        raise InputError(f"{kind.kind} {text!r}: cannot read the parameters") from None
+
+
+def _written(node: ast.expr) -> str:
+    try:
+        return brief(ast.unparse(node))
+    except (RecursionError, ValueError):
+        return "..."
+
+
+def _word(value: Any, hint: Any) -> Any:
+    """True, False and None, written small as elsewhere, unless the parameter knows the word itself."""
+    if not isinstance(value, str) or value not in _WORDS or repr(value) in str(hint):
+        return value
+    return _WORDS[value]
 
 
 def _literal_text(text: str) -> Any:
+    if re.fullmatch(r"\s*0+[0-9]{1,9}\s*", text):
+        return int(text)  # P@05, which Python would not read
     try:
         return ast.literal_eval(text.strip())
-    except (ValueError, SyntaxError):
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return text.strip()
 
 
@@ -98,6 +120,7 @@ def _own_name(kind: type[Declared], cls: type[Declared], key: str, value: Any, t
         if key in param.also:
             spelled = param.also[key]
             return name, spelled.get(value, value) if isinstance(value, str) else value
+    key = brief(key)
     takes = ", ".join(known) or "no parameters"
     close = get_close_matches(key, known, n=1)
     hint = f", did you mean {close[0]}?" if close else ""

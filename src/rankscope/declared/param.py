@@ -10,12 +10,16 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from rankscope.errors import InputError
 
+MOST = 2**31 - 1  # the largest whole number that a parameter can be
+HUGE = 1e100  # and the largest other number: what is computed from it must not overflow
+
 
 @dataclass(frozen=True)
 class Param:
     """What a parameter means, its bounds, and the other names people know it by.
 
     A parameter that is ``needed`` may be left out at first, as in ``P(level=2) @ 5``, but not when it is used.
+    Where it is a table, a sequence is taken only if it is ``numbered``: the values of rank 1, 2 and so on.
     ``also`` maps another name to the values that are spelled differently there, if any.
     """
 
@@ -25,6 +29,7 @@ class Param:
     above: float = -math.inf
     also: Mapping[str, Mapping[Any, Any]] = field(default_factory=dict)
     needed: bool = False
+    numbered: bool = False
 
     @property
     def bounds(self) -> str:
@@ -57,9 +62,28 @@ class Table(tuple[tuple[float, float], ...]):
 
 
 def _number(value: Any) -> float:
-    if isinstance(value, bool) or not hasattr(value, "__float__") or not math.isfinite(float(value)):
-        raise TypeError(f"{value!r} is not a finite number")
-    return float(value)
+    if isinstance(value, bool) or not hasattr(value, "__float__"):
+        raise TypeError("not a number")
+    number = _float(value)
+    if not math.isfinite(number):
+        raise TypeError("not a finite number")
+    return number
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def brief(value: Any, quoted: bool = False) -> str:
+    """A value or a text for an error message, shortened."""
+    try:
+        text = value if isinstance(value, str) and not quoted else repr(value)
+    except (ValueError, RecursionError):  # a whole number of thousands of digits has no repr
+        text = f"a very long {type(value).__name__}"
+    return text if len(text) <= 200 else text[:199] + "…"
 
 
 def plain(value: Any) -> str:
@@ -76,7 +100,7 @@ def checked(said_as: str, name: str, value: Any, hint: Any, param: Param) -> Any
     kinds = get_args(hint) if isinstance(hint, UnionType) or get_origin(hint) is Union else (hint,)
     for kind in kinds:
         try:
-            value = _as(kind, value)
+            value = _as(kind, value, param.numbered)
             break
         except (TypeError, ValueError):
             continue
@@ -87,10 +111,13 @@ def checked(said_as: str, name: str, value: Any, hint: Any, param: Param) -> Any
             continue
         if not (param.low <= number <= param.high and number > param.above):
             raise InputError(f"{said_as}: {name} is {param.bounds}")
+        if number > (MOST if isinstance(number, int) else HUGE):
+            most = f"{MOST:,}" if isinstance(number, int) else f"{HUGE:g}"
+            raise InputError(f"{said_as}: {name} is at most {most}")
     return value
 
 
-def _as(kind: Any, value: Any) -> Any:
+def _as(kind: Any, value: Any, numbered: bool) -> Any:
     """The value in the parameter's type, or TypeError."""
     if get_origin(kind) is Literal:
         if isinstance(value, str | int) and value in get_args(kind):
@@ -102,7 +129,8 @@ def _as(kind: Any, value: Any) -> Any:
         if isinstance(value, bool):
             return value
     elif kind is Table:
-        if isinstance(value, Mapping | Sequence) and not isinstance(value, str) and len(value):
+        sequence = numbered and isinstance(value, Sequence) and not isinstance(value, str | bytes)
+        if (isinstance(value, Mapping | Table) or sequence) and len(value):
             return Table.of(value)
     elif kind is int:
         if hasattr(value, "__index__") and not isinstance(value, bool):
@@ -111,7 +139,7 @@ def _as(kind: Any, value: Any) -> Any:
         return _number(value)
     elif get_origin(kind) is tuple:
         if isinstance(value, Sequence) and not isinstance(value, str) and len(value):
-            return tuple(_as(get_args(kind)[0], v) for v in value)
+            return tuple(_as(get_args(kind)[0], v, numbered) for v in value)
     elif isinstance(value, kind):
         return value
     raise TypeError

@@ -30,12 +30,8 @@ def judge(
     counts = _Counts(order.cutoffs)
     for number, query in enumerate(names):
         scores, grades = run.get(query, {}), qrels.get(query, {})
-        if not grades.keys() <= scores.keys():
-            # a judged document that is not found may be one whose id is a number on one side
-            scores, grades = (
-                as_text(scores, f"{label}: query {query}"),
-                as_text(grades, f"qrels: query {query}"),
-            )
+        scores = as_text(scores, f"{label}: query {query}")
+        grades = as_text(grades, f"qrels: query {query}")
         ordered = _numbers(scores, f"{label}: query {query}", "score")
         rising = _numbers(grades, f"qrels: query {query}", "grade")
         if len(rising) and (np.isinf(rising[0]) or np.isinf(rising[-1])):
@@ -137,7 +133,7 @@ def _numbers(values: Ranking, where: str, what: str) -> Array:
     """The values in rising order; an error names the first that is no number."""
     try:
         out = np.fromiter(values.values(), dtype=float, count=len(values))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         doc, bad = next((d, v) for d, v in values.items() if not _is_number(v))
         raise InputError(f"{where}, document {doc}: {what} {bad!r} is not a number") from None
     out.sort()
@@ -175,7 +171,7 @@ def id_text(key: Any, where: str) -> str:
 def _is_number(value: object) -> bool:
     try:
         float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return not isinstance(value, str)
 

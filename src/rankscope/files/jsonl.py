@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 import numpy as np
@@ -10,7 +12,7 @@ import polars as pl
 
 from rankscope.errors import InputError
 from rankscope.files.long import long_table, made_table, roles_of, tag_of
-from rankscope.files.memory import DICTS, read_dict
+from rankscope.files.memory import DICTS, Pairs, read_dict, shown_value
 from rankscope.files.notes import Found, line_finder, shown
 from rankscope.files.raw import BOM, Raw
 from rankscope.tables import Array, Qrels, Run, Source
@@ -24,6 +26,7 @@ def read_jsonl(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     content = np.flatnonzero((lines.fill_null("").str.strip_chars() != "").to_numpy())
     text = lines.gather(content)
     frame, broken = _decoded(text, list(dict.fromkeys(roles.values())))
+    frame = _with_ids(frame, text, roles, raw.label, content, found)
     for row in broken[:20].tolist():
         line = int(content[row]) + 1
         found.fault("json", f"{raw.label} line {line:,}: not a JSON object: {shown(text[row])}", line)
@@ -60,6 +63,32 @@ def _decoded(text: pl.Series, keys: list[str]) -> tuple[pl.DataFrame, Array]:
     return pl.DataFrame(columns, schema=dict.fromkeys(keys, pl.String)), broken
 
 
+def _with_ids(
+    frame: pl.DataFrame, text: pl.Series, roles: dict[str, str], label: str, content: Array, found: Found
+) -> pl.DataFrame:
+    """Refuse ids that are neither strings nor whole numbers, which look like strings once decoded."""
+    for key in dict.fromkeys(roles[role] for role in ("query_id", "doc_id")):
+        bare = rf"{re.escape(json.dumps(key, ensure_ascii=False))}\s*:\s*(-?[0-9]+[.eE]|true|false|\[|\{{)"
+        odd = frame[key].str.contains(r"^(-?[0-9]+[.eE]|true$|false$|\[|\{)").fill_null(False)
+        rows = np.flatnonzero(odd.to_numpy())
+        rows = rows[text.gather(rows).str.contains(bare).fill_null(False).to_numpy()]
+        whole: dict[int, str] = {}
+        for row in rows.tolist():
+            value = (_object(text[row]) or {}).get(key)
+            if isinstance(value, float) and value.is_integer():
+                whole[row] = str(int(value))
+            elif value is not None and not isinstance(value, str):
+                where = f"{label} line {int(content[row]) + 1:,}"
+                raise InputError(
+                    f"{where}: {key} is {shown_value(value)}, not an id; ids are strings or integers"
+                )
+        if whole:
+            found.notes.append(f"{key} holds ids as floats: 1.0 is read as '1'")
+            ids = frame[key].scatter(list(whole), list(whole.values()))
+            frame = frame.with_columns(ids.alias(key))
+    return frame
+
+
 def _text(value: Any) -> str | None:
     return value if value is None or isinstance(value, str) else json.dumps(value)
 
@@ -67,7 +96,7 @@ def _text(value: Any) -> str | None:
 def _object(line: str | bytes) -> dict[str, Any] | None:
     try:
         value = json.loads(line, parse_constant=_not_json)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
 
@@ -99,15 +128,38 @@ def is_jsonl(raw: Raw) -> bool:
 def read_json(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     """Read one JSON object ``{query: {document: number}}``."""
     try:
-        value = json.loads(raw.read().removeprefix(BOM))
+        value = json.loads(raw.read().removeprefix(BOM), object_pairs_hook=_pairs)
     except UnicodeDecodeError as error:
         raw.fail(error)
+    except RecursionError as error:
+        raise InputError(f"{raw.label}: nested too deeply; {DICTS[what]}") from error
     except ValueError as error:
         line = getattr(error, "lineno", 1)
         raise InputError(f"{raw.label} line {line:,}: not JSON ({getattr(error, 'msg', error)})") from error
-    if not isinstance(value, dict):
+    if not isinstance(value, Mapping):
         raise InputError(
             f"{raw.label}: a JSON {'array' if isinstance(value, list) else 'value'}; {DICTS[what]}, "
             "or one object a line (jq -c '.[]' turns an array into lines)"
         )
-    return read_dict(value, what, name, raw)
+    return read_dict(_merged(value, what, raw.label), what, name, raw)
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
+    """Keep an object's keys that come twice, which a dict would lose."""
+    plain = dict(pairs)
+    return plain if len(plain) == len(pairs) else Pairs(pairs)
+
+
+def _merged(queries: Mapping[str, Any], what: str, label: str) -> dict[str, Any]:
+    """Put the documents of a query that comes twice together, every one of them."""
+    out: dict[str, Any] = {}
+    for query, value in queries.items():
+        if query not in out:
+            out[query] = value
+        elif isinstance(value, Mapping) and isinstance(out[query], Mapping):
+            out[query] = Pairs([*out[query].items(), *value.items()])
+        elif what == "qrels" and isinstance(value, list) and isinstance(out[query], list):
+            out[query] = [*out[query], *value]
+        else:
+            raise InputError(f"{label}: query {query!r} is there twice; put its documents into one list")
+    return out

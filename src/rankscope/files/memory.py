@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain, repeat
 from typing import Any
 
@@ -19,6 +19,33 @@ DICTS = {
     "run": "a run as a dict is {query: {document: score}} or {query: [document, ...]} in rank order",
     "qrels": "qrels as a dict are {query: {document: grade}} or {query: {relevant documents}}",
 }
+
+
+class Pairs(Mapping[Any, Any]):
+    """The pairs of a JSON object in which a key comes twice; every pair is kept."""
+
+    def __init__(self, pairs: list[tuple[Any, Any]]) -> None:
+        self._pairs = pairs
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (key for key, _ in self._pairs)
+
+    def __getitem__(self, key: Any) -> Any:
+        return dict(self._pairs)[key]
+
+    def __repr__(self) -> str:
+        return "{" + ", ".join(f"{key!r}: {value!r}" for key, value in self._pairs) + "}"
+
+    def items(self) -> Any:
+        """Every pair."""
+        return self._pairs
+
+    def values(self) -> Any:
+        """Every value."""
+        return [value for _, value in self._pairs]
 
 
 def speaks_arrow(source: object) -> bool:
@@ -68,12 +95,7 @@ def read_dict(source: Mapping[Any, Any], what: str, name: str | None, raw: Raw |
     if not source:
         raise InputError(f"{label}: the dict is empty; {DICTS[what]}")
     for query, value in source.items():
-        if isinstance(value, (str, bytes)) or not isinstance(value, Collection):
-            if isinstance(value, np.ndarray):
-                continue
-            raise InputError(f"{label}: query {query!r} has {_repr(value)}; {DICTS[what]}")
-        if isinstance(value, (set, frozenset)) and what == "run":
-            raise InputError(f"{label}: query {query!r} has a set, which has no order; {DICTS[what]}")
+        _refuse_odd(query, value, what, label)
     rows = {query: _ordered(value) for query, value in source.items()}
     sizes = [len(value) for value in rows.values()]
     queries = _ids(source.keys(), label, "query")
@@ -106,7 +128,26 @@ def read_dict(source: Mapping[Any, Any], what: str, name: str | None, raw: Raw |
     return Qrels(qrels.frame, qrels.source, more) if more else qrels
 
 
+def _refuse_odd(query: Any, value: Any, what: str, label: str) -> None:
+    """Refuse what is neither a mapping nor a list of documents."""
+    said = ""
+    if isinstance(value, Iterator):
+        said = f"a {type(value).__name__}, which can be read only once: make it a list"
+    elif hasattr(value, "__dataframe__") or isinstance(value, pl.DataFrame):
+        said = "a data frame"
+    elif isinstance(value, np.ndarray):
+        said = "" if value.ndim == 1 else f"an array of {value.ndim} dimensions"
+    elif isinstance(value, (str, bytes, bytearray)) or not isinstance(value, Collection):
+        said = shown_value(value)
+    elif isinstance(value, (set, frozenset)) and what == "run":
+        said = "a set, which has no order"
+    if said:
+        raise InputError(f"{label}: query {query!r} has {said}; {DICTS[what]}")
+
+
 def _ordered(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
     # a set has no order of its own, and a result must not depend on hashing
     return sorted(value, key=str) if isinstance(value, (set, frozenset)) else value
 
@@ -121,7 +162,7 @@ def _ids(values: Iterable[Any], label: str, noun: str) -> list[str]:
         if issubclass(kind, bool) or not issubclass(kind, (str, int, np.integer)):
             odd = next(value for value in ids if type(value) is kind)
             raise InputError(
-                f"{label}: {noun} id {_repr(odd)} is of type {kind.__name__}; ids are strings or integers"
+                f"{label}: {noun} id {shown_value(odd)} is of type {kind.__name__}; ids are strings or integers"
             )
     return [str(value) if isinstance(value, str) else str(int(value)) for value in ids]
 
@@ -132,7 +173,7 @@ def _values(rows: Collection[Any], what: str) -> pl.Series:
     try:
         flat = chain.from_iterable(_row_values(value, what) for value in rows)
         return pl.Series(np.fromiter(flat, dtype=np.float64, count=total))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         flat = chain.from_iterable(_row_values(value, what) for value in rows)
         return pl.Series([_number(value) for value in flat], dtype=pl.Float64)
 
@@ -147,7 +188,7 @@ def _row_values(value: Any, what: str) -> Iterable[Any]:
 def _number(value: Any) -> float | None:
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
@@ -168,10 +209,11 @@ def _sound(
     for row in bad.tolist():
         query, doc = frame["query_id"][row], frame["doc_id"][row]
         where = f"{label}: query {query!r}, document {doc!r}"
-        found.fault("number", f"{where}: {value} {_repr(given[row])} is not a number")
+        found.fault("number", f"{where}: {value} {shown_value(given[row])} is not a number")
     return frame.filter(good)
 
 
-def _repr(value: Any) -> str:
+def shown_value(value: Any) -> str:
+    """Quote a value, shortened."""
     text = repr(value)
     return text if len(text) <= 100 else text[:97] + "..."

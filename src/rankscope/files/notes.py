@@ -90,6 +90,9 @@ def made_run(frame: pl.DataFrame, source: Source, found: Found, what: str, name:
     blocks = found.blocks or blocks_of(frame["query_id"])
     tag = f", tag {found.tag}" if found.tag else ""
     first = f"read {source.label} as {what}: {count(len(frame), 'row')}, {_queries(blocks)}{tag}"
+    infinite = int(frame["score"].is_infinite().sum())
+    if infinite:
+        found.notes.append(f"{count(infinite, 'score is', 'scores are')} infinite")
     run = Run(frame, _closed(source, found, first), name=name)
     run.__dict__["blocks"] = blocks  # a cached property, found already
     return run

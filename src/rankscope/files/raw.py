@@ -178,6 +178,8 @@ def _first_wrong(data: bytes) -> tuple[int, bytes] | None:
 
 def open_raw(path: str | Path, expected: str) -> Raw:
     """Find the input, or say in one line why there is none. ``-`` is standard input."""
+    if not str(path).strip():
+        raise InputError("the path is empty")
     if str(path) == "-":
         raw = Raw("standard input", data=sys.stdin.buffer.read())
     else:

@@ -84,6 +84,8 @@ def _of(source: Any, what: str, name: str | None) -> Run | Qrels:
 
 
 def _read(path: str | Path, what: str, name: str | None) -> Run | Qrels:
+    if not isinstance(path, (str, PathLike)):
+        raise InputError(f"a path is a string or a Path, not {type(path).__name__}")
     raw = open_raw(path, EXPECTED[what])
     kind = kind_of(raw)
     if kind in SEPARATORS:

@@ -7,6 +7,7 @@ Any sign that a line differs sends the whole file through ``_tidy``, which makes
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -27,9 +28,8 @@ from rankscope.files.notes import (
     stem,
 )
 from rankscope.files.raw import BOM, Raw
+from rankscope.files.regular import comment_lines, is_regular, tidy
 from rankscope.tables import Array, Qrels, Run, Source, blocks_of
-
-_BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
 
 
 @dataclass
@@ -106,12 +106,76 @@ def _fast(raw: Raw, layout: Layout, first: bytes) -> _Parsed | None:
         rb"\S+(%s\S+){%d}" % (separator.encode(), wide - 1), first
     ):
         return None
+    if not raw.packed and (parsed := _regular(raw, layout, separator, first)):
+        return parsed
     plain = (
         None
         if raw.head.startswith(b"#") or b"\n#" in raw.head
         else _scanned(raw, layout, separator, first, None)
     )
-    return plain or _scanned(raw, layout, separator, first, "#")
+    parsed = plain or _scanned(raw, layout, separator, first, "#")
+    if parsed and not plain:
+        _tell_comments(parsed.found, raw.read())
+    return parsed
+
+
+def _tell_comments(found: Found, data: bytes) -> None:
+    skipped = comment_lines(data)
+    if skipped:
+        found.notes.append(
+            f"{count(skipped, 'line that begins', 'lines that begin')} with # skipped as a comment"
+        )
+
+
+def _regular(raw: Raw, layout: Layout, separator: str, first: bytes) -> _Parsed | None:
+    """Parse only the columns that are used, while another thread sees that every line has them all."""
+    wide, tag = len(layout.names), first.split()[5] if "tag" in layout.names else None
+    if tag is not None and _is_number(tag):  # a line that lacks a field could pass for a whole one
+        return None
+    if not is_regular(raw.head[: raw.head.rfind(b"\n") + 1], separator, wide, tag):
+        return None
+    keep = [c for c in ("query_id", "doc_id", layout.number, "rank", "iteration") if c in layout.names]
+    with ThreadPoolExecutor(1) as other:
+        regular = other.submit(is_regular, raw.feed, separator, wide, tag)
+        try:
+            frame = _scan(raw, separator, layout.schema, None).select(keep).collect()
+        except OSError as error:
+            raw.fail(error)
+        except pl.exceptions.PolarsError:
+            return None
+        if not regular.result():
+            return None
+    if any(frame[c].null_count() for c in keep) or (
+        layout.number == "grade" and frame["grade"].is_nan().any()
+    ):
+        return None
+    blocks = blocks_of(frame["query_id"])
+    if blocks.query.str.starts_with("#").any():
+        return None
+    return _Parsed(frame, Found(tag=None if tag is None else tag.decode("utf-8", "replace"), blocks=blocks))
+
+
+def _is_number(text: bytes) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _scan(
+    raw: Raw, separator: str, schema: dict[str, type[pl.DataType]], comment: str | None
+) -> pl.LazyFrame:
+    return pl.scan_csv(
+        raw.feed,
+        separator=separator,
+        has_header=False,
+        quote_char=None,
+        ignore_errors=True,
+        comment_prefix=comment,
+        schema=schema,
+        glob=False,
+    )
 
 
 def _scanned(raw: Raw, layout: Layout, separator: str, first: bytes, comment: str | None) -> _Parsed | None:
@@ -126,14 +190,12 @@ def _scanned(raw: Raw, layout: Layout, separator: str, first: bytes, comment: st
     if tag is not None:
         sound &= pl.col("tag").eq_missing(pl.lit(tag))
 
-    def scan(schema: dict[str, type[pl.DataType]]) -> pl.LazyFrame:
-        return pl.scan_csv(
-            raw.feed, separator=separator, has_header=False, quote_char=None, ignore_errors=True,
-            comment_prefix=comment, schema=schema, glob=False,
-        )  # fmt: skip
-
     try:
-        frame = scan(layout.schema).select(*keep, sound=sound.fill_null(False)).collect()
+        frame = (
+            _scan(raw, separator, layout.schema, comment)
+            .select(*keep, sound=sound.fill_null(False))
+            .collect()
+        )
     except (pl.exceptions.PolarsError, OSError) as error:
         if isinstance(error, OSError):
             raw.fail(error)
@@ -142,7 +204,7 @@ def _scanned(raw: Raw, layout: Layout, separator: str, first: bytes, comment: st
     frame = frame.drop("sound")
     if odd.height:
         # blank lines, unless what a line holds is no number where one is due
-        texts = scan(dict.fromkeys(layout.names, pl.String)).select(
+        texts = _scan(raw, separator, dict.fromkeys(layout.names, pl.String), comment).select(
             pl.all_horizontal(pl.all().is_null()).sum()
         )
         empty = pl.all_horizontal(pl.col(keep).is_null())
@@ -167,23 +229,13 @@ def _counted(lines: pl.LazyFrame) -> int | None:
         return None
 
 
-def _tidy(data: bytes) -> bytes:
-    """Leave one space between columns and none around lines, line for line."""
-    data = data.removeprefix(BOM)
-    if any(blank in data for blank in (b"\t", b"\r", b"\v", b"\f")):
-        data = data.translate(_BLANKS)
-    while b"  " in data:
-        data = data.replace(b"  ", b" ")
-    return data.replace(b"\n ", b"\n").replace(b" \n", b"\n").strip(b" ")
-
-
 def _general(raw: Raw, layout: Layout) -> _Parsed:
     """Parse any whitespace, and name the lines that are no rows."""
     data = raw.read()
     names = [*layout.names, "beyond"]
     header = " ".join(names).encode() + b"\n"
     scan = pl.scan_csv(
-        header + _tidy(data), separator=" ", has_header=True, quote_char=None, ignore_errors=True, comment_prefix="#",
+        header + tidy(data), separator=" ", has_header=True, quote_char=None, ignore_errors=True, comment_prefix="#",
         schema=layout.schema | {"beyond": pl.String}, truncate_ragged_lines=True,
     )  # fmt: skip
     needed = pl.col(layout.needed)
@@ -199,6 +251,7 @@ def _general(raw: Raw, layout: Layout) -> _Parsed:
     except pl.exceptions.PolarsError as error:
         raw.fail(error)
     found = Found()
+    _tell_comments(found, data)
     if frame["blank"].any():
         frame = frame.filter(~pl.col("blank"))
     bad = np.flatnonzero(~frame["good"].to_numpy())

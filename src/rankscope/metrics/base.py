@@ -22,7 +22,10 @@ Level = Annotated[
     float, Param("the lowest grade that counts as relevant", low=0, also={"rel": {}, "min_rel": {}})
 ]
 JudgedOnly = Annotated[bool, Param("leave out documents that nobody graded, and close the gaps")]
-MaxGrade = Annotated[float, Param("the highest grade of the scale", above=0, also={"max_rel": {}})]
+LARGEST = 1000  # 2^grade and sums of it stay finite
+MaxGrade = Annotated[
+    float, Param("the highest grade of the scale", above=0, high=LARGEST, also={"max_rel": {}})
+]
 Gain = Annotated[
     Literal["linear", "exponential"] | Table,
     Param(
@@ -217,6 +220,10 @@ def gains(grade: Array, gain: str | Table) -> Array:
     if gain == "linear":
         return grade
     if gain == "exponential":
+        if np.max(grade, initial=0.0) > LARGEST:
+            raise InputError(
+                f"a grade of {np.max(grade):g} is too large for gain='exponential', which is 2^grade - 1"
+            )
         if (grade == np.floor(grade)).all():
             return np.ldexp(1.0, grade.astype(np.int64)) - 1.0
         return each(lambda g: 2.0**g - 1.0, grade)

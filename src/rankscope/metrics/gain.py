@@ -25,7 +25,8 @@ from rankscope.metrics.trec import CUTOFFS, TrecName, pair
 Discount = Annotated[
     Literal["log2", "none", "reciprocal"] | Table,
     Param(
-        "what a rank is worth: 1/log2(rank + 1), 1, 1/rank, or a table {rank: weight}; ranks missing from it are worth 0"
+        "what a rank is worth: 1/log2(rank + 1), 1, 1/rank, or a table {rank: weight}; ranks missing from it are worth 0",
+        numbered=True,
     ),
 ]
 
@@ -220,12 +221,13 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
     def best(self, lists: Lists) -> Array:
         """The discounted gain of the ideal ranking."""
         if self.ideal in {"full_k", "max_grade_k"}:
-            grade = np.full(
-                (len(lists), int(self.cutoff or 1)),
-                1.0 if self.ideal == "full_k" else float(self.max_grade or 0),
+            # the same for every query
+            one = np.full(
+                (1, int(self.cutoff or 1)), 1.0 if self.ideal == "full_k" else float(self.max_grade or 0)
             )
-            shown = np.ones(grade.shape, dtype=bool)
-        elif self.ideal in {"retrieved_topk", "retrieved_all"}:
+            rank = np.arange(1, one.shape[1] + 1)[None, :]
+            return np.broadcast_to(total(gains(one, self.gain) * self.discounts(rank)), len(lists))
+        if self.ideal in {"retrieved_topk", "retrieved_all"}:
             seen = lists if self.ideal == "retrieved_topk" else lists.whole
             grade, shown = seen.grade, seen.judged
         else:

@@ -21,7 +21,7 @@ from rankscope.metrics.base import (
 )
 from rankscope.metrics.trec import CUTOFFS, TrecName, root, square
 
-Beta = Annotated[float, Param("how many times more recall counts than precision", above=0)]
+Beta = Annotated[float, Param("how many times more recall counts than precision", above=0, high=1e6)]
 
 
 class _Binary(Metric):

@@ -15,6 +15,7 @@ from rankscope.lists import Array, Judged
 
 # what each argument of a batch is: one value for every list, or one value a list
 PER_LIST = ("scores", "known", "ideal", "relevant", "judgments")
+MOST = 100_000_000  # documents that known may count: each is laid out
 
 
 @dataclass(frozen=True)
@@ -30,15 +31,26 @@ def is_batch(ranking: Any) -> bool:
     """Whether this is a list of lists rather than one list."""
     if isinstance(ranking, np.ndarray):
         return ranking.ndim > 1
-    return bool(len(ranking)) and isinstance(ranking[0], list | tuple | np.ndarray)
+    return bool(len(ranking)) and isinstance(ranking[0], list | np.ndarray)
 
 
 def judged_lists(ranking: Any, level: float, given: Mapping[str, Any]) -> Judged:
     """One or more lists as an engine would hand them over."""
-    if isinstance(ranking, str | Mapping) or not isinstance(ranking, Sequence | np.ndarray):
-        raise InputError(f"of() takes a ranked list, or a list of ranked lists, not {type(ranking).__name__}")
+    takes = "of() takes a ranked list, or a list of ranked lists"
+    if isinstance(ranking, str | bytes | Mapping) or not isinstance(ranking, Sequence | np.ndarray):
+        raise InputError(f"{takes}, not {type(ranking).__name__}")
+    if isinstance(ranking, np.ndarray):
+        if ranking.ndim not in (1, 2):
+            raise InputError(f"{takes}, not an array of {ranking.ndim} dimensions")
+    elif any(isinstance(one, tuple) for one in ranking):
+        raise InputError(f"{takes}, not of tuples: write each list in square brackets")
     if not is_batch(ranking):
         return _joined([_one(ranking, level, given)])
+    if not len(ranking):
+        raise InputError(f"{takes}; this array holds no list")
+    for i, one in enumerate(ranking):
+        if not isinstance(one, list | np.ndarray) or (isinstance(one, np.ndarray) and one.ndim != 1):
+            raise InputError(f"{takes}: entry {i + 1} is {one!r}, not a list like the first")
     lists = []
     for i, one in enumerate(ranking):
         lists.append(
@@ -48,8 +60,10 @@ def judged_lists(ranking: Any, level: float, given: Mapping[str, Any]) -> Judged
 
 
 def _for_list(name: str, value: Any, i: int, count: int) -> Any:
-    if value is None or isinstance(value, int | float | set | frozenset | Mapping):
+    if value is None or isinstance(value, int | float | np.number | set | frozenset | Mapping):
         return value
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray) or _is_scalar(value):
+        raise InputError(f"{name} is {_kind(value)}; give a list with one entry for each list")
     if len(value) != count:
         raise InputError(f"{name} has {len(value)} entries for {count} lists: give one for each list")
     return value[i]
@@ -70,20 +84,39 @@ def _one(ranking: Any, level: float, given: Mapping[str, Any]) -> _One:
 def _grade(value: Any) -> float:
     if value is None:
         return math.nan
-    if isinstance(value, str) or not hasattr(value, "__float__"):
+    number = hasattr(value, "__float__") and not isinstance(value, str | np.ndarray)
+    try:
+        grade = float(value) if number else math.nan
+    except OverflowError:
+        grade = math.inf
+    except (TypeError, ValueError):
+        number = False
+    if not number:
         raise InputError(
             f"{value!r} is not a grade; for a list of ids say relevant={{...}} or judgments={{id: grade}}"
         )
-    grade = float(value)
     if math.isinf(grade):
         raise InputError("a grade is infinite; grades are finite numbers")
     return grade
 
 
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and not value.ndim
+
+
+def _kind(value: Any) -> str:
+    return f"{'an' if type(value).__name__[0] in 'aeio' else 'a'} {type(value).__name__}"
+
+
 def _scores(scores: Any, count: int) -> Array | None:
     if scores is None:
         return None
-    out = np.asarray(scores, dtype=float)
+    try:
+        out = np.asarray(scores, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(
+            f"scores is {_kind(scores)} that is not all numbers; give one number for each"
+        ) from None
     if out.shape != (count,):
         raise InputError(f"scores has {out.size} numbers for {count} documents: give one for each")
     if np.isnan(out).any():
@@ -96,8 +129,16 @@ def _scores(scores: Any, count: int) -> Array | None:
 def _looked_up(
     ids: Iterable[Hashable], relevant: Collection[Hashable] | None, judgments: Mapping[Hashable, float] | None
 ) -> tuple[Array, Array]:
+    if judgments is not None and not isinstance(judgments, Mapping):
+        raise InputError(f"judgments is {_kind(judgments)}, not a dict {{id: grade}}")
+    if isinstance(relevant, str | bytes | Mapping) or not isinstance(relevant, Collection | None):
+        raise InputError(f"relevant is {_kind(relevant)}, not a set of ids")
     ids = list(ids)
-    twice = [i for i, n in Counter(ids).items() if n > 1]
+    try:
+        twice = [i for i, n in Counter(ids).items() if n > 1]
+        relevant = None if relevant is None else list(dict.fromkeys(relevant))
+    except TypeError:
+        raise InputError("an id is a string or a number; the list or relevant holds something else") from None
     if twice:
         raise InputError(f"document {twice[0]!r} stands in the list twice; remove one")
     grade_of = (
@@ -115,6 +156,8 @@ def _looked_up(
 def _missing(grades: Array, level: float, known: Any, ideal: Any) -> Array:
     """The grades of judged documents that the list does not hold."""
     if ideal is not None:
+        if isinstance(ideal, str | bytes | Mapping) or not isinstance(ideal, Iterable) or _is_scalar(ideal):
+            raise InputError(f"ideal is {_kind(ideal)}, not a list of the grades of all judged documents")
         rest = Counter(_grade(value) for value in ideal)
         rest.subtract(grades[grades > 0].tolist())
         short = [grade for grade, n in rest.items() if n < 0]
@@ -126,7 +169,11 @@ def _missing(grades: Array, level: float, known: Any, ideal: Any) -> Array:
     if known is None:
         return np.empty(0)
     found = int((grades >= max(level, 0.0)).sum())
-    if not hasattr(known, "__index__") or known < found:
+    if not hasattr(known, "__index__") or isinstance(known, np.ndarray):
+        raise InputError(f"known is a whole number, the relevant documents that exist, not {known!r}")
+    if known > MOST:
+        raise InputError(f"known is at most {MOST:,}")
+    if known < found:
         raise InputError(
             f"known={known!r}, but the list holds {found} relevant documents; known counts all that exist"
         )

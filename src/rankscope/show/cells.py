@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from typing import Literal
 
 from rankscope.blocks import Table, Value
@@ -25,6 +26,24 @@ def text_of(value: Value, kind: Literal["text", "value", "count"] = "value") -> 
     return f"{value:.4f}"
 
 
+def printable(text: str) -> str:
+    r"""Text in which every sign that a terminal would act on, or not show, stands as its escape.
+
+    >>> print(printable("red\x1b[31m"))
+    red\x1b[31m
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        sign
+        if sign.isprintable() or unicodedata.category(sign) == "Zs"
+        else sign.encode("unicode_escape").decode("ascii")
+        for sign in text
+    )
+
+
 def rows_of(table: Table) -> list[list[str]]:
     """All cells of a table as text."""
-    return [[text_of(v, c.kind) for v, c in zip(row, table.columns, strict=True)] for row in table.rows]
+    return [
+        [printable(text_of(v, c.kind)) for v, c in zip(row, table.columns, strict=True)] for row in table.rows
+    ]

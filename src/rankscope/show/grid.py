@@ -10,7 +10,7 @@ from itertools import pairwise
 from rich.cells import cell_len
 
 from rankscope.blocks import Table
-from rankscope.show.cells import rows_of
+from rankscope.show.cells import printable, rows_of
 
 GAP = 2
 FEW = 7  # as many metrics as are read well side by side
@@ -64,7 +64,7 @@ class Grid:
 def upright(table: Table) -> Grid:
     """The table as it is, in text."""
     return Grid(
-        tuple(c.header for c in table.columns),
+        tuple(printable(c.header) for c in table.columns),
         tuple(map(tuple, rows_of(table))),
         tuple(c.kind != "text" for c in table.columns),
         table.labels,

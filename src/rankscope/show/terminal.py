@@ -10,6 +10,7 @@ from typing import Any
 from rich.cells import cell_len
 
 from rankscope.blocks import Block, Code, Facts, Heading, Notes, Paragraph, Table
+from rankscope.show.cells import printable
 from rankscope.show.grid import GAP, Grid, Widths, laid_out, lines_of
 
 TIED = "\N{NO-BREAK SPACE}"
@@ -49,20 +50,20 @@ def _shown(block: Any, paint: _Paint) -> Iterator[str]:
 def _paragraph(block: Paragraph, paint: _Paint) -> Iterator[str]:
     if not block.text:
         yield ""
-    for line in _wrapped(_whole(block.text, paint.reading), paint.reading, " ", " "):
+    for line in _wrapped(_whole(printable(block.text), paint.reading), paint.reading, " ", " "):
         yield paint(line.replace(TIED, " "), DIM if block.quiet else "")
 
 
 @_shown.register
 def _heading(block: Heading, paint: _Paint) -> Iterator[str]:
-    yield from (paint(line, BOLD) for line in _wrapped(block.text, paint.reading, " ", " "))
+    yield from (paint(line, BOLD) for line in _wrapped(printable(block.text), paint.reading, " ", " "))
 
 
 @_shown.register
 def _notes(block: Notes, paint: _Paint) -> Iterator[str]:
     for note in block.items:
         text = f"{note.text}. {note.hint[:1].upper()}{note.hint[1:]}." if note.hint else f"{note.text}."
-        lines = _wrapped(f"{text} {note.code}".strip(), paint.reading, " ▲ ", "   ")
+        lines = _wrapped(printable(f"{text} {note.code}".strip()), paint.reading, " ▲ ", "   ")
         for line in lines:
             yield line.replace("▲", paint("▲", YELLOW), 1) if line is lines[0] else line
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rankscope.blocks import Block, Heading, Paragraph, Table
-from rankscope.show.cells import rows_of
+from rankscope.show.cells import printable, rows_of
 
 LATEX = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
@@ -78,7 +77,7 @@ def _markdown(block: Table | Paragraph | Heading) -> str:
 
 def _latex(block: Table | Paragraph | Heading) -> str:
     if isinstance(block, Paragraph | Heading):
-        return f"% {block.text}\n"
+        return f"% {printable(block.text)}\n"
     rows = [[_escaped(text, LATEX) for text in row] for row in rows_of(block)]
     rows = _stressed(block, rows, r"\textbf{{{}}}")
     header = [_escaped(column.header, LATEX) for column in block.columns]
@@ -106,5 +105,4 @@ def _stressed(table: Table, rows: list[list[str]], how: str) -> list[list[str]]:
 
 
 def _escaped(text: str, signs: Mapping[str, str]) -> str:
-    text = re.sub(r"\s+", " ", text)
-    return "".join(signs.get(sign, sign) for sign in text)
+    return "".join(signs.get(sign, sign) for sign in printable(text))

@@ -28,6 +28,11 @@ def metric_called(name: str) -> type[Metric]:
             raise error from None
 
 
+def set_called(name: str) -> list[tuple[str, Metric]]:
+    """The metrics of a set such as ``official``, each with the name that the set has for it; none for other names."""
+    return parse_many(name) if name in NICKNAMES else []
+
+
 def rewards(cls: type[Metric]) -> str:
     """What a metric rewards, in one sentence."""
     return _one_line(inspect.getdoc(cls) or "")
@@ -82,6 +87,18 @@ def listed() -> list[Block]:
             "next: rankscope metrics ERR tells one in full · rankscope metrics --table compares them",
             quiet=True,
         ),
+    ]
+
+
+def members(name: str) -> list[Block]:
+    """The metrics of a set, one line each: the name in the set and the spelling here."""
+    found = set_called(name)
+    return [
+        Heading(f"{name}: trec_eval's set of {len(found)} metrics"),
+        EMPTY,
+        Facts(tuple((asked, str(metric)) for asked, metric in found), max(len(asked) for asked, _ in found)),
+        EMPTY,
+        Paragraph(f"next: rankscope evaluate qrels.txt my.run -m {name}", quiet=True),
     ]
 
 
@@ -256,4 +273,5 @@ def _one_line(text: str) -> str:
 
 
 def _lower(text: str) -> str:
-    return text[:1].lower() + text[1:]
+    """The first letter small, unless it begins an abbreviation."""
+    return text if text[1:2].isupper() else text[:1].lower() + text[1:]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -88,11 +88,13 @@ def evaluate(  # noqa: PLR0913 - the policies of the command line, each with its
     _one_of("queries", queries, POPULATIONS)
     _one_of("duplicates", duplicates, ("error", "first", "best"))
     _one_of("self_match", self_match, ("keep", "drop"))
-    if depth is not None and (not isinstance(depth, int) or depth < 1):
+    if depth is not None and (isinstance(depth, bool) or not hasattr(depth, "__index__") or depth < 1):
         raise InputError(f"depth={depth!r}: depth is a whole number of at least 1")
-    asked = in_order(
-        DEFAULT if metrics is None else [metrics] if isinstance(metrics, str | Metric | type) else metrics
-    )
+    if ties == "rank" and duplicates == "best":
+        raise InputError(
+            "duplicates='best' goes by score and ties='rank' does not: choose duplicates='first'"
+        )
+    asked = _asked(metrics)
     if not asked:
         raise InputError(
             "no metric was given: name one, like nDCG@10, or leave metrics out for the usual ones"
@@ -100,7 +102,11 @@ def evaluate(  # noqa: PLR0913 - the policies of the command line, each with its
     wanted = [metric for _, metric in asked]
     cutoffs = sorted({c for m in wanted if (c := getattr(m, "cutoff", None))} or {10})
     order = Order(
-        ties, depth, tuple(cutoffs), frozenset().union(*(m.needs for m in wanted)), queries == "run"
+        ties,
+        None if depth is None else int(depth),
+        tuple(cutoffs),
+        frozenset().union(*(m.needs for m in wanted)),
+        queries == "run",
     )
     policy = Policy(duplicates, self_match)
 
@@ -111,6 +117,16 @@ def evaluate(  # noqa: PLR0913 - the policies of the command line, each with its
         if progress is not None:
             progress(done[-1].labels[0])
     return _put_together(done, grades, asked, queries, _conventions(ties, queries, depth, policy, wanted))
+
+
+def _asked(metrics: Any) -> list[tuple[str, Metric]]:
+    if metrics is None:
+        return in_order(DEFAULT)
+    if isinstance(metrics, str | Metric | type):
+        return in_order([metrics])
+    if not isinstance(metrics, Iterable):
+        raise InputError(f"metrics are names like 'nDCG@10' or objects like nDCG @ 10, not {metrics!r}")
+    return in_order(metrics)
 
 
 def _one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
@@ -137,7 +153,15 @@ def _evaluate_run(
             labels[0] if isinstance(data, dict) else data.source.label, seen.extra, seen.missing
         )
     values = score(judged, metrics)
-    health = examine(judged, seen, order.cutoffs, count, cleaned.duplicates, cleaned.self_matches)
+    health = examine(
+        judged,
+        seen,
+        order.cutoffs,
+        count,
+        cleaned.duplicates,
+        cleaned.self_matches,
+        qrels_duplicates=grades.duplicates,
+    )
     source = None if isinstance(data, dict) else data.source
     tag = None if source is None else source.tag
     return _Evaluated(labels, judged, values, frozenset(seen.missing), health, source, tag)
@@ -176,7 +200,8 @@ def _put_together(
         runs.append(RunScores(name, ids, values, e.health, e.tag))
         for (said, metric), v in zip(asked, e.values, strict=True):
             value = v.value[kept]
-            defined = int(np.count_nonzero(~np.isnan(value)))
+            # a pooled value is made of the documents of all queries, also of those that have none alone
+            defined = len(value) if metric.aggregate == "pooled" else int(np.count_nonzero(~np.isnan(value)))
             number = (
                 metric.pool(e.judged.of(kept))
                 if metric.aggregate == "pooled"
@@ -189,7 +214,7 @@ def _put_together(
         runs=runs,
         board=board,
         conventions=conventions,
-        warnings=warnings_of(health, population),
+        warnings=warnings_of(health, population, [metric for _, metric in asked], conventions["ties"]),
         inputs=[s for s in sources if s is not None],
         notes=[note for s in sources if s is not None for note in s.notes],
     )

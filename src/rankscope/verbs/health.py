@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankscope.engines.base import Seen
 from rankscope.lists import Judged
 
+if TYPE_CHECKING:
+    from rankscope.metrics import Metric
+
 LISTED = 10  # how many queries a health entry names
+LONGEST = 40  # signs of an id that a warning quotes
+# to these, and to what is made of them, unjudged is not "not relevant"
+BLIND = {"Judged", "Bpref", "infAP", "AUC", "_Count"}
+DECIDES = {  # who is in where equal scores straddle a cutoff, and where else to look
+    "trec": ("the document id decides who is in", "docid"),
+    "docid": ("the document id decides who is in", "trec"),
+    "input": ("the order of the file decides who is in", "docid"),
+}
 
 
 @dataclass(frozen=True)
@@ -33,7 +44,8 @@ class Health:
 
     ``ties_at_cutoff[k]``: queries in which equal scores straddle rank k. ``unjudged_at_cutoff[k]``: the share
     of the documents in the top k that are not in the qrels. ``rank_disagreements``: queries whose rank
-    column contradicts the scores (null without a rank column).
+    column contradicts the scores (null without a rank column). ``empty_queries``: judged queries whose
+    ranking is there but holds no document.
     """
 
     rows: int
@@ -50,6 +62,8 @@ class Health:
     rank_disagreements: int | None = None
     duplicates: int = 0
     self_matches: int = 0
+    empty_queries: int = 0
+    qrels_duplicates: int = 0
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, keys as strings."""
@@ -71,6 +85,8 @@ def examine(
     judged_queries: int,
     duplicates: int,
     self_matches: int,
+    *,
+    qrels_duplicates: int = 0,
 ) -> Health:
     """Put together what was seen; ``judged_queries`` counts the first rows of ``judged``, those with judgments."""
     query = np.repeat(np.arange(len(judged)), judged.size)
@@ -96,15 +112,31 @@ def examine(
         rank_disagreements=seen.disagreeing,
         duplicates=duplicates,
         self_matches=self_matches,
+        empty_queries=max(int((retrieved == 0).sum()) - len(seen.missing), 0),
+        qrels_duplicates=qrels_duplicates,
     )
 
 
-def warnings_of(health: Mapping[str, Health], population: str) -> list[Warned]:
-    """What a reader should know before trusting the numbers."""
+def warnings_of(
+    health: Mapping[str, Health], population: str, metrics: Sequence[Metric] = (), ties: str = "trec"
+) -> list[Warned]:
+    """What a reader should know before trusting the numbers of these metrics (of any, where none is given)."""
     out = []
     for name, h in health.items():
-        out += _queries(name, h, population) + _rows(name, h)
-    out += _unjudged(health)
+        out += _queries(name, h, population) + _rows(name, h) + _tied(name, h, ties)
+    out += _judgments(health)
+    cutoffs = {k for h in health.values() for k in h.unjudged_at_cutoff}
+    out += _unjudged(health, _counting(metrics, cutoffs) if metrics else cutoffs)
+    return out
+
+
+def _judgments(health: Mapping[str, Health]) -> list[Warned]:
+    """What is to say about the qrels, once for all runs."""
+    out = []
+    repeated = max((h.qrels_duplicates for h in health.values()), default=0)
+    if repeated:
+        said = _count(repeated, "repeated judgment was", "repeated judgments were")
+        out.append(Warned("RS104", f"qrels: {said} dropped", "see --duplicates"))
     without = max((h.queries_without_relevant for h in health.values()), default=0)
     if without:
         out.append(
@@ -129,6 +161,14 @@ def _queries(name: str, h: Health, population: str) -> list[Warned]:
                 "find out why they are missing; --queries both leaves them out",
             )
         )
+    if h.empty_queries:
+        out.append(
+            Warned(
+                "RS106",
+                f"{name} has an empty ranking for {_count(h.empty_queries, 'judged query', 'judged queries')}, scored as empty",
+                "find out why nothing was returned for them",
+            )
+        )
     if h.extra_queries:
         what = "scored with no judgments" if population == "run" else "left out"
         out.append(
@@ -144,17 +184,13 @@ def _queries(name: str, h: Health, population: str) -> list[Warned]:
 def _rows(name: str, h: Health) -> list[Warned]:
     out = []
     if h.duplicates:
-        out.append(
-            Warned("RS104", f"{name}: {h.duplicates:,} repeated documents were dropped", "see --duplicates")
-        )
+        said = _count(h.duplicates, "repeated document was", "repeated documents were")
+        out.append(Warned("RS104", f"{name}: {said} dropped", "see --duplicates"))
     if h.self_matches:
-        out.append(
-            Warned(
-                "RS105",
-                f"{name}: {h.self_matches:,} documents that are their own query were dropped",
-                "see --self-match",
-            )
+        said = _count(
+            h.self_matches, "document that is its own query was", "documents that are their own query were"
         )
+        out.append(Warned("RS105", f"{name}: {said} dropped", "see --self-match"))
     if h.rank_disagreements:
         out.append(
             Warned(
@@ -163,23 +199,46 @@ def _rows(name: str, h: Health) -> list[Warned]:
                 "--ties rank follows the rank column",
             )
         )
-    tied = {k: n for k, n in h.ties_at_cutoff.items() if n}
-    if tied:
-        where = ", ".join(f"{n:,} at rank {k}" for k, n in tied.items())
-        out.append(
-            Warned(
-                "RS203",
-                f"{name}: equal scores straddle the cutoff ({_count(max(tied.values()), 'query', 'queries')}: {where}); "
-                "the document id decides who is in",
-                "give distinct scores, or see what --ties docid changes",
-            )
-        )
     return out
 
 
-def _unjudged(health: Mapping[str, Health]) -> list[Warned]:
+def _tied(name: str, h: Health, ties: str) -> list[Warned]:
+    """Cutoffs at which only the tie policy tells who is in; the rank column leaves none."""
+    tied = [(k, n) for k, n in h.ties_at_cutoff.items() if n]
+    if not tied or ties not in DECIDES:
+        return []
+    (rank, number), *more = tied
+    queries = _count(number, "query", "queries")
+    if more:
+        rest = "".join(f", {n:,} at rank {k}" for k, n in more)
+        said = f"equal scores straddle the cutoff in {queries} at rank {rank}{rest}"
+    else:
+        said = f"in {queries} equal scores straddle rank {rank}"
+    decides, other = DECIDES[ties]
+    return [
+        Warned(
+            "RS203",
+            f"{name}: {said}; {decides}",
+            f"give distinct scores, or see what --ties {other} changes",
+        )
+    ]
+
+
+def _counting(metrics: Sequence[Metric], cutoffs: set[int]) -> set[int]:
+    """The cutoffs down to which a metric counts unjudged documents as not relevant; all, for one without a cutoff."""
+    counting = [
+        m
+        for m in metrics
+        if m.relevance != "none"
+        and not getattr(m, "judged_only", False)
+        and not BLIND & {cls.__name__ for cls in type(m).__mro__}
+    ]
+    own = {getattr(m, "cutoff", None) for m in counting}
+    return cutoffs if None in own else cutoffs & own
+
+
+def _unjudged(health: Mapping[str, Health], cutoffs: set[int]) -> list[Warned]:
     """Holes in the judgments, where they are large or uneven between runs."""
-    cutoffs = {k for h in health.values() for k in h.unjudged_at_cutoff}
     if not cutoffs:
         return []
     k = min(cutoffs, key=lambda c: abs(c - 10))
@@ -203,5 +262,5 @@ def _count(n: int, one: str, many: str) -> str:
 
 
 def _some(names: Sequence[str], count: int) -> str:
-    shown = ", ".join(names[:3])
+    shown = ", ".join(n if len(n) <= LONGEST else n[: LONGEST - 1] + "…" for n in names[:3])
     return shown + (" ..." if count > 3 else "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, KeysView, Mapping, Sequence, ValuesView
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -58,12 +58,19 @@ def _is_pair(run: Any) -> bool:
 
 def _names_runs(runs: Mapping[Any, Any]) -> bool:
     """Whether a dict maps names to runs, rather than queries to documents."""
+
+    def is_ranking(value: Any) -> bool:
+        if isinstance(value, list | tuple | set | frozenset | KeysView | ValuesView):
+            return True
+        frame = hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__")
+        return hasattr(value, "__array__") and not frame and getattr(value, "ndim", 1) == 1
+
     for value in runs.values():
         if isinstance(value, Mapping):
             for inner in value.values():
-                return isinstance(inner, Mapping | list | tuple)
-        elif isinstance(value, list | tuple | set | frozenset):
-            if value:
+                return isinstance(inner, Mapping) or is_ranking(inner)
+        elif is_ranking(value):
+            if len(value):
                 return False
         else:
             return True

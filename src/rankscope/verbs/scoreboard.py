@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from rankscope.blocks import EMPTY, Block, Column, Note, Notes, Paragraph, Table, Value
+from rankscope.blocks import EMPTY, Block, Column, Heading, Note, Notes, Paragraph, Table, Value
 from rankscope.metrics import Metric
 from rankscope.verbs.health import Warned
 from rankscope.verbs.scores import Mean, Scores, as_json
@@ -30,9 +30,13 @@ def blocks_of(scores: Scores, per_query: bool = False) -> list[Block]:
 
 
 def paper_blocks(scores: Scores, per_query: bool = False) -> list[Block]:
-    """What goes into a page: the table, and in the small print the queries and conventions."""
+    """What goes into a page: the tables, and in the small print the queries and conventions."""
     small = " · ".join([*counted(scores), conventions(scores)])
-    return [query_table(scores) if per_query else board(scores), Paragraph(small, quiet=True)]
+    tables: list[Block] = [board(scores)]
+    if per_query:
+        alone = f"{scores.runs[0].name}: " if len(scores.runs) == 1 else ""
+        tables = [Heading(f"{alone}each query"), query_table(scores), Heading("all queries"), *tables]
+    return [*tables, Paragraph(small, quiet=True)]
 
 
 def board(scores: Scores) -> Table:

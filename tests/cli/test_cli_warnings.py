@@ -1,0 +1,91 @@
+"""What a reader is warned of, and in which words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rankscope.engines.base import Order
+from rankscope.engines.mappings import judge
+from rankscope.metrics import in_order
+from rankscope.verbs.health import Health, examine, warnings_of
+
+
+def health(**more: Any) -> Health:
+    facts: dict[str, Any] = {
+        "rows": 9, "queries": 3, "judged_queries": 3, "missing_queries": 0, "missing": (), "extra_queries": 0,
+        "extra": (), "queries_without_relevant": 0, "tied_rows": 0,
+    }  # fmt: skip
+    return Health(**facts | more)
+
+
+def told(metrics: str = "P@10", ties: str = "trec", **more: Any) -> list[str]:
+    asked = [metric for _, metric in in_order([metrics])]
+    return [
+        f"{w.code} {w.message} / {w.hint}" for w in warnings_of({"r": health(**more)}, "judged", asked, ties)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("metrics", "warned"),
+    [
+        ("P@10", True), ("AP", True), ("nDCG@10 Judged@10", True), ("P@5 Bpref", True), ("P@20 Judged@10", False),
+        ("P(judged_only=True)@10", False), ("Bpref infAP AUC GAUC GBpref", False), ("NumRet NumRelRet NumQ", False),
+        ("Judged@10", False),
+    ],
+)  # fmt: skip
+def test_unjudged_matters_only_where_it_counts_as_not_relevant(metrics: Any, warned: Any) -> None:
+    said = told(metrics, unjudged_at_cutoff={5: 0.5, 10: 0.5})
+    assert [line.split()[0] for line in said] == ["RS204"] * warned
+
+
+def test_ties_name_who_decides_and_another_policy() -> None:
+    one: dict[str, Any] = {"ties_at_cutoff": {10: 15, 5: 0}}
+    (said,) = told(**one)
+    assert said.startswith(
+        "RS203 r: in 15 queries equal scores straddle rank 10; the document id decides who is in"
+    )
+    assert said.endswith("give distinct scores, or see what --ties docid changes")
+    assert "--ties trec" in told(ties="docid", **one)[0]
+    assert "the order of the file decides" in told(ties="input", **one)[0]
+    assert told(ties="rank", **one) == []
+    two = told(ties_at_cutoff={10: 2, 100: 10})[0]
+    assert "equal scores straddle the cutoff in 2 queries at rank 10, 10 at rank 100; the" in two
+
+
+def test_one_is_not_several() -> None:
+    assert "r: 1 repeated document was dropped" in told(duplicates=1)[0]
+    assert "r: 1,002 repeated documents were dropped" in told(duplicates=1002)[0]
+    assert "r: 1 document that is its own query was dropped" in told(self_matches=1)[0]
+    assert "r: 2 documents that are their own query were dropped" in told(self_matches=2)[0]
+    assert "r has an empty ranking for 1 judged query, scored as empty" in told(empty_queries=1)[0]
+
+
+def test_the_qrels_are_warned_of_once() -> None:
+    both = {"a": health(qrels_duplicates=3), "b": health(qrels_duplicates=3)}
+    assert [(w.code, w.message) for w in warnings_of(both, "judged")] == [
+        ("RS104", "qrels: 3 repeated judgments were dropped")
+    ]
+
+
+def test_long_ids_are_cut() -> None:
+    said = told(missing_queries=1, missing=("x" * 500,))[0]
+    assert f"({'x' * 39}…)" in said
+
+
+def test_empty_rankings_are_counted_apart_from_missing_ones() -> None:
+    qrels = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
+    judged, seen = judge({"q1": {"a": 1.0}, "q2": {}}, qrels, Order(), "r")
+    found = examine(judged, seen, (10,), 3, 0, 0, qrels_duplicates=4)
+    assert (found.missing_queries, found.empty_queries, found.qrels_duplicates) == (1, 1, 4)
+
+
+def test_messages_have_no_control_characters(run: Any) -> None:
+    Path("odd.run").write_text("q1 Q0 d1 1 3.0 \x1b[31mred\n")
+    said = run("evaluate", "qrels.txt", "odd.run", "--format", "csv")
+    assert "warning RS101: \\x1b[31mred has no ranking" in said.err
+    assert "\x1b" not in said.err
+    assert "\x1b" not in run("evaluate", "qrels.txt", "odd.run").out
+    assert "\\x1b[2J.run: no such file" in run("evaluate", "qrels.txt", "\x1b[2J.run").err
