@@ -41,8 +41,9 @@ def named() -> dict[str, Any]:
     out: dict[str, Any] = {}
     for metric in metrics:
         name = metric.trec_name()
-        # with values of its own, 11pt_avg is still printed so: the name alone is the usual one
-        if name is not None and request(name) and parse_many(name)[0][1] == metric:
+        # lists of values, as in 11pt_avg_.25,.5 or ndcg_1=3, are more than this tool can be asked for
+        listed = name is not None and (name.startswith("11pt_avg_") or "=" in name)
+        if name is not None and not listed and request(name) and parse_many(name)[0][1] == metric:
             # 9.0.8 rounds the documents of a recall in its own way
             out[name] = metric.having(**{"compat": 9} if hasattr(metric, "compat") else {})
     return out

@@ -229,7 +229,7 @@ class Rprec(_Binary, aliases=("RPrec", "R_precision")):
     """Precision at as many documents as there are relevant ones."""
 
     formula = "relevant in the top R / R, where R is the number of known relevant"
-    convention = "divides by R also where fewer documents were returned"
+    convention = "divides by R also where fewer documents were returned; a relevant document more makes R larger, and may raise it"
     source = "trec_eval Rprec"
     best_for = "a cutoff that fits each query by itself"
     examples = (Example("Rprec", (1, 0, 1, 1), "2 / 3"),)

@@ -71,11 +71,13 @@ class TrecName:
                 continue
             if value != self.fixed.get(f.name, f.default):
                 return None
-        if not self.sets or self.together:
+        if not self.sets:
             return self.name
         value = getattr(metric, self.sets)
         if self.plain_too and value == next(f.default for f in fields(metric) if f.name == self.sets):
             return self.name
+        if self.together:
+            return None if isinstance(value, str) else f"{self.name}_{','.join(map(listed, value))}"
         return None if value is None else f"{self.name}_{self.writes(value)}"
 
 
@@ -83,6 +85,13 @@ def pair(text: str) -> tuple[float, float]:
     """Read ``1=3.5``."""
     grade, gain = text.split("=")
     return float(grade), float(gain)
+
+
+def listed(value: Any) -> str:
+    """One of several values in a printed name: ``1=3.5``, ``.25``."""
+    if isinstance(value, tuple):
+        return "=".join(map(plain, value))
+    return plain(value).replace("0.", ".", 1) if 0 < value < 1 else plain(value)
 
 
 def two_places(value: float) -> str:

@@ -129,7 +129,10 @@ class Scores:
         return pl.concat(parts)
 
     def __repr__(self) -> str:
-        lines = [f"{m.run}  {m.metric} = {m.value:.4f}  ({m.queries} queries)" for m in self.board]
+        lines = [
+            f"{m.run}  {m.metric} = {m.value:.4f}  ({m.queries:,} {'query' if m.queries == 1 else 'queries'})"
+            for m in self.board
+        ]
         return "\n".join(lines)
 
 
