@@ -213,7 +213,8 @@ def main() -> None:
     for name, rankings in runs.items():
         write(args.out / f"{name}.run.gz", run_lines(name, topics, rankings))
     write(args.out / "README.md", [readme(docs, topics)])
-    show(topics, runs, args.show)
+    if args.show:
+        show(topics, runs, args.show)
 
 
 if __name__ == "__main__":
