@@ -16,9 +16,6 @@ import polars as pl
 
 Array = npt.NDArray[Any]
 
-RUN_COLUMNS = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
-QRELS_COLUMNS = {"query_id": pl.String, "doc_id": pl.String, "grade": pl.Float64}
-
 
 @dataclass(frozen=True)
 class Fault:
