@@ -253,7 +253,11 @@ def test_chunks_hold_every_query_once(cells: int) -> None:
     empty = np.zeros(int(size.sum()))
     flat = dict.fromkeys(("grade", "rank", "tie_start", "tie_size"), empty)
     judged = Judged(
-        query_id=[str(i) for i in range(len(size))], retrieved=size, size=size, found=size, **flat
+        query_id=[str(i) for i in range(len(size))],
+        retrieved=size,
+        size=size,
+        found=size,
+        **flat,  # type: ignore[arg-type]
     )
     chunks = judged.chunks(cells)
     assert sorted(np.concatenate(chunks).tolist()) == list(range(len(size)))
@@ -264,4 +268,4 @@ def test_chunks_hold_every_query_once(cells: int) -> None:
 
 def test_no_query_no_chunk() -> None:
     names = ("retrieved", "size", "found", "grade", "rank", "tie_start", "tie_size")
-    assert Judged(query_id=[], **dict.fromkeys(names, np.zeros(0, dtype=np.int64))).chunks() == []
+    assert Judged(query_id=[], **dict.fromkeys(names, np.zeros(0, dtype=np.int64))).chunks() == []  # type: ignore[arg-type]

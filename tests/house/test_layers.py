@@ -17,7 +17,7 @@ FLOOR = {
     "errors": 1, "lists": 1, "moments": 1, "blocks": 1,
     "declared": 2, "tables": 2, "show": 2,
     "metrics": 3, "inference": 3, "estimators": 3, "clicks": 3, "interleavings": 3, "rankers": 3,
-    "engines": 3, "files": 3,
+    "engines": 3, "files": 3, "dialects": 3,
     "verbs": 4, "testing": 4,
     "cli": 5,
     "__init__": 6, "__main__": 6,

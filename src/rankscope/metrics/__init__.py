@@ -12,12 +12,21 @@ from rankscope.metrics.base import Example as Example
 from rankscope.metrics.base import Metric as Metric
 from rankscope.metrics.base import Terms as Terms
 from rankscope.metrics.browsing import *
+from rankscope.metrics.buckley import *
 from rankscope.metrics.counts import *
+from rankscope.metrics.diversity import *
 from rankscope.metrics.gain import *
 from rankscope.metrics.interpolated import *
+from rankscope.metrics.judges import *
+from rankscope.metrics.labels import *
+from rankscope.metrics.overlap import *
 from rankscope.metrics.pairs import *
 from rankscope.metrics.pooled import *
+from rankscope.metrics.preferences import *
+from rankscope.metrics.recommendation import *
 from rankscope.metrics.relevance import *
+from rankscope.metrics.sets import *
+from rankscope.metrics.stopping import *
 from rankscope.metrics.trec import OFFICIAL, parse_trec
 
 CATALOGUE: dict[str, type[Metric]] = Metric.catalogue
@@ -26,7 +35,10 @@ DEFAULT = ("nDCG@10", "AP", "RR@10", "R@100", "P@10", "Judged@10")
 
 NICKNAMES = ("official", "all_trec")
 
-FAMILIES = ("relevance", "gain", "browsing", "pooled", "interpolated", "pairs", "counts")
+FAMILIES = (
+    "relevance", "gain", "browsing", "stopping", "pooled", "diversity", "pairs", "labels", "recommendation",
+    "sets", "interpolated", "overlap", "preferences", "judges", "buckley", "counts",
+)  # fmt: skip
 
 
 def parse(text: str | Metric | type[Metric]) -> Metric:
@@ -95,7 +107,7 @@ def families() -> dict[str, list[type[Metric]]]:
     out: dict[str, list[type[Metric]]] = {name: [] for name in FAMILIES}
     for cls in dict.fromkeys(CATALOGUE.values()):
         out.setdefault(cls.__module__.rpartition(".")[2], []).append(cls)
-    return out
+    return {name: group for name, group in out.items() if group}
 
 
 def in_order(metrics: Iterable[Any]) -> list[tuple[str, Metric]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from typing import Annotated, Any, ClassVar, Literal
@@ -27,9 +27,9 @@ MaxGrade = Annotated[
     float, Param("the highest grade of the scale", above=0, high=LARGEST, also={"max_rel": {}})
 ]
 Gain = Annotated[
-    Literal["linear", "exponential"] | Table,
+    Literal["linear", "exponential", "binary"] | Table,
     Param(
-        "what a grade is worth: the grade itself, 2^grade - 1, or a table such as {1: 3, 2: 9}; "
+        "what a grade is worth: the grade itself, 2^grade - 1, 1 for any grade of 1 or more, or a table such as {1: 3, 2: 9}; "
         "a grade missing from the table keeps its linear gain",
         also={"gains": {}, "dcg": {"log2": "linear", "exp-log2": "exponential"}},
     ),
@@ -41,14 +41,19 @@ class Terms:
     """A metric's value, still taken apart.
 
     ``factors`` are multiplied at each position to give what the position earns; ``out_of`` is what
-    the query is worth; ``base`` is added to their ratio. ``defined`` is False for the queries that
-    have no value at all. value = sum(product of the factors) / out_of + base, and 0 / 0 is 0.
+    the query is worth; ``base`` is added to their ratio. ``unjudged`` is what the positions of documents
+    nobody judged earn together; ``link`` transforms the result, for the few metrics that are no sum.
+    ``defined`` is False for the queries that have no value at all.
+
+    value = link((sum(product of the factors) + unjudged) / out_of + base), and 0 / 0 is 0.
     """
 
     lists: Lists
     factors: Mapping[str, Array]
     out_of: Array | float = 1.0
     base: Array | float = 0.0
+    link: Callable[[Array], Array] | None = None
+    unjudged: Array | float = 0.0
     defined: Array | None = None
 
     @property
@@ -65,12 +70,21 @@ class Terms:
     @property
     def value(self) -> Array:
         """The value of each query, NaN where it is undefined."""
-        value = _over(total(self.earned), self.worth) + self.base
+        value = self.linked(_over(total(self.earned) + self.unjudged, self.worth) + self.base)
         return value if self.defined is None else np.where(self.defined, value, np.nan)
+
+    def linked(self, parts: Array) -> Array:
+        """The sum of the parts as a value."""
+        return parts if self.link is None else self.link(parts)
+
+    @property
+    def unjudged_share(self) -> Array:
+        """What the positions of documents nobody judged add, before the link."""
+        return _over(np.broadcast_to(np.asarray(self.unjudged, dtype=float), len(self.lists)), self.worth)
 
     @property
     def shares(self) -> Array:
-        """What each position adds to the value."""
+        """What each position adds to the value, before the link."""
         return _over(self.earned, np.broadcast_to(self.worth[:, None], self.lists.shown.shape))
 
 
@@ -94,7 +108,8 @@ class Metric(Declared, kind="metric"):
     What a class may declare beside ``terms``: ``formula``, ``convention`` (the one that bites),
     ``source``, ``best_for``, ``examples``; ``relevance``, ``positions``, ``counts``; ``better``,
     ``bounds``, ``empty``, ``aggregate``, ``trec`` (trec_eval's names), ``needs`` (what the engine
-    must fetch beyond grades and ranks), ``monotone`` (False where moving a better document above a
+    must fetch beyond grades and ranks: "score", "aspects" for several grades of a document, "subtopics" for
+    aspects that must be there), ``monotone`` (False where moving a better document above a
     worse one may hurt) and ``looks_below`` (True where retrieved documents below the cutoff count, as
     in an ideal made of all that were retrieved).
     """
@@ -138,7 +153,7 @@ class Metric(Declared, kind="metric"):
 
     @property
     def needs(self) -> frozenset[str]:
-        """What the engine must fetch beyond grades and ranks."""
+        """What the engine must fetch beyond grades and ranks: "score", "aspects", "subtopics"."""
         return frozenset()
 
     def terms(self, lists: Lists) -> Terms:
@@ -219,6 +234,8 @@ def gains(grade: Array, gain: str | Table) -> Array:
     grade = np.maximum(grade, 0.0)
     if gain == "linear":
         return grade
+    if gain == "binary":
+        return np.asarray(grade >= 1, dtype=float)
     if gain == "exponential":
         if np.max(grade, initial=0.0) > LARGEST:
             raise InputError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
@@ -23,9 +24,9 @@ from rankscope.metrics.base import (
 from rankscope.metrics.trec import CUTOFFS, TrecName, pair
 
 Discount = Annotated[
-    Literal["log2", "none", "reciprocal"] | Table,
+    Literal["log2", "log2_rank", "none", "reciprocal"] | Table,
     Param(
-        "what a rank is worth: 1/log2(rank + 1), 1, 1/rank, or a table {rank: weight}; ranks missing from it are worth 0",
+        "what a rank is worth: 1/log2(rank + 1), 1/log2(rank) from rank 2 on (the first two ranks are worth 1), 1, 1/rank, or a table {rank: weight}; ranks missing from it are worth 0",
         numbered=True,
     ),
 ]
@@ -122,6 +123,8 @@ class DCG(_Gained):
         """The discount at each rank."""
         if self.discount == "log2":
             return by_rank(log2_discount, rank)
+        if self.discount == "log2_rank":
+            return by_rank(lambda r: 1.0 / math.log2(max(r, 2)), rank)
         if self.discount == "reciprocal":
             return 1.0 / rank
         if self.discount == "none":

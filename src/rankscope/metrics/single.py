@@ -11,20 +11,37 @@ from typing import Any
 import numpy as np
 
 from rankscope.errors import InputError
-from rankscope.lists import Array, Judged
+from rankscope.lists import Array, Aspects, Judged
 
 # what each argument of a batch is: one value for every list, or one value a list
 PER_LIST = ("scores", "known", "ideal", "relevant", "judgments")
 MOST = 100_000_000  # documents that known may count: each is laid out
 
 
+Grade = float | tuple[tuple[Hashable, float], ...]  # one grade, or one for each aspect
+
+
 @dataclass(frozen=True)
 class _One:
     """One ranked list: grades in order (NaN where unjudged), scores, and the grades of what is missing from it."""
 
-    grades: Array
+    graded: list[Grade]
     scores: Array | None
-    missing: Array
+    absent: list[Grade]
+
+    @property
+    def grades(self) -> Array:
+        """One grade a document: the highest, where there are several."""
+        return np.array([_highest(grade) for grade in self.graded], dtype=float)
+
+    @property
+    def missing(self) -> Array:
+        """The same for what is missing."""
+        return np.array([_highest(grade) for grade in self.absent], dtype=float)
+
+
+def _highest(grade: Grade) -> float:
+    return max((g for _, g in grade), default=math.nan) if isinstance(grade, tuple) else grade
 
 
 def is_batch(ranking: Any) -> bool:
@@ -74,11 +91,18 @@ def _one(ranking: Any, level: float, given: Mapping[str, Any]) -> _One:
     if len(said) > 1:
         raise InputError(f"{' and '.join(said)} say the same thing in two ways: give one")
     if given["relevant"] is not None or given["judgments"] is not None:
-        grades, missing = _looked_up(ranking, given["relevant"], given["judgments"])
+        graded, absent = _looked_up(ranking, given["relevant"], given["judgments"])
     else:
-        grades = np.array([_grade(value) for value in ranking], dtype=float)
-        missing = _missing(grades, level, given["known"], given["ideal"])
-    return _One(grades, _scores(given["scores"], len(grades)), missing)
+        graded = [_grades(value) for value in ranking]
+        absent = _missing(graded, level, given["known"], given["ideal"])
+    return _One(graded, _scores(given["scores"], len(graded)), absent)
+
+
+def _grades(value: Any) -> Grade:
+    """One grade, or those of a dict {subtopic or judge: grade}."""
+    if isinstance(value, Mapping):
+        return tuple(sorted(((name, _grade(grade)) for name, grade in value.items()), key=str))
+    return _grade(value)
 
 
 def _grade(value: Any) -> float:
@@ -128,7 +152,7 @@ def _scores(scores: Any, count: int) -> Array | None:
 
 def _looked_up(
     ids: Iterable[Hashable], relevant: Collection[Hashable] | None, judgments: Mapping[Hashable, float] | None
-) -> tuple[Array, Array]:
+) -> tuple[list[Grade], list[Grade]]:
     if judgments is not None and not isinstance(judgments, Mapping):
         raise InputError(f"judgments is {_kind(judgments)}, not a dict {{id: grade}}")
     if isinstance(relevant, str | bytes | Mapping) or not isinstance(relevant, Collection | None):
@@ -141,34 +165,34 @@ def _looked_up(
         raise InputError("an id is a string or a number; the list or relevant holds something else") from None
     if twice:
         raise InputError(f"document {twice[0]!r} stands in the list twice; remove one")
-    grade_of = (
+    grade_of: dict[Any, Grade] = (
         dict.fromkeys(relevant, 1.0)
         if relevant is not None
-        else {i: _grade(g) for i, g in (judgments or {}).items()}
+        else {i: _grades(g) for i, g in (judgments or {}).items()}
     )
-    grades = np.array([grade_of.get(i, math.nan) for i in ids], dtype=float)
     shown = set(ids)
-    return grades, np.array(
-        [g for i, g in grade_of.items() if i not in shown and not math.isnan(g)], dtype=float
-    )
+    return [grade_of.get(i, math.nan) for i in ids], [
+        g for i, g in grade_of.items() if i not in shown and not math.isnan(_highest(g))
+    ]
 
 
-def _missing(grades: Array, level: float, known: Any, ideal: Any) -> Array:
+def _missing(graded: list[Grade], level: float, known: Any, ideal: Any) -> list[Grade]:
     """The grades of judged documents that the list does not hold."""
     if ideal is not None:
         if isinstance(ideal, str | bytes | Mapping) or not isinstance(ideal, Iterable) or _is_scalar(ideal):
             raise InputError(f"ideal is {_kind(ideal)}, not a list of the grades of all judged documents")
-        rest = Counter(_grade(value) for value in ideal)
-        rest.subtract(grades[grades > 0].tolist())
+        rest = Counter(_grades(value) for value in ideal)
+        rest.subtract(grade for grade in graded if _highest(grade) > 0)
         short = [grade for grade, n in rest.items() if n < 0]
         if short:
+            said = f"{short[0]:g}" if isinstance(short[0], float) else f"{dict(short[0])}"
             raise InputError(
-                f"ideal holds fewer documents of grade {short[0]:g} than the list; it is the grades of all judged documents"
+                f"ideal holds fewer documents of grade {said} than the list; it is the grades of all judged documents"
             )
-        return np.array([grade for grade, n in rest.items() if grade > 0 for _ in range(n)], dtype=float)
+        return [grade for grade, n in rest.items() if _highest(grade) > 0 for _ in range(n)]
     if known is None:
-        return np.empty(0)
-    found = int((grades >= max(level, 0.0)).sum())
+        return []
+    found = sum(_highest(grade) >= max(level, 0.0) for grade in graded)
     if not hasattr(known, "__index__") or isinstance(known, np.ndarray):
         raise InputError(f"known is a whole number, the relevant documents that exist, not {known!r}")
     if known > MOST:
@@ -177,7 +201,7 @@ def _missing(grades: Array, level: float, known: Any, ideal: Any) -> Array:
         raise InputError(
             f"known={known!r}, but the list holds {found} relevant documents; known counts all that exist"
         )
-    return np.full(int(known) - found, max(level, 1.0) if level else 1.0)
+    return [max(level, 1.0) if level else 1.0] * (int(known) - found)
 
 
 def _joined(lists: Sequence[_One]) -> Judged:
@@ -194,10 +218,28 @@ def _joined(lists: Sequence[_One]) -> Judged:
         rank=rank.astype(np.int64),
         tie_start=start.astype(np.int64),
         tie_size=size.astype(np.int64),
+        aspects=_aspects(parts),
     )
 
 
-def _ranked(one: _One) -> tuple[Array, Array, Array, Array, int]:
+def _aspects(parts: Sequence[Any]) -> Aspects:
+    """The grades by aspect of all documents; a plain grade is one of an aspect without a name."""
+    count, aspect, grade = [], [], []
+    for part in parts:
+        number: dict[Hashable, int] = {}
+        for graded in part[5]:
+            entries = graded if isinstance(graded, tuple) else ((None, graded),)
+            count.append(len(entries))
+            for name, value in entries:
+                aspect.append(number.setdefault(name, len(number)))
+                grade.append(value)
+    numbers = np.array(aspect, dtype=np.int64)
+    return Aspects(
+        np.array(count, dtype=np.int64), numbers, numbers, np.array(grade, dtype=float), "the list"
+    )
+
+
+def _ranked(one: _One) -> tuple[Array, Array, Array, Array, int, list[Grade]]:
     """Grade, rank and tied group of the judged documents, those in the list first; equal scores keep their order."""
     n = len(one.grades)
     order = np.arange(n) if one.scores is None else np.argsort(-one.scores, kind="stable")
@@ -208,11 +250,14 @@ def _ranked(one: _One) -> tuple[Array, Array, Array, Array, int]:
     )
     grades = one.grades[order]
     judged = ~np.isnan(grades)
-    more = len(one.missing)
+    more = len(one.absent)
+    best_first = np.argsort(-one.missing, kind="stable") if more else np.empty(0, dtype=np.int64)
+    graded = [one.graded[i] for i in order[judged].tolist()] + [one.absent[i] for i in best_first.tolist()]
     return (
         np.concatenate([grades[judged], -np.sort(-one.missing)]),
         np.concatenate([np.arange(1, n + 1)[judged], np.zeros(more)]),
         np.concatenate([start[judged], np.zeros(more)]),
         np.concatenate([size[judged], np.ones(more)]),
         int(judged.sum()),
+        graded,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -11,7 +12,7 @@ import numpy as np
 
 from rankscope.declared import plain
 from rankscope.errors import InputError
-from rankscope.lists import Array, Judged
+from rankscope.lists import Array, Aspects, Judged
 from rankscope.metrics import Metric
 
 # what the documents of one query may be graded; None is a document nobody judged
@@ -119,6 +120,8 @@ def judged(cases: tuple[Case, ...]) -> Judged:
         size.append(len(there) + len(case.missing))
         found.append(len(there))
     table = np.array(rows, dtype=float).reshape(-1, 5)
+    aspects = [aspects_of(grade) for grade in table[:, 0].tolist()]
+    numbers = np.array([number for graded in aspects for number in graded], dtype=np.int64)
     return Judged(
         query_id=[f"q{i}" for i in range(len(cases))],
         retrieved=np.array([len(case.ranking) for case in cases], dtype=np.int64),
@@ -129,7 +132,21 @@ def judged(cases: tuple[Case, ...]) -> Judged:
         tie_start=table[:, 2].astype(np.int64),
         tie_size=table[:, 3].astype(np.int64),
         score=table[:, 4],
+        aspects=Aspects(
+            count=np.array([len(graded) for graded in aspects], dtype=np.int64),
+            aspect=numbers,
+            group=numbers,
+            grade=np.array([grade for graded in aspects for grade in graded.values()], dtype=float),
+        ),
     )
+
+
+def aspects_of(grade: float) -> dict[int, float]:
+    """Subtopics for a made-up document, told by its grade: 3 is about the first two of them, 4 about the third."""
+    if grade <= 0:
+        return {0: grade}
+    bits = math.ceil(min(grade, 7.0))
+    return {number: grade for number in range(3) if bits >> number & 1}
 
 
 def values(metric: Metric, cases: Sequence[Case]) -> Array:

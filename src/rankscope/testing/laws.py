@@ -27,7 +27,7 @@ def spelling(metric: Metric, cases: Sequence[Case]) -> Breach | None:
 
 @law()
 def parts(metric: Metric, cases: Sequence[Case]) -> Breach | None:
-    """What the positions add, and the base, sum to the value."""
+    """What the positions add, unjudged documents and the base sum to the value, before the link."""
     data = judged(tuple(cases))
     lists = data.lists(np.arange(len(data)))
     terms = metric.taken_apart(lists)
@@ -35,7 +35,7 @@ def parts(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     defined = np.ones(len(data), dtype=bool) if terms.defined is None else np.asarray(terms.defined)
     if value.shape != (len(data),):
         return Breach(cases[0], f"gives {value.shape} values for {len(data)} queries")
-    whole = terms.shares.sum(axis=1) + terms.base
+    whole = terms.linked(terms.shares.sum(axis=1) + terms.unjudged_share + terms.base)
     wrong = np.where(defined, ~np.isfinite(value) | ~close(value, whole), ~np.isnan(value))
     for i in np.flatnonzero(wrong).tolist():
         return Breach(

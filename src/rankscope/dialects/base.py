@@ -1,0 +1,67 @@
+"""What a dialect is: another tool's numbers, as metrics of ours with every convention named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+Ties = Literal["trec", "docid", "input", "rank", "expected", "best", "worst"]
+Population = Literal["judged", "run", "both", "either"]
+NoRelevant = Literal["metric", 0, 1, "skip"]
+NothingFound = Literal["metric", "skip"]
+Mean = Literal["macro", "micro"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Convention:
+    """What a number depends on beyond the metric's own parameters.
+
+    ``ties``: how equal scores are ordered. ``queries``: which queries are averaged: all judged ones, all of
+    the run, those judged and in every run, or those that are either. ``no_relevant``: the value of a query
+    without any relevant document (in the qrels or, for a metric that looks at the list alone, in the list);
+    "metric" leaves it as the metric says. ``nothing_found``: "skip" leaves out a query of which nothing relevant was returned. ``mean``:
+    "micro" divides what all queries earn by what all are worth.
+    """
+
+    ties: Ties = "trec"
+    queries: Population = "judged"
+    no_relevant: NoRelevant = "metric"
+    nothing_found: NothingFound = "metric"
+    mean: Mean = "macro"
+
+
+@dataclass(frozen=True)
+class Says:
+    """One metric in a dialect: our spelling of it without the cutoff, and the conventions in which it differs.
+
+    ``because`` is the reason in a few words, after "their": "ideal stops at the number of documents returned".
+    ``defect`` says what is wrong with the tool's number where it follows from no convention; such a number is
+    never computed as ours.
+    """
+
+    metric: str
+    because: str = ""
+    differs: Mapping[str, Any] = field(default_factory=dict)
+    defect: str = ""
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """Another tool: what it calls itself, its conventions, and its metrics by our name for the family.
+
+    ``metrics`` maps the name of a metric class (``nDCG``, ``AP``) to what the tool computes under that name.
+    ``about`` is one line for people who wonder whether it is the tool they use; ``version`` the release
+    that the conventions were checked against, empty where only its source or documents were read.
+    """
+
+    name: str
+    tool: str
+    about: str
+    metrics: Mapping[str, Says]
+    version: str = ""
+    convention: Convention = Convention()
+
+    def of(self, family: str) -> Convention:
+        """The conventions for one metric."""
+        return replace(self.convention, **self.metrics[family].differs)

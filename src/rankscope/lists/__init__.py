@@ -1,0 +1,27 @@
+"""Judged rankings of many queries, as flat lists and as a rectangle.
+
+``Judged`` is what an engine hands over: for each query its judged documents, laid end to end.
+``Lists`` is what a metric sees: a row is a query, a column is the j-th judged document that was
+retrieved, in rank order, with its rank beside it. Documents nobody judged take no cell; they show
+only as gaps between ranks.
+"""
+
+from __future__ import annotations
+
+from rankscope.lists.judged import Aspects, Judged
+from rankscope.lists.rectangle import Ideal, Lists, Pool
+from rankscope.lists.sums import Array, by_rank, each, log2_discount, running, total
+
+__all__ = [
+    "Array",
+    "Aspects",
+    "Ideal",
+    "Judged",
+    "Lists",
+    "Pool",
+    "by_rank",
+    "each",
+    "log2_discount",
+    "running",
+    "total",
+]

@@ -1,0 +1,161 @@
+"""Judged documents of many queries, laid end to end: what an engine hands over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from rankscope.lists.rectangle import Ideal, Lists, Pool
+from rankscope.lists.sums import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Aspects:
+    """Several grades of a document, by aspect: by subtopic of the query, or by judge.
+
+    ``count[i]`` entries belong to document ``i`` of the judged documents, and follow one another.
+    ``aspect`` numbers the aspects of a query from 0, and ``group`` the judges they belong to: every
+    aspect has a group of its own, unless one judge gave preferences in several parts. ``where`` says
+    in words where the aspects came from, for messages.
+    """
+
+    count: Array
+    aspect: Array
+    group: Array
+    grade: Array
+    where: str = ""
+
+    def at(self, rows: Array) -> Aspects:
+        """The entries of these documents."""
+        start = np.cumsum(self.count) - self.count
+        cells, inside = rectangle(start[rows], self.count[rows])
+        at = cells[inside]
+        return Aspects(self.count[rows], self.aspect[at], self.group[at], self.grade[at], self.where)
+
+    @cached_property
+    def width(self) -> int:
+        """The largest number of aspects that a query has."""
+        return int(self.aspect.max(initial=0)) + 1
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """The judged documents of each query, end to end, those retrieved first and in rank order.
+
+    ``size[i]`` documents belong to query ``i``, of which the first ``found[i]`` were retrieved.
+    ``rank`` is 1-based, and 0 where the document was not retrieved. ``tie_start`` and ``tie_size``
+    tell the first rank and the number of the documents that share its score. ``retrieved`` counts
+    all documents retrieved for the query, judged or not. ``score``, ``aspects`` and ``by_id`` (the place
+    of the document among the query's judged ones when their ids rise) are there where a metric needs them.
+    """
+
+    query_id: Sequence[str]
+    retrieved: Array
+    size: Array
+    found: Array
+    grade: Array
+    rank: Array
+    tie_start: Array
+    tie_size: Array
+    score: Array | None = None
+    aspects: Aspects | None = None
+    by_id: Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.retrieved)
+
+    @cached_property
+    def start(self) -> Array:
+        """Where each query's documents begin."""
+        return np.cumsum(self.size) - self.size
+
+    def of(self, queries: Array) -> Judged:
+        """The judged documents of the queries with these numbers, which may be repeated."""
+        rows, inside = rectangle(self.start[queries], self.size[queries])
+        at = rows[inside]
+        return Judged(
+            query_id=[self.query_id[int(q)] for q in queries],
+            retrieved=self.retrieved[queries],
+            size=self.size[queries],
+            found=self.found[queries],
+            grade=self.grade[at],
+            rank=self.rank[at],
+            tie_start=self.tie_start[at],
+            tie_size=self.tie_size[at],
+            score=None if self.score is None else self.score[at],
+            aspects=None if self.aspects is None else self.aspects.at(at),
+            by_id=None if self.by_id is None else self.by_id[at],
+        )
+
+    def lists(self, queries: Array) -> Lists:
+        """The rectangle of the queries with these numbers."""
+        start, size, found = self.start[queries], self.size[queries], self.found[queries]
+        cells, shown = rectangle(start, found)
+        pool, judged = rectangle(start, size)
+        grade = self.grade[pool] if len(self.grade) else np.zeros(pool.shape)
+        ideal = -np.sort(-np.where(judged, grade, -np.inf), axis=1)
+        ideal = np.where(judged, ideal, 0.0)
+
+        return Lists(
+            grade=_filled(self.grade, cells, shown, 0.0),
+            rank=_filled(self.rank, cells, shown, 1),
+            shown=shown,
+            retrieved=self.retrieved[queries].astype(float),
+            tie_start=_filled(self.tie_start, cells, shown, 1),
+            tie_size=_filled(self.tie_size, cells, shown, 1),
+            ideal=Ideal(ideal, judged),
+            pool=None if self.aspects is None else self._pool(pool, judged),
+        )
+
+    def _pool(self, cells: Array, shown: Array) -> Pool:
+        """All judged documents of these queries with their aspects; the retrieved ones in their cells."""
+        assert self.aspects is not None
+        aspects = self.aspects.at(cells[shown])
+        cell = np.repeat(np.flatnonzero(shown.ravel()), aspects.count)
+        width = aspects.width
+        cube = np.full((shown.size, width), np.nan)
+        cube[cell, aspects.aspect] = aspects.grade
+        group = np.full((len(shown), width), -1, dtype=np.int64)
+        group[cell // shown.shape[1], aspects.aspect] = aspects.group
+        by_id = np.arange(len(self.grade)) if self.by_id is None else self.by_id
+        return Pool(
+            grade=_filled(self.grade, cells, shown, 0.0),
+            rank=_filled(self.rank, cells, shown, 0),
+            shown=shown,
+            by_id=_filled(by_id, cells, shown, -1),
+            aspects=cube.reshape(*shown.shape, width),
+            group=group,
+            where=self.aspects.where,
+        )
+
+    def chunks(self, cells: int = 1_000_000) -> list[Array]:
+        """Query numbers in groups of like size, so that no rectangle is much larger than its content."""
+        if self.aspects is not None:
+            cells //= self.aspects.width
+        order = np.argsort(self.size, kind="stable")
+        groups: list[Array] = []
+        first = 0
+        while first < len(order):
+            # the last of the group is the widest: stop where its width times the rows would be too much
+            widths = np.maximum(self.size[order[first:]], 1)
+            area = widths * np.arange(1, len(widths) + 1)
+            stop = first + max(1, int(np.searchsorted(area, cells, side="right")))
+            groups.append(order[first:stop])
+            first = stop
+        return groups
+
+
+def rectangle(start: Array, size: Array) -> tuple[Array, Array]:
+    """For lists laid end to end, the flat index of each cell of a rectangle, and which cells hold one."""
+    column = np.arange(max(int(size.max(initial=0)), 1))
+    shown = column < size[:, None]
+    return np.where(shown, start[:, None] + column, 0), shown
+
+
+def _filled(values: Array, cells: Array, shown: Array, padding: float) -> Array:
+    if not len(values):
+        return np.full(cells.shape, padding, dtype=values.dtype)
+    return np.where(shown, values[cells], padding).astype(values.dtype)

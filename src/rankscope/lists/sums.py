@@ -1,0 +1,47 @@
+"""Sums, logarithms and powers that give a query the same number whatever stands beside it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+
+def running(per_position: Array) -> Array:
+    """The sum so far, one position after another, so that no query's numbers depend on its neighbours'."""
+    return np.cumsum(per_position, axis=1, dtype=float)
+
+
+def total(per_position: Array) -> Array:
+    """The sum of each row, added in the order of ``running``."""
+    return np.asarray(running(per_position)[:, -1])
+
+
+def each(function: Callable[[float], float], values: Array) -> Array:
+    """Apply a plain function to an array, once for each distinct value.
+
+    Vector instructions may round a logarithm differently at the edge of an array than inside it; a
+    value taken from a table cannot depend on where it stands.
+    """
+    distinct, number = np.unique(values, return_inverse=True)
+    return np.array([function(v) for v in distinct.tolist()], dtype=float)[number.reshape(values.shape)]
+
+
+def by_rank(weight: Callable[[int], float], rank: Array) -> Array:
+    """A weight of the rank at every cell, computed once for each rank that occurs."""
+    present = np.zeros(int(rank.max(initial=1)) + 1, dtype=bool)
+    present[rank] = True
+    table = np.zeros(len(present))
+    for r in np.flatnonzero(present).tolist():
+        table[r] = weight(r) if r else 0.0
+    return table[rank]
+
+
+def log2_discount(rank: int) -> float:
+    """1 / log2(rank + 1)."""
+    return 1.0 / math.log2(rank + 1)
