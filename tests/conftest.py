@@ -14,9 +14,12 @@ from typing import Any
 import pytest
 
 REQUIRED_BY = {
-    "RANKSCOPE_REQUIRE_PARITY": {"pytrec_eval", "sklearn"},
+    "RANKSCOPE_REQUIRE_PARITY": {
+        "pytrec_eval", "sklearn", "ir_measures", "cwl", "ranx", "pyndeval", "lightgbm", "xgboost", "catboost",
+        "torch", "torchmetrics",
+    },
     "RANKSCOPE_REQUIRE_FRAMES": {"pandas", "duckdb", "pyarrow"},
-}
+}  # fmt: skip
 
 
 @pytest.fixture(scope="session")
