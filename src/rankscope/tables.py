@@ -163,14 +163,17 @@ class _Table:
             found.append(np.flatnonzero(marked[hashed & mask]) + at)
         return np.concatenate(found)
 
-    def distinct(self, keep: str) -> Self:
-        """One row a pair: the ``first`` in the file, or the ``best`` by score or grade."""
-        frame = self.frame
+    def distinct(self, keep: str, *more: str) -> Self:
+        """One row a pair (or pair and ``more`` columns): the ``first`` in the file, or the ``best`` by score or grade."""
+        frame, keys = (
+            self.frame,
+            ["query_id", "doc_id", *(name for name in more if name in self.frame.columns)],
+        )
         if keep == "best":
             frame = frame.with_row_index("row").sort(self.worth, descending=True, maintain_order=True)
-            frame = frame.unique(["query_id", "doc_id"], keep="first").sort("row").drop("row")
+            frame = frame.unique(keys, keep="first").sort("row").drop("row")
         else:
-            frame = frame.unique(["query_id", "doc_id"], keep="first", maintain_order=True)
+            frame = frame.unique(keys, keep="first", maintain_order=True)
         return self._having(frame)
 
     def without_self_matches(self) -> tuple[Self, int]:
@@ -212,6 +215,17 @@ class Qrels(_Table):
     """
 
     worth: ClassVar[str] = "grade"
+
+    @cached_property
+    def repeated_by_aspect(self) -> Array:
+        """The rows whose (query, document, aspect) stood in an earlier row; a document may have a grade for each aspect."""
+        if not len(self.repeated):
+            return self.repeated
+        keys = [
+            name for name in ("query_id", "doc_id", "iteration", "subgroup") if name in self.frame.columns
+        ]
+        first = self.frame.select(pl.struct(keys).is_first_distinct()).to_series().to_numpy()
+        return np.flatnonzero(~first)
 
     @cached_property
     def mapping(self) -> dict[str, dict[str, float]]:

@@ -15,6 +15,7 @@ import numpy as np
 from rankscope.lists import Array, Judged, Lists
 
 Ties = Literal["trec", "docid", "input", "rank"]
+SEVERAL = frozenset({"aspects", "subtopics", "identities"})  # what needs more of the qrels than a grade
 TIES: tuple[Ties, ...] = ("trec", "docid", "input", "rank")
 
 

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from rankscope.engines.base import Order, Seen
+from rankscope.engines.aspects import Several, places_by_id, several
+from rankscope.engines.base import SEVERAL, Order, Seen
 from rankscope.errors import InputError
 from rankscope.lists import Array, Judged
 from rankscope.tables import Qrels, Run, spans
@@ -27,6 +28,8 @@ def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, Seen]:
     """
     run = run.by_query()
     ranked = _Ranked(run, order)
+    graded = several(qrels, order.needs) if order.needs & SEVERAL else None
+    qrels = graded.qrels if graded else qrels
     names = list(qrels.queries)
     known = set(names)
     extra = [query for query in run.queries if query not in known]
@@ -39,7 +42,7 @@ def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, Seen]:
     if order.depth is not None:
         retrieved = np.minimum(retrieved, order.depth)
 
-    judged = _laid_out(_pool(qrels, run, ranked, number), ranked, names, retrieved, order)
+    judged = _laid_out(_pool(qrels, run, ranked, number), ranked, names, retrieved, order, graded)
     present = set(run.queries)
     seen = Seen(
         rows=run.frame.height,
@@ -69,12 +72,17 @@ def _pool(qrels: Qrels, run: Run, ranked: _Ranked, number: dict[str, int]) -> pl
     return (
         judgments.join(hits, on=["query_id", "doc_id"], how="left", maintain_order="left")
         .join(codes, on="query_id", how="left", maintain_order="left")
-        .select("query", "grade", "place", "score")
+        .select("query", "doc_id", "grade", "place", "score")
     )
 
 
 def _laid_out(
-    pool: pl.DataFrame, ranked: _Ranked, names: list[str], retrieved: Array, order: Order
+    pool: pl.DataFrame,
+    ranked: _Ranked,
+    names: list[str],
+    retrieved: Array,
+    order: Order,
+    graded: Several | None,
 ) -> Judged:
     """The pool as flat lists, the retrieved documents of each query first and in rank order."""
     query = pool["query"].to_numpy()
@@ -104,6 +112,8 @@ def _laid_out(
         tie_start=tie_start,
         tie_size=tie_size,
         score=score,
+        aspects=graded.laid(by) if graded else None,
+        by_id=places_by_id(query, pool["doc_id"])[by] if "identities" in order.needs else None,
     )
 
 

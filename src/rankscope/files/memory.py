@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain, repeat
 from typing import Any
 
@@ -13,7 +14,7 @@ from rankscope.errors import InputError, MissingExtraError
 from rankscope.files.long import long_table, roles_of, tag_of
 from rankscope.files.notes import Found, count, made_qrels, made_run, stem
 from rankscope.files.raw import Raw
-from rankscope.tables import Qrels, Run, Source
+from rankscope.tables import Fault, Qrels, Run, Source
 
 DICTS = {
     "run": "a run as a dict is {query: {document: score}} or {query: [document, ...]} in rank order",
@@ -97,6 +98,8 @@ def read_dict(source: Mapping[Any, Any], what: str, name: str | None, raw: Raw |
     for query, value in source.items():
         _refuse_odd(query, value, what, label)
     rows = {query: _ordered(value) for query, value in source.items()}
+    if what == "qrels" and has_aspects(source):
+        return _read_aspects(rows, label, name, raw)
     sizes = [len(value) for value in rows.values()]
     queries = _ids(source.keys(), label, "query")
     if len(set(queries)) < len(queries):
@@ -126,6 +129,36 @@ def read_dict(source: Mapping[Any, Any], what: str, name: str | None, raw: Raw |
         return Run(run.frame, run.source, more, run.name) if more else run
     qrels = made_qrels(frame, plain, found, title)
     return Qrels(qrels.frame, qrels.source, more) if more else qrels
+
+
+def has_aspects(source: Mapping[Any, Any]) -> bool:
+    """Whether qrels as a dict give a document several grades: ``{query: {document: {subtopic: grade}}}``."""
+    return any(
+        isinstance(graded, Mapping)
+        for value in source.values()
+        if isinstance(value, Mapping)
+        for graded in value.values()
+    )
+
+
+def _read_aspects(rows: Mapping[Any, Any], label: str, name: str | None, raw: Raw | None) -> Run | Qrels:
+    """Read each aspect as qrels of its own, and put them together."""
+    by_aspect: dict[Any, dict[Any, dict[Any, Any]]] = {}
+    for query, value in rows.items():
+        for doc, graded in value.items() if isinstance(value, Mapping) else ((doc, 1) for doc in value):
+            for aspect, grade in graded.items() if isinstance(graded, Mapping) else ((0, graded),):
+                by_aspect.setdefault(aspect, {}).setdefault(query, {})[doc] = grade
+    parts: list[pl.DataFrame] = []
+    faults: tuple[Fault, ...] = ()
+    for aspect, (text,) in zip(by_aspect, ([i] for i in _ids(by_aspect, label, "subtopic")), strict=True):
+        part = read_dict(by_aspect[aspect], "qrels", name, raw)
+        parts.append(part.frame.with_columns(iteration=pl.lit(text)))
+        faults += part.source.faults
+    empty = [
+        query for query, value in zip(_ids(rows, label, "query"), rows.values(), strict=True) if not value
+    ]
+    qrels = made_qrels(pl.concat(parts), replace(part.source, notes=(), faults=()), Found(), "a dict")
+    return Qrels(qrels.frame, replace(qrels.source, faults=faults), tuple(empty))
 
 
 def _refuse_odd(query: Any, value: Any, what: str, label: str) -> None:

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from rankscope.engines.base import Order, score
+from rankscope.engines import local
+from rankscope.engines.base import SEVERAL, Order, score
 from rankscope.engines.mappings import judge
+from rankscope.files import qrels_of, run_of
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
-from rankscope.testing.cases import Case, accepted, judged, top_grade, values
+from rankscope.testing.cases import Case, accepted, aspects_of, judged, top_grade, values
 from rankscope.testing.compare import CLOSE, Breach, close, compared, edge, law, level_of, same
 
 
@@ -76,7 +78,7 @@ def alone(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     return None
 
 
-@law()
+@law(lambda m: "identities" not in m.needs)
 def renaming(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     """Names of documents do not matter where none is tied, nor which unjudged ones are shown."""
     apart = [Case(case.ranking, case.missing) for case in cases]
@@ -99,7 +101,12 @@ def _through_engine(cases: tuple[Case, ...], needs: frozenset[str], turn: int) -
         graded = [(n, g) for n, g in zip(names, (*case.ranking, *case.missing), strict=True) if g is not None]
         run[f"q{number}"] = dict(retrieved[::-1] if turn else retrieved)
         qrels[f"q{number}"] = dict(graded[::-1] if turn else graded)
-    return judge(run, qrels, Order(needs=needs))[0]
+    if not needs & SEVERAL:
+        return judge(run, qrels, Order(needs=needs))[0]
+    by_aspect = {
+        query: {doc: aspects_of(grade) for doc, grade in graded.items()} for query, graded in qrels.items()
+    }
+    return local.judge(run_of(run), qrels_of(by_aspect), Order(needs=needs))[0]
 
 
 @law(lambda m: getattr(m, "cutoff", None) is not None)
@@ -183,7 +190,7 @@ def blind_to_order(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     return compared(metric, cases, reordered, close)
 
 
-@law(lambda m: m.relevance == "binary")
+@law(lambda m: m.relevance == "binary" and not m.needs & SEVERAL)
 def blind_to_degree(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     """Relevance='binary': only whether a grade reaches the level matters."""
     level = level_of(metric)

@@ -25,6 +25,7 @@ from rankscope.verbs.inputs import (
     label_of,
     named_runs,
     read_any,
+    takers,
 )
 from rankscope.verbs.scores import Mean, RunScores, Scores
 
@@ -110,7 +111,7 @@ def evaluate(  # noqa: PLR0913 - the policies of the command line, each with its
     )
     policy = Policy(duplicates, self_match)
 
-    grades = clean(read_any("qrels", qrels), policy, "qrels")
+    grades = clean(read_any("qrels", qrels), policy, "qrels", takers(wanted))
     done = []
     for number, (name, run) in enumerate(named_runs(runs), start=1):
         done.append(_evaluate_run(run, name, number, grades, wanted, order, policy))

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from rankscope.engines.base import Order, Seen
+from rankscope.engines.base import SEVERAL, Order, Seen
 from rankscope.errors import InputError
 from rankscope.lists import Judged
+from rankscope.metrics import CATALOGUE, Metric
 
 Duplicates = Literal["error", "first", "best"]
 SelfMatch = Literal["keep", "drop"]
@@ -98,8 +99,12 @@ def read_any(kind: Literal["run", "qrels"], source: Any, name: str | None = None
 
 
 def _is_scores(source: Any) -> bool:
+    """Whether these are dicts of dicts of numbers, which need no table; several grades of a document do."""
     return (
-        isinstance(source, Mapping) and bool(source) and all(isinstance(v, Mapping) for v in source.values())
+        isinstance(source, Mapping)
+        and bool(source)
+        and all(isinstance(v, Mapping) for v in source.values())
+        and not any(isinstance(g, Mapping) for v in source.values() for g in list(v.values())[:1])
     )
 
 
@@ -111,8 +116,12 @@ def refuse_faults(table: Any) -> None:
         raise InputError(faults[0].message + more)
 
 
-def clean(data: Any, policy: Policy, kind: Literal["run", "qrels"]) -> Cleaned:
-    """Refuse what no number can be made of, and apply the policies for duplicates and self-matches."""
+def clean(data: Any, policy: Policy, kind: Literal["run", "qrels"], takers: Takers | None = None) -> Cleaned:
+    """Refuse what no number can be made of, and apply the policies for duplicates and self-matches.
+
+    ``takers`` says which metrics take several grades of one document: without any metric that takes one,
+    a document of the qrels may have a grade for each aspect.
+    """
     if isinstance(data, dict):
         return _clean_mapping(data, policy, kind)
     refuse_faults(data)
@@ -121,20 +130,50 @@ def clean(data: Any, policy: Policy, kind: Literal["run", "qrels"]) -> Cleaned:
         raise InputError(
             f"{data.source.at(row)}: the {data.worth} is {said}; give it a number or leave the document out"
         )
-    repeated = data.repeated
+    several = takers is not None and not takers.of_one
+    repeated = data.repeated_by_aspect if several else data.repeated
     if len(repeated):
         if policy.duplicates == "error":
-            row = int(repeated[0])
-            query, doc = data.frame["query_id"][row], data.frame["doc_id"][row]
-            what = f"document {doc} of query {query} is {'ranked' if kind == 'run' else 'judged'} twice"
-            raise InputError(
-                f"{data.source.at(row)}: {what}; remove one, or choose --duplicates first or best"
-            )
-        data = data.distinct(policy.duplicates)
+            _refuse_repeated(data, int(repeated[0]), kind, takers)
+        data = data.distinct(policy.duplicates, *(("iteration", "subgroup") if several else ()))
     matches = 0
     if kind == "run" and policy.self_match == "drop":
         data, matches = data.without_self_matches()
     return Cleaned(data, len(repeated), matches)
+
+
+@dataclass(frozen=True)
+class Takers:
+    """Of the metrics asked for: one that takes a single grade of each document, and whether any takes several."""
+
+    of_one: str | None = None
+    of_several: bool = False
+
+
+def takers(metrics: Sequence[Metric]) -> Takers:
+    """Which of these metrics take one grade of a document, and which several."""
+    one = next((str(m) for m in metrics if not m.needs & {"aspects", "subtopics"}), None)
+    return Takers(one, any(m.needs & {"aspects", "subtopics"} for m in metrics))
+
+
+def _refuse_repeated(data: Any, row: int, kind: str, takers: Takers | None) -> None:
+    query, doc = data.frame["query_id"][row], data.frame["doc_id"][row]
+    if kind == "qrels" and takers and takers.of_one and len(data.repeated_by_aspect) < len(data.repeated):
+        several = [cls.__name__ for cls in dict.fromkeys(CATALOGUE.values()) if takes_several(cls)]
+        raise InputError(
+            f"{data.source.at(row)}: document {doc} of query {query} has several grades (by subtopic or judge) and {takers.of_one} "
+            f"takes one; only {', '.join(several)} take several; --duplicates best keeps the highest"
+        )
+    what = f"document {doc} of query {query} is {'ranked' if kind == 'run' else 'judged'} twice"
+    raise InputError(f"{data.source.at(row)}: {what}; remove one, or choose --duplicates first or best")
+
+
+def takes_several(cls: type[Metric]) -> bool:
+    """Whether a metric takes several grades of one document."""
+    try:
+        return bool(cls().needs & {"aspects", "subtopics"})
+    except (InputError, TypeError):
+        return False
 
 
 def _clean_mapping(data: dict[str, Any], policy: Policy, kind: str) -> Cleaned:
@@ -149,7 +188,7 @@ def _clean_mapping(data: dict[str, Any], policy: Policy, kind: str) -> Cleaned:
 
 def judge(run: Cleaned, qrels: Cleaned, order: Order, label: str) -> tuple[Judged, Seen]:
     """Hand run and qrels to the engine of their shape: dicts are looked up, tables are joined."""
-    if run.is_mapping and order.ties != "rank":
+    if run.is_mapping and order.ties != "rank" and not order.needs & SEVERAL:
         from rankscope.engines import mappings
 
         grades = qrels.data if qrels.is_mapping else qrels.data.mapping
