@@ -66,7 +66,7 @@ def test_standard_input(run: Any, monkeypatch: Any) -> None:
 def test_undefined_is_a_dash_and_counted(run: Any) -> None:
     said = run("evaluate", "qrels.txt", "poor.run", "-m", "RR(not_found='skip')@1")
     assert row(said.out, "my_poor") == ["my_poor", "-"]
-    assert "is undefined for 2 queries: left out of its mean" in said.out
+    assert "has no value for 2 queries: left out of its mean" in said.out
     assert "nan" not in said.out.lower()
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 Ties = Literal["trec", "docid", "input", "rank", "expected", "best", "worst"]
-Population = Literal["judged", "run", "both", "either"]
+Population = Literal["judged", "run", "both", "either", "list"]
 NoRelevant = Literal["metric", 0, 1, "skip"]
-NothingFound = Literal["metric", "skip"]
+NothingFound = Literal["metric", "skip", "skip_list"]
 Mean = Literal["macro", "micro"]
 
 
@@ -18,10 +18,10 @@ class Convention:
     """What a number depends on beyond the metric's own parameters.
 
     ``ties``: how equal scores are ordered. ``queries``: which queries are averaged: all judged ones, all of
-    the run, those judged and in every run, or those that are either. ``no_relevant``: the value of a query
+    the run, those judged and in every run, those that are either, or a list of them. ``no_relevant``: the value of a query
     without any relevant document (in the qrels or, for a metric that looks at the list alone, in the list);
-    "metric" leaves it as the metric says. ``nothing_found``: "skip" leaves out a query of which nothing relevant was returned. ``mean``:
-    "micro" divides what all queries earn by what all are worth.
+    "metric" leaves it as the metric says. ``nothing_found``: "skip" leaves out a query with nothing relevant in the top k,
+    "skip_list" one with nothing relevant in the whole list. ``mean``: "micro" divides what all queries earn by what all are worth.
     """
 
     ties: Ties = "trec"

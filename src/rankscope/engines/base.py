@@ -6,7 +6,7 @@ An engine has two operations: ``judge`` finds the judged documents of each query
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from rankscope.lists import Array, Judged, Lists
 
-Ties = Literal["trec", "docid", "input", "rank"]
+Ties = Literal["trec", "docid", "input", "rank"]  # one order; what holds over all orders is in `orders`
 SEVERAL = frozenset({"aspects", "subtopics", "identities"})  # what needs more of the qrels than a grade
 TIES: tuple[Ties, ...] = ("trec", "docid", "input", "rank")
 
@@ -64,20 +64,35 @@ class Scorable(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """One metric's value for every query (NaN: undefined), and the weight of each query in a mean."""
+    """One metric's value for every query (NaN: undefined), and the weight of each query in a mean.
+
+    ``error`` is the standard error of each value where the orders of tied documents were sampled.
+    """
 
     value: Array
     weight: Array
+    error: Array | None = None
+
+
+def mapped(judged: Judged, kernels: Sequence[Callable[[Lists], Array]], empty: float = np.nan) -> list[Array]:
+    """Map plain functions over judged documents, in chunks of queries that fit the processor's memory."""
+    out = [np.full(len(judged), empty) for _ in kernels]
+    if kernels:
+        for chunk in judged.chunks():
+            lists = judged.lists(chunk)
+            for kernel, values in zip(kernels, out, strict=True):
+                values[chunk] = kernel(lists)
+    return out
 
 
 def score(judged: Judged, metrics: Iterable[Scorable]) -> list[Values]:
-    """Map metrics over judged documents, in chunks of queries that fit the processor's memory."""
+    """Map metrics over judged documents."""
     metrics = list(metrics)
-    out = [Values(np.full(len(judged), np.nan), np.ones(len(judged))) for _ in metrics]
-    for chunk in judged.chunks():
-        lists = judged.lists(chunk)
-        for metric, values in zip(metrics, out, strict=True):
-            values.value[chunk] = metric.score(lists)
-            if metric.aggregate == "weighted":
-                values.weight[chunk] = metric.weight(lists)
-    return out
+    weighted = [metric for metric in metrics if metric.aggregate == "weighted"]
+    found = mapped(judged, [*(metric.score for metric in metrics), *(metric.weight for metric in weighted)])
+    weights = dict(zip(map(id, weighted), found[len(metrics) :], strict=True))
+    plain = np.ones(len(judged))
+    return [
+        Values(value, weights.get(id(metric), plain))
+        for metric, value in zip(metrics, found[: len(metrics)], strict=True)
+    ]

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankscope.lists.sums import Array, running
+
+if TYPE_CHECKING:
+    from rankscope.lists.spread import Spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +45,8 @@ class Pool:
 class Lists:
     """Rankings as a metric sees them; cells past the end of a row hold finite values and are not ``shown``.
 
-    ``pool`` is there for metrics that say so in ``needs``; it is never cut.
+    ``pool`` is there for metrics that say so in ``needs``; it is never cut. ``chance`` is there in lists that
+    hold every place a tied document may take: how many documents stand at the cell, in the mean.
     """
 
     grade: Array
@@ -53,6 +58,8 @@ class Lists:
     ideal: Ideal
     uncut: Lists | None = None
     pool: Pool | None = None
+    chance: Array | None = None
+    spread_from: Spread | None = None
 
     def __len__(self) -> int:
         return len(self.retrieved)
@@ -70,6 +77,28 @@ class Lists:
     def relevant(self, level: float) -> Array:
         """Cells of documents with at least this grade."""
         return np.asarray(self.judged & (self.grade >= level))
+
+    def relevant_so_far(self, level: float) -> Array:
+        """How many relevant documents stand at each cell and above it."""
+        return (
+            running(self.relevant(level))
+            if self.spread_from is None
+            else self.spread_from.so_far(self, level)
+        )
+
+    def first_relevant(self, level: float) -> Array:
+        """The cell of the first relevant document; where places are shared, the chance to be it."""
+        relevant = self.relevant(level)
+        if self.spread_from is not None:
+            return relevant * self.spread_from.none_above(self, level)
+        return np.asarray(relevant & (running(relevant) == 1))
+
+    @cached_property
+    def spread(self) -> Lists:
+        """Every place that tied documents may take, each with its chance."""
+        from rankscope.lists.spread import spread
+
+        return spread(self)
 
     def known(self, level: float) -> Array:
         """How many relevant documents each query has, found or not."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import reduce
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from rankscope.declared import Declared, Param, Table
 from rankscope.errors import InputError
 from rankscope.lists import Array, Judged, Lists, each, running, total
+from rankscope.metrics.terms import Terms as Terms  # noqa: PLC0414 - families take it from here
 from rankscope.metrics.trec import TrecName
 
 # --- the vocabulary of parameters: each is explained and bounded here, once, for every metric -------
@@ -34,62 +34,6 @@ Gain = Annotated[
         also={"gains": {}, "dcg": {"log2": "linear", "exp-log2": "exponential"}},
     ),
 ]
-
-
-@dataclass(frozen=True, eq=False)
-class Terms:
-    """A metric's value, still taken apart.
-
-    ``factors`` are multiplied at each position to give what the position earns; ``out_of`` is what
-    the query is worth; ``base`` is added to their ratio. ``unjudged`` is what the positions of documents
-    nobody judged earn together; ``link`` transforms the result, for the few metrics that are no sum.
-    ``defined`` is False for the queries that have no value at all.
-
-    value = link((sum(product of the factors) + unjudged) / out_of + base), and 0 / 0 is 0.
-    """
-
-    lists: Lists
-    factors: Mapping[str, Array]
-    out_of: Array | float = 1.0
-    base: Array | float = 0.0
-    link: Callable[[Array], Array] | None = None
-    unjudged: Array | float = 0.0
-    defined: Array | None = None
-
-    @property
-    def earned(self) -> Array:
-        """What each position earns."""
-        start = self.lists.shown.astype(float) if self.factors else np.zeros(self.lists.shown.shape)
-        return reduce(np.multiply, self.factors.values(), start)
-
-    @property
-    def worth(self) -> Array:
-        """What each query is worth."""
-        return np.broadcast_to(np.asarray(self.out_of, dtype=float), len(self.lists))
-
-    @property
-    def value(self) -> Array:
-        """The value of each query, NaN where it is undefined."""
-        value = self.linked(_over(total(self.earned) + self.unjudged, self.worth) + self.base)
-        return value if self.defined is None else np.where(self.defined, value, np.nan)
-
-    def linked(self, parts: Array) -> Array:
-        """The sum of the parts as a value."""
-        return parts if self.link is None else self.link(parts)
-
-    @property
-    def unjudged_share(self) -> Array:
-        """What the positions of documents nobody judged add, before the link."""
-        return _over(np.broadcast_to(np.asarray(self.unjudged, dtype=float), len(self.lists)), self.worth)
-
-    @property
-    def shares(self) -> Array:
-        """What each position adds to the value, before the link."""
-        return _over(self.earned, np.broadcast_to(self.worth[:, None], self.lists.shown.shape))
-
-
-def _over(part: Array, whole: Array) -> Array:
-    return np.divide(part, whole, out=np.zeros(part.shape), where=whole != 0)
 
 
 @dataclass(frozen=True)
@@ -137,6 +81,24 @@ class Metric(Declared, kind="metric"):
         return True
 
     @property
+    def additive(self) -> bool:
+        """Whether a position earns by its own grade and rank, or by ``relevant_so_far`` and ``first_relevant``.
+
+        The mean over all orders of tied documents then has a closed form. The rest must not depend on the order.
+        """
+        return False
+
+    @property
+    def counts_ties(self) -> bool:
+        """Whether equal scores are part of the metric, and its value the mean over their orders already."""
+        return False
+
+    @property
+    def settled_by_grade(self) -> bool:
+        """Whether tied documents in the order of their grades give the best value, and in reverse the worst."""
+        return self.monotone
+
+    @property
     def looks_below(self) -> bool:
         """Whether documents retrieved below the cutoff have a say."""
         return False
@@ -173,9 +135,34 @@ class Metric(Declared, kind="metric"):
         """The value of each query, NaN where it is undefined."""
         return self.taken_apart(lists).value
 
+    def expected(self, lists: Lists, depth: int | None = None) -> Array:
+        """The mean of each query's value over all orders of tied documents, for a metric that is ``additive``."""
+        if getattr(self, "judged_only", False):
+            lists = lists.condensed
+        cutoff = getattr(self, "cutoff", None)
+        plain = self.terms(lists.top(depth).top(cutoff))
+        everywhere = self.terms(lists.spread.top(depth).top(cutoff))
+        return replace(plain, mean_earned=total(everywhere.earned)).value
+
     def weight(self, lists: Lists) -> Array:
         """The weight of each query in a weighted mean."""
         return np.ones(len(lists))
+
+    def worth(self, lists: Lists) -> Array:
+        """What each query is worth: the weight of its value in a micro mean."""
+        return self.taken_apart(lists).worth
+
+    def hopeless(self, lists: Lists) -> Array:
+        """Queries in which nothing can be earned: no relevant document, or none in what the metric looks at."""
+        level = getattr(self, "level", None)
+        known = lists.known(np.nextafter(0.0, 1.0) if level is None else level)
+        return np.asarray((known == 0) | (self.worth(lists) == 0))
+
+    def missed(self, lists: Lists, anywhere: bool = False) -> Array:
+        """Queries of which nothing relevant is in the top k, or ``anywhere`` in the list."""
+        level = getattr(self, "level", None)
+        seen = lists if anywhere else lists.top(getattr(self, "cutoff", None))
+        return np.asarray(~seen.relevant(np.nextafter(0.0, 1.0) if level is None else level).any(axis=1))
 
     def pool(self, judged: Judged) -> float:
         """One value over the documents of all queries together, for metrics that are ``pooled``."""

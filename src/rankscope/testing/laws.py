@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import groupby, permutations, product
 
 import numpy as np
 
 from rankscope.engines import local
 from rankscope.engines.base import SEVERAL, Order, score
 from rankscope.engines.mappings import judge
+from rankscope.engines.orders import ordered, scored
 from rankscope.files import qrels_of, run_of
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
 from rankscope.testing.cases import Case, accepted, aspects_of, judged, top_grade, values
 from rankscope.testing.compare import CLOSE, Breach, close, compared, edge, law, level_of, same
+
+MOST_ORDERS = 24  # of a query whose orders are tried one by one
+FEW = 25  # queries of which they are
 
 
 @law()
@@ -233,3 +240,45 @@ def blind_after_first(metric: Metric, cases: Sequence[Case]) -> Breach | None:
         yield case.ranked((*case.ranking[: at + 1], *rest))
 
     return compared(metric, cases, only_first, same)
+
+
+@law(ordered)
+def over_all_orders(metric: Metric, cases: Sequence[Case]) -> Breach | None:
+    """Under expected, best and worst ties, the value is the mean, the best and the worst over all orders."""
+    few = [case for case in cases if 1 < _orders(case) <= MOST_ORDERS][:FEW]
+    if not few:
+        return None
+    orders = [[case.ranked(ranking) for ranking in _rankings(case)] for case in few]
+    flat = [replace(case, tied=()) for group in orders for case in group]
+    if not all(accepted(metric, flat)):
+        return None
+    each = np.split(values(metric, flat), np.cumsum([len(group) for group in orders])[:-1])
+    data = judged(tuple(few))
+    high, low = (np.min, np.max) if metric.better == "lower" else (np.max, np.min)
+    for ties, of in (("expected", np.mean), ("best", high), ("worst", low)):
+        if ties != "expected" and metric.better == "neither":
+            continue
+        found = scored(data, [metric], ties, None, 0)[0].value
+        for i, case in enumerate(few):
+            known = each[i][~np.isnan(each[i])]
+            right = of(known) if len(known) else np.nan
+            if not close(np.array([right]), found[i : i + 1])[0]:
+                return Breach(
+                    case, f"gives {found[i]!s} under {ties} ties, while the orders one by one give {right!s}"
+                )
+    return None
+
+
+def _orders(case: Case) -> int:
+    """How many orders the tied documents can stand in."""
+    return math.prod(math.factorial(len(list(group))) for _, group in groupby(case.scores))
+
+
+def _rankings(case: Case) -> Iterable[tuple[float | None, ...]]:
+    """Every order of the documents in which only tied ones change places."""
+    groups = [
+        [grade for _, grade in group]
+        for _, group in groupby(zip(case.scores, case.ranking, strict=True), key=lambda pair: pair[0])
+    ]
+    for chosen in product(*(permutations(group) for group in groups)):
+        yield tuple(grade for group in chosen for grade in group)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from rankscope.engines.base import TIES, Order, Ties, Values, score
+from rankscope.dialects.base import Mean as Averaging
+from rankscope.dialects.base import NoRelevant, NothingFound, Population, Ties
+from rankscope.engines.base import Order, Seen, Values, mapped
+from rankscope.engines.orders import scored
 from rankscope.errors import DataError, InputError
 from rankscope.lists import Array, Judged
-from rankscope.metrics import DEFAULT, Metric, in_order
+from rankscope.verbs import conventions as said_conventions
+from rankscope.verbs.conventions import Asked
 from rankscope.verbs.health import Health, examine, warnings_of
 from rankscope.verbs.inputs import (
     Cleaned,
@@ -27,31 +30,47 @@ from rankscope.verbs.inputs import (
     read_any,
     takers,
 )
-from rankscope.verbs.scores import Mean, RunScores, Scores
+from rankscope.verbs.means import board_of, population
+from rankscope.verbs.scores import RunScores, Scores
+from rankscope.verbs.weights import Weights, weights_of
 
-Population = Literal["judged", "run", "both"]
-POPULATIONS: tuple[Population, ...] = ("judged", "run", "both")
-FLOOR = 0.00001  # what a value of 0 counts as in a geometric mean, as in trec_eval
 
-TIES_IN_WORDS = {
-    "trec": "score, then document id, both descending",
-    "docid": "score descending, then document id ascending",
-    "input": "score descending, then order of the file",
-    "rank": "the rank column",
-}
-QUERIES_IN_WORDS = {
-    "judged": "all judged queries; one missing from a run scores as empty",
-    "run": "all queries of the run; one without judgments scores as if nothing were relevant",
-    "both": "queries judged and in every run",
-}
+@dataclass(frozen=True)
+class Call:
+    """What a call asked for, checked: the metrics with their conventions, and what holds for all of them."""
+
+    asked: Sequence[Asked]
+    policy: Policy
+    depth: int | None
+    only: frozenset[str] | None
+    weights: Weights | None
+    seed: int
+    dialect: str | None
+
+    @property
+    def extra(self) -> bool:
+        """Whether queries without judgments count for some metric."""
+        return any(a.convention.queries in {"run", "either"} for a in self.asked)
+
+    @property
+    def cutoffs(self) -> tuple[int, ...]:
+        """The cutoffs at which the state of the data is of interest."""
+        return tuple(sorted({c for a in self.asked if (c := getattr(a.metric, "cutoff", None))} or {10}))
+
+    def order(self, ties: Ties) -> Order:
+        """How an engine is to order documents for a tie policy; what holds over all orders starts from trec_eval's."""
+        needs = frozenset[str]().union(*(a.metric.needs for a in self.asked))
+        one = ties in {"trec", "docid", "input", "rank"}
+        return Order(ties if one else "trec", self.depth if one else None, self.cutoffs, needs, self.extra)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)
-class _Evaluated:
-    """One run, judged and scored, before the population is known."""
+class Evaluated:
+    """One run, judged and scored, before the population is known; ``values`` follow the metrics asked for."""
 
     labels: tuple[str, str, str]
-    judged: Judged
+    query_id: Sequence[str]
+    judged: Sequence[Judged]
     values: Sequence[Values]
     missing: frozenset[str]
     health: Health
@@ -65,18 +84,32 @@ def evaluate(  # noqa: PLR0913 - the policies of the command line, each with its
     metrics: Any = None,
     *,
     ties: Ties = "trec",
-    queries: Population = "judged",
+    queries: Population | Iterable[str] = "judged",
     depth: int | None = None,
     duplicates: Duplicates = "error",
     self_match: SelfMatch = "keep",
+    no_relevant: NoRelevant = "metric",
+    nothing_found: NothingFound = "metric",
+    mean: Averaging = "macro",
+    weights: Any = None,
+    dialect: str | None = None,
+    seed: int = 0,
     progress: Callable[[str], None] | None = None,
 ) -> Scores:
     """Score one or more rankings against judgments.
 
     ``qrels`` and ``runs`` are paths, dicts, data frames, ``Qrels`` and ``Run``; ``runs`` may also be a list
     or a dict of named runs. ``metrics`` are spellings such as ``"nDCG@10"`` or objects such as
-    ``nDCG @ 10``; without any: nDCG@10, AP, RR@10, R@100, P@10 and Judged@10. ``ties`` orders equal
-    scores, ``queries`` says which queries are averaged, ``depth`` cuts every ranking first.
+    ``nDCG @ 10``; without any: nDCG@10, AP, RR@10, R@100, P@10 and Judged@10.
+
+    ``ties`` orders equal scores (``trec``, ``docid``, ``input``, ``rank``), or takes all their orders together:
+    ``expected`` is the mean over them, ``best`` and ``worst`` the extremes. ``queries`` says which queries are
+    averaged (``judged``, ``run``, ``both``, ``either`` or a list of ids), ``depth`` cuts every ranking first.
+    ``no_relevant`` is the value of a query without a relevant document (0, 1, or ``skip`` to leave it out),
+    ``nothing_found="skip"`` leaves out queries with nothing relevant in the top k (``skip_list``: in the list).
+    ``weights`` maps queries to weights; ``mean="micro"`` divides what all queries earn by what all are worth.
+    ``dialect`` computes everything as another tool would (``"lightgbm"``, ``"recbole"`` ...). Where the orders
+    of tied documents are too many to count, they are sampled with ``seed``.
 
     Raises InputError for what cannot be used and DataError where run and qrels share no query.
 
@@ -84,80 +117,73 @@ def evaluate(  # noqa: PLR0913 - the policies of the command line, each with its
     >>> scores = rs.evaluate({"q1": {"a": 2, "b": 0}}, {"q1": {"a": 0.3, "b": 0.9}}, ["nDCG@10", "RR"])
     >>> scores["RR"]
     0.5
+    >>> rs.evaluate({"q1": {"a": 1}}, {"q1": {"a": 1.0, "b": 1.0}}, "RR", ties="expected")["RR"]
+    0.75
     """
-    _one_of("ties", ties, TIES)
-    _one_of("queries", queries, POPULATIONS)
-    _one_of("duplicates", duplicates, ("error", "first", "best"))
-    _one_of("self_match", self_match, ("keep", "drop"))
-    if depth is not None and (isinstance(depth, bool) or not hasattr(depth, "__index__") or depth < 1):
-        raise InputError(f"depth={depth!r}: depth is a whole number of at least 1")
+    convention, only = said_conventions.convention_of(
+        ties=ties, queries=queries, no_relevant=no_relevant, nothing_found=nothing_found, mean=mean
+    )
+    asked = said_conventions.asked(metrics, convention, dialect)
+    call = Call(
+        asked,
+        _policy(duplicates, self_match, ties),
+        _depth(depth),
+        only,
+        weights_of(weights),
+        _seed(seed),
+        dialect,
+    )
+    grades = clean(read_any("qrels", qrels), call.policy, "qrels", takers([a.metric for a in asked]))
+    done = []
+    for number, (name, run) in enumerate(named_runs(runs), start=1):
+        done.append(_evaluate_run(run, name, number, grades, call))
+        if progress is not None:
+            progress(done[-1].labels[0])
+    return _put_together(done, grades, call)
+
+
+def _policy(duplicates: Duplicates, self_match: SelfMatch, ties: Ties) -> Policy:
+    said_conventions.one_of("duplicates", duplicates, ("error", "first", "best"))
+    said_conventions.one_of("self_match", self_match, ("keep", "drop"))
     if ties == "rank" and duplicates == "best":
         raise InputError(
             "duplicates='best' goes by score and ties='rank' does not: choose duplicates='first'"
         )
-    asked = _asked(metrics)
-    if not asked:
-        raise InputError(
-            "no metric was given: name one, like nDCG@10, or leave metrics out for the usual ones"
-        )
-    wanted = [metric for _, metric in asked]
-    cutoffs = sorted({c for m in wanted if (c := getattr(m, "cutoff", None))} or {10})
-    order = Order(
-        ties,
-        None if depth is None else int(depth),
-        tuple(cutoffs),
-        frozenset().union(*(m.needs for m in wanted)),
-        queries == "run",
-    )
-    policy = Policy(duplicates, self_match)
-
-    grades = clean(read_any("qrels", qrels), policy, "qrels", takers(wanted))
-    done = []
-    for number, (name, run) in enumerate(named_runs(runs), start=1):
-        done.append(_evaluate_run(run, name, number, grades, wanted, order, policy))
-        if progress is not None:
-            progress(done[-1].labels[0])
-    return _put_together(done, grades, asked, queries, _conventions(ties, queries, depth, policy, wanted))
+    return Policy(duplicates, self_match)
 
 
-def _asked(metrics: Any) -> list[tuple[str, Metric]]:
-    if metrics is None:
-        return in_order(DEFAULT)
-    if isinstance(metrics, str | Metric | type):
-        return in_order([metrics])
-    if not isinstance(metrics, Iterable):
-        raise InputError(f"metrics are names like 'nDCG@10' or objects like nDCG @ 10, not {metrics!r}")
-    return in_order(metrics)
+def _depth(depth: Any) -> int | None:
+    if depth is not None and (isinstance(depth, bool) or not hasattr(depth, "__index__") or depth < 1):
+        raise InputError(f"depth={depth!r}: depth is a whole number of at least 1")
+    return None if depth is None else int(depth)
 
 
-def _one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
-    if value not in allowed:
-        raise InputError(f"{name}={value!r}: {name} is one of {', '.join(map(repr, allowed))}")
+def _seed(seed: Any) -> int:
+    if isinstance(seed, bool) or not hasattr(seed, "__index__") or seed < 0:
+        raise InputError(f"seed={seed!r}: a seed is a whole number of at least 0")
+    return int(seed)
 
 
-def _evaluate_run(
-    run: Any,
-    name: str | None,
-    number: int,
-    grades: Cleaned,
-    metrics: Sequence[Metric],
-    order: Order,
-    policy: Policy,
-) -> _Evaluated:
+def _evaluate_run(run: Any, name: str | None, number: int, grades: Cleaned, call: Call) -> Evaluated:
     data = read_any("run", run, name)
     labels = label_of(data, name, number)
-    cleaned = clean(data, policy, "run")
-    judged, seen = judge(cleaned, grades, order, labels[0])
-    count = len(judged) - (len(seen.extra) if order.extra else 0)
+    cleaned = clean(data, call.policy, "run")
+    found: dict[Order, tuple[Judged, Seen]] = {}
+    for a in call.asked:
+        order = call.order(a.convention.ties)
+        if order not in found:
+            found[order] = judge(cleaned, grades, order, labels[0])
+    judged, seen = next(iter(found.values()))
+    count = len(judged) - (len(seen.extra) if call.extra else 0)
     if len(seen.missing) == count:
         _refuse_no_overlap(
             labels[0] if isinstance(data, dict) else data.source.label, seen.extra, seen.missing
         )
-    values = score(judged, metrics)
+    by_metric = [found[call.order(a.convention.ties)][0] for a in call.asked]
     health = examine(
         judged,
         seen,
-        order.cutoffs,
+        call.cutoffs,
         count,
         cleaned.duplicates,
         cleaned.self_matches,
@@ -165,7 +191,37 @@ def _evaluate_run(
     )
     source = None if isinstance(data, dict) else data.source
     tag = None if source is None else source.tag
-    return _Evaluated(labels, judged, values, frozenset(seen.missing), health, source, tag)
+    values = _values(call, by_metric)
+    return Evaluated(labels, judged.query_id, by_metric, values, frozenset(seen.missing), health, source, tag)
+
+
+def _values(call: Call, judged: Sequence[Judged]) -> list[Values]:
+    """Every metric's values, those under one tie policy computed together, with the policies for hopeless queries."""
+    out: dict[int, Values] = {}
+    for ties in dict.fromkeys(a.convention.ties for a in call.asked):
+        numbers = [i for i, a in enumerate(call.asked) if a.convention.ties == ties]
+        metrics = [call.asked[i].metric for i in numbers]
+        values = scored(judged[numbers[0]], metrics, ties, call.depth, call.seed)
+        out.update(zip(numbers, values, strict=True))
+    return [_by_policy(call.asked[i], out[i], judged[i]) for i in range(len(call.asked))]
+
+
+def _by_policy(asked: Asked, values: Values, judged: Judged) -> Values:
+    """The values after the policies for queries without relevant documents, and the weights of a micro mean."""
+    metric, convention = asked.metric, asked.convention
+    value, weight = values.value, values.weight
+    if metric.relevance != "none" and metric.aggregate not in {"sum", "pooled"}:
+        if convention.no_relevant != "metric":
+            (hopeless,) = mapped(judged, [metric.hopeless])
+            instead = np.nan if convention.no_relevant == "skip" else float(convention.no_relevant)
+            value = np.where(hopeless == 1, instead, value)
+        if convention.nothing_found != "metric":
+            anywhere = convention.nothing_found == "skip_list"
+            (missed,) = mapped(judged, [lambda lists: metric.missed(lists, anywhere)])
+            value = np.where(missed == 1, np.nan, value)
+    if convention.mean == "micro" and metric.aggregate == "mean":
+        (weight,) = mapped(judged, [metric.worth])
+    return Values(value, weight, values.error)
 
 
 def _refuse_no_overlap(name: str, have: Sequence[str], want: Sequence[str]) -> None:
@@ -177,79 +233,53 @@ def _refuse_no_overlap(name: str, have: Sequence[str], want: Sequence[str]) -> N
     )
 
 
-def _put_together(
-    done: Sequence[_Evaluated],
-    grades: Cleaned,
-    asked: Sequence[tuple[str, Metric]],
-    population: Population,
-    conventions: dict[str, Any],
-) -> Scores:
+def _put_together(done: Sequence[Evaluated], grades: Cleaned, call: Call) -> Scores:
     names = distinct_names([e.labels for e in done])
-    shared = frozenset().union(*(e.missing for e in done))
+    shared = frozenset[str]().union(*(e.missing for e in done))
+    judged_queries = frozenset(grades.data if grades.is_mapping else grades.data.queries)
     runs, board = [], []
     for name, e in zip(names, done, strict=True):
-        left_out = {"judged": frozenset[str](), "run": e.missing, "both": shared}[population]
-        kept = np.array(
-            [i for i, query in enumerate(e.judged.query_id) if query not in left_out], dtype=np.int64
-        )
-        if not len(kept):
-            raise DataError(
-                "no query is judged and in every run: compare fewer runs, or use --queries judged"
-            )
-        ids = [e.judged.query_id[int(i)] for i in kept] if left_out else list(e.judged.query_id)
-        values = {metric: v.value[kept] for (_, metric), v in zip(asked, e.values, strict=True)}
-        runs.append(RunScores(name, ids, values, e.health, e.tag))
-        for (said, metric), v in zip(asked, e.values, strict=True):
-            value = v.value[kept]
-            # a pooled value is made of the documents of all queries, also of those that have none alone
-            defined = len(value) if metric.aggregate == "pooled" else int(np.count_nonzero(~np.isnan(value)))
-            number = (
-                metric.pool(e.judged.of(kept))
-                if metric.aggregate == "pooled"
-                else mean(metric, value, v.weight[kept])
-            )
-            board.append(Mean(name, metric, said, number, defined, len(value) - defined))
+        inside = [
+            population(a.convention.queries, e.query_id, judged_queries, e.missing, shared, call.only)
+            for a in call.asked
+        ]
+        _refuse_nobody(inside, call)
+        shown = np.flatnonzero(np.logical_or.reduce(inside))
+        ids = [e.query_id[int(i)] for i in shown]
+        values: dict[Any, Array] = {
+            a.metric: np.where(kept, v.value, np.nan)[shown]
+            for a, v, kept in zip(call.asked, e.values, inside, strict=True)
+        }
+        errors = {
+            a.metric: np.where(kept, v.error, np.nan)[shown]
+            for a, v, kept in zip(call.asked, e.values, inside, strict=True)
+            if v.error is not None
+        }
+        runs.append(RunScores(name, ids, values, e.health, e.tag, errors))
+        board += board_of(name, call.asked, e, inside, call.weights)
     health = {name: e.health for name, e in zip(names, done, strict=True)}
     sources = [None if grades.is_mapping else grades.data.source, *(e.source for e in done)]
+    weights = None if call.weights is None else call.weights.label
+    conventions = said_conventions.stated(
+        call.asked, call.policy, call.depth, call.dialect, weights, call.seed
+    )
     return Scores(
         runs=runs,
         board=board,
         conventions=conventions,
-        warnings=warnings_of(health, population, [metric for _, metric in asked], conventions["ties"]),
+        warnings=warnings_of(
+            health, conventions["queries"], [a.metric for a in call.asked], conventions["ties"]
+        ),
         inputs=[s for s in sources if s is not None],
         notes=[note for s in sources if s is not None for note in s.notes],
     )
 
 
-def mean(metric: Metric, value: Array, weight: Array) -> float:
-    """The values of the queries as one number, undefined ones left out; NaN where none is defined.
-
-    Sums are exact before they are rounded, so the order of the queries does not matter.
-    """
-    defined = ~np.isnan(value)
-    value, weight = value[defined], weight[defined]
-    if not len(value):
-        return math.nan
-    if metric.aggregate == "sum":
-        return math.fsum(value.tolist())
-    if metric.aggregate == "geometric":
-        return math.exp(math.fsum(math.log(max(v, FLOOR)) for v in value.tolist()) / len(value))
-    if metric.aggregate == "weighted":
-        whole = math.fsum(weight.tolist())
-        return math.fsum((value * weight).tolist()) / whole if whole else math.nan
-    return math.fsum(value.tolist()) / len(value)
-
-
-def _conventions(
-    ties: Ties, queries: Population, depth: int | None, policy: Policy, metrics: Sequence[Metric]
-) -> dict[str, Any]:
-    return {
-        "ties": ties,
-        "ties_in_words": TIES_IN_WORDS[ties],
-        "queries": queries,
-        "queries_in_words": QUERIES_IN_WORDS[queries],
-        "depth": depth,
-        "duplicates": policy.duplicates,
-        "self_match": policy.self_match,
-        "metrics": {str(metric): metric.convention for metric in metrics},
-    }
+def _refuse_nobody(inside: Sequence[Array], call: Call) -> None:
+    for a, kept in zip(call.asked, inside, strict=True):
+        if not kept.any():
+            if a.convention.queries == "list":
+                raise DataError("no query of the list is scored: the list is empty")
+            raise DataError(
+                "no query is judged and in every run: compare fewer runs, or use --queries judged"
+            )

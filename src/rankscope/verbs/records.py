@@ -34,7 +34,10 @@ def _input(source: Any) -> dict[str, Any]:
 
 
 def means(scores: Scores) -> Iterator[dict[str, Any]]:
-    """One record a run and metric; ``undefined`` counts the queries left out, where there are any."""
+    """One record a run and metric; ``undefined`` counts the queries left out, where there are any.
+
+    ``standard_error_of_ties`` is there where the orders of equal scores were sampled.
+    """
     for mean in scores.board:
         record = {
             "run": mean.run,
@@ -43,7 +46,11 @@ def means(scores: Scores) -> Iterator[dict[str, Any]]:
             "value": as_json(mean.value),
             "queries": mean.queries,
         }
-        yield record | ({"undefined": mean.undefined} if mean.undefined else {})
+        if mean.undefined:
+            record["undefined"] = mean.undefined
+        if mean.error is not None:
+            record["standard_error_of_ties"] = as_json(mean.error)
+        yield record
 
 
 def query_values(scores: Scores) -> Iterator[dict[str, Any]]:

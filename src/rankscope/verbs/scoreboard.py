@@ -103,12 +103,21 @@ def counted(scores: Scores) -> Iterator[str]:
         "judged": f"{number:,} judged {noun}",
         "run": "all queries of each run" if _queries_vary(scores) else f"{number:,} {noun} of the run",
         "both": f"{number:,} {noun} judged and in every run",
+        "either": "all queries judged or in the run"
+        if _queries_vary(scores)
+        else f"{number:,} {noun} judged or in the run",
+        "list": f"{number:,} {noun} of the list",
     }
-    yield words[scores.conventions["queries"]]
+    yield words.get(
+        scores.conventions["queries"], f"{number:,} {noun}, which of them count is up to the dialect"
+    )
     for metric in scores.metrics:
         left = [mean for mean in scores.board if mean.metric == metric and mean.undefined]
         if left:
             yield _left_out(metric, left, len(scores.runs))
+        sampled = [mean.error for mean in scores.board if mean.metric == metric and mean.error]
+        if sampled:
+            yield f"{metric}: too many orders of equal scores to count, so they were sampled: standard error {max(sampled):.2g}"
 
 
 def _left_out(metric: Metric, left: Sequence[Mean], runs: int) -> str:
@@ -120,7 +129,7 @@ def _left_out(metric: Metric, left: Sequence[Mean], runs: int) -> str:
         said = ", ".join(f"{mean.undefined:,} ({mean.run})" for mean in left) + " of the queries"
     else:
         said = f"{min(counts):,} to {max(counts):,} queries, depending on the run"
-    return f"{metric} is undefined for {said}: left out of its mean"
+    return f"{metric} has no value for {said}: left out of its mean"
 
 
 def warned(scores: Scores) -> list[Note]:
@@ -139,13 +148,25 @@ def warned(scores: Scores) -> list[Note]:
 def conventions(scores: Scores) -> str:
     """What was assumed, in one line: only what the metrics at hand depend on, and not what their names say."""
     said = scores.conventions
-    parts = [f"ties: {said['ties_in_words']}"]
+    parts = [f"dialect: {said['dialect']}"] if said["dialect"] else []
+    parts.append(f"ties: {said['ties_in_words']}")
     if said["depth"]:
         parts.append(f"rankings cut at {said['depth']:,}")
     if said["duplicates"] != "error":
         parts.append(f"of repeated documents the {said['duplicates']} is kept")
     if said["self_match"] == "drop":
         parts.append("documents that are their own query dropped")
+    if said["weights"]:
+        parts.append(f"queries weighted by {said['weights']}")
+    if said["mean"] == "micro":
+        parts.append("micro mean: all that was earned out of all that it was worth")
+    if said["no_relevant"] in {0, 1}:
+        parts.append(f"a query without relevant documents counts as {said['no_relevant']}")
+    elif said["no_relevant"] == "skip":
+        parts.append("queries without relevant documents left out")
+    if said["nothing_found"] in {"skip", "skip_list"}:
+        where = "top k" if said["nothing_found"] == "skip" else "list"
+        parts.append(f"queries with nothing relevant in the {where} left out")
     return " · ".join([*parts, *_of_metrics(scores.metrics)])
 
 

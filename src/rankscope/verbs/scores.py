@@ -12,7 +12,7 @@ import numpy as np
 
 from rankscope.errors import InputError
 from rankscope.lists import Array
-from rankscope.metrics import Metric, parse
+from rankscope.metrics import Metric, parse, parse_many
 from rankscope.verbs.health import Health, Warned
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ class Mean:
     """One number of a scoreboard: the value of a metric over the queries of a run.
 
     ``queries`` is how many queries the value is made of; ``undefined`` how many were left out because
-    the metric has no value for them. ``asked`` is the metric as it was asked for.
+    the metric has no value for them. ``asked`` is the metric as it was asked for. ``error`` is the
+    standard error that comes from sampling the orders of tied documents, None where nothing was sampled.
     """
 
     run: str
@@ -33,17 +34,22 @@ class Mean:
     value: float
     queries: int
     undefined: int = 0
+    error: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class RunScores:
-    """A run's values: ``values[metric]`` holds one number a query, NaN where undefined."""
+    """A run's values: ``values[metric]`` holds one number a query, NaN where undefined or not averaged.
+
+    ``errors[metric]`` holds standard errors, for metrics whose tied documents were sampled.
+    """
 
     name: str
     query_ids: Sequence[str]
     values: Mapping[Metric, Array]
     health: Health
     tag: str | None = None
+    errors: Mapping[Metric, Array] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +87,7 @@ class Scores:
         except InputError as error:
             raise KeyError(str(error)) from None
         for mean in self.board:
-            if mean.run == run and mean.metric == wanted:
+            if mean.run == run and wanted in (mean.metric, *(m for _, m in parse_many(mean.asked))):
                 return mean.value
         raise KeyError(f"{wanted} was not evaluated: there are {', '.join(str(m) for m in self.metrics)}")
 
