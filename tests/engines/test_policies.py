@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import rankscope as rs
 from rankscope.engines import mappings
-from rankscope.engines.base import Order
+from rankscope.engines.base import SEVERAL, Order
 from rankscope.metrics import CATALOGUE, parse, parse_many
 
 Rows = list[tuple[str, str, float]]
@@ -45,6 +45,7 @@ METRICS = [
         )
     ),
 ]
+METRICS = [metric for metric in METRICS if not metric.needs & SEVERAL]  # those are read from tables alone
 
 
 def frame(rows: Rows, value: str) -> pl.DataFrame:

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import rankscope as rs
+from rankscope.engines.base import SEVERAL
 from rankscope.metrics import CATALOGUE
 from rankscope.testing import variants
 from rankscope.testing.cases import made_up, top_grade
@@ -16,6 +17,7 @@ METRICS = [
     for cls in dict.fromkeys(CATALOGUE.values())
     if cls.__module__.startswith("rankscope.")
     for m in variants(cls)
+    if not m.needs & SEVERAL  # those are read from tables alone
 ]
 FOR_ALL = [m for m in METRICS if top_grade(m) >= 4]
 

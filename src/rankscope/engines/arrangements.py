@@ -60,6 +60,8 @@ class Tied:
         self.judged = judged
         query = np.repeat(np.arange(len(judged)), judged.size)
         self.queries = np.unique(query[(judged.rank > 0) & (judged.tie_size > 1)])
+        self.mask = np.zeros(len(judged), dtype=bool)
+        self.mask[self.queries] = True
 
     def groups(self, number: int) -> list[_Group]:
         """The groups of a query in which there is a judged document."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from itertools import islice
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -70,9 +69,11 @@ class _Found:
             nan = float("nan")
             score = np.array([scores.get(doc, nan) for doc in grades], dtype=float)
             first, last = ordered.searchsorted(score, "left"), ordered.searchsorted(score, "right")
-            for i in np.flatnonzero(last - first > 1).tolist():
-                doc = next(islice(grades, i, None))
-                self.ahead.append((len(self.grade) + i, _ahead(doc, scores, self.order.ties)))
+            tied = np.flatnonzero(last - first > 1)
+            if len(tied):
+                docs = list(grades)
+                ahead = _ahead([docs[i] for i in tied.tolist()], scores, self.order.ties)
+                self.ahead += zip((len(self.grade) + tied).tolist(), ahead, strict=True)
             # counted from the top
             self.first.append(len(ordered) - last)
             self.last.append(len(ordered) - first)
@@ -176,11 +177,16 @@ def _is_number(value: object) -> bool:
     return not isinstance(value, str)
 
 
-def _ahead(doc: str, scores: Ranking, ties: str) -> int:
-    """How many documents of the same score stand before this one."""
-    score = scores[doc]
-    equals = [other for other, value in scores.items() if value == score]
-    if ties == "input":
-        return equals.index(doc)
-    # strings compare by code point, which is the order of their UTF-8 bytes
-    return sum(other > doc for other in equals) if ties == "trec" else sum(other < doc for other in equals)
+def _ahead(docs: Sequence[str], scores: Ranking, ties: str) -> list[int]:
+    """How many documents of the same score stand before each of these."""
+    wanted = {scores[doc] for doc in docs}
+    equals: dict[float, list[str]] = {score: [] for score in wanted}
+    for doc, score in scores.items():
+        if score in wanted:
+            equals[score].append(doc)
+    if ties != "input":
+        # strings compare by code point, which is the order of their UTF-8 bytes
+        for group in equals.values():
+            group.sort(reverse=ties == "trec")
+    place = {doc: i for group in equals.values() for i, doc in enumerate(group)}
+    return [place[doc] for doc in docs]

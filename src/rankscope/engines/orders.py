@@ -26,12 +26,14 @@ def scored(judged: Judged, metrics: Sequence[Any], ties: str, depth: int | None,
     tied = Tied(judged)
     if not len(tied.queries):
         return plainly
+    closed_ones = [m for m in metrics if ties == "expected" and ordered(m) and closed(m, depth)]
+    means = dict(zip(map(id, closed_ones), _expected(judged, tied, closed_ones, depth), strict=True))
     out = []
     for metric, values in zip(metrics, plainly, strict=True):
         if not ordered(metric) or (ties == "expected" and metric.counts_ties):
             out.append(values)
-        elif ties == "expected" and closed(metric, depth):
-            out.append(replace(values, value=_expected(judged, tied, metric, depth, values.value)))
+        elif id(metric) in means:
+            out.append(replace(values, value=np.where(tied.mask, means[id(metric)], values.value)))
         elif ties != "expected" and metric.settled_by_grade and not metric.needs:
             arranged = cut(by_grade(judged, _good(judged, metric), best=ties == "best"), depth)
             out.append(score(arranged, [metric])[0])
@@ -83,11 +85,18 @@ def by_grade(judged: Judged, good: Array, best: bool) -> Judged:
     return replace(arranged, tie_start=arranged.rank, tie_size=np.ones_like(arranged.tie_size))
 
 
-def _expected(judged: Judged, tied: Tied, metric: Any, depth: int | None, value: Array) -> Array:
-    """The closed form for the queries with ties; the others keep their value."""
-    out = value.copy()
+def _expected(judged: Judged, tied: Tied, metrics: Sequence[Any], depth: int | None) -> list[Array]:
+    """The closed forms for the queries with ties; NaN for the others."""
+    out = [np.full(len(judged), np.nan) for _ in metrics]
+    if not metrics:
+        return out
+    reach = [getattr(m, "cutoff", None) if not getattr(m, "judged_only", False) else None for m in metrics]
+    cutoffs = [k for k in reach if k is not None]
+    upto = max(cutoffs) if len(cutoffs) == len(reach) and not any(m.looks_below for m in metrics) else None
     for chunk in _chunks(judged, tied.queries):
-        out[chunk] = metric.expected(judged.lists(chunk), depth)
+        lists = judged.lists(chunk)
+        for metric, values in zip(metrics, out, strict=True):
+            values[chunk] = metric.expected(lists, depth, upto)
     return out
 
 

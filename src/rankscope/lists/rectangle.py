@@ -94,11 +94,16 @@ class Lists:
         return np.asarray(relevant & (running(relevant) == 1))
 
     @cached_property
-    def spread(self) -> Lists:
-        """Every place that tied documents may take, each with its chance."""
+    def _spreads(self) -> dict[int | None, Lists]:
+        return {}
+
+    def spread(self, upto: int | None = None) -> Lists:
+        """Every place that tied documents may take, each with its chance; only ranks ``upto`` this one where it is given."""
         from rankscope.lists.spread import spread
 
-        return spread(self)
+        if upto not in self._spreads:
+            self._spreads[upto] = spread(self, upto)
+        return self._spreads[upto]
 
     def known(self, level: float) -> Array:
         """How many relevant documents each query has, found or not."""

@@ -42,14 +42,20 @@ class Spread:
     def none_above(self, lists: Lists, level: float) -> Array:
         """The chance that no relevant document stands above a relevant one at each cell."""
         above, group = self.counts(level)
-        keys = np.stack([lists.tie_size, np.maximum(group, 1).astype(np.int64), lists.rank - lists.tie_start])
-        distinct, number = np.unique(keys.reshape(3, -1), axis=1, return_inverse=True)
-        chance = np.array([_spared(*key) for key in distinct.T.tolist()])
-        return np.where(above == 0, chance[number].reshape(lists.shown.shape), 0.0)
+        cells = np.nonzero(lists.relevant(level) & (above == 0))
+        size, relevant = lists.tie_size[cells].astype(np.int64), group[cells].astype(np.int64)
+        below = lists.rank[cells] - lists.tie_start[cells]
+        most = int(size.max(initial=0)) + 1
+        distinct, number = np.unique((size * most + relevant) * most + below, return_inverse=True)
+        chance = np.array([_spared(k // most**2, k // most % most, k % most) for k in distinct.tolist()])
+        out = np.zeros(lists.shown.shape)
+        out[cells] = chance[number] if len(distinct) else 0.0
+        return out
 
 
-def spread(lists: Lists) -> Lists:
+def spread(lists: Lists, upto: int | None = None) -> Lists:
     """The same rankings as cells of a grade at a rank; ``chance`` counts the documents that stand there in the mean."""
+    lists = packed(lists)
     columns = np.arange(lists.shown.shape[1])
     fresh = np.hstack([np.ones((len(lists), 1), bool), lists.tie_start[:, 1:] != lists.tie_start[:, :-1]])
     head = np.maximum.accumulate(np.where(fresh & lists.shown, columns, 0), axis=1)
@@ -65,8 +71,10 @@ def spread(lists: Lists) -> Lists:
     row, first, grade = row[at], first[at], grade[at]
     start, size = lists.tie_start[row, first], lists.tie_size[row, first]
 
-    place = np.repeat(np.arange(len(at)), size)
-    offset = np.arange(len(place)) - np.repeat(np.cumsum(size) - size, size)
+    # the ranks of each group, down to the one asked for
+    ranks = size if upto is None else np.clip(upto + 1 - start, 0, size)
+    place = np.repeat(np.arange(len(at)), ranks)
+    offset = np.arange(len(place)) - np.repeat(np.cumsum(ranks) - ranks, ranks)
     rank = start[place] + offset
     by = np.lexsort((place, rank, row[place]))
     place, rank = place[by], rank[by]
@@ -91,6 +99,28 @@ def spread(lists: Lists) -> Lists:
         tie_size=laid(size[place], 1),
         chance=laid(alike[place] / size[place], 0.0),
         spread_from=Spread(lists, heads, last[np.arange(len(lists))[:, None], heads]),
+    )
+
+
+def packed(lists: Lists) -> Lists:
+    """The same rankings with the shown cells of each row side by side."""
+    if (lists.shown[:, 1:] <= lists.shown[:, :-1]).all():
+        return lists
+    cells = np.nonzero(lists.shown)
+    place = np.cumsum(lists.shown, axis=1)[cells] - 1
+
+    def moved(values: Array, padding: float) -> Array:
+        out = np.full(values.shape, padding, dtype=values.dtype)
+        out[cells[0], place] = values[cells]
+        return out
+
+    return replace(
+        lists,
+        grade=moved(lists.grade, 0.0),
+        rank=moved(lists.rank, 1),
+        shown=moved(lists.shown, False),
+        tie_start=moved(lists.tie_start, 1),
+        tie_size=moved(lists.tie_size, 1),
     )
 
 

@@ -135,13 +135,16 @@ class Metric(Declared, kind="metric"):
         """The value of each query, NaN where it is undefined."""
         return self.taken_apart(lists).value
 
-    def expected(self, lists: Lists, depth: int | None = None) -> Array:
-        """The mean of each query's value over all orders of tied documents, for a metric that is ``additive``."""
+    def expected(self, lists: Lists, depth: int | None = None, upto: int | None = None) -> Array:
+        """The mean of each query's value over all orders of tied documents, for a metric that is ``additive``.
+
+        No rank below ``upto`` matters; metrics that say the same rank share their work.
+        """
         if getattr(self, "judged_only", False):
             lists = lists.condensed
         cutoff = getattr(self, "cutoff", None)
         plain = self.terms(lists.top(depth).top(cutoff))
-        everywhere = self.terms(lists.spread.top(depth).top(cutoff))
+        everywhere = self.terms(lists.spread(upto).top(depth).top(cutoff))
         return replace(plain, mean_earned=total(everywhere.earned)).value
 
     def weight(self, lists: Lists) -> Array:
