@@ -15,6 +15,7 @@ import rankscope as rs
 from rankscope.engines import mappings
 from rankscope.engines.base import SEVERAL, Order
 from rankscope.metrics import CATALOGUE, parse, parse_many
+from rankscope.testing.cases import top_grade
 
 Rows = list[tuple[str, str, float]]
 TEXT = {"query_id": pl.String, "doc_id": pl.String}
@@ -45,7 +46,7 @@ METRICS = [
         )
     ),
 ]
-METRICS = [metric for metric in METRICS if not metric.needs & SEVERAL]  # those are read from tables alone
+METRICS = [metric for metric in METRICS if not metric.needs & SEVERAL and top_grade(metric) >= 2 and not hasattr(metric, "candidates")]  # the former are read from tables alone
 
 
 def frame(rows: Rows, value: str) -> pl.DataFrame:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankscope.cli import output
-from rankscope.cli.names import MetricName
+from rankscope.cli.names import DialectName, MetricName, QueryChoice
 from rankscope.cli.progress import bar
 from rankscope.errors import InputError
 
@@ -35,17 +35,20 @@ NEXT = "next: --per-query shows every query · rankscope metrics {name} says wha
 @click.option("--per-query", is_flag=True, help="Also the values of every query.")
 @click.option(
     "--ties",
-    type=click.Choice(["trec", "docid", "input", "rank"]),
+    type=click.Choice(["trec", "docid", "input", "rank", "expected", "best", "worst"]),
     default="trec",
     show_default=True,
-    help="How equal scores are ordered: document id descending as trec_eval, id ascending, order of the file, or by the rank column alone.",
+    help="How equal scores are ordered: document id descending as trec_eval, id ascending, order of the file, or by the rank column "
+    "alone; or all their orders together: the mean, the best or the worst.",
 )
 @click.option(
     "--queries",
-    type=click.Choice(["judged", "run", "both"]),
+    type=QueryChoice(),
     default="judged",
     show_default=True,
-    help="Which queries are averaged: all judged ones, all of the run, or those judged and in every run.",
+    metavar="judged|run|both|either|@FILE",
+    help="Which queries are averaged: all judged ones, all of the run, those judged and in every run, those that are either, "
+    "or those listed in FILE, an id a line.",
 )
 @click.option(
     "--depth", type=click.IntRange(min=1), metavar="N", help="Cut every ranking at N documents first."
@@ -63,6 +66,46 @@ NEXT = "next: --per-query shows every query · rankscope metrics {name} says wha
     default="keep",
     show_default=True,
     help="A document with the id of its query.",
+)
+@click.option(
+    "--no-relevant",
+    type=click.Choice(["metric", "0", "1", "skip"]),
+    default="metric",
+    show_default=True,
+    callback=lambda _ctx, _param, value: int(value) if value in {"0", "1"} else value,
+    help="The value of a query without a relevant document: as the metric says, 0, 1, or left out.",
+)
+@click.option(
+    "--nothing-found",
+    type=click.Choice(["metric", "skip", "skip_list"]),
+    default="metric",
+    show_default=True,
+    help="A query with nothing relevant in the top k: scored, or left out (skip_list: with nothing in the whole list).",
+)
+@click.option(
+    "--weights",
+    type=click.Path(),
+    metavar="FILE",
+    help="Weigh queries in the mean: a query and its weight a line.",
+)
+@click.option(
+    "--mean",
+    type=click.Choice(["macro", "micro"]),
+    default="macro",
+    show_default=True,
+    help="The mean of the queries' values, or all that they earned out of all that they are worth.",
+)
+@click.option(
+    "--dialect",
+    type=DialectName(),
+    metavar="TOOL",
+    help="Compute as another tool does: lightgbm, recbole, mlflow ... (rankscope reconcile shows them side by side).",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    help="For orders of equal scores that are too many to count.",
 )
 @click.option(
     "--format",
@@ -99,6 +142,8 @@ def command(
       rankscope evaluate qrels.txt new=out.run -m "nDCG@5,10 RR" --per-query
       rankscope evaluate qrels.txt my.run -m official --format trec
       rankscope evaluate qrels.txt *.run -o scores.csv
+      rankscope evaluate qrels.txt my.run --ties expected --no-relevant skip
+      rankscope evaluate qrels.txt my.run -m nDCG@10 --dialect lightgbm
     """  # noqa: D301 - click reads the \b
     if qrels is None or not runs:
         what = "no run was given" if qrels else "no qrels and no run were given"

@@ -35,7 +35,8 @@ class Seen:
     """What the engine saw on the way: the facts about the data that stand beside every number.
 
     ``tied_at[k]`` counts judged queries in which the documents at ranks k and k + 1 share a score, so that
-    the order of equals decides who is in the top k. ``disagreeing`` counts queries whose rank column
+    the order of equals decides who is in the top k; ``tied_in_top[k]`` counts the documents in the top k of
+    judged queries whose score another document of the query shares. ``disagreeing`` counts queries whose rank column
     contradicts their scores; None where there is no rank column.
     """
 
@@ -46,6 +47,7 @@ class Seen:
     tied_rows: int = 0
     tied_at: Mapping[int, int] = field(default_factory=dict)
     disagreeing: int | None = None
+    tied_in_top: Mapping[int, int] = field(default_factory=dict)
 
 
 class Scorable(Protocol):

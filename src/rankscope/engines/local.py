@@ -44,16 +44,16 @@ def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, Seen]:
 
     judged = _laid_out(_pool(qrels, run, ranked, number), ranked, names, retrieved, order, graded)
     present = set(run.queries)
+    counted = np.array([query in known for query in run.blocks.query.to_list()], dtype=bool)
     seen = Seen(
         rows=run.frame.height,
         queries=len(run.queries),
         missing=tuple(query for query in qrels.queries if query not in present),
         extra=tuple(extra),
         tied_rows=len(ranked.tied_places),
-        tied_at=ranked.tied_at(
-            order.cutoffs, np.array([query in known for query in run.blocks.query.to_list()], dtype=bool)
-        ),
+        tied_at=ranked.tied_at(order.cutoffs, counted),
         disagreeing=ranked.disagreeing,
+        tied_in_top=ranked.tied_in_top(order.cutoffs, counted),
     )
     return judged, seen
 
@@ -222,6 +222,14 @@ class _Ranked:
     def tied_at(self, cutoffs: tuple[int, ...], counted: Array) -> dict[int, int]:
         """For each cutoff, in how many of the queries counted it falls between equal scores."""
         return {k: int(self.same[self.start[(self.size > k) & counted] + k].sum()) for k in cutoffs}
+
+    def tied_in_top(self, cutoffs: tuple[int, ...], counted: Array) -> dict[int, int]:
+        """For each cutoff, how many documents above it share their score, in the queries counted."""
+        if not len(self.tied_places):
+            return dict.fromkeys(cutoffs, 0)
+        block = np.searchsorted(self.start, self.tied_places, side="right") - 1
+        above = (self.tied_places - self.start[block])[counted[block]]
+        return {k: int((above < k).sum()) for k in cutoffs}
 
     def place_of(self, row: Array) -> Array:
         """Where these rows of the run stand in the order."""

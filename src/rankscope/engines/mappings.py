@@ -46,6 +46,7 @@ def judge(
         extra=extra,
         tied_rows=counts.tied,
         tied_at=dict(counts.at),
+        tied_in_top=dict(counts.top),
     )
     return found.judged(names), seen
 
@@ -118,6 +119,7 @@ class _Counts:
     def __init__(self, cutoffs: tuple[int, ...]) -> None:
         self.rows = self.tied = 0
         self.at = dict.fromkeys(cutoffs, 0)
+        self.top = dict.fromkeys(cutoffs, 0)
 
     def add(self, ordered: Array, judged: bool) -> None:
         """Count one query, its scores in rising order; only judged queries count at the cutoffs."""
@@ -125,9 +127,11 @@ class _Counts:
         self.rows += n
         same = ordered[1:] == ordered[:-1]
         if same.any():
-            self.tied += int(np.count_nonzero(np.append(same, False) | np.append(False, same)))
+            tied = np.append(same, False) | np.append(False, same)
+            self.tied += int(np.count_nonzero(tied))
             for k in self.at if judged else ():
                 self.at[k] += bool(n > k and same[n - k - 1])
+                self.top[k] += int(np.count_nonzero(tied[-k:]))
 
 
 def _numbers(values: Ranking, where: str, what: str) -> Array:

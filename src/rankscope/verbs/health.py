@@ -43,7 +43,8 @@ class Health:
     """What was found in a run and its judgments. Keys at a cutoff k are of the judged queries.
 
     ``ties_at_cutoff[k]``: queries in which equal scores straddle rank k. ``unjudged_at_cutoff[k]``: the share
-    of the documents in the top k that are not in the qrels. ``rank_disagreements``: queries whose rank
+    of the documents in the top k that are not in the qrels, ``tied_at_cutoff[k]`` the share of those whose
+    score another document of the query has too. ``rank_disagreements``: queries whose rank
     column contradicts the scores (null without a rank column). ``empty_queries``: judged queries whose
     ranking is there but holds no document.
     """
@@ -64,6 +65,7 @@ class Health:
     self_matches: int = 0
     empty_queries: int = 0
     qrels_duplicates: int = 0
+    tied_at_cutoff: Mapping[int, float] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, keys as strings."""
@@ -91,12 +93,13 @@ def examine(
     """Put together what was seen; ``judged_queries`` counts the first rows of ``judged``, those with judgments."""
     query = np.repeat(np.arange(len(judged)), judged.size)
     good = np.bincount(query, weights=judged.grade >= 1, minlength=len(judged))[:judged_queries]
-    unjudged = {}
+    unjudged, tied = {}, {}
     retrieved = judged.retrieved[:judged_queries]
     for k in cutoffs:
         shown = int(np.minimum(retrieved, k).sum())
         known = int(((judged.rank > 0) & (judged.rank <= k)).sum())
         unjudged[k] = (shown - known) / shown if shown else 0.0
+        tied[k] = seen.tied_in_top.get(k, 0) / shown if shown else 0.0
     return Health(
         rows=seen.rows,
         queries=seen.queries,
@@ -114,6 +117,7 @@ def examine(
         self_matches=self_matches,
         empty_queries=max(int((retrieved == 0).sum()) - len(seen.missing), 0),
         qrels_duplicates=qrels_duplicates,
+        tied_at_cutoff=tied,
     )
 
 
