@@ -6,7 +6,7 @@ Run without arguments; ``tests/house/test_catalogue.py`` fails where the page is
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from types import UnionType
@@ -128,11 +128,18 @@ def traits(metric: Metric) -> str:
 
 def worked(example: Example) -> str:
     """A worked example as a call, its arithmetic and what that comes to."""
-    grades = ", ".join("None" if grade is None else plain(grade) for grade in example.grades)
+    grades = ", ".join(graded(grade) for grade in example.grades)
     more = "".join(f", {name}={value}" for name, value in (example.more or {}).items())
     value = worked_out(example.value)
     rounded = "" if example.value == f"{value:g}" else f" = {value:.4g}"
     return f"`{example.metric}` of `[{grades}]`{more} is `{example.value}`{rounded}"
+
+
+def graded(grade: Any) -> str:
+    """A grade, or the grades by subtopic or judge."""
+    if isinstance(grade, Mapping):
+        return "{" + ", ".join(f"{name!r}: {plain(value)}" for name, value in grade.items()) + "}"
+    return "None" if grade is None else plain(grade)
 
 
 def row(cls: type[Metric], name: str, hint: Any, param: Param) -> tuple[str, str, str, str]:

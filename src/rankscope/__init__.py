@@ -18,6 +18,8 @@ __version__ = "0.1.0"
 
 _PLACES = {
     "evaluate": "rankscope.verbs.evaluate",
+    "ties": "rankscope.verbs.ties",
+    "reconcile": "rankscope.verbs.reconcile",
     "Scores": "rankscope.verbs.scores",
     "read_run": "rankscope.files",
     "read_qrels": "rankscope.files",
@@ -48,7 +50,9 @@ if TYPE_CHECKING:
     from rankscope.tables import Qrels as Qrels
     from rankscope.tables import Run as Run
     from rankscope.verbs.evaluate import evaluate as evaluate
+    from rankscope.verbs.reconcile import reconcile as reconcile
     from rankscope.verbs.scores import Scores as Scores
+    from rankscope.verbs.ties import ties as ties
 
 
 def __getattr__(name: str) -> Any:

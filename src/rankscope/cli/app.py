@@ -11,7 +11,7 @@ import click
 from rankscope import __version__
 from rankscope.cli import ReaderGoneError
 
-COMMANDS = ("evaluate", "metrics", "demo", "completion")
+COMMANDS = ("evaluate", "ties", "reconcile", "metrics", "demo", "completion")
 
 
 class Lazy(click.Group):
@@ -59,6 +59,8 @@ def app(ctx: click.Context) -> None:
       rankscope demo                                  see it work, offline
       rankscope evaluate qrels.txt my.run             score one ranking
       rankscope evaluate qrels.txt a.run b.run -m nDCG@10 -m RR
+      rankscope ties qrels.txt my.run                 how much equal scores matter
+      rankscope reconcile qrels.txt my.run -m nDCG@10 what other tools print, and why
       rankscope metrics ERR                           what a metric means
     """  # noqa: D301 - click reads the \b
     if ctx.invoked_subcommand is None:

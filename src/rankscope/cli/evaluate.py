@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankscope.cli import output
+from rankscope.cli import inputs, output
 from rankscope.cli.names import DialectName, MetricName, QueryChoice
 from rankscope.cli.progress import bar
-from rankscope.errors import InputError
 
 if TYPE_CHECKING:
     from rankscope.verbs.scores import Scores
@@ -145,15 +143,9 @@ def command(
       rankscope evaluate qrels.txt my.run --ties expected --no-relevant skip
       rankscope evaluate qrels.txt my.run -m nDCG@10 --dialect lightgbm
     """  # noqa: D301 - click reads the \b
-    if qrels is None or not runs:
-        what = "no run was given" if qrels else "no qrels and no run were given"
-        raise InputError(
-            f"{what}: rankscope evaluate QRELS RUN..., like rankscope evaluate qrels.txt my.run (rankscope demo makes an example)"
-        )
-    named = _named(runs)
-    output.check_place(out, [qrels, *(path for _, path in named)])
+    named = inputs.named(qrels, runs, "rankscope evaluate QRELS RUN...")
+    output.check_place(out, [str(qrels), *(path for _, path in named)])
     form = output.format_of(form, out)
-    _stdin_once([qrels, *(path for _, path in named)])
 
     from rankscope.verbs.evaluate import evaluate
 
@@ -166,29 +158,6 @@ def command(
     output.write(PRINTERS[form](scores, per_query, out), out)
     if out not in {None, "-"} and not quiet:
         output.say(f"wrote {out} ({form})")
-
-
-def _named(runs: tuple[str, ...]) -> list[tuple[str | None, str]]:
-    """Each run with the name given to it: ``name=path``, unless there is a file literally called that."""
-    out: list[tuple[str | None, str]] = []
-    for run in runs:
-        name, equals, path = run.partition("=")
-        if not equals or "/" in name or Path(run).exists():
-            out.append((None, run))
-            continue
-        if not name or not path:
-            raise InputError(f"{run}: a named run is written name=path, like bm25=runs/bm25.run")
-        if name in {known for known, _ in out}:
-            raise InputError(f"{run}: another run is called {name}, too: give each its own name")
-        out.append((name, path))
-    return out
-
-
-def _stdin_once(paths: list[str]) -> None:
-    if paths.count("-") > 1:
-        raise InputError(
-            "- stands for standard input, which can be read only once: give the other input as a file"
-        )
 
 
 def _tell(scores: Scores, form: str) -> None:

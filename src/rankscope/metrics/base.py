@@ -38,10 +38,13 @@ Gain = Annotated[
 
 @dataclass(frozen=True)
 class Example:
-    """A worked example: what the metric gives for one list of grades, as arithmetic."""
+    """A worked example: what the metric gives for one list of grades, as arithmetic.
+
+    A grade may be a dict of grades by subtopic or judge, for metrics that take several.
+    """
 
     metric: str
-    grades: tuple[float | None, ...]
+    grades: tuple[float | Mapping[str, float] | None, ...]
     value: str
     more: Mapping[str, Any] | None = None
 

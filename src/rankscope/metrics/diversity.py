@@ -2,4 +2,269 @@
 
 from __future__ import annotations
 
-__all__: list[str] = []
+import math
+from typing import Annotated
+
+import numpy as np
+
+from rankscope.declared import Param
+from rankscope.lists import Array, Lists, by_rank, log2_discount, total
+from rankscope.metrics.base import Cutoff, Example, JudgedOnly, Level, Metric, NeededCutoff, Terms
+from rankscope.metrics.intents import about, added, greedy_gains
+
+Alpha = Annotated[
+    float, Param("the share of its worth that a subtopic loses each time it is met", low=0, high=1)
+]
+Patience = Annotated[float, Param("the chance of going on to the next document", low=0, high=1)]
+
+GREEDY = math.e / (math.e - 1)  # no ranking earns more than this many times what the greedy one does
+
+
+class _BySubtopic(Metric):
+    """A document is about the subtopics for which its grade reaches the level."""
+
+    level: Level = 1.0
+    judged_only: JudgedOnly = False
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """A grade for each subtopic."""
+        return frozenset({"subtopics"})
+
+    @property
+    def monotone(self) -> bool:
+        """Not by grade, which does not say how many subtopics a document is about, or how new they are."""
+        return False
+
+    def times_met(self, lists: Lists) -> Array:
+        """How often a subtopic has been met down to each document, 0 where the document is not about it."""
+        met = lists.aspects >= max(self.level, 0.0)
+        return np.asarray(np.cumsum(met, axis=1) * met)
+
+    def known(self, lists: Lists) -> Array:
+        """How many judged documents are about each subtopic."""
+        return np.asarray(about(lists, self.level).sum(axis=1), dtype=float)
+
+    def subtopics(self, lists: Lists) -> Array:
+        """How many subtopics each query has; one that no judged document is about does not count."""
+        return np.asarray((self.known(lists) > 0).sum(axis=1), dtype=float)
+
+
+class StRecall(_BySubtopic, aliases=("SubtopicRecall", "S_recall", "strec")):
+    """The share of the query's subtopics that the first k documents are about."""
+
+    formula = "subtopics met in the top k / subtopics"
+    convention = "a subtopic that no judged document is about does not count"
+    source = "Zhai, Cohen and Lafferty, Beyond independent relevance, SIGIR 2003; ndeval strec"
+    best_for = "queries of several meanings: whether each of them is there at all"
+    examples = (
+        Example("StRecall@2", ({"a": 1}, {"a": 1}, {"b": 1, "c": 1}), "1 / 3"),
+        Example("StRecall@3", ({"a": 1}, {"a": 1}, {"b": 1, "c": 1}), "3 / 3"),
+    )
+    positions = False
+
+    cutoff: Cutoff = None
+
+    def terms(self, lists: Lists) -> Terms:
+        fresh = (self.times_met(lists) == 1).sum(axis=2)
+        return Terms(lists, {"new subtopics": fresh.astype(float)}, self.subtopics(lists))
+
+
+class P_IA(_BySubtopic, aliases=("P-IA",)):
+    """The precision for each subtopic by itself, averaged over the subtopics."""
+
+    formula = "mean over subtopics of (documents about it in the top k / k)"
+    convention = "all subtopics weigh the same; divides by k even where fewer documents were returned"
+    source = "Agrawal et al., Diversifying search results, WSDM 2009; ndeval P-IA"
+    best_for = "how much of a page serves a reader who means one of the subtopics"
+    examples = (Example("P_IA@2", ({"a": 1}, {"a": 1, "b": 1}, {"c": 1}), "(2/2 + 1/2 + 0/2) / 3"),)
+    positions = False
+
+    cutoff: NeededCutoff = None
+
+    def terms(self, lists: Lists) -> Terms:
+        covered = (self.times_met(lists) > 0).sum(axis=2)
+        return Terms(
+            lists, {"subtopics": covered.astype(float)}, self.subtopics(lists) * float(self.cutoff or 0)
+        )
+
+
+class AP_IA(_BySubtopic, aliases=("MAP_IA", "MAP-IA")):
+    """The average precision for each subtopic by itself, averaged over the subtopics."""
+
+    formula = "mean over subtopics of AP, in which only the documents about it are relevant"
+    convention = "all subtopics weigh the same; each AP divides by all known documents about its subtopic, also under a cutoff"
+    source = "Agrawal et al., Diversifying search results, WSDM 2009; ndeval MAP-IA"
+    best_for = "finding all there is about every subtopic, not one document about each"
+    examples = (
+        Example("AP_IA", ({"a": 1}, {"b": 1}, {"a": 1, "b": 1}), "((1/1 + 2/3) / 2 + (1/2 + 2/3) / 2) / 2"),
+    )
+
+    cutoff: Cutoff = None
+
+    def terms(self, lists: Lists) -> Terms:
+        known = np.maximum(self.known(lists), 1.0)[:, None, :]
+        recall = added(self.times_met(lists) / known)
+        return Terms(
+            lists, {"recall of its subtopics": recall, "1/rank": 1.0 / lists.rank}, self.subtopics(lists)
+        )
+
+
+class _Novelty(_BySubtopic):
+    """A subtopic is worth less each time it is met."""
+
+    alpha: Alpha = 0.5
+
+    def discount(self, rank: int) -> float:
+        """What a rank is worth."""
+        return 1.0 / rank
+
+    def left(self, times: int) -> float:
+        """What a subtopic is worth that is met for this many times."""
+        return (1.0 - self.alpha) ** (times - 1)
+
+    def factors(self, lists: Lists) -> dict[str, Array]:
+        return {
+            "gain": added(by_rank(self.left, self.times_met(lists))),
+            "discount": by_rank(self.discount, lists.rank),
+        }
+
+
+class _OfAllSubtopics(_Novelty):
+    """Out of what k documents would earn that are each about every subtopic."""
+
+    cutoff: NeededCutoff = None
+
+    def terms(self, lists: Lists) -> Terms:
+        # what is met more often than this is worth nothing to the last bit
+        enough = 50.0 / self.alpha + 1.0 if self.alpha > 0 else math.inf
+        rank = np.arange(1, int(min(self.cutoff or 1, enough)) + 1)[None, :]
+        of_one = float(total(by_rank(self.left, rank) * by_rank(self.discount, rank))[0])
+        return Terms(lists, self.factors(lists), self.subtopics(lists) * of_one)
+
+
+class _OfGreedy(_Novelty):
+    """Out of what a ranking earns that takes the document of the highest gain at each rank."""
+
+    cutoff: Cutoff = None
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """A grade for each subtopic; and ids, by which documents of equal gain are told apart."""
+        return frozenset({"subtopics", "identities"})
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Above 1 where a ranking beats the greedy one, by no more than e / (e - 1)."""
+        return (0.0, 1.0 if self.alpha == 0 or self.cutoff == 1 else GREEDY)
+
+    def terms(self, lists: Lists) -> Terms:
+        gain = greedy_gains(lists, self.level, self.alpha, self.cutoff)
+        rank = np.arange(1, gain.shape[1] + 1)[None, :]
+        return Terms(lists, self.factors(lists), total(gain * by_rank(self.discount, rank)))
+
+
+class ERR_IA(_OfAllSubtopics, aliases=("ERR-IA",)):
+    """One over the rank at which a reader is satisfied who means one of the subtopics."""
+
+    formula = "sum over ranks of (1/rank) · gain / the same of k documents about every subtopic; gain = sum over subtopics of (1 - alpha)^(times met above)"
+    convention = "alpha is the chance that a document about the subtopic ends the search, whatever its grade; normalised at k = 1 too, which ndeval forgets"
+    source = "Chapelle et al., Intent-based diversification of web search results, Information Retrieval 2011; ndeval ERR-IA"
+    best_for = "web search with several meanings, when values are to be compared between collections"
+    examples = (
+        Example("ERR_IA@1", ({"a": 1}, {"b": 1}), "1 / 2"),
+        Example("ERR_IA@2", ({"a": 1}, {"a": 1, "b": 1}), "(1 + (1 + 0.5) / 2) / (2 + 2 * 0.5 / 2)"),
+    )
+
+
+class nERR_IA(_OfGreedy, aliases=("nERR-IA",)):
+    """One over the rank at which a reader of one subtopic is satisfied, as a share of a greedy ranking's."""
+
+    formula = "sum over ranks of (1/rank) · gain / the same of the greedy ranking; gain = sum over subtopics of (1 - alpha)^(times met above)"
+    convention = "the greedy ranking takes the highest gain at each rank, of equal ones the greater document id, and may be beaten: 1 is not the top"
+    source = "Chapelle et al., Intent-based diversification of web search results, Information Retrieval 2011; ndeval nERR-IA"
+    best_for = "web search with several meanings, every query weighing the same"
+    examples = (Example("nERR_IA@2", ({"a": 1}, {"a": 1, "b": 1}), "(1 + (1 + 0.5) / 2) / (2 + 0.5 / 2)"),)
+
+
+class alpha_DCG(_OfAllSubtopics, aliases=("alpha-DCG",)):
+    """Discounted gain in which a subtopic is worth less each time it is met."""
+
+    formula = "sum of gain / log2(rank + 1), over the same of k documents about every subtopic; gain = sum over subtopics of (1 - alpha)^(times met above)"
+    convention = "out of what k documents about every subtopic would gain, as in ndeval, which forgets to divide at k = 1"
+    source = "Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008; ndeval alpha-DCG"
+    best_for = "novelty and diversity, when values are to be compared between collections"
+    examples = (
+        Example("alpha_DCG@1", ({"a": 1}, {"b": 1}), "1 / 2"),
+        Example(
+            "alpha_DCG@2", ({"a": 1}, {"a": 1, "b": 1}), "(1 + (1 + 0.5) / log2(3)) / (2 + 2 * 0.5 / log2(3))"
+        ),
+    )
+
+    def discount(self, rank: int) -> float:
+        """1 / log2(rank + 1)."""
+        return log2_discount(rank)
+
+
+class alpha_nDCG(_OfGreedy, aliases=("alpha-nDCG",)):
+    """Discounted gain in which a subtopic is worth less each time it is met, as a share of a greedy ranking's."""
+
+    formula = "sum of gain / log2(rank + 1), over the same of the greedy ranking; gain = sum over subtopics of (1 - alpha)^(times met above)"
+    convention = "the greedy ranking takes the highest gain at each rank, of equal ones the greater document id, and may be beaten: 1 is not the top"
+    source = "Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008; ndeval alpha-nDCG"
+    best_for = "novelty and diversity: the usual first choice"
+    examples = (
+        Example(
+            "alpha_nDCG@2", ({"a": 1}, {"a": 1, "b": 1}), "(1 + (1 + 0.5) / log2(3)) / (2 + 0.5 / log2(3))"
+        ),
+        Example(
+            "alpha_nDCG(alpha=0)@2",
+            ({"a": 1}, {"b": 1}, {"a": 1, "b": 1}),
+            "(1 + 1 / log2(3)) / (2 + 1 / log2(3))",
+        ),
+    )
+
+    def discount(self, rank: int) -> float:
+        """1 / log2(rank + 1)."""
+        return log2_discount(rank)
+
+
+class NRBP(_Novelty):
+    """Gain met by a reader who goes on with a fixed chance, a subtopic being worth less each time it is met."""
+
+    formula = "(1 - (1 - alpha) · beta) · sum of gain · beta^(rank - 1) / subtopics; gain = sum over subtopics of (1 - alpha)^(times met above)"
+    convention = (
+        "1 would take endlessly many documents about every subtopic; 0 throughout for alpha=0 with beta=1"
+    )
+    source = "Clarke, Kolla and Vechtomova, An effectiveness measure for ambiguous and underspecified queries, ICTIR 2009; ndeval NRBP"
+    best_for = "queries of several meanings, with no cutoff to choose"
+    examples = (Example("NRBP", ({"a": 1}, {"a": 1, "b": 1}), "(1 - 0.5 * 0.5) * (1 + (1 + 0.5) * 0.5) / 2"),)
+
+    beta: Patience = 0.5
+    cutoff: Cutoff = None
+
+    def discount(self, rank: int) -> float:
+        """Who reads this far, over how far anyone could."""
+        return (1.0 - (1.0 - self.alpha) * self.beta) * self.beta ** (rank - 1)
+
+    def terms(self, lists: Lists) -> Terms:
+        return Terms(lists, self.factors(lists), self.subtopics(lists))
+
+
+class nNRBP(_OfGreedy):
+    """Gain met by a reader who goes on with a fixed chance, as a share of what a greedy ranking gives."""
+
+    formula = "sum of gain · beta^(rank - 1), over the same of the greedy ranking; gain = sum over subtopics of (1 - alpha)^(times met above)"
+    convention = "the greedy ranking takes the highest gain at each rank, of equal ones the greater document id, and may be beaten: 1 is not the top"
+    source = "Clarke, Kolla and Vechtomova, An effectiveness measure for ambiguous and underspecified queries, ICTIR 2009; ndeval nNRBP"
+    best_for = "queries of several meanings, with no cutoff to choose, every query weighing the same"
+    examples = (Example("nNRBP", ({"a": 1}, {"a": 1, "b": 1}), "(1 + (1 + 0.5) * 0.5) / (2 + 0.5 * 0.5)"),)
+
+    beta: Patience = 0.5
+
+    def discount(self, rank: int) -> float:
+        """Who reads this far."""
+        return self.beta ** (rank - 1)
+
+
+__all__ = ["AP_IA", "ERR_IA", "NRBP", "P_IA", "StRecall", "alpha_DCG", "alpha_nDCG", "nERR_IA", "nNRBP"]

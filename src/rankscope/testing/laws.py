@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby, permutations, product
+from typing import Any
 
 import numpy as np
 
@@ -110,10 +111,14 @@ def _through_engine(cases: tuple[Case, ...], needs: frozenset[str], turn: int) -
         qrels[f"q{number}"] = dict(graded[::-1] if turn else graded)
     if not needs & SEVERAL:
         return judge(run, qrels, Order(needs=needs))[0]
-    by_aspect = {
+    by_aspect: dict[str, dict[str, dict[Any, float]]] = {
         query: {doc: aspects_of(grade) for doc, grade in graded.items()} for query, graded in qrels.items()
     }
-    return local.judge(run_of(run), qrels_of(by_aspect), Order(needs=needs))[0]
+    # subtopics have names, whatever the cases; a query without judgments comes last
+    by_aspect["more"] = {"d": {"a": 0.0, "b": 0.0}}
+    found = local.judge(run_of(run), qrels_of(by_aspect), Order(needs=needs))[0]
+    place = {query: i for i, query in enumerate(found.query_id)}
+    return found.of(np.array([place[query] for query in qrels]))
 
 
 @law(lambda m: getattr(m, "cutoff", None) is not None)

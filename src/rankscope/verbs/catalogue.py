@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
@@ -221,11 +221,21 @@ def default_of(cls: type[Metric], name: str) -> Any:
 def _worked(cls: type[Metric]) -> Iterator[str]:
     """The examples as arithmetic, with what it comes to."""
     for example in cls.examples:
-        grades = " ".join("?" if grade is None else f"{grade:g}" for grade in example.grades)
+        grades = " ".join(map(_graded, example.grades))
         more = "".join(f", {name} {value}" for name, value in (example.more or {}).items())
         yield f"{example.metric} of grades {grades}{more}"
         yield f"  = {example.value}"
         yield f"  = {value_of(example):.4f}"
+
+
+def _graded(grade: Any) -> str:
+    """A grade, or the grades by subtopic or judge."""
+    if isinstance(grade, Mapping):
+        same = set(grade.values()) == {1}
+        return (
+            "{" + " ".join(str(name) if same else f"{name}={value:g}" for name, value in grade.items()) + "}"
+        )
+    return "?" if grade is None else f"{grade:g}"
 
 
 def value_of(example: Example) -> float:

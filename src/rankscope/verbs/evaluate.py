@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -40,12 +40,12 @@ class Call:
     """What a call asked for, checked: the metrics with their conventions, and what holds for all of them."""
 
     asked: Sequence[Asked]
-    policy: Policy
-    depth: int | None
-    only: frozenset[str] | None
-    weights: Weights | None
-    seed: int
-    dialect: str | None
+    policy: Policy = field(default_factory=Policy)
+    depth: int | None = None
+    only: frozenset[str] | None = None
+    weights: Weights | None = None
+    seed: int = 0
+    dialect: str | None = None
 
     @property
     def extra(self) -> bool:
@@ -133,7 +133,12 @@ def evaluate(  # noqa: PLR0913 - the policies of the command line, each with its
         _seed(seed),
         dialect,
     )
-    grades = clean(read_any("qrels", qrels), call.policy, "qrels", takers([a.metric for a in asked]))
+    return evaluated(qrels, runs, call, progress)
+
+
+def evaluated(qrels: Any, runs: Any, call: Call, progress: Callable[[str], None] | None = None) -> Scores:
+    """Score rankings as a call asks: metrics that each come with conventions of their own."""
+    grades = clean(read_any("qrels", qrels), call.policy, "qrels", takers([a.metric for a in call.asked]))
     done = []
     for number, (name, run) in enumerate(named_runs(runs), start=1):
         done.append(_evaluate_run(run, name, number, grades, call))

@@ -1,0 +1,82 @@
+"""``rankscope ties``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from rankscope.cli import inputs, output
+from rankscope.cli.names import MetricName, QueryChoice
+
+COLUMNS = (
+    "run", "metric", "value", "expected", "worst", "best", "queries_that_move", "queries", "tied_in_top",
+    "standard_error_of_expected",
+)  # fmt: skip
+
+
+@click.command("ties", short_help="Say how much equal scores matter.")
+@click.argument("qrels", type=click.Path(), required=False, metavar="QRELS")
+@click.argument("runs", type=click.Path(), nargs=-1, metavar="RUN...")
+@click.option(
+    "-m",
+    "--metric",
+    "metrics",
+    multiple=True,
+    type=MetricName(),
+    help="A metric, like nDCG@10; may be repeated.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="No notes about what was read.")
+@click.option(
+    "--queries",
+    type=QueryChoice(),
+    default="judged",
+    metavar="judged|run|both|either|@FILE",
+    help="Which queries are averaged.",
+)
+@click.option(
+    "--depth", type=click.IntRange(min=1), metavar="N", help="Cut every ranking at N documents first."
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="For orders that are too many to count.")
+@click.option(
+    "--format", "form", type=click.Choice(["table", "json", "csv", "markdown"]), help="How to print."
+)
+@click.option(
+    "-o", "--output", "out", type=click.Path(), metavar="FILE", help="Write to FILE (.json .csv .md .txt)."
+)
+def command(
+    qrels: str | None,
+    runs: tuple[str, ...],
+    metrics: tuple[str, ...],
+    quiet: bool,
+    form: str | None,
+    out: str | None,
+    **policies: Any,
+) -> None:
+    """Say how much equal scores matter: how much of the top k is tied, and how far each metric could move.
+
+    \b
+    Examples:
+      rankscope ties qrels.txt my.run
+      rankscope ties qrels.txt a.run b.run -m nDCG@10 -m "RR AP"
+    """  # noqa: D301 - click reads the \b
+    named = inputs.named(qrels, runs, "rankscope ties QRELS RUN...")
+    output.check_place(out, [str(qrels), *(path for _, path in named)])
+    form = output.format_of(form, out)
+
+    from rankscope.show.text import as_csv, as_json, as_markdown
+    from rankscope.verbs import ties
+
+    report = ties.ties(qrels, named, list(metrics) or None, **policies)
+    if not quiet:
+        for note in report.scores.notes:
+            output.say(note)
+    blocks = ties.blocks_of(report)
+    text = {
+        "json": lambda: [as_json(ties.envelope(report))],
+        "csv": lambda: as_csv(COLUMNS, ties.records(report)),
+        "markdown": lambda: [as_markdown(blocks)],
+    }.get(form, lambda: [output.rendered(blocks, out)])()
+    output.write(text, out)
+    if out not in {None, "-"} and not quiet:
+        output.say(f"wrote {out} ({form})")

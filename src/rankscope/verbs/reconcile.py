@@ -1,0 +1,310 @@
+"""What other tools print for a metric, which convention makes the difference, and which explains a given number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from itertools import combinations
+from typing import Any, Literal, get_args, get_origin
+
+from rankscope.declared import parameters
+from rankscope.dialects import DIALECTS, Convention
+from rankscope.dialects.base import Says
+from rankscope.errors import InputError
+from rankscope.metrics import Metric, parse
+from rankscope.verbs.conventions import CHOICES, Asked, computes, family, translated
+from rankscope.verbs.evaluate import Call, evaluated
+from rankscope.verbs.inputs import Policy, named_runs, read_any
+from rankscope.verbs.scores import Scores
+
+CLOSE = 1e-9  # numbers closer than this are the same
+MOST = 3  # conventions that are changed at once in search of a number
+ENOUGH = 10  # explanations of a number that are told
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to compute a number: a metric and its conventions."""
+
+    metric: Metric
+    convention: Convention = field(default_factory=Convention)
+
+    def departs(self, plain: Way) -> list[tuple[str, Any]]:
+        """In what it differs from another way: names of parameters and policies with the values here."""
+        if type(self.metric) is not type(plain.metric):
+            return [("metric", str(self.metric))]
+        ours = [(f.name, getattr(self.metric, f.name)) for f in fields(self.metric)]
+        policies = [(f.name, getattr(self.convention, f.name)) for f in fields(Convention)]
+        return [
+            *((name, value) for name, value in ours if value != getattr(plain.metric, name)),
+            *((name, value) for name, value in policies if value != getattr(plain.convention, name)),
+        ]
+
+    def having(self, changes: Mapping[str, Any]) -> Way | None:
+        """The same with other parameters and policies, or None where they do not go together."""
+        policies = {name: value for name, value in changes.items() if name in CHOICES}
+        own = {name: value for name, value in changes.items() if name not in CHOICES}
+        try:
+            metric = self.metric.having(**own).ready()
+        except (InputError, TypeError):
+            return None
+        return Way(
+            metric,
+            Convention(**{f.name: getattr(self.convention, f.name) for f in fields(Convention)} | policies),
+        )
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a tool prints for a metric: one value a run (None where its number is a defect that is never computed).
+
+    ``reasons`` are the departures from rankscope's default in the order of how much of the difference each
+    explains alone; those that change nothing here come last and are in ``idle``.
+    """
+
+    dialect: str
+    tool: str
+    says: Says
+    way: Way | None
+    values: tuple[float, ...] | None
+    reasons: tuple[tuple[str, Any], ...] = ()
+    idle: tuple[tuple[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Explained:
+    """A way to compute the number asked for, by what it departs in, and the tools that compute so."""
+
+    way: Way
+    departures: tuple[tuple[str, Any], ...]
+    dialects: tuple[str, ...]
+    run: str
+    value: float
+
+
+@dataclass(frozen=True, eq=False)
+class Reconciled:
+    """What ``reconcile`` found for one metric."""
+
+    metric: Metric
+    asked: str
+    runs: tuple[str, ...]
+    ours: tuple[float, ...]
+    printed: Sequence[Printed]
+    value: str | None
+    explained: Sequence[Explained]
+    scores: Scores
+
+    @cached_property
+    def winners(self) -> dict[str, list[str]]:
+        """With two runs or more, the run that each tool would call the best (a tie is ""), ours as "rankscope"."""
+        out: dict[str, list[str]] = {}
+        for name, values in (("rankscope", self.ours), *((p.dialect, p.values) for p in self.printed)):
+            if values is not None and not any(map(math.isnan, values)):
+                out.setdefault(self._winner(values), []).append(name)
+        return out
+
+    def _winner(self, values: Sequence[float]) -> str:
+        sign = -1 if self.metric.better == "lower" else 1
+        best = max(sign * value for value in values)
+        top = [run for run, value in zip(self.runs, values, strict=True) if best - sign * value <= CLOSE]
+        return top[0] if len(top) == 1 else ""
+
+
+def reconcile(
+    qrels: Any,
+    runs: Any,
+    metric: Any = "nDCG@10",
+    *,
+    value: float | str | None = None,
+    duplicates: Any = "error",
+) -> Reconciled:
+    """Say what other tools print for a metric on these data, and the one reason for each difference.
+
+    With ``value``, a number that somebody printed, search the conventions and say which produce it (to as
+    many decimals as were given: pass a string to say ``"0.710"``). With two runs or more, ``winners`` tells
+    whether the choice of convention changes which is best. Raises what ``evaluate`` raises.
+
+    >>> import rankscope as rs
+    >>> qrels = {"q1": {"a": 1, "b": 1, "c": 1, "d": 1, "e": 1}}
+    >>> found = rs.reconcile(qrels, {"q1": {"a": 1.0}}, "nDCG@10", value="1.000")
+    >>> round(found.ours[0], 3)
+    0.339
+    >>> "mlflow" in found.explained[0].dialects
+    True
+    """
+    plain = Way(parse(metric))
+    wanted = None if value is None else _wanted(value)
+    bench = _Bench(
+        read_any("qrels", qrels), [(n, read_any("run", r, n)) for n, r in named_runs(runs)], duplicates
+    )
+    theirs = {
+        name: Way(translated(dialect, plain.metric), dialect.of(family(plain.metric)))
+        for name, dialect in DIALECTS.items()
+        if computes(dialect, plain.metric)
+    }
+    alone = [
+        w
+        for way in theirs.values()
+        for d in way.departs(plain)
+        if (w := plain.having(dict([d]))) is not None and d[0] != "metric"
+    ]
+    scores = bench.add([plain, *theirs.values(), *alone])
+    printed = [
+        _printed(name, plain, theirs.get(name), bench)
+        for name in DIALECTS
+        if family(plain.metric) in DIALECTS[name].metrics
+    ]
+    return Reconciled(
+        metric=plain.metric,
+        asked=str(metric),
+        runs=tuple(run.name for run in scores.runs),
+        ours=bench.values[plain],
+        printed=printed,
+        value=None if wanted is None else wanted.said,
+        explained=[] if wanted is None else list(_search(wanted, plain, theirs, bench)),
+        scores=scores,
+    )
+
+
+class _Bench:
+    """Computes the value of a metric in many ways on the same data; each way once."""
+
+    def __init__(self, qrels: Any, runs: Sequence[Any], duplicates: Any) -> None:
+        self.qrels, self.runs, self.policy = qrels, runs, Policy(duplicates)
+        self.values: dict[Way, tuple[float, ...]] = {}
+        self.names: list[str] = []
+
+    def add(self, ways: Sequence[Way]) -> Scores:
+        """Compute these ways; what was computed before is computed again only if it is the first."""
+        new = [way for way in dict.fromkeys(ways) if way not in self.values] or list(ways[:1])
+        scores = evaluated(
+            self.qrels,
+            self.runs,
+            Call([Asked(str(w.metric), w.metric, w.convention) for w in new], self.policy),
+        )
+        by_run = [[mean.value for mean in scores.board if mean.run == run.name] for run in scores.runs]
+        self.names = [run.name for run in scores.runs]
+        self.values |= {way: tuple(run[i] for run in by_run) for i, way in enumerate(new)}
+        return scores
+
+
+def _printed(name: str, plain: Way, way: Way | None, bench: _Bench) -> Printed:
+    dialect = DIALECTS[name]
+    says = dialect.metrics[family(plain.metric)]
+    if way is None:
+        return Printed(name, dialect.tool, says, None, None)
+    values, ours = bench.values[way], bench.values[plain]
+    departures = way.departs(plain)
+    alone = {
+        d: bench.values[w]
+        for d in departures
+        if d[0] != "metric" and (w := plain.having(dict([d]))) in bench.values
+    }
+    left = {d: _distance(alone.get(d, values), values) for d in departures}
+    idle = tuple(d for d in departures if d in alone and _distance(alone[d], ours) <= CLOSE)
+    reasons = tuple(sorted((d for d in departures if d not in idle), key=lambda d: left[d]))
+    if reasons and left[reasons[0]] <= CLOSE:
+        reasons = reasons[:1]  # it explains all of the difference
+    return Printed(name, dialect.tool, says, way, values, reasons, idle)
+
+
+def _distance(one: Sequence[float], two: Sequence[float]) -> float:
+    pairs = zip(one, two, strict=True)
+    return max(
+        0.0 if math.isnan(a) and math.isnan(b) else math.inf if math.isnan(a) or math.isnan(b) else abs(a - b)
+        for a, b in pairs
+    )
+
+
+# --- a number in search of its conventions -----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    said: str
+    number: float
+    half: float
+
+    def meets(self, value: float) -> bool:
+        return abs(value - self.number) <= self.half + CLOSE
+
+
+def _wanted(value: float | str) -> _Wanted:
+    said = str(value).strip()
+    try:
+        number = float(said)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number) or isinstance(value, bool):
+        raise InputError(f"value={value!r}: give the number that was printed, like 0.71")
+    decimals = len(said.partition(".")[2]) if "e" not in said.casefold() else 9
+    return _Wanted(said, number, 0.5 * 10.0**-decimals if decimals else 0.0)
+
+
+def _search(wanted: _Wanted, plain: Way, theirs: Mapping[str, Way], bench: _Bench) -> Iterator[Explained]:
+    """Ways that give the number, those of tools first, then those with the fewest departures."""
+    told: dict[Way, None] = {}
+    for way in [plain, *theirs.values()]:
+        if way not in told and _met(wanted, bench.values[way]) is not None:
+            told[way] = None
+    options = _options(plain)
+    for count in range(1, MOST + 1):
+        if len(told) >= ENOUGH or (told and count > 1):
+            break
+        ways = [w for changes in _changes(options, count) if (w := plain.having(changes)) is not None]
+        bench.add(ways)
+        for way in ways:
+            if _met(wanted, bench.values[way]) is not None:
+                told.setdefault(way)
+    for way in list(told)[:ENOUGH]:
+        at = _met(wanted, bench.values[way])
+        assert at is not None
+        names = tuple(name for name, own in theirs.items() if own == way)
+        yield Explained(way, tuple(way.departs(plain)), names, bench.names[at], bench.values[way][at])
+
+
+def _met(wanted: _Wanted, values: Sequence[float]) -> int | None:
+    return next((i for i, value in enumerate(values) if not math.isnan(value) and wanted.meets(value)), None)
+
+
+def _options(plain: Way) -> dict[str, list[Any]]:
+    """The other values of every convention: parameters with a choice of words, and policies."""
+    out: dict[str, list[Any]] = {}
+    for name, (hint, _) in parameters(type(plain.metric)).items():
+        now = getattr(plain.metric, name)
+        words = [
+            word
+            for part in (get_args(hint) or (hint,))
+            if get_origin(part) is Literal
+            for word in get_args(part)
+        ]
+        words += list(get_args(hint)) if get_origin(hint) is Literal else []
+        words += [True, False] if hint is bool else []
+        words += [2.0, 3.0] if name == "level" else []
+        out[name] = [word for word in dict.fromkeys(words) if word != now]
+    for name, choices in CHOICES.items():
+        now = getattr(plain.convention, name)
+        out[name] = [c for c in choices if c != now and c not in {"rank", "list"}]
+    if plain.metric.better == "neither":
+        out["ties"] = [t for t in out["ties"] if t not in {"best", "worst"}]
+    if plain.metric.aggregate != "mean":
+        out["mean"] = []
+    return {name: values for name, values in out.items() if values}
+
+
+def _changes(options: Mapping[str, Sequence[Any]], count: int) -> Iterator[dict[str, Any]]:
+    for names in combinations(options, count):
+        yield from _choices({}, names, options)
+
+
+def _choices(
+    said: dict[str, Any], names: Sequence[str], options: Mapping[str, Sequence[Any]]
+) -> Iterator[dict[str, Any]]:
+    if not names:
+        yield said
+        return
+    for value in options[names[0]]:
+        yield from _choices({**said, names[0]: value}, names[1:], options)
