@@ -6,7 +6,8 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -111,6 +112,35 @@ def _replace(place: Path, pieces: Iterable[str]) -> None:
     except BaseException:
         Path(beside).unlink(missing_ok=True)
         raise
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A result in the forms that every verb has: blocks to read, an envelope and records for programs."""
+
+    blocks: Sequence[Any]
+    envelope: Mapping[str, Any]
+    columns: Sequence[str]
+    records: Iterable[Mapping[str, Any]]
+
+    def written(self, form: str, out: str | None) -> Iterable[str]:
+        """The result in a format; an error for one that only ``evaluate`` has."""
+        from rankscope.show.text import as_csv, as_json, as_jsonl, as_markdown
+
+        if form == "table":
+            return [rendered(list(self.blocks), out)]
+        if form == "json":
+            return [as_json(self.envelope)]
+        if form == "jsonl":
+            return as_jsonl(self.records)
+        if form == "csv":
+            return as_csv(self.columns, self.records)
+        if form == "markdown":
+            return [as_markdown(self.blocks)]
+        raise InputError(f"this is written as table, json, jsonl, csv or markdown, not as {form}")
+
+
+ANSWERS = ("table", "json", "jsonl", "csv", "markdown")
 
 
 def say(message: str) -> None:

@@ -38,9 +38,7 @@ COLUMNS = (
     "--depth", type=click.IntRange(min=1), metavar="N", help="Cut every ranking at N documents first."
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="For orders that are too many to count.")
-@click.option(
-    "--format", "form", type=click.Choice(["table", "json", "csv", "markdown"]), help="How to print."
-)
+@click.option("--format", "form", type=click.Choice(output.ANSWERS), help="How to print.")
 @click.option(
     "-o", "--output", "out", type=click.Path(), metavar="FILE", help="Write to FILE (.json .csv .md .txt)."
 )
@@ -64,19 +62,13 @@ def command(
     output.check_place(out, [str(qrels), *(path for _, path in named)])
     form = output.format_of(form, out)
 
-    from rankscope.show.text import as_csv, as_json, as_markdown
     from rankscope.verbs import ties
 
     report = ties.ties(qrels, named, list(metrics) or None, **policies)
     if not quiet:
         for note in report.scores.notes:
             output.say(note)
-    blocks = ties.blocks_of(report)
-    text = {
-        "json": lambda: [as_json(ties.envelope(report))],
-        "csv": lambda: as_csv(COLUMNS, ties.records(report)),
-        "markdown": lambda: [as_markdown(blocks)],
-    }.get(form, lambda: [output.rendered(blocks, out)])()
-    output.write(text, out)
+    answer = output.Answer(ties.blocks_of(report), ties.envelope(report), COLUMNS, ties.records(report))
+    output.write(answer.written(form, out), out)
     if out not in {None, "-"} and not quiet:
         output.say(f"wrote {out} ({form})")

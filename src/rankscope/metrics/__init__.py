@@ -8,6 +8,7 @@ from typing import Any
 
 from rankscope.declared import parse_all as _parse_all
 from rankscope.errors import InputError
+from rankscope.metrics.accuracy import *
 from rankscope.metrics.base import Example as Example
 from rankscope.metrics.base import Metric as Metric
 from rankscope.metrics.base import Terms as Terms
@@ -36,7 +37,7 @@ DEFAULT = ("nDCG@10", "AP", "RR@10", "R@100", "P@10", "Judged@10")
 NICKNAMES = ("official", "all_trec")
 
 FAMILIES = (
-    "relevance", "gain", "browsing", "stopping", "pooled", "diversity", "pairs", "labels", "recommendation",
+    "relevance", "gain", "browsing", "stopping", "pooled", "diversity", "pairs", "accuracy", "labels", "recommendation",
     "sets", "interpolated", "overlap", "preferences", "judges", "buckley", "counts",
 )  # fmt: skip
 

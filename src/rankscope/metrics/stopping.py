@@ -1,5 +1,249 @@
-"""Metrics of readers who stop at some point: the C/W/L family."""
+"""Metrics of readers who stop at some point: the C/W/L family, and what is scaled like it."""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from rankscope.declared import Param
+from rankscope.errors import InputError
+from rankscope.lists import Array, Lists, by_rank, log2_discount, total
+from rankscope.metrics.base import LARGEST, Example, Metric, Terms, gains, refuse_grades_above
+
+DEEPEST = 1_000_000  # every rank down to there is looked at, so it is bounded
+CELLS = 2_000_000  # ranks that are held in memory at once
+
+TopGrade = Annotated[
+    float | None,
+    Param(
+        "the highest grade of the scale, whose gain is 1",
+        above=0,
+        high=LARGEST,
+        also={"max_rel": {}},
+        needed=True,
+    ),
+]
+ZeroGrade = Annotated[
+    float, Param("the grade up to which the gain is 0", low=0, high=LARGEST, also={"min_rel": {}})
+]
+NeededDepth = Annotated[int | None, Param("look no further than this rank", low=1, high=DEEPEST, needed=True)]
+Horizon = Annotated[int, Param("the rank at which every reader has stopped", low=1, high=DEEPEST)]
+
+
+class _Scaled(Metric):
+    """Gain as a share of the scale."""
+
+    relevance = "graded"
+
+    max_grade: TopGrade = None
+    min_grade: ZeroGrade = 0.0
+
+    def check(self) -> None:
+        """A scale has a lower and an upper end."""
+        if self.max_grade is not None and self.min_grade >= self.max_grade:
+            raise InputError(
+                f"{self}: min_grade={self.min_grade:g} is not below max_grade={self.max_grade:g}; "
+                "give the lowest and the highest grade of the scale"
+            )
+
+    @property
+    def full(self) -> float:
+        """What the best grade adds to the grade of no gain."""
+        return float(self.max_grade or 0.0) - self.min_grade
+
+    def points(self, lists: Lists) -> Array:
+        """Grades counted from the grade of no gain; divided by ``full`` they are gains."""
+        refuse_grades_above(self, lists, float(self.max_grade or 0.0))
+        return np.where(lists.judged, np.maximum(lists.grade - self.min_grade, 0.0), 0.0)
+
+
+class _Stopping(_Scaled):
+    """The gain that a reader meets for each document looked at; a class says with what chance the reader goes on."""
+
+    def goes_on(self, points: Array, rank: Array) -> Array:
+        """The chance of going on after each rank, where the row of ``points`` holds every rank."""
+        raise TypeError(f"{type(self).__name__} does not say when its reader goes on")
+
+    def looks(self, lists: Lists, points: Array) -> tuple[Array, Array]:
+        """The chance that the document in each cell is looked at, and how many documents are looked at."""
+        stop: Any = getattr(self, "cutoff", None) or getattr(self, "horizon", None)
+        depth = int(stop)
+        here, looked_at = np.zeros(points.shape), np.zeros(len(lists))
+        rank = np.arange(1, depth + 1)
+        rows = max(1, CELLS // depth)
+        for first in range(0, len(lists), rows):
+            part = slice(first, first + rows)
+            within = lists.shown[part] & (lists.rank[part] <= depth)
+            row, column = np.nonzero(within)
+            at = lists.rank[part][within] - 1
+            every = np.zeros((len(within), depth))
+            every[row, at] = points[part][within]
+            reaches = np.ones(every.shape)
+            np.cumprod(self.goes_on(every, rank)[:, :-1], axis=1, out=reaches[:, 1:])
+            here[first + row, column] = reaches[row, at]
+            looked_at[part] = total(reaches)
+        return here, looked_at
+
+    def terms(self, lists: Lists) -> Terms:
+        points = self.points(lists)
+        here, looked_at = self.looks(lists, points)
+        return Terms(lists, {"gain": points / self.full, "looks here": here}, looked_at)
+
+
+class BPM(_Stopping, aliases=("BejeweledPlayerModel",)):
+    """Gain per document of a reader who stops with enough gain, or after k documents."""
+
+    formula = "sum of gain down to the stop / rank of the stop; the stop is where the gain reaches T, or k"
+    convention = "static: neither T nor k moves with what is met; a list shorter than k is read on to k, finding nothing"
+    source = "Zhang et al., Evaluating Web Search with a Bejeweled Player Model, SIGIR 2017; cwl-eval"
+    best_for = "readers with a need that can be met, and limited patience"
+    examples = (
+        Example("BPM(max_grade=1)@4", (0, 1, 1), "1 / 2"),
+        Example("BPM(T=2, max_grade=2)@4", (0, 1, 2), "1.5 / 4"),
+    )
+
+    cutoff: NeededDepth = None
+    T: Annotated[float, Param("the gain at which the reader is content", above=0)] = 1.0
+
+    @property
+    def monotone(self) -> bool:
+        """A better document above may end the reading before the best one is met."""
+        return False
+
+    def goes_on(self, points: Array, rank: Array) -> Array:
+        # grades are summed before they are scaled: six thirds are to reach 2
+        return np.asarray(np.cumsum(points, axis=1) < self.T * self.full, dtype=float)
+
+
+class INSQ(_Stopping):
+    """Gain per document of a reader who goes on the more readily the further down and the more is wanted."""
+
+    formula = "sum of gain · chance of looking / documents looked at; goes on with ((r + 2T - 1) / (r + 2T))²"
+    convention = "all readers have stopped at the horizon, 1000; the weights do not depend on what is found"
+    source = "Moffat, Scholer and Thomas, Models and Metrics, ADCS 2012; cwl-eval"
+    best_for = "tasks in which some T documents are wanted"
+    examples = (
+        Example("INSQ(T=0.5, horizon=3, max_grade=1)", (1, 0, 1), "(1 + 1/9) / (1 + 1/4 + 1/9)"),
+        Example("INSQ(T=0.5, horizon=3, max_grade=2)", (0, 1), "(1/2 * 1/4) / (1 + 1/4 + 1/9)"),
+    )
+
+    T: Annotated[float, Param("how much gain is wanted", low=0)] = 1.0
+    horizon: Horizon = 1000
+
+    def goes_on(self, points: Array, rank: Array) -> Array:
+        return np.broadcast_to(_squared(rank + 2.0 * self.T), points.shape)
+
+
+class INST(_Stopping):
+    """Gain per document of a reader who wants some gain, and stops the sooner the more of it was met."""
+
+    formula = "as INSQ; goes on with ((r + T + T_r - 1) / (r + T + T_r))², T_r = T - gain so far"
+    convention = "all readers have stopped at the horizon, 1000; T is 0.5 or more: with less, gain met could make the reader go on"
+    source = "Moffat, Bailey, Scholer and Thomas, INST, ADCS 2015; Bailey et al., SIGIR 2015; cwl-eval"
+    best_for = "tasks in which some T documents are wanted, and a reader notices what was found"
+    examples = (
+        Example("INST(horizon=2, max_grade=1)", (1, 0), "1 / (1 + (1/2) ** 2)"),
+        Example("INST(horizon=2, max_grade=1)", (0, 1), "(2/3) ** 2 / (1 + (2/3) ** 2)"),
+    )
+
+    T: Annotated[float, Param("how much gain is wanted", low=0.5)] = 1.0
+    horizon: Horizon = 1000
+
+    def goes_on(self, points: Array, rank: Array) -> Array:
+        return _squared(rank + 2.0 * self.T - np.cumsum(points, axis=1) / self.full)
+
+
+class NERR8(_Stopping):
+    """Gain per document of a reader who is satisfied by a document with a chance of its gain, down to k."""
+
+    formula = "sum of gain · chance of looking / documents looked at; goes on with 1 - gain, down to k"
+    convention = "nearly ERR: a weighted mean of gains, which ERR is not; the number is that of the equation"
+    source = "Azzopardi, Mackenzie and Moffat, ERR is not C/W/L, ICTIR 2021, equation 8; cwl-eval"
+    best_for = "one good answer ends the search, on the scale of a mean gain"
+    examples = (Example("NERR8(max_grade=2)@3", (1, 2), "(1/2 + 1/2) / (1 + 1/2)"),)
+
+    cutoff: NeededDepth = None
+
+    def goes_on(self, points: Array, rank: Array) -> Array:
+        return 1.0 - points / self.full
+
+
+class NERR9(NERR8):
+    """Gain per document of a reader satisfied with a chance of its gain, who also tires with the rank, down to k."""
+
+    formula = "as NERR8; goes on with r / (r + 1) · (1 - gain), down to k"
+    source = "Azzopardi, Mackenzie and Moffat, ERR is not C/W/L, ICTIR 2021, equation 9; cwl-eval"
+    examples = (Example("NERR9(max_grade=2)@3", (1, 2), "(1/2 + 1/4) / (1 + 1/4)"),)
+
+    def goes_on(self, points: Array, rank: Array) -> Array:
+        return super().goes_on(points, rank) * (rank / (rank + 1.0))
+
+
+class NERR10(_Stopping):
+    """Gain per document of a reader satisfied with a chance of its gain, who else goes on with chance p."""
+
+    formula = "as NERR8; goes on with p · (1 - gain), to any depth"
+    convention = "all readers have stopped at the horizon, 1000; the number is that of the equation"
+    source = "Azzopardi, Mackenzie and Moffat, ERR is not C/W/L, ICTIR 2021, equation 10; cwl-eval"
+    best_for = "one good answer ends the search, with a patience as in RBP"
+    examples = (Example("NERR10(p=0.5, horizon=3, max_grade=2)", (1, 2), "(1/2 + 1/4) / (1 + 1/4)"),)
+
+    p: Annotated[float, Param("the chance of going on where nothing was gained", low=0, high=1)] = 0.9
+    horizon: Horizon = 1000
+
+    def goes_on(self, points: Array, rank: Array) -> Array:
+        return self.p * (1.0 - points / self.full)
+
+
+class NERR11(INSQ):
+    """Gain per document of a reader satisfied with a chance of its gain, who else goes on as in INSQ."""
+
+    formula = "as INSQ; goes on with ((r + 2T - 1) / (r + 2T))² · (1 - gain)"
+    convention = "all readers have stopped at the horizon, 1000; the number is that of the equation"
+    source = "Azzopardi, Mackenzie and Moffat, ERR is not C/W/L, ICTIR 2021, equation 11; cwl-eval"
+    best_for = "one good answer ends the search, with a patience as in INSQ"
+    examples = (
+        Example("NERR11(T=0.5, horizon=3, max_grade=2)", (1, 2), "(1/2 + 1/8) / (1 + 1/8)"),
+        Example("NERR11(T=0.5, horizon=3, max_grade=1)", (0, 0, 1), "1/9 / (1 + 1/4 + 1/9)"),
+    )
+
+    def goes_on(self, points: Array, rank: Array) -> Array:
+        return super().goes_on(points, rank) * (1.0 - points / self.full)
+
+
+class SDCG(_Scaled, aliases=("ScaledDCG",)):
+    """Discounted gain, as a share of k documents of the highest grade."""
+
+    formula = "sum of gain(grade) / log2(rank + 1), over the same of k documents of max_grade"
+    convention = "the ideal does not depend on the query, so 1 cannot be reached where fewer than k documents are that good"
+    source = "cwl-eval, ir_measures SDCG; the NDCG of C/W/L"
+    best_for = "discounted gain where the judgments do not hold all good documents"
+    examples = (
+        Example("SDCG(max_grade=2)@2", (2, 1, 2), "(1 + 1/2 / log2(3)) / (1 + 1 / log2(3))"),
+        Example("SDCG(gain='exponential', max_grade=2)@1", (1,), "1 / 3"),
+    )
+
+    cutoff: NeededDepth = None
+    gain: Annotated[
+        Literal["linear", "exponential"],
+        Param(
+            "what a grade is worth: the grade itself, or 2^grade - 1",
+            also={"dcg": {"log2": "linear", "exp-log2": "exponential"}},
+        ),
+    ] = "linear"
+
+    def terms(self, lists: Lists) -> Terms:
+        gain = gains(self.points(lists), self.gain) / gains(np.array([self.full]), self.gain)
+        best = by_rank(log2_discount, np.arange(1, int(self.cutoff or 1) + 1))
+        return Terms(
+            lists, {"gain": gain, "discount": by_rank(log2_discount, lists.rank)}, total(best[None, :])
+        )
+
+
+def _squared(wanted: Array) -> Array:
+    share = (wanted - 1.0) / wanted
+    return np.asarray(share * share)
+
+
+__all__ = ["BPM", "INSQ", "INST", "NERR8", "NERR9", "NERR10", "NERR11", "SDCG"]

@@ -197,7 +197,7 @@ def _printed(name: str, plain: Way, way: Way | None, bench: _Bench) -> Printed:
     if way is None:
         return Printed(name, dialect.tool, says, None, None)
     values, ours = bench.values[way], bench.values[plain]
-    departures = way.departs(plain)
+    departures = tuple(way.departs(plain))
     alone = {
         d: bench.values[w]
         for d in departures
@@ -206,7 +206,9 @@ def _printed(name: str, plain: Way, way: Way | None, bench: _Bench) -> Printed:
     left = {d: _distance(alone.get(d, values), values) for d in departures}
     idle = tuple(d for d in departures if d in alone and _distance(alone[d], ours) <= CLOSE)
     reasons = tuple(sorted((d for d in departures if d not in idle), key=lambda d: left[d]))
-    if reasons and left[reasons[0]] <= CLOSE:
+    if not reasons and _distance(values, ours) > CLOSE:
+        reasons, idle = departures, ()  # none changes anything alone
+    elif reasons and left[reasons[0]] <= CLOSE:
         reasons = reasons[:1]  # it explains all of the difference
     return Printed(name, dialect.tool, says, way, values, reasons, idle)
 

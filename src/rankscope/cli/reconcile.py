@@ -1,0 +1,85 @@
+"""``rankscope reconcile``."""
+
+from __future__ import annotations
+
+import click
+
+from rankscope.cli import inputs, output
+from rankscope.cli.names import MetricName
+
+COLUMNS = ("dialect", "tool", "run", "asked", "metric", "value", "same", "reason", "defect")
+
+
+@click.command("reconcile", short_help="Say what other tools print, and why.")
+@click.argument("qrels", type=click.Path(), required=False, metavar="QRELS")
+@click.argument("runs", type=click.Path(), nargs=-1, metavar="RUN...")
+@click.option(
+    "-m",
+    "--metric",
+    "metrics",
+    multiple=True,
+    type=MetricName(),
+    help="A metric, like nDCG@10 (the default); may be repeated.",
+)
+@click.option(
+    "--value",
+    metavar="X",
+    help="A number that was printed somewhere, like 0.71: say which conventions give it.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="No notes about what was read.")
+@click.option(
+    "--duplicates",
+    type=click.Choice(["error", "first", "best"]),
+    default="error",
+    help="A document ranked twice for a query.",
+)
+@click.option("--format", "form", type=click.Choice(output.ANSWERS), help="How to print.")
+@click.option(
+    "-o", "--output", "out", type=click.Path(), metavar="FILE", help="Write to FILE (.json .csv .md .txt)."
+)
+def command(  # noqa: PLR0913, PLR0917 - the options of the command line
+    qrels: str | None,
+    runs: tuple[str, ...],
+    metrics: tuple[str, ...],
+    value: str | None,
+    quiet: bool,
+    duplicates: str,
+    form: str | None,
+    out: str | None,
+) -> None:
+    """Say what other tools print for a metric on these data, and the one reason for each difference.
+
+    With --value, search the conventions for those that give the number. With two runs, say whether the
+    choice of convention changes which is best.
+
+    \b
+    Examples:
+      rankscope reconcile qrels.txt my.run -m nDCG@10
+      rankscope reconcile qrels.txt my.run -m nDCG@10 --value 0.71
+      rankscope reconcile qrels.txt a.run b.run -m MAP@10
+    """  # noqa: D301 - click reads the \b
+    named = inputs.named(qrels, runs, "rankscope reconcile QRELS RUN -m METRIC")
+    output.check_place(out, [str(qrels), *(path for _, path in named)])
+    form = output.format_of(form, out)
+
+    from rankscope.verbs import reconciled
+    from rankscope.verbs.inputs import read_any
+    from rankscope.verbs.reconcile import reconcile
+
+    grades, given = read_any("qrels", qrels), [(name, read_any("run", run, name)) for name, run in named]
+    found = [
+        reconcile(grades, given, metric, value=value, duplicates=duplicates)
+        for metric in metrics or ("nDCG@10",)
+    ]
+    if not quiet:
+        for note in found[0].scores.notes:
+            output.say(note)
+    answer = output.Answer(
+        blocks=[block for one in found for block in reconciled.blocks_of(one)],
+        envelope=reconciled.envelope(found),
+        columns=COLUMNS,
+        records=(record for one in found for record in reconciled.records(one)),
+    )
+    output.write(answer.written(form, out), out)
+    if out not in {None, "-"} and not quiet:
+        output.say(f"wrote {out} ({form})")
