@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,16 @@ from rankscope.dialects.base import Mean as Averaging
 from rankscope.dialects.base import NoRelevant, NothingFound, Population, Ties
 from rankscope.engines.base import Order, Seen, Values, mapped
 from rankscope.engines.orders import scored
-from rankscope.errors import DataError, InputError
+from rankscope.errors import DataError
 from rankscope.lists import Array, Judged
 from rankscope.verbs import conventions as said_conventions
+from rankscope.verbs.call import Call, called, policy_of
 from rankscope.verbs.conventions import Asked
+from rankscope.verbs.facts import relstrings
 from rankscope.verbs.health import Health, examine, warnings_of
 from rankscope.verbs.inputs import (
     Cleaned,
     Duplicates,
-    Policy,
     SelfMatch,
     clean,
     distinct_names,
@@ -32,36 +33,6 @@ from rankscope.verbs.inputs import (
 )
 from rankscope.verbs.means import board_of, population
 from rankscope.verbs.scores import RunScores, Scores
-from rankscope.verbs.weights import Weights, weights_of
-
-
-@dataclass(frozen=True)
-class Call:
-    """What a call asked for, checked: the metrics with their conventions, and what holds for all of them."""
-
-    asked: Sequence[Asked]
-    policy: Policy = field(default_factory=Policy)
-    depth: int | None = None
-    only: frozenset[str] | None = None
-    weights: Weights | None = None
-    seed: int = 0
-    dialect: str | None = None
-
-    @property
-    def extra(self) -> bool:
-        """Whether queries without judgments count for some metric."""
-        return any(a.convention.queries in {"run", "either"} for a in self.asked)
-
-    @property
-    def cutoffs(self) -> tuple[int, ...]:
-        """The cutoffs at which the state of the data is of interest."""
-        return tuple(sorted({c for a in self.asked if (c := getattr(a.metric, "cutoff", None))} or {10}))
-
-    def order(self, ties: Ties) -> Order:
-        """How an engine is to order documents for a tie policy; what holds over all orders starts from trec_eval's."""
-        needs = frozenset[str]().union(*(a.metric.needs for a in self.asked))
-        one = ties in {"trec", "docid", "input", "rank"}
-        return Order(ties if one else "trec", self.depth if one else None, self.cutoffs, needs, self.extra)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,19 +91,15 @@ def evaluate(  # noqa: PLR0913 - the policies of the command line, each with its
     >>> rs.evaluate({"q1": {"a": 1}}, {"q1": {"a": 1.0, "b": 1.0}}, "RR", ties="expected")["RR"]
     0.75
     """
-    convention, only = said_conventions.convention_of(
-        ties=ties, queries=queries, no_relevant=no_relevant, nothing_found=nothing_found, mean=mean
-    )
-    asked = said_conventions.asked(metrics, convention, dialect)
-    call = Call(
-        asked,
-        _policy(duplicates, self_match, ties),
-        _depth(depth),
-        only,
-        weights_of(weights),
-        _seed(seed),
-        dialect,
-    )
+    conventions = {
+        "ties": ties,
+        "queries": queries,
+        "no_relevant": no_relevant,
+        "nothing_found": nothing_found,
+        "mean": mean,
+    }
+    policy = policy_of(duplicates, self_match, ties)
+    call = called(metrics, conventions, policy, depth=depth, weights=weights, seed=seed, dialect=dialect)
     return evaluated(qrels, runs, call, progress)
 
 
@@ -145,28 +112,6 @@ def evaluated(qrels: Any, runs: Any, call: Call, progress: Callable[[str], None]
         if progress is not None:
             progress(done[-1].labels[0])
     return _put_together(done, grades, call)
-
-
-def _policy(duplicates: Duplicates, self_match: SelfMatch, ties: Ties) -> Policy:
-    said_conventions.one_of("duplicates", duplicates, ("error", "first", "best"))
-    said_conventions.one_of("self_match", self_match, ("keep", "drop"))
-    if ties == "rank" and duplicates == "best":
-        raise InputError(
-            "duplicates='best' goes by score and ties='rank' does not: choose duplicates='first'"
-        )
-    return Policy(duplicates, self_match)
-
-
-def _depth(depth: Any) -> int | None:
-    if depth is not None and (isinstance(depth, bool) or not hasattr(depth, "__index__") or depth < 1):
-        raise InputError(f"depth={depth!r}: depth is a whole number of at least 1")
-    return None if depth is None else int(depth)
-
-
-def _seed(seed: Any) -> int:
-    if isinstance(seed, bool) or not hasattr(seed, "__index__") or seed < 0:
-        raise InputError(f"seed={seed!r}: a seed is a whole number of at least 0")
-    return int(seed)
 
 
 def _evaluate_run(run: Any, name: str | None, number: int, grades: Cleaned, call: Call) -> Evaluated:
@@ -260,7 +205,8 @@ def _put_together(done: Sequence[Evaluated], grades: Cleaned, call: Call) -> Sco
             for a, v, kept in zip(call.asked, e.values, inside, strict=True)
             if v.error is not None
         }
-        runs.append(RunScores(name, ids, values, e.health, e.tag, errors))
+        facts = {fact: relstrings(e.judged[0], shown.tolist(), depth) for fact, depth in call.facts.items()}
+        runs.append(RunScores(name, ids, values, e.health, e.tag, errors, facts))
         board += board_of(name, call.asked, e, inside, call.weights)
     health = {name: e.health for name, e in zip(names, done, strict=True)}
     sources = [None if grades.is_mapping else grades.data.source, *(e.source for e in done)]

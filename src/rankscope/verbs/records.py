@@ -24,6 +24,7 @@ def envelope(scores: Scores, per_query: bool = False) -> dict[str, Any]:
         "data_health": scores.data_health,
         "results": list(means(scores)),
         "per_query": list(query_values(scores)) if per_query else [],
+        **({"facts": list(facts(scores))} if per_query else {}),
         "warnings": [warned.as_dict() for warned in scores.warnings],
     }
 
@@ -62,6 +63,18 @@ def query_values(scores: Scores) -> Iterator[dict[str, Any]]:
                 yield {"run": run.name, "query_id": query, "metric": metric, "value": as_json(values[i])}
 
 
+def facts(scores: Scores) -> Iterator[dict[str, Any]]:
+    """One record a run and query with what is no number: the run's id, and the facts that were asked for."""
+    for run in scores.runs:
+        for i, query in enumerate(run.query_ids):
+            yield {
+                "run": run.name,
+                "query_id": query,
+                "runid": run.tag,
+                **{name: said[i] for name, said in run.facts.items()},
+            }
+
+
 def trec_lines(scores: Scores, per_query: bool = False) -> Iterator[str]:
     """The lines that trec_eval prints: name, query and value; runs one after the other, each under its id."""
     several = len(scores.runs) > 1
@@ -93,6 +106,8 @@ def _query_lines(run: RunScores) -> Iterator[str]:
     ):
         for metric, values in shown.items():
             yield from _trec_line(metric, query, float(values[i]))
+        for name, said in run.facts.items():
+            yield f"{name:<22}\t{query}\t'{said[i]}'\n"
 
 
 def _trec_line(metric: Metric, query: str, value: float) -> Iterator[str]:

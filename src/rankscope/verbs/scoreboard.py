@@ -87,8 +87,10 @@ def query_table(scores: Scores) -> Table:
         for run, place in zip(scores.runs, places, strict=True):
             if query in place:
                 values = [as_json(float(column[place[query]])) for column in run.values.values()]
-                rows.append((query, *([run.name] if several else []), *values))
-    return Table((*names, *map(_column, scores.metrics)), tuple(rows), labels=len(names))
+                facts = [said[place[query]] for said in run.facts.values()]
+                rows.append((query, *([run.name] if several else []), *values, *facts))
+    columns = (*names, *map(_column, scores.metrics), *map(Column, scores.runs[0].facts))
+    return Table(columns, tuple(rows), labels=len(names))
 
 
 def _queries_vary(scores: Scores) -> bool:

@@ -41,7 +41,8 @@ class Mean:
 class RunScores:
     """A run's values: ``values[metric]`` holds one number a query, NaN where undefined or not averaged.
 
-    ``errors[metric]`` holds standard errors, for metrics whose tied documents were sampled.
+    ``errors[metric]`` holds standard errors, for metrics whose tied documents were sampled; ``facts`` what is
+    no number, like trec_eval's relstring, a string a query.
     """
 
     name: str
@@ -50,6 +51,7 @@ class RunScores:
     health: Health
     tag: str | None = None
     errors: Mapping[Metric, Array] = field(default_factory=dict)
+    facts: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
