@@ -19,6 +19,7 @@ from statistics import median
 from benchmarks.data import make_dicts, write_files
 
 METRICS = ["nDCG@10", "AP", "RR@10", "R@100", "P@10"]
+TEN = [*METRICS, "ERR@20", "RBP", "Bpref", "infAP", "nDCG(gain=exponential)@20"]
 Timing = tuple[float, float]  # seconds, megabytes
 
 
@@ -33,8 +34,8 @@ def process(command: Sequence[str]) -> Timing:
     return seconds, usage.ru_maxrss / 1024
 
 
-def side_by_side(title: str, jobs: dict[str, Callable[[], Timing]], rounds: int) -> None:
-    """Run the jobs in turn, round by round, and print medians and ratios to the first."""
+def side_by_side(title: str, jobs: dict[str, Callable[[], Timing]], rounds: int, first: str = "") -> None:
+    """Run the jobs in turn, round by round, and print medians and ratios to the first, or to the one named."""
     taken: dict[str, list[Timing]] = {name: [] for name in jobs}
     for job in jobs.values():
         job()  # a round that does not count: files into the cache
@@ -42,12 +43,14 @@ def side_by_side(title: str, jobs: dict[str, Callable[[], Timing]], rounds: int)
         for name, job in jobs.items():
             taken[name].append(job())
     print(f"\n{title}")
-    first = next(iter(jobs))
+    first = first or next(iter(jobs))
     for name, timings in taken.items():
         seconds, memory = median(t[0] for t in timings), max(t[1] for t in timings)
         ratio = median(other[0] / mine[0] for other, mine in zip(timings, taken[first], strict=True))
         shown = f"{memory:8,.0f} MB" if memory else " " * 11
-        print(f"  {name:<28} {seconds:8.3f} s {shown}   {ratio:6.2f} x rankscope")
+        print(
+            f"  {name:<28} {seconds:8.3f} s {shown}   {ratio:6.2f} x {'rankscope' if first.startswith('rankscope') else first}"
+        )
 
 
 def rankscope(*arguments: str) -> Callable[[], Timing]:
@@ -77,6 +80,42 @@ def files(folder: Path, rounds: int, small: bool) -> None:
             jobs,
             rounds,
         )
+        if name == "deep":
+            ten = [part for metric in TEN for part in ("-m", metric)]
+            side_by_side(
+                "the same file, ten metrics and one",
+                {
+                    "one metric": rankscope("evaluate", str(qrels), str(run), "-m", METRICS[0]),
+                    "ten metrics": rankscope("evaluate", str(qrels), str(run), *ten),
+                },
+                rounds,
+            )
+
+
+def ties(rounds: int, small: bool) -> None:
+    """A scorer that gives every document the same score: the mean over all orders."""
+    import numpy as np
+
+    import rankscope as rs
+
+    queries = 1_000 if small else 10_000
+    grades = np.random.default_rng(1).integers(0, 4, (queries, 100)).tolist()
+    qrels = {f"q{i}": {f"d{j}": grade for j, grade in enumerate(row)} for i, row in enumerate(grades)}
+    run = {query: dict.fromkeys(graded, 1.0) for query, graded in qrels.items()}
+
+    def under(policy: str) -> Callable[[], Timing]:
+        def timed() -> Timing:
+            start = time.perf_counter()
+            rs.evaluate(qrels, run, ["nDCG@10", "P@10", "R@100", "DCG@20", "RBP"], ties=policy)  # type: ignore[arg-type]
+            return time.perf_counter() - start, 0.0
+
+        return timed
+
+    side_by_side(
+        f"{queries:,} queries x 100 documents of one score, from dicts",
+        {"ties by id": under("trec"), "ties expected": under("expected")},
+        rounds,
+    )
 
 
 def dicts(rounds: int) -> None:
@@ -123,6 +162,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         start_up(arguments.rounds)
         dicts(arguments.rounds)
+        ties(arguments.rounds, arguments.small)
         files(Path(folder), arguments.rounds, arguments.small)
 
 

@@ -1,0 +1,202 @@
+"""Ties over all orders: closed forms, orders one by one, and orders drawn, against brute force through the whole library."""
+
+from __future__ import annotations
+
+import math
+from itertools import permutations, product
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rankscope as rs
+from rankscope.engines.arrangements import COUNTED, DRAWN
+from rankscope.engines.orders import closed
+from rankscope.errors import InputError
+from rankscope.metrics import parse
+
+QRELS = {"q": {"a": 2, "b": 0, "c": 1, "d": 0, "e": 1, "z": 3}}
+RUN = {"q": {"a": 3.0, "x": 3.0, "b": 3.0, "c": 1.0, "d": 0.5, "y": 0.5, "e": 0.5}}
+ADDITIVE = [
+    "P@3",
+    "R@2",
+    "F@3",
+    "CG@2",
+    "DCG@4",
+    "nDCG@3",
+    "nDCG",
+    "RBP",
+    "RBP(max_grade=4)@3",
+    "Judged@2",
+    "Rprec",
+]
+FIRST = ["AP", "AP@3", "RR", "RR@2", "Success@2"]
+TRIED = ["ERR", "ERR@3", "Bpref", "infAP", "IPrec@0.5", "IPrecAvg", "AP(denominator='hits_at_k')@3"]
+
+
+def orders(scores: dict[str, float]) -> list[dict[str, float]]:
+    """Every order of the documents in which only tied ones change places, as runs without ties."""
+    groups: dict[float, list[str]] = {}
+    for doc, score in sorted(scores.items(), key=lambda item: -item[1]):
+        groups.setdefault(score, []).append(doc)
+    out = []
+    for chosen in product(*(permutations(group) for group in groups.values())):
+        ranked = [doc for group in chosen for doc in group]
+        out.append({doc: float(-i) for i, doc in enumerate(ranked)})
+    return out
+
+
+def one_by_one(qrels: Any, scores: dict[str, float], metric: str, **policies: Any) -> list[float]:
+    return [rs.evaluate(qrels, {"q": order}, metric, **policies)[metric] for order in orders(scores)]
+
+
+@pytest.mark.parametrize("metric", [*ADDITIVE, *FIRST, *TRIED])
+@pytest.mark.parametrize("depth", [None, 2, 5])
+def test_mean_best_and_worst_of_all_orders(metric: str, depth: int | None) -> None:
+    every = one_by_one(QRELS, RUN["q"], metric, depth=depth)
+    assert len(every) == math.factorial(3) * math.factorial(3)
+    found = rs.evaluate(QRELS, RUN, metric, ties="expected", depth=depth)[metric]
+    assert found == pytest.approx(fmean(every), rel=1e-12)
+    if parse(metric).better != "neither":
+        assert rs.evaluate(QRELS, RUN, metric, ties="best", depth=depth)[metric] == pytest.approx(max(every))
+        assert rs.evaluate(QRELS, RUN, metric, ties="worst", depth=depth)[metric] == pytest.approx(min(every))
+
+
+@pytest.mark.parametrize("metric", [*ADDITIVE, *FIRST])
+def test_closed_forms_are_used(metric: str) -> None:
+    assert closed(parse(metric), None)
+
+
+scores = st.dictionaries(st.sampled_from("abcdexyw"), st.sampled_from([1.0, 2.0]), min_size=1, max_size=6)
+
+
+@settings(max_examples=40, deadline=None)
+@given(scores, st.dictionaries(st.sampled_from("abcdez"), st.sampled_from([-1, 0, 1, 3]), min_size=1))
+def test_any_small_query(run: dict[str, float], grades: dict[str, int]) -> None:
+    names = ["nDCG@2", "AP", "RR@3", "P@2", "R(judged_only=True)@2", "ERR@2", "Bpref"]
+    every = {name: one_by_one({"q": grades}, run, name) for name in names}
+    for qrels, ranking in (({"q": grades}, {"q": run}), as_frames(grades, run)):
+        found = rs.evaluate(qrels, ranking, names, ties="expected")
+        for name in names:
+            assert found[name] == pytest.approx(fmean(every[name]), rel=1e-12, abs=1e-12), name
+
+
+def as_frames(grades: dict[str, int], run: dict[str, float]) -> tuple[Any, Any]:
+    import polars as pl
+
+    qrels = pl.DataFrame(
+        {"query_id": ["q"] * len(grades), "doc_id": list(grades), "grade": list(grades.values())}
+    )
+    return qrels, pl.DataFrame(
+        {"query_id": ["q"] * len(run), "doc_id": list(run), "score": list(run.values())}
+    )
+
+
+def test_no_ties_no_difference() -> None:
+    run = {"q": {doc: float(i) for i, doc in enumerate("abcdexyz")}}
+    names = [*ADDITIVE, *FIRST, *TRIED]
+    plain = rs.evaluate(QRELS, run, names).runs[0].values
+    for ties in ("expected", "best", "worst"):
+        wanted = [name for name in names if ties == "expected" or parse(name).better != "neither"]
+        found = rs.evaluate(QRELS, run, wanted, ties=ties).runs[0].values
+        for metric, values in found.items():
+            np.testing.assert_array_equal(values, plain[metric], str(metric))
+
+
+def test_a_constant_scorer_earns_the_share_of_relevant_documents() -> None:
+    """Every rank holds a relevant document with the same chance: P@k is R/n at every k, and AP has a closed form."""
+    n, relevant = 200, 30
+    qrels = {"q": {f"d{i}": int(i < relevant) for i in range(n)}}
+    run = {"q": dict.fromkeys(qrels["q"], 0.0)}
+    found = rs.evaluate(qrels, run, ["P@1", "P@10", "P@100", "AP", "RR"], ties="expected")
+    for k in (1, 10, 100):
+        assert found[f"P@{k}"] == pytest.approx(relevant / n)
+    # a relevant document at rank r has (r - 1)(R - 1)/(n - 1) relevant ones above it in the mean
+    ap = fmean((1 + (r - 1) * (relevant - 1) / (n - 1)) / r for r in range(1, n + 1))
+    assert found["AP"] == pytest.approx(ap)
+    rr = sum(math.comb(n - r, relevant - 1) / math.comb(n, relevant) / r for r in range(1, n - relevant + 2))
+    assert found["RR"] == pytest.approx(rr)
+
+
+def big(metric: str, seed: int = 0, **more: Any) -> tuple[float, float | None]:
+    qrels = {"q": {f"d{i}": i % 3 for i in range(30)}}
+    run = {"q": dict.fromkeys([*qrels["q"], *(f"u{i}" for i in range(10))], 1.0)}
+    scores = rs.evaluate(qrels, run, metric, ties="expected", seed=seed, **more)
+    return scores.board[0].value, scores.board[0].error
+
+
+def test_too_many_orders_are_drawn_and_the_error_is_told() -> None:
+    value, error = big("ERR@5")
+    assert error is not None
+    assert 0 < error < 0.05
+    others = [big("ERR@5", seed=seed)[0] for seed in range(1, 30)]
+    assert value == big("ERR@5")[0]
+    assert len(set(others)) > 25
+    # the spread of the estimates is what the standard error says
+    assert np.std(others, ddof=1) == pytest.approx(error, rel=0.4)
+    assert abs(value - fmean(others)) < 4 * error
+    assert COUNTED >= 120
+    assert DRAWN >= 100
+
+
+def test_a_query_draws_the_same_alone_and_in_company() -> None:
+    qrels = {f"q{n}": {f"d{i}": (i * n) % 4 for i in range(20)} for n in range(4)}
+    run = {query: dict.fromkeys(docs, 1.0) for query, docs in qrels.items()}
+    together = rs.evaluate(qrels, run, "ERR", ties="expected").runs[0]
+    for i, query in enumerate(together.query_ids):
+        alone = rs.evaluate({query: qrels[query]}, {query: run[query]}, "ERR", ties="expected")
+        assert alone["ERR"] == together.values[parse("ERR")][i]
+
+
+def test_closed_forms_have_no_error() -> None:
+    assert big("nDCG@5")[1] is None
+    assert big("AP")[1] is None
+
+
+@pytest.mark.parametrize("ties", ["best", "worst"])
+def test_what_knows_no_better_has_no_best(ties: Any) -> None:
+    with pytest.raises(InputError, match="Judged@10 is neither better nor worse"):
+        rs.evaluate(QRELS, RUN, ["nDCG@10", "Judged@10"], ties=ties)
+    names = [str(metric) for metric in rs.evaluate(QRELS, RUN, ties=ties).metrics]
+    assert "Judged@10" not in names
+    assert "nDCG@10" in names
+    assert rs.evaluate(QRELS, RUN, "NumRet", ties=ties)["NumRet"] == len(RUN["q"])
+
+
+def test_auc_counts_ties_half_under_every_order_of_one() -> None:
+    every = one_by_one(QRELS, RUN["q"], "AUC")
+    assert rs.evaluate(QRELS, RUN, "AUC")["AUC"] == pytest.approx(fmean(every))
+    assert rs.evaluate(QRELS, RUN, "AUC", ties="expected")["AUC"] == pytest.approx(fmean(every))
+    assert rs.evaluate(QRELS, RUN, "AUC", ties="best")["AUC"] == pytest.approx(max(every))
+
+
+def test_lower_is_better_turns_best_and_worst() -> None:
+    metric = "AverageRelevancePosition"
+    every = one_by_one(QRELS, RUN["q"], metric)
+    assert rs.evaluate(QRELS, RUN, metric, ties="best")[metric] == pytest.approx(min(every))
+    assert rs.evaluate(QRELS, RUN, metric, ties="worst")[metric] == pytest.approx(max(every))
+
+
+def test_subtopics_are_told_apart() -> None:
+    qrels = {"q": {"a": {"s": 1}, "b": {"t": 1}, "c": {"s": 1, "t": 1}, "d": {"s": 0, "t": 0}}}
+    scores = dict.fromkeys("abcdx", 1.0)
+    for metric in ("alpha_DCG@2", "StRecall@2", "alpha_nDCG@3"):
+        every = one_by_one(qrels, scores, metric)
+        assert rs.evaluate(qrels, {"q": scores}, metric, ties="expected")[metric] == pytest.approx(
+            fmean(every)
+        )
+        assert rs.evaluate(qrels, {"q": scores}, metric, ties="best")[metric] == pytest.approx(max(every))
+
+
+def test_sklearn_and_torchmetrics_average_over_ties(need: Any) -> None:
+    ndcg_score = need("sklearn.metrics").ndcg_score
+    grades = np.array([[0, 3, 1, 2, 0, 1, 0, 2]], dtype=float)
+    said = np.array([[1, 1, 1, 2, 2, 3, 3, 3]], dtype=float)
+    qrels = {"q": {f"d{i}": g for i, g in enumerate(grades[0].tolist())}}
+    run = {"q": {f"d{i}": s for i, s in enumerate(said[0].tolist())}}
+    for k in (1, 2, 3, 5, 8):
+        ours = rs.evaluate(qrels, run, f"nDCG@{k}", ties="expected")[f"nDCG@{k}"]
+        assert ours == pytest.approx(ndcg_score(grades, said, k=k), rel=1e-12)
