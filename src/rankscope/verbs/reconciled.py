@@ -14,6 +14,13 @@ from rankscope.verbs.conventions import QUERIES_IN_WORDS, TIES_IN_WORDS
 from rankscope.verbs.reconcile import CLOSE, Explained, Printed, Reconciled
 from rankscope.verbs.scores import as_json
 
+NAMED = 4  # tools that a sentence names
+SHORT = {
+    "no_relevant": "queries without relevant documents",
+    "nothing_found": "queries with nothing found",
+    "mean": "kind of mean",
+}
+
 # what a departure from rankscope's default is, in a few words
 WORDS: dict[tuple[str, Any], str] = {
     ("gain", "exponential"): "exponential gain, 2^grade - 1",
@@ -65,8 +72,9 @@ def blocks_of(found: Reconciled) -> list[Block]:
     """The answer, the tools by what they print, the conventions that give the number, and the winners."""
     blocks: list[Block] = [Paragraph(text) for text in sentences(found)]
     blocks += [EMPTY, _tools(found)]
-    if found.value is not None and found.explained:
-        blocks += [EMPTY, Heading(f"what gives {found.value}"), _ways(found)]
+    others = [e for e in found.explained if not e.dialects and e.departures]
+    if others:
+        blocks += [EMPTY, Heading(f"what else gives {found.value}"), _ways(found, others)]
     defects = [p for p in found.printed if p.values is None]
     blocks += [
         Paragraph(
@@ -92,26 +100,28 @@ def sentences(found: Reconciled) -> Iterator[str]:
 
 
 def _about_value(found: Reconciled) -> str:
-    told = [e for e in found.explained if e.dialects]
-    if told:
-        names = _listed([name for e in told for name in e.dialects])
-        why = _why(found, told[0])
-        one = len({name for e in told for name in e.dialects}) == 1
-        return f"{found.value} is what {names} {'prints' if one else 'print'}{why}."
+    told = {name for e in found.explained for name in e.dialects}
+    ours = any(not e.departures for e in found.explained)
+    groups: dict[str, list[str]] = {}
+    for p in found.printed:
+        if p.dialect in told:
+            groups.setdefault(in_words(p.reasons[0]) if p.reasons else "", []).append(p.dialect)
+    if groups or ours:
+        same = groups.pop("", [])
+        parts = [f"what {_listed(['rankscope', *same])} {'prints' if not same else 'print'}"] if ours else []
+        parts += [
+            f"what {_listed(names)} {'prints' if len(names) == 1 else 'print'} ({why})"
+            for why, names in groups.items()
+        ]
+        return f"{found.value} is {'; and '.join(parts)}."
     if found.explained:
         first = found.explained[0]
-        if not first.departures:
-            return f"{found.value} is what rankscope gives: {found.metric} of {first.run}."
-        return f"{found.value} is {found.metric} of {first.run} with {_together(first.departures)}; no tool known here computes it so."
+        return (
+            f"{found.value} could be {found.metric} of {first.run} with {_together(first.departures)}; no tool known here computes "
+            "it so."
+        )
     low, high = _span(found)
     return f"No convention known here gives {found.value}: {found.metric} is {found.ours[0]:.4f}, and tools print {low:.4f} to {high:.4f}."
-
-
-def _why(found: Reconciled, explained: Explained) -> str:
-    own = next((p for p in found.printed if p.dialect in explained.dialects), None)
-    if own is None or not own.reasons:
-        return ", and rankscope, too"
-    return f": {_together(own.reasons)}"
 
 
 def _together(departures: Sequence[tuple[str, Any]]) -> str:
@@ -152,6 +162,8 @@ def _span(found: Reconciled) -> tuple[float, float]:
 
 
 def _listed(names: Sequence[str]) -> str:
+    if len(names) > NAMED + 1:
+        return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + f" and {names[-1]}"
 
 
@@ -184,27 +196,17 @@ def _tools(found: Reconciled) -> Table:
 
 def _reason(found: Reconciled, p: Printed) -> str:
     if p.reasons:
-        return _together(p.reasons)
+        also = ", ".join(SHORT.get(name, name) for name, _ in p.reasons[1:])
+        return in_words(p.reasons[0]) + (f" (also: {also})" if also else "")
     said = [d for d in p.idle if d[0] not in {"ties", "queries", "no_relevant", "nothing_found"}]
     return f"(same here: {_together(said)})" if said else ""
 
 
-def _ways(found: Reconciled) -> Table:
+def _ways(found: Reconciled, others: Sequence[Explained]) -> Table:
     several = len(found.runs) > 1
-    columns = [
-        *([Column("run")] if several else []),
-        Column("value", "value"),
-        Column("how", wraps=True),
-        Column("tools", wraps=True),
-    ]
+    columns = [*([Column("run")] if several else []), Column("value", "value"), Column("by", wraps=True)]
     rows: list[tuple[Value, ...]] = [
-        (
-            *([e.run] if several else []),
-            e.value,
-            _together(e.departures) or "rankscope's default",
-            ", ".join(e.dialects) or "-",
-        )
-        for e in found.explained
+        (*([e.run] if several else []), e.value, _together(e.departures)) for e in others
     ]
     return Table(tuple(columns), tuple(rows), labels=1 if several else 0)
 
