@@ -121,7 +121,11 @@ def traits(metric: Metric) -> str:
             )
         )
     if metric.empty != 0:
-        what: dict[Any, str] = {None: "is undefined", "judgments": "scores what the judgments say"}
+        what: dict[Any, str] = {
+            None: "is undefined",
+            "judgments": "scores what the judgments say",
+            "varies": "scores as if all that is judged shared the last place",
+        }
         said.append(f"an empty ranking {what.get(metric.empty, f'scores {plain(metric.empty)}')}")
     return "; ".join(said)
 

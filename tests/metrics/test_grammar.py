@@ -23,6 +23,7 @@ from rankscope.metrics import (
     GAUC,
     GMAP,
     NICKNAMES,
+    OPA,
     RBP,
     RR,
     Bpref,
@@ -154,7 +155,7 @@ def test_each_metric_once() -> None:
         ("nDCG(", "write it like nDCG@10"),
         ("R", "R needs cutoff: write R@10"),
         ("IPrec", "IPrec needs recall"),
-        ("AUC@5", "AUC has no cutoff, write it without @5"),
+        ("OPA@5", "OPA has no cutoff, write it without @5"),
         ("nDCG(cutof=5)", "not cutof, did you mean cutoff?"),
         ("nDCG(k=5)", "nDCG takes cutoff, gain"),
         ("nDCG(gain=cubic)", "gain is one of 'linear', 'exponential' or a table like {1: 3, 2: 9}"),
@@ -215,7 +216,7 @@ def test_different_metrics_differ() -> None:
 def test_every_alias_reads_as_its_class() -> None:
     for cls in OURS:
         for name in (cls.__name__, *cls.aliases):
-            at = {"cutoff": "@10", "recall": "@0.5"}[cls.at] if cls.at in parameters(cls) else ""
+            at = {"cutoff": "@10", "recall": "@0.5", "negatives": "@10", "multiple": "@0.5"}[cls.at] if cls.at in parameters(cls) else ""
             assert type(parse(name + at)) is cls
 
 
@@ -223,8 +224,8 @@ def test_classes_and_metrics_can_be_cut() -> None:
     assert nDCG @ 10 == nDCG() @ 10 == nDCG(cutoff=10) == parse("nDCG@10")
     assert (nDCG @ 10) @ 5 == nDCG @ 5
     assert IPrec @ 0.5 == IPrec(recall=0.5)
-    with pytest.raises(InputError, match="AUC has no cutoff"):
-        AUC @ 10
+    with pytest.raises(InputError, match="OPA has no cutoff"):
+        OPA @ 10
     with pytest.raises(InputError, match="whole number"):
         nDCG @ "ten"
 

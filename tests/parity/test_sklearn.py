@@ -1,4 +1,4 @@
-"""scikit-learn: the area under the curve, with ties and float scores, and nDCG of rankings without ties."""
+"""scikit-learn: the area under the curve, nDCG, average precision and label ranking, with ties and float scores."""
 
 from __future__ import annotations
 
@@ -123,3 +123,130 @@ def test_dcg_without_ties(gain: Any, sklearn_metrics: ModuleType) -> None:
         assert value == pytest.approx(
             sklearn_metrics.dcg_score([worth], [list(run[query].values())], k=10), abs=CLOSE
         )
+
+
+KINDS = ("no ties", "ties", "one feature")
+LABELS: Any = [
+    ("label_ranking_average_precision_score", rs.LRAP),
+    ("label_ranking_loss", rs.LabelRankingLoss),
+    ("coverage_error", rs.CoverageError),
+]
+
+
+def each_and_mean(data: Any, metric: Any, **policy: Any) -> tuple[list[float], float]:
+    scores = rs.evaluate(data.qrels, data.run, [metric], **policy)
+    return scores.runs[0].values[metric].tolist(), scores[metric]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("level", [1, 2, 3])
+@pytest.mark.parametrize(("name", "metric"), LABELS)
+def test_label_ranking_of_real_lists(
+    name: str, metric: Any, level: int, kind: str, sklearn_metrics: ModuleType, letor: Any
+) -> None:
+    function = getattr(sklearn_metrics, name)
+    expected = [function([[g >= level for g in labels]], [said]) for labels, said in letor[kind].queries]
+    values, mean = each_and_mean(letor[kind], metric(level=level))
+    assert values == pytest.approx(expected, abs=CLOSE)
+    assert mean == pytest.approx(sum(expected) / len(expected), abs=CLOSE)
+
+
+@pytest.mark.parametrize(("name", "metric"), LABELS)
+def test_label_ranking_of_one_table(name: str, metric: Any, sklearn_metrics: ModuleType) -> None:
+    """As the other tool is used: a row a sample, a column a label; some samples have no label, some have all."""
+    rng = np.random.default_rng(21)
+    labels = rng.random((300, 7)) < rng.choice([0.0, 0.2, 0.5, 1.0], size=(300, 1))
+    scores = np.round(rng.random((300, 7)), 1)
+    assert 20 < (~labels.any(axis=1)).sum() < 150 > labels.all(axis=1).sum() > 20
+    expected = getattr(sklearn_metrics, name)(labels, scores)
+    values = metric().of(labels.astype(float), scores=scores)
+    assert values.mean() == pytest.approx(expected, abs=CLOSE)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.booleans(), st.sampled_from([0.0, 0.25, 0.5, 1.0])), min_size=2, max_size=8))
+def test_label_ranking_of_any_list(sklearn_metrics: ModuleType, documents: list[tuple[bool, float]]) -> None:
+    labels, scores = [label for label, _ in documents], [score for _, score in documents]
+    for name, metric in LABELS:
+        expected = getattr(sklearn_metrics, name)([labels], [scores])
+        assert metric().of([int(label) for label in labels], scores=scores) == pytest.approx(
+            expected, abs=CLOSE
+        )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_average_precision_of_real_lists(kind: str, sklearn_metrics: ModuleType, letor: Any) -> None:
+    """The other tool steps over thresholds, so that tied documents have the last of their ranks, as in LRAP."""
+    expected = [
+        sklearn_metrics.average_precision_score([g >= 3 for g in labels], said)
+        if any(g >= 3 for g in labels)
+        else float("nan")
+        for labels, said in letor[kind].queries
+    ]
+    values, _ = each_and_mean(letor[kind], rs.LRAP(level=3, no_relevant="skip"))
+    assert values == pytest.approx(expected, abs=CLOSE, nan_ok=True)
+    if kind == "no ties":
+        values, mean = each_and_mean(letor[kind], rs.AP(level=3), no_relevant="skip")
+        assert mean == pytest.approx(np.nanmean(expected), abs=CLOSE)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("level", [1, 3])
+def test_areas_of_real_lists(kind: str, level: int, sklearn_metrics: ModuleType, letor: Any) -> None:
+    expected = []
+    for labels, said in letor[kind].queries:
+        relevant = [g >= level for g in labels]
+        both = len(set(relevant)) == 2
+        expected.append(sklearn_metrics.roc_auc_score(relevant, said) if both else float("nan"))
+    assert each_and_mean(letor[kind], rs.AUC(level=level))[0] == pytest.approx(
+        expected, abs=CLOSE, nan_ok=True
+    )
+    sizes = [
+        0 if np.isnan(area) else len(labels)
+        for area, (labels, _) in zip(expected, letor[kind].queries, strict=True)
+    ]
+    weighted = np.average(np.nan_to_num(expected), weights=sizes)
+    assert each_and_mean(letor[kind], rs.GAUC(level=level))[1] == pytest.approx(weighted, abs=CLOSE)
+    labels, said, _ = letor[kind].flat
+    pooled = sklearn_metrics.roc_auc_score([g >= level for g in labels], said)
+    assert each_and_mean(letor[kind], rs.AUC(level=level, pooled=True))[1] == pytest.approx(pooled, abs=CLOSE)
+
+
+@pytest.mark.parametrize("k", [None, 1, 3, 10])
+def test_gain_of_real_lists(k: int | None, sklearn_metrics: ModuleType, letor: Any) -> None:
+    data = letor["no ties"]
+    for metric, name in ((rs.nDCG(cutoff=k), "ndcg_score"), (rs.DCG(cutoff=k), "dcg_score")):
+        expected = [getattr(sklearn_metrics, name)([y], [s], k=k) for y, s in data.queries]
+        values, mean = each_and_mean(data, metric)
+        assert values == pytest.approx(expected, abs=CLOSE)
+        assert mean == pytest.approx(sum(expected) / len(expected), abs=CLOSE)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("k", [None, 1, 3, 10])
+def test_gain_of_real_lists_is_the_mean_over_orders_of_ties(
+    kind: str, k: int | None, sklearn_metrics: ModuleType, letor: Any
+) -> None:
+    for metric, name in ((rs.nDCG(cutoff=k), "ndcg_score"), (rs.DCG(cutoff=k), "dcg_score")):
+        expected = [getattr(sklearn_metrics, name)([y], [s], k=k) for y, s in letor[kind].queries]
+        values, mean = each_and_mean(letor[kind], metric, ties="expected")
+        assert values == pytest.approx(expected, abs=CLOSE)
+        assert mean == pytest.approx(sum(expected) / len(expected), abs=CLOSE)
+
+
+def test_six_users(sklearn_metrics: ModuleType, six_users: Any) -> None:
+    """The figure on record for this release, in which a user who liked nothing counts as 0."""
+    labels, said = ([list(side) for side in zip(*six_users.queries, strict=True)][at] for at in (0, 1))
+    expected = sklearn_metrics.ndcg_score(labels, said, k=3)
+    assert each_and_mean(six_users, rs.nDCG @ 3)[1] == pytest.approx(expected, abs=CLOSE)
+    assert expected == pytest.approx(0.3180, abs=5e-5)
+    for name, metric in LABELS:
+        _, mean = each_and_mean(six_users, metric())
+        assert mean == pytest.approx(getattr(sklearn_metrics, name)(labels, said), abs=CLOSE)
+
+
+def test_one_graded_list(sklearn_metrics: ModuleType, graded_list: Any) -> None:
+    ((labels, said),) = graded_list.queries
+    expected = sklearn_metrics.ndcg_score([labels], [said], k=3)
+    assert (rs.nDCG @ 3).of(labels, scores=said) == pytest.approx(expected, abs=CLOSE)
+    assert expected == pytest.approx(0.5025, abs=5e-5)

@@ -107,8 +107,8 @@ class Metric(Declared, kind="metric"):
         return False
 
     @property
-    def empty(self) -> float | Literal["judgments"] | None:
-        """The value of an empty ranking: a number, None (undefined), or "judgments" (as the judgments say, whatever is returned)."""
+    def empty(self) -> float | Literal["judgments", "varies"] | None:
+        """The value of an empty ranking: a number, None (undefined), "judgments" (as the judgments say, whatever is returned), or "varies" (what was not returned has the last place, so it depends on the query)."""
         return 0.0
 
     @property
@@ -162,7 +162,7 @@ class Metric(Declared, kind="metric"):
         """Queries in which nothing can be earned: no relevant document, or none in what the metric looks at."""
         level = getattr(self, "level", None)
         known = lists.known(np.nextafter(0.0, 1.0) if level is None else level)
-        return np.asarray((known == 0) | (self.worth(lists) == 0))
+        return np.asarray((known == 0) | ((self.worth(lists) == 0) & self.looks_below))
 
     def missed(self, lists: Lists, anywhere: bool = False) -> Array:
         """Queries of which nothing relevant is in the top k, or ``anywhere`` in the list."""

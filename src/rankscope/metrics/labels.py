@@ -2,4 +2,182 @@
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from rankscope.declared import Param
+from rankscope.lists import Array, Lists, running, total
+from rankscope.metrics.base import Example, Level, Metric, Terms
+from rankscope.metrics.pairs import below, listed, refuse_more_than
+
+
+class _Labels(Metric):
+    """A document is a label, relevant where it holds; labels that were not returned share the last place."""
+
+    level: Level = 1.0
+
+
+class LRAP(_Labels, aliases=("LabelRankingAveragePrecision",)):
+    """At each label that holds, the share of labels scored as high or higher that hold, averaged."""
+
+    formula = "mean over labels that hold of (those that hold scored no lower / all scored no lower)"
+    convention = (
+        "labels of one score all have the last of their ranks, unlike AP; a label that was not returned earns 0, and a query in which none "
+        "holds scores 1, as in scikit-learn (no_relevant=0 or 'skip' does not)"
+    )
+    source = (
+        "Tsoumakas et al., Mining Multi-label Data, 2010; scikit-learn label_ranking_average_precision_score"
+    )
+    best_for = "multi-label classification: are the labels that hold ranked first?"
+    examples = (
+        Example("LRAP", (1, 0, 1), "(1 + 2 / 3) / 2"),
+        Example("LRAP", (1, 0, 1), "(1 / 2 + 2 / 3) / 2", {"scores": [0.9, 0.9, 0.1]}),
+    )
+
+    no_relevant: Annotated[
+        Literal[1, 0, "skip"], Param("the value of a query in which no label holds; 'skip' leaves it out")
+    ] = 1
+
+    @property
+    def monotone(self) -> bool:
+        """Not where scores are equal: two labels that hold and are tied lift each other."""
+        return False
+
+    @property
+    def empty(self) -> Any:
+        """What was missed earns nothing; where nothing could be missed it is as said."""
+        return "varies" if self.no_relevant else 0.0
+
+    def terms(self, lists: Lists) -> Terms:
+        relevant, known = lists.relevant(self.level), lists.known(self.level)
+        # all that are scored no lower, up to the end of the tied group
+        upto = total(relevant)[:, None] - below(relevant, lists.tie_start, tied=0.0)
+        last = lists.tie_start + lists.tie_size - 1.0
+        factors = {"holds": relevant, "share that holds, no lower": np.where(relevant, upto / last, 0.0)}
+        if self.no_relevant == "skip":
+            return Terms(lists, factors, known, defined=known > 0)
+        return Terms(lists, factors, known, base=np.where(known > 0, 0.0, float(self.no_relevant)))
+
+
+class LabelRankingLoss(_Labels, aliases=("RankingLoss",)):
+    """The share of pairs of a label that holds and one that does not in which the wrong one scores as high or higher."""
+
+    formula = "pairs in which the label that holds scores no higher / pairs"
+    convention = (
+        "equal scores are wrong; labels that were not returned share the last place, labels nobody judged are left out, and a query "
+        "without a pair scores 0, as in scikit-learn"
+    )
+    source = "Tsoumakas et al., Mining Multi-label Data, 2010; scikit-learn label_ranking_loss"
+    best_for = "multi-label classification: how far from a perfect order of the labels"
+    better = "lower"
+    examples = (
+        Example("LabelRankingLoss", (1, 0, 1), "1 / 2"),
+        Example("LabelRankingLoss", (1, 0, 1), "2 / 2", {"scores": [0.9, 0.9, 0.1]}),
+    )
+
+    @property
+    def empty(self) -> Any:
+        """1 where there is a pair, as all share one place."""
+        return "varies"
+
+    def terms(self, lists: Lists) -> Terms:
+        relevant, known = lists.relevant(self.level), lists.known(self.level)
+        other = lists.judged & ~relevant
+        wrong = total(other)[:, None] - below(other, lists.tie_start, tied=0.0)
+        others = lists.known_judged - known
+        missed = np.divide(
+            known - total(relevant), known, out=np.zeros(len(lists)), where=(known > 0) & (others > 0)
+        )
+        return Terms(lists, {"holds": relevant, "does not, no lower": wrong}, known * others, base=missed)
+
+
+class CoverageError(_Labels, aliases=("LabelCoverage",)):
+    """How far down the ranking one must read to have seen every label that holds."""
+
+    formula = "the largest rank of a label that holds"
+    convention = (
+        "labels of one score all have the last of their ranks; where one that holds was not returned all labels must be read, and a query "
+        "in which none holds scores 0, as in scikit-learn. The best is the number of labels that hold, not 0"
+    )
+    source = "Tsoumakas et al., Mining Multi-label Data, 2010; scikit-learn coverage_error"
+    best_for = "how long a list must be to miss no label"
+    better = "lower"
+    bounds = (0.0, float("inf"))
+    examples = (
+        Example("CoverageError", (1, 0, 1, 0), "3"),
+        Example("CoverageError", (1, 0, 1, 0), "4", {"scores": [0.9, 0.8, 0.2, 0.2]}),
+    )
+
+    @property
+    def empty(self) -> Any:
+        """All labels, where any holds."""
+        return "varies"
+
+    def terms(self, lists: Lists) -> Terms:
+        relevant, known = lists.relevant(self.level), lists.known(self.level)
+        found = total(relevant)
+        complete = (known > 0) & (found == known)
+        final = relevant & (running(relevant) == known[:, None]) & complete[:, None]
+        last = lists.tie_start + lists.tie_size - 1
+        return Terms(
+            lists,
+            {"last that holds": final, "rank": last},
+            base=np.where(found < known, listed(lists), 0.0),
+        )
+
+
+class PercentileRank(Metric, aliases=("PercentileRanking", "ExpectedPercentileRank")):
+    """How far down the ranking the relevant documents stand, as a share of all items: 0 at the top, one half by chance."""
+
+    formula = "mean over relevant documents of (rank - 1) / n; of those not returned, (returned + n) / (2n)"
+    convention = (
+        "n is the number of candidates, or of all documents returned or judged; documents not returned share the place below the list. A "
+        "mean over relevant documents, not over queries, unless weights='equal' (RecPack says it in percent)"
+    )
+    source = (
+        "Hu, Koren and Volinsky, Collaborative Filtering for Implicit Feedback Datasets, ICDM 2008; RecPack"
+    )
+    best_for = "recommenders that rank a whole catalogue"
+    better = "lower"
+    examples = (
+        Example("PercentileRank", (1, 0, 1, 0), "(0/4 + 2/4) / 2"),
+        Example("PercentileRank(candidates=1000)", (0, 1), "(1/1000 + (2 + 1000) / 2000) / 2", {"known": 2}),
+    )
+
+    level: Level = 1.0
+    candidates: Annotated[
+        int | None,
+        Param("how many items there are to rank; otherwise those returned or judged", low=10),
+    ] = None
+    weights: Annotated[Literal["relevant", "equal"], Param("what a query weighs")] = "relevant"
+
+    @property
+    def aggregate(self) -> Literal["mean", "weighted"]:
+        """A mean over relevant documents, or over queries."""
+        return "weighted" if self.weights == "relevant" else "mean"
+
+    @property
+    def empty(self) -> Any:
+        """One half where there is anything relevant."""
+        return "varies"
+
+    def weight(self, lists: Lists) -> Array:
+        """The weight of each query."""
+        return lists.known(self.level) if self.weights == "relevant" else np.ones(len(lists))
+
+    def terms(self, lists: Lists) -> Terms:
+        relevant, known = lists.relevant(self.level), lists.known(self.level)
+        items = np.maximum(listed(lists), 1.0)
+        if self.candidates is not None:
+            refuse_more_than(self, self.candidates, lists)
+            items = np.full(len(lists), float(self.candidates))
+        depth = np.where(relevant, (lists.rank - 1) / items[:, None], 0.0)
+        missed = np.divide(known - total(relevant), known, out=np.zeros(len(lists)), where=known > 0)
+        below_list = missed * (lists.retrieved + items) / (2 * items)
+        return Terms(
+            lists, {"relevant": relevant, "(rank - 1) / n": depth}, known, base=below_list, defined=known > 0
+        )
+
+
+__all__ = ["LRAP", "CoverageError", "LabelRankingLoss", "PercentileRank"]

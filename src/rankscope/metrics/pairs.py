@@ -1,42 +1,76 @@
-"""Metrics over pairs of a relevant and a non-relevant document: which of the two scores higher."""
+"""Metrics over pairs of a better and a worse document: which of the two scores higher."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
 from rankscope.declared import Param
+from rankscope.errors import InputError
 from rankscope.lists import Array, Judged, Lists, running, total
-from rankscope.metrics.base import Example, Level, Metric, Terms
+from rankscope.metrics.base import Cutoff, Example, Level, Metric, Terms
+
+SingleClass = Annotated[
+    float | Literal["skip"],
+    Param("the value of a query without any pair; 'skip' leaves it out of the mean", low=0, high=1),
+]
 
 
-class AUC(Metric, aliases=("ROC_AUC",)):
+class _Paired(Metric):
+    """Shares of pairs: a query may have none."""
+
+    single_class: SingleClass = "skip"
+
+    @property
+    def empty(self) -> float | Literal["judgments"] | None:
+        """What a query without pairs is given."""
+        return None if self.single_class == "skip" else self.single_class
+
+    def of_pairs(self, lists: Lists, factors: dict[str, Array], pairs: Array) -> Terms:
+        """The share of the pairs, or what a query without any is given."""
+        if self.single_class == "skip":
+            return Terms(lists, factors, pairs, defined=pairs > 0)
+        return Terms(lists, factors, pairs, base=np.where(pairs > 0, 0.0, self.single_class))
+
+
+class AUC(_Paired, aliases=("ROC_AUC", "uAUC")):
     """The chance that a relevant document scores above a non-relevant one, both judged and retrieved."""
 
     formula = "pairs with the relevant document above (ties half) / pairs"
     convention = (
-        "a query of one class only is undefined, left out of the mean and counted; pooled=True makes one curve of the documents of "
-        "all queries, whose scores must then be comparable across queries"
+        "only documents that are judged and retrieved are paired, so what was missed does not show (LAUC counts it). A query of one class "
+        "only is undefined, left out of the mean and counted; single_class=0, 0.5 or 1 gives it a value. pooled=True makes one curve of "
+        "the documents of all queries, whose scores must then be comparable across queries"
     )
     source = "Hanley and McNeil, Radiology 1982"
     best_for = "click models and classifiers that rank a given list"
-    examples = (Example("AUC", (1, 0, 1, 0), "3 / 4"),)
+    examples: ClassVar[tuple[Example, ...]] = (
+        Example("AUC", (1, 0, 1, 0), "3 / 4"),
+        Example("AUC(single_class=0.5)", (0, 0), "1 / 2"),
+        Example("AUC@3", (1, 0, 1, 0), "1 / 2"),
+    )
 
+    cutoff: Cutoff = None
     level: Level = 1.0
     pooled: Annotated[
         bool, Param("one value over the documents of all queries, instead of the mean over queries")
     ] = False
 
     @property
-    def empty(self) -> None:
-        """No pair, no value."""
-        return None
-
-    @property
     def aggregate(self) -> Literal["mean", "weighted", "pooled"]:
         """The mean over queries that have both classes, or one pooled value."""
         return "pooled" if self.pooled else "mean"
+
+    @property
+    def monotone(self) -> bool:
+        """Not under a cutoff: one more relevant document, low in the top k, has non-relevant ones above it."""
+        return self.cutoff is None
+
+    @property
+    def counts_ties(self) -> bool:
+        """A half is the mean over the orders of a pair; a cutoff may part a tie."""
+        return self.cutoff is None
 
     @property
     def needs(self) -> frozenset[str]:
@@ -50,17 +84,12 @@ class AUC(Metric, aliases=("ROC_AUC",)):
 
     def terms(self, lists: Lists) -> Terms:
         relevant, other = self.classes(lists)
-        pairs = total(relevant) * total(other)
-        return Terms(
-            lists,
-            {"relevant": relevant, "non-relevant below": below(other, lists.tie_start)},
-            pairs,
-            defined=pairs > 0,
-        )
+        factors = {"relevant": relevant, "non-relevant below": below(other, lists.tie_start)}
+        return self.of_pairs(lists, factors, total(relevant) * total(other))
 
     def pool(self, judged: Judged) -> float:
         """The area under one curve over all queries."""
-        found = judged.rank > 0
+        found = (judged.rank > 0) & (judged.rank <= (self.cutoff or np.inf))
         grade, score = judged.grade[found], np.asarray(judged.score)[found]
         kept = grade >= 0
         relevant = (grade >= self.level)[kept].astype(float)
@@ -69,14 +98,19 @@ class AUC(Metric, aliases=("ROC_AUC",)):
         negative = np.bincount(number, weights=1.0 - relevant, minlength=len(distinct))
         pairs = positive.sum() * negative.sum()
         lower = np.cumsum(negative) - negative
-        return float((positive * (lower + negative / 2)).sum() / pairs) if pairs else float("nan")
+        if not pairs:
+            return float("nan") if self.single_class == "skip" else float(self.single_class)
+        return float((positive * (lower + negative / 2)).sum() / pairs)
 
 
-class GAUC(AUC, aliases=("gAUC", "GroupAUC")):
+class GAUC(AUC, aliases=("gAUC", "GroupAUC", "wuAUC")):
     """AUC of each query, averaged with weights, so that busy users count for more."""
 
     formula = "sum of weight · AUC / sum of weights, over queries with both classes"
-    convention = "weights are list lengths (impressions) unless said: weights='positives', 'pairs' or 'equal' give other numbers"
+    convention = (
+        "weights are list lengths (impressions) unless said: weights='positives', 'pairs' or 'equal' give other numbers, and so does "
+        "single_class=0 or 0.5 for queries of one class, which are left out otherwise"
+    )
     source = "Zhu et al., Optimized Cost per Click in Taobao Display Advertising, KDD 2017"
     best_for = "click-through models: ranks within a user's list, blind to how users differ"
     examples = (Example("GAUC", (1, 0, 1, 0), "3 / 4"),)
@@ -92,7 +126,7 @@ class GAUC(AUC, aliases=("gAUC", "GroupAUC")):
 
     def weight(self, lists: Lists) -> Array:
         """The weight of each query."""
-        relevant, other = (total(c) for c in self.classes(lists))
+        relevant, other = (total(c) for c in self.classes(lists.top(self.cutoff)))
         return {
             "length": relevant + other,
             "positives": relevant,
@@ -101,15 +135,153 @@ class GAUC(AUC, aliases=("gAUC", "GroupAUC")):
         }[self.weights]
 
 
-def below(marked: Array, tie_start: Array) -> Array:
-    """How many marked cells have a lower score than each cell; those with the same score count half."""
+class OPA(_Paired, aliases=("OrderedPairAccuracy", "PairAccuracy", "XAUC")):
+    """The share of pairs of different grade in which the better document scores higher."""
+
+    formula = "pairs with the better document above / pairs of different grade"
+    convention = (
+        "a pair with equal scores counts half; tied=0 counts it as wrong (TF-Ranking, which also weighs queries by their pairs: "
+        "weights='pairs'). Only documents that are judged and retrieved are paired; a query without a pair is left out of the mean"
+    )
+    source = "Ordered pair accuracy of TF-Ranking; AUC is the same for two grades"
+    best_for = "graded labels where every pair matters alike, wherever it stands"
+    examples = (
+        Example("OPA", (2, 0, 1), "2 / 3"),
+        Example("OPA(tied=0)", (1, 0, 2), "(1 + 1) / 3", {"scores": [0.5, 0.5, 0.7]}),
+        Example("OPA", (1, 0, 2), "(1 + 1 + 1/2) / 3", {"scores": [0.5, 0.5, 0.7]}),
+    )
+    relevance = "graded"
+
+    tied: Annotated[float, Param("what a pair with equal scores is worth", low=0, high=1)] = 0.5
+    weights: Annotated[Literal["equal", "pairs"], Param("what a query weighs")] = "equal"
+
+    @property
+    def aggregate(self) -> Literal["mean", "weighted"]:
+        """The mean over queries that have pairs, or over pairs."""
+        return "weighted" if self.weights == "pairs" else "mean"
+
+    @property
+    def counts_ties(self) -> bool:
+        """A half is the mean over the orders of a pair."""
+        return self.tied == 0.5
+
+    def pairs(self, lists: Lists) -> Array:
+        """How many pairs of different grade each query has."""
+        return total(lower_graded(lists, np.zeros(lists.rank.shape), tied=1.0))
+
+    def weight(self, lists: Lists) -> Array:
+        """The weight of each query."""
+        return self.pairs(lists) if self.weights == "pairs" else np.ones(len(lists))
+
+    def terms(self, lists: Lists) -> Terms:
+        lower = lower_graded(lists, lists.tie_start, self.tied)
+        return self.of_pairs(lists, {"lower graded below": lower}, self.pairs(lists))
+
+
+class LAUC(_Paired, aliases=("LimitedAUC",)):
+    """The chance that a relevant document stands above a non-relevant one, if all below the top k stand in random order."""
+
+    formula = (
+        "(pairs with the relevant document above, half of the pairs below k) / (relevant · non-relevant)"
+    )
+    convention = (
+        "what is not in the top k shares the place below it, so what was missed counts. Non-relevant are the judged ones; with "
+        "candidates=n all others of n items are, judged or not, as in recommenders. Ties keep the order of the list"
+    )
+    source = "Schröder et al., Setting Goals and Choosing Metrics for Recommender System Evaluations, UCERSTI 2011; AUC of implicit"
+    best_for = "comparing short lists with full rankings by one area"
+    examples = (
+        Example("LAUC@2", (1, 0, 1, 0), "(2 + 1/2) / 4"),
+        Example("LAUC(candidates=1000)@3", (0, None, 1), "(996 + 996/2) / (2 * 998)", {"known": 2}),
+    )
+
+    cutoff: Cutoff = None
+    level: Level = 1.0
+    candidates: Annotated[
+        int | None,
+        Param("how many items there are to rank, judged or not; otherwise the judged ones", low=10),
+    ] = None
+
+    @property
+    def empty(self) -> Any:
+        """One half where there is a pair, and otherwise what is said."""
+        return "varies"
+
+    def terms(self, lists: Lists) -> Terms:
+        relevant, known = lists.relevant(self.level), lists.known(self.level)
+        if self.candidates is None:
+            other = lists.known_judged - known
+            above = running(lists.judged & ~relevant)
+            shown = above[:, -1]
+        else:
+            refuse_more_than(self, self.candidates, lists)
+            other = self.candidates - known
+            above = lists.rank - running(relevant)
+            shown = lists.retrieved - total(relevant)
+        pairs = known * other
+        spared = np.where(relevant, other[:, None] - above, 0.0)
+        missed = (known - total(relevant)) * (other - shown) / 2
+        terms = self.of_pairs(lists, {"relevant": relevant, "non-relevant below": spared}, pairs)
+        base = np.divide(missed, pairs, out=np.zeros(len(lists)), where=pairs > 0)
+        return Terms(lists, terms.factors, pairs, base=base + terms.base, defined=terms.defined)
+
+
+def below(marked: Array, group: Array, tied: float = 0.5, part: Array | None = None) -> Array:
+    """How many marked cells have a lower score than each cell; those with the same score count ``tied``.
+
+    Cells of one ``group`` share their score and stand together. Where there are parts, cells are counted in
+    their own part only.
+    """
     so_far = running(marked)
-    fresh = np.hstack([np.ones((len(marked), 1), bool), tie_start[:, 1:] != tie_start[:, :-1]])
-    last = np.hstack([fresh[:, 1:], np.ones((len(marked), 1), bool)])
-    before = np.maximum.accumulate(np.where(fresh, so_far - marked, 0.0), axis=1)
-    # a group's last running count, carried back to its first cell: counts never fall, so a minimum from the right
-    upto = np.minimum.accumulate(np.where(last, so_far, np.inf)[:, ::-1], axis=1)[:, ::-1]
-    return np.asarray(so_far[:, -1:] - upto + (upto - before) / 2)
+    parts = np.zeros(group.shape) if part is None else part
+    new_part = parts[:, 1:] != parts[:, :-1]
+    new_group = new_part | (group[:, 1:] != group[:, :-1])
+    edge = np.ones((len(marked), 1), bool)
+    before = np.maximum.accumulate(np.where(np.hstack([edge, new_group]), so_far - marked, 0.0), axis=1)
+    upto = _carried_back(so_far, np.hstack([new_group, edge]))
+    return np.asarray(_carried_back(so_far, np.hstack([new_part, edge])) - upto + tied * (upto - before))
 
 
-__all__ = ["AUC", "GAUC"]
+def _carried_back(so_far: Array, last: Array) -> Array:
+    """The running count at the last cell of a stretch, in all its cells; counts never fall, so a minimum from the right."""
+    return np.minimum.accumulate(np.where(last, so_far, np.inf)[:, ::-1], axis=1)[:, ::-1]
+
+
+def lower_graded(lists: Lists, group: Array, tied: float) -> Array:
+    """How many documents of a lower grade score below each document, both judged; equal scores count ``tied``.
+
+    Two grades differ first at one bit of their places in the order of grades, so each pair is counted at
+    one bit: among documents alike in the bits above it, those with the bit are the better ones.
+    """
+    distinct, number = np.unique(lists.grade, return_inverse=True)
+    number = number.reshape(lists.grade.shape)
+    count = np.zeros(number.shape)
+    for bit in range((len(distinct) - 1).bit_length()):
+        above = number >> (bit + 1)
+        order = np.argsort(above, axis=1, kind="stable")
+        better = lists.judged & (number >> bit & 1 == 1)
+        worse, ties, part = (
+            np.take_along_axis(cells, order, axis=1) for cells in (lists.judged & ~better, group, above)
+        )
+        found = np.empty(number.shape)
+        np.put_along_axis(found, order, below(worse, ties, tied, part), axis=1)
+        count += np.where(better, found, 0.0)
+    return count
+
+
+def listed(lists: Lists) -> Array:
+    """How many documents of each query were returned or judged."""
+    return np.asarray(lists.retrieved + lists.known_judged - total(lists.judged))
+
+
+def refuse_more_than(metric: Metric, candidates: int, lists: Lists) -> None:
+    """One clear line where a query has more documents than there are said to be."""
+    most = int(listed(lists).max(initial=0))
+    if most > candidates:
+        raise InputError(
+            f"{metric}: a query has {most} documents returned or judged, more than candidates={candidates}; "
+            "say how many items there are to rank"
+        )
+
+
+__all__ = ["AUC", "GAUC", "LAUC", "OPA"]

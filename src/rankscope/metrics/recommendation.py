@@ -2,4 +2,251 @@
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from functools import cached_property
+from typing import Annotated, Literal
+
+import numpy as np
+
+from rankscope.declared import Param
+from rankscope.lists import Array, Lists, by_rank, running, total
+from rankscope.metrics.base import (
+    Cutoff,
+    Example,
+    JudgedOnly,
+    Level,
+    MaxGrade,
+    Metric,
+    NeededCutoff,
+    Terms,
+    gains,
+    refuse_grades_above,
+)
+from rankscope.metrics.relevance import _Binary
+
+
+class PFound(Metric, aliases=("pFound",)):
+    """The chance that a reader who may give up at any document is satisfied before that."""
+
+    formula = (
+        "sum of look(rank) · satisfied(rank), look(1) = 1, look(r + 1) = look(r) · (1 - satisfied(r)) · decay"
+    )
+    convention = (
+        "a grade is the chance of being satisfied itself, so grades go from 0 to 1 (CatBoost); max_grade=4 divides by it, and "
+        "stops='exponential' takes (2^grade - 1) / 2^max_grade, as ERR does"
+    )
+    source = "Gulin, Karpovich, Raskovalov and Segalovich, Yandex at ROMIP 2009; CatBoost PFound"
+    best_for = "search where one good answer ends the search and patience is short"
+    examples = (
+        Example("PFound", (0.4, 0, 1), "0.4 + 0.6 * 0.85 * 0.85"),
+        Example("PFound(max_grade=4)@2", (2, 4, 4), "1/2 + 1/2 * 0.85"),
+    )
+    relevance = "graded"
+
+    cutoff: Cutoff = None
+    decay: Annotated[
+        float, Param("the chance of reading on after a document that did not satisfy", low=0, high=1)
+    ] = 0.85
+    max_grade: MaxGrade = 1.0
+    stops: Annotated[
+        Literal["linear", "exponential"],
+        Param("the chance that a document satisfies: grade / max_grade, or (2^grade - 1) / 2^max_grade"),
+    ] = "linear"
+    judged_only: JudgedOnly = False
+
+    def terms(self, lists: Lists) -> Terms:
+        refuse_grades_above(self, lists, self.max_grade)
+        most = self.max_grade if self.stops == "linear" else 2.0**self.max_grade
+        satisfied = np.where(lists.shown, gains(lists.grade, self.stops), 0.0) / most
+        # documents nobody judged, in the gaps between ranks, satisfy nobody and cost patience all the same
+        patience = by_rank(lambda r: self.decay ** (r - 1), lists.rank)
+        stays = np.cumprod(1.0 - satisfied, axis=1)
+        unsatisfied = np.hstack([np.ones((len(lists), 1)), stays[:, :-1]])
+        return Terms(lists, {"satisfied here": satisfied, "not before": unsatisfied, "still reads": patience})
+
+
+class RelevantPosition(Metric, aliases=("AverageRelevancePosition", "ARP")):
+    """The mean rank of the relevant documents that were returned, each weighted by its grade."""
+
+    formula = "sum of rank · grade / sum of grade, over the documents returned"
+    convention = (
+        "lower is better. Of documents that were not returned it knows nothing, so compare rankings of the same documents; without any "
+        "grade above 0 it is undefined. Not the average popularity of recommendations, which is called ARP too"
+    )
+    source = "Wang et al., The LambdaLoss Framework, CIKM 2018; TF-Ranking ARPMetric"
+    best_for = "re-rankers of one candidate list, where a rank has a plain meaning"
+    examples = (Example("ARP", (2, 0, 1), "(2 * 1 + 1 * 3) / 3"),)
+    relevance = "graded"
+    better = "lower"
+    bounds = (1.0, float("inf"))
+
+    @property
+    def empty(self) -> None:
+        """Nothing was returned that could have a rank."""
+        return None
+
+    def terms(self, lists: Lists) -> Terms:
+        gain = np.where(lists.shown, gains(lists.grade, "linear"), 0.0)
+        worth = total(gain)
+        return Terms(lists, {"grade": gain, "rank": lists.rank}, worth, defined=worth > 0)
+
+
+class HitCount(_Binary, aliases=("HitK",)):
+    """How many of the first k documents are relevant, on average."""
+
+    formula = "relevant in the top k"
+    convention = "a number, not a share, and a mean over queries: RecPack's HitK. NumRelRet is the sum over queries, Success is 0 or 1"
+    source = "RecPack HitK"
+    best_for = "what a user meets on a page, where its length is fixed"
+    examples = (Example("HitCount@3", (1, 0, 1, 1), "2"),)
+    positions = False
+
+    cutoff: NeededCutoff = None
+
+    @property
+    def additive(self) -> bool:
+        """A position earns by itself."""
+        return True
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """At most k."""
+        return (0.0, float(self.cutoff or 0))
+
+    def terms(self, lists: Lists) -> Terms:
+        return Terms(lists, {"relevant": self.relevant(lists)})
+
+
+class FallOut(_Binary, aliases=("Fallout", "FalsePositiveRate")):
+    """The share of the non-relevant documents that the first k hold."""
+
+    formula = "judged non-relevant in the top k / judged non-relevant"
+    convention = "lower is better; documents nobody judged are neither here nor there, and a query without any non-relevant one scores 0"
+    source = "van Rijsbergen, Information Retrieval, 1979; torchmetrics RetrievalFallOut"
+    best_for = "recall's counterpart where all candidates are labelled"
+    better = "lower"
+    examples = (Example("FallOut@2", (1, 0, 0, 1, 0), "1 / 3"),)
+    positions = False
+
+    cutoff: NeededCutoff = None
+
+    @property
+    def additive(self) -> bool:
+        """A position earns by itself, or costs."""
+        return True
+
+    @property
+    def settled_by_grade(self) -> bool:
+        """Not where a document without a grade, which costs nothing, is tied with one that is not relevant."""
+        return False
+
+    def terms(self, lists: Lists) -> Terms:
+        other = lists.judged & ~self.relevant(lists)
+        return Terms(lists, {"non-relevant": other}, lists.known_judged - self.known(lists))
+
+
+class _OverCutoffs(_Binary):
+    """A mean over the cutoffs 1 to k: what a relevant document adds at each of them depends on its rank alone."""
+
+    cutoff: NeededCutoff = None
+
+    @property
+    def additive(self) -> bool:
+        """A position earns by itself."""
+        return True
+
+    @property
+    def k(self) -> int:
+        return int(self.cutoff or 1)
+
+
+class MeanP(_OverCutoffs, aliases=("MeanPrecision",)):
+    """Precision at 1, at 2 and so on to k, averaged."""
+
+    formula = "(P@1 + P@2 + ... + P@k) / k"
+    convention = (
+        "every cutoff counts, also those at ranks that are not relevant, so it is no average precision though Elliot calls it MAP; a "
+        "perfect list with one relevant document stays below 1"
+    )
+    source = "Elliot MAP"
+    best_for = "numbers of Elliot, to compare with"
+    examples = (Example("MeanP@3", (1, 0, 1), "(1 + 1/2 + 2/3) / 3"),)
+
+    @cached_property
+    def _from(self) -> list[float]:
+        """The sum of 1/j for j from each rank to k; rank 0 is not used."""
+        sums = [0.0]
+        for rank in range(self.k, 0, -1):
+            sums.append(sums[-1] + 1.0 / rank)
+        return sums[:0:-1]
+
+    def terms(self, lists: Lists) -> Terms:
+        share = by_rank(lambda r: self._from[r - 1] if r <= self.k else 0.0, lists.rank)
+        return Terms(lists, {"relevant": self.relevant(lists), "1/rank summed to k": share}, float(self.k))
+
+
+class MeanR(_OverCutoffs, aliases=("MeanRecall", "MAR")):
+    """Recall at 1, at 2 and so on to k, averaged."""
+
+    formula = "(R@1 + R@2 + ... + R@k) / k"
+    convention = "every cutoff counts; known relevant documents divide it, so more of them than k keep it low (Elliot's MAR)"
+    source = "Elliot MAR"
+    best_for = "recall that rewards what comes early"
+    examples = (Example("MeanR@3", (1, 0, 1), "(1/4 + 1/4 + 2/4) / 3", {"known": 4}),)
+
+    def terms(self, lists: Lists) -> Terms:
+        cutoffs = np.maximum(self.k - lists.rank + 1.0, 0.0)
+        return Terms(
+            lists,
+            {"relevant": self.relevant(lists), "cutoffs that hold it": cutoffs},
+            self.k * self.known(lists),
+        )
+
+
+class pAUC(Metric, aliases=("PAUC", "PartialAUC"), at="negatives"):
+    """The share of pairs of a relevant document and one of the first k non-relevant ones that are in order."""
+
+    formula = "sum over relevant documents found of max(k - non-relevant above, 0) / (k · known relevant)"
+    convention = (
+        "k counts non-relevant documents, not ranks, and what nobody judged is non-relevant; a list with fewer than k of them is scored "
+        "as if they followed"
+    )
+    source = "Dodd and Pepe, Partial AUC Estimation and Regression, Biometrics 2003; PAUC of RecTools"
+    best_for = "the left edge of the ROC curve: few false alarms allowed"
+    examples = (Example("pAUC@2", (1, 0, 1, 0, 1), "(2 + 1 + 0) / (2 * 3)"),)
+
+    negatives: Annotated[
+        int | None, Param("how many non-relevant documents to look at", low=1, needed=True)
+    ] = None
+    level: Level = 1.0
+    judged_only: JudgedOnly = False
+
+    def counted(self, lists: Lists) -> tuple[Array, Array]:
+        """The relevant documents to look at, and how many there are at most."""
+        return lists.relevant(self.level), lists.known(self.level)
+
+    def terms(self, lists: Lists) -> Terms:
+        relevant, known = self.counted(lists)
+        k = float(self.negatives or 0)
+        above = lists.rank - running(lists.relevant(self.level))
+        spared = np.where(relevant, np.maximum(k - above, 0.0), 0.0)
+        return Terms(lists, {"relevant": relevant, "non-relevant below": spared}, k * known)
+
+
+class pAP(pAUC, aliases=("PAP", "pAp"), at="negatives"):
+    """The same for the first k relevant documents only: of both kinds, those that a reader of k would meet."""
+
+    formula = "sum over the first k relevant documents of max(k - non-relevant above, 0) / (k · min(k, known relevant))"
+    convention = "k counts relevant and non-relevant documents alike, not ranks; what nobody judged is non-relevant. It is no average precision"
+    source = "Budhiraja et al., Rich-Item Recommendations for Rich-Users, 2020 (pAp@k); PAP of RecTools"
+    best_for = "users with many relevant items and a short list"
+    examples = (Example("pAP@2", (1, 0, 1, 0, 1), "(2 + 1) / (2 * 2)"),)
+
+    def counted(self, lists: Lists) -> tuple[Array, Array]:
+        """The first k relevant documents."""
+        relevant, k = lists.relevant(self.level), float(self.negatives or 0)
+        return relevant & (running(relevant) <= k), np.minimum(lists.known(self.level), k)
+
+
+__all__ = [
+    "FallOut", "HitCount", "MeanP", "MeanR", "PFound", "RelevantPosition", "pAP", "pAUC",
+]  # fmt: skip

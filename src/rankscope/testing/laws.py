@@ -179,6 +179,8 @@ def monotone(metric: Metric, cases: Sequence[Case]) -> Breach | None:
 def empty(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     """An empty ranking scores what `empty` says."""
     said = metric.empty
+    if said == "varies":
+        return None
     if said == "judgments":
         return compared(metric, cases, lambda case: [case.cut(0)], same)
     cases = [case.cut(0) for case in cases]

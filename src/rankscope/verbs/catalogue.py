@@ -258,6 +258,8 @@ def _empty(m: Metric) -> str:
         return "undefined: left out of the mean, and counted"
     if m.empty == "judgments":
         return "as the judgments say, whatever is returned"
+    if m.empty == "varies":
+        return "as if all that is judged shared the last place"
     return f"scores {m.empty:g}"
 
 
