@@ -4,12 +4,19 @@ PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3.14 py
 VENV ?= .venv
 BIN := $(VENV)/bin
 
+# tools that some tests compare with: what cannot be had here is left out, and its tests are skipped
+WHEELS := -m pip install -qqq --only-binary :all:
+PEERS = $(shell $(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["parity"])')
+# RecTools and RePlay need an older numpy, and so an environment of their own and a Python that it was built for
+RECOMMENDERS := .venv-recommenders
+OLDER = $(firstword $(shell for p in python3.11 python3.12; do command -v $$p; done) $(PYTHON))
+
 .PHONY: demo test lint bench docs clean
 
 demo: $(VENV)/.run
 	@$(BIN)/rankscope demo
 
-test: $(VENV)/.test
+test: $(VENV)/.test $(RECOMMENDERS)/.test
 	$(BIN)/python -m pytest $(ARGS)
 
 lint: $(VENV)/.test
@@ -34,9 +41,20 @@ $(VENV)/.run: $(BIN)/python pyproject.toml
 
 $(VENV)/.test: $(VENV)/.run
 	$(BIN)/python -m pip install --quiet --group test
-	@$(BIN)/python -m pip install --quiet --only-binary :all: --group frames --group parity || \
-	  echo "no ready-made packages of pandas, duckdb, pytrec_eval or scikit-learn here: the tests against them will be skipped"
+	@$(BIN)/python $(WHEELS) --group frames 2>/dev/null || \
+	  echo "no ready-made packages of pandas, duckdb or pyarrow here: the tests against them will be skipped"
+	@$(BIN)/python $(WHEELS) $(filter torch==%,$(PEERS)) 2>/dev/null || echo "no ready-made package of torch here"
+	@$(BIN)/python $(WHEELS) --group parity 2>/dev/null || for peer in $(PEERS); do \
+	  $(BIN)/python $(WHEELS) $$peer 2>/dev/null || echo "no ready-made package of $$peer here: the tests against it will be skipped"; \
+	done
+	@touch $@
+
+$(RECOMMENDERS)/.test: pyproject.toml
+	@mkdir -p $(RECOMMENDERS)
+	@{ $(OLDER) -m venv $(RECOMMENDERS) && $(RECOMMENDERS)/bin/python -m pip install -qqq --upgrade "pip>=25.1" && \
+	  $(RECOMMENDERS)/bin/python $(WHEELS) --group recommenders; } >/dev/null 2>&1 || \
+	  echo "no ready-made packages of rectools or replay-rec here: the tests against them will be skipped"
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(RECOMMENDERS) .pytest_cache .mypy_cache .ruff_cache .hypothesis

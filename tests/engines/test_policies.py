@@ -46,7 +46,11 @@ METRICS = [
         )
     ),
 ]
-METRICS = [metric for metric in METRICS if not metric.needs & SEVERAL and top_grade(metric) >= 2 and not hasattr(metric, "candidates")]  # the former are read from tables alone
+METRICS = [
+    metric
+    for metric in METRICS
+    if not metric.needs & SEVERAL and top_grade(metric) >= 2 and not hasattr(metric, "candidates")
+]  # the former are read from tables alone
 
 
 def frame(rows: Rows, value: str) -> pl.DataFrame:

@@ -189,7 +189,6 @@ ORDER = "the order is rankscope evaluate QRELS RUN..."
     [
         (read_qrels, PLAIN, f"a: this is a TREC run (6 columns: query Q0 document rank score tag), not qrels; {ORDER}"),
         (read_run, "1 0 d 1\n", f"a: these are TREC qrels (4 columns: query iteration document grade), not a run; {ORDER}"),
-        (read_qrels, "1 A B d 1\n", "a: these look like preference judgments (5 columns: query judge group document level), which are not read; a TREC qrels line has 4 (query iteration document grade)"),
         (read_run, "1 Q0 d 1 2.5\n" * 2, "a line 1: 5 columns, a TREC run line has 6 (query Q0 document rank score tag): '1 Q0 d 1 2.5' (2 such lines, and no good one)"),
         (read_run, "hello world\n", "a: not a run: most lines have 2 columns, like 'hello world'; a TREC run has lines like '301 Q0 FT911-3 1 12.4 bm25'"),
         (read_qrels, "hello\n", "a: not qrels: most lines have 1 column, like 'hello'; TREC qrels have lines like '301 0 FT911-3 1'"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -51,6 +52,8 @@ def judged(cases: list[Case], metric: Metric, ties: str, turn: int = 0) -> Judge
 
 
 def value(data: Judged, metric: Metric, ties: str) -> Any:
+    if ties in {"trec", "docid", "input"}:  # one order: no metric may see that its documents are tied
+        data = replace(data, tie_start=data.rank, tie_size=np.ones_like(data.tie_size))
     return scored(data, [metric], ties, None, 0)[0].value
 
 

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import rankscope as rs
+from rankscope.declared import Table
 from rankscope.metrics import CATALOGUE, parse_many
+from rankscope.metrics.buckley import G, RnDCG, nDCGRel
 from rankscope.testing import variants
 
 if os.environ.get("RANKSCOPE_REQUIRE_PARITY"):
@@ -42,7 +44,7 @@ def named() -> dict[str, Any]:
     for metric in metrics:
         name = metric.trec_name()
         # lists of values, as in 11pt_avg_.25,.5 or ndcg_1=3, are more than this tool can be asked for
-        listed = name is not None and (name.startswith("11pt_avg_") or "=" in name)
+        listed = name is not None and ("," in name or "=" in name or name.startswith("11pt_avg_"))
         if name is not None and not listed and request(name) and parse_many(name)[0][1] == metric:
             # 9.0.8 rounds the documents of a recall in its own way
             out[name] = metric.having(**{"compat": 9} if hasattr(metric, "compat") else {})
@@ -89,7 +91,7 @@ def test_same_number_for_every_query(seed: int, scores: int) -> None:
 
 
 def test_enough_names_are_compared() -> None:
-    assert len(NAMED) > 60
+    assert len(NAMED) > 95
     assert {
         "map",
         "gm_map",
@@ -101,4 +103,21 @@ def test_enough_names_are_compared() -> None:
         "Rprec",
         "recip_rank",
         "iprec_at_recall_0.50",
+        *("G", "binG", "Rndcg", "ndcg_rel", "utility", "set_map", "set_relative_P", "relative_P_5"),
+        *("Rprec_mult_0.20", "num_nonrel_judged_ret"),
     } <= set(NAMED)
+
+
+@pytest.mark.parametrize("gain", [{1: 3, 2: 9}, {1: 5, 2: 1, 3: 2}, {3: 100}], ids=str)
+def test_gains_are_grades_by_another_name(gain: dict[int, int]) -> None:
+    """Given the gains as grades, the other tool says the same of the measures that take gains."""
+    qrels, run = world(3, 10_000)
+    renamed = {query: {doc: gain.get(x, x) for doc, x in docs.items()} for query, docs in qrels.items()}
+    named = {
+        name: cls(gain=Table.of(gain)) for name, cls in (("G", G), ("Rndcg", RnDCG), ("ndcg_rel", nDCGRel))
+    }
+    ours = rs.evaluate(qrels, run, list(named.values())).runs[0]
+    theirs = pytrec_eval.RelevanceEvaluator(renamed, set(named)).evaluate(run)
+    for name, metric in named.items():
+        expected = [theirs[query][name] for query in ours.query_ids]
+        assert ours.values[metric].tolist() == pytest.approx(expected, abs=1e-12), name

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankscope as rs
-from rankscope.declared import parameters
+from rankscope.declared import parameters, required
 from rankscope.errors import InputError
 from rankscope.lists import Lists
 from rankscope.metrics import (
@@ -158,7 +158,7 @@ def test_each_metric_once() -> None:
         ("OPA@5", "OPA has no cutoff, write it without @5"),
         ("nDCG(cutof=5)", "not cutof, did you mean cutoff?"),
         ("nDCG(k=5)", "nDCG takes cutoff, gain"),
-        ("nDCG(gain=cubic)", "gain is one of 'linear', 'exponential' or a table like {1: 3, 2: 9}"),
+        ("nDCG(gain=cubic)", "gain is one of 'linear', 'exponential', 'binary' or a table like {1: 3, 2: 9}"),
         ("nDCG(gain={})", "a table like"),
         ("nDCG(gain={1: -1})", "grades and gains are 0 or more"),
         ("nDCG(discount={0: 1})", "ranks are whole numbers from 1"),
@@ -216,8 +216,13 @@ def test_different_metrics_differ() -> None:
 def test_every_alias_reads_as_its_class() -> None:
     for cls in OURS:
         for name in (cls.__name__, *cls.aliases):
-            at = {"cutoff": "@10", "recall": "@0.5", "negatives": "@10", "multiple": "@0.5"}[cls.at] if cls.at in parameters(cls) else ""
-            assert type(parse(name + at)) is cls
+            at = (
+                {"cutoff": "@10", "recall": "@0.5", "negatives": "@10", "multiple": "@0.5"}[cls.at]
+                if cls.at in parameters(cls)
+                else ""
+            )
+            more = "(max_grade=4)" if "max_grade" in required(cls) else ""
+            assert type(parse(name + more + at)) is cls
 
 
 def test_classes_and_metrics_can_be_cut() -> None:

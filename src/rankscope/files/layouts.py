@@ -32,6 +32,12 @@ class Layout:
         return {name: types.get(name, pl.String) for name in self.names}
 
     @property
+    def kept(self) -> list[str]:
+        """The columns that a table keeps."""
+        used = ("query_id", "doc_id", self.number, "rank", "iteration", "subgroup")
+        return [name for name in used if name in self.names]
+
+    @property
     def needed(self) -> list[str]:
         """The columns without which a line is no row."""
         return [name for name in self.names if name not in self.optional]
@@ -42,6 +48,12 @@ RUN = Layout(
 )
 QRELS = Layout("qrels", ("query_id", "iteration", "doc_id", "grade"), "grade", QRELS_LINE)
 PRELS = Layout("qrels", ("query_id", "doc_id", "grade", "method", "inclusion"), "grade", QRELS_LINE)
+PREFS = Layout(
+    "qrels",
+    ("query_id", "iteration", "subgroup", "doc_id", "grade"),
+    "grade",
+    "a line of TREC preferences has 5 (query judge part document grade)",
+)
 RUN3 = Layout(
     "run", ("query_id", "doc_id", "rank"), "rank", "an MS MARCO run line has 3 (query document rank)"
 )
@@ -85,10 +97,9 @@ def layout_of(raw: Raw, what: str, lines: list[bytes]) -> Layout:
         raise InputError(
             f"{raw.label}: this is a TREC run (6 columns: query Q0 document rank score tag), not qrels; {ORDER}"
         )
-    if what == "qrels" and width == 5 and is_number(typical[4]) and not is_number(typical[3]):
+    if what == "run" and width == 5 and is_number(typical[4]) and not is_number(typical[3]):
         raise InputError(
-            f"{raw.label}: these look like preference judgments (5 columns: query judge group document level), "
-            f"which are not read; {QRELS_LINE}"
+            f"{raw.label}: these are TREC preferences (5 columns: query judge part document grade), not a run; {ORDER}"
         )
     if width == 3 and is_number(typical[2]):
         return _three(raw, what, split)
@@ -97,8 +108,8 @@ def layout_of(raw: Raw, what: str, lines: list[bytes]) -> Layout:
             f"{raw.label}: not {'a run' if what == 'run' else 'qrels'}: most lines have {count(width, 'column')}, "
             f"like {shown(b' '.join(typical).decode('utf-8', 'replace'))}; {EXPECTED[what]}"
         )
-    if what == "qrels" and width == 5 and _is_prels(split):
-        return PRELS
+    if what == "qrels" and width == 5:
+        return _five(raw, [fields for fields in split if len(fields) == 5])
     return RUN if what == "run" else QRELS
 
 
@@ -116,8 +127,34 @@ def _three(raw: Raw, what: str, split: list[list[bytes]]) -> Layout:
     return RUN3
 
 
-def _is_prels(split: list[list[bytes]]) -> bool:
-    """Column 2 names documents and column 5 is a probability, where plain qrels have few values in column 2."""
-    rows = [fields for fields in split if len(fields) == 5]
-    numbers = all(is_number(f[2]) and is_number(f[4]) and 0 <= float(f[4]) <= 1 for f in rows)
-    return numbers and len({(f[0], f[1]) for f in rows}) > len({(f[0], f[2]) for f in rows})
+def _five(raw: Raw, rows: list[list[bytes]]) -> Layout:
+    """Tell preferences, prels and plain qrels with a column more by where the numbers are and what is repeated."""
+    fits = {
+        PRELS: [is_number(f[2]) and is_number(f[4]) and 0 <= float(f[4]) <= 1 for f in rows],
+        QRELS: [is_number(f[3]) for f in rows],
+        PREFS: [is_number(f[4]) for f in rows],
+    }
+    most = max(map(sum, fits.values()))
+    if 2 * most <= len(rows):
+        return QRELS  # whose faults are named
+    likely = [layout for layout, fit in fits.items() if sum(fit) == most]
+    if PRELS in likely and _is_prels(rows):
+        return PRELS
+    if QRELS not in likely:
+        return PREFS
+    if PREFS not in likely:
+        return QRELS
+    # a judgment stands once for each document, while preferences take two documents or more
+    once = len({(f[0], f[1], f[2]) for f in rows}) / len(rows)
+    if 0.6 < once < 0.9:
+        raise InputError(
+            f"{raw.label}: 5 columns, which may be TREC preferences (query judge part document grade) or qrels with a column more "
+            "(query iteration document grade ...): leave out the column that is not used, or write a header: query_id doc_id grade"
+        )
+    return QRELS if once >= 0.9 else PREFS
+
+
+def _is_prels(rows: list[list[bytes]]) -> bool:
+    """Column 2 names documents, each once, where qrels and preferences have few values there."""
+    documents = len({(f[0], f[1]) for f in rows})
+    return documents >= 0.9 * len(rows) and documents > len({(f[0], f[2]) for f in rows})

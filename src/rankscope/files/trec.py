@@ -1,4 +1,4 @@
-"""TREC runs and qrels: six or four columns apart by any whitespace.
+"""TREC runs, qrels and preferences: six, four or five columns apart by any whitespace.
 
 Nearly every file has one single separator throughout, and goes through Polars as it lies on disk.
 Any sign that a line differs sends the whole file through ``_tidy``, which makes it so.
@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from rankscope.errors import InputError
-from rankscope.files.layouts import PRELS, QRELS3, RUN3, Layout, head_lines, layout_of
+from rankscope.files.layouts import PREFS, PRELS, QRELS3, RUN3, Layout, head_lines, layout_of
 from rankscope.files.notes import (
     EXPECTED,
     Found,
@@ -88,10 +88,13 @@ def _finish_qrels(parsed: _Parsed, layout: Layout, source: Source) -> Qrels:
     if layout is PRELS:
         title = "TREC prels (query document grade method probability)"
         found.notes.append("columns 4 and 5 (sampling method, inclusion probability) are not used")
+    if layout is PREFS:
+        title = "TREC preferences"
+        found.notes.append("columns 2 and 3 name the judge and the part of the judge's preferences")
     if layout is QRELS3:
         title = "headerless qrels of 3 columns"
         found.notes.append("no header and 3 columns: taken as query, document, grade")
-    columns = [c for c in ("query_id", "doc_id", "grade", "iteration") if c in frame.columns]
+    columns = [c for c in ("query_id", "doc_id", "grade", "iteration", "subgroup") if c in frame.columns]
     return made_qrels(frame.select(columns), source, found, title)
 
 
@@ -134,7 +137,7 @@ def _regular(raw: Raw, layout: Layout, separator: str, first: bytes) -> _Parsed 
         return None
     if not is_regular(raw.head[: raw.head.rfind(b"\n") + 1], separator, wide, tag):
         return None
-    keep = [c for c in ("query_id", "doc_id", layout.number, "rank", "iteration") if c in layout.names]
+    keep = layout.kept
     with ThreadPoolExecutor(1) as other:
         regular = other.submit(is_regular, raw.feed, separator, wide, tag)
         try:
@@ -182,7 +185,7 @@ def _scanned(raw: Raw, layout: Layout, separator: str, first: bytes, comment: st
     """Parse with one separator; None where a row is not sound, or looks like a comment that was not expected."""
     tag = first.split()[5].decode("utf-8", "replace") if "tag" in layout.names else None
     other = " " if separator == "\t" else "\t"
-    keep = [c for c in ("query_id", "doc_id", layout.number, "rank", "iteration") if c in layout.names]
+    keep = layout.kept
     # every column is asked for, also a run's second: only then does the parser tell of columns beyond
     sound = ~pl.col("doc_id").str.contains(other, literal=True)
     for name in set(layout.needed).difference(keep, {"tag"}):

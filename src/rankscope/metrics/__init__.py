@@ -28,13 +28,13 @@ from rankscope.metrics.recommendation import *
 from rankscope.metrics.relevance import *
 from rankscope.metrics.sets import *
 from rankscope.metrics.stopping import *
-from rankscope.metrics.trec import OFFICIAL, parse_trec
+from rankscope.metrics.trec import SETS, parse_trec
 
 CATALOGUE: dict[str, type[Metric]] = Metric.catalogue
 
 DEFAULT = ("nDCG@10", "AP", "RR@10", "R@100", "P@10", "Judged@10")
 
-NICKNAMES = ("official", "all_trec")
+NICKNAMES = tuple(SETS)
 
 FAMILIES = (
     "relevance", "gain", "browsing", "stopping", "pooled", "diversity", "pairs", "accuracy", "labels", "recommendation",
@@ -89,13 +89,8 @@ def _split(text: str) -> list[str]:
 
 
 def _read(text: str) -> list[tuple[str, Metric]]:
-    if text == "official":
-        return [pair for name in OFFICIAL for pair in _read(name)]
-    if text == "all_trec":
-        names = dict.fromkeys(
-            spec.name for cls in CATALOGUE.values() for spec in cls.__dict__.get("trec", ())
-        )
-        return [pair for name in names for pair in _read(name)]
+    if text in SETS:
+        return [pair for name in SETS[text] for pair in _read(name)]
     named = parse_trec(text, CATALOGUE)
     if named is not None and (len(named) > 1 or text not in CATALOGUE):
         return [(metric.trec_name() or text, metric) for metric in named]

@@ -108,7 +108,7 @@ class Metric(Declared, kind="metric"):
 
     @property
     def empty(self) -> float | Literal["judgments", "varies"] | None:
-        """The value of an empty ranking: a number, None (undefined), "judgments" (as the judgments say, whatever is returned), or "varies" (what was not returned has the last place, so it depends on the query)."""
+        """The value of an empty ranking: a number, None (undefined), "judgments" (as the judgments say, whatever is returned), or "varies" (it depends on the query)."""
         return 0.0
 
     @property

@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from rankscope.declared import Param
-from rankscope.lists import Array, Lists, by_rank
+from rankscope.declared import Param, Table
+from rankscope.errors import InputError
+from rankscope.lists import Array, Lists, by_rank, each, total
 from rankscope.metrics.base import (
     Cutoff,
     Example,
@@ -19,7 +20,9 @@ from rankscope.metrics.base import (
     gains,
     refuse_grades_above,
 )
-from rankscope.metrics.trec import TrecName
+from rankscope.metrics.trec import RbpName, TrecName
+
+Persistence = Annotated[float, Param("the chance of going on to the next document", low=0, high=1)]
 
 
 class ERR(Metric, aliases=("ExpectedReciprocalRank",)):
@@ -61,10 +64,10 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
         Example("RBP(p=0.5)", (1, 0, 1), "0.5 * (1 + 0.25)"),
         Example("RBP(max_grade=2, p=0.5)", (2, 0, 1), "0.5 * (1 + 0.25 / 2)"),
     )
-    trec = (TrecName("rbp", fixed={"p": 0.9, "max_grade": "query"}),)
+    trec = (RbpName("rbp", fixed={"p": 0.9, "max_grade": "query"}, sets="gain"),)
 
     cutoff: Cutoff = None
-    p: Annotated[float, Param("the chance of going on to the next document", low=0, high=1)] = 0.8
+    p: Persistence = 0.8
     level: Level = 1.0
     max_grade: Annotated[
         float | Literal["query"] | None,
@@ -74,15 +77,47 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
             also={"max_rel": {}},
         ),
     ] = None
+    gain: Annotated[
+        Table | None,
+        Param(
+            "what a grade is worth before it is divided by max_grade: a table such as {1: 1, 2: 3}; a grade missing from it is "
+            "worth itself"
+        ),
+    ] = None
     judged_only: JudgedOnly = False
+
+    def check(self) -> None:
+        """Gains go from nothing to the top of the scale."""
+        if self.gain is None:
+            return
+        if any(grade < 0 or worth < 0 for grade, worth in self.gain):
+            raise InputError(f"RBP(gain={self.gain!r}): grades and gains are 0 or more")
+        most = max(worth for _, worth in self.gain)
+        if self.max_grade != "query" and most > float(self.max_grade or 1):
+            raise InputError(
+                f"RBP(gain={self.gain!r}): a gain of {most:g} is above {'max_grade=' if self.max_grade else ''}"
+                f"{float(self.max_grade or 1):g}; say RBP(gain={self.gain!r}, max_grade={most:g}) or max_grade='query'"
+            )
+
+    @property
+    def additive(self) -> bool:
+        """A position earns by its own gain and rank."""
+        return True
+
+    @property
+    def monotone(self) -> bool:
+        """Not under a table, which may value a better grade less, if only one that it leaves out."""
+        return self.gain is None
 
     @property
     def relevance(self) -> Literal["binary", "graded"]:  # type: ignore[override]
         """Graded where there is a scale to divide by."""
-        return "binary" if self.max_grade is None else "graded"
+        return "binary" if self.max_grade is None and self.gain is None else "graded"
 
     def gained(self, lists: Lists) -> Array:
         """Relevant or not, or the grade as a share of the scale."""
+        if self.gain is not None:
+            return self.of_table(lists, self.gain)
         grade = np.where(lists.judged, lists.grade, 0.0)
         if self.max_grade is None:
             return lists.relevant(self.level).astype(float)
@@ -91,10 +126,91 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
         refuse_grades_above(self, lists, float(self.max_grade))
         return grade / float(self.max_grade)
 
+    def of_table(self, lists: Lists, table: Table) -> Array:
+        """Gains from a table, as a share of the scale."""
+        gain = np.where(lists.judged, gains(lists.grade, table), 0.0)
+        ideal = lists.ideal
+        best = np.where(ideal.shown & (ideal.grade >= 0), gains(ideal.grade, table), 0.0).max(axis=1)
+        if self.max_grade == "query":
+            # as in trec_eval, the scale holds all of the table and every whole grade up to the query's best
+            left_out = each(lambda g: _largest_outside(table, g), np.maximum(ideal.grade.max(axis=1), 0.0))
+            scale = np.maximum(np.maximum(best, left_out), max(1.0, *(worth for _, worth in table)))
+            return np.asarray(gain / scale[:, None])
+        most = float(np.max(best, initial=0.0))
+        if most > float(self.max_grade or 1):
+            raise InputError(
+                f"{self}: a document gains {most:g}, above {float(self.max_grade or 1):g}; say {self.having(max_grade=most)}"
+            )
+        return gain / float(self.max_grade or 1)
+
     def terms(self, lists: Lists) -> Terms:
-        name = "relevant" if self.max_grade is None else "gain"
-        looks = by_rank(lambda r: (1.0 - self.p) * self.p ** (r - 1), lists.rank)
-        return Terms(lists, {name: self.gained(lists), "looks here": looks})
+        name = "relevant" if self.relevance == "binary" else "gain"
+        return Terms(lists, {name: self.gained(lists), "looks here": looks(self.p, lists.rank)})
 
 
-__all__ = ["ERR", "RBP"]
+class RBPResidual(Metric, aliases=("RBPResid", "RankBiasedPrecisionResidual")):
+    """How much higher rank-biased precision could be, if all that nobody judged were as good as can be."""
+
+    formula = "p^n + (1 - p) · sum over unjudged documents of p^(rank - 1), where n documents were returned"
+    convention = (
+        "p=0.8; documents with a negative grade count as unjudged. All below the end of the list is unknown too (p^n): trec_eval leaves that "
+        "out where every document returned was judged, tail='with_unjudged'"
+    )
+    source = "Moffat and Zobel, Rank-biased precision, TOIS 2008; trec_eval rbp_resid"
+    best_for = "how far rank-biased precision can be trusted: it lies between RBP and RBP plus this"
+    examples = (
+        Example("RBPResidual(p=0.5)", (1, None, 0), "0.5**3 + 0.5 * 0.5"),
+        Example("RBPResidual(p=0.5)@2", (1, None, 0), "0.5**2 + 0.5 * 0.5"),
+    )
+    better = "lower"
+    trec = (TrecName("rbp_resid", fixed={"p": 0.9, "tail": "with_unjudged"}),)
+
+    cutoff: Cutoff = None
+    p: Persistence = 0.8
+    tail: Annotated[
+        Literal["always", "with_unjudged"],
+        Param(
+            "when what lies below the end of the list is counted: always, or only where a document returned was not judged "
+            "(the residual is 0 otherwise)"
+        ),
+    ] = "always"
+
+    @property
+    def settled_by_grade(self) -> bool:
+        """No: among the documents that gain nothing, those judged and those not differ."""
+        return False
+
+    @property
+    def empty(self) -> float:
+        """Everything is unknown where nothing was returned."""
+        return 1.0 if self.tail == "always" else 0.0
+
+    def terms(self, lists: Lists) -> Terms:
+        look = looks(self.p, lists.rank)
+        below = each(lambda n: self.p**n, lists.retrieved)
+        outside = lists.retrieved - total(lists.shown)
+        # what the ranks weigh together, less those of documents in the qrels
+        unseen = np.where(
+            outside > 0, np.maximum(1.0 - below - total(np.where(lists.shown, look, 0.0)), 0.0), 0.0
+        )
+        counts = (self.tail == "always") | (outside > 0) | lists.pooled.any(axis=1)
+        return Terms(
+            lists,
+            {"pooled, without a grade": lists.pooled, "looks here": look},
+            base=below * counts,
+            unjudged=unseen,
+        )
+
+
+def looks(p: float, rank: Array) -> Array:
+    """The share of readers' looks that each rank has."""
+    return by_rank(lambda r: (1.0 - p) * p ** (r - 1), rank)
+
+
+def _largest_outside(table: Table, best: float) -> float:
+    """The largest whole grade up to the best one that a table leaves out."""
+    inside = {grade for grade, _ in table}
+    return next((float(g) for g in range(int(best), 0, -1) if g not in inside), 0.0)
+
+
+__all__ = ["ERR", "RBP", "RBPResidual"]

@@ -2,4 +2,263 @@
 
 from __future__ import annotations
 
-__all__: list[str] = []
+import math
+from typing import Annotated, Literal
+
+import numpy as np
+
+from rankscope.declared import Param
+from rankscope.lists import Array, Lists, by_rank, each, log2_discount, running, total
+from rankscope.metrics.base import Example, Level, Terms
+from rankscope.metrics.gain import _Gained, ideal_gains
+from rankscope.metrics.relevance import _Binary
+from rankscope.metrics.trec import TrecName, pair, two_places
+
+
+def with_gains(name: str) -> tuple[TrecName, ...]:
+    """A name of trec_eval's that takes gains, as in ``G.1=3.5,2=9``."""
+    return (TrecName(name, sets="gain", defaults=("linear",), reads=pair, together=True, plain_too=True),)
+
+
+class RprecMult(_Binary, at="multiple"):
+    """Precision at a multiple of as many documents as there are relevant ones."""
+
+    formula = "relevant in the top c / c, where c = floor(x · R + 0.9)"
+    convention = "x · R is rounded up from a tenth on, as trec_eval does; divides by c also where fewer documents were returned"
+    source = "trec_eval Rprec_mult"
+    best_for = "telling runs that are good at the top from those that are good at depth, at points that fit each query"
+    examples = (Example("RprecMult@0.5", (1, 0, 1, 1), "1 / 2", {"known": 4}),)
+    trec = (
+        TrecName(
+            "Rprec_mult",
+            sets="multiple",
+            defaults=tuple(i / 5 for i in range(1, 11)),
+            reads=float,
+            writes=two_places,
+        ),
+    )
+
+    multiple: Annotated[
+        float | None,
+        Param("how many times the number of known relevant documents", above=0, high=1e6, needed=True),
+    ] = None
+
+    def terms(self, lists: Lists) -> Terms:
+        deep = np.floor(float(self.multiple or 0) * self.known(lists) + 0.9)
+        return Terms(
+            lists, {"relevant": self.relevant(lists), "within x · R": lists.rank <= deep[:, None]}, deep
+        )
+
+
+class BinG(_Binary):
+    """Relevant documents, each worth less the more others stand above it: average precision with a logarithm."""
+
+    formula = (
+        "sum over relevant documents of 1/log2(2 + documents above that are not relevant) / known relevant"
+    )
+    convention = (
+        "unjudged documents count as not relevant; relevant documents above a document take nothing from it"
+    )
+    source = "Buckley's experiments of 2008; trec_eval binG"
+    best_for = "what AP is for, where a miss near the top should weigh less"
+    examples = (Example("BinG", (1, 0, 1), "(1 / log2(2) + 1 / log2(3)) / 2"),)
+    trec = (TrecName("binG"),)
+
+    @property
+    def additive(self) -> bool:
+        """What a document earns depends on those above it."""
+        return False
+
+    def terms(self, lists: Lists) -> Terms:
+        relevant = self.relevant(lists)
+        others = np.where(relevant, lists.rank - running(relevant), 0.0).astype(np.int64)
+        return Terms(
+            lists,
+            {"relevant": relevant, "1/log2(2 + others above)": by_rank(log2_discount, others + 1)},
+            self.known(lists),
+        )
+
+
+class _Normalised(_Gained):
+    """A share of what the ideal ranking gains."""
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """A share of the best there is."""
+        return (0.0, 1.0)
+
+
+class G(_Normalised):
+    """Gain, worth less the further the list has fallen behind the ideal one."""
+
+    formula = "sum of gain(grade) / log2(2 + cost so far - gain so far), over all gain there is"
+    convention = (
+        "the cost of a rank is the gain of the ideal ranking there, and at least 1; linear gain. Both sums include the document "
+        "itself, so that an ideal ranking scores 1"
+    )
+    source = "Buckley's experiments of 2008; trec_eval G"
+    best_for = (
+        "grades, where a document should not be blamed for better ones above it, as under a discount by rank"
+    )
+    examples = (Example("G", (2, 0, 1), "(2 / log2(2) + 1 / log2(2 + (2 + 1 + 1) - (2 + 1))) / 3"),)
+    trec = with_gains("G")
+
+    @property
+    def monotone(self) -> bool:
+        """Not always: where the list has caught up with the ideal further down, a good document is worth more there."""
+        return False
+
+    @property
+    def additive(self) -> bool:
+        """What a document earns depends on those above it."""
+        return False
+
+    def terms(self, lists: Lists) -> Terms:
+        gain, best = self.gained(lists), ideal_gains(lists, self.gain)
+        # a rank costs 1, and what the ideal gains there beyond that
+        beyond = running(np.maximum(best - 1.0, 0.0))
+        cost = lists.rank + np.take_along_axis(beyond, _column(lists.rank, best), axis=1)
+        behind = np.where(lists.shown, 2.0 + cost - running(gain), 2.0)
+        return Terms(
+            lists,
+            {"gain": gain, "1/log2(2 + behind the ideal)": each(lambda b: 1.0 / math.log2(b), behind)},
+            total(best),
+        )
+
+
+class RnDCG(_Normalised):
+    """The mean of nDCG at the ranks where the gain of the ideal ranking falls."""
+
+    formula = "mean of nDCG at the depths R1, R1 + R2 ..., the numbers of documents of each gain, best first, and at the end of the list"
+    convention = (
+        "as trec_eval: the end of the list is a point if more than R + 1 documents were returned, where R documents have a gain; depths "
+        "beyond the end take what was returned; a query with no document of the level scores 0"
+    )
+    source = "Buckley's experiments of 2008; trec_eval Rndcg"
+    best_for = "averaging nDCG over queries at points that mean the same for each"
+    examples = (
+        Example(
+            "RnDCG", (1, 2), "((1 / log2(2)) / (2 / log2(2)) + (1 + 2 / log2(3)) / (2 + 1 / log2(3))) / 2"
+        ),
+    )
+    trec = with_gains("Rndcg")
+
+    level: Level = 1.0
+
+    def terms(self, lists: Lists) -> Terms:
+        best = ideal_gains(lists, self.gain)
+        ideal = _ideal_so_far(best)
+        falls = (best > 0) & (best != np.hstack([best[:, 1:], np.zeros((len(best), 1))]))
+        worthy = total(best > 0)
+        end = (worthy > 0) & (lists.retrieved > worthy + 1)
+        here = _from_here_on(_inverse(np.where(falls, ideal, 0.0)), lists.rank)
+        discount = by_rank(log2_discount, lists.rank)
+        weight = here + (end * _inverse(ideal[:, -1]))[:, None]
+        return Terms(
+            lists,
+            {"gain": self.gained(lists), "discount": discount, "points from here on": weight},
+            (total(falls) + end) * (lists.known(self.level) > 0),
+        )
+
+
+class nDCGRel(_Normalised):
+    """The mean of nDCG at the rank of each document that gains."""
+
+    formula = "mean over documents with a gain of nDCG at their rank, at the end of the list for those that were not returned"
+    convention = "linear gain; the ideal is cut at the rank where nDCG is taken, and stays whole past its end"
+    source = "Buckley's experiments of 2008; trec_eval ndcg_rel"
+    best_for = "averaging nDCG over the list as AP averages precision"
+    examples = (
+        Example(
+            "nDCGRel",
+            (0, 1),
+            "((1 / log2(3)) / (1 + 1 / log2(3)) + (1 / log2(3)) / (1 + 1 / log2(3))) / 2",
+            {"known": 2},
+        ),
+    )
+    trec = with_gains("ndcg_rel")
+
+    @property
+    def monotone(self) -> bool:
+        """Not always: a document that moves up moves the point at which nDCG is taken."""
+        return False
+
+    @property
+    def additive(self) -> bool:
+        """What a document earns depends on those above it."""
+        return False
+
+    def terms(self, lists: Lists) -> Terms:
+        gain, best = self.gained(lists), ideal_gains(lists, self.gain)
+        ideal = _ideal_so_far(best)
+        found = gain > 0
+        at_rank = np.where(found, np.take_along_axis(_inverse(ideal), _column(lists.rank, best), axis=1), 0.0)
+        from_here = running(at_rank[:, ::-1])[:, ::-1]
+        worthy = total(best > 0)
+        at_end = (worthy - total(found)) * _inverse(ideal[:, -1])
+        return Terms(
+            lists,
+            {
+                "gain": gain,
+                "discount": by_rank(log2_discount, lists.rank),
+                "points from here on": from_here + at_end[:, None],
+            },
+            worthy,
+        )
+
+
+class YAAP(_Binary):
+    """Average precision as log-odds, which can be averaged over queries without the extremes being lost."""
+
+    formula = (
+        "ln((1 + S) / (1 + R - S)), where S is the sum over relevant documents of the precision at their rank"
+    )
+    convention = "natural logarithm; below 0 where S is less than half of R, and 0 for a query without a relevant document"
+    source = "Robertson, On Smoothing Average Precision, ECIR 2012; trec_eval yaap"
+    best_for = "means over queries that are easy and hard"
+    examples = (Example("YAAP", (1, 0, 1), "log((1 + 1 + 2 / 3) / (1 + 2 - 1 - 2 / 3))"),)
+    bounds = (-math.inf, math.inf)
+    trec = (TrecName("yaap"),)
+
+    @property
+    def empty(self) -> Literal["varies"]:
+        """The more relevant documents there are, the lower."""
+        return "varies"
+
+    @property
+    def additive(self) -> bool:
+        """The mean of a logarithm is not the logarithm of a mean."""
+        return False
+
+    def terms(self, lists: Lists) -> Terms:
+        relevant, known = self.relevant(lists), self.known(lists)
+        return Terms(
+            lists,
+            {"relevant": relevant, "precision so far": running(relevant) / lists.rank},
+            link=lambda total: each(math.log, (1.0 + total) / (1.0 + known - total)),
+        )
+
+
+def _column(rank: Array, best: Array) -> Array:
+    """The column of the ideal ranking that stands at the rank of each cell, the last for ranks beyond it."""
+    return np.clip(rank, 1, best.shape[1]) - 1
+
+
+def _ideal_so_far(best: Array) -> Array:
+    """The discounted gain of the ideal ranking down to each rank."""
+    rank = np.broadcast_to(np.arange(1, best.shape[1] + 1), best.shape)
+    return running(best * by_rank(log2_discount, rank))
+
+
+def _inverse(values: Array) -> Array:
+    """One over each value, 0 over 0."""
+    return np.divide(1.0, values, out=np.zeros(values.shape), where=values > 0)
+
+
+def _from_here_on(points: Array, rank: Array) -> Array:
+    """Of values that belong to ranks 1, 2 ..., the sum from each cell's own rank on."""
+    rest = running(points[:, ::-1])[:, ::-1]
+    return np.where(rank <= points.shape[1], np.take_along_axis(rest, _column(rank, points), axis=1), 0.0)
+
+
+__all__ = ["YAAP", "BinG", "G", "RnDCG", "RprecMult", "nDCGRel"]

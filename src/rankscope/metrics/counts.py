@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
+from rankscope.declared import Param
 from rankscope.lists import Lists
 from rankscope.metrics.base import Example, Level, Metric, Terms
 from rankscope.metrics.trec import TrecName
@@ -48,11 +49,22 @@ class NumRet(_Count):
     formula = "documents returned"
     source = "trec_eval num_ret"
     best_for = "seeing whether lists were cut"
-    examples = (Example("NumRet", (1, 0, 1), "3"),)
-    relevance = "none"
+    examples = (Example("NumRet", (1, 0, 1), "3"), Example("NumRet(level=1)", (1, 0, 1), "2"))
     trec = (TrecName("num_ret"),)
 
+    level: Annotated[
+        float | None,
+        Param("count only documents of at least this grade", low=0, also={"rel": {}, "min_rel": {}}),
+    ] = None
+
+    @property
+    def relevance(self) -> Literal["binary", "none"]:  # type: ignore[override]
+        """Blind to grades, unless a level is asked for."""
+        return "none" if self.level is None else "binary"
+
     def terms(self, lists: Lists) -> Terms:
+        if self.level is not None:
+            return Terms(lists, {"relevant": lists.relevant(self.level)})
         return Terms(lists, {}, base=lists.retrieved)
 
 
@@ -93,4 +105,22 @@ class NumRelRet(_Count, aliases=("Hits",)):
         return Terms(lists, {"relevant": lists.relevant(self.level)})
 
 
-__all__ = ["NumQ", "NumRel", "NumRelRet", "NumRet"]
+class NumNonrelRet(_Count, aliases=("NumNonrelJudgedRet",)):
+    """The number of documents returned that somebody judged and found not relevant."""
+
+    formula = "judged documents below the level, returned"
+    convention = (
+        "documents without a judgment and those with a negative grade do not count; summed over queries"
+    )
+    source = "trec_eval num_nonrel_judged_ret"
+    best_for = "telling what is known to be wrong from what nobody looked at"
+    examples = (Example("NumNonrelRet", (1, 0, None, 0, -1), "2"),)
+    trec = (TrecName("num_nonrel_judged_ret"),)
+
+    level: Level = 1.0
+
+    def terms(self, lists: Lists) -> Terms:
+        return Terms(lists, {"judged, not relevant": lists.judged & ~lists.relevant(self.level)})
+
+
+__all__ = ["NumNonrelRet", "NumQ", "NumRel", "NumRelRet", "NumRet"]

@@ -187,7 +187,7 @@ class nERR_IA(_OfGreedy, aliases=("nERR-IA",)):
     examples = (Example("nERR_IA@2", ({"a": 1}, {"a": 1, "b": 1}), "(1 + (1 + 0.5) / 2) / (2 + 0.5 / 2)"),)
 
 
-class alpha_DCG(_OfAllSubtopics, aliases=("alpha-DCG",)):
+class alpha_DCG(_OfAllSubtopics, aliases=("alpha-DCG", "α_DCG")):
     """Discounted gain in which a subtopic is worth less each time it is met."""
 
     formula = "sum of gain / log2(rank + 1), over the same of k documents about every subtopic; gain = sum over subtopics of (1 - alpha)^(times met above)"
@@ -206,7 +206,7 @@ class alpha_DCG(_OfAllSubtopics, aliases=("alpha-DCG",)):
         return log2_discount(rank)
 
 
-class alpha_nDCG(_OfGreedy, aliases=("alpha-nDCG",)):
+class alpha_nDCG(_OfGreedy, aliases=("alpha-nDCG", "α_nDCG")):
     """Discounted gain in which a subtopic is worth less each time it is met, as a share of a greedy ranking's."""
 
     formula = "sum of gain / log2(rank + 1), over the same of the greedy ranking; gain = sum over subtopics of (1 - alpha)^(times met above)"

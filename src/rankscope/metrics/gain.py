@@ -55,12 +55,28 @@ class _Gained(Metric):
         return (0.0, float("inf"))
 
     @property
+    def additive(self) -> bool:
+        """A position earns by itself; an ideal made of what stands in the top k does not."""
+        return getattr(self, "ideal", "") != "retrieved_topk"
+
+    @property
     def monotone(self) -> bool:
         """Not under a table, which may value a better grade less, if only one that it leaves out."""
         return not isinstance(self.gain, Table)
 
     def gained(self, lists: Lists) -> Array:
         return np.where(lists.judged, gains(lists.grade, self.gain), 0.0)
+
+
+def best_first(gain: Array) -> Array:
+    """The gains of each query in falling order."""
+    return -np.sort(-gain, axis=1)
+
+
+def ideal_gains(lists: Lists, gain: str | Table) -> Array:
+    """The gains of all judged documents of each query, best first: sorted by gain, which need not rise with the grade."""
+    ideal = lists.ideal
+    return best_first(np.where(ideal.shown & (ideal.grade >= 0), gains(ideal.grade, gain), 0.0))
 
 
 class CG(_Gained):
@@ -84,11 +100,11 @@ class DCG(_Gained):
     convention = "linear gain and 1/log2(rank + 1); not normalised, so means over queries favour queries with many relevant documents"
     source = "Järvelin and Kekäläinen, TOIS 2002; Burges et al., ICML 2005 (exponential gain); trec_eval dcg"
     best_for = "a step on the way to nDCG"
-    examples = (
+    examples: ClassVar[tuple[Example, ...]] = (
         Example("DCG@3", (3, 2, 0, 1), "3 / log2(2) + 2 / log2(3)"),
         Example("DCG(gain='exponential')@3", (3, 2, 0, 1), "7 / log2(2) + 3 / log2(3)"),
     )
-    trec: ClassVar[tuple[TrecName, ...]] = (TrecName("dcg"),)
+    trec: ClassVar[tuple[TrecName, ...]] = (TrecName("dcg"),)  # in none of trec_eval's sets
 
     discount: Discount = "log2"
 
@@ -132,8 +148,36 @@ class DCG(_Gained):
         table = dict(self.discount)
         return by_rank(lambda r: table.get(float(r), 0.0), rank)
 
+    def best_down_to(self, gain: Array, depth: Array | float) -> Array:
+        """The discounted gain of documents in this order, one a rank, down to a depth."""
+        rank = np.broadcast_to(np.arange(1, gain.shape[1] + 1), gain.shape)
+        depths = np.broadcast_to(np.asarray(depth, dtype=float), len(gain))
+        return total(gain * self.discounts(rank) * (rank <= depths[:, None]))
+
     def terms(self, lists: Lists) -> Terms:
         return Terms(lists, {"gain": self.gained(lists), "discount": self.discounts(lists.rank)})
+
+
+class IdealDCG(DCG, aliases=("IDCG",)):
+    """The discounted gain of the best ranking that the judgments allow: what nDCG divides by."""
+
+    formula = "sum over judged documents, best first, of gain(grade) · discount(rank)"
+    convention = "a fact of the judgments, the same for every run; linear gain, cut at k where there is one"
+    source = "trec_eval ideal_dcg"
+    best_for = "seeing how much a query has to give"
+    examples = (Example("IdealDCG@2", (0, 3, 2), "3 / log2(2) + 2 / log2(3)"),)
+    positions = False
+    better = "neither"
+    trec = (TrecName("ideal_dcg"),)
+
+    @property
+    def empty(self) -> Literal["judgments"]:
+        """A fact of the judgments, whatever was returned."""
+        return "judgments"
+
+    def terms(self, lists: Lists) -> Terms:
+        depth = np.inf if self.cutoff is None else float(self.cutoff)
+        return Terms(lists, {}, base=self.best_down_to(ideal_gains(lists, self.gain), depth))
 
 
 class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
@@ -228,16 +272,13 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
             one = np.full(
                 (1, int(self.cutoff or 1)), 1.0 if self.ideal == "full_k" else float(self.max_grade or 0)
             )
-            rank = np.arange(1, one.shape[1] + 1)[None, :]
-            return np.broadcast_to(total(gains(one, self.gain) * self.discounts(rank)), len(lists))
+            return np.broadcast_to(self.best_down_to(gains(one, self.gain), np.inf), len(lists))
         if self.ideal in {"retrieved_topk", "retrieved_all"}:
             seen = lists if self.ideal == "retrieved_topk" else lists.whole
-            grade, shown = seen.grade, seen.judged
+            gain = best_first(np.where(seen.judged, gains(seen.grade, self.gain), 0.0))
         else:
-            grade, shown = lists.ideal.grade, lists.ideal.shown & (lists.ideal.grade >= 0)
-        gain = -np.sort(-np.where(shown, gains(grade, self.gain), 0.0), axis=1)
-        rank = np.broadcast_to(np.arange(1, gain.shape[1] + 1), gain.shape)
-        return total(gain * self.discounts(rank) * (rank <= self.depth(lists)[:, None]))
+            gain = ideal_gains(lists, self.gain)
+        return self.best_down_to(gain, self.depth(lists))
 
     def depth(self, lists: Lists) -> Array:
         """How deep the ideal ranking goes for each query."""
@@ -247,4 +288,4 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
         return np.full(len(lists), cutoff)
 
 
-__all__ = ["CG", "DCG", "nDCG"]
+__all__ = ["CG", "DCG", "IdealDCG", "nDCG"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankscope.lists import Lists, running
-from rankscope.metrics.base import Example, Level, Metric, NeededCutoff, Terms
+from rankscope.lists import Lists, running, total
+from rankscope.metrics.base import Cutoff, Example, Level, Metric, NeededCutoff, Terms
 from rankscope.metrics.trec import TrecName
 
 SMALL = 0.00001  # trec_eval's smoothing of the precision above a document
@@ -23,10 +23,36 @@ class Judged(Metric):
     positions = False
     better = "neither"
 
-    cutoff: NeededCutoff = None
+    cutoff: Cutoff = None
+
+    @property
+    def additive(self) -> bool:
+        """A position earns by itself."""
+        return True
 
     def terms(self, lists: Lists) -> Terms:
         return Terms(lists, {"in the qrels": lists.shown}, lists.retrieved)
+
+
+class Unjudged(Metric):
+    """How much of the first k places is taken by documents that nobody graded."""
+
+    formula = "without a grade, in the top k / k"
+    convention = "divides by k also where fewer documents were returned; documents with a negative grade count as unjudged, unlike in Judged"
+    source = "trec_eval unj"
+    best_for = "a red flag: the judgments were not made for runs like this one"
+    examples = (Example("Unjudged@4", (1, None, 0, None), "2 / 4"), Example("Unjudged@4", (None,), "1 / 4"))
+    positions = False
+    better = "neither"
+    trec = (TrecName("unj", sets="cutoff", defaults=(5, 10, 20)),)
+
+    cutoff: NeededCutoff = None
+
+    def terms(self, lists: Lists) -> Terms:
+        outside = lists.retrieved - total(lists.shown)
+        return Terms(
+            lists, {"pooled, without a grade": lists.pooled}, float(self.cutoff or 0), unjudged=outside
+        )
 
 
 class Bpref(Metric, aliases=("BPref",)):
@@ -79,6 +105,11 @@ class infAP(Metric, aliases=("InferredAP",)):
 
     level: Level = 1.0
 
+    @property
+    def settled_by_grade(self) -> bool:
+        """Documents without a grade count, too, and stand between the grades."""
+        return False
+
     def terms(self, lists: Lists) -> Terms:
         relevant = lists.relevant(self.level)
         relevant_above = running(relevant) - relevant
@@ -93,4 +124,4 @@ class infAP(Metric, aliases=("InferredAP",)):
         )
 
 
-__all__ = ["Bpref", "GBpref", "Judged", "infAP"]
+__all__ = ["Bpref", "GBpref", "Judged", "Unjudged", "infAP"]

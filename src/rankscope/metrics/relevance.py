@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal, Self
 import numpy as np
 
 from rankscope.declared import Param
-from rankscope.lists import Array, Lists, running, total
+from rankscope.lists import Array, Lists, total
 from rankscope.metrics.base import (
     Cutoff,
     Example,
@@ -16,7 +16,6 @@ from rankscope.metrics.base import (
     Metric,
     NeededCutoff,
     Terms,
-    first,
     needs_cutoff,
 )
 from rankscope.metrics.trec import CUTOFFS, TrecName
@@ -27,6 +26,11 @@ Beta = Annotated[float, Param("how many times more recall counts than precision"
 class _Binary(Metric):
     level: Level = 1.0
     judged_only: JudgedOnly = False
+
+    @property
+    def additive(self) -> bool:
+        """A position earns by its own relevance and rank; where it does not, the class says so."""
+        return True
 
     def relevant(self, lists: Lists) -> Array:
         return lists.relevant(self.level)
@@ -44,11 +48,14 @@ class P(_Binary, aliases=("Precision",)):
 
     formula = "relevant in the top k / k"
     convention = "divides by k even where fewer documents were returned; denominator='min_k_listlen' does not"
-    source = "trec_eval P"
+    source = "trec_eval P, relative_P"
     best_for = "what the first page shows, when every relevant document counts the same"
     examples = (Example("P@3", (1, 0, 1, 0, 0, 1), "2 / 3"), Example("P@5", (1, 0, 1), "2 / 5"))
     positions = False
-    trec = (TrecName("P", sets="cutoff", defaults=CUTOFFS),)
+    trec = (
+        TrecName("P", sets="cutoff", defaults=CUTOFFS),
+        TrecName("relative_P", fixed={"denominator": "min_k_relevant"}, sets="cutoff", defaults=CUTOFFS),
+    )
 
     cutoff: NeededCutoff = None
     denominator: Annotated[
@@ -133,7 +140,7 @@ class Success(_Binary, aliases=("hit_rate", "HitRate", "hit")):
     cutoff: NeededCutoff = None
 
     def terms(self, lists: Lists) -> Terms:
-        return Terms(lists, {"first relevant": first(self.relevant(lists))})
+        return Terms(lists, {"first relevant": lists.first_relevant(self.level)})
 
 
 class RR(_Binary, aliases=("MRR", "ReciprocalRank")):
@@ -157,10 +164,20 @@ class RR(_Binary, aliases=("MRR", "ReciprocalRank")):
         """0, or none where such queries are skipped."""
         return None if self.not_found == "skip" else 0.0
 
+    @property
+    def additive(self) -> bool:
+        """Not where the order decides whether a query is skipped."""
+        return self.not_found != "skip"
+
+    @property
+    def settled_by_grade(self) -> bool:
+        """Not where a bad order may skip the query, which then is not the worst."""
+        return self.not_found != "skip"
+
     def terms(self, lists: Lists) -> Terms:
-        relevant = self.relevant(lists)
-        defined = np.asarray(relevant.any(axis=1)) if self.not_found == "skip" else None
-        return Terms(lists, {"first relevant": first(relevant), "1/rank": 1.0 / lists.rank}, defined=defined)
+        marked = lists.first_relevant(self.level)
+        defined = np.asarray(marked.any(axis=1)) if self.not_found == "skip" else None
+        return Terms(lists, {"first relevant": marked, "1/rank": 1.0 / lists.rank}, defined=defined)
 
 
 class AP(_Binary, aliases=("MAP", "AveragePrecision")):
@@ -178,13 +195,24 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision")):
 
     cutoff: Cutoff = None
     denominator: Annotated[
-        Literal["relevant", "min_k_relevant", "min_relevant_listlen", "hits_at_k", "k"],
-        Param("known relevant, the smaller of that and k or the list's length, hits in the top k, or k"),
+        Literal[
+            "relevant",
+            "min_k_relevant",
+            "min_relevant_listlen",
+            "hits_at_k",
+            "k",
+            "positives_in_list",
+            "min_k_positives_in_list",
+        ],
+        Param(
+            "known relevant, the smaller of that and k or the list's length, hits in the top k, k, relevant in the returned list, "
+            "or the smaller of that and k"
+        ),
     ] = "relevant"
 
     def ready(self) -> Self:
         """Divisors of k need a k."""
-        needs_cutoff(self, "denominator", {"min_k_relevant", "k"})
+        needs_cutoff(self, "denominator", {"min_k_relevant", "k", "min_k_positives_in_list"})
         return super().ready()
 
     @property
@@ -192,19 +220,32 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision")):
         """Not over the hits in the top k: one more hit, low in the list, may lower their mean precision."""
         return not (self.denominator == "hits_at_k" and self.cutoff is not None)
 
+    @property
+    def additive(self) -> bool:
+        """Not over the hits in the top k, which depend on the order."""
+        return self.monotone
+
+    @property
+    def looks_below(self) -> bool:
+        """Where the whole list says what is relevant."""
+        return self.denominator in {"positives_in_list", "min_k_positives_in_list"}
+
     def terms(self, lists: Lists) -> Terms:
         relevant, known = self.relevant(lists), self.known(lists)
         cutoff = float(self.cutoff or 0)
+        in_list = self.found_anywhere(lists)
         out_of: dict[str, Array | float] = {
             "relevant": known,
             "min_k_relevant": np.minimum(known, cutoff),
             "min_relevant_listlen": np.minimum(known, lists.retrieved),
             "hits_at_k": total(relevant),
             "k": cutoff,
+            "positives_in_list": in_list,
+            "min_k_positives_in_list": np.minimum(in_list, cutoff),
         }
         return Terms(
             lists,
-            {"relevant": relevant, "precision so far": running(relevant) / lists.rank},
+            {"relevant": relevant, "precision so far": lists.relevant_so_far(self.level) / lists.rank},
             out_of[self.denominator],
         )
 
@@ -225,7 +266,7 @@ class GMAP(AP, aliases=("GeometricMAP",)):
         return "geometric"
 
 
-class Rprec(_Binary, aliases=("RPrec", "R_precision")):
+class Rprec(_Binary, aliases=("RPrec", "R_precision", "r-precision")):
     """Precision at as many documents as there are relevant ones."""
 
     formula = "relevant in the top R / R, where R is the number of known relevant"

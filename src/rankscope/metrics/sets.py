@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from typing import Annotated, Literal, Self
+
 import numpy as np
 
-from rankscope.lists import Lists
+from rankscope.declared import Param, plain
+from rankscope.errors import InputError
+from rankscope.lists import Lists, total
 from rankscope.metrics.base import Example, Terms
 from rankscope.metrics.relevance import Beta, _Binary
 from rankscope.metrics.trec import TrecName, root, square
@@ -14,15 +19,24 @@ class SetP(_Binary, aliases=("SetPrecision",)):
     """The share of everything returned that is relevant."""
 
     formula = "relevant returned / returned"
-    convention = "divides by the number of documents returned, whatever k was asked for"
-    source = "trec_eval set_P"
+    convention = "divides by the number of documents returned, whatever k was asked for; relative=True (ir_measures' SetRelP) by known relevant where these are fewer"
+    source = "trec_eval set_P, set_relative_P"
     best_for = "Boolean search and filters: a set, not a ranking"
     examples = (Example("SetP", (1, 0, 1, 0), "2 / 4"),)
     positions = False
-    trec = (TrecName("set_P"),)
+    trec = (TrecName("set_P"), TrecName("set_relative_P", fixed={"relative": True}))
+    shorthands = (TrecName("SetRelP", fixed={"relative": True}),)
+
+    relative: Annotated[
+        bool,
+        Param(
+            "divide by the most that could be relevant: the smaller of documents returned and known relevant"
+        ),
+    ] = False
 
     def terms(self, lists: Lists) -> Terms:
-        return Terms(lists, {"relevant": self.relevant(lists)}, lists.retrieved)
+        most = np.minimum(lists.retrieved, self.known(lists)) if self.relative else lists.retrieved
+        return Terms(lists, {"relevant": self.relevant(lists)}, most)
 
 
 class SetR(_Binary, aliases=("SetRecall",)):
@@ -62,4 +76,97 @@ class SetF(_Binary):
         )
 
 
-__all__ = ["SetF", "SetP", "SetR"]
+class SetAP(_Binary):
+    """The precision of everything returned, times its recall."""
+
+    formula = "(relevant returned)² / (returned · known relevant)"
+    convention = "average precision where every relevant document returned has the precision of the whole set"
+    source = "trec_eval set_map"
+    best_for = "Boolean search and filters, in the place of AP"
+    examples = (Example("SetAP", (1, 0, 1, 0), "(2 / 4) * (2 / 3)", {"known": 3}),)
+    positions = False
+    trec = (TrecName("set_map"),)
+
+    def terms(self, lists: Lists) -> Terms:
+        relevant = self.relevant(lists)
+        precision = total(relevant) / np.maximum(lists.retrieved, 1)
+        return Terms(
+            lists,
+            {
+                "relevant": relevant,
+                "precision of the set": np.broadcast_to(precision[:, None], relevant.shape),
+            },
+            self.known(lists),
+        )
+
+
+class Utility(_Binary):
+    """What a set is worth where every document has its price: relevant or not, returned or not."""
+
+    formula = "a · relevant returned + b · others returned + c · relevant missed + d · others left out"
+    convention = "others are all that are not known to be relevant, judged or not; weights=(1, -1, 0, 0), and d needs documents, trec_eval's -N"
+    source = "trec_eval utility; the filtering tracks of TREC"
+    best_for = "filters and alerts, where every document shown costs a reader's time"
+    examples = (
+        Example("Utility", (1, 0, 1, None, 1), "3 - 2"),
+        Example("Utility(weights=(2, -1, -0.5, 0))", (1, 0, 1), "2 * 2 - 1 - 0.5 * 3", {"known": 5}),
+    )
+    positions = False
+    bounds = (-math.inf, math.inf)
+    trec = (
+        TrecName(
+            "utility",
+            sets="weights",
+            defaults=((1.0, -1.0, 0.0, 0.0),),
+            reads=float,
+            together=True,
+            plain_too=True,
+        ),
+    )
+
+    weights: Annotated[
+        tuple[float, ...],
+        Param("what a document is worth: relevant returned, other returned, relevant missed, other left out"),
+    ] = (1.0, -1.0, 0.0, 0.0)
+    documents: Annotated[int | None, Param("the number of documents in the collection", low=1)] = None
+
+    def check(self) -> None:
+        """Four cells of a table have four weights, and the last needs the size of the collection."""
+        if len(self.weights) != 4:
+            raise InputError(
+                f"Utility(weights={plain(self.weights)}): there are four weights, of relevant and other documents returned, "
+                "then of those left out, like (1, -1, 0, 0)"
+            )
+
+    def ready(self) -> Self:
+        """A weight of what was left out needs the number of documents that there are."""
+        if self.weights[3] and self.documents is None:
+            raise InputError(
+                f"{self}: the weight of documents left out needs their number, say {self.having(documents=1000000)}"
+            )
+        return super().ready()
+
+    @property
+    def empty(self) -> float | Literal["varies"]:
+        """Nothing, unless what was missed or left out has a weight."""
+        return "varies" if self.weights[2] or self.weights[3] else 0.0
+
+    def terms(self, lists: Lists) -> Terms:
+        found, other, missed, left_out = self.weights
+        relevant = self.relevant(lists)
+        lost = self.known(lists) - total(relevant)
+        rest = (self.documents or 0) - lists.retrieved - lost
+        if left_out and (rest < 0).any():
+            raise InputError(
+                f"{self}: a query has more documents than documents={self.documents}, returned or relevant; "
+                "say how many there are in the collection"
+            )
+        return Terms(
+            lists,
+            {"worth": np.where(relevant, found, other)},
+            base=missed * lost + (left_out * rest if left_out else 0.0),
+            unjudged=other * (lists.retrieved - total(lists.shown)),
+        )
+
+
+__all__ = ["SetAP", "SetF", "SetP", "SetR", "Utility"]

@@ -81,6 +81,42 @@ class TrecName:
         return None if value is None else f"{self.name}_{self.writes(value)}"
 
 
+@dataclass(frozen=True)
+class RbpName(TrecName):
+    """A measure whose gains come with the persistence among them: ``rbp.p=0.5,1=1,2=3``."""
+
+    def read(self, cls: Any, values: str | None, text: str) -> list[Any]:
+        """The metric of this p and these gains."""
+        said = dict(self.fixed)
+        table: dict[float, float] = {}
+        for part in values.split(",") if values else ():
+            name, _, number = part.partition("=")
+            try:
+                if name == "p":
+                    said["p"] = float(number)
+                else:
+                    table[float(name)] = float(number)
+            except ValueError:
+                raise InputError(
+                    f"metric {text!r}: cannot read {part!r}, write it like {self.name}.p=0.5 or {self.name}.p=0.5,1=1,2=3"
+                ) from None
+        try:
+            return [cls(**said, **({self.sets: table} if table else {}))]
+        except InputError as error:
+            raise InputError(f"metric {text!r}: {error}") from None
+
+    def spell(self, metric: Any) -> str | None:
+        """The printed name, p first where it is not the usual one."""
+        for f in fields(metric):
+            if f.name not in {"p", self.sets} and getattr(metric, f.name) != self.fixed.get(
+                f.name, f.default
+            ):
+                return None
+        said = [] if metric.p == self.fixed["p"] else [f"p={plain(metric.p)}"]
+        said += map(listed, getattr(metric, self.sets) or ())
+        return f"{self.name}_{','.join(said)}" if said else self.name
+
+
 def pair(text: str) -> tuple[float, float]:
     """Read ``1=3.5``."""
     grade, gain = text.split("=")
@@ -117,8 +153,11 @@ def parse_trec(text: str, catalogue: Mapping[str, Any]) -> list[Any] | None:
     [nDCG@5, nDCG@10]
     """
     for cls in dict.fromkeys(catalogue.values()):
-        for spec in cls.__dict__.get("trec", ()):
-            match = re.fullmatch(re.escape(spec.name) + r"(?:\.(?P<dotted>.+)|_(?P<printed>[\d.]+))?", text)
+        # shorthands are other tools' names for one of ours with a parameter set
+        for spec in (*cls.__dict__.get("trec", ()), *cls.__dict__.get("shorthands", ())):
+            match = re.fullmatch(
+                re.escape(spec.name) + r"(?:\.(?P<dotted>.+)|_(?P<printed>(?:p=)?[\d.,=-]+))?", text
+            )
             if match:
                 return spec.read(cls, match["dotted"] or match["printed"], text)  # type: ignore[no-any-return]
     return None
@@ -129,3 +168,24 @@ OFFICIAL = (
     "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank",
     "iprec_at_recall", "P",
 )  # fmt: skip
+ALL_TREC = (
+    *OFFICIAL, "recall", "infAP", "gm_bpref", "Rprec_mult", "utility", "11pt_avg", "binG", "G", "ndcg", "ndcg_rel",
+    "Rndcg", "ndcg_cut", "map_cut", "relative_P", "success", "set_P", "set_relative_P", "set_recall", "set_map", "set_F",
+    "num_nonrel_judged_ret", "rbp", "rbp_resid", "unj",
+)  # fmt: skip
+PREFS = (
+    "num_q", "prefs_num_prefs_poss", "prefs_num_prefs_ful", "prefs_num_prefs_ful_ret", "prefs_simp", "prefs_pair",
+    "prefs_avgjg",
+)  # fmt: skip
+ALL_PREFS = (
+    *PREFS, "prefs_avgjg_Rnonrel", "prefs_simp_ret", "prefs_pair_ret", "prefs_avgjg_ret", "prefs_avgjg_Rnonrel_ret",
+    "prefs_simp_imp", "prefs_pair_imp", "prefs_avgjg_imp",
+)  # fmt: skip
+SETS: dict[str, tuple[str, ...]] = {
+    "official": OFFICIAL,
+    "all_trec": ALL_TREC,
+    "set": ("set_P", "set_relative_P", "set_recall", "set_map", "set_F"),
+    "prefs": PREFS,
+    "all_prefs": ALL_PREFS,
+    "qrels_jg": ("num_q", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg"),
+}

@@ -259,7 +259,7 @@ def _empty(m: Metric) -> str:
     if m.empty == "judgments":
         return "as the judgments say, whatever is returned"
     if m.empty == "varies":
-        return "as if all that is judged shared the last place"
+        return "depends on the query"
     return f"scores {m.empty:g}"
 
 

@@ -7,6 +7,7 @@ from dataclasses import MISSING, asdict, dataclass, fields
 from difflib import get_close_matches
 from typing import Any, get_args
 
+from rankscope.declared import plain
 from rankscope.dialects import DIALECTS, Convention, Dialect
 from rankscope.dialects.base import Mean, NoRelevant, NothingFound, Population, Ties
 from rankscope.errors import InputError
@@ -167,8 +168,8 @@ def translated(dialect: Dialect, metric: Metric) -> Metric:
             f"dialect {dialect.name!r}: its {family(metric)} is a defect that is never computed as ours ({says.defect}); "
             "rankscope reconcile shows it"
         )
-    k = getattr(metric, "cutoff", None)
-    theirs = parse(says.metric if k is None else f"{says.metric}@{k}")
+    k = getattr(metric, type(metric).at, None)
+    theirs = parse(says.metric if k is None else f"{says.metric}@{plain(k)}")
     default = {f.name: f.default for f in fields(theirs)}
     ours = {f.name: getattr(metric, f.name) for f in fields(metric) if getattr(metric, f.name) != f.default}
     carried = {

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from rankscope.dialects import DIALECTS
+from rankscope.dialects import DIALECTS, Dialect
 from rankscope.dialects.base import Says
 from rankscope.errors import InputError
 from rankscope.metrics import Metric, parse
@@ -109,9 +109,9 @@ def reconcile(
         read_any("qrels", qrels), [(n, read_any("run", r, n)) for n, r in named_runs(runs)], duplicates
     )
     theirs = {
-        name: Way(translated(dialect, plain.metric), dialect.of(family(plain.metric)))
+        name: way
         for name, dialect in DIALECTS.items()
-        if computes(dialect, plain.metric)
+        if (way := _in_dialect(dialect, plain.metric)) is not None
     }
     alone = [
         w
@@ -123,7 +123,7 @@ def reconcile(
     printed = [
         _printed(name, plain, theirs.get(name), bench)
         for name in DIALECTS
-        if family(plain.metric) in DIALECTS[name].metrics
+        if name in theirs or _is_defect(DIALECTS[name], plain.metric)
     ]
     return Reconciled(
         metric=plain.metric,
@@ -135,6 +135,22 @@ def reconcile(
         explained=[] if wanted is None else list(_search(wanted, plain, theirs, bench)),
         scores=scores,
     )
+
+
+def _in_dialect(dialect: Dialect, metric: Metric) -> Way | None:
+    """A metric as a dialect computes it; None where it does not, or only with a cutoff that was not given."""
+    if not computes(dialect, metric):
+        return None
+    try:
+        return Way(translated(dialect, metric), dialect.of(family(metric)))
+    except InputError:
+        return None
+
+
+def _is_defect(dialect: Dialect, metric: Metric) -> bool:
+    """Whether a dialect has a number under this name that follows from no convention."""
+    says = dialect.metrics.get(family(metric))
+    return says is not None and not says.metric
 
 
 class _Bench:
