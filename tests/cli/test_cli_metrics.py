@@ -150,7 +150,7 @@ def test_mistyped_commands(run: Any) -> None:
     assert (said.code, said.out) == (2, "")
     assert "did you mean evaluate?" in said.err
     for far in ("zzz", "compare"):
-        assert "there are evaluate, metrics" in run(far).err
+        assert "there are evaluate, ties" in run(far).err
     assert "did you mean evaluate?" in run("eval").err
 
 

@@ -164,3 +164,16 @@ def test_relstring_is_a_fact_beside_the_metrics() -> None:
     assert [str(metric) for metric in scores.metrics] == ["P@5"]
     with pytest.raises(InputError, match="name a metric, too"):
         rs.evaluate(qrels, run, "relstring")
+
+
+def test_fractions_where_a_tool_takes_whole_grades() -> None:
+    qrels = {"q1": {"a": 0.5, "b": 2}}
+    with pytest.raises(
+        InputError, match=r"a of query q1 is graded 0.5, and dialect 'lightgbm' takes whole grades"
+    ):
+        rs.evaluate(qrels, {"q1": {"a": 1.0}}, "nDCG@10", dialect="lightgbm")
+    with pytest.raises(InputError, match="relstring takes whole grades"):
+        rs.evaluate(qrels, {"q1": {"a": 1.0}}, ["P@5", "relstring"])
+    names = {printed.dialect for printed in rs.reconcile(qrels, {"q1": {"a": 1.0}}, "nDCG@10").printed}
+    assert "lightgbm" not in names
+    assert "sklearn" in names

@@ -56,12 +56,12 @@ def app(ctx: click.Context) -> None:
 
     \b
     Examples:
-      rankscope demo                                  see it work, offline
-      rankscope evaluate qrels.txt my.run             score one ranking
+      rankscope demo                                   see it work
+      rankscope evaluate qrels.txt my.run              score one ranking
       rankscope evaluate qrels.txt a.run b.run -m nDCG@10 -m RR
-      rankscope ties qrels.txt my.run                 how much equal scores matter
-      rankscope reconcile qrels.txt my.run -m nDCG@10 what other tools print, and why
-      rankscope metrics ERR                           what a metric means
+      rankscope ties qrels.txt my.run                  how far ties move it
+      rankscope reconcile qrels.txt my.run -m nDCG@10  what other tools print
+      rankscope metrics ERR                            what a metric means
     """  # noqa: D301 - click reads the \b
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

@@ -52,7 +52,8 @@ class Dialect:
 
     ``metrics`` maps the name of a metric class (``nDCG``, ``AP``) to what the tool computes under that name.
     ``about`` is one line for people who wonder whether it is the tool they use; ``version`` the release
-    that the conventions were checked against, empty where only its source or documents were read.
+    that the conventions were checked against, empty where only its source or documents were read. A tool that
+    takes ``whole_grades`` alone refuses or cuts off fractions, so they have no number in its dialect.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Dialect:
     metrics: Mapping[str, Says]
     version: str = ""
     convention: Convention = Convention()
+    whole_grades: bool = False
 
     def of(self, family: str) -> Convention:
         """The conventions for one metric."""

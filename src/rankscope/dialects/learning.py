@@ -55,6 +55,7 @@ LEARNING: tuple[Dialect, ...] = (
         {"nDCG": Says(_NDCG_EXP, _EXP), "AP": _AP_MIN},
         version="4.7.0",
         convention=Convention(ties="input", queries="run", no_relevant=1),
+        whole_grades=True,
     ),
     Dialect(
         "xgboost",

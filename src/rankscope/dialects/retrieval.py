@@ -36,6 +36,7 @@ _CLASSIC: tuple[Dialect, ...] = (
         "NIST's trec_eval 10 with -c: every judged query counts",
         _TREC,
         version="10.0",
+        whole_grades=True,
     ),
     Dialect(
         "trec_eval-9",
@@ -43,6 +44,7 @@ _CLASSIC: tuple[Dialect, ...] = (
         "trec_eval 9 without -c; it reads scores as 32-bit floats, so nearly equal ones are equal to it",
         _AVERAGED,
         version="9.0.8",
+        whole_grades=True,
         convention=Convention(queries="both"),
     ),
     Dialect(
@@ -51,6 +53,7 @@ _CLASSIC: tuple[Dialect, ...] = (
         "pytrec_eval-terrier, averaged over the queries it returns; scores are 32-bit floats to it",
         _AVERAGED,
         version="0.5.11",
+        whole_grades=True,
         convention=Convention(queries="both"),
     ),
     Dialect(
@@ -74,6 +77,7 @@ _CLASSIC: tuple[Dialect, ...] = (
             "RBP": Says("", defect="grades are not divided by the top of the scale, so it goes beyond 1"),
         },
         version="0.3.21",
+        whole_grades=True,
         convention=Convention(ties="input"),
     ),
     Dialect(
@@ -85,6 +89,7 @@ _CLASSIC: tuple[Dialect, ...] = (
             "DCG": Says("DCG(gain='exponential')", _EXP),
         },
         version="0.3.21",
+        whole_grades=True,
         convention=Convention(ties="input"),
     ),
     Dialect(
@@ -96,6 +101,7 @@ _CLASSIC: tuple[Dialect, ...] = (
             "ERR": Says("ERR", _BOTH),
         },
         convention=Convention(queries="both"),
+        whole_grades=True,
     ),
     Dialect(
         "beir",

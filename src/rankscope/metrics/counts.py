@@ -49,22 +49,22 @@ class NumRet(_Count):
     formula = "documents returned"
     source = "trec_eval num_ret"
     best_for = "seeing whether lists were cut"
-    examples = (Example("NumRet", (1, 0, 1), "3"), Example("NumRet(level=1)", (1, 0, 1), "2"))
+    examples = (Example("NumRet", (1, 0, 1), "3"), Example("NumRet(min_grade=1)", (1, 0, 1), "2"))
     trec = (TrecName("num_ret"),)
 
-    level: Annotated[
+    min_grade: Annotated[
         float | None,
-        Param("count only documents of at least this grade", low=0, also={"rel": {}, "min_rel": {}}),
+        Param("count only documents of at least this grade", low=0, also={"rel": {}, "level": {}}),
     ] = None
 
     @property
     def relevance(self) -> Literal["binary", "none"]:  # type: ignore[override]
-        """Blind to grades, unless a level is asked for."""
-        return "none" if self.level is None else "binary"
+        """Blind to grades, unless a grade is asked for."""
+        return "none" if self.min_grade is None else "binary"
 
     def terms(self, lists: Lists) -> Terms:
-        if self.level is not None:
-            return Terms(lists, {"relevant": lists.relevant(self.level)})
+        if self.min_grade is not None:
+            return Terms(lists, {"relevant": lists.relevant(self.min_grade)})
         return Terms(lists, {}, base=lists.retrieved)
 
 

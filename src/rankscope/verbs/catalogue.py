@@ -104,7 +104,8 @@ def members(name: str) -> list[Block]:
 
 def traits() -> list[Block]:
     """What sets the metrics apart, one row each."""
-    names = ("metric", "grades", "sees order", "counts", "better", "range", "best for")
+    names = ("metric", "grades", "order", "counts", "better", "range", "best for")
+    better = {"higher": "high", "lower": "low", "neither": "-"}
     columns = tuple(Column(name, wraps=name == "best for") for name in names)
     rows = []
     for group in families().values():
@@ -116,7 +117,7 @@ def traits() -> list[Block]:
                     m.relevance,
                     "yes" if m.positions else "no",
                     m.counts,
-                    m.better,
+                    better[m.better],
                     _span(m.range),
                     m.best_for,
                 )
@@ -270,7 +271,7 @@ def trec_names(cls: type[Metric]) -> list[str]:
 
 def _span(bounds: tuple[float, float]) -> str:
     low, high = (
-        "∞" if value == math.inf else "-∞" if value == -math.inf else f"{value:g}" for value in bounds
+        "∞" if value == math.inf else "-∞" if value == -math.inf else f"{value:.3g}" for value in bounds
     )
     return f"{low}…{high}"
 

@@ -12,7 +12,7 @@ from rankscope.dialects.base import Mean as Averaging
 from rankscope.dialects.base import NoRelevant, NothingFound, Population, Ties
 from rankscope.engines.base import Order, Seen, Values, mapped
 from rankscope.engines.orders import scored
-from rankscope.errors import DataError
+from rankscope.errors import DataError, InputError
 from rankscope.lists import Array, Judged
 from rankscope.verbs import conventions as said_conventions
 from rankscope.verbs.call import Call, called, policy_of
@@ -25,6 +25,7 @@ from rankscope.verbs.inputs import (
     SelfMatch,
     clean,
     distinct_names,
+    fraction_in,
     judge,
     label_of,
     named_runs,
@@ -106,12 +107,21 @@ def evaluate(  # noqa: PLR0913 - the policies of the command line, each with its
 def evaluated(qrels: Any, runs: Any, call: Call, progress: Callable[[str], None] | None = None) -> Scores:
     """Score rankings as a call asks: metrics that each come with conventions of their own."""
     grades = clean(read_any("qrels", qrels), call.policy, "qrels", takers([a.metric for a in call.asked]))
+    _refuse_fractions(grades, call)
     done = []
     for number, (name, run) in enumerate(named_runs(runs), start=1):
         done.append(_evaluate_run(run, name, number, grades, call))
         if progress is not None:
             progress(done[-1].labels[0])
     return _put_together(done, grades, call)
+
+
+def _refuse_fractions(grades: Cleaned, call: Call) -> None:
+    """One line where a grade is no whole number and what was asked for takes nothing else."""
+    whole = call.dialect is not None and said_conventions.dialect_called(call.dialect).whole_grades
+    if (whole or call.facts) and (where := fraction_in(grades)):
+        taker = f"dialect {call.dialect!r}" if whole else next(iter(call.facts))
+        raise InputError(f"{where}, and {taker} takes whole grades only; round them, or leave it out")
 
 
 def _evaluate_run(run: Any, name: str | None, number: int, grades: Cleaned, call: Call) -> Evaluated:

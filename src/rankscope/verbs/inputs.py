@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from rankscope.engines.base import SEVERAL, Order, Seen
 from rankscope.errors import InputError
 from rankscope.lists import Judged
@@ -174,6 +176,23 @@ def takes_several(cls: type[Metric]) -> bool:
         return bool(cls().needs & {"aspects", "subtopics"})
     except (InputError, TypeError):
         return False
+
+
+def fraction_in(qrels: Cleaned) -> str | None:
+    """Where a grade is no whole number, in words; None where all are."""
+    if isinstance(qrels.data, dict):
+        for query, grades in qrels.data.items():
+            for doc, grade in grades.items():
+                if float(grade) % 1:
+                    return f"document {doc} of query {query} is graded {grade:g}"
+        return None
+    grade = qrels.data.frame["grade"].to_numpy()
+    rows = np.flatnonzero(grade % 1)
+    if not len(rows):
+        return None
+    row = int(rows[0])
+    query, doc = qrels.data.frame["query_id"][row], qrels.data.frame["doc_id"][row]
+    return f"{qrels.data.source.at(row)}: document {doc} of query {query} is graded {grade[row]:g}"
 
 
 def _clean_mapping(data: dict[str, Any], policy: Policy, kind: str) -> Cleaned:

@@ -100,7 +100,7 @@ def reconcile(
     >>> found = rs.reconcile(qrels, {"q1": {"a": 1.0}}, "nDCG@10", value="1.000")
     >>> round(found.ours[0], 3)
     0.339
-    >>> "mlflow" in found.explained[0].dialects
+    >>> any("mlflow" in way.dialects for way in found.explained)
     True
     """
     plain = Way(parse(metric))
@@ -108,10 +108,12 @@ def reconcile(
     bench = _Bench(
         read_any("qrels", qrels), [(n, read_any("run", r, n)) for n, r in named_runs(runs)], duplicates
     )
+    fractions = fraction_in(Cleaned(bench.qrels)) is not None
     theirs = {
         name: way
         for name, dialect in DIALECTS.items()
-        if (way := _in_dialect(dialect, plain.metric)) is not None
+        if not (fractions and dialect.whole_grades)
+        and (way := _in_dialect(dialect, plain.metric)) is not None
     }
     alone = [
         w
