@@ -15,7 +15,7 @@ from rankscope.metrics import Metric, parse
 from rankscope.verbs.call import Call
 from rankscope.verbs.conventions import Asked, computes, family, translated
 from rankscope.verbs.evaluate import evaluated
-from rankscope.verbs.inputs import Policy, named_runs, read_any
+from rankscope.verbs.inputs import Cleaned, Policy, fraction_in, named_runs, read_any
 from rankscope.verbs.scores import Scores
 from rankscope.verbs.ways import Way, changes, options_of
 
