@@ -84,6 +84,11 @@ class Metric(Declared, kind="metric"):
         return True
 
     @property
+    def trec_ties(self) -> Literal["trec", "docid"]:
+        """How trec_eval orders equal scores for this metric: document ids descend, but ascend for preferences."""
+        return "trec"
+
+    @property
     def additive(self) -> bool:
         """Whether a position earns by its own grade and rank, or by ``relevant_so_far`` and ``first_relevant``.
 

@@ -36,6 +36,11 @@ class _Preferred(Metric):
         """Not where the judges disagree which of two documents is the better one."""
         return False
 
+    @property
+    def trec_ties(self) -> Literal["docid"]:
+        """By rising document id."""
+        return "docid"
+
 
 class Prefs(_Preferred, aliases=("Preferences",)):
     """The share of judges' preferences for one document over another that the ranking fulfils."""
@@ -45,7 +50,7 @@ class Prefs(_Preferred, aliases=("Preferences",)):
         "a judge's grades say which of two documents is preferred, not by how much; documents not retrieved stand below all that "
         "were, and a pair of which neither was counts as a failure unless pairs says otherwise. average='pair' takes the share "
         "of judges pair by pair, average='judge' the share of pairs judge by judge; a judge without preferences counts as 0. For preferences trec_eval puts tied "
-        "documents in the order of their ids: say ties='docid'"
+        "documents in the rising order of their ids, and so does ties='trec' for it"
     )
     source = "trec_eval prefs_simp, prefs_pair, prefs_avgjg and their _ret and _imp"
     best_for = "judgments that say which of two documents is better, also where judges contradict each other"

@@ -39,11 +39,15 @@ class Call:
         """The cutoffs at which the state of the data is of interest."""
         return tuple(sorted({c for a in self.asked if (c := getattr(a.metric, "cutoff", None))} or {10}))
 
-    def order(self, ties: Ties) -> Order:
-        """How an engine is to order documents for a tie policy; what holds over all orders starts from trec_eval's."""
+    def order(self, asked: Asked) -> Order:
+        """How an engine is to order documents for a metric; what holds over all orders starts from trec_eval's."""
         needs = frozenset[str]().union(*(a.metric.needs for a in self.asked))
-        one = ties in {"trec", "docid", "input", "rank"}
-        return Order(ties if one else "trec", self.depth if one else None, self.cutoffs, needs, self.extra)  # type: ignore[arg-type]
+        ties = asked.convention.ties
+        if ties == "trec":
+            ties = asked.metric.trec_ties
+        if ties in {"expected", "best", "worst"}:
+            return Order("trec", None, self.cutoffs, needs, self.extra)
+        return Order(ties, self.depth, self.cutoffs, needs, self.extra)  # type: ignore[arg-type]
 
 
 def called(metrics: Any, conventions: Mapping[str, Any], policy: Policy, **more: Any) -> Call:

@@ -130,7 +130,7 @@ def _evaluate_run(run: Any, name: str | None, number: int, grades: Cleaned, call
     cleaned = clean(data, call.policy, "run")
     found: dict[Order, tuple[Judged, Seen]] = {}
     for a in call.asked:
-        order = call.order(a.convention.ties)
+        order = call.order(a)
         if order not in found:
             found[order] = judge(cleaned, grades, order, labels[0])
     judged, seen = next(iter(found.values()))
@@ -139,7 +139,7 @@ def _evaluate_run(run: Any, name: str | None, number: int, grades: Cleaned, call
         _refuse_no_overlap(
             labels[0] if isinstance(data, dict) else data.source.label, seen.extra, seen.missing
         )
-    by_metric = [found[call.order(a.convention.ties)][0] for a in call.asked]
+    by_metric = [found[call.order(a)][0] for a in call.asked]
     health = examine(
         judged,
         seen,
@@ -158,8 +158,10 @@ def _evaluate_run(run: Any, name: str | None, number: int, grades: Cleaned, call
 def _values(call: Call, judged: Sequence[Judged]) -> list[Values]:
     """Every metric's values, those under one tie policy computed together, with the policies for hopeless queries."""
     out: dict[int, Values] = {}
-    for ties in dict.fromkeys(a.convention.ties for a in call.asked):
-        numbers = [i for i, a in enumerate(call.asked) if a.convention.ties == ties]
+    together: dict[tuple[int, str], list[int]] = {}
+    for i, (a, data) in enumerate(zip(call.asked, judged, strict=True)):
+        together.setdefault((id(data), a.convention.ties), []).append(i)
+    for (_, ties), numbers in together.items():
         metrics = [call.asked[i].metric for i in numbers]
         values = scored(judged[numbers[0]], metrics, ties, call.depth, call.seed)
         out.update(zip(numbers, values, strict=True))

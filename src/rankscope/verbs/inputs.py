@@ -154,8 +154,14 @@ class Takers:
 
 def takers(metrics: Sequence[Metric]) -> Takers:
     """Which of these metrics take one grade of a document, and which several."""
-    one = next((str(m) for m in metrics if not m.needs & {"aspects", "subtopics"}), None)
-    return Takers(one, any(m.needs & {"aspects", "subtopics"} for m in metrics))
+    several = any(m.needs & {"aspects", "subtopics"} for m in metrics)
+    # what is blind to grades goes with either
+    one = (
+        m
+        for m in metrics
+        if not m.needs & {"aspects", "subtopics"} and not (several and m.relevance == "none")
+    )
+    return Takers(next(map(str, one), None), several)
 
 
 def _refuse_repeated(data: Any, row: int, kind: str, takers: Takers | None) -> None:
