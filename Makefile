@@ -27,8 +27,9 @@ lint: $(VENV)/.test
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks $(ARGS)
 
-docs: $(VENV)/.test
+docs: $(VENV)/.test $(RECOMMENDERS)/.test
 	$(BIN)/python tools/write_metrics_page.py
+	$(BIN)/python tools/write_conformance_page.py
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "rankscope needs Python 3.11 or newer; none was found (say which: make PYTHON=...)"; exit 2; }

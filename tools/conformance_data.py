@@ -44,6 +44,24 @@ class Data:
         return Data(self.name, self.qrels, run)
 
     @cached_property
+    def numbered(self) -> Data:
+        """The same with numbers for queries, which is all that some tools read."""
+        number = {query: str(i + 1) for i, query in enumerate(self.qrels)}
+        qrels = {number[query]: docs for query, docs in self.qrels.items()}
+        return Data(self.name, qrels, {number[query]: docs for query, docs in self.run.items()})
+
+    @cached_property
+    def found(self) -> Data:
+        """Without the queries that the run lacks, ties broken."""
+        return Data(self.name, {query: self.qrels[query] for query in self.run}, self.untied.run)
+
+    def first(self, count: int) -> Data:
+        """The first queries only."""
+        qrels = dict([*self.qrels.items()][:count])
+        name = f"{self.name}, {count} queries"
+        return Data(name, qrels, {query: docs for query, docs in self.run.items() if query in qrels})
+
+    @cached_property
     def candidates(self) -> Data:
         """Labelled lists, as tools of learning take them: what was retrieved, 0 where nobody judged, nothing else."""
         qrels = {q: {d: self.qrels[q].get(d, 0) for d in self.run[q]} for q in self.run if q in self.qrels}
@@ -87,32 +105,32 @@ def demo() -> Data:
 def ranking(docs: str, tied: str = "") -> dict[str, float]:
     """Documents of one letter in falling order of score; those in ``tied`` share the score of the first of them."""
     scores = {doc: float(len(docs) - i) for i, doc in enumerate(docs)}
-    return scores | {doc: scores[tied[0]] for doc in tied}
+    return scores | (dict.fromkeys(tied, scores[tied[0]]) if tied else {})
 
 
 CORNERS = Data(
     "corners",
     {
-        "graded, one missed": {"a": 3, "b": 2, "c": 1, "d": 0, "e": 0, "m": 2},
+        "graded-one-missed": {"a": 3, "b": 2, "c": 1, "d": 0, "e": 0, "m": 2},
         "ties": {"a": 1, "b": 0, "c": 2, "d": 0, "e": 3, "f": 0, "g": 1},
-        "all tied": {"a": 0, "b": 3, "c": 0, "d": 1},
-        "many unjudged": {"a": 1, "b": 2, "n": 0, "k": 0},
-        "nothing relevant": {"a": 0, "b": 0, "c": 0},
-        "nothing found": {"a": 0, "b": 0, "m": 1, "n": 3},
-        "not in the run": {"a": 1, "b": 0},
-        "more than ten": {letter: 1 + i % 3 for i, letter in enumerate("abcdefghijkl")} | {"x": 0},
-        "short list": {"a": 1, "b": 2, "m": 3},
+        "all-tied": {"a": 0, "b": 3, "c": 0, "d": 1},
+        "many-unjudged": {"a": 1, "b": 2, "n": 0, "k": 0},
+        "nothing-relevant": {"a": 0, "b": 0, "c": 0},
+        "nothing-found": {"a": 0, "b": 0, "m": 1, "n": 3},
+        "not-in-the-run": {"a": 1, "b": 0},
+        "more-than-ten": {letter: 1 + i % 3 for i, letter in enumerate("abcdefghijkl")} | {"x": 0},
+        "short-list": {"a": 1, "b": 2, "m": 3},
     },
     by_id(
         {
-            "graded, one missed": ranking("dacbe"),
+            "graded-one-missed": ranking("dacbe"),
             "ties": ranking("abcdefg", "bcdef"),
-            "all tied": ranking("abcd", "abcd"),
-            "many unjudged": ranking("uvnwxabyzk"),
-            "nothing relevant": ranking("cab"),
-            "nothing found": ranking("ubva"),
-            "more than ten": ranking("axbycdefzghijkl"),
-            "short list": ranking("ub"),
+            "all-tied": ranking("abcd", "abcd"),
+            "many-unjudged": ranking("uvnwxabyzk"),
+            "nothing-relevant": ranking("cab"),
+            "nothing-found": ranking("ubva"),
+            "more-than-ten": ranking("axbycdefzghijkl"),
+            "short-list": ranking("ub"),
         }
     ),
 )
@@ -121,7 +139,7 @@ LIKED = ({0, 1, 2}, {3}, {4, 5, 6, 7, 8, 9}, {9}, set[int](), {2})
 SHOWN = ((0, 5, 1, 6, 7), (5, 6, 3, 7, 8), (4, 0, 5, 1, 6), (), (0, 1, 2, 3, 4), (0, 1, 3, 4, 5))
 SIX = Data(
     "six users",
-    {f"u{u}": {f"i{item}": 1 for item in liked} for u, liked in enumerate(LIKED)},
+    {f"u{u}": {f"i{item}": 1 for item in liked} for u, liked in enumerate(LIKED) if liked},
     {f"u{u}": {f"i{item}": float(5 - i) for i, item in enumerate(shown)} for u, shown in enumerate(SHOWN)},
 )
 
@@ -149,26 +167,26 @@ def demo_subtopics() -> Subtopics:
 CORNER_SUBTOPICS = Subtopics(
     "corners",
     {
-        "three subtopics": {
+        "three-subtopics": {
             "a": {"1": 1, "2": 1, "3": 0},
             "b": {"1": 1, "2": 0, "3": 0},
             "c": {"1": 0, "2": 0, "3": 1},
             "d": {"1": 0, "2": 0, "3": 0},
             "m": {"1": 1, "2": 1, "3": 1},
         },
-        "one subtopic": {"a": {"1": 1}, "b": {"1": 1}, "c": {"1": 0}},
-        "one of two is known": {"a": {"1": 1, "2": 0}, "b": {"1": 0, "2": 0}},
+        "one-subtopic": {"a": {"1": 1}, "b": {"1": 1}, "c": {"1": 0}},
+        "one-of-two-is-known": {"a": {"1": 1, "2": 0}, "b": {"1": 0, "2": 0}},
         "ties": {"a": {"1": 1, "2": 0}, "b": {"1": 0, "2": 1}, "c": {"1": 1, "2": 1}},
-        "nothing relevant": {"a": {"1": 0, "2": 0}},
-        "not in the run": {"a": {"1": 1}},
+        "nothing-relevant": {"a": {"1": 0, "2": 0}},
+        "not-in-the-run": {"a": {"1": 1}},
     },
     by_id(
         {
-            "three subtopics": ranking("bduac"),
-            "one subtopic": ranking("cuab"),
-            "one of two is known": ranking("uvab"),
+            "three-subtopics": ranking("bduac"),
+            "one-subtopic": ranking("cuab"),
+            "one-of-two-is-known": ranking("uvab"),
             "ties": ranking("abcu", "abc"),
-            "nothing relevant": ranking("ua"),
+            "nothing-relevant": ranking("ua"),
         }
     ),
 )

@@ -124,7 +124,7 @@ def traits(metric: Metric) -> str:
         what: dict[Any, str] = {
             None: "is undefined",
             "judgments": "scores what the judgments say",
-            "varies": "scores as if all that is judged shared the last place",
+            "varies": "scores what the query makes of it",
         }
         said.append(f"an empty ranking {what.get(metric.empty, f'scores {plain(metric.empty)}')}")
     return "; ".join(said)

@@ -10,6 +10,7 @@ Ties = Literal["trec", "docid", "input", "rank", "expected", "best", "worst"]
 Population = Literal["judged", "run", "both", "either", "list"]
 NoRelevant = Literal["metric", 0, 1, "skip"]
 NothingFound = Literal["metric", "skip", "skip_list"]
+LooksAt = Literal["judgments", "list"]
 Mean = Literal["macro", "micro"]
 
 
@@ -19,8 +20,8 @@ class Convention:
 
     ``ties``: how equal scores are ordered. ``queries``: which queries are averaged: all judged ones, all of
     the run, those judged and in every run, those that are either, or a list of them. ``no_relevant``: the value of a query
-    without any relevant document (in the qrels or, for a metric that looks at the list alone, in the list);
-    "metric" leaves it as the metric says. ``nothing_found``: "skip" leaves out a query with nothing relevant in the top k,
+    without any relevant document, "metric" leaves it as the metric says; ``looks_at`` says where one is missed,
+    in the judgments or already in the list that was returned (a metric made of the list alone looks there anyway). ``nothing_found``: "skip" leaves out a query with nothing relevant in the top k,
     "skip_list" one with nothing relevant in the whole list. ``mean``: "micro" divides what all queries earn by what all are worth.
     """
 
@@ -28,6 +29,7 @@ class Convention:
     queries: Population = "judged"
     no_relevant: NoRelevant = "metric"
     nothing_found: NothingFound = "metric"
+    looks_at: LooksAt = "judgments"
     mean: Mean = "macro"
 
 

@@ -43,7 +43,7 @@ def _torchmetrics(name: str, action: str, no_relevant: Any) -> Dialect:
             "nDCG": Says(_NDCG, f"mean over the orders of equal scores, {_CANDIDATES}", {"ties": "expected"}),
         },
         version="1.9.0",
-        convention=Convention(ties="input", queries="run", no_relevant=no_relevant),
+        convention=Convention(ties="input", queries="run", looks_at="list", no_relevant=no_relevant),
     )
 
 
@@ -54,7 +54,7 @@ LEARNING: tuple[Dialect, ...] = (
         "ndcg and map of LightGBM with its usual label_gain; a query without relevant documents counts as 1",
         {"nDCG": Says(_NDCG_EXP, _EXP), "AP": _AP_MIN},
         version="4.7.0",
-        convention=Convention(ties="input", queries="run", no_relevant=1),
+        convention=Convention(ties="input", queries="run", looks_at="list", no_relevant=1),
         whole_grades=True,
     ),
     Dialect(
@@ -70,7 +70,7 @@ LEARNING: tuple[Dialect, ...] = (
             ),
         },
         version="3.2.0",
-        convention=Convention(ties="input", queries="run", no_relevant=1),
+        convention=Convention(ties="input", queries="run", looks_at="list", no_relevant=1),
     ),
     Dialect(
         "xgboost-minus",
@@ -78,7 +78,7 @@ LEARNING: tuple[Dialect, ...] = (
         "ndcg@10- and map@10- of XGBoost: a query without relevant documents counts as 0",
         {"nDCG": Says(_NDCG_EXP, _EXP), "AP": _AP_MIN, "P": _P_SHORT},
         version="3.2.0",
-        convention=Convention(ties="input", queries="run", no_relevant=0),
+        convention=Convention(ties="input", queries="run", looks_at="list", no_relevant=0),
     ),
     Dialect(
         "catboost",
@@ -109,12 +109,12 @@ LEARNING: tuple[Dialect, ...] = (
             ),
         },
         version="1.2.10",
-        convention=Convention(ties="worst", queries="run", no_relevant=0),
+        convention=Convention(ties="worst", queries="run", looks_at="list", no_relevant=0),
     ),
     Dialect(
         "sklearn",
         "scikit-learn",
-        "ndcg_score, dcg_score and the metrics of label ranking, of the rows that are passed",
+        "ndcg_score, dcg_score and the metrics of label ranking, of rows in which every document has a label",
         {
             "nDCG": Says(_NDCG, f"mean over the orders of equal scores, {_CANDIDATES}"),
             "DCG": Says("DCG", "mean over the orders of equal scores"),
@@ -123,7 +123,7 @@ LEARNING: tuple[Dialect, ...] = (
             "CoverageError": _labels("CoverageError"),
         },
         version="1.9.1",
-        convention=Convention(ties="expected", queries="run", no_relevant=0),
+        convention=Convention(ties="expected", queries="run", looks_at="list", no_relevant=0),
     ),
     _torchmetrics("torchmetrics", "neg", 0),
     _torchmetrics("torchmetrics-neg", "neg", 0),
@@ -143,7 +143,7 @@ LEARNING: tuple[Dialect, ...] = (
             "OPA": Says("OPA(tied=0)", "a pair with equal scores is wrong"),
         },
         version="0.4.0",
-        convention=Convention(ties="input", queries="run", no_relevant=0),
+        convention=Convention(ties="input", queries="run", looks_at="list", no_relevant=0),
     ),
     Dialect(
         "tfr",
@@ -168,6 +168,6 @@ LEARNING: tuple[Dialect, ...] = (
                 {"ties": "input", "no_relevant": "metric"},
             ),
         },
-        convention=Convention(ties="expected", queries="run", no_relevant=0),
+        convention=Convention(ties="expected", queries="run", looks_at="list", no_relevant=0),
     ),
 )

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from rankscope.declared import plain
 from rankscope.dialects import DIALECTS, Convention, Dialect
-from rankscope.dialects.base import Mean, NoRelevant, NothingFound, Population, Ties
+from rankscope.dialects.base import LooksAt, Mean, NoRelevant, NothingFound, Population, Ties
 from rankscope.errors import InputError
 from rankscope.metrics import DEFAULT, Metric, in_order, parse
 from rankscope.verbs.inputs import Policy
@@ -21,6 +21,7 @@ CHOICES: dict[str, Sequence[Any]] = {
     "queries": get_args(Population),
     "no_relevant": get_args(NoRelevant),
     "nothing_found": get_args(NothingFound),
+    "looks_at": get_args(LooksAt),
     "mean": get_args(Mean),
 }
 

@@ -174,7 +174,10 @@ def _by_policy(asked: Asked, values: Values, judged: Judged) -> Values:
     value, weight = values.value, values.weight
     if metric.relevance != "none" and metric.aggregate not in {"sum", "pooled"}:
         if convention.no_relevant != "metric":
-            (hopeless,) = mapped(judged, [metric.hopeless])
+            in_list = convention.looks_at == "list"
+            (hopeless,) = mapped(
+                judged, [lambda lists: metric.missed(lists, True) if in_list else metric.hopeless(lists)]
+            )
             instead = np.nan if convention.no_relevant == "skip" else float(convention.no_relevant)
             value = np.where(hopeless == 1, instead, value)
         if convention.nothing_found != "metric":

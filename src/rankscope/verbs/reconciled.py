@@ -52,6 +52,7 @@ WORDS: dict[tuple[str, Any], str] = {
     ("no_relevant", "skip"): "queries without relevant documents left out",
     ("nothing_found", "skip"): "queries with nothing relevant in the top k left out",
     ("nothing_found", "skip_list"): "queries with nothing relevant in the list left out",
+    ("looks_at", "list"): "a list without a relevant document counts as a query without one",
     ("mean", "micro"): "one ratio over all queries together",
 }
 

@@ -1,0 +1,212 @@
+"""Write docs/conformance.md: the numbers of other tools and ours on the same input, by running the tools.
+
+Run without arguments; ``--print`` prints the page instead. Where a tool is missing the page is left as it is.
+Raises where numbers differ and no convention is named for it. ``tests/house/test_conformance_page.py`` fails where
+the page is out of date.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import rankscope as rs
+from conformance_base import Absent, Defect, Row, Tool, compared, number, words
+from conformance_data import CORNERS, demo, tied_share
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "conformance.md"
+NAMES = ("nDCG@10", "AP@10", "P@10", "R@10", "RR@10")
+
+HEAD = """\
+# Conformance
+
+What other tools say and what rankscope says, on the same input. Every number here comes from running the
+tool, and ours from running rankscope. `make docs` writes this page, and fails where two numbers differ and
+no convention is named for it; a test writes it again and compares.
+
+The input, unless a section says otherwise:
+
+- **demo**: {queries} queries of the collection that ships with rankscope (`rankscope demo`) and its run bm25.
+  Grades go from 0 to 3; {tied:.0%} of the retrieved documents share their score with another one of the query,
+  and {unjudged:.0%} were judged by nobody.
+- **corners**: {corners} made-up queries with grades, ties, unjudged documents and relevant documents that are not in the
+  run. One has no relevant document, one is not in the run, one has more than ten relevant documents, one a short list.
+
+Documents are given in the order of their ids, so that the order of the input is an order of its own where
+scores are equal.
+
+- **equal**: rankscope gives their numbers without further word.
+- **convention**: it gives them where a parameter or policy is named, as the table does; in brackets is what it gives
+  without.
+- **defect**: we think that theirs is wrong; these are [at the end](#defects).
+
+*Numbers* counts the values of single queries and the means; each of them agrees to within what the last column
+says. Where a table names a dialect, `dialect="..."` gives the same numbers.
+"""
+
+
+def tools() -> Iterator[Tool]:
+    """Every tool, in the order of the page."""
+    import conformance_groups as groups
+    import conformance_learning as learning
+    import conformance_rankings as rankings
+    import conformance_recommenders as recommenders
+    import conformance_retrieval as retrieval
+
+    yield retrieval.trec_eval()
+    yield from retrieval.ir_measures()
+    yield from (rankings.ranx(), rankings.ndeval(), rankings.cwl_eval())
+    yield from (learning.sklearn(), learning.lightgbm(), learning.xgboost())
+    yield from (groups.catboost(), groups.torchmetrics())
+    yield from recommenders.tools()
+
+
+def page() -> str:
+    """The whole page. Raises Absent where a tool is not installed."""
+    import conformance_defects
+
+    logging.disable(logging.WARNING)  # tools that warn of what is made so on purpose
+    try:
+        done = [(tool, list(compared(tool))) for tool in tools()]
+        found = list(conformance_defects.defects())
+    except ImportError as error:
+        raise Absent(f"{error.name or error} is not installed") from error
+    parts = [head(), summary(done, found)]
+    for tool, rows in done:
+        parts.append("\n".join(section(tool, rows, found)))
+    parts += ["\n".join(defect_section(found)), "\n".join(chain(*same_name()))]
+    return "\n".join(parts)
+
+
+def head() -> str:
+    """What the page is, and the input."""
+    data = demo()
+    docs = [(query, doc) for query, run in data.run.items() for doc in run]
+    unjudged = sum(doc not in data.qrels[query] for query, doc in docs) / len(docs)
+    return HEAD.format(
+        queries=len(data.qrels), corners=len(CORNERS.qrels), tied=tied_share(data), unjudged=unjudged
+    )
+
+
+def summary(done: Sequence[tuple[Tool, Sequence[Row]]], found: Sequence[Defect]) -> str:
+    """A row a tool."""
+    heads = ("tool", "release", "metrics", "numbers", "equal", "convention", "defects", "to within")
+    lines = []
+    named = set()
+    for tool, rows in done:
+        whole = tool.name.partition(",")[0]
+        of_tool = [d for d in found if d.name in {tool.name, whole}] if whole not in named else []
+        named.add(whole)
+        release = f"{tool.package} {tool.version}"
+        equal = sum(row.equal for row in rows)
+        counts = (len(rows), sum(row.count for row in rows), equal, len(rows) - equal, len(of_tool))
+        link = f"[{tool.name}](#{anchor(tool.name)})"
+        lines.append((link, release, *(f"{count:,}" for count in counts), f"{tool.close:.0e}"))
+    return "".join(table(heads, lines, "ll------"))
+
+
+def section(tool: Tool, rows: Sequence[Row], found: Sequence[Defect]) -> Iterator[str]:
+    """One tool: how it was called, and a table of the metrics."""
+    yield f"## {tool.name}\n"
+    yield f"{tool.package} {tool.version}. {tool.about}\n"
+    names = [data.name for data in tool.inputs]
+    dialects = any(row.pair.dialect for row in rows)
+    heads = ["theirs", "ours", *(f"{name}: {who}" for name in names for who in ("theirs", "ours")), "verdict"]
+    shown = [row for row in rows if row.pair.shown]
+    lines = []
+    for row in shown:
+        values = [number(value, tool.digits) for pair in row.means for value in pair]
+        line = [f"`{row.pair.call}`", row.spelling, *values, verdict(row, tool)]
+        lines.append([*line, *([f"`{row.pair.dialect}`" if row.pair.dialect else ""] if dialects else [])])
+    yield "".join(table([*heads, *(["dialect"] if dialects else [])], lines, "ll----ll"))
+    if len(shown) < len(rows):
+        rest = len(rows) - len(shown)
+        yield f"{rest} more metrics, the same ones at other cutoffs and levels, were compared and agree as closely.\n"
+    if any(d.name == tool.name.partition(",")[0] for d in found):
+        yield "It has [defects](#defects), too.\n"
+
+
+def verdict(row: Row, tool: Tool) -> str:
+    """Equal, or the convention and what rankscope says without it."""
+    if row.equal:
+        return "equal"
+    without = ", ".join(number(value, tool.digits) for value in row.plain)
+    return f"convention: {row.convention} ({f'without: {without}' if row.matters else 'no matter here'})"
+
+
+def defect_section(found: Sequence[Defect]) -> Iterator[str]:
+    """Their number, ours, and why."""
+    yield "## Defects\n"
+    yield "Numbers that follow from no convention, or from one that nobody can want, by the releases above.\n"
+    lines = [(d.name, f"`{d.call}`", d.input, number(d.theirs, 4), number(d.ours, 4), d.why) for d in found]
+    yield "".join(table(("tool", "call", "input", "theirs", "ours", "why"), lines, "lll--l"))
+
+
+def same_name() -> Iterator[Iterator[str]]:
+    """What tools print under one name for the corners, as their dialects have it."""
+    yield iter(
+        [
+            "## The same name, other numbers\n",
+            (
+                "What the tools that rankscope knows print for the corners, as `rankscope reconcile` tells: a row a number. "
+                "These are computed by rankscope, in its dialects of the tools; the dialects in the tables above were "
+                "checked against the tools themselves.\n"
+            ),
+        ]
+    )
+    for name in NAMES:
+        yield _same_name(rs.reconcile(CORNERS.qrels, CORNERS.run, name))
+
+
+def _same_name(found: Any) -> Iterator[str]:
+    groups: dict[str, dict[str, list[str]]] = {number(found.ours[0], 4): {"": ["**rankscope**"]}}
+    for printed in found.printed:
+        if printed.values is not None:
+            why = "; ".join(map(words, printed.reasons))
+            groups.setdefault(number(printed.values[0], 4), {}).setdefault(why, []).append(printed.dialect)
+    lines = [
+        (value, ", ".join(names), why) for value, reasons in groups.items() for why, names in reasons.items()
+    ]
+    yield f"### {found.asked}\n"
+    yield "".join(table((found.asked, "printed by", "because of"), lines, "-ll"))
+    yield from (f"{p.tool}: {p.says.defect}.\n" for p in found.printed if p.values is None)
+
+
+def table(heads: Sequence[str], lines: Sequence[Sequence[str]], kinds: str) -> Iterator[str]:
+    """A table; a column is text (l) or numbers (-)."""
+    rules = ["---" if kind == "l" else "---:" for kind in kinds[: len(heads)]]
+    for line in (heads, rules, *lines):
+        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n"
+
+
+def anchor(heading: str) -> str:
+    """The name of a heading in a link."""
+    return "".join(c for c in heading.casefold().replace(" ", "-") if c.isalnum() or c in "-_")
+
+
+def main() -> None:
+    """Write the page, or print it."""
+    warnings.simplefilter("ignore")  # of the tools
+    os.environ["OMP_NUM_THREADS"] = (
+        "1"  # before the tools are loaded: small inputs only wait for other threads
+    )
+    try:
+        text = page()
+    except Absent as missing:
+        print(f"docs/conformance.md is left as it is: {missing}", file=sys.stderr)
+        raise SystemExit(3 if "--print" in sys.argv else 0) from missing
+    if "--print" in sys.argv:
+        sys.stdout.write(text)
+    else:
+        PAGE.write_text(text, encoding="utf-8")
+        print(f"wrote {PAGE}")
+
+
+if __name__ == "__main__":
+    main()
