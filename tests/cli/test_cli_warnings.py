@@ -47,7 +47,7 @@ def test_ties_name_who_decides_and_another_policy() -> None:
     assert said.startswith(
         "RS203 r: in 15 queries equal scores straddle rank 10; the document id decides who is in"
     )
-    assert said.endswith("give distinct scores, or see what --ties docid changes")
+    assert said.endswith("give distinct scores, or take --ties expected; rankscope ties tells how far it matters")
     assert "--ties trec" in told(ties="docid", **one)[0]
     assert "the order of the file decides" in told(ties="input", **one)[0]
     assert told(ties="rank", **one) == []

@@ -18,10 +18,10 @@ LISTED = 10  # how many queries a health entry names
 LONGEST = 40  # signs of an id that a warning quotes
 # to these, and to what is made of them, unjudged is not "not relevant"
 BLIND = {"Judged", "Bpref", "infAP", "AUC", "_Count"}
-DECIDES = {  # who is in where equal scores straddle a cutoff, and where else to look
-    "trec": ("the document id decides who is in", "docid"),
-    "docid": ("the document id decides who is in", "trec"),
-    "input": ("the order of the file decides who is in", "docid"),
+DECIDES = {  # who is in where equal scores straddle a cutoff
+    "trec": "the document id decides who is in",
+    "docid": "the document id decides who is in",
+    "input": "the order of the file decides who is in",
 }
 
 
@@ -218,12 +218,11 @@ def _tied(name: str, h: Health, ties: str) -> list[Warned]:
         said = f"equal scores straddle the cutoff in {queries} at rank {rank}{rest}"
     else:
         said = f"in {queries} equal scores straddle rank {rank}"
-    decides, other = DECIDES[ties]
     return [
         Warned(
             "RS203",
-            f"{name}: {said}; {decides}",
-            f"give distinct scores, or see what --ties {other} changes",
+            f"{name}: {said}; {DECIDES[ties]}",
+            "give distinct scores, or take --ties expected; rankscope ties tells how far it matters",
         )
     ]
 
