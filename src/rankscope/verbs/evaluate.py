@@ -204,13 +204,14 @@ def _put_together(done: Sequence[Evaluated], grades: Cleaned, call: Call) -> Sco
     judged_queries = frozenset(grades.data if grades.is_mapping else grades.data.queries)
     runs, board = [], []
     for name, e in zip(names, done, strict=True):
-        inside = [
-            population(a.convention.queries, e.query_id, judged_queries, e.missing, shared, call.only)
-            for a in call.asked
-        ]
+        by_policy = {
+            policy: population(policy, e.query_id, judged_queries, e.missing, shared, call.only)
+            for policy in dict.fromkeys(a.convention.queries for a in call.asked)
+        }
+        inside = [by_policy[a.convention.queries] for a in call.asked]
         _refuse_nobody(inside, call)
-        shown = np.flatnonzero(np.logical_or.reduce(inside))
-        ids = [e.query_id[int(i)] for i in shown]
+        shown = np.flatnonzero(np.logical_or.reduce(list(by_policy.values())))
+        ids = [e.query_id[int(i)] for i in shown] if len(shown) < len(e.query_id) else list(e.query_id)
         values: dict[Any, Array] = {
             a.metric: np.where(kept, v.value, np.nan)[shown]
             for a, v, kept in zip(call.asked, e.values, inside, strict=True)
@@ -220,7 +221,10 @@ def _put_together(done: Sequence[Evaluated], grades: Cleaned, call: Call) -> Sco
             for a, v, kept in zip(call.asked, e.values, inside, strict=True)
             if v.error is not None
         }
-        facts = {fact: relstrings(e.judged[0], shown.tolist(), depth) for fact, depth in call.facts.items()}
+        facts = {
+            fact: relstrings(e.judged[0], shown.tolist(), min(depth, call.depth or depth))
+            for fact, depth in call.facts.items()
+        }
         runs.append(RunScores(name, ids, values, e.health, e.tag, errors, facts))
         board += board_of(name, call.asked, e, inside, call.weights)
     health = {name: e.health for name, e in zip(names, done, strict=True)}

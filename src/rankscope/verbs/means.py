@@ -38,6 +38,8 @@ def population(
                 "the list holds ids of judged queries"
             )
     listed = only or frozenset()
+    if policy == "either" or (policy == "judged" and len(judged) == len(query_id)):
+        return np.ones(len(query_id), dtype=bool)
     return np.array(
         [_inside(policy, q, judged, missing, shared_missing, listed) for q in query_id], dtype=bool
     )
@@ -67,6 +69,7 @@ def board_of(
     out = []
     for a, values, judged, kept in zip(asked, found.values, found.judged, inside, strict=True):
         at = np.flatnonzero(kept)
+        whole = len(at) == len(kept)
         value, weight = values.value[at], values.weight[at]
         pooled = a.metric.aggregate == "pooled"
         if weights is not None and a.metric.aggregate != "sum":
@@ -77,7 +80,9 @@ def board_of(
             weight = weight * weights.of([found.query_id[int(i)] for i in at])
         # a pooled value is made of the documents of all queries, also of those that have none alone
         defined = len(value) if pooled else int(np.count_nonzero(~np.isnan(value)))
-        number = a.metric.pool(judged.of(at)) if pooled else mean(a.metric, value, weight)
+        number = (
+            a.metric.pool(judged if whole else judged.of(at)) if pooled else mean(a.metric, value, weight)
+        )
         error = None if values.error is None else _error_of_mean(value, weight, values.error[at])
         out.append(Mean(run, a.metric, a.said, number, defined, len(value) - defined, error))
     return out
