@@ -4,19 +4,25 @@ PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3.14 py
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-# tools that some tests compare with: what cannot be had here is left out, and its tests are skipped
-WHEELS := -m pip install -qqq --only-binary :all:
-PEERS = $(shell $(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["parity"])')
+# Tools that some tests compare with: what cannot be had here is left out, and its tests are skipped. cwl-eval has no wheel.
+PEERS := -m pip install -qqq --only-binary :all: --no-binary cwl-eval
 # RecTools and RePlay need an older numpy, and so an environment of their own and a Python that it was built for
 RECOMMENDERS := .venv-recommenders
 OLDER = $(firstword $(shell for p in python3.11 python3.12; do command -v $$p; done) $(PYTHON))
+# the large ones are fetched where their tests must run
+LARGE := $(VENV)/.large $(RECOMMENDERS)/.test
+group = $(shell $(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["$(1)"])')
+# a group as a whole or, where that fails, its members one by one
+fetch = $(BIN)/python $(PEERS) --group $(1) 2>/dev/null || for peer in $(call group,$(1)); do \
+	  $(BIN)/python $(PEERS) $$peer 2>/dev/null || echo "no ready-made package of $$peer here: the tests against it will be skipped"; \
+	done
 
 .PHONY: demo test lint bench docs clean
 
 demo: $(VENV)/.run
 	@$(BIN)/rankscope demo
 
-test: $(VENV)/.test $(RECOMMENDERS)/.test
+test: $(VENV)/.test $(if $(filter 1,$(RANKSCOPE_REQUIRE_PARITY)),$(LARGE))
 	$(BIN)/python -m pytest $(ARGS)
 
 lint: $(VENV)/.test
@@ -27,7 +33,7 @@ lint: $(VENV)/.test
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks $(ARGS)
 
-docs: $(VENV)/.test $(RECOMMENDERS)/.test
+docs: $(VENV)/.test $(LARGE)
 	$(BIN)/python tools/write_metrics_page.py
 	$(BIN)/python tools/write_conformance_page.py
 
@@ -42,18 +48,19 @@ $(VENV)/.run: $(BIN)/python pyproject.toml
 
 $(VENV)/.test: $(VENV)/.run
 	$(BIN)/python -m pip install --quiet --group test
-	@$(BIN)/python $(WHEELS) --group frames 2>/dev/null || \
-	  echo "no ready-made packages of pandas, duckdb or pyarrow here: the tests against them will be skipped"
-	@$(BIN)/python $(WHEELS) $(filter torch==%,$(PEERS)) 2>/dev/null || echo "no ready-made package of torch here"
-	@$(BIN)/python $(WHEELS) --group parity 2>/dev/null || for peer in $(PEERS); do \
-	  $(BIN)/python $(WHEELS) $$peer 2>/dev/null || echo "no ready-made package of $$peer here: the tests against it will be skipped"; \
-	done
+	@$(call fetch,frames)
+	@$(call fetch,parity)
+	@touch $@
+
+$(VENV)/.large: $(VENV)/.test
+	@$(BIN)/python $(PEERS) $(filter torch==%,$(call group,parity-large)) 2>/dev/null || echo "no ready-made package of torch here"
+	@$(call fetch,parity-large)
 	@touch $@
 
 $(RECOMMENDERS)/.test: pyproject.toml
 	@mkdir -p $(RECOMMENDERS)
 	@{ $(OLDER) -m venv $(RECOMMENDERS) && $(RECOMMENDERS)/bin/python -m pip install -qqq --upgrade "pip>=25.1" && \
-	  $(RECOMMENDERS)/bin/python $(WHEELS) --group recommenders; } >/dev/null 2>&1 || \
+	  $(RECOMMENDERS)/bin/python $(PEERS) --group recommenders; } >/dev/null 2>&1 || \
 	  echo "no ready-made packages of rectools or replay-rec here: the tests against them will be skipped"
 	@touch $@
 

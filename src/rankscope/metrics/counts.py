@@ -58,9 +58,9 @@ class NumRet(_Count):
     ] = None
 
     @property
-    def relevance(self) -> Literal["binary", "none"]:  # type: ignore[override]
+    def relevance(self) -> Literal["graded", "none"]:  # type: ignore[override]
         """Blind to grades, unless a grade is asked for."""
-        return "none" if self.min_grade is None else "binary"
+        return "none" if self.min_grade is None else "graded"
 
     def terms(self, lists: Lists) -> Terms:
         if self.min_grade is not None:
