@@ -11,7 +11,7 @@ RECOMMENDERS := .venv-recommenders
 OLDER = $(firstword $(shell for p in python3.11 python3.12; do command -v $$p; done) $(PYTHON))
 # the large ones are fetched where their tests must run
 LARGE := $(VENV)/.large $(RECOMMENDERS)/.test
-group = $(shell $(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["$(1)"])')
+group = $(shell $(BIN)/python -c 'import tomllib; print(*map(repr, tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["$(1)"]))')
 # a group as a whole or, where that fails, its members one by one
 fetch = $(BIN)/python $(PEERS) --group $(1) 2>/dev/null || for peer in $(call group,$(1)); do \
 	  $(BIN)/python $(PEERS) $$peer 2>/dev/null || echo "no ready-made package of $$peer here: the tests against it will be skipped"; \
@@ -53,7 +53,7 @@ $(VENV)/.test: $(VENV)/.run
 	@touch $@
 
 $(VENV)/.large: $(VENV)/.test
-	@$(BIN)/python $(PEERS) $(filter torch==%,$(call group,parity-large)) 2>/dev/null || echo "no ready-made package of torch here"
+	@$(BIN)/python $(PEERS) $(filter 'torch==%,$(call group,parity-large)) 2>/dev/null || echo "no ready-made package of torch here"
 	@$(call fetch,parity-large)
 	@touch $@
 
