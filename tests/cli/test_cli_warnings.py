@@ -47,7 +47,9 @@ def test_ties_name_who_decides_and_another_policy() -> None:
     assert said.startswith(
         "RS203 r: in 15 queries equal scores straddle rank 10; the document id decides who is in"
     )
-    assert said.endswith("give distinct scores, or take --ties expected; rankscope ties tells how far it matters")
+    assert said.endswith(
+        "give distinct scores, or take --ties expected; rankscope ties tells how far it matters"
+    )
     assert "the order of the file decides" in told(ties="input", **one)[0]
     assert told(ties="rank", **one) == []
     two = told(ties_at_cutoff={10: 2, 100: 10})[0]
