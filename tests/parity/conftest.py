@@ -1,7 +1,8 @@
-"""Data for tests against tools that rank labelled lists, where each document has a label and a score."""
+"""Data for tests against other tools: real runs without ties, and labelled lists where each document has a score."""
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -100,3 +101,42 @@ def six_users() -> Ranked:
 def graded_list() -> Ranked:
     """One list with labels of four grades, in the order of its scores."""
     return ranked([([0, 3, 1, 2, 0], [5, 4, 3, 2, 1])])
+
+
+REAL = {
+    "filter": ("trec_covid/qrels.txt", "trec_covid/round1/runs/ixa-ir-filter-query.gz"),
+    "doc2vec": ("trec_covid/qrels.txt", "trec_covid/round1/runs/RUIR-doc2vec.gz"),
+    "aplrob": ("robust03/robust03_qrels.txt.gz", "robust03/runs/input.aplrob03a.gz"),
+}
+Runs = dict[str, tuple[dict[str, dict[str, int]], Table]]
+
+
+def column(path: Path, number: int) -> Table:
+    """A file read by splitting its lines, nothing of ours."""
+    data = path.read_bytes()
+    text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
+    out: Table = {}
+    for line in text.splitlines():
+        fields = line.split()
+        out.setdefault(fields[0], {})[fields[2]] = float(fields[number])
+    return out
+
+
+@pytest.fixture(scope="session")
+def real_runs(shared_data: Callable[[str], Path]) -> Callable[[int, int], Runs]:
+    """Judgments and rankings of some queries to a depth; scores are whole and distinct, so that no rule for ties has a say."""
+
+    def read(queries: int, depth: int) -> Runs:
+        out: Runs = {}
+        for name, (qrels, run) in REAL.items():
+            grades, scores = column(shared_data(qrels), 3), column(shared_data(run), 4)
+            # the last ones: in Robust 2003 the first have two grades only
+            some = [query for query in scores if query in grades][-queries:]
+            ranked = {q: sorted(scores[q], key=lambda doc: (scores[q][doc], doc), reverse=True) for q in some}
+            untied = {
+                q: {d: float(depth - i) for i, d in enumerate(docs[:depth])} for q, docs in ranked.items()
+            }
+            out[name] = {q: {doc: int(g) for doc, g in grades[q].items()} for q in some}, untied
+        return out
+
+    return read

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import math
 from collections.abc import Callable
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -29,39 +27,14 @@ def ranx(need: Callable[[str], ModuleType]) -> ModuleType:
     return need("ranx")
 
 
-FILES = {
-    "filter": ("trec_covid/qrels.txt", "trec_covid/round1/runs/ixa-ir-filter-query.gz"),
-    "doc2vec": ("trec_covid/qrels.txt", "trec_covid/round1/runs/RUIR-doc2vec.gz"),
-    "aplrob": ("robust03/robust03_qrels.txt.gz", "robust03/runs/input.aplrob03a.gz"),
-}
-
-
-def column(path: Path, number: int) -> Table:
-    """A file read by splitting its lines, nothing of ours."""
-    data = path.read_bytes()
-    text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
-    out: Table = {}
-    for line in text.splitlines():
-        fields = line.split()
-        out.setdefault(fields[0], {})[fields[2]] = float(fields[number])
-    return out
-
-
 @pytest.fixture(scope="module")
-def real(shared_data: Callable[[str], Path]) -> dict[str, tuple[dict[str, dict[str, int]], Table]]:
+def real(real_runs: Callable[[int, int], Any]) -> dict[str, tuple[dict[str, dict[str, int]], Table]]:
     """Judgments and rankings without ties, which the other tool orders in no order that can be told."""
-    out = {}
-    for name, (qrels, run) in FILES.items():
-        grades, scores = column(shared_data(qrels), 3), column(shared_data(run), 4)
-        # the last ones: in Robust 2003 the first have two grades only
-        queries = [query for query in scores if query in grades][-QUERIES:]
-        ranked = {q: sorted(scores[q], key=lambda doc: (scores[q][doc], doc), reverse=True) for q in queries}
-        untied = {
-            q: {doc: float(DEPTH - i) for i, doc in enumerate(docs[:DEPTH])} for q, docs in ranked.items()
-        }
-        # negative grades are judged non-relevant to it, and pooled to us: see below
-        out[name] = {q: {doc: max(int(g), 0) for doc, g in grades[q].items()} for q in queries}, untied
-    return out
+    # negative grades are judged non-relevant to it, and pooled to us: see below
+    return {
+        name: ({q: {doc: max(grade, 0) for doc, grade in docs.items()} for q, docs in qrels.items()}, run)
+        for name, (qrels, run) in real_runs(QUERIES, DEPTH).items()
+    }
 
 
 def theirs(ranx: ModuleType, name: str, qrels: Any, run: Any) -> dict[str, float]:
