@@ -26,15 +26,15 @@ def scored(judged: Judged, metrics: Sequence[Any], ties: str, depth: int | None,
     tied = Tied(judged)
     if not len(tied.queries):
         return plainly
-    closed_ones = [m for m in metrics if ties == "expected" and ordered(m) and closed(m, depth)]
+    closed_ones = [m for m in metrics if ties == "expected" and ordered(m, depth) and closed(m, depth)]
     means = dict(zip(map(id, closed_ones), _expected(judged, tied, closed_ones, depth), strict=True))
     out = []
     for metric, values in zip(metrics, plainly, strict=True):
-        if not ordered(metric) or (ties == "expected" and metric.counts_ties):
+        if not ordered(metric, depth) or (ties == "expected" and metric.counts_ties and depth is None):
             out.append(values)
         elif id(metric) in means:
             out.append(replace(values, value=np.where(tied.mask, means[id(metric)], values.value)))
-        elif ties != "expected" and metric.settled_by_grade and not metric.needs:
+        elif ties != "expected" and metric.settled_by_grade and not metric.needs and _free_of(depth, metric):
             arranged = cut(by_grade(judged, _good(judged, metric), best=ties == "best"), depth)
             out.append(score(arranged, [metric])[0])
         else:
@@ -42,16 +42,21 @@ def scored(judged: Judged, metrics: Sequence[Any], ties: str, depth: int | None,
     return out
 
 
-def ordered(metric: Any) -> bool:
-    """Whether the order of tied documents can make a difference to a metric."""
-    return metric.aggregate != "pooled" and (metric.positions or getattr(metric, "cutoff", None) is not None)
+def ordered(metric: Any, depth: int | None = None) -> bool:
+    """Whether the order of tied documents can make a difference to a metric; where lists are cut, it can to any."""
+    cut_somewhere = depth is not None or getattr(metric, "cutoff", None) is not None
+    return metric.aggregate != "pooled" and (metric.positions or cut_somewhere)
+
+
+def _free_of(depth: int | None, metric: Any) -> bool:
+    """Whether a depth that cuts through tied documents changes nothing but what stands below it."""
+    looks = metric.looks_below or metric.counts_ties or getattr(metric, "judged_only", False)
+    return depth is None or (metric.empty == 0 and not looks)
 
 
 def closed(metric: Any, depth: int | None) -> bool:
-    """Whether the mean over all orders has a closed form; a depth that cuts through a tie may spoil it."""
-    return bool(metric.additive) and (
-        depth is None or not (getattr(metric, "judged_only", False) or metric.looks_below)
-    )
+    """Whether the mean over all orders has a closed form."""
+    return bool(metric.additive) and _free_of(depth, metric)
 
 
 def _good(judged: Judged, metric: Any) -> Array:

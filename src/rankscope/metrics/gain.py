@@ -256,6 +256,11 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
         return super().monotone and not (self.ideal == "retrieved_topk" and self.cutoff is not None)
 
     @property
+    def settled_by_grade(self) -> bool:
+        """Not where the ideal grows with what stands on top."""
+        return self.monotone and self.ideal != "retrieved_topk"
+
+    @property
     def looks_below(self) -> bool:
         """Where the ideal is made of all retrieved documents."""
         return self.ideal == "retrieved_all"

@@ -223,7 +223,12 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision")):
     @property
     def additive(self) -> bool:
         """Not over the hits in the top k, which depend on the order."""
-        return self.monotone
+        return self.denominator != "hits_at_k"
+
+    @property
+    def settled_by_grade(self) -> bool:
+        """Not over the hits in the top k."""
+        return self.denominator != "hits_at_k"
 
     @property
     def looks_below(self) -> bool:

@@ -87,6 +87,11 @@ class SetAP(_Binary):
     positions = False
     trec = (TrecName("set_map"),)
 
+    @property
+    def additive(self) -> bool:
+        """Not where a depth cuts through tied documents: how many are missed then depends on their order."""
+        return False
+
     def terms(self, lists: Lists) -> Terms:
         relevant = self.relevant(lists)
         precision = total(relevant) / np.maximum(lists.retrieved, 1)
@@ -150,6 +155,11 @@ class Utility(_Binary):
     def empty(self) -> float | Literal["varies"]:
         """Nothing, unless what was missed or left out has a weight."""
         return "varies" if self.weights[2] or self.weights[3] else 0.0
+
+    @property
+    def additive(self) -> bool:
+        """Not where a depth cuts through tied documents: how many are missed then depends on their order."""
+        return False
 
     def terms(self, lists: Lists) -> Terms:
         found, other, missed, left_out = self.weights

@@ -249,13 +249,20 @@ def blind_after_first(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     return compared(metric, cases, only_first, same)
 
 
-@law(ordered)
+@law(lambda m: m.aggregate != "pooled")
 def over_all_orders(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     """Under expected, best and worst ties, the value is the mean, the best and the worst over all orders."""
+    return next((b for depth in (None, 2) if (b := _over_all_orders(metric, cases, depth))), None)
+
+
+def _over_all_orders(metric: Metric, cases: Sequence[Case], depth: int | None) -> Breach | None:
     few = [case for case in cases if 1 < _orders(case) <= MOST_ORDERS][:FEW]
-    if not few:
+    if not few or not ordered(metric, depth):
         return None
-    orders = [[case.ranked(ranking) for ranking in _rankings(case)] for case in few]
+    orders = [
+        [case.ranked(ranking).cut(len(ranking) if depth is None else depth) for ranking in _rankings(case)]
+        for case in few
+    ]
     flat = [replace(case, tied=()) for group in orders for case in group]
     if not all(accepted(metric, flat)):
         return None
@@ -265,7 +272,7 @@ def over_all_orders(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     for ties, of in (("expected", np.mean), ("best", high), ("worst", low)):
         if ties != "expected" and metric.better == "neither":
             continue
-        found = scored(data, [metric], ties, None, 0)[0].value
+        found = scored(data, [metric], ties, depth, 0)[0].value
         for i, case in enumerate(few):
             known = each[i][~np.isnan(each[i])]
             right = of(known) if len(known) else np.nan
