@@ -135,7 +135,7 @@ def tried(tied: Tied, metric: Any, plainly: Values, ties: str, depth: int | None
     error = np.zeros(len(value))
     alike = not metric.needs & {"aspects", "subtopics", "identities"}
     pending: list[tuple[int, Array, bool]] = []
-    cells = 0
+    cells = drawn = 0
     pick = _picker(metric, ties)
 
     def settle() -> None:
@@ -154,13 +154,14 @@ def tried(tied: Tied, metric: Any, plainly: Values, ties: str, depth: int | None
             continue
         ranks, complete = _orders(tied.judged, number, groups, alike, seed, ties)
         pending.append((number, ranks, complete))
+        drawn += not complete
         cells += ranks.size
         if cells > CELLS:
             settle()
             cells = 0
     settle()
     sampled = bool(error.any()) and ties == "expected"
-    return replace(plainly, value=value, error=error if sampled else None)
+    return replace(plainly, value=value, error=error if sampled else None, drawn=drawn)
 
 
 def _matters(group: _Group, metric: Any) -> bool:
@@ -201,7 +202,9 @@ def _orders(
     out = np.tile(plain, (DRAWN, 1))
     for group in groups:
         out[:, group.rows] = group.drawn(rng, DRAWN)
-        if ties != "expected":  # the two orders that are the extremes of most metrics
+        if ties != "expected":  # the orders of ids, and the two that are the extremes of most metrics
+            out[2, group.rows] = plain[group.rows]
+            out[3, group.rows] = 2 * group.start + group.size - 1 - plain[group.rows]
             by = np.argsort(-group.grade, kind="stable")
             out[0, group.rows[by]] = group.start + np.arange(len(by))
             out[1, group.rows[by]] = group.start + group.size - 1 - np.arange(len(by))

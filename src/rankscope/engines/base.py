@@ -68,12 +68,14 @@ class Scorable(Protocol):
 class Values:
     """One metric's value for every query (NaN: undefined), and the weight of each query in a mean.
 
-    ``error`` is the standard error of each value where the orders of tied documents were sampled.
+    ``error`` is the standard error of each value where the orders of tied documents were sampled; ``drawn``
+    counts the queries of which they were.
     """
 
     value: Array
     weight: Array
     error: Array | None = None
+    drawn: int = 0
 
 
 def mapped(judged: Judged, kernels: Sequence[Callable[[Lists], Array]], empty: float = np.nan) -> list[Array]:

@@ -23,6 +23,11 @@ class _Paired(Metric):
     single_class: SingleClass = "skip"
 
     @property
+    def settled_by_grade(self) -> bool:
+        """Not where an order may leave one class only, which has a value of its own."""
+        return self.monotone and self.single_class == "skip"
+
+    @property
     def empty(self) -> float | Literal["judgments"] | None:
         """What a query without pairs is given."""
         return None if self.single_class == "skip" else self.single_class

@@ -138,9 +138,11 @@ def _refuse_impossible(found: Sequence[tuple[str, Metric]], convention: Conventi
 
 def dialect_called(name: str) -> Dialect:
     """The dialect of this name, or an error that offers the nearest."""
-    found = DIALECTS.get(name) if isinstance(name, str) else None
+    if not isinstance(name, str):
+        raise InputError(f"dialect={name!r}: a dialect is the name of one tool, like 'lightgbm'")
+    found = DIALECTS.get(name.casefold())
     if found is None:
-        close = get_close_matches(str(name).casefold(), DIALECTS, n=1, cutoff=0.6)
+        close = get_close_matches(name.casefold(), DIALECTS, n=1, cutoff=0.6)
         hint = f", did you mean {close[0]}?" if close else f": there are {', '.join(DIALECTS)}"
         raise InputError(f"dialect {name!r}: no dialect is called that{hint}")
     return found
@@ -170,7 +172,15 @@ def translated(dialect: Dialect, metric: Metric) -> Metric:
             "rankscope reconcile shows it"
         )
     k = getattr(metric, type(metric).at, None)
-    theirs = parse(says.metric if k is None else f"{says.metric}@{plain(k)}")
+    try:
+        theirs = parse(says.metric if k is None else f"{says.metric}@{plain(k)}")
+    except InputError as error:
+        if k is None and "cutoff" in str(error):
+            said = f"{family(metric)}@10"
+            raise InputError(
+                f"dialect {dialect.name!r}: its {family(metric)} needs a cutoff, write {said}"
+            ) from None
+        raise
     default = {f.name: f.default for f in fields(theirs)}
     ours = {f.name: getattr(metric, f.name) for f in fields(metric) if getattr(metric, f.name) != f.default}
     carried = {

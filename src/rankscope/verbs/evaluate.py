@@ -186,7 +186,7 @@ def _by_policy(asked: Asked, values: Values, judged: Judged) -> Values:
             value = np.where(missed == 1, np.nan, value)
     if convention.mean == "micro" and metric.aggregate == "mean":
         (weight,) = mapped(judged, [metric.worth])
-    return Values(value, weight, values.error)
+    return Values(value, weight, values.error, values.drawn)
 
 
 def _refuse_no_overlap(name: str, have: Sequence[str], want: Sequence[str]) -> None:
@@ -230,6 +230,9 @@ def _put_together(done: Sequence[Evaluated], grades: Cleaned, call: Call) -> Sco
     health = {name: e.health for name, e in zip(names, done, strict=True)}
     sources = [None if grades.is_mapping else grades.data.source, *(e.source for e in done)]
     weights = None if call.weights is None else call.weights.label
+    notes = [note for s in sources if s is not None for note in s.notes]
+    if call.weights is not None:
+        notes += call.weights.unused({query for run in runs for query in run.query_ids})
     conventions = said_conventions.stated(
         call.asked, call.policy, call.depth, call.dialect, weights, call.seed
     )
@@ -241,7 +244,7 @@ def _put_together(done: Sequence[Evaluated], grades: Cleaned, call: Call) -> Sco
             health, conventions["queries"], [a.metric for a in call.asked], conventions["ties"]
         ),
         inputs=[s for s in sources if s is not None],
-        notes=[note for s in sources if s is not None for note in s.notes],
+        notes=notes,
     )
 
 

@@ -84,7 +84,7 @@ def board_of(
             a.metric.pool(judged if whole else judged.of(at)) if pooled else mean(a.metric, value, weight)
         )
         error = None if values.error is None else _error_of_mean(value, weight, values.error[at])
-        out.append(Mean(run, a.metric, a.said, number, defined, len(value) - defined, error))
+        out.append(Mean(run, a.metric, a.said, number, defined, len(value) - defined, error, values.drawn))
     return out
 
 

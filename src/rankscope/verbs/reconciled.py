@@ -106,12 +106,12 @@ def _about_value(found: Reconciled) -> str:
     groups: dict[str, list[str]] = {}
     for p in found.printed:
         if p.dialect in told:
-            groups.setdefault(in_words(p.reasons[0]) if p.reasons else "", []).append(p.dialect)
+            groups.setdefault(_reason(p) if p.reasons else "", []).append(p.dialect)
     if groups or ours:
         same = groups.pop("", [])
         parts = [f"what {_listed(['rankscope', *same])} {'prints' if not same else 'print'}"] if ours else []
         parts += [
-            f"what {_listed(names)} {'prints' if len(names) == 1 else 'print'} ({why})"
+            f"what {_listed(names)} {'prints' if len(names) == 1 else 'print'}: {why}"
             for why, names in groups.items()
         ]
         return f"{found.value} is {'; and '.join(parts)}."
@@ -181,7 +181,7 @@ def _tools(found: Reconciled) -> Table:
     enter(found.ours, "", "rankscope")
     for p in found.printed:
         if p.values is not None:
-            enter(p.values, _reason(found, p), p.dialect)
+            enter(p.values, _reason(p), p.dialect)
     order = list(dict.fromkeys(key for key, _ in groups))
     rows: list[tuple[Value, ...]] = [
         (*map(as_json, values[key]), ", ".join(names), why)
@@ -195,7 +195,7 @@ def _tools(found: Reconciled) -> Table:
     )
 
 
-def _reason(found: Reconciled, p: Printed) -> str:
+def _reason(p: Printed) -> str:
     if p.reasons:
         also = ", ".join(SHORT.get(name, name) for name, _ in p.reasons[1:])
         return in_words(p.reasons[0]) + (f" (also: {also})" if also else "")

@@ -51,6 +51,8 @@ def means(scores: Scores) -> Iterator[dict[str, Any]]:
             record["undefined"] = mean.undefined
         if mean.error is not None:
             record["standard_error_of_ties"] = as_json(mean.error)
+        if mean.drawn:
+            record["queries_with_orders_drawn"] = mean.drawn
         yield record
 
 

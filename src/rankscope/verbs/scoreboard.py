@@ -117,6 +117,10 @@ def counted(scores: Scores) -> Iterator[str]:
         left = [mean for mean in scores.board if mean.metric == metric and mean.undefined]
         if left:
             yield _left_out(metric, left, len(scores.runs))
+        drawn = max(mean.drawn for mean in scores.board if mean.metric == metric)
+        if drawn and scores.conventions["ties"] in {"best", "worst"}:
+            noun = "query has" if drawn == 1 else "queries have"
+            yield f"{metric}: {drawn:,} {noun} too many orders of equal scores to try, so the {scores.conventions['ties']} of some is taken"
         sampled = [mean.error for mean in scores.board if mean.metric == metric and mean.error]
         if sampled:
             yield f"{metric}: too many orders of equal scores to count, so they were sampled: standard error {max(sampled):.2g}"

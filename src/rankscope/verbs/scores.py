@@ -26,6 +26,7 @@ class Mean:
     ``queries`` is how many queries the value is made of; ``undefined`` how many were left out because
     the metric has no value for them. ``asked`` is the metric as it was asked for. ``error`` is the
     standard error that comes from sampling the orders of tied documents, None where nothing was sampled.
+    ``drawn`` counts the queries whose orders were too many to be tried, so that best and worst are the extremes of some.
     """
 
     run: str
@@ -35,6 +36,7 @@ class Mean:
     queries: int
     undefined: int = 0
     error: float | None = None
+    drawn: int = 0
 
 
 @dataclass(frozen=True, eq=False)

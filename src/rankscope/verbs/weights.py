@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,16 @@ class Weights:
                 "give every scored query one, 0 leaves it out"
             )
         return np.array([self.by_query[query] for query in queries], dtype=float)
+
+    def unused(self, scored: Set[str]) -> list[str]:
+        """What to say of weights whose query is not scored."""
+        left = sorted(set(self.by_query) - scored)
+        if not left:
+            return []
+        said = "1 weight is of a query" if len(left) == 1 else f"{len(left):,} weights are of queries"
+        return [
+            f"{self.label}: {said} that no run is scored on ({', '.join(left[:3])}{' ...' if len(left) > 3 else ''})"
+        ]
 
 
 def weights_of(source: Any) -> Weights | None:
@@ -77,6 +87,8 @@ def _rows_of_file(path: str) -> list[tuple[str, str]]:
 
 
 def _checked(rows: Sequence[tuple[Any, Any]], label: str) -> Weights:
+    if not rows:
+        raise InputError(f"{label}: no weight is there; give a query and its weight in each row, like q1 2.5")
     out: dict[str, float] = {}
     for query, said in rows:
         weight = _number(said)
