@@ -42,7 +42,8 @@ WANTED = {
 def plain(name: str) -> Any:
     """The metric of this name as rankscope computes it, at 10 where it takes a cutoff."""
     cls = CATALOGUE[name]
-    return cls @ 10 if any(f.name == "cutoff" for f in fields(cls)) else cls()
+    at = {"cutoff": 10, "recall": 0.5, "multiple": 0.5}
+    return cls @ at[cls.at] if any(f.name == cls.at for f in fields(cls)) else cls()
 
 
 def test_names_are_unique_and_all_are_there() -> None:
@@ -83,7 +84,12 @@ def test_entry(dialect: Dialect, name: str, says: Says) -> None:
 @pytest.mark.parametrize(("dialect", "name", "says"), ENTRIES, ids=NAMES)
 def test_entry_computes(dialect: Dialect, name: str, says: Says) -> None:
     if says.metric:
-        qrels = {"q": {"a": 1, "b": 0, "c": 1}, "none": {"a": 0}}
+        qrels: Any = {"q": {"a": 1, "b": 0, "c": 1}, "none": {"a": 0}}
+        if plain(name).needs & {"subtopics"}:
+            qrels = {
+                query: {doc: {"s": grade, "t": 1} for doc, grade in docs.items()}
+                for query, docs in qrels.items()
+            }
         run = {"q": {"a": 3.0, "b": 2.0, "x": 1.0}, "none": {"b": 1.0, "a": 1.0}}
         (mean,) = rs.evaluate(qrels, run, [plain(name)], dialect=dialect.name).board
         assert 0 <= mean.value <= 10

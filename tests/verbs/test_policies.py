@@ -177,3 +177,42 @@ def test_fractions_where_a_tool_takes_whole_grades() -> None:
     names = {printed.dialect for printed in rs.reconcile(qrels, {"q1": {"a": 1.0}}, "nDCG@10").printed}
     assert "lightgbm" not in names
     assert "sklearn" in names
+
+
+def test_weights_of_queries_that_are_not_scored_are_told() -> None:
+    weights = {"q1": 1, "q2": 1, "q3": 1, "q4": 1, "other": 5}
+    assert any(
+        "1 weight is of a query" in note for note in rs.evaluate(QRELS, RUN, "RR", weights=weights).notes
+    )
+
+
+def test_a_depth_cuts_through_tied_documents() -> None:
+    """Of two tied documents one is kept: each in half of the orders, for sets and counts, too."""
+    qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 2.0, "b": 2.0}}
+    names = ["SetP", "SetR", "SetF", "NumRelRet", "P@1", "AP"]
+    found = {
+        ties: rs.evaluate(qrels, run, names, ties=ties, depth=1)
+        for ties in ("expected", "best", "worst")
+    }
+    for name in names:
+        assert (found["worst"][name], found["expected"][name], found["best"][name]) == (0.0, 0.5, 1.0), name
+
+
+def test_a_percentage_is_reconciled_as_one() -> None:
+    qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 2.0, "x": 1.0}}
+    found = rs.reconcile(qrels, run, "P@2", value="50.0")
+    assert found.value == "50.0%"
+    assert found.explained[0].value == 0.5
+
+
+def test_a_dialect_says_which_cutoff_it_needs() -> None:
+    with pytest.raises(InputError, match="its AP needs a cutoff, write AP@10"):
+        rs.evaluate(QRELS, RUN, "AP", dialect="replay")
+    assert rs.evaluate(QRELS, RUN, "AP@2", dialect="RePlay").conventions["dialect"] == "RePlay"
+    with pytest.raises(InputError, match="is the name of one tool"):
+        rs.evaluate(QRELS, RUN, "AP@2", dialect=["replay"])  # type: ignore[arg-type]
+
+
+def test_subtopics_without_any_grade() -> None:
+    with pytest.raises(InputError, match="names no subtopics"):
+        rs.evaluate({"q": {"a": {}}}, {"q": {"a": 1.0}}, "StRecall@2")

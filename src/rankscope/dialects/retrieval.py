@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankscope.dialects.base import Convention, Dialect, Says
+from rankscope.dialects.classic import CLASSIC
 
 _EXP = "exponential gain, 2^grade - 1"
 _BINARY = "relevant or not, whatever the grade"
@@ -13,130 +14,10 @@ _UNCUT = "ideal of all relevant documents, never cut at k"
 _ROUNDED = "every query is rounded to two decimals"
 _SMALLER = "divided by the smaller of k and the relevant documents"
 
-_TREC = {
-    "nDCG": Says("nDCG"),
-    "AP": Says("AP"),
-    "P": Says("P"),
-    "R": Says("R"),
-    "RR": Says("RR"),
-    "Success": Says("Success"),
-    "Rprec": Says("Rprec"),
-    "Bpref": Says("Bpref"),
-}
-_BOTH = "averaged over the queries of both files, so one that is missing from the run costs nothing"
-_AVERAGED = {name: Says(says.metric, _BOTH) for name, says in _TREC.items()}
 _P_SHORT = Says("P(denominator='min_k_listlen')", _SHORT)
 _AP_FOUND = Says("AP(denominator='hits_at_k')", _FOUND)
 _AP_MIN = Says("AP(denominator='min_k_relevant')", _SMALLER)
 
-_CLASSIC: tuple[Dialect, ...] = (
-    Dialect(
-        "trec_eval",
-        "trec_eval",
-        "NIST's trec_eval 10 with -c: every judged query counts",
-        _TREC,
-        version="10.0",
-        whole_grades=True,
-    ),
-    Dialect(
-        "trec_eval-9",
-        "trec_eval 9",
-        "trec_eval 9 without -c; it reads scores as 32-bit floats, so nearly equal ones are equal to it",
-        _AVERAGED,
-        version="9.0.8",
-        whole_grades=True,
-        convention=Convention(queries="both"),
-    ),
-    Dialect(
-        "pytrec_eval",
-        "pytrec_eval",
-        "pytrec_eval-terrier, averaged over the queries it returns; scores are 32-bit floats to it",
-        _AVERAGED,
-        version="0.5.11",
-        whole_grades=True,
-        convention=Convention(queries="both"),
-    ),
-    Dialect(
-        "ir_measures",
-        "ir_measures",
-        "ir_measures.calc_aggregate: every judged query counts, one missing from the run as 0",
-        {**_TREC, "ERR": Says("ERR", "gdeval's, with grades up to 4")},
-        version="0.4.3",
-    ),
-    Dialect(
-        "ranx",
-        "ranx",
-        "ranx.evaluate; it raises where a judged query is missing, and orders equal scores in no fixed order",
-        {name: _TREC[name] for name in ("nDCG", "AP", "P", "R", "RR", "Rprec")}
-        | {
-            "Success": Says("Success"),
-            "Bpref": Says(
-                "",
-                defect="pooled documents without a grade count as judged, and it is no number without judged non-relevant ones",
-            ),
-            "RBP": Says("", defect="grades are not divided by the top of the scale, so it goes beyond 1"),
-        },
-        version="0.3.21",
-        whole_grades=True,
-        convention=Convention(ties="input"),
-    ),
-    Dialect(
-        "ranx-burges",
-        "ranx, ndcg_burges",
-        "ndcg_burges and dcg_burges of ranx",
-        {
-            "nDCG": Says("nDCG(gain='exponential')", _EXP),
-            "DCG": Says("DCG(gain='exponential')", _EXP),
-        },
-        version="0.3.21",
-        whole_grades=True,
-        convention=Convention(ties="input"),
-    ),
-    Dialect(
-        "gdeval",
-        "gdeval",
-        "gdeval.pl of the TREC web track, without -c: queries of both files, grades up to 4",
-        {
-            "nDCG": Says("nDCG(gain='exponential')", _EXP),
-            "ERR": Says("ERR", _BOTH),
-        },
-        convention=Convention(queries="both"),
-        whole_grades=True,
-    ),
-    Dialect(
-        "beir",
-        "BEIR",
-        "EvaluateRetrieval of BEIR, which asks pytrec_eval; its own MRR counts every judged query",
-        {
-            **{name: Says(name, _BOTH) for name in ("nDCG", "AP", "R", "P")},
-            "RR": Says(
-                "RR", "equal scores stay in the order of the input", {"ties": "input", "queries": "judged"}
-            ),
-        },
-        convention=Convention(queries="both"),
-    ),
-    Dialect(
-        "mteb",
-        "MTEB",
-        "MTEB's retrieval tasks, which ask pytrec_eval",
-        {name: Says(name, _BOTH) for name in ("nDCG", "AP", "R", "P")},
-        convention=Convention(queries="both"),
-    ),
-    Dialect(
-        "sentence-transformers",
-        "Sentence Transformers",
-        "InformationRetrievalEvaluator; membership makes a document relevant, so leave grades of 0 out",
-        {
-            "nDCG": Says("nDCG(gain='binary')", _BINARY),
-            "AP": _AP_MIN,
-            "P": Says("P", "equal scores by document id, ascending"),
-            "R": Says("R", "equal scores by document id, ascending"),
-            "RR": Says("RR", "equal scores by document id, ascending"),
-            "Success": Says("Success", "equal scores by document id, ascending"),
-        },
-        convention=Convention(ties="docid", no_relevant="skip"),
-    ),
-)
 
 _ENGINES: tuple[Dialect, ...] = (
     Dialect(
@@ -291,4 +172,4 @@ _GENERATION: tuple[Dialect, ...] = (
     ),
 )
 
-RETRIEVAL: tuple[Dialect, ...] = (*_CLASSIC, *_ENGINES, *_GENERATION)
+RETRIEVAL: tuple[Dialect, ...] = (*CLASSIC, *_ENGINES, *_GENERATION)

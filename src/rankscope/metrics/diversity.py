@@ -50,7 +50,7 @@ class _BySubtopic(Metric):
         return np.asarray((self.known(lists) > 0).sum(axis=1), dtype=float)
 
 
-class StRecall(_BySubtopic, aliases=("SubtopicRecall", "S_recall", "strec")):
+class StRecall(_BySubtopic, aliases=("SubtopicRecall", "S_recall", "strec", "S-Recall")):
     """The share of the query's subtopics that the first k documents are about."""
 
     formula = "subtopics met in the top k / subtopics"
@@ -70,7 +70,7 @@ class StRecall(_BySubtopic, aliases=("SubtopicRecall", "S_recall", "strec")):
         return Terms(lists, {"new subtopics": fresh.astype(float)}, self.subtopics(lists))
 
 
-class P_IA(_BySubtopic, aliases=("P-IA",)):
+class P_IA(_BySubtopic, aliases=("P-IA", "Precision-IA")):
     """The precision for each subtopic by itself, averaged over the subtopics."""
 
     formula = "mean over subtopics of (documents about it in the top k / k)"
@@ -187,7 +187,7 @@ class nERR_IA(_OfGreedy, aliases=("nERR-IA",)):
     examples = (Example("nERR_IA@2", ({"a": 1}, {"a": 1, "b": 1}), "(1 + (1 + 0.5) / 2) / (2 + 0.5 / 2)"),)
 
 
-class alpha_DCG(_OfAllSubtopics, aliases=("alpha-DCG", "α_DCG")):
+class alpha_DCG(_OfAllSubtopics, aliases=("alpha-DCG", "α_DCG", "α-DCG")):
     """Discounted gain in which a subtopic is worth less each time it is met."""
 
     formula = "sum of gain / log2(rank + 1), over the same of k documents about every subtopic; gain = sum over subtopics of (1 - alpha)^(times met above)"
@@ -206,7 +206,7 @@ class alpha_DCG(_OfAllSubtopics, aliases=("alpha-DCG", "α_DCG")):
         return log2_discount(rank)
 
 
-class alpha_nDCG(_OfGreedy, aliases=("alpha-nDCG", "α_nDCG")):
+class alpha_nDCG(_OfGreedy, aliases=("alpha-nDCG", "α_nDCG", "α-nDCG")):
     """Discounted gain in which a subtopic is worth less each time it is met, as a share of a greedy ranking's."""
 
     formula = "sum of gain / log2(rank + 1), over the same of the greedy ranking; gain = sum over subtopics of (1 - alpha)^(times met above)"

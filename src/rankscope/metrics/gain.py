@@ -104,6 +104,7 @@ class DCG(_Gained):
         Example("DCG@3", (3, 2, 0, 1), "3 / log2(2) + 2 / log2(3)"),
         Example("DCG(gain='exponential')@3", (3, 2, 0, 1), "7 / log2(2) + 3 / log2(3)"),
     )
+    shorthands = (TrecName("dcg_burges", fixed={"gain": "exponential"}, sets="cutoff"),)
     trec: ClassVar[tuple[TrecName, ...]] = (TrecName("dcg"),)  # in none of trec_eval's sets
 
     discount: Discount = "log2"
@@ -202,6 +203,7 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
             "(3 / log2(2) + 7 / log2(3)) / (7 / log2(2) + 3 / log2(3))",
         ),
     )
+    shorthands = (TrecName("ndcg_burges", fixed={"gain": "exponential"}, sets="cutoff"),)
     trec = (
         TrecName("ndcg", sets="gain", defaults=("linear",), reads=pair, together=True, plain_too=True),
         TrecName("ndcg_cut", sets="cutoff", defaults=CUTOFFS),

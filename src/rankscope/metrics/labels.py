@@ -18,7 +18,7 @@ class _Labels(Metric):
     level: Level = 1.0
 
 
-class LRAP(_Labels, aliases=("LabelRankingAveragePrecision",)):
+class LRAP(_Labels, aliases=("LabelRankingAveragePrecision", "label_ranking_average_precision")):
     """At each label that holds, the share of labels scored as high or higher that hold, averaged."""
 
     formula = "mean over labels that hold of (those that hold scored no lower / all scored no lower)"
@@ -60,7 +60,7 @@ class LRAP(_Labels, aliases=("LabelRankingAveragePrecision",)):
         return Terms(lists, factors, known, base=np.where(known > 0, 0.0, float(self.no_relevant)))
 
 
-class LabelRankingLoss(_Labels, aliases=("RankingLoss",)):
+class LabelRankingLoss(_Labels, aliases=("RankingLoss", "label_ranking_loss")):
     """The share of pairs of a label that holds and one that does not in which the wrong one scores as high or higher."""
 
     formula = "pairs in which the label that holds scores no higher / pairs"
@@ -92,7 +92,7 @@ class LabelRankingLoss(_Labels, aliases=("RankingLoss",)):
         return Terms(lists, {"holds": relevant, "does not, no lower": wrong}, known * others, base=missed)
 
 
-class CoverageError(_Labels, aliases=("LabelCoverage",)):
+class CoverageError(_Labels, aliases=("LabelCoverage", "coverage_error")):
     """How far down the ranking one must read to have seen every label that holds."""
 
     formula = "the largest rank of a label that holds"
@@ -127,7 +127,7 @@ class CoverageError(_Labels, aliases=("LabelCoverage",)):
         )
 
 
-class PercentileRank(Metric, aliases=("PercentileRanking", "ExpectedPercentileRank")):
+class PercentileRank(Metric, aliases=("PercentileRanking", "ExpectedPercentileRank", "MPR")):
     """How far down the ranking the relevant documents stand, as a share of all items: 0 at the top, one half by chance."""
 
     formula = "mean over relevant documents of (rank - 1) / n; of those not returned, (returned + n) / (2n)"

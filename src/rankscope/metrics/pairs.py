@@ -39,7 +39,7 @@ class _Paired(Metric):
         return Terms(lists, factors, pairs, base=np.where(pairs > 0, 0.0, self.single_class))
 
 
-class AUC(_Paired, aliases=("ROC_AUC", "uAUC")):
+class AUC(_Paired, aliases=("ROC_AUC", "uAUC", "ROC-AUC")):
     """The chance that a relevant document scores above a non-relevant one, both judged and retrieved."""
 
     formula = "pairs with the relevant document above (ties half) / pairs"

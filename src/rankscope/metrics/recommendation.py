@@ -22,6 +22,7 @@ from rankscope.metrics.base import (
     refuse_grades_above,
 )
 from rankscope.metrics.relevance import _Binary
+from rankscope.metrics.trec import TrecName
 
 
 class PFound(Metric, aliases=("pFound",)):
@@ -100,6 +101,8 @@ class HitCount(_Binary, aliases=("HitK",)):
     examples = (Example("HitCount@3", (1, 0, 1, 1), "2"),)
     positions = False
 
+    shorthands = (TrecName("hits", sets="cutoff"),)
+
     cutoff: NeededCutoff = None
 
     @property
@@ -116,7 +119,7 @@ class HitCount(_Binary, aliases=("HitK",)):
         return Terms(lists, {"relevant": self.relevant(lists)})
 
 
-class FallOut(_Binary, aliases=("Fallout", "FalsePositiveRate")):
+class FallOut(_Binary, aliases=("Fallout", "FalsePositiveRate", "fall_out")):
     """The share of the non-relevant documents that the first k hold."""
 
     formula = "judged non-relevant in the top k / judged non-relevant"

@@ -18,7 +18,7 @@ from rankscope.metrics.base import (
     Terms,
     needs_cutoff,
 )
-from rankscope.metrics.trec import CUTOFFS, TrecName
+from rankscope.metrics.trec import CAPPED, CUTOFFS, TrecName
 
 Beta = Annotated[float, Param("how many times more recall counts than precision", above=0, high=1e6)]
 
@@ -82,6 +82,9 @@ class R(_Binary, aliases=("Recall",)):
     examples = (Example("R@3", (1, 0, 1, 0, 0, 1), "2 / 8", {"known": 8}),)
     positions = False
     trec = (TrecName("recall", sets="cutoff", defaults=CUTOFFS),)
+    shorthands = tuple(
+        TrecName(name, fixed={"denominator": "min_k_relevant"}, sets="cutoff") for name in CAPPED
+    )
 
     cutoff: NeededCutoff = None
     denominator: Annotated[
@@ -125,7 +128,7 @@ class F(_Binary, aliases=("F1",)):
         )
 
 
-class Success(_Binary, aliases=("hit_rate", "HitRate", "hit")):
+class Success(_Binary, aliases=("hit_rate", "HitRate", "hit", "HR")):
     """1 where the first k documents hold a relevant one, else 0."""
 
     formula = "1 if any of the top k is relevant"
@@ -143,7 +146,7 @@ class Success(_Binary, aliases=("hit_rate", "HitRate", "hit")):
         return Terms(lists, {"first relevant": lists.first_relevant(self.level)})
 
 
-class RR(_Binary, aliases=("MRR", "ReciprocalRank")):
+class RR(_Binary, aliases=("MRR", "ReciprocalRank", "MeanReciprocalRank")):
     """One over the rank of the first relevant document."""
 
     formula = "1 / rank of the first relevant"
@@ -180,7 +183,7 @@ class RR(_Binary, aliases=("MRR", "ReciprocalRank")):
         return Terms(lists, {"first relevant": marked, "1/rank": 1.0 / lists.rank}, defined=defined)
 
 
-class AP(_Binary, aliases=("MAP", "AveragePrecision")):
+class AP(_Binary, aliases=("MAP", "AveragePrecision", "average_precision")):
     """The precision at each relevant document, averaged over all known ones."""
 
     formula = "sum over relevant documents of (precision at their rank) / known relevant"
@@ -271,7 +274,7 @@ class GMAP(AP, aliases=("GeometricMAP",)):
         return "geometric"
 
 
-class Rprec(_Binary, aliases=("RPrec", "R_precision", "r-precision")):
+class Rprec(_Binary, aliases=("RPrec", "R_precision", "r-precision", "RPrecision", "R-prec")):
     """Precision at as many documents as there are relevant ones."""
 
     formula = "relevant in the top R / R, where R is the number of known relevant"

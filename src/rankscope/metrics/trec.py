@@ -12,6 +12,15 @@ from rankscope.declared import plain
 from rankscope.errors import InputError
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+# what others call recall that is divided by the smaller of k and the relevant documents
+CAPPED = (
+    "R_cap",
+    "CappedRecall",
+    "capped_recall",
+    "TruncatedRecall",
+    "CalibratedRecall",
+    "CalibratedRecallK",
+)
 TENTHS = tuple(i / 10 for i in range(11))
 
 
@@ -154,7 +163,14 @@ def parse_trec(text: str, catalogue: Mapping[str, Any]) -> list[Any] | None:
     """
     for cls in dict.fromkeys(catalogue.values()):
         # shorthands are other tools' names for one of ours with a parameter set
-        for spec in (*cls.__dict__.get("trec", ()), *cls.__dict__.get("shorthands", ())):
+        for spec in cls.__dict__.get("shorthands", ()):
+            cut = re.fullmatch(re.escape(spec.name) + r"@(?P<at>[\d,]+)", text, re.IGNORECASE)
+            if cut and spec.sets:
+                return spec.read(cls, cut["at"], text)  # type: ignore[no-any-return]
+        for spec in (
+            *cls.__dict__.get("trec", ()),
+            *(s for s in cls.__dict__.get("shorthands", ()) if not s.sets),
+        ):
             match = re.fullmatch(
                 re.escape(spec.name) + r"(?:\.(?P<dotted>.+)|_(?P<printed>(?:p=)?[\d.,=-]+))?", text
             )

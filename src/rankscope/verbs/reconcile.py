@@ -104,7 +104,7 @@ def reconcile(
     True
     """
     plain = Way(parse(metric))
-    wanted = None if value is None else _wanted(value)
+    wanted = None if value is None else _wanted(value, plain.metric.range[1])
     bench = _Bench(
         read_any("qrels", qrels), [(n, read_any("run", r, n)) for n, r in named_runs(runs)], duplicates
     )
@@ -220,7 +220,7 @@ class _Wanted:
         return abs(value - self.number) <= self.half + CLOSE
 
 
-def _wanted(value: float | str) -> _Wanted:
+def _wanted(value: float | str, top: float) -> _Wanted:
     said = str(value).strip()
     try:
         number = float(said)
@@ -229,7 +229,10 @@ def _wanted(value: float | str) -> _Wanted:
     if not math.isfinite(number) or isinstance(value, bool):
         raise InputError(f"value={value!r}: give the number that was printed, like 0.71")
     decimals = len(said.partition(".")[2]) if "e" not in said.casefold() else 9
-    return _Wanted(said, number, 0.5 * 10.0**-decimals if decimals else 0.0)
+    half = 0.5 * 10.0**-decimals if decimals else 0.0
+    if top <= 1 < number <= 100:  # no value of the metric, but it may be a percentage
+        return _Wanted(f"{said}%", number / 100, (half or 0.5) / 100)
+    return _Wanted(said, number, half)
 
 
 def _search(wanted: _Wanted, plain: Way, theirs: Mapping[str, Way], bench: _Bench) -> Iterator[Explained]:

@@ -213,7 +213,9 @@ def notes_of(scores: Scores) -> list[str]:
         if len(more) > TOO_MANY
         else []
     )
-    return [*(note for source in qrels for note in source.notes), told, *more[:TOO_MANY], *rest]
+    own = {note for source in scores.inputs for note in source.notes}
+    others = [note for note in scores.notes if note not in own]
+    return [*(note for source in qrels for note in source.notes), told, *more[:TOO_MANY], *rest, *others]
 
 
 def _span(numbers: Sequence[int]) -> str:
