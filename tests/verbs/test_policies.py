@@ -191,8 +191,7 @@ def test_a_depth_cuts_through_tied_documents() -> None:
     qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 2.0, "b": 2.0}}
     names = ["SetP", "SetR", "SetF", "NumRelRet", "P@1", "AP"]
     found = {
-        ties: rs.evaluate(qrels, run, names, ties=ties, depth=1)
-        for ties in ("expected", "best", "worst")
+        ties: rs.evaluate(qrels, run, names, ties=ties, depth=1) for ties in ("expected", "best", "worst")
     }
     for name in names:
         assert (found["worst"][name], found["expected"][name], found["best"][name]) == (0.0, 0.5, 1.0), name
