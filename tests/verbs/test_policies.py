@@ -207,7 +207,7 @@ def test_a_percentage_is_reconciled_as_one() -> None:
 def test_a_dialect_says_which_cutoff_it_needs() -> None:
     with pytest.raises(InputError, match="its AP needs a cutoff, write AP@10"):
         rs.evaluate(QRELS, RUN, "AP", dialect="replay")
-    assert rs.evaluate(QRELS, RUN, "AP@2", dialect="RePlay").conventions["dialect"] == "RePlay"
+    assert rs.evaluate(QRELS, RUN, "AP@2", dialect="RePlay").conventions["dialect"] == "replay"
     with pytest.raises(InputError, match="is the name of one tool"):
         rs.evaluate(QRELS, RUN, "AP@2", dialect=["replay"])  # type: ignore[arg-type]
 

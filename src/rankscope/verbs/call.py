@@ -61,7 +61,7 @@ def called(metrics: Any, conventions: Mapping[str, Any], policy: Policy, **more:
         only=only,
         weights=weights_of(more["weights"]),
         seed=_seed(more["seed"]),
-        dialect=more["dialect"],
+        dialect=None if more["dialect"] is None else said_conventions.dialect_called(more["dialect"]).name,
         facts=facts,
     )
 
