@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankscope.cli import inputs, output
-from rankscope.cli.names import DialectName, MetricName, QueryChoice
+from rankscope.cli.names import DialectName
 from rankscope.cli.progress import bar
 
 if TYPE_CHECKING:
@@ -19,17 +19,9 @@ NEXT = "next: --per-query shows every query · rankscope metrics {name} says wha
 
 
 @click.command("evaluate", short_help="Score rankings against judgments.")
-@click.argument("qrels", type=click.Path(), required=False, metavar="QRELS")
-@click.argument("runs", type=click.Path(), nargs=-1, metavar="RUN...")
-@click.option(
-    "-m",
-    "--metric",
-    "metrics",
-    multiple=True,
-    type=MetricName(),
-    help="A metric, like nDCG@10; may be repeated, or several in quotes. Default: nDCG@10 AP RR@10 R@100 P@10 Judged@10.",
+@inputs.taken(
+    "A metric, like nDCG@10; may be repeated, or several in quotes. Default: nDCG@10 AP RR@10 R@100 P@10 Judged@10."
 )
-@click.option("-q", "--quiet", is_flag=True, help="No notes about what was read and written.")
 @click.option("--per-query", is_flag=True, help="Also the values of every query.")
 @click.option(
     "--ties",
@@ -39,14 +31,9 @@ NEXT = "next: --per-query shows every query · rankscope metrics {name} says wha
     help="How equal scores are ordered: document id descending as trec_eval, id ascending, order of the file, or by the rank column "
     "alone; or all their orders together: the mean, the best or the worst.",
 )
-@click.option(
-    "--queries",
-    type=QueryChoice(),
-    default="judged",
-    show_default=True,
-    metavar="judged|run|both|either|@FILE",
-    help="Which queries are averaged: all judged ones, all of the run, those judged and in every run, those that are either, "
-    "or those listed in FILE, an id a line.",
+@inputs.queries_option(
+    "Which queries are averaged: all judged ones, all of the run, those judged and in every run, those that are either, "
+    "or those listed in FILE, an id a line."
 )
 @click.option(
     "--depth", type=click.IntRange(min=1), metavar="N", help="Cut every ranking at N documents first."

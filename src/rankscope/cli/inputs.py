@@ -2,9 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import click
+
+from rankscope.cli.names import MetricName, QueryChoice
 from rankscope.errors import InputError
+
+Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def taken(metric_help: str) -> Wrapper:
+    """What every verb on judgments and rankings takes: QRELS, RUN..., -m and -q."""
+
+    def wrap(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in (
+            click.option("-q", "--quiet", is_flag=True, help="No notes about what was read and written."),
+            click.option("-m", "--metric", "metrics", multiple=True, type=MetricName(), help=metric_help),
+            click.argument("runs", type=click.Path(), nargs=-1, metavar="RUN..."),
+            click.argument("qrels", type=click.Path(), required=False, metavar="QRELS"),
+        ):
+            command = option(command)
+        return command
+
+    return wrap
+
+
+def queries_option(help_text: str) -> Wrapper:
+    """Which queries are averaged."""
+    return click.option(
+        "--queries",
+        type=QueryChoice(),
+        default="judged",
+        show_default=True,
+        metavar="judged|run|both|either|@FILE",
+        help=help_text,
+    )
 
 
 def named(qrels: str | None, runs: tuple[str, ...], usage: str) -> list[tuple[str | None, str]]:

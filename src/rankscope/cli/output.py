@@ -16,6 +16,7 @@ import click
 from rankscope.errors import InputError
 
 FORMATS = ("table", "json", "jsonl", "csv", "markdown", "latex", "trec")
+ANSWERS = ("table", "json", "jsonl", "csv", "markdown")
 ENDINGS = {
     ".json": "json", ".jsonl": "jsonl", ".csv": "csv", ".md": "markdown", ".tex": "latex", ".txt": "table", ".trec": "trec",
 }  # fmt: skip
@@ -124,7 +125,7 @@ class Answer:
     records: Iterable[Mapping[str, Any]]
 
     def written(self, form: str, out: str | None) -> Iterable[str]:
-        """The result in a format; an error for one that only ``evaluate`` has."""
+        """The result in one of the formats of ``ANSWERS``."""
         from rankscope.show.text import as_csv, as_json, as_jsonl, as_markdown
 
         if form == "table":
@@ -135,12 +136,15 @@ class Answer:
             return as_jsonl(self.records)
         if form == "csv":
             return as_csv(self.columns, self.records)
-        if form == "markdown":
-            return [as_markdown(self.blocks)]
+        return [as_markdown(self.blocks)]
+
+
+def answer_format_of(asked: str | None, out: str | None) -> str:
+    """The format of an ``Answer``; the other formats are those of ``evaluate`` alone."""
+    form = format_of(asked, out)
+    if form not in ANSWERS:
         raise InputError(f"this is written as table, json, jsonl, csv or markdown, not as {form}")
-
-
-ANSWERS = ("table", "json", "jsonl", "csv", "markdown")
+    return form
 
 
 def say(message: str) -> None:

@@ -5,28 +5,17 @@ from __future__ import annotations
 import click
 
 from rankscope.cli import inputs, output
-from rankscope.cli.names import MetricName
 
 COLUMNS = ("dialect", "tool", "run", "asked", "metric", "value", "same", "reason", "defect")
 
 
 @click.command("reconcile", short_help="Say what other tools print, and why.")
-@click.argument("qrels", type=click.Path(), required=False, metavar="QRELS")
-@click.argument("runs", type=click.Path(), nargs=-1, metavar="RUN...")
-@click.option(
-    "-m",
-    "--metric",
-    "metrics",
-    multiple=True,
-    type=MetricName(),
-    help="A metric, like nDCG@10 (the default); may be repeated.",
-)
+@inputs.taken("A metric, like nDCG@10 (the default); may be repeated.")
 @click.option(
     "--value",
     metavar="X",
     help="A number that was printed somewhere, like 0.71: say which conventions give it.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="No notes about what was read.")
 @click.option(
     "--duplicates",
     type=click.Choice(["error", "first", "best"]),
@@ -60,7 +49,7 @@ def command(  # noqa: PLR0913, PLR0917 - the options of the command line
     """  # noqa: D301 - click reads the \b
     named = inputs.named(qrels, runs, "rankscope reconcile QRELS RUN -m METRIC")
     output.check_place(out, [str(qrels), *(path for _, path in named)])
-    form = output.format_of(form, out)
+    form = output.answer_format_of(form, out)
 
     from rankscope.verbs import reconciled
     from rankscope.verbs.inputs import read_any

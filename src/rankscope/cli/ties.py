@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from rankscope.cli import inputs, output
-from rankscope.cli.names import MetricName, QueryChoice
 
 COLUMNS = (
     "run", "metric", "value", "expected", "worst", "best", "queries_that_move", "queries", "tied_in_top",
@@ -16,24 +15,8 @@ COLUMNS = (
 
 
 @click.command("ties", short_help="Say how much equal scores matter.")
-@click.argument("qrels", type=click.Path(), required=False, metavar="QRELS")
-@click.argument("runs", type=click.Path(), nargs=-1, metavar="RUN...")
-@click.option(
-    "-m",
-    "--metric",
-    "metrics",
-    multiple=True,
-    type=MetricName(),
-    help="A metric, like nDCG@10; may be repeated.",
-)
-@click.option("-q", "--quiet", is_flag=True, help="No notes about what was read.")
-@click.option(
-    "--queries",
-    type=QueryChoice(),
-    default="judged",
-    metavar="judged|run|both|either|@FILE",
-    help="Which queries are averaged.",
-)
+@inputs.taken("A metric, like nDCG@10; may be repeated.")
+@inputs.queries_option("Which queries are averaged.")
 @click.option(
     "--depth", type=click.IntRange(min=1), metavar="N", help="Cut every ranking at N documents first."
 )
@@ -60,7 +43,7 @@ def command(
     """  # noqa: D301 - click reads the \b
     named = inputs.named(qrels, runs, "rankscope ties QRELS RUN...")
     output.check_place(out, [str(qrels), *(path for _, path in named)])
-    form = output.format_of(form, out)
+    form = output.answer_format_of(form, out)
 
     from rankscope.verbs import ties
 
