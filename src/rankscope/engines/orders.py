@@ -34,7 +34,7 @@ def scored(judged: Judged, metrics: Sequence[Any], ties: str, depth: int | None,
             out.append(values)
         elif id(metric) in means:
             out.append(replace(values, value=np.where(tied.mask, means[id(metric)], values.value)))
-        elif ties != "expected" and metric.settled_by_grade and not metric.needs and _free_of(depth, metric):
+        elif ties != "expected" and _settled(metric, depth):
             arranged = cut(by_grade(judged, _good(judged, metric), best=ties == "best"), depth)
             out.append(score(arranged, [metric])[0])
         else:
@@ -52,6 +52,13 @@ def _free_of(depth: int | None, metric: Any) -> bool:
     """Whether a depth that cuts through tied documents changes nothing but what stands below it."""
     looks = metric.looks_below or metric.counts_ties or getattr(metric, "judged_only", False)
     return depth is None or (metric.empty == 0 and not looks)
+
+
+def _settled(metric: Any, depth: int | None) -> bool:
+    """Whether the order of the grades is the best, and its reverse the worst."""
+    # to be cut off may be better than to stand low, where low values are good
+    better = depth is None or metric.better != "lower"
+    return metric.settled_by_grade and not metric.needs and better and _free_of(depth, metric)
 
 
 def closed(metric: Any, depth: int | None) -> bool:
