@@ -78,9 +78,9 @@ class Values:
     drawn: int = 0
 
 
-def mapped(judged: Judged, kernels: Sequence[Callable[[Lists], Array]], empty: float = np.nan) -> list[Array]:
+def mapped(judged: Judged, kernels: Sequence[Callable[[Lists], Array]]) -> list[Array]:
     """Map plain functions over judged documents, in chunks of queries that fit the processor's memory."""
-    out = [np.full(len(judged), empty) for _ in kernels]
+    out = [np.full(len(judged), np.nan) for _ in kernels]
     if kernels:
         for chunk in judged.chunks():
             lists = judged.lists(chunk)
