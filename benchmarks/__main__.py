@@ -155,6 +155,8 @@ def start_up(rounds: int) -> None:
 
 def main() -> None:
     """All of it."""
+    from benchmarks.inference import inference
+
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="counted rounds of each (default 5)")
     parser.add_argument("--small", action="store_true", help="a tenth of the size, to try it out")
@@ -163,6 +165,7 @@ def main() -> None:
         start_up(arguments.rounds)
         dicts(arguments.rounds)
         ties(arguments.rounds, arguments.small)
+        inference(arguments.rounds, arguments.small)
         files(Path(folder), arguments.rounds, arguments.small)
 
 

@@ -16,7 +16,7 @@ import pytest
 REQUIRED_BY = {
     "RANKSCOPE_REQUIRE_PARITY": {
         "pytrec_eval", "sklearn", "ir_measures", "cwl", "ranx", "pyndeval", "lightgbm", "xgboost", "catboost",
-        "torch", "torchmetrics",
+        "torch", "torchmetrics", "statsmodels",
     },
     "RANKSCOPE_REQUIRE_FRAMES": {"pandas", "duckdb", "pyarrow"},
 }  # fmt: skip

@@ -1,0 +1,179 @@
+"""All systems at once: analysis of variance of systems by queries, and Tukey's honestly significant differences."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankscope.errors import DataError, InputError
+from rankscope.inference.base import CLOSE, Correction, Joint, summed
+from rankscope.lists import Array
+
+_CELLS = 2_000_000  # numbers in one piece of work: some tens of megabytes
+
+
+@dataclass(frozen=True)
+class Anova:
+    """Whether systems differ at all: the F test of a two-way analysis of variance without replication.
+
+    ``between`` is the mean square of systems, ``queries`` that of queries, ``residual`` what is left; ``freedom`` are the degrees of
+    freedom of systems and of the residual. ``F`` is between over residual.
+    """
+
+    F: float
+    p_value: float
+    between: float
+    queries: float
+    residual: float
+    freedom: tuple[int, int]
+
+
+def two_way(scores: Array) -> Anova:
+    """Analyse scores, systems x queries, with one value in each cell.
+
+    Where nothing is left beside systems and queries, F is infinite and p 0; where systems have equal means then, F is 0 and p 1.
+    With two systems it is the paired t test: F is t squared. Source: Fisher 1925; Sakai, Laboratory Experiments in IR, 2018.
+
+    Raises DataError for fewer than two systems or queries, InputError for what is no table of numbers.
+
+    >>> scores = np.array(
+    ...     [[1.0, 2.0, 3.0], [2.0, 4.0, 3.0]]
+    ... )  # differences 1, 2, 0: t is 1 over the root of 1/3
+    >>> two_way(scores).F
+    3.0
+    """
+    from scipy.special import fdtrc
+
+    table = _table(scores)
+    m, n = table.shape
+    mean = summed(table) / (m * n)
+    systems = np.array([summed(row) / n for row in table]) - mean
+    queries = np.array([summed(column) / m for column in table.T]) - mean
+    left = table - mean - systems[:, None] - queries
+    freedom = (m - 1, (m - 1) * (n - 1))
+    rounding = (CLOSE * float(np.abs(table - mean).max())) ** 2
+    between, residual = (
+        square if square > rounding else 0.0
+        for square in (n * summed(systems**2) / freedom[0], summed(left**2) / freedom[1])
+    )
+    ratio = between / residual if residual else math.inf if between else 0.0
+    p_value = 0.0 if ratio == math.inf else float(fdtrc(*freedom, ratio))
+    return Anova(ratio, p_value, between, m * summed(queries**2) / (n - 1), residual, freedom)
+
+
+class tukey(Correction, aliases=("hsd", "tukey_hsd")):
+    """Tukey's honestly significant differences: each difference against the largest that all systems would show if they were equal.
+
+    Scores are systems x queries, without gaps. Takes the spread around systems and queries as the same for every pair, which similar
+    runs do not have: then it finds differences where there are none. Holds for all pairs; for pairs with one baseline it is strict.
+    """
+
+    joint = True
+    measured = (
+        "family-wise error on real scores, 10 systems, 45 pairs, where 5 % is promised: up to 7.0 % at 50 queries, 9.1 % under a "
+        "symmetric null and 11.9 % among near variants"
+    )
+    source = "Tukey, The problem of multiple comparisons, 1953; Sakai, Laboratory Experiments in IR, 2018"
+    best_for = "parity with other tools; holm or max_t keep what they promise"
+
+    def over(self, scores: Array, pairs: Array, level: float = 0.95) -> Joint:
+        """Adjusted p-values of pairs (rows of ``scores``), and how far from 0 a difference must be.
+
+        A difference beyond ``critical * error``, where ``error`` is the root of residual / queries, has an adjusted p-value below
+        1 - level. ``details`` is the analysis of variance. Raises as ``two_way``, and InputError for a level outside 0 to 1.
+        """
+        if not 0 < level < 1:
+            raise InputError(f"level={level:g}: a level lies between 0 and 1, like 0.95")
+        table, found = _table(scores), two_way(scores)
+        m, n = table.shape
+        error = math.sqrt(found.residual / n)
+        apart = np.array([abs(summed(table[a] - table[b])) / n for a, b in np.asarray(pairs).tolist()])
+        freedom = found.freedom[1]
+        if not found.residual:  # systems differ by the same on every query, or not at all
+            adjusted = np.where(apart > CLOSE * np.abs(table).max(), 0.0, 1.0)
+        else:
+            adjusted = np.where(apart > 0, studentised_range(apart / error, m, freedom), 1.0)
+        critical = np.full(len(apart), studentised_range_beyond(1 - level, m, freedom))
+        return Joint(adjusted, critical, np.full(len(apart), error), details=found)
+
+
+def studentised_range(q: Array, systems: int, freedom: int) -> Array:
+    """The chance that the range of that many normal means, over an independent estimate of their error, is above q.
+
+    The trapezoidal rule over both integrals, whose integrands die away at both ends, so that it errs by about 1e-12.
+
+    >>> round(float(studentised_range(np.array([3.877]), 3, 10)[0]), 4)  # 3.88 in the tables
+    0.05
+    """
+    q = np.asarray(q, dtype=np.float64)
+    errors, weights = error_places(freedom)
+    out = np.empty(q.shape)
+    for start in range(0, len(q), most_at_once := max(_CELLS // (len(errors) * len(_PLACES)), 1)):
+        piece = q[start : start + most_at_once]
+        near = _range_above(np.multiply.outer(piece, errors), systems)
+        out[start : start + most_at_once] = (near * weights).sum(axis=-1)
+    return np.clip(out, 0.0, 1.0)
+
+
+def error_places(freedom: int, finer: float = 1.0) -> tuple[Array, Array]:
+    """Places of an estimated standard deviation whose true value is 1, and their weights, which sum to 1.
+
+    A sum over them is the integral over the root of chi square over its ``freedom``, by the trapezoidal rule in the logarithm: for
+    what is smooth over a tenth of it or, where ``finer`` is above 1, over a part of that.
+    """
+    from scipy.special import gammainccinv, gammaincinv
+
+    half = freedom / 2
+    least, most = (math.log(end(half, 1e-17) / half) / 2 for end in (gammaincinv, gammainccinv))
+    count = max(161, math.ceil((most - least) * 10 * finer))
+    logs = np.linspace(least, most, min(count, _CELLS))
+    heights = half * (2 * logs - np.expm1(2 * logs))
+    weights = np.exp(heights - heights.max())
+    return np.exp(logs), weights / weights.sum()
+
+
+_PLACES = np.arange(-90, 140) / 10  # a tenth apart: enough for a thousand systems
+
+
+def _range_above(w: Array, systems: int) -> Array:
+    """The chance that the range of normal numbers is above w: for each place of the largest, that one falls far below."""
+    from scipy.special import ndtr
+
+    below = ndtr(_PLACES)
+    weights = 0.1 * systems * np.exp(-(_PLACES**2) / 2) / math.sqrt(2 * math.pi) * below ** (systems - 1)
+    with np.errstate(divide="ignore"):
+        all_near = (systems - 1) * np.log1p(-np.minimum(ndtr(_PLACES - w[..., None]) / below, 1.0))
+    chance: Array = (-np.expm1(all_near) * weights).sum(axis=-1)  # row by row, whatever the other rows are
+    return chance
+
+
+def studentised_range_beyond(share: float, systems: int, freedom: int) -> float:
+    """The q that a studentised range is above with this chance."""
+    low, high = 0.0, 1.0
+    while studentised_range(np.array([high]), systems, freedom)[0] > share:
+        low, high = high, 2 * high
+    for _ in range(60):
+        middle = (low + high) / 2
+        if studentised_range(np.array([middle]), systems, freedom)[0] > share:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _table(scores: Array) -> Array:
+    table = np.asarray(scores, dtype=np.float64)
+    if table.ndim != 2 or not np.isfinite(table).all():
+        raise InputError(
+            "an analysis of variance takes a table of systems x queries without gaps; leave out queries that some lack"
+        )
+    if min(table.shape) < 2:
+        raise DataError(
+            f"an analysis of variance needs two systems and two queries; got {table.shape[0]} and {table.shape[1]}"
+        )
+    return table
+
+
+__all__ = ["Anova", "error_places", "studentised_range", "studentised_range_beyond", "tukey", "two_way"]

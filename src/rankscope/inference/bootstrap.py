@@ -1,0 +1,254 @@
+"""The bootstrap: queries (or whole clusters of them) drawn again with replacement, and what that says of a mean.
+
+Everything is computed around the mean, from the queries in the order of their values and for one orientation of them.
+So nothing depends on the order of the queries, and what is said of A against B mirrors what is said of B against A.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankscope.errors import InputError
+from rankscope.inference.base import (
+    CLOSE,
+    Bounds,
+    Interval,
+    PairedTest,
+    Rounds,
+    Sample,
+    Seed,
+    summed,
+)
+from rankscope.inference.intervals import outside_each, without_interval
+from rankscope.lists import Array
+
+_CELLS = 2_000_000  # draws held at once: some tens of megabytes
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """What is drawn from: queries, or clusters, as sums around the mean, in an order that is their own.
+
+    ``parts`` are sorted; ``sizes`` counts the queries of each cluster, None where each is one query. ``sign`` is -1 where
+    they are those of the mirrored sample. ``symmetric`` where both orientations are the same.
+    """
+
+    parts: Array
+    sizes: Array | None
+    sign: float
+    symmetric: bool
+
+    @classmethod
+    def of(cls, sample: Sample) -> Groups:
+        """The groups of a sample, in the one of both orientations whose largest values are farther from the mean."""
+        sizes = None
+        if sample.clusters is not None:
+            sizes = np.unique(sample.clusters, return_counts=True)[1].astype(float)
+        here, there = _sorted(sample.by_cluster, sizes), _sorted(-sample.by_cluster, sizes)
+        apart = np.argwhere(here != there)
+        if not len(apart):
+            return cls(here[:, 0], None if sizes is None else here[:, 1], 1.0, symmetric=True)
+        row, column = apart[-1]
+        turned = bool(here[row, column] < there[row, column])
+        table = there if turned else here
+        return cls(
+            table[:, 0], None if sizes is None else table[:, 1], -1.0 if turned else 1.0, symmetric=False
+        )
+
+    @property
+    def noise(self) -> float:
+        """Differences of means up to this size are rounding."""
+        return CLOSE * float(np.abs(self.parts).max())
+
+    def picked(self, rounds: int, seed: int) -> Iterator[Array]:
+        """Rounds x groups: the numbers of the groups that each round draws, some rounds at a time."""
+        random, count = np.random.default_rng(seed), len(self.parts)
+        at_once = max(_CELLS // count, 1)
+        for start in range(0, rounds, at_once):
+            yield np.asarray(random.integers(count, size=(min(at_once, rounds - start), count)))
+
+    def means(self, picked: Array) -> Array:
+        """The mean of each round, less the mean of the sample: with clusters, a sum of sums by a sum of sizes."""
+        queries = picked.shape[1] if self.sizes is None else self.sizes[picked].sum(axis=1)
+        return np.asarray(self.parts[picked].sum(axis=1) / queries)
+
+    def studentised(self, picked: Array) -> Array:
+        """The mean of each round, less the mean of the sample, by its own standard error.
+
+        Infinite in a round that draws no spread, but 0 where its mean is that of the sample.
+        """
+        means, drawn, count = self.means(picked), self.parts[picked], picked.shape[1]
+        sizes = 1.0 if self.sizes is None else self.sizes[picked]
+        squares = ((drawn - means[:, None] * sizes) ** 2).sum(axis=1)
+        queries = count if self.sizes is None else self.sizes[picked].sum(axis=1)
+        errors = np.sqrt(count / (count - 1) * squares) / queries
+        means = np.where(np.abs(means) <= self.noise, 0.0, means)
+        spread = squares > count * self.noise**2
+        out = np.where(means == 0, 0.0, np.copysign(np.inf, means))
+        return np.asarray(np.divide(means, errors, out=out, where=spread))
+
+
+def _sorted(parts: Array, sizes: Array | None) -> Array:
+    """Groups x 2: part and size of each, by part and then by size."""
+    table = np.column_stack([parts, np.ones(len(parts)) if sizes is None else sizes])
+    return np.asarray(table[np.lexsort((table[:, 1], table[:, 0]))])
+
+
+def quantile(ordered: Array, level: float) -> float:
+    """The quantile of sorted draws: the one numbered level x (draws + 1), from 1, or between the two around it.
+
+    >>> quantile(np.arange(1.0, 100.0), 0.25)  # the 25th of 99
+    25.0
+    """
+    place = round(level * (len(ordered) + 1), 6) - 1  # rounded: 0.025 x 10,000 is the 250th
+    place = min(max(place, 0), len(ordered) - 1)
+    below, above = float(ordered[math.floor(place)]), float(ordered[math.ceil(place)])
+    if below == above or not place % 1:
+        return below
+    if math.isinf(below) and math.isinf(above):
+        return below if level < 0.5 else above
+    return (1 - place % 1) * below + place % 1 * above
+
+
+class _Resampled(Interval):
+    """What the bootstrap intervals share: enough rounds, one orientation, ends around the mean."""
+
+    rounds: Rounds = 9_999
+    seed: Seed = 0
+
+    def of(self, sample: Sample, level: float = 0.95) -> Bounds:
+        """The interval of the mean of a sample; none for fewer than two queries or clusters, or without spread.
+
+        Raises InputError where the rounds are too few to know the ends.
+        """
+        outside = outside_each(level)
+        if (self.rounds + 1) * outside < 1 - CLOSE:
+            least = math.ceil(round(1 / outside, 6)) - 1
+            raise InputError(
+                f"{self}: an interval of level {level:g} needs at least {least:,} rounds, not {self.rounds:,}"
+            )
+        reason = without_interval(sample)
+        if reason:
+            return Bounds.none(reason)
+        groups = Groups.of(sample)
+        lower, upper = self._ends(groups, sample.error, outside)
+        if groups.symmetric:  # both orientations are this one, so the ends are each other's mirror image
+            lower, upper = (lower - upper) / 2, (upper - lower) / 2
+        if groups.sign < 0:
+            lower, upper = -upper, -lower
+        return Bounds(sample.mean + lower, sample.mean + upper, str(self))
+
+    def _ends(self, groups: Groups, error: float, outside: float) -> tuple[float, float]:
+        """Both ends, less the mean."""
+        raise NotImplementedError
+
+    def _means(self, groups: Groups) -> Array:
+        return np.sort(
+            np.concatenate([groups.means(picked) for picked in groups.picked(self.rounds, self.seed)])
+        )
+
+
+class percentile(_Resampled):
+    """The percentile interval: from the quantiles of the means of the rounds.
+
+    Too narrow where queries are few: of differences of average precision it covers 93.6 of 95 % at 50 queries.
+    """
+
+    source = "Efron, The Annals of Statistics 7(1), 1979"
+    best_for = "comparison with papers that used it; t covers better"
+
+    def _ends(self, groups: Groups, error: float, outside: float) -> tuple[float, float]:
+        means = self._means(groups)
+        return quantile(means, outside), quantile(means, 1 - outside)
+
+
+class bca(_Resampled):
+    """The bias-corrected and accelerated interval: quantiles of the rounds, moved for bias and skewness.
+
+    The acceleration is that of the jackknife, which leaves out one query (or cluster) at a time.
+    """
+
+    source = "Efron, Journal of the American Statistical Association 82, 1987"
+    best_for = "one-sided statements about the mean of a skewed metric, from 50 queries"
+
+    def _ends(self, groups: Groups, error: float, outside: float) -> tuple[float, float]:
+        from scipy.special import ndtr, ndtri
+
+        means = self._means(groups)
+        bias, acceleration = float(ndtri(_share_below(means, groups.noise))), accelerated(groups)
+        ends = []
+        for level in (outside, 1 - outside):
+            moved = bias + float(ndtri(level))
+            left = 1 - acceleration * moved  # at 0 and below the correction has gone all the way
+            moved = bias + moved / left if left > 0 else math.copysign(math.inf, moved)
+            ends.append(quantile(means, float(ndtr(moved))))
+        return ends[0], ends[1]
+
+
+def _share_below(means: Array, noise: float) -> float:
+    """The share of rounds whose mean is below that of the sample, ties by half; never 0 or 1."""
+    below, ties = np.count_nonzero(means < -noise), np.count_nonzero(np.abs(means) <= noise)
+    least = 0.5 / len(means)
+    return min(max((below + ties / 2) / len(means), least), 1 - least)
+
+
+def accelerated(groups: Groups) -> float:
+    """The acceleration: a sixth of the skewness of the means that leave out one group, by the root of their number."""
+    sizes = np.ones(len(groups.parts)) if groups.sizes is None else groups.sizes
+    left_out = groups.parts / (summed(sizes) - sizes)  # the mean less the mean without each
+    around = left_out - summed(left_out) / len(left_out)
+    squares = summed(around**2)
+    return summed(around**3) / (6 * squares**1.5) if squares else 0.0
+
+
+class studentised(_Resampled, aliases=("studentized", "bootstrap_t")):
+    """The studentised interval, also bootstrap-t: quantiles of each round's mean by its own standard error.
+
+    A round that draws no spread counts as infinitely far. Where such rounds are more than what the level leaves outside,
+    as with few queries and many equal values, an end is infinite: it is then that of the metric's range, once clipped.
+    """
+
+    source = "Efron, The Jackknife, the Bootstrap and Other Resampling Plans, 1982; Hall, The Annals of Statistics 16(3), 1988"
+    best_for = "means of a skewed metric, where values are not few and alike"
+
+    def _ends(self, groups: Groups, error: float, outside: float) -> tuple[float, float]:
+        draws = [groups.studentised(picked) for picked in groups.picked(self.rounds, self.seed)]
+        ordered = np.sort(np.concatenate(draws))
+        return -quantile(ordered, 1 - outside) * error, -quantile(ordered, outside) * error
+
+
+class bootstrap(PairedTest):
+    """The shifted paired bootstrap test: how often queries drawn from differences moved to mean 0 have one as far from 0.
+
+    The statistic is the mean itself, as is usual in retrieval, not studentised. With clusters, whole clusters are drawn. It
+    rejects too often where queries are few: at 5 %, in 5.8 to 6.1 % of comparisons on real scores of 50 queries without a
+    difference, 5.0 to 5.5 % of 200 queries. The t test holds its level there.
+    """
+
+    hypothesis = "the mean difference is 0, the differences being spread around it as observed"
+    source = "Efron and Tibshirani, An Introduction to the Bootstrap, 1993; Smucker et al., CIKM 2007"
+    best_for = "comparison with papers that used it; t and permutation hold their level better"
+
+    rounds: Rounds = 9_999
+    seed: Seed = 0
+
+    def p_value(self, sample: Sample) -> float:
+        """The two-sided p-value, (b + 1) / (rounds + 1) with b rounds as far from 0 as observed.
+
+        1 where all differences are 0; NaN for fewer than two queries or clusters.
+        """
+        if sample.count and not sample.differing:
+            return 1.0
+        if not sample.freedom:
+            return math.nan
+        groups = Groups.of(sample)
+        far = abs(sample.mean) - CLOSE * float(np.abs(sample.values).max())
+        beyond = sum(
+            int(np.count_nonzero(np.abs(groups.means(picked)) >= far))
+            for picked in groups.picked(self.rounds, self.seed)
+        )
+        return (beyond + 1) / (self.rounds + 1)

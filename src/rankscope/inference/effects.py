@@ -1,0 +1,217 @@
+"""How large a difference is, whether it is small enough not to matter, and how few queries carry it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from rankscope.errors import InputError
+from rankscope.inference.base import CLOSE, Bounds, Sample, summed
+from rankscope.inference.paired import on_lattice
+
+
+def standardised(sample: Sample) -> float:
+    """The mean difference in standard deviations of the differences, Cohen's d of paired values.
+
+    0 where all differences are 0; NaN for fewer than two queries, and where all differences are the same otherwise. Clusters do not
+    change it. Source: Sakai, On the reliability of statistics in IR, 2014: t over the root of n.
+
+    >>> round(standardised(Sample(np.array([1.0, 2.0, 3.0]))), 6)
+    2.0
+    """
+    if sample.count < 2:
+        return math.nan
+    largest = float(np.abs(sample.values).max())
+    if sample.deviation > CLOSE * largest:
+        return sample.mean / sample.deviation
+    return math.nan if largest else 0.0
+
+
+def superiority(sample: Sample) -> float:
+    """The share of queries that get better, those without a difference counting half; NaN without queries.
+
+    >>> superiority(Sample(np.array([0.1, 0.0, -0.2, 0.3])))  # (2 + 1/2) / 4
+    0.625
+    """
+    signs = np.sign(on_lattice(sample.values))
+    return float((1 + signs).sum() / 2 / sample.count) if sample.count else math.nan
+
+
+def relative(
+    run: Sample,
+    baseline: Sample,
+    level: float = 0.95,
+    method: Literal["fieller", "delta"] = "fieller",
+) -> tuple[float, Bounds]:
+    """The difference of the means as a part of the baseline's mean, paired, and its interval.
+
+    Fieller's interval leaves out 0 exactly where the t interval of the difference does, and turns over when runs change places; where
+    the baseline's mean is not clear of 0 it has no end, and there is none. 'delta' is symmetric around the value. Clusters are those
+    of ``run``. The value is NaN for a baseline of mean 0. Source: Fieller, Some problems in interval estimation, 1954.
+
+    Raises InputError for samples of unequal length, an unknown method, or a level outside 0 to 1.
+
+    >>> value, bounds = relative(Sample(np.array([0.3, 0.5, 0.4])), Sample(np.array([0.2, 0.4, 0.4])))
+    >>> round(value, 4)
+    0.2
+    """
+    if run.count != baseline.count or method not in {"fieller", "delta"} or not 0 < level < 1:
+        raise InputError(
+            "a relative difference takes as many values of the baseline, method='fieller' or 'delta', and a level between 0 and 1; "
+            f"got {run.count} and {baseline.count} values, method={method!r}, level={level}"
+        )
+    above = replace(run, values=run.values - baseline.values)
+    base = replace(run, values=baseline.values)
+    if not base.count or base.mean == 0:
+        return math.nan, Bounds.none("the mean of the baseline is 0" if base.count else "no queries")
+    value = above.mean / base.mean
+    left = replace(run, values=above.values - value * base.values)
+    if not above.freedom:
+        return value, Bounds.none(f"fewer than 2 {'queries' if run.clusters is None else 'clusters'}")
+    if left.error <= CLOSE * float(max(np.abs(above.values).max(), abs(value) * np.abs(base.values).max())):
+        return value, Bounds.none("every query has the same relative difference")
+    reach = _quantile(above, (1 + level) / 2)
+    if method == "fieller":
+        return value, _fieller(above, base, reach)
+    error = reach * left.error / abs(base.mean)
+    return value, Bounds(value - error, value + error, "delta")
+
+
+def _fieller(above: Sample, base: Sample, reach: float) -> Bounds:
+    """All x for which the mean of ``above - x * base`` is within ``reach`` standard errors of 0."""
+    groups = above.freedom + 1
+    scale = reach**2 * groups / above.freedom / above.count**2
+    a, b = above.by_cluster, base.by_cluster
+    squared = base.mean**2 - scale * summed(b * b)
+    crossed = above.mean * base.mean - scale * summed(a * b)
+    free = above.mean**2 - scale * summed(a * a)
+    if squared <= CLOSE * base.mean**2:
+        return Bounds.none("the mean of the baseline is not clear of 0")
+    root = math.sqrt(max(crossed**2 - squared * free, 0.0))
+    far = crossed + math.copysign(
+        root, crossed
+    )  # the root without cancellation; the other from their product
+    ends = (far / squared, free / far if far else 0.0)
+    return Bounds(min(ends), max(ends), "fieller")
+
+
+@dataclass(frozen=True)
+class Equivalence:
+    """Whether a mean difference is within a margin: the larger of two one-sided p-values, and the interval that is dual to it.
+
+    ``lower`` and ``upper`` are an interval at confidence 1 - 2 alpha: it lies within the margin exactly where ``p_value`` < alpha.
+    """
+
+    p_value: float
+    lower: float
+    upper: float
+
+
+def equivalence(sample: Sample, margin: float, alpha: float = 0.05) -> Equivalence:
+    """Two one-sided t tests: that the mean is above -margin, and that it is below margin.
+
+    NaN for fewer than two queries (or clusters). Without spread the p-value is 0 within the margin and 1 outside.
+    Raises InputError for a margin that is not above 0. Source: Schuirmann, A comparison of the two one-sided tests procedure, 1987.
+
+    >>> equivalence(Sample(np.array([0.01, -0.01, 0.02, -0.02])), margin=0.1).p_value < 0.05
+    True
+    """
+    _check(margin, alpha)
+    p_value = max(_above(sample, -margin), _above(sample.mirrored, -margin))
+    reach = _reach(sample, alpha)
+    return Equivalence(p_value, sample.mean - reach, sample.mean + reach)
+
+
+@dataclass(frozen=True)
+class NonInferiority:
+    """Whether a run is not worse by a margin: the one-sided p-value, and the one-sided bound that is dual to it.
+
+    ``bound`` is the worst mean difference that a one-sided test at alpha does not reject.
+    """
+
+    p_value: float
+    bound: float
+
+
+def noninferiority(
+    sample: Sample, margin: float, better: str = "higher", alpha: float = 0.05
+) -> NonInferiority:
+    """A one-sided t test that the mean difference is not worse than the margin.
+
+    ``better`` is 'higher' or 'lower'. NaN for fewer than two queries (or clusters). Raises InputError for another ``better`` and for
+    a margin that is not above 0.
+
+    >>> noninferiority(Sample(np.array([0.01, -0.01, 0.02, -0.02])), margin=0.1).p_value < 0.05
+    True
+    """
+    _check(margin, alpha)
+    if better not in {"higher", "lower"}:
+        raise InputError(f"better={better!r}: not worse needs a direction, 'higher' or 'lower'")
+    side = 1 if better == "higher" else -1
+    p_value = _above(sample if side > 0 else sample.mirrored, -margin)
+    return NonInferiority(p_value, sample.mean - side * _reach(sample, alpha))
+
+
+def favourable(sample: Sample) -> tuple[int, float] | None:
+    """How many queries carry the lead of the one ahead: dropped, the most favourable first, its lead is gone.
+
+    Gives their number and their share of all queries; the mean of the rest is 0 or has the other sign. None where nobody leads.
+    Source: Broderick, Giordano and Meager, An automatic finite-sample robustness metric, 2020.
+
+    >>> favourable(Sample(np.array([0.5, 0.1, -0.2, -0.3])))  # without .5 the rest sum to -.4
+    (1, 0.25)
+    """
+    if not sample.count:
+        return None
+    rounding = CLOSE * float(np.abs(sample.values).max())
+    total = summed(sample.values)
+    if abs(total) <= rounding:
+        return None
+    rest = np.cumsum(np.sort(math.copysign(1, total) * sample.values))
+    dropped = sample.count - int(np.flatnonzero(rest <= rounding).max(initial=-1)) - 1
+    return dropped, dropped / sample.count
+
+
+def _above(sample: Sample, bound: float) -> float:
+    """The one-sided p-value that the mean is above a bound."""
+    from scipy.special import stdtr
+
+    if not sample.freedom:
+        return math.nan
+    distance = sample.mean - bound
+    if sample.error > CLOSE * float(np.abs(sample.values).max()):
+        return float(stdtr(sample.freedom, -distance / sample.error))
+    return 0.0 if distance > 0 else 1.0
+
+
+def _reach(sample: Sample, outside: float) -> float:
+    return _quantile(sample, 1 - outside) * sample.error if sample.freedom else math.nan
+
+
+def _quantile(sample: Sample, share: float) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(sample.freedom, share))
+
+
+def _check(margin: float, alpha: float) -> None:
+    if not (0 < margin < math.inf and 0 < alpha < 0.5):
+        raise InputError(
+            f"margin={margin}, alpha={alpha}: a margin is a difference above 0 that would not matter, like 0.01, "
+            "and alpha lies between 0 and 0.5"
+        )
+
+
+__all__ = [
+    "Equivalence",
+    "NonInferiority",
+    "equivalence",
+    "favourable",
+    "noninferiority",
+    "relative",
+    "standardised",
+    "superiority",
+]

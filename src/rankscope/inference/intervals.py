@@ -1,0 +1,149 @@
+"""Intervals of a mean by formula: Student's t and Wilson's, and which is used where none is asked for.
+
+``linearised`` turns weighted and pooled means into plain ones, so that every interval and test of a mean takes them.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from rankscope.errors import InputError
+from rankscope.inference.base import CLOSE, Bounds, Interval, Sample, summed
+from rankscope.inference.quantiles import normal, student
+from rankscope.lists import Array
+
+
+def interval_of_mean(
+    sample: Sample,
+    interval: Interval | None = None,
+    level: float = 0.95,
+    low: float = -math.inf,
+    high: float = math.inf,
+) -> Bounds:
+    """The interval of a mean: the one that is given, or the one that is right for such values.
+
+    Where none is given, scores that are all 0 or 1 get Wilson's interval, all others Student's t. There is no interval
+    of fewer than two queries (or clusters), nor of values that are all the same, unless these are scores of 0 or 1.
+    The ends are clipped to ``low`` and ``high``, the range of what the sample holds.
+
+    A ``low`` below 0 says that values may be negative, so 0 and 1 are then not taken as successes: say it for
+    differences, or give ``t()``, because Wilson's interval does not mirror. Raises InputError for a level outside 0 to 1.
+
+    >>> import numpy as np
+    >>> interval_of_mean(Sample(np.array([0.0, 1.0, 1.0, 1.0])), low=0, high=1).method
+    'wilson'
+    >>> interval_of_mean(Sample(np.array([0.5, 0.5]))).reason
+    'every query has the same value'
+    """
+    if interval is None:
+        may_be_negative = -math.inf < low < 0
+        successes = sample.count > 1 and not may_be_negative and not _not_successes(sample)
+        interval = wilson() if successes else t()
+    return interval.of(sample, level).clipped(low, high)
+
+
+class t(Interval):
+    """Student's interval: the mean, plus and minus its standard error times the quantile of t.
+
+    Queries less one are the degrees of freedom. With clusters the error is that between clusters, and clusters less one
+    are the degrees of freedom.
+    """
+
+    source = "Student, Biometrika 6(1), 1908; clusters: Liang and Zeger, Biometrika 73(1), 1986"
+    best_for = "means and differences of 20 queries and more; the dual of the t test"
+
+    def of(self, sample: Sample, level: float = 0.95) -> Bounds:
+        """The interval of the mean of a sample; none for fewer than two queries or clusters, or without spread."""
+        outside = outside_each(level)
+        reason = without_interval(sample)
+        if reason:
+            return Bounds.none(reason)
+        reach = student(sample.freedom, outside) * sample.error
+        return Bounds(sample.mean - reach, sample.mean + reach, str(self))
+
+
+class wilson(Interval):
+    """Wilson's interval of a share: the shares that a score test at this level does not reject.
+
+    It stays within 0 and 1, and has a width where all queries succeed or none. Takes scores of 0 and 1 without clusters.
+    """
+
+    source = "Wilson, Journal of the American Statistical Association 22, 1927"
+    best_for = "the share of queries that succeed, near 0 or 1 too"
+
+    def of(self, sample: Sample, level: float = 0.95) -> Bounds:
+        """The interval of a share; none for clusters, or for values other than 0 and 1."""
+        z = normal(outside_each(level))
+        reason = _not_successes(sample)
+        if reason:
+            return Bounds.none(reason)
+        n, share = sample.count, sample.mean
+        shrink = 1 + z * z / n
+        middle = (share + z * z / (2 * n)) / shrink
+        reach = z / shrink * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+        lower = 0.0 if share == 0 else max(middle - reach, 0.0)
+        upper = 1.0 if share == 1 else min(middle + reach, 1.0)
+        return Bounds(lower, upper, str(self))
+
+
+def linearised(values: Array, weights: Array) -> Array:
+    """One value a query, whose plain mean is the weighted mean and whose spread is that of the weighted mean.
+
+    x = m + w · (v - m) / mean(w), with m the weighted mean sum(w · v) / sum(w). The standard error of the mean of x is the
+    linearised (Taylor) standard error of this ratio of two sums, with n - 1 (Cochran, Sampling Techniques, 1977, section 6).
+    A pooled (micro) mean is the same with v = part / whole and w = whole. Where all weights, or all values, are equal, x is v.
+    A query of weight 0 has x = m. Results x of two runs may be subtracted: their difference is that of the weighted means.
+
+    ``values`` and ``weights`` are one finite number a query, weights not negative and not all 0; else raises InputError.
+
+    >>> linearised(np.array([0.0, 1.0]), np.array([1.0, 3.0])).tolist()  # mean 3 / 4
+    [0.375, 1.125]
+    """
+    values, weights = np.asarray(values, dtype=float), np.asarray(weights, dtype=float)
+    if values.ndim != 1 or values.shape != weights.shape:
+        raise InputError(
+            f"weights are one a value, but there are values {values.shape} and weights {weights.shape}"
+        )
+    if not (np.isfinite(values).all() and np.isfinite(weights).all()):
+        raise InputError("values and weights are finite numbers; leave undefined queries out")
+    whole = summed(weights)
+    if (weights < 0).any() or not whole > 0:
+        raise InputError("weights are 0 or more, and not all 0")
+    if np.ptp(weights) == 0 or np.ptp(values) == 0:
+        return values.copy()  # as it is, without rounding
+    mean = summed(weights * values) / whole
+    return np.asarray(mean + weights * (values - mean) * (len(values) / whole))
+
+
+def outside_each(level: float) -> float:
+    """The chance that an interval of this level leaves outside at each of its ends."""
+    if not 0 < level < 1:
+        raise InputError(f"level={level} is no level of an interval: give one between 0 and 1, like 0.95")
+    return (1 - level) / 2
+
+
+def without_interval(sample: Sample) -> str:
+    """Why the spread of a sample says nothing about its mean; empty where it does."""
+    groups = "queries" if sample.clusters is None else "clusters"
+    if sample.count == 0:
+        return "no queries"
+    if not sample.freedom:
+        return f"fewer than 2 {groups}"
+    # differences that are the same may differ by their rounding, and so may the sums of clusters around the mean
+    if sample.constant or sample.error <= CLOSE * float(np.abs(sample.values).max()):
+        same = "query has the same value" if sample.clusters is None else "cluster has the same mean"
+        return f"every {same}"
+    return ""
+
+
+def _not_successes(sample: Sample) -> str:
+    """Why Wilson's interval does not fit a sample; empty where it does."""
+    if sample.count == 0:
+        return "no queries"
+    if sample.clusters is not None:
+        return "wilson takes queries as independent, and these come in clusters"
+    if not np.isin(sample.values, (0.0, 1.0)).all():
+        return "wilson takes only values of 0 and 1"
+    return ""

@@ -1,0 +1,168 @@
+"""Power and numbers of queries: laws, arithmetic, statsmodels, and small simulations."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from rankscope.errors import InputError
+from rankscope.inference.base import Sample
+from rankscope.inference.power import detectable, power_of, queries_needed, topic_set_size
+
+POWER = st.sampled_from([0.5, 0.8, 0.95])
+ALPHA = st.sampled_from([0.01, 0.05])
+RATIO = st.floats(0.02, 3)
+
+
+def sample_of(n, deviation=1.0):
+    values = np.random.default_rng(n).normal(0, 1, n)
+    values -= values.mean()
+    return Sample(values / values.std(ddof=1) * deviation)
+
+
+# --- laws ----------------------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=60)
+@given(RATIO, POWER, ALPHA)
+def test_what_is_needed_is_the_fewest_that_can_detect(ratio, power, alpha):
+    n = queries_needed(1, ratio, power, alpha)
+
+    def least(n):
+        return detectable(sample_of(n), power, alpha).difference
+
+    assert least(n) <= ratio * (1 + 1e-9)
+    assert n == 2 or least(n - 1) > ratio * (1 - 1e-9)
+    assert queries_needed(10, -10 * ratio, power, alpha) == n
+
+
+@settings(deadline=None, max_examples=60)
+@given(RATIO, POWER, ALPHA)
+def test_exactly_needed_is_the_fewest_with_that_power(ratio, power, alpha):
+    n = queries_needed(1, ratio, power, alpha, exact=True)
+    assert power_of(1, ratio, n, alpha) >= power
+    assert n == 2 or power_of(1, ratio, n - 1, alpha) < power
+    assert topic_set_size("t", variance=1, difference=ratio, power=power, alpha=alpha) == n
+    if alpha == 0.05 and power == 0.8 and n > 5:
+        assert abs(n - queries_needed(1, ratio, power, alpha)) <= 2
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(2, 500), st.floats(0, 5), st.floats(0, 5))
+def test_power_grows(n, small, more):
+    assert power_of(1, small, n) <= power_of(1, small + more, n) + 1e-12
+    assert power_of(1, small, n) <= power_of(1, small, n + 1) + 1e-12
+    assert power_of(1, small, n) == power_of(1, -small, n)
+
+
+# --- arithmetic ----------------------------------------------------------------------------------
+
+
+def test_detectable_by_hand():
+    found = detectable(sample_of(50, 0.2))
+    quantiles = stats.t.ppf(0.975, 49) + stats.t.ppf(0.8, 49)
+    assert found.difference == pytest.approx(quantiles * 0.2 / math.sqrt(50), rel=1e-10)
+    assert found.low == pytest.approx(found.difference * math.sqrt(49 / stats.chi2.ppf(0.975, 49)), rel=1e-10)
+    assert found.high == pytest.approx(
+        found.difference * math.sqrt(49 / stats.chi2.ppf(0.025, 49)), rel=1e-10
+    )
+
+
+def test_detectable_of_clusters():
+    values = np.array([0.0, 1, 2, 2, 3, 4])
+    sample = Sample(values, np.array([0, 0, 1, 1, 2, 2]))
+    quantiles = stats.t.ppf(0.975, 2) + stats.t.ppf(0.8, 2)
+    assert detectable(sample).difference == pytest.approx(quantiles * math.sqrt(3 / 2 * 18) / 6, rel=1e-10)
+    assert math.isnan(detectable(Sample(np.array([1.0]))).difference)
+    assert detectable(Sample(np.array([0.0, 0.0]))).difference == 0
+
+
+def test_known_numbers():
+    """Cohen's table: 34 pairs for d = .5, 64 in each of two groups; a normal 7.85 million for a thousandth."""
+    assert queries_needed(1, 0.5, exact=True) == 34
+    assert topic_set_size("anova", variance=1, difference=0.5, systems=2) == 64
+    both = stats.norm.ppf(0.975) + stats.norm.ppf(0.8)
+    assert queries_needed(1, 1e-3) == pytest.approx((both * 1e3) ** 2, abs=3)
+    assert queries_needed(1, 1e-6) == math.ceil((both * 1e6) ** 2)
+    assert queries_needed(1, 1e-250) > 10**500
+    assert queries_needed(0, 0.1) == 2
+    assert power_of(1, 0, 10) == 0.05
+    assert power_of(0, 0.1, 10) == 1
+
+
+def test_the_width_of_an_interval_by_hand():
+    """Two topics: 2 t[.975, 1] * sqrt(v / 2) * E(s) / sigma, and E(s) / sigma of two is sqrt(2 / pi)."""
+    width = 2 * stats.t.ppf(0.975, 1) * math.sqrt(1 / 2) * math.sqrt(2 / math.pi)
+    assert topic_set_size("interval", variance=1, width=width * 1.0001) == 2
+    assert topic_set_size("interval", variance=1, width=width * 0.9999) == 3
+
+
+# --- other tools and simulations -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [2, 3, 10, 50, 100])
+def test_power_is_statsmodels(need, n):
+    TTestPower = need("statsmodels.stats.power").TTestPower
+    for effect in (0.01, 0.2, 0.5):
+        theirs = TTestPower().power(effect, n, 0.05)
+        assert power_of(0.2, 0.2 * effect, n) == pytest.approx(theirs, rel=1e-10)
+
+
+@pytest.mark.parametrize("effect", [0.1, 0.2, 0.5, 1.0])
+def test_numbers_are_statsmodels(need, effect):
+    power = need("statsmodels.stats.power")
+    theirs = power.TTestPower().solve_power(effect, alpha=0.05, power=0.8)
+    assert queries_needed(1, effect, exact=True) == math.ceil(theirs)
+    for systems in (2, 5, 20):
+        f = effect / math.sqrt(2 * systems)
+        total = power.FTestAnovaPower().solve_power(f, alpha=0.05, power=0.8, k_groups=systems)
+        found = topic_set_size("anova", variance=1, difference=effect, systems=systems)
+        assert found == math.ceil(np.asarray(total).item() / systems)
+
+
+def test_power_by_simulation():
+    random = np.random.default_rng(7)
+    p = stats.ttest_1samp(random.normal(0.5, 1, (20_000, 34)), 0, axis=1).pvalue
+    assert (p < 0.05).mean() == pytest.approx(power_of(1, 0.5, 34), abs=0.01)
+
+
+def test_designs_by_simulation():
+    random = np.random.default_rng(8)
+    n = topic_set_size("anova", variance=1, difference=1, systems=4)
+    middle = np.array([-0.5, 0, 0, 0.5])[:, None, None]
+    p = stats.f_oneway(*(middle + random.normal(0, 1, (4, 10_000, n))), axis=1).pvalue
+    assert 0.79 < (p < 0.05).mean() < 0.83
+    n = topic_set_size("interval", variance=1, width=0.5)
+    deviations = random.normal(0, 1, (10_000, n)).std(axis=1, ddof=1)
+    width = 2 * stats.t.ppf(0.975, n - 1) * deviations.mean() / math.sqrt(n)
+    assert width == pytest.approx(0.5, rel=0.02)
+
+
+# --- bad input -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: queries_needed(1, 0), "difference that is not 0"),
+        (lambda: queries_needed(-1, 1), "deviation of 0 or more"),
+        (lambda: queries_needed(1, 1, power=1), "power=1"),
+        (lambda: queries_needed(1, 1, alpha=0), "alpha=0"),
+        (lambda: queries_needed(math.nan, 1), "deviation"),
+        (lambda: detectable(Sample(np.array([1.0, 2.0])), power=0.01), "power above alpha"),
+        (lambda: power_of(1, 1, 1), "at least 2 queries"),
+        (lambda: topic_set_size("t", variance=1), "needs a difference above 0"),
+        (lambda: topic_set_size("interval", variance=1, difference=1), "needs a width above 0"),
+        (lambda: topic_set_size("anova", variance=1, difference=1), "how many systems"),
+        (lambda: topic_set_size("t", variance=0, difference=1), "variance is above 0"),
+        (lambda: topic_set_size("z", variance=1, difference=1), "designed by"),
+    ],
+)
+def test_bad_input(call, said):
+    with pytest.raises(InputError, match=said):
+        call()
