@@ -32,7 +32,7 @@ def header_of(raw: Raw, separator: str) -> list[str]:
 def read_delimited(raw: Raw, what: str, name: str | None, separator: str) -> Run | Qrels:
     """Read a table with a header; all columns are read as strings, so that ``01`` stays ``01``."""
     found = Found()
-    quote = _quote(raw, separator)
+    quote = quote_of(raw, separator)
     scan = _scan(raw.feed, separator, quote)
     try:
         names = scan.collect_schema().names()
@@ -51,7 +51,7 @@ def read_delimited(raw: Raw, what: str, name: str | None, separator: str) -> Run
     kept = np.delete(np.arange(len(frame)), silent)
 
     def lines() -> Array:
-        return _record_lines(raw, separator, quote)
+        return record_lines(raw, separator, quote)
 
     where = line_finder(lines, np.empty(0, dtype=np.int64))
     remedy = f"an id that holds {_WORDS[separator]} must stand in quotes"
@@ -84,7 +84,7 @@ def _scan(feed: object, separator: str, quote: str | None, ragged: bool = False)
     )  # fmt: skip
 
 
-def _quote(raw: Raw, separator: str) -> str | None:
+def quote_of(raw: Raw, separator: str) -> str | None:
     """Quotes are quotes in CSV; in TSV only where the first lines use them around a whole field."""
     if separator == "\t" and not re.search(rb'(^|\t)"[^\t\n]*"(\t|\r?$)', raw.head, re.MULTILINE):
         return None
@@ -118,7 +118,7 @@ def _over_lines(frame: pl.DataFrame, roles: dict[str, str]) -> Array:
     return np.flatnonzero(frame.select(broken.fill_null(False)).to_series().to_numpy())
 
 
-def _record_lines(raw: Raw, separator: str, quote: str | None) -> Array:
+def record_lines(raw: Raw, separator: str, quote: str | None) -> Array:
     """1-based line on which each record starts, the header left out."""
     text = io.StringIO(raw.read().decode("utf-8", "replace"), newline="")
     if quote:

@@ -91,7 +91,7 @@ def long_table(
     columns = {role: frame[name] for role, name in roles.items() if role != "tag"}
     ids = [role for role in ("query_id", "doc_id", "iteration") if role in columns]
     value = _value_role(columns)
-    out: dict[str, pl.Series] = {role: _id_column(columns[role], roles[role], label, found) for role in ids}
+    out: dict[str, pl.Series] = {role: id_column(columns[role], roles[role], label, found) for role in ids}
     out[value] = _numbers(columns[value], roles[value], label)
     good = np.ones(len(frame), dtype=bool)
     for role in [*ids, value]:
@@ -131,7 +131,8 @@ def _order(out: dict[str, pl.Series]) -> list[str]:
     return [role for role in ("query_id", "doc_id", "score", "grade", "rank", "iteration") if role in out]
 
 
-def _id_column(column: pl.Series, name: str, label: str, found: Found) -> pl.Series:
+def id_column(column: pl.Series, name: str, label: str, found: Found) -> pl.Series:
+    """A column of ids as strings; fractions and other kinds of values are refused."""
     kind = column.dtype
     if kind == pl.String:
         return column

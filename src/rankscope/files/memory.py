@@ -59,7 +59,7 @@ def read_frame(source: Any, what: str, name: str | None) -> Run | Qrels:
     label = name or what
     if isinstance(source, pl.Series):
         raise InputError(f"{label}: a series, not a data frame")
-    data = _frame(source, label)
+    data = frame_of(source, label)
     found = Found()
     roles = roles_of(data.columns, what, label, found)
     if not len(data):
@@ -75,7 +75,8 @@ def read_frame(source: Any, what: str, name: str | None) -> Run | Qrels:
     return made_qrels(table.frame, plain, found, "a data frame")
 
 
-def _frame(source: Any, label: str) -> pl.DataFrame:
+def frame_of(source: Any, label: str) -> pl.DataFrame:
+    """The columns of a data frame of any library, or one line that says why there are none."""
     if isinstance(source, pl.DataFrame):
         return source
     try:

@@ -1,0 +1,258 @@
+"""What is known of queries beside their scores: attributes, which cut them into slices, and clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from rankscope.errors import DataError, InputError
+from rankscope.files.memory import shown_value
+from rankscope.files.notes import count, listed
+from rankscope.files.opened import is_path, opened
+from rankscope.files.sheets import QUERY, UNDEFINED, Sheet
+from rankscope.tables import Array
+
+NONE = "(none)"
+FEW = 6  # a number of at most so many different values is cut by value
+EXPECTED = "attributes are a table with a query id first and an attribute in each further column, or {query: {attribute: value}}"
+CLUSTERS = "clusters are a table of two columns, query and cluster, or {query: cluster}"
+
+Attribute = str | float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Attributes:
+    """The attributes of each query: texts, numbers, or None where nothing is said; and where they were said.
+
+    ``key`` is what the header calls the column of queries.
+    """
+
+    by_query: dict[str, dict[str, Attribute]]
+    label: str
+    key: str = ""
+
+    @property
+    def names(self) -> list[str]:
+        """The attributes, in the order of the columns."""
+        return list(dict.fromkeys(name for said in self.by_query.values() for name in said))
+
+    def slices(self, query_ids: Sequence[str]) -> dict[str, dict[str, Array]]:
+        """Which of these queries are in which slice of each attribute; every query is in one.
+
+        Texts are cut by value, and so are numbers of at most six different values; other numbers into thirds, of as many
+        queries each as equal values allow. A query of which nothing is said is in the slice ``(none)``.
+
+        >>> found = attributes_of({"q1": {"lang": "en"}, "q2": {"lang": "de"}}).slices(["q1", "q2", "q3"])
+        >>> {name: mask.tolist() for name, mask in found["lang"].items()}
+        {'de': [False, True, False], 'en': [True, False, False], '(none)': [False, False, True]}
+        """
+        return {
+            name: _slices(name, [self.by_query.get(query, {}).get(name) for query in query_ids])
+            for name in self.names
+        }
+
+    def unknown(self, query_ids: Sequence[str]) -> list[str]:
+        """The queries of the file that are none of these."""
+        scored = set(query_ids)
+        return [query for query in self.by_query if query not in scored]
+
+    def remarks(self, query_ids: Sequence[str]) -> list[str]:
+        """What to say of queries of which only the file, or only the scores, know; DataError where they share none.
+
+        Raises InputError where a query stands in place of the header, which would be lost.
+        """
+        if self.key in set(query_ids):
+            raise InputError(
+                f"{self.label}: begins with the query {self.key!r}, not with a header; name its columns in the first line"
+            )
+        unknown, lacking = self.unknown(query_ids), [q for q in query_ids if q not in self.by_query]
+        if len(unknown) == len(self.by_query):
+            raise DataError(
+                f"{self.label}: no query of it is scored; it has {listed(unknown, 3)}, the scores {listed(query_ids, 3)}: "
+                "use one set of query ids"
+            )
+        said = []
+        if unknown:
+            said.append(
+                f"{self.label}: {count(len(unknown), 'query is', 'queries are')} not scored ({listed(unknown, 3)})"
+            )
+        if lacking:
+            said.append(
+                f"{self.label}: {count(len(lacking), 'scored query is', 'scored queries are')} not in it ({listed(lacking, 3)})"
+            )
+        return said
+
+
+def attributes_of(source: Any) -> Attributes:
+    """Read attributes from a file, a data frame or ``{query: {attribute: value}}``.
+
+    The query stands in a column called query_id, qid, query or topic, or else in the first. A column is of numbers where every
+    cell that says something is one. Raises InputError for a query without id or with two rows.
+    """
+    if isinstance(source, Attributes):
+        return source
+    found = opened(source, "attributes", EXPECTED)
+    label = _label(source, found, "attributes")
+    if isinstance(found, Mapping):
+        return Attributes(_of_mapping(found, label), label)
+    key = found.role(QUERY) or found.frame.columns[0]
+    names = [name for name in found.frame.columns if name != key]
+    if not names:
+        raise InputError(f"{label}: one column only; {EXPECTED}")
+    queries = found.distinct(key, "query")
+    columns = [_column(found, name) for name in names]
+    rows = zip(*columns, strict=True)
+    return Attributes(
+        {q: dict(zip(names, row, strict=True)) for q, row in zip(queries, rows, strict=True)}, label, key
+    )
+
+
+def clusters_of(source: Any, query_ids: Sequence[str]) -> tuple[Array, list[str]]:
+    """The cluster of each of these queries, numbered from 0 in the order of their names, and the names.
+
+    Takes a file or a data frame of two columns, query and cluster, or ``{query: cluster}``. Raises InputError for a query with two
+    clusters, DataError for one with none.
+
+    >>> codes, names = clusters_of({"q1": "u2", "q2": "u1", "q3": "u2"}, ["q1", "q2", "q3"])
+    >>> codes.tolist(), names
+    ([1, 0, 1], ['u1', 'u2'])
+    """
+    found = opened(source, "clusters", CLUSTERS)
+    label = _label(source, found, "clusters")
+    by_query = _clusters(found, label, set(query_ids))
+    without = [query for query in query_ids if by_query.get(query) is None]
+    if without:
+        raise DataError(
+            f"{label}: query {without[0]!r} has no cluster ({len(without):,} of {len(query_ids):,} queries have none); "
+            "give every scored query one"
+        )
+    said = [str(by_query[query]) for query in query_ids]
+    names = sorted(set(said))
+    number = {name: n for n, name in enumerate(names)}
+    return np.array([number[name] for name in said], dtype=np.int64), names
+
+
+def _label(source: Any, found: Sheet | Mapping[str, Any], otherwise: str) -> str:
+    if isinstance(found, Sheet):
+        return found.label
+    return str(source) if is_path(source) else otherwise
+
+
+# --- reading -------------------------------------------------------------------------------------------
+
+
+def _of_mapping(source: Mapping[Any, Any], label: str) -> dict[str, dict[str, Attribute]]:
+    if not source:
+        raise InputError(f"{label}: the dict is empty; {EXPECTED}")
+    out: dict[str, dict[str, Attribute]] = {}
+    for query, said in source.items():
+        values = said if isinstance(said, Mapping) else {"attribute": said}
+        if str(query) in out:
+            raise InputError(f"{label}: query {query!s} is there twice, as text and as a number; keep one")
+        out[str(query)] = {
+            str(name): _value(value, f"{label}: query {query!s}, {name}") for name, value in values.items()
+        }
+    for name in dict.fromkeys(name for values in out.values() for name in values):
+        kinds = {type(values.get(name)) for values in out.values()} - {type(None)}
+        if kinds == {str, float}:  # a column of numbers and texts is one of texts
+            for values in out.values():
+                value = values.get(name)
+                values[name] = _plain(value) if isinstance(value, float) else value
+    return out
+
+
+def _value(value: Any, where: str) -> Attribute:
+    if value is None or (isinstance(value, float | np.floating) and np.isnan(value)):
+        return None
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    if isinstance(value, int | float | np.integer | np.floating) and np.isfinite(value):
+        return float(value)
+    if isinstance(value, str):
+        return None if value.strip().casefold() in UNDEFINED else value.strip()
+    raise InputError(f"{where}: {shown_value(value)} is neither a text nor a finite number")
+
+
+def _column(sheet: Sheet, name: str) -> list[Attribute]:
+    column = sheet.frame[name]
+    if column.dtype == pl.Boolean:
+        return [None if value is None else str(value).lower() for value in column]
+    if column.dtype != pl.String and not column.dtype.is_numeric():
+        column = column.cast(pl.String, strict=False)
+    if column.dtype == pl.String:
+        text = column.fill_null("").str.strip_chars()
+        said = ~text.str.to_lowercase().is_in(UNDEFINED)
+        if not said.any() or text.filter(said).cast(pl.Float64, strict=False).null_count():
+            return [_truth(value) if kept else None for value, kept in zip(text, said, strict=True)]
+    return [None if np.isnan(value) else value for value in sheet.numbers(name).tolist()]
+
+
+def _truth(text: str) -> str:
+    return text.lower() if text in {"True", "False", "TRUE", "FALSE"} else text
+
+
+def _clusters(found: Sheet | Mapping[Any, Any], label: str, scored: set[str]) -> dict[str, str | None]:
+    rows: list[tuple[str, Any]]
+    if isinstance(found, Mapping):
+        rows = [(str(query), said) for query, said in found.items()]
+    else:
+        if found.frame.width != 2:
+            raise InputError(f"{label}: {count(found.frame.width, 'column')}; {CLUSTERS}")
+        key = found.role(QUERY) if found.role(QUERY) == found.frame.columns[0] else found.frame.columns[0]
+        assert key is not None
+        other = next(name for name in found.frame.columns if name != key)
+        rows = list(zip(found.ids(key, "query"), found.frame[other].to_list(), strict=True))
+        if key in scored:  # the first line is no header
+            rows.insert(0, (key, other))
+    out: dict[str, str | None] = {}
+    for query, said in rows:
+        if query in out:
+            raise InputError(f"{label}: query {query!s} has two clusters; keep one")
+        value = _value(said, f"{label}: query {query!s}")
+        out[query] = _plain(value) if isinstance(value, float) else value
+    return out
+
+
+# --- slices --------------------------------------------------------------------------------------------
+
+
+def _slices(name: str, values: list[Attribute]) -> dict[str, Array]:
+    numbers = [value for value in values if isinstance(value, float)]
+    out: dict[str, Array] = {}
+    if numbers:
+        column = np.array([value if isinstance(value, float) else np.nan for value in values])
+        cuts = sorted(set(numbers))
+        if len(cuts) > FEW:
+            ordered = sorted(numbers)
+            many = len(ordered)
+            cuts = sorted({ordered[-(-many // 3) - 1], ordered[-(-2 * many // 3) - 1], ordered[-1]})
+        out = _up_to(name, column, cuts)
+    for text in sorted({value for value in values if isinstance(value, str)}):
+        out[text] = np.array([value == text for value in values])
+    nothing = np.array([value is None for value in values], dtype=bool)
+    if nothing.any():
+        out[NONE] = nothing | out.pop(NONE, np.zeros(len(values), dtype=bool))
+    return out
+
+
+def _up_to(name: str, column: Array, cuts: Sequence[float]) -> dict[str, Array]:
+    """The slices that end at each of these values, called by the lowest and highest value that they hold."""
+    masks, low = [], -np.inf
+    for high in cuts:
+        masks.append((column > low) & (column <= high))
+        low = high
+    ends = [(float(column[mask].min()), float(column[mask].max())) for mask in masks]
+    for said in (_plain, repr):  # repr tells any two numbers apart
+        names = [f"{name} {said(a)}" + (f" to {said(b)}" if b > a else "") for a, b in ends]
+        if len(set(names)) == len(names):
+            break
+    return dict(zip(names, masks, strict=True))
+
+
+def _plain(value: float) -> str:
+    """A number as people write it: 3, 0.25, 1250."""
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.4g}"

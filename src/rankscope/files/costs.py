@@ -1,0 +1,136 @@
+"""What runs cost: latency, money, the size of an index; a run a row, a cost a column."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from rankscope.errors import InputError
+from rankscope.files.memory import shown_value
+from rankscope.files.notes import count, listed
+from rankscope.files.opened import is_path, opened
+from rankscope.files.sheets import SYSTEM
+
+EXPECTED = "costs are a table with a run first and a cost in each further column (latency_ms, cost), or {run: {column: value}}"
+_MORE_IS_BETTER = re.compile(
+    r"throughput|(^|[^a-z])[qr]ps($|[^a-z])|(queries|requests|documents|docs|items|tokens)[ _-]?per[ _-]?s",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """What each run costs in each column: numbers of at least 0, of which less is better; and where that was said."""
+
+    columns: tuple[str, ...]
+    by_run: dict[str, dict[str, float]]
+    label: str
+
+    def of(self, runs: Iterable[str]) -> dict[str, dict[str, float]]:
+        """The costs of these runs; every one must have them."""
+        runs = list(runs)
+        for run in runs:
+            if run not in self.by_run:
+                others = [name for name in self.by_run if name not in runs]
+                raise InputError(
+                    f"{self.label}: no run {run!r}{near(run, others)}; it has {listed(self.by_run, 4)}"
+                )
+        return {run: self.by_run[run] for run in runs}
+
+    def column(self, name: str) -> str:
+        """A column by its name, or an error that offers the nearest."""
+        if name not in self.columns:
+            raise InputError(
+                f"{self.label}: no column {name!r}{near(name, self.columns)}; there is {listed(self.columns)}"
+            )
+        return name
+
+    def remarks(self, runs: Sequence[str]) -> list[str]:
+        """What to say of runs that have a cost and no score."""
+        left = [run for run in self.by_run if run not in runs]
+        return (
+            [f"{self.label}: {count(len(left), 'run')} without a score ({listed(left, 3)})"] if left else []
+        )
+
+
+def costs_of(source: Any) -> Costs:
+    """Read what runs cost from a file, a data frame or ``{run: {column: value}}``.
+
+    The run stands in a column called run, system, model or name, or else in the first; every other column holds numbers of at
+    least 0, of which less is better. Raises InputError for anything else.
+
+    >>> costs = costs_of({"large": {"latency_ms": 250}, "small": {"latency_ms": 45}})
+    >>> costs.columns, costs.by_run["small"]
+    (('latency_ms',), {'latency_ms': 45.0})
+    """
+    if isinstance(source, Costs):
+        return source
+    found = opened(source, "costs", EXPECTED)
+    if isinstance(found, Mapping):
+        return _of_mapping(found, str(source) if is_path(source) else "costs")
+    key = found.role(SYSTEM) or found.frame.columns[0]
+    names = [name for name in found.frame.columns if name != key]
+    runs = found.distinct(key, "run")
+    values = {name: found.numbers(name) for name in names}
+    for name, column in values.items():
+        odd = np.flatnonzero(~(column >= 0))
+        if len(odd):
+            row = int(odd[0])
+            _refuse(f"{found.at(row)}, column {name}", None if np.isnan(column[row]) else float(column[row]))
+    by_run = {run: {name: float(values[name][n]) for name in names} for n, run in enumerate(runs)}
+    return _checked(names, by_run, found.label)
+
+
+def near(name: str, names: Iterable[str]) -> str:
+    """``, did you mean latency_ms?`` where one of the names is near."""
+    by_lower = {other.casefold(): other for other in names}
+    close = get_close_matches(name.casefold(), by_lower, n=1, cutoff=0.6)
+    return f", did you mean {by_lower[close[0]]}?" if close else ""
+
+
+def _of_mapping(source: Mapping[Any, Any], label: str) -> Costs:
+    by_run: dict[str, dict[str, float]] = {}
+    for run, said in source.items():
+        values = said if isinstance(said, Mapping) else {"cost": said}
+        by_run[str(run)] = {
+            str(name): _number(v, f"{label}: run {run!s}, {name}") for name, v in values.items()
+        }
+    names = list(dict.fromkeys(name for values in by_run.values() for name in values))
+    for run, values in by_run.items():
+        lacking = next((name for name in names if name not in values), None)
+        if lacking is not None:
+            raise InputError(
+                f"{label}: run {run!s} has no {lacking}; give every run each cost, or leave {lacking} out"
+            )
+    return _checked(names, by_run, label)
+
+
+def _number(value: Any, where: str) -> float:
+    try:
+        number = float(value) if not isinstance(value, str | bytes) else float("nan")
+    except (TypeError, ValueError, OverflowError):
+        number = float("nan")
+    if not 0 <= number < float("inf"):
+        _refuse(where, value)
+    return number
+
+
+def _refuse(where: str, value: Any) -> None:
+    said = "there is no number" if value is None else f"{shown_value(value)} is no cost"
+    raise InputError(f"{where}: {said}; a cost is a number of at least 0, and every run has one")
+
+
+def _checked(names: Sequence[str], by_run: dict[str, dict[str, float]], label: str) -> Costs:
+    if not names or not by_run:
+        raise InputError(f"{label}: no cost is there; {EXPECTED}")
+    for name in names:
+        if _MORE_IS_BETTER.search(name):
+            raise InputError(
+                f"{label}: column {name}: of a cost less is better, of a throughput more; give the time that a query takes"
+            )
+    return Costs(tuple(names), by_run, label)

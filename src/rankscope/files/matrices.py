@@ -1,0 +1,266 @@
+"""Scores of systems on queries, from tables of any of the usual shapes, dicts, arrays, and several of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from rankscope.errors import DataError, InputError
+from rankscope.files.memory import shown_value, speaks_arrow
+from rankscope.files.notes import count, listed, stem
+from rankscope.files.opened import is_path, opened
+from rankscope.files.shapes import EXPECTED, NAMELESS, Part, Systems, is_metric, part_of, tall
+from rankscope.tables import Array
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTable:
+    """One value a system, query and metric: ``values[metric]`` is systems x queries, NaN where a value is undefined or absent.
+
+    ``note`` says in one line how it was read. Systems and queries stand in the order in which they first appear.
+    """
+
+    systems: tuple[str, ...]
+    query_ids: tuple[str, ...]
+    values: dict[str, Array]
+    note: str
+
+
+def scores_of(source: Any, metric: str | None = None, systems: Systems = "auto") -> ScoreTable:
+    """Read scores of systems on queries from whatever holds them.
+
+    ``source`` is a path (CSV, TSV, Parquet, JSON, JSONL), a data frame, ``{system: {query: value}}``, ``{system: [values]}``,
+    a NumPy array of systems x queries, or several: a list, or ``{system: source}`` with one system each. Tables are long
+    (run, query_id, metric, value) or wide; ``systems`` says where a wide one has its systems. ``metric`` picks one metric, or
+    names the values where nothing else does.
+
+    Raises InputError for what is no such table, DataError where systems share no query or no metric.
+
+    >>> table = scores_of({"a": {"q1": 0.5, "q2": 1.0}, "b": {"q2": 0.25}}, metric="AP")
+    >>> table.systems, table.query_ids, table.values["AP"].tolist()
+    (('a', 'b'), ('q1', 'q2'), [[0.5, 1.0], [nan, 0.25]])
+    """
+    if systems not in ("auto", "rows", "columns"):
+        raise InputError(f"systems={systems!r}: systems stand in 'rows' or 'columns', or 'auto' finds out")
+    if isinstance(source, ScoreTable):
+        return _only(source, metric)
+    parts = list(_parts(source, None, systems, metric))
+    if not parts:
+        raise InputError(f"scores: nothing is there to read; {EXPECTED}")
+    frame = pl.concat([part.frame.with_columns(part=pl.lit(n)) for n, part in enumerate(parts)])
+    if metric is not None:
+        frame = frame.with_columns(pl.col("metric").replace({NAMELESS: metric}))
+        frame = _chosen(frame, metric, parts)
+    _refuse_twice(frame, parts)
+    return _table(frame, parts)
+
+
+def _only(table: ScoreTable, metric: str | None) -> ScoreTable:
+    if metric is None:
+        return table
+    if metric not in table.values:
+        raise InputError(_unknown(metric, list(table.values), "the scores"))
+    return replace(table, values={metric: table.values[metric]})
+
+
+# --- what holds one part, and what holds several -------------------------------------------------------
+
+
+def _parts(source: Any, name: str | None, systems: Systems, metric: str | None) -> Iterator[Part]:
+    """Each table in a source; ``name`` is its one system, where that was said."""
+    if isinstance(source, list | tuple):
+        if source and all(isinstance(item, float | int) for item in source):
+            raise InputError(f"scores: a list of numbers has no system; {EXPECTED}")
+        for item in source:
+            yield from _parts(item, None, systems, metric)
+        return
+    if isinstance(source, np.ndarray):
+        yield _of_array(source, systems)
+        return
+    label = name or "scores"
+    found = opened(source, label, EXPECTED)
+    if isinstance(found, Mapping):
+        yield from _of_mapping(found, str(source) if is_path(source) else label, systems, metric)
+        return
+    yield part_of(found, name, stem(found.label), systems, metric)
+
+
+def _of_array(values: Array, systems: Systems) -> Part:
+    if values.ndim != 2 or not np.issubdtype(values.dtype, np.number):
+        raise InputError(
+            f"scores: an array of {values.ndim} dimensions and type {values.dtype}; it should be systems x queries, of numbers"
+        )
+    values = (values.T if systems == "columns" else values).astype(float)
+    if np.isinf(values).any():
+        row, query = np.argwhere(np.isinf(values))[0].tolist()
+        raise InputError(f"scores: row {row}, column {query} of the array is infinite; NaN is undefined")
+    names = [f"system{n}" for n in range(1, len(values) + 1)]
+    frame = tall(names, [f"q{n}" for n in range(1, values.shape[1] + 1)], values)
+    return Part(frame, "an array", "columns" if systems == "columns" else "rows", numbered=True)
+
+
+def _of_mapping(
+    source: Mapping[Any, Any], label: str, systems: Systems, metric: str | None
+) -> Iterator[Part]:
+    """``{system: source}``, ``{system: {query: value}}``, ``{system: {query: {metric: value}}}`` or ``{system: [values]}``."""
+    _refuse_measures(source, label)
+    for name, value in source.items():
+        if isinstance(value, Mapping):
+            yield _of_queries(str(name), value, label)
+        elif is_path(value) or speaks_arrow(value):
+            yield from _parts(value, str(name), systems, metric)
+        elif isinstance(value, np.ndarray | Sequence) and np.ndim(np.asarray(value, dtype=object)) == 1:
+            yield _of_list(str(name), list(value), label)
+        else:
+            raise InputError(f"{label}: system {name!r} has {shown_value(value)}; {EXPECTED}")
+    sizes = {
+        name: len(value) for name, value in source.items() if isinstance(value, np.ndarray | list | tuple)
+    }
+    if len(set(sizes.values())) > 1:
+        said = ", ".join(f"{name} {size:,}" for name, size in list(sizes.items())[:3])
+        raise InputError(
+            f"{label}: lists of different lengths ({said}); give {{query: value}} for each system"
+        )
+
+
+def _refuse_measures(source: Mapping[Any, Any], label: str) -> None:
+    """Refuse what pytrec_eval gives for one run: ``{query: {measure: value}}`` has no system."""
+    inner = [str(key) for value in source.values() if isinstance(value, Mapping) for key in value]
+    if inner and all(map(is_metric, inner)):
+        raise InputError(
+            f"{label}: the inner keys are metrics ({listed(dict.fromkeys(inner), 3)}), so the outer ones are queries: "
+            "give {system: {query: {metric: value}}}"
+        )
+
+
+def _of_list(name: str, values: list[Any], label: str) -> Part:
+    return _of_queries(name, {f"q{n}": value for n, value in enumerate(values, 1)}, label)
+
+
+def _of_queries(name: str, values: Mapping[Any, Any], label: str) -> Part:
+    rows: list[tuple[str, str, str, float]] = []
+    for query, said in values.items():
+        by_metric = said if isinstance(said, Mapping) else {NAMELESS: said}
+        rows += [
+            (name, str(query), str(m), _number(v, f"{label}: system {name!r}, query {query!r}"))
+            for m, v in by_metric.items()
+        ]
+    if not rows:
+        raise InputError(f"{label}: system {name!r} has no query; {EXPECTED}")
+    schema = {"system": pl.String, "query_id": pl.String, "metric": pl.String, "value": pl.Float64}
+    return Part(pl.DataFrame(rows, schema=schema, orient="row"), label)
+
+
+def _number(value: Any, where: str) -> float:
+    if value is None:
+        return float("nan")
+    try:
+        number = float(value) if not isinstance(value, str | bytes) else None
+    except (TypeError, ValueError, OverflowError):
+        number = None
+    if number is None or abs(number) == float("inf"):
+        raise InputError(f"{where}: {shown_value(value)} is not a finite number; NaN is undefined")
+    return number
+
+
+# --- all parts together --------------------------------------------------------------------------------
+
+
+def _chosen(frame: pl.DataFrame, metric: str, parts: Sequence[Part]) -> pl.DataFrame:
+    """The rows of one metric, whatever the case of its name, under the name that was asked for."""
+    names = frame["metric"].unique(maintain_order=True).to_list()
+    fits = [name for name in names if name == metric] or [
+        n for n in names if n.casefold() == metric.casefold()
+    ]
+    if not fits:
+        raise InputError(_unknown(metric, names, listed([part.label for part in parts], 3)))
+    return frame.filter(pl.col("metric").is_in(fits)).with_columns(metric=pl.lit(metric))
+
+
+def _unknown(metric: str, names: Sequence[str], label: str) -> str:
+    near = get_close_matches(metric.casefold(), [name.casefold() for name in names], n=1, cutoff=0.6)
+    close = next((name for name in names if near and name.casefold() == near[0]), None)
+    hint = f", did you mean {close}?" if close else ""
+    return f"{label}: no metric {metric!r}; there is {listed(names)}{hint}"
+
+
+def _refuse_twice(frame: pl.DataFrame, parts: Sequence[Part]) -> None:
+    keys = frame.select("system", "query_id", "metric")
+    again = np.flatnonzero(keys.is_duplicated().to_numpy())
+    if not len(again):
+        return
+    system, query, metric = keys.row(int(again[0]))
+    same = frame.filter(system=system, query_id=query, metric=metric)["part"].unique().sort().to_list()
+    labels = list(dict.fromkeys(parts[n].label for n in same))
+    what = f"system {system!r} has query {query!r} twice" + (f" for {metric}" if metric != NAMELESS else "")
+    if len(same) > 1:
+        raise InputError(f"{' and '.join(labels)}: {what}; name each system with a dict {{name: source}}")
+    raise InputError(f"{labels[0]}: {what}; keep one")
+
+
+def _table(frame: pl.DataFrame, parts: Sequence[Part]) -> ScoreTable:
+    names = {key: frame[key].unique(maintain_order=True) for key in ("system", "query_id", "metric")}
+    at = {
+        key: frame[key].replace_strict(found, pl.int_range(len(found), eager=True)).to_numpy()
+        for key, found in names.items()
+    }
+    shape = tuple(len(names[key]) for key in ("metric", "system", "query_id"))
+    values, there = np.full(shape, np.nan), np.zeros(shape, dtype=bool)
+    place = (at["metric"], at["system"], at["query_id"])
+    values[place], there[place] = frame["value"].to_numpy(), True
+    systems, queries, metrics = (tuple(found.to_list()) for found in names.values())
+    _refuse_apart(systems, queries, there, parts)
+    lacking = int((~np.asarray(there.any(axis=0))).sum())
+    return ScoreTable(
+        systems,
+        queries,
+        dict(zip(metrics, values, strict=True)),
+        _note(parts, (systems, queries, metrics), lacking),
+    )
+
+
+def _refuse_apart(
+    systems: Sequence[str], queries: Sequence[str], there: Array, parts: Sequence[Part]
+) -> None:
+    """Systems that share no query with any other, or no metric, cannot be compared."""
+    if len(systems) < 2:
+        return
+    label = listed(dict.fromkeys(part.label for part in parts), 3)
+    has = np.asarray(there.any(axis=0))
+    alone = np.flatnonzero(~(has & (has.sum(axis=0) > 1)).any(axis=1))
+    if len(alone):
+        one = int(alone[0])
+        own, others = np.flatnonzero(has[one]), np.flatnonzero(~has[one])
+        raise DataError(
+            f"{label}: system {systems[one]!r} shares no query with the others: its queries are {_some(queries, own)}, "
+            f"theirs {_some(queries, others)}; use one set of query ids"
+        )
+    if not (there.any(axis=2).sum(axis=1) > 1).any():
+        raise DataError(f"{label}: no metric is there for two systems; give the same metric for each")
+
+
+def _some(names: Sequence[str], at: Array) -> str:
+    return ", ".join(names[n] for n in at[:3].tolist()) + (" ..." if len(at) > 3 else "")
+
+
+def _note(parts: Sequence[Part], table: tuple[tuple[str, ...], ...], lacking: int) -> str:
+    systems, queries, metrics = table
+    layouts = {part.layout for part in parts}
+    where = {"columns": (" (columns)", " (rows)"), "rows": (" (rows)", " (columns)")}
+    of, on = where.get(layouts.pop(), ("", "")) if len(layouts) == 1 else ("", "")
+    said = [
+        f"read {listed(dict.fromkeys(part.label for part in parts), 3)} as scores of {count(len(systems), 'system')}{of}",
+        f"on {count(len(queries), 'query', 'queries')}{on}",
+    ]
+    if any(part.numbered for part in parts):
+        said[-1] += f", numbered q1 to q{len(queries)}"
+    if metrics != (NAMELESS,):
+        said[-1] += f": {listed(metrics)}"
+    if lacking:
+        said[-1] += f"; {lacking:,} of {len(systems) * len(queries):,} are absent"
+    return " ".join(said)
