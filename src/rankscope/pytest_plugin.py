@@ -1,0 +1,35 @@
+"""A pytest fixture: the gate inside a test suite. pytest finds it where rankscope is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from rankscope.verbs.gate import Gate
+
+
+@pytest.fixture(scope="session")
+def rankscope_gate(pytestconfig: pytest.Config) -> Callable[..., Gate]:
+    """The function ``rankscope.gate``, with the project's settings for what is not said.
+
+    ``rankscope_gate(qrels, baseline, candidate, metrics=None, **options)`` gives the verdict, as the command line does::
+
+        def test_ranking(rankscope_gate):
+            verdict = rankscope_gate("qrels.txt", "main.run", "branch.run", "nDCG@10", tolerance=0.01)
+            assert verdict.passed, verdict
+
+    Settings are those of ``[tool.rankscope]`` in the pyproject.toml of the root of the tests, or of ``settings="FILE"``.
+    """
+
+    def gated(qrels: Any, baseline: Any, candidate: Any, metrics: Any = None, **options: Any) -> Gate:
+        from rankscope.verbs.gate import gate
+        from rankscope.verbs.settings import GATE, settings_of
+
+        settings = settings_of(options.pop("settings", None), pytestconfig.rootpath).of("gate")
+        chosen = settings.metrics or settings.primary if metrics is None else metrics
+        return gate(qrels, baseline, candidate, chosen, **settings.chosen(GATE) | options)
+
+    return gated

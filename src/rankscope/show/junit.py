@@ -1,0 +1,60 @@
+"""Results as JUnit XML, which servers for continuous integration read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from xml.etree import ElementTree as ET
+
+from rankscope.show.cells import printable
+
+
+@dataclass(frozen=True)
+class Case:
+    """One test case: its name, what is to say about it, and why it failed or was skipped, if it did.
+
+    ``skipped`` is for what came to no result. ``text`` may have several lines.
+    """
+
+    name: str
+    text: str = ""
+    failure: str = ""
+    skipped: str = ""
+
+
+def as_junit(suite: str, cases: Sequence[Case]) -> str:
+    """The cases of a suite as an XML document; signs that XML has no room for stand as their escapes.
+
+    >>> print(as_junit("gate", [Case("AP", failure="lost 0.1")]))  # doctest: +ELLIPSIS
+    <?xml version='1.0' encoding='utf-8'?>
+    <testsuites name="gate" tests="1" failures="1" errors="0" skipped="0">
+      <testsuite name="gate" tests="1" failures="1" errors="0" skipped="0">
+        <testcase classname="gate" name="AP">
+          <failure message="lost 0.1" />
+        </testcase>
+      </testsuite>
+    </testsuites>
+    <BLANKLINE>
+    """
+    counts = {
+        "tests": str(len(cases)),
+        "failures": str(sum(bool(case.failure) for case in cases)),
+        "errors": "0",
+        "skipped": str(sum(bool(case.skipped) for case in cases)),
+    }
+    root = ET.Element("testsuites", {"name": _fit(suite), **counts})
+    inside = ET.SubElement(root, "testsuite", {"name": _fit(suite), **counts})
+    for case in cases:
+        node = ET.SubElement(inside, "testcase", {"classname": _fit(suite), "name": _fit(case.name)})
+        for kind, message in (("failure", case.failure), ("skipped", case.skipped)):
+            if message:
+                ET.SubElement(node, kind, {"message": _fit(message)})
+        if case.text:
+            ET.SubElement(node, "system-out").text = _fit(case.text)
+    ET.indent(root)
+    body = ET.tostring(root, encoding="unicode")
+    return f"<?xml version='1.0' encoding='utf-8'?>\n{body}\n"
+
+
+def _fit(text: str) -> str:
+    return "\n".join(map(printable, text.split("\n")))

@@ -1,0 +1,121 @@
+"""Many comparisons at once: corrected p-values and intervals, the top group, how well a metric separates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from rankscope.errors import InputError
+from rankscope.inference.base import Bounds, Joint
+from rankscope.verbs.contrast import CLEAR, Contrast, contrast, interval_of
+from rankscope.verbs.measured import Measured
+from rankscope.verbs.method import FEWEST, Method
+
+Pairs = Sequence[tuple[str, str]]
+
+
+def pairs_of(systems: Sequence[str], baseline: str, all_pairs: bool) -> Pairs:
+    """Which runs are compared, each as run and baseline: all against one, or each with every one before it."""
+    if all_pairs:
+        return [(later, earlier) for earlier, later in combinations(systems, 2)]
+    return [(system, baseline) for system in systems if system != baseline]
+
+
+def contrasts_of(fields: Sequence[Measured], pairs: Pairs, method: Method) -> list[Contrast]:
+    """Every pair on every metric, corrected within the families."""
+    by_metric = [[contrast(field, *pair, method) for pair in pairs] for field in fields]
+    if method.correction.joint:
+        return [c for field, family in zip(fields, by_metric, strict=True) for c in _jointly(field, family)]
+    if method.family == "all":
+        return corrected([c for family in by_metric for c in family])
+    return [c for family in by_metric for c in corrected(family)]
+
+
+def corrected(family: Sequence[Contrast]) -> list[Contrast]:
+    """The members of a family with p-values and intervals that take its size into account."""
+    if not family:
+        return []
+    from rankscope.inference.corrections import level_of
+
+    method = family[0].method
+    p_values = np.array([c.p_value for c in family])
+    adjusted = method.correction.adjusted(p_values)
+    levels = level_of(method.correction, p_values, method.alpha)
+    out = []
+    for c, p, level in zip(family, adjusted.tolist(), levels.tolist(), strict=True):
+        bounds = c.bounds
+        if c.bounds.known and not math.isclose(level, method.alpha, rel_tol=1e-12):
+            bounds = interval_of(c.paired, method, 1 - level, c.measured)
+        out.append(_with(c, p, bounds, len(family)))
+    return out
+
+
+def _with(c: Contrast, p_value: float, bounds: Bounds, size: int) -> Contrast:
+    """A contrast with its corrected p-value and an interval that does not contradict it."""
+    clear = p_value <= c.method.alpha and c.differing >= FEWEST
+    if bounds.known and not clear:
+        bounds = replace(bounds, lower=min(bounds.lower, 0.0), upper=max(bounds.upper, 0.0))
+    return replace(c, p_value_adjusted=p_value, adjusted=bounds, comparisons=size)
+
+
+def _jointly(field: Measured, family: Sequence[Contrast]) -> list[Contrast]:
+    """A family corrected by looking at the scores of all its systems together."""
+    if not family:
+        return []
+    found = joint(field, [(c.run, c.baseline) for c in family], family[0].method)
+    out = []
+    for i, c in enumerate(family):
+        reach = float(found.critical[i] * found.error[i])
+        bounds = Bounds.none("no difference would be beyond what chance gives")
+        if math.isfinite(reach):
+            bounds = Bounds(c.difference - reach, c.difference + reach, str(c.method.correction))
+        flips = None if found.single is None else float(found.single[i])
+        out.append(_with(replace(c, flips=flips), float(found.adjusted[i]), bounds, len(family)))
+    return out
+
+
+def joint(field: Measured, pairs: Pairs, method: Method) -> Joint:
+    """What a joint correction says of pairs of systems."""
+    if field.clusters is not None:
+        raise InputError(
+            f"correction={str(method.correction)!r} takes queries as independent; with clusters use holm"
+        )
+    rows = np.array([(field.row(run), field.row(baseline)) for run, baseline in pairs])
+    used, places = np.unique(rows, return_inverse=True)
+    scores = field.restricted(used.tolist()).complete
+    return method.correction.over(scores, places.reshape(rows.shape), method.level)
+
+
+@dataclass(frozen=True)
+class TopGroup:
+    """The systems that cannot be told apart from the best one on a metric, the best first."""
+
+    metric: str
+    systems: tuple[str, ...]
+    of: int
+
+
+def top_group(field: Measured, contrasts: Iterable[Contrast], method: Method) -> TopGroup | None:
+    """Who cannot be told apart from the best, corrected over its comparisons with all others; None without a direction."""
+    means = {system: field.mean(system) for system in field.systems}
+    ranked = sorted(
+        (s for s in field.systems if not math.isnan(means[s])), key=lambda s: -field.sign * means[s]
+    )
+    if not field.sign or len(ranked) < 2:
+        return None
+    best, *others = ranked
+    against = contrasts_of([field], [(other, best) for other in others], replace(method, family="metric"))
+    apart = {c.run for c in against if c.verdict in CLEAR}
+    for c in contrasts:  # and nobody whom the table itself says to be worse
+        if c.metric == field.name and c.verdict in CLEAR and best in {c.run, c.baseline}:
+            apart.add(c.baseline if c.run == best else c.run)
+    return TopGroup(field.name, (best, *(s for s in others if s not in apart)), len(field.systems))
+
+
+def separated(contrasts: Sequence[Contrast]) -> float:
+    """The share of the pairs that a metric tells apart with these queries: its discriminative power."""
+    return sum(c.verdict in CLEAR for c in contrasts) / len(contrasts) if contrasts else math.nan

@@ -1,0 +1,290 @@
+"""Quality against cost: which runs nothing beats, what a point of quality costs, and the best run within a budget."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from rankscope.blocks import EMPTY, Block, Column, Heading, Paragraph, Table, Value
+from rankscope.errors import DataError, InputError
+from rankscope.files.costs import Costs, near
+from rankscope.files.notes import listed
+
+STEP = 0.01  # what a point of quality is
+ABOUT = 1.05  # costs that differ by a smaller factor are about the same
+_TIMES = ("latency", "time", "seconds", "duration")
+_SIZES = ("size", "bytes", "memory", "ram", "disk", "storage", "mb", "gb", "mib", "gib")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a run stands between one cost and the quality.
+
+    ``beaten_by`` names a run that is at least as good and costs no more, and is better in one of the two; the front is made of
+    the runs without such. ``price`` is what 0.01 more of the metric costs, against the next cheaper run of the front.
+    """
+
+    run: str
+    cost: float
+    quality: float
+    beaten_by: str | None = None
+    price: float | None = None
+
+    @property
+    def on_front(self) -> bool:
+        """Whether no run beats this one."""
+        return self.beaten_by is None
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The best run whose costs are within limits; None where there is no such run."""
+
+    limits: tuple[tuple[str, float], ...]
+    best: str | None
+    quality: float | None
+    within: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """The answer."""
+        said = " and ".join(f"{name} of at most {plain(limit)}" for name, limit in self.limits)
+        if self.best is None:
+            return f"No run is within {said}."
+        return f"Best within {said}: {self.best} ({len(self.within):,} {'run is' if len(self.within) == 1 else 'runs are'} within)."
+
+
+@dataclass(frozen=True, eq=False)
+class TradeOffs:
+    """The mean quality of each run by one metric, and what each run costs."""
+
+    metric: str
+    better: Literal["higher", "lower"]
+    quality: Mapping[str, float]
+    costs: Costs
+    baseline: str | None = None
+    budget: Budget | None = None
+
+    def places(self, column: str) -> tuple[Place, ...]:
+        """Every run with this cost, the cheapest first; of equal cost the best first."""
+        cost = {run: self.costs.by_run[run][self.costs.column(column)] for run in self.quality}
+        order = sorted(self.quality, key=lambda run: (cost[run], -self._good(run), run))
+        beaten = {run: self._beaten_by(run, cost) for run in order}
+        found: list[Place] = []
+        for run in order:
+            place = Place(run, cost[run], self.quality[run], beaten[run])
+            cheaper = [p for p in found if p.on_front and p.cost < place.cost]
+            found.append(place if beaten[run] or not cheaper else self._priced(place, cheaper[-1]))
+        return tuple(found)
+
+    def front(self, column: str) -> tuple[Place, ...]:
+        """The runs that no other beats, the cheapest first: less cost is less quality among them."""
+        return tuple(place for place in self.places(column) if place.on_front)
+
+    def within(self, limits: Mapping[str, float]) -> Budget:
+        """The best run whose costs are at most these; of equally good ones the cheaper, by the columns in the order given."""
+        columns = [self.costs.column(name) for name in limits]
+        by_run = self.costs.by_run
+        kept = [run for run in self.quality if all(by_run[run][name] <= limits[name] for name in columns)]
+        order = sorted(
+            kept, key=lambda run: (-self._good(run), *(by_run[run][name] for name in columns), run)
+        )
+        best = order[0] if order else None
+        return Budget(tuple(limits.items()), best, None if best is None else self.quality[best], tuple(order))
+
+    def sentence(self, run: str, against: str) -> str:
+        """One run against another: what it loses or gains, and what it saves or costs.
+
+        >>> from rankscope.files.costs import costs_of
+        >>> costs = costs_of({"A": {"latency_ms": 250}, "B": {"latency_ms": 45}})
+        >>> tradeoffs({"A": 0.912, "B": 0.856}, costs, metric="nDCG@10").sentence("B", "A")
+        'B loses 0.056 nDCG@10 (6.1 %) against A and is 5.6 times faster.'
+        """
+        own, other = self.costs.by_run[run], self.costs.by_run[against]
+        said = [self._compared(run, against)]
+        said += [
+            _cost_in_words(name, own[name], other[name], self._alone(name)) for name in self.costs.columns
+        ]
+        return f"{run} {', '.join(said[:-1])} and {said[-1]}."
+
+    def blocks(self) -> list[Block]:
+        """Sentences first, then one table a cost."""
+        runs = [run for run in self.quality if run != self.baseline]
+        out: list[Block] = [Paragraph(self.budget.sentence)] if self.budget else []
+        if self.baseline is not None:
+            out += [Paragraph(self.sentence(run, self.baseline)) for run in runs]
+        for column in self.costs.columns:
+            out += [
+                *([EMPTY] if out else []),
+                Heading(f"{self.metric} against {column}"),
+                self._table(column),
+            ]
+        small = f"per {STEP}: what {STEP} of {self.metric} costs, against the next cheaper run of the front"
+        return [
+            *out,
+            Paragraph(f"{small} · means only: whether a difference is real is another question", quiet=True),
+        ]
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """One record a cost and run."""
+        for column in self.costs.columns:
+            for place in self.places(column):
+                yield {
+                    "cost": column,
+                    "run": place.run,
+                    "cost_value": place.cost,
+                    "metric": self.metric,
+                    "value": place.quality,
+                    "on_front": place.on_front,
+                    "beaten_by": place.beaten_by,
+                    "cost_per_0.01": place.price,
+                }
+
+    def _good(self, run: str) -> float:
+        return self.quality[run] if self.better == "higher" else -self.quality[run]
+
+    def _beaten_by(self, run: str, cost: Mapping[str, float]) -> str | None:
+        """The best of the runs that beat this one."""
+        beating = [
+            other
+            for other in self.quality
+            if cost[other] <= cost[run]
+            and self._good(other) >= self._good(run)
+            and (cost[other], self._good(other)) != (cost[run], self._good(run))
+        ]
+        return min(beating, key=lambda other: (-self._good(other), cost[other], other), default=None)
+
+    def _priced(self, place: Place, cheaper: Place) -> Place:
+        gained = abs(place.quality - cheaper.quality)
+        price = (place.cost - cheaper.cost) / (gained / STEP)
+        return Place(place.run, place.cost, place.quality, price=price)
+
+    def _compared(self, run: str, against: str) -> str:
+        difference = self._good(run) - self._good(against)
+        if difference == 0:
+            return f"equals {against} on {self.metric}"
+        base = abs(self.quality[against])
+        share = f" ({abs(difference) / base:.1%})".replace("%", " %") if base > 0 else ""
+        verb = "gains" if difference > 0 else "loses"
+        if self.better == "lower":
+            verb = "is better by" if difference > 0 else "is worse by"
+        size = f"{abs(difference):.3f}" if abs(difference) >= 0.0005 else f"{abs(difference):.1g}"
+        return f"{verb} {size} {self.metric}{share} against {against}"
+
+    def _alone(self, column: str) -> bool:
+        """Whether no other cost is of this kind, so that the words alone say which is meant."""
+        return sum(_kind(name) == _kind(column) for name in self.costs.columns) == 1
+
+    def _table(self, column: str) -> Table:
+        places = self.places(column)
+        rows: list[tuple[Value, ...]] = [
+            (
+                place.run,
+                plain(place.cost),
+                place.quality,
+                "yes" if place.on_front else f"no: {place.beaten_by} is as good or better and costs no more",
+                None if place.price is None else plain(place.price),
+            )
+            for place in places
+        ]
+        columns = (
+            Column("run"),
+            Column(column),
+            Column(self.metric, "value"),
+            Column("front", wraps=True),
+            Column(f"per {STEP}"),
+        )
+        return Table(columns, tuple(rows), best=frozenset((n, 0) for n, p in enumerate(places) if p.on_front))
+
+
+def tradeoffs(
+    quality: Mapping[str, float],
+    costs: Costs,
+    *,
+    metric: str,
+    better: Literal["higher", "lower"] = "higher",
+    baseline: str | None = None,
+    within: Mapping[str, float] | str | Iterable[str] | None = None,
+) -> TradeOffs:
+    """Weigh the mean quality of each run by one metric against what it costs.
+
+    Every run with a quality must have its costs; of costs, less is better. Runs whose quality is NaN are left out. ``within``
+    are limits, ``{"latency_ms": 100}`` or ``"latency_ms=100"``. Raises InputError for a run, a baseline or a column that is not
+    there, DataError where no run has a quality.
+    """
+    known = {run: float(value) for run, value in quality.items() if not math.isnan(value)}
+    if not known:
+        raise DataError(f"no run has a value of {metric}; there is nothing to weigh against {costs.label}")
+    if baseline is not None and baseline not in known:
+        raise InputError(
+            f"no run {baseline!r} with a value of {metric}{near(baseline, known)}; there is {listed(known)}"
+        )
+    kept = Costs(costs.columns, costs.of(known), costs.label)
+    plainly = TradeOffs(metric, better, known, kept, baseline)
+    if not within:
+        return plainly
+    limits = within if isinstance(within, Mapping) else limits_of(within)
+    return TradeOffs(metric, better, known, kept, baseline, plainly.within(limits))
+
+
+def limits_of(text: str | Iterable[str]) -> dict[str, float]:
+    """Read limits: ``latency_ms=100``, several apart by commas, or a list of such.
+
+    >>> limits_of("latency_ms=100, cost=2.5")
+    {'latency_ms': 100.0, 'cost': 2.5}
+    """
+    pieces = [piece for part in ([text] if isinstance(text, str) else text) for piece in part.split(",")]
+    out: dict[str, float] = {}
+    for piece in pieces:
+        name, _, said = (part.strip() for part in piece.replace("<=", "=").partition("="))
+        try:
+            limit = float(said)
+        except ValueError:
+            limit = math.nan
+        if not name or math.isnan(limit):
+            raise InputError(f"the limit {piece.strip()!r} cannot be read; write it like latency_ms=100")
+        if name in out:
+            raise InputError(f"{name} has two limits; keep one")
+        out[name] = limit
+    return out
+
+
+def plain(value: float) -> str:
+    """A cost as people write it: 45, 1,250, 0.0123.
+
+    >>> plain(45.0), plain(1250), plain(0.01234)
+    ('45', '1,250', '0.01234')
+    """
+    if float(value).is_integer() and abs(value) < 1e15:
+        return f"{int(value):,}"
+    return f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def _kind(column: str) -> str:
+    words = re.split(r"[^a-z]+", re.sub(r"([a-z])([A-Z])", r"\1_\2", column).lower())
+    if "ms" in words or any(sign in word for word in words for sign in _TIMES):
+        return "time"
+    return "size" if any(word == sign for word in words for sign in _SIZES) else "cost"
+
+
+def _cost_in_words(column: str, own: float, other: float, alone: bool) -> str:
+    """The cost of one run against another's: ``is 5.6 times faster``."""
+    kind = _kind(column)
+    start, less, more, same = {
+        "time": ("is", "faster", "slower", "fast"),
+        "size": ("is", "smaller", "larger", "large"),
+        "cost": ("costs", "less", "more", "much"),
+    }[kind]
+    which = "" if alone and (kind != "cost" or column.lower() == "cost") else f" ({column})"
+    if own == other:
+        return f"{start} as {same}{which}"
+    if min(own, other) == 0:
+        return f"has a {column} of {plain(own)} instead of {plain(other)}"
+    ratio = max(own, other) / min(own, other)
+    if ratio < ABOUT:
+        return f"{start} about as {same}{which}"
+    size = f"{ratio:.1f}" if ratio < 99.95 else f"{ratio:,.0f}"
+    return f"{start} {size} times {less if own < other else more}{which}"
