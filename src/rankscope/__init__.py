@@ -18,6 +18,12 @@ __version__ = "0.1.0"
 
 _PLACES = {
     "evaluate": "rankscope.verbs.evaluate",
+    "compare": "rankscope.verbs.compare",
+    "Comparison": "rankscope.verbs.compare",
+    "gate": "rankscope.verbs.gate",
+    "Gate": "rankscope.verbs.gate",
+    "power": "rankscope.verbs.planning",
+    "Plan": "rankscope.verbs.planning",
     "ties": "rankscope.verbs.ties",
     "reconcile": "rankscope.verbs.reconcile",
     "Scores": "rankscope.verbs.scores",
@@ -49,7 +55,13 @@ if TYPE_CHECKING:
     from rankscope.metrics import parse as parse
     from rankscope.tables import Qrels as Qrels
     from rankscope.tables import Run as Run
+    from rankscope.verbs.compare import Comparison as Comparison
+    from rankscope.verbs.compare import compare as compare
     from rankscope.verbs.evaluate import evaluate as evaluate
+    from rankscope.verbs.gate import Gate as Gate
+    from rankscope.verbs.gate import gate as gate
+    from rankscope.verbs.planning import Plan as Plan
+    from rankscope.verbs.planning import power as power
     from rankscope.verbs.reconcile import reconcile as reconcile
     from rankscope.verbs.scores import Scores as Scores
     from rankscope.verbs.ties import ties as ties

@@ -5,14 +5,32 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Value = str | int | float | None
+EVEN = 0.0001  # where the sides of an interval differ by less, half of it tells both ends to four decimals
+
+
+@dataclass(frozen=True)
+class Ranged:
+    """A value with the ends of its interval."""
+
+    value: float
+    lower: float
+    upper: float
+
+    @property
+    def even(self) -> bool:
+        """Whether both sides are the same, as far as four decimals tell."""
+        return abs((self.value - self.lower) - (self.upper - self.value)) < EVEN
+
+
+Value = str | int | float | Ranged | None
 
 
 @dataclass(frozen=True)
 class Column:
     """A column of a table.
 
-    A ``value`` is shown with four decimals, a ``count`` without any, and None as a dash. A column that
+    A ``value`` is shown with four decimals, a ``count`` without any, and None as a dash. A ``Ranged`` value is followed by the
+    half of its interval, 0.5120 ±0.0610, or by both sides where these differ, 0.9800 -0.0484 +0.0139. A column that
     ``wraps`` holds running text, broken over lines where there is little room.
     """
 
@@ -26,7 +44,8 @@ class Table:
     """Rows of values under columns.
 
     The first ``labels`` columns name a row. ``best`` are the cells (row, column) to stress. A table that
-    ``turns`` may be shown with its rows and columns exchanged.
+    ``turns`` may be shown with its rows and columns exchanged. A ``note`` says what its marks mean, and stays with it;
+    ``unranged`` is said instead of it where there is room for no interval, and beside it where there is room for some only.
     """
 
     columns: tuple[Column, ...]
@@ -34,6 +53,8 @@ class Table:
     labels: int = 1
     best: frozenset[tuple[int, int]] = frozenset()
     turns: bool = False
+    note: str = ""
+    unranged: str = ""
 
 
 @dataclass(frozen=True)

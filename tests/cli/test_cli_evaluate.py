@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 GIVEN = ("evaluate", "qrels.txt", "good.run", "poor.run")
+DEFAULT = ["nDCG@10", "AP", "RR@10", "R@100", "P@10", "Judged@10"]
 
 
 def row(out: Any, name: Any) -> Any:
@@ -20,8 +22,9 @@ def test_answer_first_then_doubt_then_conventions(run: Any) -> None:
     assert said.code == 0
     answer, doubt, small, after = (said.out.index(part) for part in ("good", "▲", "ties:", "next:"))
     assert answer < doubt < small < after
-    assert row(said.out, "run") == ["run", "nDCG@10", "AP", "RR@10", "R@100", "P@10", "Judged@10"]
-    assert row(said.out, "good")[1:4] == ["1.0000", "1.0000", "1.0000"]
+    assert said.out.splitlines()[0].split() == ["good", "my_poor"]
+    assert [line.split()[0] for line in said.out.splitlines()[1:7]] == DEFAULT
+    assert [row(said.out, metric)[1] for metric in DEFAULT[:3]] == ["1.0000", "1.0000", "1.0000"]
     assert "2 judged queries" in said.out
     assert "my_poor has no ranking for 1 of 2 judged queries (q2)" in " ".join(said.out.split())
 
@@ -41,12 +44,12 @@ def test_conventions_tell_only_what_the_metrics_rest_on(run: Any) -> None:
 
 def test_metrics_repeated_or_in_one_string(run: Any) -> None:
     said = run(*GIVEN, "-m", "nDCG@5,10 RR", "-m", "P@1")
-    assert row(said.out, "run") == ["run", "nDCG@5", "nDCG@10", "RR", "P@1"]
+    assert [line.split()[0] for line in said.out.splitlines()[1:5]] == ["nDCG@5", "nDCG@10", "RR", "P@1"]
 
 
 def test_a_run_may_be_named(run: Any) -> None:
     said = run("evaluate", "qrels.txt", "new=good.run", "poor.run", "-m", "RR")
-    assert row(said.out, "new") == ["new", "1.0000"]
+    assert row(said.out, "new")[:2] == ["new", "1.0000"]
     assert row(said.out, "my_poor")
 
 
@@ -59,7 +62,9 @@ def test_standard_input(run: Any, monkeypatch: Any) -> None:
     with Path("good.run").open() as stream:
         monkeypatch.setattr("sys.stdin", stream)
         said = run("evaluate", "qrels.txt", "mine=-", "-m", "RR", "--format", "json")
-    assert '{"run": "mine", "metric": "RR", "asked": "RR", "value": 1.0, "queries": 2}' in said.out
+    assert (
+        '{"run": "mine", "metric": "RR", "asked": "RR", "value": 1.0, "queries": 2, "ci_lower": ' in said.out
+    )
     assert '{"path": "-", "sha256": ' in said.out
 
 
@@ -83,7 +88,7 @@ def test_per_query(run: Any) -> None:
 
 def test_the_queries_of_each_run_are_shown_where_they_differ(run: Any) -> None:
     out = run(*GIVEN, "-m", "RR", "--queries", "run").out
-    assert row(out, "good") == ["good", "1.0000", "2"]
+    assert (row(out, "good")[1], row(out, "good")[-1]) == ("1.0000", "2")
     assert row(out, "my_poor") == ["my_poor", "0.3333", "1"]
 
 
@@ -95,13 +100,13 @@ def test_many_runs_do_not_drown_the_answer(run: Any) -> None:
     assert len(said.err.splitlines()) == 2
     assert "read 24 runs as TREC runs: 3 rows, 1 queries each" in said.err
     assert said.out.count("▲") <= 3
-    assert "and 23 more runs like it" in " ".join(said.out.split())
+    assert "and 23 more like it" in " ".join(said.out.split())
 
 
 def test_best_values_are_bold_on_a_terminal(run: Any, monkeypatch: Any) -> None:
     assert "\x1b" not in run(*GIVEN).out
     monkeypatch.setenv("FORCE_COLOR", "1")
-    assert "\x1b[1m1.0000\x1b[0m" in run(*GIVEN).out
+    assert "\x1b[1m1.0000 -" in run(*GIVEN).out
     assert "\x1b[1m" not in run("evaluate", "qrels.txt", "good.run").out
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b" not in run(*GIVEN).out
@@ -148,3 +153,69 @@ def test_mistakes_are_one_clear_line(run: Any, args: Any, code: Any, told: Any) 
     assert (said.code, said.out) == (code, "")
     assert told in said.err
     assert len(said.err.splitlines()) == 1
+
+
+def test_intervals_may_be_chosen(run: Any) -> None:
+    Path("users.csv").write_text("query,user\nq1,u1\nq2,u2\n")
+    out = run(*GIVEN, "-m", "RR", "--interval", "t", "--level", "0.8").out
+    assert row(out, "my_poor")[1:] == ["0.1667", "-0.1667", "+0.5129"]  # 0.1667 · 3.0777, not below 0
+    assert "no interval of RR (good): every query has the same value" in out
+    assert "- and + are the two sides of the 80% t interval over queries\n" in out
+    said = run(*GIVEN, "-m", "RR", "--interval", "bca(rounds=200)", "--clusters", "users.csv")
+    assert "bca(rounds=200) interval over queries in clusters" in said.out
+    told = json.loads(run(*GIVEN, "-m", "RR", "--clusters", "users.csv", "--format", "json").out)
+    assert (told["conventions"]["clusters"], told["results"][1]["interval"]) == ("users.csv", "t")
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (["--interval", "bcaa"], "interval 'bcaa': no interval is called bcaa, did you mean bca?"),
+        (["--level", "95"], "level=95.0: a level is a number between 0.5 and 1, like 0.95"),
+        (["--clusters", "nope.csv"], "nope.csv: "),
+        (["--distribution", "--format", "csv"], "--distribution is written as table, json, markdown, latex, not as csv"),
+    ],
+)  # fmt: skip
+def test_mistakes_about_intervals(run: Any, args: Any, told: Any) -> None:
+    said = run(*GIVEN, *args)
+    assert (said.code, said.out) == (2, "")
+    assert told in said.err
+    assert said.err.count("\n") == 1
+
+
+def test_one_query_has_no_interval_and_the_reason(run: Any) -> None:
+    Path("one.txt").write_text("q1 0 d1 1\n")
+    out = run("evaluate", "one.txt", "good.run", "-m", "RR AP").out
+    assert "no interval: fewer than 2 queries" in out
+    assert "±" not in out
+
+
+def test_distribution(run: Any) -> None:
+    out = run(*GIVEN, "-m", "RR P@1", "--distribution").out
+    tables = out[out.index("values of the queries") :].splitlines()
+    assert tables[1].split() == ["RR", "min", "q05", "q25", "median", "q75", "q95", "max", "zeros"]
+    # q1 finds d3 at rank 3, q2 nothing: 0 and 0.3333
+    assert tables[3].split() == [
+        "my_poor",
+        "0.0000",
+        "0.0167",
+        "0.0833",
+        "0.1667",
+        "0.2500",
+        "0.3167",
+        "0.3333",
+        "1",
+    ]
+    ranks = [
+        line.split() for line in tables[tables.index(next(t for t in tables if "rank of their" in t)) + 1 :]
+    ]
+    assert ["1", "2", "0"] in ranks
+    assert ["3", "0", "1"] in ranks
+    assert ["none", "0", "1"] in ranks
+    told = json.loads(run(*GIVEN, "-m", "RR", "--distribution", "--format", "json").out)
+    assert told["distribution"][0]["median"] == 1.0
+    assert {"run": "my_poor", "rank": "3", "queries": 1} in told["first_relevant"]
+    alone = run(
+        "evaluate", "qrels.txt", "good.run", "-m", "RR P@1", "--distribution", "--format", "markdown"
+    ).out
+    assert "| metric | min |" in alone

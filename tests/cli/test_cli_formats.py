@@ -14,6 +14,7 @@ import pytest
 
 from rankscope import __version__
 
+Z = 1.959963984540054
 GIVEN = ("evaluate", "qrels.txt", "good.run", "poor.run", "-m", "nDCG@10 NumRet RR(not_found='skip')@1")
 
 
@@ -33,12 +34,30 @@ def test_the_json_envelope_is_exact(run: Any) -> None:
         "asked": "nDCG@10",
         "value": 1.0,
         "queries": 2,
+        "ci_lower": pytest.approx(2 / (2 + Z**2)),  # Wilson's where all succeed: n / (n + z²)
+        "ci_upper": 1.0,
+        "interval": "wilson",
+    }
+    assert told["results"][1] == {
+        "run": "good",
+        "metric": "NumRet",
+        "asked": "NumRet",
+        "value": 5.0,
+        "queries": 2,
+        "ci_lower": None,
+        "ci_upper": None,
+        "interval": "none",
+        "interval_reason": "a total, not a mean",
     }
     assert told["results"][-1]["value"] is None
     assert told["results"][-1]["undefined"] == 2
     assert told["per_query"] == []
     assert all(list(w) == ["code", "message", "hint"] for w in told["warnings"])
     assert told["conventions"]["ties"] == "trec"
+    assert (told["conventions"]["interval"], told["conventions"]["level"]) == (
+        "t; wilson for scores of 0 and 1",
+        0.95,
+    )
 
 
 def test_json_keeps_what_was_asked_and_says_the_canonical_name(run: Any) -> None:
@@ -71,8 +90,8 @@ def test_jsonl(run: Any) -> None:
 def test_csv_keeps_every_digit(run: Any) -> None:
     out = run(*GIVEN, "--format", "csv").out
     header, *rows = csv.reader(io.StringIO(out))
-    assert header == ["run", "metric", "value", "queries", "undefined"]
-    assert rows[-1] == ["my_poor", "RR(not_found='skip')@1", "", "0", "2"]
+    assert header == ["run", "metric", "value", "queries", "undefined", "ci_lower", "ci_upper", "interval"]
+    assert rows[-1] == ["my_poor", "RR(not_found='skip')@1", "", "0", "2", "", "", "none"]
     told = json.loads(run(*GIVEN, "--format", "json").out)
     assert [float(row[2]) for row in rows if row[2]] == [
         r["value"] for r in told["results"] if r["value"] is not None
@@ -86,7 +105,7 @@ def test_markdown(run: Any) -> None:
     lines = run(*GIVEN, "--format", "markdown").out.splitlines()
     assert lines[0] == "| run | nDCG@10 | NumRet | RR(not\\_found='skip')@1 |"
     assert lines[1] == "| --- | ---: | ---: | ---: |"
-    assert lines[2].startswith("| good | **1.0000** | 5 |")
+    assert lines[2].startswith("| good | **1.0000 -0.6576 +0.0000** | 5 |")  # 1 - 2 / (2 + 1.96²)
     assert lines[3].startswith("| my\\_poor |")
     assert "ties: score" in lines[-1]
 
@@ -95,7 +114,7 @@ def test_latex(run: Any) -> None:
     out = run(*GIVEN, "--format", "latex").out
     assert out.startswith("\\begin{tabular}{lrrr}\n\\hline\n")
     assert "my\\_poor & " in out
-    assert "\\textbf{1.0000}" in out
+    assert "\\textbf{1.0000 -0.6576 +0.0000}" in out
     assert out.splitlines()[-1].startswith("% 2 judged queries")
 
 
@@ -179,7 +198,7 @@ def test_an_input_is_never_overwritten(run: Any, out: Any) -> None:
 def test_pages_with_every_query_have_the_means_and_the_run(run: Any) -> None:
     alone = run("evaluate", "qrels.txt", "good.run", "-m", "RR", "--per-query", "--format", "markdown").out
     assert alone.startswith("### good: each query\n\n| query | RR |")
-    assert "\n### all queries\n\n| run | RR |\n| --- | ---: |\n| good | 1.0000 |\n" in alone
+    assert "\n### all queries\n\n| run | RR |\n| --- | ---: |\n| good | 1.0000 -0.6576 +0.0000 |\n" in alone
     several = run(*GIVEN[:4], "-m", "RR", "--per-query", "--format", "latex").out
     assert several.startswith("% each query\n")
     assert several.count("\\begin{tabular}") == 2

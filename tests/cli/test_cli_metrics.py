@@ -149,8 +149,8 @@ def test_mistyped_commands(run: Any) -> None:
     said = run("evalute", "qrels.txt")
     assert (said.code, said.out) == (2, "")
     assert "did you mean evaluate?" in said.err
-    for far in ("zzz", "compare"):
-        assert "there are evaluate, ties" in run(far).err
+    for far in ("zzz", "launches"):
+        assert "there are evaluate, compare" in run(far).err
     assert "did you mean evaluate?" in run("eval").err
 
 

@@ -19,7 +19,7 @@ FLOOR = {
     "metrics": 3, "inference": 3, "estimators": 3, "clicks": 3, "interleavings": 3, "rankers": 3,
     "engines": 3, "files": 3, "dialects": 3,
     "verbs": 4, "testing": 4,
-    "cli": 5,
+    "cli": 5, "pytest_plugin": 5,
     "__init__": 6, "__main__": 6,
 }  # fmt: skip
 
@@ -33,6 +33,7 @@ ALLOWED = {
     "rich": {"cli", "show"},
     "jinja2": {"show"},
     "altair": {"show"},
+    "pytest": {"pytest_plugin"},
 }
 STRANGERS = {"pandas", "duckdb", "sklearn", "pytrec_eval", "torch", "zstandard"}
 

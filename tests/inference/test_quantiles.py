@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import pytest
 from scipy.special import ndtri, stdtrit
@@ -29,5 +30,5 @@ def test_closed_forms() -> None:
 
 def test_they_fall_with_the_degrees_of_freedom_towards_the_normal() -> None:
     found = [student(freedom, 0.025) for freedom in range(1, 1_200)]
-    assert all(a > b for a, b in zip(found, found[1:], strict=False))
+    assert all(a > b for a, b in pairwise(found))
     assert found[-1] > normal(0.025)

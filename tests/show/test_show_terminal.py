@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rankscope.blocks import Code, Column, Facts, Heading, Note, Notes, Paragraph, Table
+from rankscope.blocks import Code, Column, Facts, Heading, Note, Notes, Paragraph, Ranged, Table
 from rankscope.show.terminal import render
 
 
@@ -109,3 +109,60 @@ def test_the_other_blocks() -> None:
     assert "   rankscope demo\n" in text
     assert all(line.rstrip().endswith(("·", "end")) for line in text.splitlines() if "·" in line)
     assert max(map(len, text.splitlines())) <= 80
+
+
+def ranged(runs: int, metrics: int, upper: float = 0.1, **more: Any) -> Any:
+    columns = (Column("run"), *(Column(f"metric{j}", "value") for j in range(metrics)))
+    rows: Any = tuple(
+        (f"run{i}", *(Ranged(0.5, 0.4, 0.5 + upper) for _ in range(metrics))) for i in range(runs)
+    )
+    return Table(columns, rows, turns=True, note="what ± means", unranged="what has no room", **more)
+
+
+def test_intervals_stand_beside_their_values() -> None:
+    assert [line.split() for line in lines(ranged(1, 2))] == [
+        ["run", "metric0", "metric1"],
+        ["run0", "0.5000", "±0.1000", "0.5000", "±0.1000"],
+        ["what", "±", "means"],
+    ]
+    assert "0.5000 -0.1000 +0.2000" in lines(ranged(1, 2, 0.2))[1]
+
+
+def test_a_table_turns_to_show_intervals() -> None:
+    shown = lines(ranged(2, 6))
+    assert shown[0].split() == ["run0", "run1"]
+    assert shown[1].split() == ["metric0", "0.5000", "±0.1000", "0.5000", "±0.1000"]
+    assert len(shown) == 8
+    assert lines(ranged(2, 6), 130)[0].split()[0] == "run"
+
+
+def test_the_first_columns_have_intervals_where_there_is_no_room_for_all() -> None:
+    shown = lines(ranged(24, 6))
+    assert len(shown) == 27
+    assert shown[0].split() == ["run", *(f"metric{j}" for j in range(6))]
+    assert shown[1].count("±") == 2
+    assert shown[-2:] == [" what ± means", " what has no room"]
+
+
+def test_intervals_give_way_where_there_is_room_for_none() -> None:
+    shown = lines(ranged(24, 7), 66)
+    assert "±" not in "".join(shown)
+    assert shown[-1] == " what has no room"
+    for width in (40, 60, 80, 100, 200):
+        for runs, metrics in ((1, 1), (1, 40), (24, 5), (24, 40), (3, 7), (40, 8)):
+            assert max(map(len, lines(ranged(runs, metrics, 0.2), width))) <= width
+
+
+def test_intervals_line_up_below_each_other() -> None:
+    table = Table(
+        (Column("run"), Column("m", "value")),
+        (("a", Ranged(10.5, 10.0, 11.0)), ("b", 0.5), ("c", Ranged(0.5, 0.4, 0.55)), ("d", None)),
+        best=frozenset({(1, 1)}),
+    )
+    assert lines(table) == [
+        " run  m",
+        " a    10.5000 ±0.5000",
+        " b     0.5000",
+        " c     0.5000 -0.1000 +0.0500",
+        " d          -",
+    ]

@@ -1,7 +1,7 @@
 """The command line: one thin command a verb.
 
-stdout carries data, stderr messages. Exit codes: 0 done; 2 usage or unreadable input; 3 the data refuse an
-answer; 70 a bug; 130 interrupted; 141 the reader of our output went away. None comes with a traceback.
+stdout carries data, stderr messages. Exit codes: 0 done or passed; 1 a gate failed; 2 usage or unreadable input; 3 the data refuse an
+answer; 4 a gate cannot tell; 70 a bug; 130 interrupted; 141 the reader of our output went away. None comes with a traceback.
 """
 
 from __future__ import annotations

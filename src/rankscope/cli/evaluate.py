@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from rankscope.cli import inputs, output
-from rankscope.cli.names import DialectName
 from rankscope.cli.progress import bar
+from rankscope.errors import InputError
 
 if TYPE_CHECKING:
     from rankscope.verbs.scores import Scores
 
+SPREAD = ("table", "json", "markdown", "latex")  # formats that have room for --distribution
 NEXT = "next: --per-query shows every query · rankscope metrics {name} says what {name} is"
 
 
@@ -24,74 +26,26 @@ NEXT = "next: --per-query shows every query · rankscope metrics {name} says wha
 )
 @click.option("--per-query", is_flag=True, help="Also the values of every query.")
 @click.option(
-    "--ties",
-    type=click.Choice(["trec", "docid", "input", "rank", "expected", "best", "worst"]),
-    default="trec",
-    show_default=True,
-    help="How equal scores are ordered: document id descending as trec_eval, id ascending, order of the file, or by the rank column "
-    "alone; or all their orders together: the mean, the best or the worst.",
-)
-@inputs.queries_option(
-    "Which queries are averaged: all judged ones, all of the run, those judged and in every run, those that are either, "
-    "or those listed in FILE, an id a line."
+    "--distribution",
+    is_flag=True,
+    help="Also how the values of the queries are spread, and first relevant ranks.",
 )
 @click.option(
-    "--depth", type=click.IntRange(min=1), metavar="N", help="Cut every ranking at N documents first."
+    "--interval",
+    metavar="NAME",
+    help="The interval of each mean: t, wilson, bca, percentile, studentised ..., also bca(rounds=20000). "
+    "Default: t, and wilson for scores of 0 and 1.",
 )
 @click.option(
-    "--duplicates",
-    type=click.Choice(["error", "first", "best"]),
-    default="error",
-    show_default=True,
-    help="A document ranked twice for a query: refuse it, or keep its first or best place.",
+    "--level", type=float, default=0.95, show_default=True, help="The level of intervals, between 0.5 and 1."
 )
 @click.option(
-    "--self-match",
-    type=click.Choice(["keep", "drop"]),
-    default="keep",
-    show_default=True,
-    help="A document with the id of its query.",
-)
-@click.option(
-    "--no-relevant",
-    type=click.Choice(["metric", "0", "1", "skip"]),
-    default="metric",
-    show_default=True,
-    callback=lambda _ctx, _param, value: int(value) if value in {"0", "1"} else value,
-    help="The value of a query without a relevant document: as the metric says, 0, 1, or left out.",
-)
-@click.option(
-    "--nothing-found",
-    type=click.Choice(["metric", "skip", "skip_list"]),
-    default="metric",
-    show_default=True,
-    help="A query with nothing relevant in the top k: scored, or left out (skip_list: with nothing in the whole list).",
-)
-@click.option(
-    "--weights",
+    "--clusters",
     type=click.Path(),
     metavar="FILE",
-    help="Weigh queries in the mean: a query and its weight a line.",
+    help="Queries that belong together: a query and its user, session or topic a line.",
 )
-@click.option(
-    "--mean",
-    type=click.Choice(["macro", "micro"]),
-    default="macro",
-    show_default=True,
-    help="The mean of the queries' values, or all that they earned out of all that they are worth.",
-)
-@click.option(
-    "--dialect",
-    type=DialectName(),
-    metavar="TOOL",
-    help="Compute as another tool does: lightgbm, recbole, mlflow ... (rankscope reconcile shows them side by side).",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    help="For orders of equal scores that are too many to count.",
-)
+@inputs.policies
 @click.option(
     "--format",
     "form",
@@ -106,12 +60,13 @@ NEXT = "next: --per-query shows every query · rankscope metrics {name} says wha
     metavar="FILE",
     help="Write to FILE (.json .jsonl .csv .md .tex .txt).",
 )
-def command(
+def command(  # noqa: PLR0913, PLR0917 - one argument an option
     qrels: str | None,
     runs: tuple[str, ...],
     metrics: tuple[str, ...],
     quiet: bool,
     per_query: bool,
+    distribution: bool,
     form: str | None,
     out: str | None,
     **policies: Any,
@@ -129,10 +84,13 @@ def command(
       rankscope evaluate qrels.txt *.run -o scores.csv
       rankscope evaluate qrels.txt my.run --ties expected --no-relevant skip
       rankscope evaluate qrels.txt my.run -m nDCG@10 --dialect lightgbm
+      rankscope evaluate qrels.txt my.run --interval bca --distribution
     """  # noqa: D301 - click reads the \b
     named = inputs.named(qrels, runs, "rankscope evaluate QRELS RUN...")
     output.check_place(out, [str(qrels), *(path for _, path in named)])
     form = output.format_of(form, out)
+    if distribution and form not in SPREAD:
+        raise InputError(f"--distribution is written as {', '.join(SPREAD)}, not as {form}")
 
     from rankscope.verbs.evaluate import evaluate
 
@@ -142,7 +100,7 @@ def command(
         _tell(scores, form)
         if output.watched(sys.stdout) and output.watched(sys.stderr):
             output.say("")
-    output.write(PRINTERS[form](scores, per_query, out), out)
+    output.write(PRINTERS[form](scores, Wanted(per_query, distribution, out)), out)
     if out not in {None, "-"} and not quiet:
         output.say(f"wrote {out} ({form})")
 
@@ -161,61 +119,70 @@ def _tell(scores: Scores, form: str) -> None:
 # --- one function a format -----------------------------------------------------------------------
 
 
-def _table(scores: Scores, per_query: bool, out: str | None) -> Iterator[str]:
+@dataclass(frozen=True)
+class Wanted:
+    """What is printed beside the means, and where to."""
+
+    per_query: bool = False
+    distribution: bool = False
+    out: str | None = None
+
+
+def _table(scores: Scores, wanted: Wanted) -> Iterator[str]:
     from rankscope.blocks import Paragraph
     from rankscope.verbs.scoreboard import blocks_of
 
-    blocks = blocks_of(scores, per_query)
-    if out is None and not per_query:
+    blocks = blocks_of(scores, wanted.per_query, wanted.distribution)
+    if wanted.out is None and not wanted.per_query:
         met = next((m for m in scores.metrics if m.aggregate != "sum"), scores.metrics[0])
         blocks.append(Paragraph(NEXT.format(name=type(met).__name__), quiet=True))
-    yield output.rendered(blocks, out)
+    yield output.rendered(blocks, wanted.out)
 
 
-def _json(scores: Scores, per_query: bool, out: str | None) -> Iterator[str]:
+def _json(scores: Scores, wanted: Wanted) -> Iterator[str]:
     from rankscope.show.text import as_json
     from rankscope.verbs.records import envelope
 
-    yield as_json(envelope(scores, per_query))
+    yield as_json(envelope(scores, wanted.per_query, wanted.distribution))
 
 
-def _jsonl(scores: Scores, per_query: bool, out: str | None) -> Iterable[str]:
+def _jsonl(scores: Scores, wanted: Wanted) -> Iterable[str]:
     from rankscope.show.text import as_jsonl
     from rankscope.verbs.records import means, query_values
 
-    return as_jsonl(query_values(scores) if per_query else means(scores))
+    return as_jsonl(query_values(scores) if wanted.per_query else means(scores))
 
 
-def _csv(scores: Scores, per_query: bool, out: str | None) -> Iterable[str]:
+def _csv(scores: Scores, wanted: Wanted) -> Iterable[str]:
     from rankscope.show.text import as_csv
     from rankscope.verbs.records import MEAN_COLUMNS, QUERY_COLUMNS, means, query_values
 
-    if per_query:
+    if wanted.per_query:
         return as_csv(QUERY_COLUMNS, query_values(scores))
     return as_csv(MEAN_COLUMNS, ({"undefined": 0} | row for row in means(scores)))
 
 
-def _markdown(scores: Scores, per_query: bool, out: str | None) -> Iterator[str]:
+def _markdown(scores: Scores, wanted: Wanted) -> Iterator[str]:
     from rankscope.show.text import as_markdown
     from rankscope.verbs.scoreboard import paper_blocks
 
-    yield as_markdown(paper_blocks(scores, per_query))
+    yield as_markdown(paper_blocks(scores, wanted.per_query, wanted.distribution))
 
 
-def _latex(scores: Scores, per_query: bool, out: str | None) -> Iterator[str]:
+def _latex(scores: Scores, wanted: Wanted) -> Iterator[str]:
     from rankscope.show.text import as_latex
     from rankscope.verbs.scoreboard import paper_blocks
 
-    yield as_latex(paper_blocks(scores, per_query))
+    yield as_latex(paper_blocks(scores, wanted.per_query, wanted.distribution))
 
 
-def _trec(scores: Scores, per_query: bool, out: str | None) -> Iterable[str]:
+def _trec(scores: Scores, wanted: Wanted) -> Iterable[str]:
     from rankscope.verbs.records import trec_lines
 
-    return trec_lines(scores, per_query)
+    return trec_lines(scores, wanted.per_query)
 
 
-PRINTERS: dict[str, Callable[[Any, bool, str | None], Iterable[str]]] = {
+PRINTERS: dict[str, Callable[[Any, Wanted], Iterable[str]]] = {
     "table": _table,
     "json": _json,
     "jsonl": _jsonl,

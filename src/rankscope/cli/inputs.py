@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from rankscope.cli.names import MetricName, QueryChoice
+from rankscope.cli.names import DialectName, MetricName, QueryChoice
 from rankscope.errors import InputError
 
 Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -42,6 +42,91 @@ def queries_option(help_text: str) -> Wrapper:
     )
 
 
+def policies(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What every verb on values of queries takes: how ties, queries and odd data are dealt with, as in ``evaluate``."""
+    for option in reversed(_POLICIES):
+        command = option(command)
+    return command
+
+
+POLICY_NAMES = frozenset(
+    {
+        "ties", "queries", "depth", "duplicates", "self_match", "no_relevant", "nothing_found", "weights", "mean", "dialect", "seed",
+    }
+)  # fmt: skip
+_POLICIES: tuple[Wrapper, ...] = (
+    click.option(
+        "--ties",
+        type=click.Choice(["trec", "docid", "input", "rank", "expected", "best", "worst"]),
+        default="trec",
+        show_default=True,
+        help="How equal scores are ordered: document id descending as trec_eval, id ascending, order of the file, or by the rank column "
+        "alone; or all their orders together: the mean, the best or the worst.",
+    ),
+    queries_option(
+        "Which queries are averaged: all judged ones, all of the run, those judged and in every run, those that are either, "
+        "or those listed in FILE, an id a line."
+    ),
+    click.option(
+        "--depth", type=click.IntRange(min=1), metavar="N", help="Cut every ranking at N documents first."
+    ),
+    click.option(
+        "--duplicates",
+        type=click.Choice(["error", "first", "best"]),
+        default="error",
+        show_default=True,
+        help="A document ranked twice for a query: refuse it, or keep its first or best place.",
+    ),
+    click.option(
+        "--self-match",
+        type=click.Choice(["keep", "drop"]),
+        default="keep",
+        show_default=True,
+        help="A document with the id of its query.",
+    ),
+    click.option(
+        "--no-relevant",
+        type=click.Choice(["metric", "0", "1", "skip"]),
+        default="metric",
+        show_default=True,
+        callback=lambda _ctx, _param, value: int(value) if value in {"0", "1"} else value,
+        help="The value of a query without a relevant document: as the metric says, 0, 1, or left out.",
+    ),
+    click.option(
+        "--nothing-found",
+        type=click.Choice(["metric", "skip", "skip_list"]),
+        default="metric",
+        show_default=True,
+        help="A query with nothing relevant in the top k: scored, or left out (skip_list: with nothing in the whole list).",
+    ),
+    click.option(
+        "--weights",
+        type=click.Path(),
+        metavar="FILE",
+        help="Weigh queries in the mean: a query and its weight a line.",
+    ),
+    click.option(
+        "--mean",
+        type=click.Choice(["macro", "micro"]),
+        default="macro",
+        show_default=True,
+        help="The mean of the queries' values, or all that they earned out of all that they are worth.",
+    ),
+    click.option(
+        "--dialect",
+        type=DialectName(),
+        metavar="TOOL",
+        help="Compute as another tool does: lightgbm, recbole, mlflow ... (rankscope reconcile shows them side by side).",
+    ),
+    click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        default=0,
+        help="For orders of equal scores that are too many to count.",
+    ),
+)
+
+
 def named(qrels: str | None, runs: tuple[str, ...], usage: str) -> list[tuple[str | None, str]]:
     """The runs, each with the name given to it; an error where there is nothing to score or standard input is read twice."""
     if qrels is None or not runs:
@@ -53,7 +138,37 @@ def named(qrels: str | None, runs: tuple[str, ...], usage: str) -> list[tuple[st
     return found
 
 
-def _names(runs: tuple[str, ...]) -> list[tuple[str | None, str]]:
+def repeated(
+    qrels: str | None, runs: tuple[str, ...], usage: str
+) -> tuple[list[tuple[str | None, str]], dict[str, str] | None]:
+    """The runs as ``named`` gives them, but a name may be given to several: then also which system each of those is a run of."""
+    if qrels is None or not runs:
+        return named(qrels, runs, usage), None
+    found = _names(runs, again=True)
+    _stdin_once([qrels, *(path for _, path in found)])
+    names = [name for name, _ in found]
+    out: list[tuple[str | None, str]] = []
+    systems: dict[str, str] = {}
+    for name, path in found:
+        if name is not None and names.count(name) > 1:
+            number = f"{name}#{1 + sum(system == name for system in systems.values())}"
+            systems[number] = name
+            out.append((number, path))
+        else:
+            out.append((name, path))
+    return out, systems or None
+
+
+def named_scores(paths: list[str]) -> Any:
+    """Files of scores: one as it is, several as a list or, where names are given, by name."""
+    found = _names(tuple(paths))
+    _stdin_once([path for _, path in found])
+    if len(found) == 1:
+        return found[0][1]
+    return {name or Path(path).name.split(".")[0]: path for name, path in found}
+
+
+def _names(runs: tuple[str, ...], again: bool = False) -> list[tuple[str | None, str]]:
     """Each run with the name given to it: ``name=path``, unless there is a file literally called that."""
     out: list[tuple[str | None, str]] = []
     for run in runs:
@@ -63,7 +178,7 @@ def _names(runs: tuple[str, ...]) -> list[tuple[str | None, str]]:
             continue
         if not name or not path:
             raise InputError(f"{run}: a named run is written name=path, like bm25=runs/bm25.run")
-        if name in {known for known, _ in out}:
+        if not again and name in {known for known, _ in out}:
             raise InputError(f"{run}: another run is called {name}, too: give each its own name")
         out.append((name, path))
     return out

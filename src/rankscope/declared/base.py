@@ -20,12 +20,13 @@ class _Family(type):
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 class Declared(metaclass=_Family):
-    """Base of every kind of named thing. ``at`` names the parameter that ``@`` sets."""
+    """Base of every kind of named thing. ``at`` names the parameter that ``@`` sets; ``listed_by`` is the command that lists all."""
 
     kind: ClassVar[str] = "thing"
     catalogue: ClassVar[dict[str, Any]] = {}
     aliases: ClassVar[tuple[str, ...]] = ()
     at: ClassVar[str] = "cutoff"
+    listed_by: ClassVar[str] = ""
 
     def __init_subclass__(
         cls, *, kind: str = "", aliases: tuple[str, ...] = (), at: str = "", **more: Any

@@ -26,9 +26,33 @@ def family(kind: type[Declared], name: str, text: str) -> Any:
     if found is None:
         near = {key.casefold(): cls.__name__ for key, cls in kind.catalogue.items()}
         close = get_close_matches(name.casefold(), near, n=1, cutoff=0.6)
-        hint = f", did you mean {near[close[0]]}?" if close else f" (rankscope {kind.kind}s lists all)"
+        hint = f", did you mean {near[close[0]]}?" if close else _all(kind)
         raise InputError(f"{kind.kind} {text!r}: no {kind.kind} is called {name}{hint}")
     return found
+
+
+def _all(kind: type[Declared]) -> str:
+    """Where to find all names of a kind, or the names themselves."""
+    if kind.listed_by:
+        return f" ({kind.listed_by} lists all)"
+    return f": there are {', '.join(dict.fromkeys(cls.__name__ for cls in kind.catalogue.values()))}"
+
+
+def _written_like(kind: type[Declared]) -> str:
+    """Spellings to go by: those of metrics, or the first of a kind that takes parameters."""
+    if kind.kind == "metric":
+        return "nDCG@10 or P(level=2)@5"
+    some = [cls for cls in kind.catalogue.values() if parameters(cls)]
+    return f"{some[0].__name__} or {some[0].__name__}{_parameter_like(kind)}" if some else "its name"
+
+
+def _parameter_like(kind: type[Declared]) -> str:
+    """A parameter as it is written: of a metric, or the first that any of a kind takes."""
+    if kind.kind == "metric":
+        return "(level=2)"
+    return next(
+        (f"({name}=...)" for cls in kind.catalogue.values() for name in parameters(cls)), "(name=...)"
+    )
 
 
 def parse_all(kind: type[Declared], text: str) -> tuple[Any, ...]:
@@ -36,7 +60,7 @@ def parse_all(kind: type[Declared], text: str) -> tuple[Any, ...]:
     match = _SPELLING.fullmatch(text.strip())
     text = brief(text)
     if match is None:
-        raise InputError(f"cannot read the {kind.kind} {text!r}: write it like nDCG@10 or P(level=2)@5")
+        raise InputError(f"cannot read the {kind.kind} {text!r}: write it like {_written_like(kind)}")
     cls = family(kind, match["name"], text)
     said = {}
     for key, given in _keywords(kind, match["inside"] or "", text):
@@ -73,7 +97,9 @@ def _keywords(kind: type[Declared], inside: str, text: str) -> list[tuple[str, A
             f"{kind.kind} {text!r}: cannot read the parameters '{brief(inside)}': write them like (level=2, gain='linear')"
         ) from None
     if not isinstance(call, ast.Call) or call.args or any(k.arg is None for k in call.keywords):
-        raise InputError(f"{kind.kind} {text!r}: every parameter needs its name, like (level=2)")
+        raise InputError(
+            f"{kind.kind} {text!r}: every parameter needs its name, like {_parameter_like(kind)}"
+        )
     return [(str(k.arg), _literal(kind, k.value, text)) for k in call.keywords]
 
 

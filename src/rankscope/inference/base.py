@@ -155,6 +155,10 @@ class PairedTest(Declared, kind="test"):
         """
         raise TypeError(f"{type(self).__name__} gives no p-value")
 
+    def direction(self, sample: Sample) -> int:
+        """Which way the test sees the differences go: 1, -1, or 0 where neither; that of the mean unless it looks at something else."""
+        return int(np.sign(sample.mean)) if sample.count else 0
+
     def refuse_clusters(self, sample: Sample) -> None:
         """One line where queries come in clusters and the test takes them as independent."""
         if sample.clusters is not None:

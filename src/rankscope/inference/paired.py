@@ -79,6 +79,10 @@ class wilcoxon(PairedTest, aliases=("signed_rank",)):
         """The sum of ranks of the side that has less; NaN without queries."""
         return _Ranked(sample.values, self.zeros).less if sample.count else math.nan
 
+    def direction(self, sample: Sample) -> int:
+        """The side whose ranks sum to more."""
+        return _Ranked(sample.values, self.zeros).side
+
     def p_value(self, sample: Sample) -> float:
         """The two-sided p-value: 1 where all differences are 0.
 
@@ -111,6 +115,10 @@ class sign(PairedTest):
     def statistic(self, sample: Sample) -> float:
         """How many queries get better."""
         return float((on_lattice(sample.values) > 0).sum())
+
+    def direction(self, sample: Sample) -> int:
+        """The side that more queries are on."""
+        return int(np.sign(np.sign(on_lattice(sample.values)).sum()))
 
     def p_value(self, sample: Sample) -> float:
         """The two-sided binomial p-value: 1 where all differences are 0. Raises InputError for clusters."""
@@ -154,6 +162,7 @@ class _Ranked:
         above, below = float(ranks[steps > 0].sum()), float(ranks[steps < 0].sum())
         self.half, self.without = (above + below) / 2, min(above, below)
         self.less = self.without + shared
+        self.side = (above > below) - (above < below)
         self.left = none if zeros == "pratt" else 0
         if self.left:
             self.tied = self.tied[1:]  # zeros come first, and are in Cureton's correction already

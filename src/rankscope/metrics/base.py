@@ -61,6 +61,7 @@ class Metric(Declared, kind="metric"):
     in an ideal made of all that were retrieved).
     """
 
+    listed_by: ClassVar[str] = "rankscope metrics"
     formula: ClassVar[str] = ""
     convention: ClassVar[str] = ""
     source: ClassVar[str] = ""

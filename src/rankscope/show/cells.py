@@ -6,17 +6,19 @@ import math
 import unicodedata
 from typing import Literal
 
-from rankscope.blocks import Table, Value
+from rankscope.blocks import Ranged, Table, Value
 
 UNDEFINED = "-"
 
 
 def text_of(value: Value, kind: Literal["text", "value", "count"] = "value") -> str:
-    """A value as it stands in a table: 0.5123, 1,234, or a dash where there is none.
+    """A value as it stands in a table, without its interval: 0.5123, 1,234, or a dash where there is none.
 
     >>> text_of(0.51234), text_of(1234.0, "count"), text_of(float("nan"))
     ('0.5123', '1,234', '-')
     """
+    if isinstance(value, Ranged):
+        value = value.value
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return UNDEFINED
     if isinstance(value, str) or kind == "text":
@@ -24,6 +26,20 @@ def text_of(value: Value, kind: Literal["text", "value", "count"] = "value") -> 
     if kind == "count" and float(value).is_integer():
         return f"{int(value):,}"
     return f"{value:.4f}"
+
+
+def sides_of(value: Value) -> str:
+    """How far the interval of a value reaches: the same to both sides, or to each; nothing where there is none.
+
+    >>> sides_of(Ranged(0.5, 0.4, 0.6)), sides_of(Ranged(0.98, 0.9, 1.0)), sides_of(0.5)
+    ('±0.1000', '-0.0800 +0.0200', '')
+    """
+    if not isinstance(value, Ranged):
+        return ""
+    below, above = value.value - value.lower, value.upper - value.value
+    if value.even:
+        return f"±{(below + above) / 2:.4f}"
+    return f"-{max(below, 0.0):.4f} +{max(above, 0.0):.4f}"
 
 
 def printable(text: str) -> str:
@@ -43,7 +59,16 @@ def printable(text: str) -> str:
 
 
 def rows_of(table: Table) -> list[list[str]]:
-    """All cells of a table as text."""
+    """All cells of a table as text, each with its interval."""
+    alone = values_of(table)
+    return [
+        [f"{text} {sides}" if (sides := sides_of(value)) else text for text, value in zip(*both, strict=True)]
+        for both in zip(alone, table.rows, strict=True)
+    ]
+
+
+def values_of(table: Table) -> list[list[str]]:
+    """All cells of a table as text, without intervals."""
     return [
         [printable(text_of(v, c.kind)) for v, c in zip(row, table.columns, strict=True)] for row in table.rows
     ]

@@ -10,7 +10,7 @@ from itertools import pairwise
 from rich.cells import cell_len
 
 from rankscope.blocks import Table
-from rankscope.show.cells import printable, rows_of
+from rankscope.show.cells import printable, sides_of, values_of
 
 GAP = 2
 FEW = 7  # as many metrics as are read well side by side
@@ -20,7 +20,10 @@ Widths = list[int]
 
 @dataclass(frozen=True)
 class Grid:
-    """Text in rows and columns. The first ``labels`` columns are repeated where a grid is parted."""
+    """Text in rows and columns. The first ``labels`` columns are repeated where a grid is parted.
+
+    ``sides`` are the intervals of the cells; ``beside`` counts the columns of values that show them, and those that could.
+    """
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -28,6 +31,8 @@ class Grid:
     labels: int = 1
     best: frozenset[tuple[int, int]] = frozenset()
     wraps: tuple[bool, ...] = ()
+    sides: tuple[tuple[str, ...], ...] = ()
+    beside: tuple[int, int] = (0, 0)
 
     def natural(self) -> Widths:
         """The width of each column if nothing is folded."""
@@ -43,6 +48,7 @@ class Grid:
             self.labels,
             frozenset((row, place[column]) for row, column in self.best if column in place),
             tuple(self.wraps[i] for i in kept) if self.wraps else (),
+            beside=self.beside,
         )
 
     def turned(self) -> Grid:
@@ -58,36 +64,75 @@ class Grid:
             right=(False, *(True for _ in self.rows)),
             best=frozenset((column - 1, row + 1) for row, column in self.best),
             wraps=(),
+            sides=tuple(("", *column) for column in zip(*self.sides, strict=True))[self.labels :],
+        )
+
+    def ranged(self, columns: int) -> Grid:
+        """The same with the intervals of its first columns of values, intervals below intervals."""
+        ranged = [i for i in range(len(self.header)) if any(row[i] for row in self.sides)]
+        shown, header, rows = ranged[:columns], list(self.header), [list(row) for row in self.rows]
+        for i in shown:
+            wide = max(cell_len(row[i]) for row in self.rows)
+            beside = max(len(row[i]) for row in self.sides)
+            for row, sides in zip(rows, self.sides, strict=True):
+                row[i] = f"{row[i]:>{wide}} {sides[i]:<{beside}}"
+            header[i] += " " * (wide + 1 + beside - cell_len(header[i]))  # the header stands over the values
+        return replace(
+            self,
+            header=tuple(header),
+            rows=tuple(map(tuple, rows)),
+            sides=(),
+            beside=(len(shown), len(ranged)),
         )
 
 
 def upright(table: Table) -> Grid:
     """The table as it is, in text."""
+    sides = tuple(tuple(map(sides_of, row)) for row in table.rows)
     return Grid(
         tuple(printable(c.header) for c in table.columns),
-        tuple(map(tuple, rows_of(table))),
+        tuple(map(tuple, values_of(table))),
         tuple(c.kind != "text" for c in table.columns),
         table.labels,
         table.best,
         tuple(c.wraps for c in table.columns),
+        sides,
+        (0, sum(map(any, zip(*sides, strict=True)))),
     )
 
 
 def laid_out(table: Table, width: int) -> list[tuple[Grid, Widths]]:
-    """One grid, or several where one does not fit, each with the widths of its columns."""
+    """One grid, or several where one does not fit, each with the widths of its columns.
+
+    Where there is no room for all intervals, those of the first columns are shown: as many as there is room for.
+    """
     grid = upright(table)
     shapes = [grid]
     if table.turns and table.labels == 1 and table.rows:
         shapes.append(grid.turned())
         if len(table.columns) - 1 > max(FEW, len(table.rows)):
             shapes.reverse()
+    ranged = grid.beside[1]
+    tries = [
+        [shape.ranged(len(shape.header)) for shape in shapes] if ranged else [],
+        [grid.ranged(count) for count in range(ranged - 1, 0, -1)],
+        shapes,
+    ]
+    for those in tries:
+        if found := _fitting(those, width):
+            return [found]
+    parted = [_parted(shape, width) for shape in shapes]
+    return min(parted, key=lambda parts: sum(len(part.rows) + 3 for part, _ in parts))
+
+
+def _fitting(shapes: Sequence[Grid], width: int) -> tuple[Grid, Widths] | None:
+    """The first of these shapes that fits, with names in full or else folded; None where none does."""
     for fold in (None, *FOLDED[:2]):
         for shape in shapes:
             widths = _widths(shape, width, fold)
             if _total(widths) <= width:
-                return [(shape, widths)]
-    parted = [_parted(shape, width) for shape in shapes]
-    return min(parted, key=lambda parts: sum(len(part.rows) + 3 for part, _ in parts))
+                return shape, widths
+    return None
 
 
 def _total(widths: Widths) -> int:

@@ -88,12 +88,17 @@ def _code(block: Code, paint: _Paint) -> Iterator[str]:
 
 @_shown.register
 def _table(block: Table, paint: _Paint) -> Iterator[str]:
-    for i, (grid, widths) in enumerate(laid_out(block, paint.width)):
+    parts = laid_out(block, paint.width)
+    for i, (grid, widths) in enumerate(parts):
         if i:
             yield ""
         yield from (paint(line, DIM) for line in _row(grid.header, -1, grid, widths, _Paint(False, 80)))
         for number, row in enumerate(grid.rows):
             yield from _row(row, number, grid, widths, paint)
+    shown, ranged = parts[0][0].beside
+    for note in (block.note if shown or not ranged else "", block.unranged if shown < ranged else ""):
+        if note:
+            yield from _paragraph(Paragraph(note, quiet=True), paint)
 
 
 def _row(cells: Sequence[str], number: int, grid: Grid, widths: Widths, paint: _Paint) -> Iterator[str]:

@@ -13,7 +13,7 @@ from rankscope.show.cells import printable, rows_of
 
 LATEX = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "|": r"\textbar{}", "≥": r"$\geq$", "·": r"$\cdot$", **{sign: "\\" + sign for sign in "&%$#_{}"},
+    "|": r"\textbar{}", "≥": r"$\geq$", "·": r"$\cdot$", "†": r"$\dagger$", "±": r"$\pm$", **{sign: "\\" + sign for sign in "&%$#_{}"},
 }  # fmt: skip
 MARKDOWN = {**{sign: "\\" + sign for sign in "\\|*_`[]"}, "<": "&lt;", "&": "&amp;"}
 
@@ -72,7 +72,8 @@ def _markdown(block: Table | Paragraph | Heading) -> str:
     rows = _stressed(block, rows, "**{}**")
     header = [_escaped(column.header, MARKDOWN) for column in block.columns]
     align = ["---" if column.kind == "text" else "---:" for column in block.columns]
-    return "".join(f"| {' | '.join(row)} |\n" for row in (header, align, *rows))
+    note = f"\n{_escaped(block.note, MARKDOWN)}\n" if block.note else ""
+    return "".join(f"| {' | '.join(row)} |\n" for row in (header, align, *rows)) + note
 
 
 def _latex(block: Table | Paragraph | Heading) -> str:
@@ -91,10 +92,18 @@ def _latex(block: Table | Paragraph | Heading) -> str:
             r"\hline",
             *lines[1:],
             r"\hline",
+            *_latex_note(block),
             r"\end{tabular}",
             "",
         ]
     )
+
+
+def _latex_note(table: Table) -> list[str]:
+    """What the marks of a table mean, under it and as wide."""
+    if not table.note:
+        return []
+    return [rf"\multicolumn{{{len(table.columns)}}}{{l}}{{\footnotesize {_escaped(table.note, LATEX)}}} \\"]
 
 
 def _stressed(table: Table, rows: list[list[str]], how: str) -> list[list[str]]:

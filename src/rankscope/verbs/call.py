@@ -13,6 +13,7 @@ from rankscope.verbs import conventions as said_conventions
 from rankscope.verbs.conventions import Asked
 from rankscope.verbs.facts import split_off
 from rankscope.verbs.inputs import Duplicates, Policy, SelfMatch
+from rankscope.verbs.intervals import Intervals, intervals_of
 from rankscope.verbs.weights import Weights, weights_of
 
 
@@ -28,6 +29,7 @@ class Call:
     seed: int = 0
     dialect: str | None = None
     facts: Mapping[str, int] = field(default_factory=dict)
+    intervals: Intervals = field(default_factory=Intervals)
 
     @property
     def extra(self) -> bool:
@@ -63,6 +65,7 @@ def called(metrics: Any, conventions: Mapping[str, Any], policy: Policy, **more:
         seed=_seed(more["seed"]),
         dialect=None if more["dialect"] is None else said_conventions.dialect_called(more["dialect"]).name,
         facts=facts,
+        intervals=intervals_of(more["intervals"], _seed(more["seed"])),
     )
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rankscope.errors import DataError, InputError
+from rankscope.errors import InputError
 from rankscope.verbs.contrast import Contrast
-from rankscope.verbs.families import TopGroup, contrasts_of, pairs_of, top_group
+from rankscope.verbs.families import TopGroup, baseline_of, contrasts_of, pairs_of, top_group
 from rankscope.verbs.fields import Given, given_fields
 from rankscope.verbs.flags import flags_of
 from rankscope.verbs.health import Warned
@@ -163,28 +163,15 @@ def compare(  # noqa: PLR0913 - the options of the command line, each with its d
         qrels, runs, metrics, primary=primary, clusters=clusters, systems=systems, as_given=method.as_given,
         progress=progress, seed=seed, **policies,
     )
+    method.check_margins([measured.name for measured in given.fields])
     names = given.fields[0].systems
-    chosen = _baseline(baseline, names)
+    chosen = baseline_of(baseline, names)
     pairs = pairs_of(names, chosen, all_pairs)
     parts = None if slices is None else sliced(slices, given.fields, pairs, method)
     given, priced = _priced(given, costs, limits, chosen)
     contrasts = contrasts_of(given.fields, pairs, method)
     return Comparison(given, contrasts, method, chosen, all_pairs, parts, priced, _tried(tried), primary is not None)
 # fmt: on
-
-
-def _baseline(named: str | None, names: Sequence[str]) -> str:
-    if len(names) < 2:
-        raise DataError(f"there is one run, {names[0]}: a comparison needs two or more")
-    if named is None:
-        return names[0]
-    if named not in names:
-        from difflib import get_close_matches
-
-        close = get_close_matches(named, names, n=1, cutoff=0.5)
-        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names[:10])}"
-        raise InputError(f"baseline {named!r}: no run is called that, {hint}")
-    return named
 
 
 def _priced(given: Given, costs: Any, limits: Any, baseline: str) -> tuple[Given, TradeOffs | None]:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from rankscope.inference.power import Detectable
 
 Verdict = Literal["better", "worse", "different", "equivalent", "not worse", "cannot tell", "same"]
+OF_MEANS = frozenset(
+    {"t", "bootstrap", "anytime", "betting"}
+)  # tests of a mean and its spread; others turn signs
 CLEAR = frozenset({"better", "worse", "different"})
 
 
@@ -42,6 +45,7 @@ class Contrast:
     adjusted: Bounds = field(default_factory=lambda: Bounds.none("not corrected yet"))
     comparisons: int = 1
     flips: float | None = None
+    direction: int = 0
 
     @property
     def metric(self) -> str:
@@ -71,17 +75,17 @@ class Contrast:
     @cached_property
     def wins(self) -> int:
         """Queries on which the run is better; on a metric without a direction, higher."""
-        return int(np.count_nonzero(self._sign * (self.paired.run - self.paired.baseline) > 0))
+        return int(np.count_nonzero(self._sign * self.paired.gains > 0))
 
     @cached_property
     def losses(self) -> int:
         """Queries on which the run is worse; on a metric without a direction, lower."""
-        return self.differing - self.wins
+        return int(np.count_nonzero(self._sign * self.paired.gains < 0))
 
     @property
     def ties(self) -> int:
         """Queries on which both score the same."""
-        return self.queries - self.differing
+        return self.queries - self.wins - self.losses
 
     @property
     def differing(self) -> int:
@@ -98,15 +102,26 @@ class Contrast:
         """What the adjusted p-value says: better, worse, cannot tell; with a margin also equivalent and not worse."""
         if not self.differing and self.queries:
             return "same"
-        if self.differing >= FEWEST and self.p_value_adjusted <= self.method.alpha:
+        if self.significant and self.agrees:
             if not self.measured.sign:
                 return "different"
             return "better" if self.improved else "worse"
-        if self.equivalence is not None and self.equivalence.p_value <= self.method.alpha:
+        enough = self.queries >= FEWEST and not self.paired.sample.constant
+        if enough and self.equivalence is not None and self.equivalence.p_value <= self.method.alpha:
             return "equivalent"
-        if self.not_worse is not None and self.not_worse <= self.method.alpha:
+        if enough and self.not_worse is not None and self.not_worse <= self.method.alpha:
             return "not worse"
         return "cannot tell"
+
+    @property
+    def significant(self) -> bool:
+        """Whether the adjusted p-value is small enough, and six or more queries differ."""
+        return self.differing >= FEWEST and self.p_value_adjusted <= self.method.alpha
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the test sees the differences go the way that the mean does."""
+        return self.direction != 0 and self.direction == np.sign(self.difference)
 
     @property
     def few(self) -> bool:
@@ -136,7 +151,7 @@ class Contrast:
             return self.flips
         from rankscope.inference.permutation import permutation
 
-        return permutation(seed=self.method.seed).p_value(self.paired.sample)
+        return permutation(seed=self.method.seed).p_value(self.paired.swapped)
 
     @cached_property
     def effect(self) -> float:
@@ -170,10 +185,13 @@ class Contrast:
         """How many queries would show the difference that was seen; None where there is none, or no spread."""
         from rankscope.inference.power import queries_needed
 
-        deviation = self.paired.sample.error * math.sqrt(self.queries)  # as large as clusters make it
+        sample = self.paired.sample
+        units = sample.freedom + 1  # clusters, where queries come in such; they hold as many queries as now
+        deviation = sample.error * math.sqrt(units)
         if not self.difference or not deviation > 0:
             return None
-        return queries_needed(deviation, abs(self.difference), POWER, self.method.alpha)
+        needed = queries_needed(deviation, abs(self.difference), POWER, self.method.alpha)
+        return math.ceil(needed * self.queries / units)
 
     @cached_property
     def favourable(self) -> tuple[int, float] | None:
@@ -231,11 +249,13 @@ def contrast(measured: Measured, run: str, baseline: str, method: Method) -> Con
     """Compare two systems on one metric, not yet corrected for other comparisons."""
     paired = measured.pair(run, baseline)
     test = _test_for(paired, method)
+    sample = paired.sample if type(test).__name__ in OF_MEANS else paired.swapped
     return Contrast(
         run, baseline, measured, paired, method,
         bounds=interval_of(paired, method, method.level, measured),
-        p_value=test.p_value(paired.sample) if paired.queries else math.nan,
+        p_value=test.p_value(sample) if paired.queries else math.nan,
         test=str(test),
+        direction=test.direction(sample),
     )  # fmt: skip
 
 

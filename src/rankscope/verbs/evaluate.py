@@ -17,6 +17,7 @@ from rankscope.lists import Array, Judged
 from rankscope.verbs import conventions as said_conventions
 from rankscope.verbs.call import Call, called, policy_of
 from rankscope.verbs.conventions import Asked
+from rankscope.verbs.distribution import first_ranks
 from rankscope.verbs.facts import relstrings
 from rankscope.verbs.health import Health, examine, warnings_of
 from rankscope.verbs.inputs import (
@@ -32,13 +33,16 @@ from rankscope.verbs.inputs import (
     read_any,
     takers,
 )
-from rankscope.verbs.means import board_of, population
+from rankscope.verbs.means import board_of, population, weight_of
 from rankscope.verbs.scores import RunScores, Scores
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluated:
-    """One run, judged and scored, before the population is known; ``values`` follow the metrics asked for."""
+    """One run, judged and scored, before the population is known.
+
+    ``query_id`` are all queries; ``judged`` and ``values`` follow the metrics asked for.
+    """
 
     labels: tuple[str, str, str]
     query_id: Sequence[str]
@@ -66,6 +70,9 @@ def evaluate(  # noqa: PLR0913 - the policies of the command line, each with its
     weights: Any = None,
     dialect: str | None = None,
     seed: int = 0,
+    interval: Any = None,
+    level: float = 0.95,
+    clusters: Any = None,
     progress: Callable[[str], None] | None = None,
 ) -> Scores:
     """Score one or more rankings against judgments.
@@ -82,6 +89,8 @@ def evaluate(  # noqa: PLR0913 - the policies of the command line, each with its
     ``weights`` maps queries to weights; ``mean="micro"`` divides what all queries earn by what all are worth.
     ``dialect`` computes everything as another tool would (``"lightgbm"``, ``"recbole"`` ...). Where the orders
     of tied documents are too many to count, they are sampled with ``seed``.
+    ``interval`` (``"t"``, ``"bca(rounds=20000)"``, ``"wilson"`` ...) says how sure each mean is, at a ``level``; without
+    one it is t, and wilson for scores of 0 and 1. ``clusters`` maps queries that belong together to their user or topic.
 
     Raises InputError for what cannot be used and DataError where run and qrels share no query.
 
@@ -92,15 +101,12 @@ def evaluate(  # noqa: PLR0913 - the policies of the command line, each with its
     >>> rs.evaluate({"q1": {"a": 1}}, {"q1": {"a": 1.0, "b": 1.0}}, "RR", ties="expected")["RR"]
     0.75
     """
-    conventions = {
-        "ties": ties,
-        "queries": queries,
-        "no_relevant": no_relevant,
-        "nothing_found": nothing_found,
-        "mean": mean,
-    }
-    policy = policy_of(duplicates, self_match, ties)
-    call = called(metrics, conventions, policy, depth=depth, weights=weights, seed=seed, dialect=dialect)
+    call = called(
+        metrics,
+        {"ties": ties, "queries": queries, "no_relevant": no_relevant, "nothing_found": nothing_found, "mean": mean},
+        policy_of(duplicates, self_match, ties),
+        depth=depth, weights=weights, seed=seed, dialect=dialect, intervals=(interval, level, clusters),
+    )  # fmt: skip
     return evaluated(qrels, runs, call, progress)
 
 
@@ -211,41 +217,57 @@ def _put_together(done: Sequence[Evaluated], grades: Cleaned, call: Call) -> Sco
         inside = [by_policy[a.convention.queries] for a in call.asked]
         _refuse_nobody(inside, call)
         shown = np.flatnonzero(np.logical_or.reduce(list(by_policy.values())))
-        ids = [e.query_id[int(i)] for i in shown] if len(shown) < len(e.query_id) else list(e.query_id)
-        values: dict[Any, Array] = {
-            a.metric: np.where(kept, v.value, np.nan)[shown]
-            for a, v, kept in zip(call.asked, e.values, inside, strict=True)
-        }
-        errors = {
-            a.metric: np.where(kept, v.error, np.nan)[shown]
-            for a, v, kept in zip(call.asked, e.values, inside, strict=True)
-            if v.error is not None
-        }
-        facts = {
-            fact: relstrings(e.judged[0], shown.tolist(), min(depth, call.depth or depth))
-            for fact, depth in call.facts.items()
-        }
-        runs.append(RunScores(name, ids, values, e.health, e.tag, errors, facts))
+        runs.append(_scores_of_run(name, e, inside, shown, call))
         board += board_of(name, call.asked, e, inside, call.weights)
     health = {name: e.health for name, e in zip(names, done, strict=True)}
     sources = [None if grades.is_mapping else grades.data.source, *(e.source for e in done)]
-    weights = None if call.weights is None else call.weights.label
+    label = None if call.weights is None else call.weights.label
     notes = [note for s in sources if s is not None for note in s.notes]
     if call.weights is not None:
         notes += call.weights.unused({query for run in runs for query in run.query_ids})
-    conventions = said_conventions.stated(
-        call.asked, call.policy, call.depth, call.dialect, weights, call.seed
-    )
+    conventions = said_conventions.stated(call.asked, call.policy, call.depth, call.dialect, label, call.seed)
     return Scores(
         runs=runs,
-        board=board,
-        conventions=conventions,
+        board=call.intervals.beside(board, runs),
+        conventions={**conventions, **call.intervals.stated()},
         warnings=warnings_of(
             health, conventions["queries"], [a.metric for a in call.asked], conventions["ties"]
         ),
         inputs=[s for s in sources if s is not None],
         notes=notes,
+        found=done,
     )
+
+
+def _scores_of_run(name: str, e: Evaluated, inside: Sequence[Array], shown: Array, call: Call) -> RunScores:
+    """The values of the queries shown, NaN where a metric does not average them."""
+    asked = list(zip(call.asked, e.values, inside, strict=True))
+    ids = [e.query_id[int(i)] for i in shown] if len(shown) < len(e.query_id) else list(e.query_id)
+    return RunScores(
+        name,
+        ids,
+        {a.metric: np.where(kept, v.value, np.nan)[shown] for a, v, kept in asked},
+        e.health,
+        e.tag,
+        {a.metric: np.where(kept, v.error, np.nan)[shown] for a, v, kept in asked if v.error is not None},
+        {
+            fact: relstrings(e.judged[0], shown.tolist(), min(depth, call.depth or depth))
+            for fact, depth in call.facts.items()
+        },
+        {
+            a.metric: _laid_out(weight_of(a, v, e.query_id, np.flatnonzero(kept), call.weights), kept)[shown]
+            for a, v, kept in asked
+            if call.weights is not None or (v.weight != 1).any()
+        },
+        first_ranks(e.judged[0], call.depth)[shown],
+    )
+
+
+def _laid_out(values: Array, kept: Array) -> Array:
+    """Values of some queries at their places among all, NaN elsewhere."""
+    out = np.full(len(kept), np.nan)
+    out[kept] = values
+    return out
 
 
 def _refuse_nobody(inside: Sequence[Array], call: Call) -> None:

@@ -5,17 +5,32 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from itertools import combinations
 
 import numpy as np
 
-from rankscope.errors import InputError
+from rankscope.errors import DataError, InputError
 from rankscope.inference.base import Bounds, Joint
 from rankscope.verbs.contrast import CLEAR, Contrast, contrast, interval_of
 from rankscope.verbs.measured import Measured
 from rankscope.verbs.method import FEWEST, Method
 
 Pairs = Sequence[tuple[str, str]]
+
+
+def baseline_of(named: str | None, names: Sequence[str]) -> str:
+    """The run that others are compared with: the one named, or the first; an error for a name that no run has."""
+    if len(names) < 2:
+        raise DataError(f"there is one run, {names[0]}: a comparison needs two or more")
+    if named is None:
+        return names[0]
+    named = str(named)
+    if named not in names:
+        close = get_close_matches(named, names, n=1, cutoff=0.5)
+        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names[:10])}"
+        raise InputError(f"baseline {named!r}: no run is called that, {hint}")
+    return named
 
 
 def pairs_of(systems: Sequence[str], baseline: str, all_pairs: bool) -> Pairs:
@@ -56,7 +71,7 @@ def corrected(family: Sequence[Contrast]) -> list[Contrast]:
 
 def _with(c: Contrast, p_value: float, bounds: Bounds, size: int) -> Contrast:
     """A contrast with its corrected p-value and an interval that does not contradict it."""
-    clear = p_value <= c.method.alpha and c.differing >= FEWEST
+    clear = p_value <= c.method.alpha and c.differing >= FEWEST and c.agrees
     if bounds.known and not clear:
         bounds = replace(bounds, lower=min(bounds.lower, 0.0), upper=max(bounds.upper, 0.0))
     return replace(c, p_value_adjusted=p_value, adjusted=bounds, comparisons=size)

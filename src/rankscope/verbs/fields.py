@@ -20,6 +20,24 @@ if TYPE_CHECKING:
     from rankscope.files.matrices import ScoreTable
 
 USUAL = tuple(name for name in DEFAULT if not name.startswith("Judged"))
+POLICIES = frozenset(
+    {
+        "ties",
+        "queries",
+        "depth",
+        "duplicates",
+        "self_match",
+        "no_relevant",
+        "nothing_found",
+        "weights",
+        "mean",
+        "dialect",
+    }
+)
+OPTIONS = (
+    "baseline", "all_pairs", "primary", "test", "interval", "correction", "family", "alpha", "margin", "bayes", "clusters",
+    "slices", "costs", "limits", "systems", "tried", "seed", *POLICIES,
+)  # fmt: skip
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100)  # where it is looked whether the winner changes with k
 
 
@@ -50,6 +68,8 @@ def given_fields(
     **policies: Any,
 ) -> Given:
     """Whatever was given, as metrics over systems and queries, which are sorted by id unless they are to stay ``as_given``."""
+    if runs is None:
+        _refuse_policies(policies)
     if runs is not None:
         found = _evaluated(qrels, runs, metrics, primary, as_given, policies)
     elif isinstance(qrels, Scores):
@@ -64,6 +84,19 @@ def given_fields(
     if systems:
         found = _merged(found, systems)
     return found if clusters is None else _clustered(found, clusters)
+
+
+def _refuse_policies(policies: Mapping[str, Any]) -> None:
+    """One line for options that say how rankings become scores, where scores are given; or that nobody knows."""
+    left = [name for name in policies if name not in {"seed", "progress"}]
+    if not left:
+        return
+    close = get_close_matches(left[0], OPTIONS, n=1)
+    if left[0] in POLICIES:
+        raise InputError(
+            f"{left[0]} says how rankings become scores, and these are scores already: leave it out"
+        )
+    raise InputError(f"there is no option {left[0]}" + (f", did you mean {close[0]}?" if close else ""))
 
 
 def _evaluated(
@@ -139,9 +172,9 @@ def _of_scores(scores: Scores, metrics: Any, primary: Any, as_given: bool) -> Gi
 def _of_table(source: Any, metrics: Any, primary: Any, as_given: bool) -> Given:
     from rankscope.files.matrices import scores_of
 
-    one = metrics if isinstance(metrics, str | None) else None
-    table = scores_of(source, one)
-    fields = [_of_matrix(table, name, as_given) for name in _wanted(table, metrics, one)]
+    names = _names(metrics)
+    table = scores_of(source, names[0] if names and len(names) == 1 else None)
+    fields = [_of_matrix(table, name, as_given) for name in _wanted(table, names)]
     if primary is not None:
         names = [str(primary), str(parse(primary))]
         if not any(f.name in names for f in fields):
@@ -150,19 +183,24 @@ def _of_table(source: Any, metrics: Any, primary: Any, as_given: bool) -> Given:
     return Given(fields, notes=[table.note] if table.note else [])
 
 
-def _wanted(table: ScoreTable, metrics: Any, one: str | None) -> list[str]:
+def _names(metrics: Any) -> list[str] | None:
+    """What the scores are said to be of: names as they were written, metrics as they are spelled."""
+    if metrics is None:
+        return None
+    given = [metrics] if isinstance(metrics, str | Metric | type) else list(metrics)
+    return [m if isinstance(m, str) else str(parse(m)) for m in given]
+
+
+def _wanted(table: ScoreTable, names: Sequence[str] | None) -> list[str]:
     """The metrics of a table that were asked for: all of them unless several were named."""
-    if metrics is None or one is not None:
+    if names is None or len(names) == 1:
         return list(table.values)
-    wanted = [str(m) for m in metrics]
-    if len(wanted) == len(table.values) == 1:
-        return list(table.values)
-    for name in wanted:
+    for name in names:
         if name not in table.values:
             close = get_close_matches(name, table.values, n=1)
             hint = f", did you mean {close[0]}?" if close else f": there are {', '.join(table.values)}"
             raise InputError(f"metric {name!r}: the scores hold no such metric{hint}")
-    return wanted
+    return list(names)
 
 
 def _of_matrix(table: ScoreTable, name: str, as_given: bool) -> Measured:

@@ -97,7 +97,7 @@ def drafted(
         if few
         else _turned(interval_of(paired, method, method.level, field), field.sign)
     )
-    wins = int(np.count_nonzero(field.sign * (paired.run - paired.baseline) > 0))
+    wins, losses = (int(np.count_nonzero(field.sign * side * paired.gains > 0)) for side in (1, -1))
     defined = ~np.isnan(field.values)
     return Check(
         metric=field.name,
@@ -114,7 +114,7 @@ def drafted(
         queries=paired.queries,
         differing=paired.differing,
         wins=wins,
-        losses=paired.differing - wins,
+        losses=losses,
         method=_method(paired, sample, bounds, few),
         better=field.better,
         left_out=int(np.count_nonzero(defined[0] != defined[1])),
@@ -183,7 +183,7 @@ def _turned(bounds: Bounds, sign: int) -> Bounds:
 def _clusters(paired: Paired) -> int:
     """In how many clusters a query differs."""
     assert paired.sample.clusters is not None
-    return len(np.unique(paired.sample.clusters[paired.run != paired.baseline]))
+    return len(np.unique(paired.sample.clusters[paired.swapped.values != 0]))
 
 
 def _method(paired: Paired, sample: Sample, bounds: Bounds, few: bool) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,6 +66,15 @@ class Health:
     empty_queries: int = 0
     qrels_duplicates: int = 0
     tied_at_cutoff: Mapping[int, float] = field(default_factory=dict)
+
+    def at(self, cutoffs: Set[int]) -> Health:
+        """The same at these cutoffs only."""
+        kept: dict[str, Any] = {
+            f.name: {k: v for k, v in value.items() if k in cutoffs}
+            for f in fields(self)
+            if isinstance(value := getattr(self, f.name), Mapping)
+        }
+        return replace(self, **kept)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, keys as strings."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankscope.engines.base import Values
 from rankscope.errors import DataError, InputError
 from rankscope.lists import Array
 from rankscope.metrics import Metric
@@ -70,14 +71,8 @@ def board_of(
     for a, values, judged, kept in zip(asked, found.values, found.judged, inside, strict=True):
         at = np.flatnonzero(kept)
         whole = len(at) == len(kept)
-        value, weight = values.value[at], values.weight[at]
+        value, weight = values.value[at], weight_of(a, values, found.query_id, at, weights)
         pooled = a.metric.aggregate == "pooled"
-        if weights is not None and a.metric.aggregate != "sum":
-            if pooled:
-                raise InputError(
-                    f"{a.metric} is made of all documents together: it takes no weights of queries"
-                )
-            weight = weight * weights.of([found.query_id[int(i)] for i in at])
         # a pooled value is made of the documents of all queries, also of those that have none alone
         defined = len(value) if pooled else int(np.count_nonzero(~np.isnan(value)))
         number = (
@@ -86,6 +81,18 @@ def board_of(
         error = None if values.error is None else _error_of_mean(value, weight, values.error[at])
         out.append(Mean(run, a.metric, a.said, number, defined, len(value) - defined, error, values.drawn))
     return out
+
+
+def weight_of(
+    asked: Asked, values: Values, query_id: Sequence[str], at: Array, weights: Weights | None
+) -> Array:
+    """What the queries at these places weigh in the mean of a metric."""
+    weight = values.weight[at]
+    if weights is None or asked.metric.aggregate == "sum":
+        return weight
+    if asked.metric.aggregate == "pooled":
+        raise InputError(f"{asked.metric} is made of all documents together: it takes no weights of queries")
+    return weight * weights.of([query_id[int(i)] for i in at])
 
 
 def mean(metric: Metric, value: Array, weight: Array) -> float:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from rankscope.inference.base import Bounds, Sample
+from rankscope.inference.base import Bounds, Sample, summed
 from rankscope.inference.intervals import interval_of_mean
 from rankscope.lists import Array
 from rankscope.metrics import Metric
@@ -19,23 +19,29 @@ if TYPE_CHECKING:
     from rankscope.verbs.scores import Scores
 
 
+SAME = 1e-12  # values closer than this part of the larger differ by their rounding alone
+
+
 @dataclass(frozen=True, eq=False)
 class Paired:
     """Two systems on the queries for which both have a value.
 
-    ``inside`` marks these queries among those measured. ``run`` and ``baseline`` are their values; ``sample`` holds what each query adds to the difference of the means, run minus
-    baseline, which for a plain mean is the difference of the values.
+    ``inside`` marks these queries among those measured, ``run`` and ``baseline`` are their values, and ``gains`` the differences, run minus baseline, 0 where they differ
+    by rounding alone. ``sample`` holds what each query adds to the difference of the means and how it spreads; ``swapped`` what
+    changes its sign where the two systems change places on the query. For a plain mean both are the gains.
     """
 
     inside: Array
     run: Array
     baseline: Array
+    gains: Array
     sample: Sample
+    swapped: Sample
 
     @property
     def queries(self) -> int:
         """How many queries there are."""
-        return len(self.run)
+        return len(self.gains)
 
     @property
     def difference(self) -> float:
@@ -45,7 +51,7 @@ class Paired:
     @cached_property
     def differing(self) -> int:
         """How many queries differ."""
-        return int(np.count_nonzero(self.run != self.baseline))
+        return self.swapped.differing
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,9 +112,25 @@ class Measured:
             both &= (self.weights[a] > 0) & (self.weights[b] > 0)
         if inside is not None:
             both &= inside
-        parts = (self._parts(a, both) - self._parts(b, both))[both]
         clusters = None if self.clusters is None else _numbered(self.clusters[both])
-        return Paired(both, self.values[a][both], self.values[b][both], Sample(parts, clusters))
+        ours, theirs = self.values[a][both], self.values[b][both]
+        gains = _without_rounding(ours - theirs, ours, theirs)
+        if self.metric is None or (self.weights is None and self.metric.aggregate == "mean"):
+            sample = Sample(gains, clusters)
+            return Paired(both, ours, theirs, gains, sample, sample)
+        here, there = self._parts(a, both)[both], self._parts(b, both)[both]
+        sample = Sample(_without_rounding(here - there, here, there), clusters)
+        return Paired(both, ours, theirs, gains, sample, self._swapped(a, b, both, gains, sample))
+
+    def _swapped(self, a: int, b: int, both: Array, gains: Array, sample: Sample) -> Sample:
+        """What each query adds to a weighted difference, where its weight is the same for both systems."""
+        if self.metric is not None and self.metric.aggregate in {"geometric", "sum"}:
+            return sample
+        assert self.weights is not None
+        weight = self.weights[a][both]
+        if not np.array_equal(weight, self.weights[b][both]):
+            return sample
+        return replace(sample, values=gains * weight * (len(weight) / summed(weight)))
 
     @cached_property
     def complete(self) -> Array:
@@ -143,6 +165,12 @@ class Measured:
             return values
         weights = None if self.weights is None else np.where(inside, self.weights[at], 0.0)
         return parts_of(self.metric, values, weights)
+
+
+def _without_rounding(difference: Array, run: Array, baseline: Array) -> Array:
+    """Differences that are 0 where only rounding tells two values apart."""
+    tiny = np.abs(difference) <= SAME * np.maximum(np.abs(run), np.abs(baseline))
+    return np.where(tiny, 0.0, difference)
 
 
 def _numbered(clusters: Array) -> Array:

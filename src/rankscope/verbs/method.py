@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from rankscope.errors import InputError
 from rankscope.inference import called
 from rankscope.inference.base import Correction, Interval, PairedTest
+from rankscope.metrics import parse
 from rankscope.verbs.conventions import one_of
 
 FEWEST = 6  # differing queries below which no test of signs can reach 5%
@@ -52,6 +54,14 @@ class Method:
     def level(self) -> float:
         """The level of the intervals."""
         return 1 - self.alpha
+
+    def check_margins(self, metrics: Sequence[str]) -> None:
+        """Refuse a margin for a metric that is not compared."""
+        unknown = (
+            [name for name in self.margin if name not in metrics] if isinstance(self.margin, Mapping) else []
+        )
+        if unknown:
+            raise InputError(f"margin of {unknown[0]}: it is not compared, there are {', '.join(metrics)}")
 
     def margin_of(self, metric: str) -> float | None:
         """The margin of a metric; None where there is none."""
@@ -108,12 +118,20 @@ def _margin(margin: Any) -> float | Mapping[str, float] | None:
     if margin is None:
         return None
     if isinstance(margin, Mapping):
-        return {str(metric): _positive(value) for metric, value in margin.items()}
+        return {_spelled(metric): _positive(value) for metric, value in margin.items()}
     return _positive(margin)
 
 
+def _spelled(metric: Any) -> str:
+    """The canonical spelling of a metric; other names stay, as scores may be of anything."""
+    try:
+        return str(parse(metric))
+    except InputError:
+        return str(metric)
+
+
 def _positive(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
         raise InputError(
             f"margin={value!r}: a margin is a difference above 0 that would not matter, like 0.01"
         )

@@ -8,28 +8,35 @@ from typing import Any
 
 from rankscope import __version__
 from rankscope.metrics import Metric
+from rankscope.verbs.distribution import distribution, first_relevant
 from rankscope.verbs.scores import RunScores, Scores, as_json
 
-MEAN_COLUMNS = ("run", "metric", "value", "queries", "undefined")
+MEAN_COLUMNS = ("run", "metric", "value", "queries", "undefined", "ci_lower", "ci_upper", "interval")
 QUERY_COLUMNS = ("run", "query_id", "metric", "value")
 
 
-def envelope(scores: Scores, per_query: bool = False) -> dict[str, Any]:
+def envelope(scores: Scores, per_query: bool = False, spread: bool = False) -> dict[str, Any]:
     """All of a result, with what it rests on; keys are added to it but never renamed."""
     return {
         "schema": "rankscope/evaluate/1",
         "rankscope": __version__,
         "conventions": dict(scores.conventions),
-        "inputs": [_input(source) for source in scores.inputs],
+        "inputs": [source_record(source) for source in scores.inputs],
         "data_health": scores.data_health,
         "results": list(means(scores)),
         "per_query": list(query_values(scores)) if per_query else [],
         **({"facts": list(facts(scores))} if per_query else {}),
+        **(
+            {"distribution": list(distribution(scores)), "first_relevant": list(first_relevant(scores))}
+            if spread
+            else {}
+        ),
         "warnings": [warned.as_dict() for warned in scores.warnings],
     }
 
 
-def _input(source: Any) -> dict[str, Any]:
+def source_record(source: Any) -> dict[str, Any]:
+    """A file that was read: its path, and the hash of what is in it."""
     path = source.path or ("-" if source.label == "standard input" else source.label)
     return {"path": path, "sha256": source.sha256() if source.sha256 else None}
 
@@ -37,6 +44,7 @@ def _input(source: Any) -> dict[str, Any]:
 def means(scores: Scores) -> Iterator[dict[str, Any]]:
     """One record a run and metric; ``undefined`` counts the queries left out, where there are any.
 
+    ``ci_lower`` and ``ci_upper`` are the ends of the interval, null where there is none, which ``interval_reason`` then explains.
     ``standard_error_of_ties`` is there where the orders of equal scores were sampled.
     """
     for mean in scores.board:
@@ -46,7 +54,12 @@ def means(scores: Scores) -> Iterator[dict[str, Any]]:
             "asked": mean.asked,
             "value": as_json(mean.value),
             "queries": mean.queries,
+            "ci_lower": as_json(mean.bounds.lower),
+            "ci_upper": as_json(mean.bounds.upper),
+            "interval": mean.bounds.method,
         }
+        if mean.bounds.reason:
+            record["interval_reason"] = mean.bounds.reason
         if mean.undefined:
             record["undefined"] = mean.undefined
         if mean.error is not None:

@@ -6,17 +6,20 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from rankscope.blocks import EMPTY, Block, Column, Heading, Note, Notes, Paragraph, Table, Value
+from rankscope.blocks import EMPTY, Block, Column, Heading, Note, Notes, Paragraph, Ranged, Table, Value
 from rankscope.metrics import Metric
+from rankscope.verbs import distribution
 from rankscope.verbs.health import Warned
+from rankscope.verbs.intervals import legend, without
 from rankscope.verbs.scores import Mean, Scores, as_json
 
+UNRANGED = "there is no room for the other intervals: a wider terminal shows them, --format csv has them"
 SHOWN = 2  # warnings of one kind that are shown in full
 TOO_MANY = 3  # notes of readers that are shown one by one
 
 
-def blocks_of(scores: Scores, per_query: bool = False) -> list[Block]:
-    """The answer, what to doubt about it, and the conventions it rests on."""
+def blocks_of(scores: Scores, per_query: bool = False, spread: bool = False) -> list[Block]:
+    """The answer, what to doubt about it, and the conventions it rests on; with ``spread`` the distribution of the values."""
     tables: list[Block] = [query_table(scores), EMPTY] if per_query else []
     doubts = warned(scores)
     return [
@@ -24,19 +27,21 @@ def blocks_of(scores: Scores, per_query: bool = False) -> list[Block]:
         board(scores),
         *(Paragraph(text, quiet=True) for text in counted(scores)),
         EMPTY,
+        *([*distribution.blocks_of(scores), EMPTY] if spread else []),
         *([Notes(tuple(doubts))] if doubts else []),
         Paragraph(conventions(scores), quiet=True),
     ]
 
 
-def paper_blocks(scores: Scores, per_query: bool = False) -> list[Block]:
+def paper_blocks(scores: Scores, per_query: bool = False, spread: bool = False) -> list[Block]:
     """What goes into a page: the tables, and in the small print the queries and conventions."""
     small = " · ".join([*counted(scores), conventions(scores)])
     tables: list[Block] = [board(scores)]
     if per_query:
         alone = f"{scores.runs[0].name}: " if len(scores.runs) == 1 else ""
         tables = [Heading(f"{alone}each query"), query_table(scores), Heading("all queries"), *tables]
-    return [*tables, Paragraph(small, quiet=True)]
+    more = distribution.blocks_of(scores) if spread else []
+    return [*tables, *more, Paragraph(small, quiet=True)]
 
 
 def board(scores: Scores) -> Table:
@@ -51,15 +56,20 @@ def board(scores: Scores) -> Table:
     rows: list[tuple[Value, ...]] = []
     for run in scores.runs:
         means = [numbers[run.name, metric] for metric in scores.metrics]
-        rows.append(
-            (run.name, *(as_json(mean.value) for mean in means), *([len(run.query_ids)] if varying else []))
-        )
+        rows.append((run.name, *map(_with_ends, means), *([len(run.query_ids)] if varying else [])))
     best = {
         (i, j)
         for j, metric in enumerate(scores.metrics, start=1)
-        for i in _best(metric, [row[j] for row in rows])
+        for i in _best(metric, [as_json(numbers[run.name, metric].value) for run in scores.runs])
     }
-    return Table(tuple(columns), tuple(rows), best=frozenset(best), turns=True)
+    return Table(
+        tuple(columns), tuple(rows), best=frozenset(best), turns=True, note=legend(scores), unranged=UNRANGED
+    )
+
+
+def _with_ends(mean: Mean) -> Value:
+    ends = mean.bounds
+    return Ranged(mean.value, ends.lower, ends.upper) if ends.known else as_json(mean.value)
 
 
 def _column(metric: Metric) -> Column:
@@ -124,6 +134,7 @@ def counted(scores: Scores) -> Iterator[str]:
         sampled = [mean.error for mean in scores.board if mean.metric == metric and mean.error]
         if sampled:
             yield f"{metric}: too many orders of equal scores to count, so they were sampled: standard error {max(sampled):.2g}"
+    yield from without(scores)
 
 
 def _left_out(metric: Metric, left: Sequence[Mean], runs: int) -> str:
@@ -139,13 +150,18 @@ def _left_out(metric: Metric, left: Sequence[Mean], runs: int) -> str:
 
 
 def warned(scores: Scores) -> list[Note]:
-    """The warnings, those of one kind together, no more than can be read."""
+    """The warnings of a result as notes."""
+    return grouped(scores.warnings)
+
+
+def grouped(warnings: Sequence[Warned]) -> list[Note]:
+    """Warnings as notes, those of one kind together, no more than can be read."""
     out = []
-    for code, group in groupby(sorted(scores.warnings, key=lambda w: w.code), key=lambda w: w.code):
+    for code, group in groupby(sorted(warnings, key=lambda w: w.code), key=lambda w: w.code):
         alike: list[Warned] = list(group)
         shown = alike if len(alike) <= SHOWN else alike[:1]
         rest = len(alike) - len(shown)
-        more = f" (and {rest:,} more runs like it; --format json lists all)" if rest else ""
+        more = f" (and {rest:,} more like it; --format json lists all)" if rest else ""
         out += [Note(w.message, "", code) for w in shown[:-1]]
         out.append(Note(shown[-1].message + more, shown[-1].hint, code))
     return out

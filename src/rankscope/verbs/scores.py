@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankscope.errors import InputError
+from rankscope.inference.base import Bounds
 from rankscope.lists import Array
 from rankscope.metrics import Metric, parse, parse_many
 from rankscope.verbs.health import Health, Warned
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from rankscope.verbs.evaluate import Evaluated
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,7 @@ class Mean:
     the metric has no value for them. ``asked`` is the metric as it was asked for. ``error`` is the
     standard error that comes from sampling the orders of tied documents, None where nothing was sampled.
     ``drawn`` counts the queries whose orders were too many to be tried, so that best and worst are the extremes of some.
+    ``bounds`` is the interval of the value over queries, made by ``ends`` when it is first looked at.
     """
 
     run: str
@@ -37,14 +41,21 @@ class Mean:
     undefined: int = 0
     error: float | None = None
     drawn: int = 0
+    ends: Callable[[], Bounds] | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """The interval of the value; without one its ends are NaN, and there is a reason."""
+        return Bounds.none("not asked for") if self.ends is None else self.ends()
 
 
 @dataclass(frozen=True, eq=False)
 class RunScores:
     """A run's values: ``values[metric]`` holds one number a query, NaN where undefined or not averaged.
 
-    ``errors[metric]`` holds standard errors, for metrics whose tied documents were sampled; ``facts`` what is
-    no number, like trec_eval's relstring, a string a query.
+    ``errors[metric]`` holds standard errors, for metrics whose tied documents were sampled; ``weights[metric]`` what each
+    query weighs in the mean, where that is not the same for all; ``facts`` what is no number, like trec_eval's relstring,
+    a string a query. ``first_relevant`` is the rank of each query's first document of grade 1 or more, 0 where there is none.
     """
 
     name: str
@@ -54,15 +65,18 @@ class RunScores:
     tag: str | None = None
     errors: Mapping[Metric, Array] = field(default_factory=dict)
     facts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    weights: Mapping[Metric, Array] = field(default_factory=dict)
+    first_relevant: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
     """What ``evaluate`` found.
 
-    ``scores["bm25", "nDCG@10"]`` is a number; with one run ``scores["nDCG@10"]`` is enough. ``means``
-    and ``per_query`` are Polars frames. ``conventions`` states what was assumed, ``data_health`` what
-    is odd about the data, ``warnings`` what that does to the numbers.
+    ``scores["bm25", "nDCG@10"]`` is a number; with one run ``scores["nDCG@10"]`` is enough, and ``bounds_of`` takes the same
+    to tell its interval. ``means``, ``per_query``, ``distribution`` and ``first_relevant`` are Polars frames. ``conventions`` states what was assumed, ``data_health`` what
+    is odd about the data, ``warnings`` what that does to the numbers. ``found`` holds the judged documents of each run, for
+    verbs that look below the values.
     """
 
     runs: Sequence[RunScores]
@@ -71,8 +85,25 @@ class Scores:
     warnings: Sequence[Warned]
     inputs: Sequence[Any] = field(default_factory=list)
     notes: Sequence[str] = field(default_factory=list)
+    found: Sequence[Evaluated] = ()
 
     def __getitem__(self, key: Any) -> float:
+        return self.mean_of(key).value
+
+    def bounds_of(self, key: Any) -> Bounds:
+        """The interval of a number, which is named as in ``scores[key]``.
+
+        >>> import rankscope as rs
+        >>> qrels = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
+        >>> run = {"q1": {"a": 1.0}, "q2": {"b": 2.0, "a": 1.0}, "q3": {"b": 2.0, "c": 1.0, "a": 0.5}}
+        >>> ends = rs.evaluate(qrels, run, "RR").bounds_of("RR")
+        >>> ends.method, ends.lower, ends.upper  # 0.61 ± 4.303 · 0.200, within 0 and 1
+        ('t', 0.0, 1.0)
+        """
+        return self.mean_of(key).bounds
+
+    def mean_of(self, key: Any) -> Mean:
+        """The entry of the board that is named as in ``scores[key]``. Raises KeyError where there is none."""
         run, metric = key if isinstance(key, tuple) else (None, key)
         names = [scored.name for scored in self.runs]
         if run is None:
@@ -85,14 +116,14 @@ class Scores:
             raise KeyError(f"no run is called {run!r}: there are {', '.join(names)}")
         for mean in self.board:
             if mean.run == run and metric in (mean.asked, str(mean.metric)):
-                return mean.value
+                return mean
         try:
             wanted = parse(metric)
         except InputError as error:
             raise KeyError(str(error)) from None
         for mean in self.board:
             if mean.run == run and wanted in (mean.metric, *(m for _, m in parse_many(mean.asked))):
-                return mean.value
+                return mean
         raise KeyError(f"{wanted} was not evaluated: there are {', '.join(str(m) for m in self.metrics)}")
 
     @cached_property
@@ -107,12 +138,47 @@ class Scores:
 
     @cached_property
     def means(self) -> pl.DataFrame:
-        """run, metric, value (null: undefined), queries: one row a number."""
+        """run, metric, value (null: undefined), queries, and the ends of the interval (null: none): one row a number."""
         import polars as pl
 
-        rows = [(m.run, str(m.metric), as_json(m.value), m.queries) for m in self.board]
+        rows = [
+            (
+                m.run,
+                str(m.metric),
+                as_json(m.value),
+                m.queries,
+                as_json(m.bounds.lower),
+                as_json(m.bounds.upper),
+            )
+            for m in self.board
+        ]
         schema = {"run": pl.String, "metric": pl.String, "value": pl.Float64, "queries": pl.Int64}
-        return pl.DataFrame(rows, schema=schema, orient="row")
+        ends = {"ci_lower": pl.Float64, "ci_upper": pl.Float64}
+        return pl.DataFrame(rows, schema={**schema, **ends}, orient="row")
+
+    @cached_property
+    def distribution(self) -> pl.DataFrame:
+        """run, metric, queries, min, q05, q25, median, q75, q95, max, zeros: how the queries' values are spread.
+
+        Quantiles lie between the two values around them, as numpy's; ``zeros`` counts values of exactly 0.
+        """
+        import polars as pl
+
+        from rankscope.verbs.distribution import QUANTILES, distribution
+
+        schema = {"run": pl.String, "metric": pl.String, "queries": pl.Int64}
+        quantiles = dict.fromkeys(QUANTILES, pl.Float64)
+        return pl.DataFrame(list(distribution(self)), schema={**schema, **quantiles, "zeros": pl.Int64})
+
+    @cached_property
+    def first_relevant(self) -> pl.DataFrame:
+        """run, rank (1 to 10, 11-100, 101+, none), queries: where rankings show their first document of grade 1 or more."""
+        import polars as pl
+
+        from rankscope.verbs.distribution import first_relevant
+
+        schema = {"run": pl.String, "rank": pl.String, "queries": pl.Int64}
+        return pl.DataFrame(list(first_relevant(self)), schema=schema)
 
     @cached_property
     def per_query(self) -> pl.DataFrame:

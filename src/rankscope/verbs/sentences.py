@@ -79,6 +79,8 @@ def _limits(c: Contrast) -> str:
         return "no query has a value for both."
     if c.few:
         return f"only {c.differing} of {c.queries:,} queries differ, and fewer than 6 cannot tell ({p_of(c.p_value_adjusted)})."
+    if c.significant and not c.agrees:
+        return f"{signed(c.difference)} in the mean, but {c.test} sees most differences go the other way ({p_of(c.p_value_adjusted)}{after(c)})."
     if c.method.looking:
         return f"{signed(c.difference)} ({_evidence(c)}); add queries and look again."
     found = c.detectable
