@@ -17,13 +17,18 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _PLACES = {
+    "advise": "rankscope.verbs.advise",
+    "Advice": "rankscope.verbs.advise",
     "evaluate": "rankscope.verbs.evaluate",
     "compare": "rankscope.verbs.compare",
     "Comparison": "rankscope.verbs.compare",
     "gate": "rankscope.verbs.gate",
     "Gate": "rankscope.verbs.gate",
+    "check": "rankscope.verbs.check",
+    "Checked": "rankscope.verbs.check",
     "power": "rankscope.verbs.planning",
     "Plan": "rankscope.verbs.planning",
+    "explain": "rankscope.verbs.explain",
     "ties": "rankscope.verbs.ties",
     "reconcile": "rankscope.verbs.reconcile",
     "Scores": "rankscope.verbs.scores",
@@ -55,6 +60,10 @@ if TYPE_CHECKING:
     from rankscope.metrics import parse as parse
     from rankscope.tables import Qrels as Qrels
     from rankscope.tables import Run as Run
+    from rankscope.verbs.check import Checked as Checked
+    from rankscope.verbs.check import check as check
+    from rankscope.verbs.advise import Advice as Advice
+    from rankscope.verbs.advise import advise as advise
     from rankscope.verbs.compare import Comparison as Comparison
     from rankscope.verbs.compare import compare as compare
     from rankscope.verbs.evaluate import evaluate as evaluate
@@ -62,6 +71,7 @@ if TYPE_CHECKING:
     from rankscope.verbs.gate import gate as gate
     from rankscope.verbs.planning import Plan as Plan
     from rankscope.verbs.planning import power as power
+    from rankscope.verbs.explain import explain as explain
     from rankscope.verbs.reconcile import reconcile as reconcile
     from rankscope.verbs.scores import Scores as Scores
     from rankscope.verbs.ties import ties as ties

@@ -11,7 +11,20 @@ import click
 from rankscope import __version__
 from rankscope.cli import ReaderGoneError
 
-COMMANDS = ("evaluate", "compare", "gate", "power", "ties", "reconcile", "metrics", "demo", "completion")
+COMMANDS = (
+    "evaluate",
+    "compare",
+    "explain",
+    "gate",
+    "check",
+    "power",
+    "ties",
+    "reconcile",
+    "advise",
+    "metrics",
+    "demo",
+    "completion",
+)
 
 
 class Lazy(click.Group):
@@ -60,6 +73,7 @@ def app(ctx: click.Context) -> None:
       rankscope evaluate qrels.txt my.run              score one ranking
       rankscope evaluate qrels.txt a.run b.run -m nDCG@10 -m RR
       rankscope gate qrels.txt main.run branch.run     pass or fail a change
+      rankscope check qrels.txt my.run                 what is odd about the data
       rankscope power qrels.txt a.run b.run            queries it takes
       rankscope ties qrels.txt my.run                  how far ties move it
       rankscope reconcile qrels.txt my.run -m nDCG@10  what other tools print

@@ -127,6 +127,13 @@ _POLICIES: tuple[Wrapper, ...] = (
 )
 
 
+def one_metric(metrics: tuple[str, ...], usual: str) -> str:
+    """The one metric that was named, or the usual one."""
+    if len(metrics) > 1:
+        raise InputError(f"there are {len(metrics)} metrics: name one, like -m {metrics[0]}")
+    return metrics[0] if metrics else usual
+
+
 def named(qrels: str | None, runs: tuple[str, ...], usage: str) -> list[tuple[str | None, str]]:
     """The runs, each with the name given to it; an error where there is nothing to score or standard input is read twice."""
     if qrels is None or not runs:

@@ -1,0 +1,256 @@
+"""Explanations add up, for every metric; and say what happened."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import combinations
+from math import log2
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rankscope as rs
+from rankscope.errors import DataError, InputError
+from rankscope.lists import Judged
+from rankscope.metrics import CATALOGUE, Metric, parse
+from rankscope.testing import Case, variants
+from rankscope.testing.cases import accepted, judged, made_up, top_grade
+from rankscope.verbs.difference import Difference, difference
+from rankscope.verbs.explain import Sourced, explain
+from rankscope.verbs.explained import envelope, moved_in_words, records
+from rankscope.verbs.explanation import Explanation, explanation
+from rankscope.verbs.inputs import Policy, clean, judge, read_any
+from rankscope.verbs.ranking import Ranking, ranking_of
+
+CLASSES = [cls for cls in dict.fromkeys(CATALOGUE.values()) if cls.__module__.startswith("rankscope.")]
+every_class = pytest.mark.parametrize("cls", CLASSES, ids=[cls.__name__ for cls in CLASSES])
+
+
+def ranking(case: Case, shuffled: int | None = None) -> Ranking:
+    docs = [f"d{i}" for i in range(len(case.ranking))]
+    grades = {doc: g for doc, g in zip(docs, case.ranking, strict=True) if g is not None}
+    grades |= {f"m{i}": g for i, g in enumerate(case.missing)}
+    return Ranking("q", tuple(docs), grades)
+
+
+def alone(case: Case, metric: Metric) -> Judged:
+    found = judged((case,))
+    return found if metric.needs & {"aspects", "subtopics"} else replace(found, aspects=None)
+
+
+def explained(case: Case, metric: Metric) -> Explanation:
+    return explanation("run", metric, alone(case, metric), ranking(case))
+
+
+def close(parts: float, whole: float) -> bool:
+    return abs(parts - whole) <= 1e-12 * max(1.0, abs(whole))
+
+
+@every_class
+def test_what_the_rows_add_is_the_value(cls: type[Metric]) -> None:
+    for metric in variants(cls):
+        cases = made_up(25, 5, top_grade(metric))
+        for case, fine in zip(cases, accepted(metric, cases), strict=True):
+            if not fine:
+                continue
+            found = explained(case, metric)
+            if math.isnan(found.value):
+                continue
+            rows = list(records(rs_explained(found)))
+            assert close(math.fsum(row["adds"] for row in rows), found.value), (metric, case)
+            for p in found.positions:
+                if p.factors and found.worth:
+                    product = math.prod(p.factors.values()) / found.worth
+                    assert close(product, p.adds), (metric, case, p)
+
+
+def rs_explained(found: Explanation | Difference) -> Any:
+    from rankscope.verbs.explain import Explained
+
+    return Explained(found, {})
+
+
+@every_class
+def test_what_documents_add_is_the_difference(cls: type[Metric]) -> None:
+    rng = np.random.default_rng(3)
+    for metric in variants(cls)[:12]:
+        cases = [c for c in made_up(25, 6, top_grade(metric)) if not any(c.tied)]
+        for case in cases:
+            order = rng.permutation(len(case.ranking))
+            cut = int(rng.integers(0, len(case.ranking) + 1))
+            other = Case(
+                tuple(case.ranking[i] for i in order[:cut]),
+                tuple(
+                    [*case.missing, *(case.ranking[i] for i in order[cut:] if case.ranking[i] is not None)]
+                ),  # type: ignore[arg-type]
+            )
+            if not all(accepted(metric, [case, other])):
+                continue
+            before = explained(case, metric)
+            named = ranking(case)
+            again = Ranking("q", tuple(f"d{i}" for i in order[:cut].tolist()), named.grades)
+            after = explanation("other", metric, alone(other, metric), again)
+            if math.isnan(before.value) or math.isnan(after.value):
+                continue
+            found = difference(before, after)
+            whole = math.fsum([*(m.adds for m in found.moved), *(r.adds for r in found.rest)])
+            assert close(whole, after.value - before.value), (metric, case, other)
+
+
+@pytest.mark.parametrize(
+    "name", ["nDCG@3", "AP", "RR", "P@2", "RBP", "ERR(max_grade=4)@5", "Bpref", "nDCG(gain=exponential)"]
+)
+def test_no_swap_gains_more_than_the_one_named(name: str) -> None:
+    metric = parse(name)
+    tried = 0
+    for case in made_up(40, 8, 4.0):
+        if any(case.tied) or not 2 <= len(case.ranking) <= 10:
+            continue
+        found = explained(case, metric)
+        gains = [0.0]
+        for i, j in combinations(range(len(case.ranking)), 2):
+            other = list(case.ranking)
+            other[i], other[j] = other[j], other[i]
+            gains.append(explained(case.ranked(other), metric).value - found.value)
+        best = max(gains)
+        assert (found.swap.gain if found.swap else 0.0) == pytest.approx(best, abs=1e-12), (name, case)
+        tried += best > 0
+    assert tried > 2
+
+
+def test_worked() -> None:
+    qrels = {"q": {"a": 2, "b": 1, "c": 0, "e": 1}}
+    found = explain(qrels, {"q": {"c": 9.0, "x": 8.0, "a": 7.0, "b": 6.0}}, "nDCG@3", query="q").found
+    assert isinstance(found, Explanation)
+    worth = 2 / log2(2) + 1 / log2(3) + 1 / log2(4)
+    assert found.worth == pytest.approx(worth)
+    assert [p.grade for p in found.positions] == [0, None, 2]
+    assert [p.adds for p in found.positions] == pytest.approx([0, 0, 2 / log2(4) / worth])
+    assert [p.ideal_grade for p in found.positions] == [2, 1, 1]
+    assert [p.lost for p in found.positions] == pytest.approx(
+        [2 / log2(2) / worth, 1 / log2(3) / worth, (1 - 2) / log2(4) / worth]
+    )
+    assert found.costliest is not None
+    assert found.costliest.rank == 1
+    assert found.swap is not None
+    assert (found.swap.upper, found.swap.lower) == (1, 3)
+    assert found.swap.gain == pytest.approx(2 * (1 - 1 / 2) / worth)
+    # x graded 2: the ideal is 2 2 1, x and a stand at 2 and 3
+    assert found.unjudged == (1, pytest.approx((2 / log2(3) + 2 / log2(4)) / (2 + 2 / log2(3) + 1 / log2(4))))
+
+
+def test_a_difference_in_words() -> None:
+    qrels = {"q": {"a": 1, "b": 1}}
+    before = {"q": {f"x{i}": 20.0 - i for i in range(5)} | {"a": 1.0}}
+    after = {"q": {"a": 9.0, "x1": 8.0, "b": 7.0}}
+    found = explain(qrels, [before, after], "RR", query="q").found
+    assert isinstance(found, Difference)
+    assert found.value == pytest.approx(1 - 1 / 6)
+    assert moved_in_words(found.carrying[0]) == "a rose from 6 to 1: +0.833"
+    moves = {m.doc_id: m.move for m in found.moved}
+    assert moves["b"] == "entered"
+    assert moves["x0"] == "left"
+    assert moves["x1"] == "stayed"
+
+
+def test_another_worth_has_a_row_of_its_own() -> None:
+    qrels = {"q": {"a": 1, "b": 1}}
+    found = explain(
+        qrels, [{"q": {"a": 2.0, "x": 1.0}}, {"q": {"a": 3.0, "b": 2.0, "x": 1.0}}], "SetP", query="q"
+    ).found
+    assert isinstance(found, Difference)
+    assert found.value == pytest.approx(2 / 3 - 1 / 2)
+    assert {m.doc_id: m.adds for m in found.moved if m.adds} == pytest.approx({"b": 1 / 2})
+    assert [r.what for r in found.rest] == ["the query is worth another amount"]
+    assert found.rest[0].adds == pytest.approx(2 / 3 - 1)
+
+
+@pytest.mark.parametrize("ties", ["trec", "docid", "input", "rank"])
+def test_ids_stand_where_the_engine_ranks_them(ties: str) -> None:
+    rng = np.random.default_rng(1)
+    for form in ("dict", "table"):
+        if form == "dict" and ties == "rank":
+            continue
+        for _ in range(20):
+            docs = [f"d{i}é" if i % 3 else f"D{i}" for i in rng.permutation(12).tolist()]
+            scores = {doc: float(rng.integers(4)) for doc in docs}
+            graded = {doc: float(rng.integers(3)) for doc in docs[::2]}
+            run: Any = {"q": scores}
+            if form == "table":
+                import polars as pl
+
+                run = pl.DataFrame(
+                    {
+                        "query_id": ["q"] * 12,
+                        "doc_id": docs,
+                        "rank": (rng.permutation(12) + 1).tolist(),
+                        "score": list(scores.values()),
+                    }
+                )
+            cleaned, grades = (
+                clean(read_any("run", run), Policy(), "run"),
+                clean(read_any("qrels", {"q": graded}), Policy(), "qrels"),
+            )
+            from rankscope.engines.base import Order
+
+            found, _ = judge(cleaned, grades, Order(ties), "run")  # type: ignore[arg-type]
+            ids = ranking_of(cleaned, grades, "q", ties).doc_ids
+            count = int(found.found[0])
+            assert [graded[ids[rank - 1]] for rank in found.rank[:count].tolist()] == found.grade[
+                :count
+            ].tolist()
+
+
+def test_over_all_queries_the_ranks_add_up(shared_data: Callable[[str], Path]) -> None:
+    folder = shared_data("trec_covid")
+    runs = [folder / "round1" / "runs" / f"{name}.gz" for name in ("run1", "crowd1")]
+    for metric in ("nDCG@10", "AP", "RR", "Bpref", "P@5", "SetF", "RBP"):
+        found = explain(str(folder / "qrels.txt"), [str(run) for run in runs], metric)
+        assert isinstance(found, Sourced)
+        both = rs.evaluate(str(folder / "qrels.txt"), [str(run) for run in runs], metric)
+        whole = both["crowd1", metric] - both["run1", metric]
+        assert found.value == pytest.approx(whole, abs=1e-12)
+        assert math.fsum([*(b.adds for b in found.bands), found.rest]) == pytest.approx(whole, abs=1e-12)
+        assert math.fsum(d for _, d in found.by_query) / 30 == pytest.approx(whole, abs=1e-12)
+
+
+def test_weighted_queries_add_up() -> None:
+    qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(6)}
+    one = {query: {"a": 2.0, "x": 1.0} for query in qrels}
+    two = {query: {"x": 2.0, "b": 1.0} if i % 2 else {"a": 2.0, "b": 1.0} for i, query in enumerate(qrels)}
+    weights = {query: i + 1.0 for i, query in enumerate(qrels)}
+    found = explain(qrels, [one, two], "AP", weights=weights)
+    assert isinstance(found, Sourced)
+    a, b = (rs.evaluate(qrels, run, "AP", weights=weights)["AP"] for run in (one, two))
+    assert math.fsum([*(band.adds for band in found.bands), found.rest]) == pytest.approx(b - a, abs=1e-12)
+
+
+def test_json() -> None:
+    qrels = {"q": {"a": 2, "b": 1}}
+    out = envelope(explain(qrels, {"q": {"x": 3.0, "a": 2.0}}, "nDCG@10", query="q"))
+    assert {"rank", "doc_id", "grade", "factors", "adds"} <= set(out["rows"][0])
+    assert math.fsum(row["adds"] for row in out["rows"]) == pytest.approx(out["value"], abs=1e-12)
+    two = envelope(explain(qrels, [{"q": {"x": 3.0}}, {"q": {"a": 2.0}}], "nDCG@10", query="q"))
+    assert math.fsum(row["adds"] for row in two["rows"]) == pytest.approx(two["value"], abs=1e-12)
+
+
+def test_bad_input() -> None:
+    qrels, run = {"q1": {"a": 1}}, {"q1": {"a": 1.0}}
+    with pytest.raises(InputError, match="neither judged nor in the run; did you mean q1"):
+        explain(qrels, run, "RR", query="q11")
+    with pytest.raises(InputError, match="3 runs"):
+        explain(qrels, [run, run, run], "RR", query="q1")
+    with pytest.raises(InputError, match="one order"):
+        explain(qrels, run, "RR", query="q1", ties="expected")
+    with pytest.raises(InputError, match="name a query"):
+        explain(qrels, run, "RR")
+    with pytest.raises(DataError, match="has no value"):
+        explain(qrels, run, "AUC", query="q1")
+    with pytest.raises(DataError, match="not judged"):
+        explain(qrels, {"q1": {"a": 1.0}, "q2": {"a": 1.0}}, "RR", query="q2")
+    with pytest.raises(InputError, match="no mean over queries"):
+        explain(qrels, [run, run], "NumRel")
