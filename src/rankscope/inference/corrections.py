@@ -49,7 +49,7 @@ class holm(_OfP):
 
     source = "Holm, A simple sequentially rejective multiple test procedure, 1979"
     best_for = "any family of comparisons; no assumption beside valid p-values"
-    measured = "family-wise error on real scores, 10 systems, 45 pairs: 4.3, 4.1, 3.5 % at 50 queries (AP, P@10, RR); 0.8, 0.9 % among near variants"
+    measured = "errs in 3.3 to 4.3 % of families at alpha = 5 % (10 systems, 50 queries of TREC scores), in 1 % among near variants"
 
     def _unclipped(self, p: Array) -> Array:
         return np.maximum.accumulate(p * np.arange(len(p), 0, -1))
