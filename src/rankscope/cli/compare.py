@@ -256,6 +256,6 @@ def _written(found: Comparison, form: str, details: bool, out: str | None) -> It
     return output.Answer(
         blocks=compared.blocks_of(found, details) if form == "table" else (),
         envelope=contrast_records.envelope(found) if form == "json" else {},
-        columns=contrast_records.COLUMNS,
-        records=contrast_records.records(found.contrasts),
+        columns=contrast_records.columns_of(found),
+        records=contrast_records.all_records(found),
     ).written(form, out)

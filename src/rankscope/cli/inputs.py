@@ -138,7 +138,8 @@ def named(qrels: str | None, runs: tuple[str, ...], usage: str) -> list[tuple[st
     """The runs, each with the name given to it; an error where there is nothing to score or standard input is read twice."""
     if qrels is None or not runs:
         what = "no run was given" if qrels else "no qrels and no run were given"
-        like = usage.replace("QRELS RUN...", "qrels.txt my.run").replace("QRELS RUN", "qrels.txt my.run")
+        like = usage.replace("RUN RUN...", "a.run b.run").replace("RUN...", "my.run").replace("RUN", "my.run")
+        like = like.replace("QRELS", "qrels.txt")
         raise InputError(f"{what}: {usage}, like {like} (rankscope demo makes an example)")
     found = _names(runs)
     _stdin_once([qrels, *(path for _, path in found)])
@@ -172,7 +173,19 @@ def named_scores(paths: list[str]) -> Any:
     _stdin_once([path for _, path in found])
     if len(found) == 1:
         return found[0][1]
-    return {name or Path(path).name.split(".")[0]: path for name, path in found}
+    # the shortest of each file's names that no other file has
+    choices = [(name or Path(path).name.split(".")[0], name or Path(path).name, path) for name, path in found]
+    out: dict[str, str] = {}
+    for choice in choices:
+        others = [other for other in choices if other is not choice]
+        free = (n for level, n in enumerate(choice) if all(other[level] != n for other in others))
+        name = next(free, choice[-1])
+        if name in out:
+            raise InputError(
+                f"{choice[-1]} is given twice; leave one out, or give each a name, like a={choice[-1]}"
+            )
+        out[name] = choice[-1]
+    return out
 
 
 def _names(runs: tuple[str, ...], again: bool = False) -> list[tuple[str | None, str]]:

@@ -16,6 +16,8 @@ DECLARE = {
     Correction: ("corrections", "max_t", "anova"),
 }
 
+USUAL = {Interval: "t", PairedTest: "t", Correction: "holm"}
+
 T = TypeVar("T", bound=Declared)
 
 
@@ -36,7 +38,7 @@ def called(kind: type[T], said: Any, seed: int | None = None) -> T:
     elif isinstance(said, str):
         found = parse_all(kind, said)[0]
     else:
-        raise InputError(f"{kind.kind}={said!r}: give the name of one, like {next(iter(kind.catalogue))!r}")
+        raise InputError(f"{kind.kind}={said!r}: give the name of one, like {USUAL[kind]!r}")
     if seed and "seed" in parameters(type(found)) and getattr(found, "seed", seed) == 0:
         found = found.having(seed=seed)
     return found

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rankscope.errors import InputError
+from rankscope.errors import DataError, InputError
 from rankscope.verbs.contrast import Contrast
 from rankscope.verbs.families import TopGroup, baseline_of, contrasts_of, pairs_of, top_group
-from rankscope.verbs.fields import Given, given_fields
+from rankscope.verbs.fields import given_fields
 from rankscope.verbs.flags import flags_of
+from rankscope.verbs.given import Given
 from rankscope.verbs.health import Warned
 from rankscope.verbs.measured import Measured
 from rankscope.verbs.method import Method, method_of
@@ -165,11 +166,15 @@ def compare(  # noqa: PLR0913 - the options of the command line, each with its d
     )
     method.check_margins([measured.name for measured in given.fields])
     names = given.fields[0].systems
+    if all_pairs and baseline is not None:
+        raise InputError("all_pairs compares every run with every other: leave out the baseline, or all_pairs")
     chosen = baseline_of(baseline, names)
     pairs = pairs_of(names, chosen, all_pairs)
     parts = None if slices is None else sliced(slices, given.fields, pairs, method)
     given, priced = _priced(given, costs, limits, chosen)
     contrasts = contrasts_of(given.fields, pairs, method)
+    if not any(c.queries for c in contrasts):
+        raise DataError("no query has a value for two of the runs: they are of different queries")
     return Comparison(given, contrasts, method, chosen, all_pairs, parts, priced, _tried(tried), primary is not None)
 # fmt: on
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from rankscope.blocks import Column, Table, Value
 from rankscope.verbs.contrast import CLEAR, Contrast
 from rankscope.verbs.measured import Measured
-from rankscope.verbs.sentences import SPELLED, ends, number, p_plain, signed
+from rankscope.verbs.sentences import SPELLED, ends, number, p_plain, percent, signed
 
 if TYPE_CHECKING:
     from rankscope.verbs.compare import Comparison
@@ -23,6 +25,10 @@ def run_table(found: Comparison, field: Measured) -> Table:
     """Runs as rows, the best first: the value, the difference from the baseline, its interval, p-values, counts of queries."""
     contrasts = {c.run: c for c in found.of(field.name)}
     layout = Layout.of(found)
+    if layout.flips:
+        p_values = np.array([c.sign_flip for c in contrasts.values()])
+        corrected = found.method.correction.adjusted(p_values).tolist()
+        layout = replace(layout, flipped=dict(zip(contrasts, corrected, strict=True)))
     columns = [Column("run"), Column("value", "value"), *layout.columns()]
     rows: list[tuple[Value, ...]] = []
     for system in in_order_of_merit(field):
@@ -65,12 +71,15 @@ class Layout:
     counts: bool = True
     detects: bool = False
     turned: bool = False
+    flipped: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, found: Comparison) -> Layout:
         """Few runs get the sign-flip test, as sentences tell what their queries could show; many get that in the table."""
         pairs, few = len(found.of(found.primary)), len(found.systems) <= SPELLED + 1
-        usual = found.method.test is None or str(found.method.test) == "t"
+        usual = (
+            found.method.test is None or str(found.method.test) == "t"
+        ) and not found.method.correction.joint
         level = found.method.level
         if found.all_pairs:
             return cls(level, counts=pairs > ROOM, detects=pairs <= ROOM, turned=True)
@@ -80,7 +89,7 @@ class Layout:
         """The columns of a contrast."""
         return (
             Column("change", "value"),
-            Column(f"{self.level:.0%} interval", "value"),
+            Column(f"{percent(self.level)} interval", "value"),
             Column("p", "value"),
             *([Column("flip p", "value")] if self.flips else []),
             *([Column("W/L/T", "value")] if self.counts else []),
@@ -90,14 +99,14 @@ class Layout:
     def cells(self, c: Contrast) -> tuple[Value, ...]:
         """A contrast under these columns."""
         turned = self.turned and _behind(c)
-        bounds = c.adjusted if c.comparisons > 1 else c.bounds
+        bounds = c.adjusted
         won, lost = (c.losses, c.wins) if turned else (c.wins, c.losses)
         unclear = c.verdict not in CLEAR and c.verdict != "same"
         return (
             f"{signed(-c.difference if turned else c.difference)} {'*' if c.verdict in CLEAR else ' '}",
             ends(bounds, turned, ", ") if bounds.known else None,
             p_plain(c.p_value_adjusted),
-            *([p_plain(c.sign_flip)] if self.flips else []),
+            *([p_plain(self.flipped.get(c.run, math.nan))] if self.flips else []),
             *([f"{won:,}/{lost:,}/{c.ties:,}"] if self.counts else []),
             *([number(c.detectable.difference) if unclear else ""] if self.detects else []),
         )
@@ -105,11 +114,11 @@ class Layout:
     def legend(self) -> Iterator[str]:
         """What the columns mean that do not say it themselves."""
         if self.flips:
-            yield "flip p: Fisher's sign-flip test, not corrected"
+            yield "flip p: Fisher's sign-flip test, corrected alike"
         if self.counts:
             yield "W/L/T: queries better, worse, same"
         if self.detects:
-            yield "detects: what so many queries would show with 80% power"
+            yield "detects: what so many queries would show with 80% power, in one comparison"
 
 
 def _behind(c: Contrast) -> bool:
@@ -145,7 +154,7 @@ def effects_table(found: Comparison, field: Measured) -> Table:
         Column("run"),
         Column("against"),
         Column("relative", "value"),
-        Column(f"{found.method.level:.0%} interval", "value"),
+        Column(f"{percent(found.method.level)} interval", "value"),
         Column("in sd", "value"),
         Column("P(better)", "value"),
         Column("carried by", "value"),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rankscope.blocks import EMPTY, Block, Heading, Notes, Paragraph, Table
+from rankscope.blocks import EMPTY, Block, Heading, Notes, Paragraph
 from rankscope.verbs.compare_tables import (
     ROOM,
     Layout,
@@ -16,13 +17,14 @@ from rankscope.verbs.compare_tables import (
     slice_table,
 )
 from rankscope.verbs.contrast import Contrast
-from rankscope.verbs.families import separated
+from rankscope.verbs.families import anova_of, separated
 from rankscope.verbs.measured import Measured
 from rankscope.verbs.scoreboard import conventions as conventions_of
 from rankscope.verbs.scoreboard import grouped
 from rankscope.verbs.sentences import (
     group_in_words,
     p_of,
+    percent,
     sentences,
     title,
 )
@@ -73,25 +75,26 @@ def _title(found: Comparison, field: Measured) -> str:
 
 def paper_blocks(found: Comparison) -> list[Block]:
     """What goes into a page: runs and metrics, significance marks, and what the marks mean."""
-    table = pair_table(found, found.fields[0], all_of_them=True) if found.all_pairs else board(found)
-    note = _marks(found) if found.all_pairs else _marks_of_board(found)
-    groups = [Paragraph(group_in_words(group)) for group in found.groups]
-    return [
-        Table(table.columns, table.rows, table.labels, note=note),
-        *groups,
-        Paragraph(" · ".join(_small_print(found)), quiet=True),
-    ]
+    blocks: list[Block] = []
+    if found.all_pairs:
+        for field in found.fields:
+            table = pair_table(found, field, all_of_them=True)
+            blocks += [Heading(_title(found, field)), replace(table, note=_marks(found))]
+    else:
+        blocks.append(replace(board(found), note=_marks_of_board(found)))
+    blocks += [Paragraph(group_in_words(group)) for group in found.groups]
+    return [*blocks, Paragraph(" · ".join(_small_print(found)), quiet=True)]
 
 
 def _marks(found: Comparison) -> str:
     from_what = "" if found.all_pairs else f" from {found.baseline}"
-    said = f"* different{from_what} at {found.method.alpha:.0%} ({how(found)})"
+    said = f"* different{from_what} at {percent(found.method.alpha)} ({how(found)})"
     return " · ".join([said, *Layout.of(found).legend()])
 
 
 def _marks_of_board(found: Comparison) -> str:
     return (
-        f"* better, † worse than {found.baseline} at {found.method.alpha:.0%}: {how(found)}; "
+        f"* better, † worse than {found.baseline} at {percent(found.method.alpha)}: {how(found)}; "
         f"{len(found.fields[0].query_ids):,} queries"
     )
 
@@ -120,6 +123,13 @@ def _lines(found: Comparison) -> Iterator[str]:
     if found.all_pairs and len(found.systems) > 2:
         told = ", ".join(f"{m} {separated(found.of(m)):.0%}" for m in found.metrics)
         yield f"pairs told apart with these queries (discriminative power): {told}"
+    if "tukey" in str(found.method.correction):
+        for field in found.fields:
+            anova = anova_of(field)
+            if anova is not None:
+                yield (
+                    f"two-way ANOVA of {field.name}: F({anova.freedom[0]:,}, {anova.freedom[1]:,}) = {anova.F:.4f}, {p_of(anova.p_value)}"
+                )
     for system, r in found.given.replicates.get(found.primary, {}).items():
         yield (
             f"{system}: mean of {r.runs} runs; the variance of {found.primary} is {r.between_queries:.4f} between queries and "
@@ -168,6 +178,6 @@ def _small_print(found: Comparison) -> Iterator[str]:
     if found.method.test is not None:
         yield f"{found.method.test} tests that {found.method.test.hypothesis}"
     if found.method.correction.joint and found.method.correction.measured:
-        yield found.method.correction.measured
+        yield f"{title(str(found.method.correction))} {found.method.correction.measured}"
     if found.scores is not None:
         yield conventions_of(found.scores)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from rankscope.inference.base import Bounds, PairedTest
+from rankscope.inference.base import CLOSE, Bounds, PairedTest
 from rankscope.inference.intervals import t as t_interval
 from rankscope.verbs.measured import Measured, Paired
 from rankscope.verbs.method import FEWEST, POWER, Method
@@ -44,8 +44,12 @@ class Contrast:
     p_value_adjusted: float = math.nan
     adjusted: Bounds = field(default_factory=lambda: Bounds.none("not corrected yet"))
     comparisons: int = 1
-    flips: float | None = None
     direction: int = 0
+
+    def __repr__(self) -> str:
+        from rankscope.verbs.sentences import sentence
+
+        return sentence(self)
 
     @property
     def metric(self) -> str:
@@ -106,12 +110,17 @@ class Contrast:
             if not self.measured.sign:
                 return "different"
             return "better" if self.improved else "worse"
-        enough = self.queries >= FEWEST and not self.paired.sample.constant
-        if enough and self.equivalence is not None and self.equivalence.p_value <= self.method.alpha:
+        if self.queries < FEWEST:
+            return "cannot tell"
+        level = self.method.alpha / self.tests  # Bonferroni's, whatever corrects the differences
+        if self.equivalence is not None and self.equivalence.p_value <= level:
             return "equivalent"
-        if enough and self.not_worse is not None and self.not_worse <= self.method.alpha:
-            return "not worse"
-        return "cannot tell"
+        return "not worse" if self.not_worse is not None and self.not_worse <= level else "cannot tell"
+
+    @property
+    def tests(self) -> int:
+        """By how many comparisons the level is divided where a margin is tested."""
+        return 1 if str(self.method.correction) == "none" else self.comparisons
 
     @property
     def significant(self) -> bool:
@@ -121,7 +130,9 @@ class Contrast:
     @property
     def agrees(self) -> bool:
         """Whether the test sees the differences go the way that the mean does."""
-        return self.direction != 0 and self.direction == np.sign(self.difference)
+        largest = float(np.abs(self.paired.sample.values).max(initial=0.0))
+        rounding = abs(self.difference) <= CLOSE * largest
+        return not rounding and self.direction == np.sign(self.difference)
 
     @property
     def few(self) -> bool:
@@ -131,9 +142,12 @@ class Contrast:
     @property
     def smallest(self) -> float:
         """The smallest p-value that the test could have given on so many differing queries."""
-        exact = 2.0 ** (1 - self.differing)
-        if self.test.startswith("permutation") and self.differing > 40:
+        drawn = self.test.startswith("bootstrap") or (
+            self.test.startswith("permutation") and self.differing > 40
+        )
+        if drawn:
             return 1 / (getattr(self.method.test, "rounds", 100_000) + 1)
+        exact = 2.0 ** (1 - self.differing)
         return exact if self.test.startswith(("permutation", "sign", "wilcoxon")) else 0.0
 
     @property
@@ -147,8 +161,6 @@ class Contrast:
     @cached_property
     def sign_flip(self) -> float:
         """Fisher's sign-flip p-value, exact up to 40 differing queries."""
-        if self.flips is not None:
-            return self.flips
         from rankscope.inference.permutation import permutation
 
         return permutation(seed=self.method.seed).p_value(self.paired.swapped)

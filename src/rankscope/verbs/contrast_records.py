@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rankscope import __version__
 from rankscope.inference.base import Bounds
 from rankscope.verbs.contrast import Contrast
-from rankscope.verbs.families import separated
+from rankscope.verbs.families import anova_of, separated
 from rankscope.verbs.records import source_record
 from rankscope.verbs.sentences import sentences
 
@@ -24,6 +24,35 @@ COLUMNS = (
     "relative_ci_upper", "standardised_effect", "probability_of_superiority", "detectable_difference", "detectable_lower",
     "detectable_upper", "queries_needed", "queries_that_carry_it", "share_that_carries_it",
 )  # fmt: skip
+
+
+WITH_MARGIN = (
+    "margin", "equivalence_p_value", "equivalence_ci_lower", "equivalence_ci_upper", "noninferiority_p_value",
+)  # fmt: skip
+WITH_BAYES = ("chance_better", "chance_worse", "chance_practically_equal")
+WITH_SLICES = ("attribute", "slice")
+
+
+def columns_of(found: Comparison) -> tuple[str, ...]:
+    """The columns of all records of a comparison."""
+    return (
+        *(WITH_SLICES if found.slices is not None else ()),
+        *COLUMNS,
+        *(WITH_MARGIN if found.method.margin is not None else ()),
+        *(WITH_BAYES if found.method.bayes else ()),
+    )
+
+
+def all_records(found: Comparison) -> Iterator[dict[str, Any]]:
+    """Every contrast, those of slices after the others, with the attribute and slice they are of."""
+    yield from records(found.contrasts)
+    yield from _slices(found)
+
+
+def _slices(found: Comparison) -> Iterator[dict[str, Any]]:
+    parts = found.slices.contrasts if found.slices is not None else []
+    for part, record in zip(parts, records([part.contrast for part in parts]), strict=True):
+        yield {"attribute": part.attribute, "slice": part.name, **record}
 
 
 def records(contrasts: Sequence[Contrast]) -> Iterator[dict[str, Any]]:
@@ -46,7 +75,7 @@ def records(contrasts: Sequence[Contrast]) -> Iterator[dict[str, Any]]:
             "test": c.test,
             "correction": str(c.method.correction),
             "comparisons": c.comparisons,
-            "sign_flip_p_value": plain(c.sign_flip) if beside or c.flips is not None else None,
+            "sign_flip_p_value": plain(c.sign_flip) if beside else None,
             "wins": c.wins,
             "losses": c.losses,
             "ties": c.ties,
@@ -102,7 +131,9 @@ def envelope(found: Comparison) -> dict[str, Any]:
         "rankscope": __version__,
         "verdict": list(sentences(found)),
         "conventions": {**(scores.conventions if scores is not None else {}), **conventions(found)},
-        "inputs": [source_record(source) for source in scores.inputs] if scores is not None else [],
+        "inputs": [source_record(source) for source in scores.inputs]
+        if scores is not None
+        else [dict(part) for part in found.given.inputs],
         "data_health": scores.data_health if scores is not None else {},
         "results": list(records(found.contrasts)),
         "means": list(means(found)),
@@ -113,20 +144,22 @@ def envelope(found: Comparison) -> dict[str, Any]:
     }
     if found.all_pairs:
         out["discriminative_power"] = {m: plain(separated(found.of(m))) for m in found.metrics}
+        out["anova"] = list(_anovas(found))
     if found.slices is not None:
-        out["slices"] = [
-            {"attribute": part.attribute, "slice": part.name, **record}
-            for part, record in zip(
-                found.slices.contrasts,
-                records([part.contrast for part in found.slices.contrasts]),
-                strict=True,
-            )
-        ]
+        out["slices"] = list(_slices(found))
     if found.tradeoffs is not None:
         out["tradeoffs"] = list(found.tradeoffs.records())
     if found.given.replicates:
         out["replicates"] = list(replicates(found))
     return out | {"warnings": [warned.as_dict() for warned in found.warnings]}
+
+
+def _anovas(found: Comparison) -> Iterator[dict[str, Any]]:
+    for field in found.fields:
+        anova = anova_of(field)
+        if anova is not None:
+            freedom = {"freedom_systems": anova.freedom[0], "freedom_residual": anova.freedom[1]}
+            yield {"metric": field.name, "F": plain(anova.F), "p_value": plain(anova.p_value), **freedom}
 
 
 def conventions(found: Comparison) -> dict[str, Any]:

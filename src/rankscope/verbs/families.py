@@ -11,6 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from rankscope.errors import DataError, InputError
+from rankscope.inference.anova import Anova, two_way
 from rankscope.inference.base import Bounds, Joint
 from rankscope.verbs.contrast import CLEAR, Contrast, contrast, interval_of
 from rankscope.verbs.measured import Measured
@@ -64,9 +65,17 @@ def corrected(family: Sequence[Contrast]) -> list[Contrast]:
     for c, p, level in zip(family, adjusted.tolist(), levels.tolist(), strict=True):
         bounds = c.bounds
         if c.bounds.known and not math.isclose(level, method.alpha, rel_tol=1e-12):
-            bounds = interval_of(c.paired, method, 1 - level, c.measured)
+            bounds = _at(level, c)
         out.append(_with(c, p, bounds, len(family)))
     return out
+
+
+def _at(level: float, c: Contrast) -> Bounds:
+    """The interval at the level of a correction; none where its random draws are too few for that."""
+    try:
+        return interval_of(c.paired, c.method, 1 - level, c.measured)
+    except InputError as error:
+        return Bounds.none(str(error))
 
 
 def _with(c: Contrast, p_value: float, bounds: Bounds, size: int) -> Contrast:
@@ -82,14 +91,15 @@ def _jointly(field: Measured, family: Sequence[Contrast]) -> list[Contrast]:
     if not family:
         return []
     found = joint(field, [(c.run, c.baseline) for c in family], family[0].method)
+    low, high = field.bounds[0] - field.bounds[1], field.bounds[1] - field.bounds[0]
     out = []
     for i, c in enumerate(family):
         reach = float(found.critical[i] * found.error[i])
         bounds = Bounds.none("no difference would be beyond what chance gives")
         if math.isfinite(reach):
             bounds = Bounds(c.difference - reach, c.difference + reach, str(c.method.correction))
-        flips = None if found.single is None else float(found.single[i])
-        out.append(_with(replace(c, flips=flips), float(found.adjusted[i]), bounds, len(family)))
+            bounds = bounds.clipped(low, high) if math.isfinite(high) else bounds
+        out.append(_with(c, float(found.adjusted[i]), bounds, len(family)))
     return out
 
 
@@ -115,7 +125,10 @@ class TopGroup:
 
 
 def top_group(field: Measured, contrasts: Iterable[Contrast], method: Method) -> TopGroup | None:
-    """Who cannot be told apart from the best, corrected over its comparisons with all others; None without a direction."""
+    """Who cannot be told apart from the best; None without a direction.
+
+    The best is picked by looking at all, so all pairs are the family. Nobody is in it whom the contrasts at hand tell from the best.
+    """
     means = {system: field.mean(system) for system in field.systems}
     ranked = sorted(
         (s for s in field.systems if not math.isnan(means[s])), key=lambda s: -field.sign * means[s]
@@ -123,12 +136,21 @@ def top_group(field: Measured, contrasts: Iterable[Contrast], method: Method) ->
     if not field.sign or len(ranked) < 2:
         return None
     best, *others = ranked
-    against = contrasts_of([field], [(other, best) for other in others], replace(method, family="metric"))
-    apart = {c.run for c in against if c.verdict in CLEAR}
-    for c in contrasts:  # and nobody whom the table itself says to be worse
-        if c.metric == field.name and c.verdict in CLEAR and best in {c.run, c.baseline}:
-            apart.add(c.baseline if c.run == best else c.run)
+    mine = [c for c in contrasts if c.metric == field.name]
+    if len(mine) < len(field.systems) * (len(field.systems) - 1) // 2:
+        every = pairs_of(field.systems, best, all_pairs=True)
+        mine += contrasts_of([field], every, replace(method, family="metric"))
+    told = [c for c in mine if c.verdict in CLEAR and best in {c.run, c.baseline}]
+    apart = {c.baseline if c.run == best else c.run for c in told}
     return TopGroup(field.name, (best, *(s for s in others if s not in apart)), len(field.systems))
+
+
+def anova_of(field: Measured) -> Anova | None:
+    """Two-way analysis of variance (systems and queries) of a metric; None for fewer than three systems or two queries."""
+    scores = field.complete
+    if len(scores) < 3 or scores.shape[1] < 2:
+        return None
+    return two_way(scores)
 
 
 def separated(contrasts: Sequence[Contrast]) -> float:

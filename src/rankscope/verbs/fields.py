@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from rankscope.errors import DataError, InputError
-from rankscope.inference.replicates import Replicates, averaged
 from rankscope.metrics import DEFAULT, Metric, in_order, parse
+from rankscope.verbs.given import Given
 from rankscope.verbs.health import warnings_of
-from rankscope.verbs.measured import Measured, measured
+from rankscope.verbs.measured import measured
 from rankscope.verbs.scores import Scores
+from rankscope.verbs.tabled import known, merged, of_table
 
 if TYPE_CHECKING:
-    from rankscope.files.matrices import ScoreTable
+    pass
 
 USUAL = tuple(name for name in DEFAULT if not name.startswith("Judged"))
 POLICIES = frozenset(
@@ -41,21 +41,6 @@ OPTIONS = (
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100)  # where it is looked whether the winner changes with k
 
 
-@dataclass(frozen=True, eq=False)
-class Given:
-    """What is compared: each metric over all systems, the primary metric first.
-
-    ``curve`` holds the primary metric at other cutoffs, ``replicates`` the variances of systems that ran several times, by metric
-    and system; ``scores`` is there where runs were evaluated.
-    """
-
-    fields: Sequence[Measured]
-    scores: Scores | None = None
-    curve: Sequence[Measured] = ()
-    notes: Sequence[str] = ()
-    replicates: Mapping[str, Mapping[str, Replicates]] = field(default_factory=dict)
-
-
 def given_fields(
     qrels: Any,
     runs: Any,
@@ -70,19 +55,21 @@ def given_fields(
     """Whatever was given, as metrics over systems and queries, which are sorted by id unless they are to stay ``as_given``."""
     if runs is None:
         _refuse_policies(policies)
+    elif isinstance(qrels, Scores) or (isinstance(runs, str) and not Path(runs).exists() and known(runs)):
+        raise InputError(f"{runs!r} stands where runs do: name metrics with metrics={runs!r}")
     if runs is not None:
         found = _evaluated(qrels, runs, metrics, primary, as_given, policies)
     elif isinstance(qrels, Scores):
         found = _of_scores(qrels, metrics, primary, as_given)
     else:
-        found = _of_table(qrels, metrics, primary, as_given)
+        found = of_table(qrels, metrics, primary, as_given)
     for one in found.fields:
         if one.metric and one.metric.aggregate == "pooled":
             raise InputError(
                 f"{one.name} is {one.reason} and has no value of a query to compare: leave it out"
             )
     if systems:
-        found = _merged(found, systems)
+        found = merged(found, systems)
     return found if clusters is None else _clustered(found, clusters)
 
 
@@ -107,7 +94,9 @@ def _evaluated(
     asked = _asked(USUAL if metrics is None else metrics)
     first = _first(primary, asked)
     wanted = [first, *(m for m in asked if m != first)]
-    extra = [] if policies.get("dialect") else [m for m in _curve_of(first) if m not in wanted]
+    deepest = policies.get("depth") or CUTOFFS[-1]
+    curve = [m for m in _curve_of(first) if m.cutoff <= deepest]  # type: ignore[attr-defined]
+    extra = [] if policies.get("dialect") else [m for m in curve if m not in wanted]
     scores = evaluate(qrels, runs, [*wanted, *extra], **policies)
     if policies.get("dialect"):
         wanted = scores.metrics
@@ -167,100 +156,6 @@ def _of_scores(scores: Scores, metrics: Any, primary: Any, as_given: bool) -> Gi
             f"primary {first}: it was not evaluated, there are {', '.join(map(str, scores.metrics))}"
         )
     return Given(measured(scores, [first, *(m for m in asked if m != first)], as_given=as_given), scores)
-
-
-def _of_table(source: Any, metrics: Any, primary: Any, as_given: bool) -> Given:
-    from rankscope.files.matrices import scores_of
-
-    names = _names(metrics)
-    table = scores_of(source, names[0] if names and len(names) == 1 else None)
-    fields = [_of_matrix(table, name, as_given) for name in _wanted(table, names)]
-    if primary is not None:
-        names = [str(primary), str(parse(primary))]
-        if not any(f.name in names for f in fields):
-            raise InputError(f"primary {primary!r}: there are scores of {', '.join(f.name for f in fields)}")
-        fields.sort(key=lambda f: f.name not in names)
-    return Given(fields, notes=[table.note] if table.note else [])
-
-
-def _names(metrics: Any) -> list[str] | None:
-    """What the scores are said to be of: names as they were written, metrics as they are spelled."""
-    if metrics is None:
-        return None
-    given = [metrics] if isinstance(metrics, str | Metric | type) else list(metrics)
-    return [m if isinstance(m, str) else str(parse(m)) for m in given]
-
-
-def _wanted(table: ScoreTable, names: Sequence[str] | None) -> list[str]:
-    """The metrics of a table that were asked for: all of them unless several were named."""
-    if names is None or len(names) == 1:
-        return list(table.values)
-    for name in names:
-        if name not in table.values:
-            close = get_close_matches(name, table.values, n=1)
-            hint = f", did you mean {close[0]}?" if close else f": there are {', '.join(table.values)}"
-            raise InputError(f"metric {name!r}: the scores hold no such metric{hint}")
-    return list(names)
-
-
-def _of_matrix(table: ScoreTable, name: str, as_given: bool) -> Measured:
-    """One metric of a table of scores; its direction and range are known where its name is that of a metric."""
-    places = range(len(table.query_ids))
-    order = list(places) if as_given else sorted(places, key=lambda i: table.query_ids[i])
-    values = table.values[name][:, order]
-    ids = tuple(table.query_ids[i] for i in order)
-    try:
-        metric = parse(name)
-    except InputError:
-        return Measured(name, table.systems, ids, values)
-    low, high = metric.range
-    known = values[~np.isnan(values)]
-    inside = bool(((known >= low - 1e-9) & (known <= high + 1e-9)).all())
-    return Measured(
-        str(metric),
-        table.systems,
-        ids,
-        values,
-        None,
-        metric.better,
-        (low, high) if inside else (-np.inf, np.inf),
-    )
-
-
-def _merged(given: Given, systems: Mapping[str, str]) -> Given:
-    """Runs of one system averaged query by query."""
-    names = given.fields[0].systems
-    for run in systems:
-        if run not in names:
-            close = get_close_matches(run, names, n=1)
-            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names[:10])}"
-            raise InputError(f"systems: no run is called {run!r}, {hint}")
-    of = {name: systems.get(name, name) for name in names}
-    replicates: dict[str, dict[str, Replicates]] = {}
-
-    def merge(field: Measured) -> Measured:
-        rows: dict[str, list[int]] = {}
-        for row, name in enumerate(field.systems):
-            rows.setdefault(of[name], []).append(row)
-        if field.weights is not None and len(rows) < len(field.systems):
-            field = replace(field, weights=np.where(np.isnan(field.values), 0.0, field.weights))
-        parts = {system: averaged(field.values[at]) for system, at in rows.items()}
-        replicates[field.name] = {s: p for s, p in parts.items() if p.runs > 1}
-        weights = (
-            None
-            if field.weights is None
-            else np.stack([field.weights[at].max(axis=0) for at in rows.values()])
-        )
-        return replace(
-            field, systems=tuple(rows), values=np.stack([p.values for p in parts.values()]), weights=weights
-        )
-
-    return replace(
-        given,
-        fields=[merge(f) for f in given.fields],
-        curve=[merge(f) for f in given.curve],
-        replicates=replicates,
-    )
 
 
 def _clustered(given: Given, source: Any) -> Given:

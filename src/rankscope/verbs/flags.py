@@ -29,6 +29,7 @@ def flags_of(found: Comparison) -> list[Warned]:
         *_few(found.contrasts),
         *_out_of_reach(found),
         *_left_out(found.contrasts),
+        *_gaps(found),
     ]
 
 
@@ -91,11 +92,12 @@ def _reversed(found: Comparison) -> Iterator[Warned]:
     for part in found.slices.contrasts:
         c = part.contrast
         all_queries = whole[c.run, c.baseline, c.metric]
-        if all_queries.improved and all_queries.verdict in CLEAR and not c.improved and c.verdict == "worse":
+        words = ("better", "worse")
+        if {all_queries.verdict, c.verdict} == set(words):
             yield Warned(
                 "RS404",
-                f"{c.run} is better than {c.baseline} on {c.metric} over all queries and worse in the slice {part.label} "
-                f"({c.difference:+.4f}, {c.queries:,} queries)",
+                f"{c.run} is {all_queries.verdict} than {c.baseline} on {c.metric} over all queries and {c.verdict} in the slice "
+                f"{part.label} ({c.difference:+.4f}, {c.queries:,} queries)",
                 "ask who sends these queries before shipping",
             )
 
@@ -104,7 +106,8 @@ def _few(contrasts: Sequence[Contrast]) -> Iterator[Warned]:
     few = [c for c in contrasts if c.few]
     if few:
         c = few[0]
-        more = f" (and {len(few) - 1} more comparisons like it)" if len(few) > 1 else ""
+        noun = "comparison" if len(few) == 2 else "comparisons"
+        more = f" (and {len(few) - 1} more {noun} like it)" if len(few) > 1 else ""
         yield Warned(
             "RS405",
             f"{c.run} and {c.baseline} differ on {c.differing} of {c.queries:,} queries on {c.metric}; "
@@ -115,6 +118,14 @@ def _few(contrasts: Sequence[Contrast]) -> Iterator[Warned]:
 
 def _out_of_reach(found: Comparison) -> Iterator[Warned]:
     """Where no p-value that the test can give is small enough for the correction."""
+    joint = found.method.correction
+    least = 1 / (getattr(joint, "rounds", math.inf) + 1)
+    if joint.joint and least > found.method.alpha:
+        yield Warned(
+            "RS406",
+            f"{joint} cannot give an adjusted p-value below {least:.2g}, so nothing can be clear at {found.method.alpha:g}",
+            f"draw more: --correction '{type(joint).__name__}(rounds={math.ceil(20 / found.method.alpha)})'",
+        )
     lost = [c for c in found.contrasts if c.smallest * c.comparisons > found.method.alpha and not c.few]
     lost = [c for c in lost if c.differing and str(found.method.correction) in {"holm", "bonferroni"}]
     if lost:
@@ -139,4 +150,20 @@ def _left_out(contrasts: Sequence[Contrast]) -> Iterator[Warned]:
                 f"{c.metric}: {without:,} {'query has' if without == 1 else 'queries have'} a value for only one of {c.run} and "
                 f"{c.baseline} and cannot be paired: the difference is over the other {c.queries:,}",
                 "differences may not equal those of the means over all queries",
+            )
+
+
+def _gaps(found: Comparison) -> Iterator[Warned]:
+    """Where a joint correction, which needs a value of every run, sees fewer queries than a pair does."""
+    if not found.method.correction.joint:
+        return
+    for field in found.fields:
+        whole = field.complete.shape[1]
+        most = max((c.queries for c in found.of(field.name)), default=0)
+        if whole < most:
+            yield Warned(
+                "RS409",
+                f"{field.name}: {found.method.correction} takes the {whole:,} queries for which every run has a value, while single pairs "
+                f"have up to {most:,}",
+                "leave out the run with gaps, or take --correction holm",
             )

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from rankscope.errors import DataError, InputError
 from rankscope.verbs.families import baseline_of, pairs_of
-from rankscope.verbs.fields import Given, given_fields
+from rankscope.verbs.fields import given_fields
+from rankscope.verbs.given import Given
 from rankscope.verbs.health import Warned
 from rankscope.verbs.method import FEWEST
 from rankscope.verbs.reach import Aim, Overall, Reach, overall, reach_by, reach_of

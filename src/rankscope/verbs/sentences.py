@@ -15,6 +15,13 @@ if TYPE_CHECKING:
 
 SPELLED = 3  # as many runs get sentences of their own; more are counted
 NAMED = 6  # runs that a list names
+OTHERWISE = {
+    "different": "different",
+    "equivalent": "practically the same",
+    "not worse": "not worse by the margin",
+    "same": "the same on every query",
+    "cannot tell": "cannot be told apart from it",
+}
 
 
 def sentences(found: Comparison) -> Iterator[str]:
@@ -78,7 +85,8 @@ def _limits(c: Contrast) -> str:
     if not c.queries:
         return "no query has a value for both."
     if c.few:
-        return f"only {c.differing} of {c.queries:,} queries differ, and fewer than 6 cannot tell ({p_of(c.p_value_adjusted)})."
+        differ = "differs" if c.differing == 1 else "differ"
+        return f"only {c.differing} of {c.queries:,} queries {differ}, and fewer than 6 cannot tell ({p_of(c.p_value_adjusted)})."
     if c.significant and not c.agrees:
         return f"{signed(c.difference)} in the mean, but {c.test} sees most differences go the other way ({p_of(c.p_value_adjusted)}{after(c)})."
     if c.method.looking:
@@ -94,11 +102,9 @@ def _limits(c: Contrast) -> str:
 
 def _evidence(c: Contrast) -> str:
     """Interval and p-value, after the correction where there was one; the interval is of what the sentence says."""
-    bounds = c.adjusted if c.comparisons > 1 else c.bounds
+    bounds = c.adjusted
     turned = c.verdict in {"better", "worse", "different"} and c.difference < 0
-    shown = f"{c.method.level:.4g}".removeprefix("0.")
-    level = f"{float(f'0.{shown}') * 100:g}%"
-    parts = [f"{level} interval {ends(bounds, turned)}"] if bounds.known else []
+    parts = [f"{percent(c.method.level)} interval {ends(bounds, turned)}"] if bounds.known else []
     parts.append(p_of(c.p_value_adjusted) + after(c))
     return ", ".join(parts)
 
@@ -123,7 +129,7 @@ def _within(c: Contrast) -> str:
     found = c.equivalence
     assert found is not None
     bounds = f"{number(found.lower, sign=True)} to {number(found.upper, sign=True)}"
-    return f"{1 - 2 * c.method.alpha:.0%} interval {bounds}, within ±{_margin(c)}"
+    return f"{percent(1 - 2 * c.method.alpha)} interval {bounds}, within ±{_margin(c)}"
 
 
 def _margin(c: Contrast) -> str:
@@ -138,15 +144,21 @@ def _many_in_words(found: Comparison, runs: Sequence[str]) -> Iterator[str]:
         mine = found.of(metric)
         better = [c.run for c in sorted(mine, key=lambda c: -abs(c.difference)) if c.verdict == "better"]
         worse = [c.run for c in mine if c.verdict == "worse"]
+        others = [
+            f"{count} {words}"
+            for verdict, words in OTHERWISE.items()
+            if (count := sum(c.verdict == verdict for c in mine))
+        ]
         parts = [
             f"{len(better)} better" + (f" ({_some(better)})" if better else ""),
             f"{len(worse)} worse" + (f" ({_some(worse)})" if worse and len(worse) <= NAMED else ""),
-            f"{len(mine) - len(better) - len(worse)} cannot be told apart from it{after(mine[0])}",
+            *others,
         ]
+        parts[-1] += after(mine[0])
         if i == 0:
             yield f"Of {len(runs)} runs compared with {found.baseline} on {metric}: {'; '.join(parts)}{_could_show(mine)}."
         else:
-            yield f"{metric}: {len(better)} better; {len(worse)} worse; {len(mine) - len(better) - len(worse)} cannot be told apart."
+            yield f"{metric}: {'; '.join([f'{len(better)} better', f'{len(worse)} worse', *others])}."
 
 
 def _could_show(contrasts: Sequence[Contrast]) -> str:
@@ -196,6 +208,15 @@ def number(value: float, sign: bool = False) -> str:
     size = abs(value)
     digits = 3 if size >= 0.001 or size == 0 else min(1 - math.floor(math.log10(size)), 12)
     return f"{value:+.{digits}f}" if sign else f"{value:.{digits}f}"
+
+
+def percent(share: float) -> str:
+    """A share as a percentage, with no more digits than it has.
+
+    >>> percent(0.95), percent(0.999), percent(1 - 1e-5)
+    ('95%', '99.9%', '99.999%')
+    """
+    return f"{100 * share:.8g}%"
 
 
 def signed(value: float) -> str:

@@ -1,0 +1,77 @@
+"""Whatever the scores, a comparison can be written: JSON without NaN, a table within 80 columns, a sentence a run."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rankscope as rs
+from rankscope.errors import DataError
+from rankscope.show.terminal import render
+from rankscope.show.text import as_latex, as_markdown
+from rankscope.verbs.compared import blocks_of, paper_blocks
+from rankscope.verbs.contrast import CLEAR
+from rankscope.verbs.contrast_records import COLUMNS, envelope
+
+cells = st.one_of(
+    st.none(),
+    st.sampled_from([0.0, 0.5, 1.0, 1e-9]),
+    st.floats(0, 1, allow_nan=False).map(lambda v: round(v, 9)),
+)
+METHODS: list[dict[str, Any]] = [
+    {},
+    {"test": "wilcoxon", "correction": "bh"},
+    {"test": "sign", "all_pairs": True, "correction": "bonferroni"},
+    {"test": "bootstrap(rounds=99)", "margin": 0.01, "bayes": True},
+    {"test": "permutation(rounds=99)", "interval": "bca(rounds=999)"},
+    {"test": "anytime"},
+    {"test": "betting", "family": "all"},
+    {"interval": "studentised(rounds=999)", "margin": 10},
+    {"correction": "max_t(rounds=99)", "all_pairs": True},
+    {"correction": "tukey"},
+    {"correction": "randomised_tukey(rounds=99)"},
+]
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> dict[str, dict[str, float | None]]:
+    systems, queries = draw(st.integers(2, 5)), draw(st.integers(1, 12))
+    rows = draw(
+        st.lists(st.lists(cells, min_size=queries, max_size=queries), min_size=systems, max_size=systems)
+    )
+    if draw(st.booleans()):
+        rows[-1] = rows[0]
+    return {f"s{i}": {f"q{j}": v for j, v in enumerate(row)} for i, row in enumerate(rows)}
+
+
+@settings(max_examples=12, deadline=None)
+@pytest.mark.parametrize("method", METHODS, ids=str)
+@given(scores=tables(), metric=st.sampled_from(["AP", "LabelRankingLoss", "NumRet"]), cut=st.booleans())
+def test_any_table_can_be_compared_and_written(
+    method: dict[str, Any], metric: str, scores: dict[str, Any], cut: bool
+) -> None:
+    slices = {q: {"kind": "odd" if i % 2 else "even"} for i, q in enumerate(scores["s0"])} if cut else None
+    try:
+        found = rs.compare(scores, metrics=metric, slices=slices, **method)
+    except DataError:  # systems that share no query, or too few for the method
+        return
+    said = envelope(found)
+    json.dumps(said, allow_nan=False)
+    assert set(COLUMNS) <= set(said["results"][0])
+    assert found.results.height == len(found.contrasts)
+    assert "nan" not in str(found)
+    assert max(map(len, render(blocks_of(found)).splitlines())) <= 80
+    assert as_latex(paper_blocks(found))
+    assert as_markdown(paper_blocks(found))
+    for c in found.contrasts:
+        assert c.wins + c.losses + c.ties == c.queries
+        assert math.isnan(c.p_value) or 0 <= c.p_value <= 1
+        if c.verdict in CLEAR:
+            assert c.p_value_adjusted <= 0.05
+            assert c.differing >= 6
+            assert c.difference != 0
