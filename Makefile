@@ -36,6 +36,7 @@ bench: $(VENV)/.test
 docs: $(VENV)/.test $(LARGE)
 	$(BIN)/python tools/write_metrics_page.py
 	$(BIN)/python tools/write_conformance_page.py
+	$(BIN)/python tools/write_advise_page.py
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "rankscope needs Python 3.11 or newer; none was found (say which: make PYTHON=...)"; exit 2; }

@@ -29,7 +29,10 @@ _PLACES = {
     "power": "rankscope.verbs.planning",
     "Plan": "rankscope.verbs.planning",
     "explain": "rankscope.verbs.explain",
+    "diagnose": "rankscope.verbs.diagnose",
+    "Diagnosis": "rankscope.verbs.diagnose",
     "ties": "rankscope.verbs.ties",
+    "unjudged": "rankscope.verbs.unjudged",
     "reconcile": "rankscope.verbs.reconcile",
     "Scores": "rankscope.verbs.scores",
     "read_run": "rankscope.files",
@@ -60,21 +63,24 @@ if TYPE_CHECKING:
     from rankscope.metrics import parse as parse
     from rankscope.tables import Qrels as Qrels
     from rankscope.tables import Run as Run
-    from rankscope.verbs.check import Checked as Checked
-    from rankscope.verbs.check import check as check
     from rankscope.verbs.advise import Advice as Advice
     from rankscope.verbs.advise import advise as advise
+    from rankscope.verbs.check import Checked as Checked
+    from rankscope.verbs.check import check as check
     from rankscope.verbs.compare import Comparison as Comparison
     from rankscope.verbs.compare import compare as compare
+    from rankscope.verbs.diagnose import Diagnosis as Diagnosis
+    from rankscope.verbs.diagnose import diagnose as diagnose
     from rankscope.verbs.evaluate import evaluate as evaluate
+    from rankscope.verbs.explain import explain as explain
     from rankscope.verbs.gate import Gate as Gate
     from rankscope.verbs.gate import gate as gate
     from rankscope.verbs.planning import Plan as Plan
     from rankscope.verbs.planning import power as power
-    from rankscope.verbs.explain import explain as explain
     from rankscope.verbs.reconcile import reconcile as reconcile
     from rankscope.verbs.scores import Scores as Scores
     from rankscope.verbs.ties import ties as ties
+    from rankscope.verbs.unjudged import unjudged as unjudged
 
 
 def __getattr__(name: str) -> Any:

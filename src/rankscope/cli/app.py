@@ -19,6 +19,7 @@ COMMANDS = (
     "check",
     "power",
     "ties",
+    "unjudged",
     "reconcile",
     "advise",
     "metrics",

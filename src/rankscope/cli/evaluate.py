@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 SPREAD = ("table", "json", "markdown", "latex")  # formats that have room for --distribution
 NEXT = "next: --per-query shows every query · rankscope metrics {name} says what {name} is"
+COMPARE = "next: rankscope compare QRELS RUN RUN tells whether differences are real · --per-query shows every query"
 
 
 @click.command("evaluate", short_help="Score rankings against judgments.")
@@ -135,7 +136,8 @@ def _table(scores: Scores, wanted: Wanted) -> Iterator[str]:
     blocks = blocks_of(scores, wanted.per_query, wanted.distribution)
     if wanted.out is None and not wanted.per_query:
         met = next((m for m in scores.metrics if m.aggregate != "sum"), scores.metrics[0])
-        blocks.append(Paragraph(NEXT.format(name=type(met).__name__), quiet=True))
+        said = NEXT.format(name=type(met).__name__) if len(scores.runs) == 1 else COMPARE
+        blocks.append(Paragraph(said, quiet=True))
     yield output.rendered(blocks, wanted.out)
 
 

@@ -157,11 +157,11 @@ def _evaluate_run(run: Any, name: str | None, number: int, grades: Cleaned, call
     )
     source = None if isinstance(data, dict) else data.source
     tag = None if source is None else source.tag
-    values = _values(call, by_metric)
+    values = values_of(call, by_metric)
     return Evaluated(labels, judged.query_id, by_metric, values, frozenset(seen.missing), health, source, tag)
 
 
-def _values(call: Call, judged: Sequence[Judged]) -> list[Values]:
+def values_of(call: Call, judged: Sequence[Judged]) -> list[Values]:
     """Every metric's values, those under one tie policy computed together, with the policies for hopeless queries."""
     out: dict[int, Values] = {}
     together: dict[tuple[int, str], list[int]] = {}

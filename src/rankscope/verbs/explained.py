@@ -123,9 +123,8 @@ def _remarks(found: Explanation) -> Iterator[str]:
     if count:
         cutoff = getattr(found.metric, "cutoff", None)
         where = f"the top {cutoff}" if cutoff else "the ranking"
-        them = "the one document" if count == 1 else f"the {count:,} documents"
-        mark = "? " if found.positions and any(p.grade is None for p in found.positions) else ""
-        yield f"{mark}Nobody judged {them} of {where} so marked; were {'it' if count == 1 else 'they'} perfect, {found.metric} would be {value:.3f}."
+        them, were = ("1 document", "it") if count == 1 else (f"{count:,} documents", "they")
+        yield f"? marks what nobody judged: {them} of {where}. Were {were} perfect, {found.metric} would be {value:.3f}."
     if not math.isnan(found.best) and not math.isclose(found.best, 1.0):
         yield f"A perfect ranking would have {found.metric} = {found.best:.4f}."
 
