@@ -89,14 +89,14 @@ def _explained(
 def _diagnosed(
     qrels: str | None, named: list[tuple[str | None, str]], metric: str, policies: dict[str, Any]
 ) -> tuple[output.Answer, list[str]]:
-    from rankscope.verbs import diagnosed
+    from rankscope.verbs import diagnosed, diagnosed_records
     from rankscope.verbs.diagnose import diagnose
 
     found = diagnose(qrels, named, metric, **policies)
     answer = output.Answer(
         diagnosed.blocks_of(found),
-        diagnosed.envelope(found),
-        diagnosed.COLUMNS,
-        list(diagnosed.records(found)),
+        diagnosed_records.envelope(found),
+        diagnosed_records.COLUMNS,
+        list(diagnosed_records.records(found)),
     )
-    return answer, list(found.notes)
+    return answer, list(found.scores.notes)

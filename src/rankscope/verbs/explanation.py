@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
-from rankscope.lists import Array, Judged, Lists
-from rankscope.lists.rearranged import perfect
+from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
-from rankscope.metrics.base import Terms, gains
+from rankscope.metrics.base import Terms
+from rankscope.verbs.ceilings import candidates, why_not
 from rankscope.verbs.ranking import Ranking
 from rankscope.verbs.whatif import Swap, best_swap, if_perfect
 
@@ -109,7 +109,7 @@ def explanation(run: str, metric: Metric, judged: Judged, ranking: Ranking) -> E
     cells = {int(lists.rank[0, j]): j for j in np.flatnonzero(lists.shown[0]).tolist()}
     counted = terms.lists.shown[0]
     adds = {rank: float(shares[j]) if counted[j] else 0.0 for rank, j in cells.items()}
-    ideal = _ideal(metric, lists)
+    ideal = _ideal(metric, judged)
     last = _last(metric, adds, len(ranking.doc_ids))
     return Explanation(
         run=run,
@@ -195,22 +195,16 @@ def _rest(terms: Terms, value: float, earned: float) -> list[Rest]:
     return rest
 
 
-def worth_of(metric: Metric) -> Callable[[Array], Array] | None:
-    """What a metric takes a grade for, where it says so."""
-    gain = getattr(metric, "gain", None)
-    return None if gain is None else lambda grade: gains(grade, gain)
-
-
-def _ideal(metric: Metric, lists: Lists) -> _Ideal | None:
-    """What a perfect ranking earns, rank by rank; None for metrics without a direction, or of several grades a document."""
-    if metric.better == "neither" or lists.pool is not None:
+def _ideal(metric: Metric, judged: Judged) -> _Ideal | None:
+    """What the best ranking earns, rank by rank; None where no order is known to be best."""
+    if why_not(metric):
         return None
-    worth = worth_of(metric)
-    if metric.better == "lower":
-        best = perfect(lists, lambda grade: -(grade if worth is None else worth(grade)))
-    else:
-        best = perfect(lists, worth)
+    lists = replace(judged, aspects=None).lists(np.arange(1))
+    sign = -1.0 if metric.better == "lower" else 1.0
+    rankings = [make(lists) for make in candidates(metric)]
+    best = max(
+        rankings, key=lambda ranking: sign * float(np.nan_to_num(metric.score(ranking)[0], nan=-np.inf))
+    )
     terms = metric.taken_apart(best)
-    shown = terms.lists.shown[0]
-    ranks = np.flatnonzero(shown)
+    ranks = np.flatnonzero(terms.lists.shown[0])
     return _Ideal(float(terms.value[0]), best.grade[0][ranks].tolist(), terms.shares[0][ranks].tolist())
