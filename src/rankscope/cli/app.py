@@ -12,20 +12,8 @@ from rankscope import __version__
 from rankscope.cli import ReaderGoneError
 
 COMMANDS = (
-    "evaluate",
-    "compare",
-    "explain",
-    "gate",
-    "check",
-    "power",
-    "ties",
-    "unjudged",
-    "reconcile",
-    "advise",
-    "metrics",
-    "demo",
-    "completion",
-)
+    "evaluate", "compare", "explain", "check", "gate", "power", "unjudged", "ties", "reconcile", "advise", "metrics", "demo", "completion",
+)  # fmt: skip
 
 
 class Lazy(click.Group):
@@ -72,11 +60,11 @@ def app(ctx: click.Context) -> None:
     Examples:
       rankscope demo                                   see it work
       rankscope evaluate qrels.txt my.run              score one ranking
-      rankscope evaluate qrels.txt a.run b.run -m nDCG@10 -m RR
-      rankscope gate qrels.txt main.run branch.run     pass or fail a change
+      rankscope compare qrels.txt a.run b.run          is the difference real?
+      rankscope explain qrels.txt my.run --query 7     why is the score so?
       rankscope check qrels.txt my.run                 what is odd about the data
-      rankscope power qrels.txt a.run b.run            queries it takes
-      rankscope ties qrels.txt my.run                  how far ties move it
+      rankscope gate qrels.txt main.run branch.run     pass, fail or cannot tell
+      rankscope power qrels.txt a.run b.run            how many queries to judge
       rankscope reconcile qrels.txt my.run -m nDCG@10  what other tools print
       rankscope metrics ERR                            what a metric means
     """  # noqa: D301 - click reads the \b

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 SPREAD = ("table", "json", "markdown", "latex")  # formats that have room for --distribution
 NEXT = "next: --per-query shows every query · rankscope metrics {name} says what {name} is"
-COMPARE = "next: rankscope compare QRELS RUN RUN tells whether differences are real · --per-query shows every query"
+COMPARE = (
+    "next: rankscope compare QRELS RUN RUN tells whether differences are real · --per-query shows every query"
+)
 
 
 @click.command("evaluate", short_help="Score rankings against judgments.")

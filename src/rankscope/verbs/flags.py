@@ -162,7 +162,7 @@ def _gaps(found: Comparison) -> Iterator[Warned]:
         most = max((c.queries for c in found.of(field.name)), default=0)
         if whole < most:
             yield Warned(
-                "RS409",
+                "RS410",
                 f"{field.name}: {found.method.correction} takes the {whole:,} queries for which every run has a value, while single pairs "
                 f"have up to {most:,}",
                 "leave out the run with gaps, or take --correction holm",

@@ -264,7 +264,7 @@ def _unjudged(health: Mapping[str, Health], cutoffs: set[int]) -> list[Warned]:
         Warned(
             "RS204",
             f"{worst}: {share[worst]:.0%} of its top {k} is unjudged and counted as not relevant{compared}",
-            "judge more, or look at Bpref and at judged_only=True beside the others",
+            "judge more, or look at Bpref beside the others; rankscope unjudged tells how far it could matter",
         )
     ]
 

@@ -126,9 +126,10 @@ class Measured:
         """What each query adds to a weighted difference, where its weight is the same for both systems."""
         if self.metric is not None and self.metric.aggregate in {"geometric", "sum"}:
             return sample
-        assert self.weights is not None
+        if self.weights is None:  # every query weighs the same
+            return sample
         weight = self.weights[a][both]
-        if not np.array_equal(weight, self.weights[b][both]):
+        if not len(weight) or not np.array_equal(weight, self.weights[b][both]):
             return sample
         return replace(sample, values=gains * weight * (len(weight) / summed(weight)))
 
