@@ -37,6 +37,7 @@ docs: $(VENV)/.test $(LARGE)
 	$(BIN)/python tools/write_metrics_page.py
 	$(BIN)/python tools/write_conformance_page.py
 	$(BIN)/python tools/write_advise_page.py
+	$(BIN)/python tools/write_rules_page.py
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "rankscope needs Python 3.11 or newer; none was found (say which: make PYTHON=...)"; exit 2; }

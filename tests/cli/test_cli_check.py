@@ -1,0 +1,129 @@
+"""``rankscope check`` as it is typed: exit codes, formats, explanations."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from rankscope.cli.app import app
+
+QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 a 1\nq2 0 b 0\n"
+RUN = "q1 Q0 a 1 2 x\nq1 Q0 b 2 1 x\nq2 Q0 a 1 2 x\nq2 Q0 b 2 1 x\n"
+
+
+@pytest.fixture
+def check(tmp_path: Path) -> Any:
+    """Runs the command on a run given as text."""
+
+    def call(run: str, *options: str) -> Result:
+        qrels, path = tmp_path / "qrels.txt", tmp_path / "my.run"
+        qrels.write_text(QRELS)
+        path.write_text(run)
+        return CliRunner().invoke(app, ["check", str(qrels), str(path), "-m", "P@2", *options])
+
+    return call
+
+
+def test_clean_data_exit_with_0(check: Any) -> None:
+    result = check(RUN, "--ignore", "RS3")
+    assert result.exit_code == 0
+    assert "Nothing found" in result.stdout
+    assert "read " in result.stderr
+
+
+def test_a_warning_exits_with_1(check: Any) -> None:
+    bad = RUN.replace("q2 Q0 a 1 2 x\n", "q2 Q0 a\n")
+    result = check(bad, "-q")
+    assert result.exit_code == 1
+    assert "RS107  warning " in result.stdout
+    assert "line 3" in result.stdout
+    assert "next: rankscope check --explain RS107" in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 80
+    assert check(bad, "--exit-zero").exit_code == 0
+    assert check(bad, "--ignore", "RS107").exit_code == 0
+    assert check(bad, "--select", "RS2,RS101").exit_code == 0
+
+
+def test_information_exits_with_0(check: Any) -> None:
+    result = check(RUN + "q3 Q0 a 1 1 x\n", "--select", "RS1")
+    assert "RS102  info " in result.stdout
+    assert "1 note" in result.stdout
+    assert result.exit_code == 0
+
+
+def test_everything_that_evaluate_refuses_is_listed_at_once(check: Any) -> None:
+    bad = RUN + "q1 Q0 a 3 1 x\nq1 Q0 c 4 nan x\nq2 Q0\n"
+    said = json.loads(check(bad, "--format", "json").stdout)
+    assert said["schema"] == "rankscope/check/1"
+    codes = [finding["code"] for finding in said["warnings"]]
+    assert {"RS104", "RS107", "RS108"} <= set(codes)
+    counts = {rule["code"]: rule["findings"] for rule in said["results"]}
+    assert counts["RS104"] == 1
+    assert counts["RS101"] == 0
+    for finding in said["warnings"]:
+        assert {"code", "severity", "message", "hint", "run"} <= finding.keys()
+    assert [len(given["sha256"]) for given in said["inputs"]] == [64, 64]
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "markdown"])
+def test_other_formats(check: Any, form: str) -> None:
+    result = check("q1 Q0 a 1 2 x\n", "--format", form)
+    assert result.exit_code == 1
+    assert "RS101" in result.stdout
+
+
+def test_a_rule_is_explained() -> None:
+    result = CliRunner().invoke(app, ["check", "--explain", "rs101"])
+    assert result.exit_code == 0
+    for text in ("RS101 MissingQueries (warning)", "what", "why", "to do", "--queries both"):
+        assert text in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 80
+
+
+def test_a_rule_is_explained_as_json() -> None:
+    result = CliRunner().invoke(app, ["check", "--explain", "RS101", "--format", "json"])
+    (rule,) = json.loads(result.stdout)["results"]
+    assert rule.keys() == {"code", "rule", "severity", "what", "why", "remedy"}
+
+
+def test_an_unknown_rule_is_refused_with_the_nearest() -> None:
+    result = CliRunner().invoke(app, ["check", "--explain", "MissingQuery"])
+    assert result.exit_code != 0
+    assert "did you mean MissingQueries (RS101)?" in str(result.exception)
+
+
+def test_all_rules_are_listed() -> None:
+    result = CliRunner().invoke(app, ["check", "--list"])
+    assert result.exit_code == 0
+    assert "RS101" in result.stdout
+    assert "RS504" in result.stdout
+
+
+def test_what_cannot_be_read_at_all_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    result = CliRunner().invoke(app, ["check", str(tmp_path / "qrels.txt"), str(tmp_path / "none.run")])
+    assert "no such file" in str(result.exception)
+
+
+def test_the_collection_that_ships_has_the_one_fault_that_it_tells_of() -> None:
+    demo = Path(__file__).resolve().parents[2] / "src" / "rankscope" / "demo"
+    runs = [str(path) for path in sorted(demo.glob("*.run.gz"))]
+    result = CliRunner().invoke(
+        app,
+        [
+            "check",
+            str(demo / "qrels.txt"),
+            *runs,
+            "--format",
+            "json",
+            "--docs-text",
+            str(demo / "docs.jsonl.gz"),
+        ],
+    )
+    found = json.loads(result.stdout)["warnings"]
+    warned = [f["code"] for f in found if f["severity"] == "warning" and not f["code"].startswith("RS3")]
+    assert warned == ["RS204"]  # half of what is shown there was never judged, as its README says
