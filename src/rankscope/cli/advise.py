@@ -33,20 +33,7 @@ from rankscope.errors import InputError
     help="A document with several grades or ranks: take the grades for subtopics and refuse the ranks, or keep the first or the best.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="No notes about what was read and written.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(output.ANSWERS),
-    help="How to print. Default: table, or by the ending of FILE.",
-)
-@click.option(
-    "-o",
-    "--output",
-    "out",
-    type=click.Path(),
-    metavar="FILE",
-    help="Write to FILE (.json .jsonl .csv .md .txt).",
-)
+@output.printed()
 def command(  # noqa: PLR0913, PLR0917 - the options of the command line
     qrels: str | None,
     runs: tuple[str, ...],
@@ -80,8 +67,7 @@ def command(  # noqa: PLR0913, PLR0917 - the options of the command line
 
     found = advise(qrels, named, task, k, duplicates=duplicates)  # type: ignore[arg-type]
     if not quiet:
-        for note in found.notes:
-            output.say(note)
+        output.tell(found.notes)
     answer = output.Answer(
         advise_shown.blocks_of(found),
         advise_shown.envelope(found),
@@ -89,5 +75,4 @@ def command(  # noqa: PLR0913, PLR0917 - the options of the command line
         advise_shown.records(found),
     )
     output.write(answer.written(form, out), out)
-    if out not in {None, "-"} and not quiet:
-        output.say(f"wrote {out} ({form})")
+    output.tell_where(out, form, quiet)

@@ -27,10 +27,7 @@ from rankscope.cli import inputs, output
     "--docs-text", "texts", type=click.Path(), metavar="FILE", help="Texts of documents: doc_id and text."
 )
 @inputs.policies
-@click.option("--format", "form", type=click.Choice(output.ANSWERS), help="How to print.")
-@click.option(
-    "-o", "--output", "out", type=click.Path(), metavar="FILE", help="Write to FILE (.json .csv .md .txt)."
-)
+@output.printed()
 def command(  # noqa: PLR0913, PLR0917 - the options of the command line
     qrels: str | None,
     runs: tuple[str, ...],
@@ -65,14 +62,12 @@ def command(  # noqa: PLR0913, PLR0917 - the options of the command line
 
     found = check(qrels, named, list(metrics) or None, **options)
     if not quiet:
-        for note in (note for source in found.sources for note in source.notes):
-            output.say(note)
+        output.tell(note for source in found.sources for note in source.notes)
     answer = output.Answer(
         checked.blocks_of(found), checked.envelope(found), checked.COLUMNS, checked.records(found)
     )
     output.write(answer.written(form, out), out)
-    if out not in {None, "-"} and not quiet:
-        output.say(f"wrote {out} ({form})")
+    output.tell_where(out, form, quiet)
     if found.exit_code and not exit_zero:
         click.get_current_context().exit(found.exit_code)
 

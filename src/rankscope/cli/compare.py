@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -96,20 +95,7 @@ USAGE = "rankscope compare QRELS RUN RUN..."
     help="A TOML file; default: [tool.rankscope] of pyproject.toml.",
 )
 @inputs.policies
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMATS),
-    help="How to print. Default: table, or by the ending of FILE.",
-)
-@click.option(
-    "-o",
-    "--output",
-    "out",
-    type=click.Path(),
-    metavar="FILE",
-    help="Write to FILE (.json .jsonl .csv .md .tex .txt).",
-)
+@output.printed(FORMATS)
 def command(  # noqa: PLR0913 - the options of the command line
     *,
     qrels: str | None,
@@ -148,13 +134,9 @@ def command(  # noqa: PLR0913 - the options of the command line
     else:
         found = _of_runs(qrels, runs, metrics, out, quiet, options)
     if not quiet:
-        for note in found.notes:
-            output.say(note)
-        if output.watched(sys.stdout) and output.watched(sys.stderr):
-            output.say("")
+        output.tell(found.notes, found.warnings, form)
     output.write(_written(found, form, details, out), out)
-    if out not in {None, "-"} and not quiet:
-        output.say(f"wrote {out} ({form})")
+    output.tell_where(out, form, quiet)
 
 
 def _of_runs(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -49,20 +48,7 @@ COMPARE = (
     help="Queries that belong together: a query and its user, session or topic a line.",
 )
 @inputs.policies
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(output.FORMATS),
-    help="How to print. Default: table, or by the ending of FILE.",
-)
-@click.option(
-    "-o",
-    "--output",
-    "out",
-    type=click.Path(),
-    metavar="FILE",
-    help="Write to FILE (.json .jsonl .csv .md .tex .txt).",
-)
+@output.printed(output.FORMATS)
 def command(  # noqa: PLR0913, PLR0917 - one argument an option
     qrels: str | None,
     runs: tuple[str, ...],
@@ -100,23 +86,11 @@ def command(  # noqa: PLR0913, PLR0917 - one argument an option
     with bar([path for _, path in named], wanted=not quiet) as progress:
         scores = evaluate(qrels, named, list(metrics) or None, progress=progress, **policies)
     if not quiet:
-        _tell(scores, form)
-        if output.watched(sys.stdout) and output.watched(sys.stderr):
-            output.say("")
+        from rankscope.verbs.scoreboard import notes_of
+
+        output.tell(notes_of(scores), scores.warnings, form)
     output.write(PRINTERS[form](scores, Wanted(per_query, distribution, out)), out)
-    if out not in {None, "-"} and not quiet:
-        output.say(f"wrote {out} ({form})")
-
-
-def _tell(scores: Scores, form: str) -> None:
-    """What was read, and for data that carry no warnings the warnings."""
-    from rankscope.verbs.scoreboard import notes_of, warned
-
-    for note in notes_of(scores):
-        output.say(note)
-    if form not in {"table", "json"}:
-        for doubt in warned(scores):
-            output.say(f"warning {doubt.code}: {doubt.text}")
+    output.tell_where(out, form, quiet)
 
 
 # --- one function a format -----------------------------------------------------------------------

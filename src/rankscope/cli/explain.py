@@ -20,15 +20,7 @@ COLUMNS = {
 @inputs.taken("A metric, like nDCG@10 (the default).")
 @click.option("--query", metavar="ID", help="The query to explain.")
 @inputs.policies
-@click.option("--format", "form", type=click.Choice(output.ANSWERS), help="How to print.")
-@click.option(
-    "-o",
-    "--output",
-    "out",
-    type=click.Path(),
-    metavar="FILE",
-    help="Write to FILE (.json .jsonl .csv .md .txt).",
-)
+@output.printed()
 def command(
     *,
     qrels: str | None,
@@ -61,11 +53,9 @@ def command(
     else:
         answer, notes = _explained(qrels, named, metric, query, policies)
     if not quiet:
-        for note in notes:
-            output.say(note)
+        output.tell(notes)
     output.write(answer.written(form, out), out)
-    if out not in {None, "-"} and not quiet:
-        output.say(f"wrote {out} ({form})")
+    output.tell_where(out, form, quiet)
 
 
 def _explained(

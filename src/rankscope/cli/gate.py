@@ -77,10 +77,7 @@ SUMMARY = "GITHUB_STEP_SUMMARY"
     "--github-summary", is_flag=True, help=f"Also append Markdown to the job's summary (${SUMMARY})."
 )
 @click.option("-q", "--quiet", is_flag=True, help="No notes about what was read and written.")
-@click.option("--format", "form", type=click.Choice(output.ANSWERS), help="How to print.")
-@click.option(
-    "-o", "--output", "out", type=click.Path(), metavar="FILE", help="Write to FILE (.json .csv .md .txt)."
-)
+@output.printed()
 def command(  # noqa: PLR0913, PLR0917 - the options of the command line
     qrels: str | None,
     baseline: str | None,
@@ -176,11 +173,7 @@ def _write(
     from rankscope.verbs import gated
 
     if not quiet:
-        for note in [*verdict.scores.notes, *verdict.notes]:
-            output.say(note)
-        if form not in {"table", "json"}:
-            for warned in verdict.warnings:
-                output.say(f"warning {warned.code}: {warned.message}")
+        output.tell([*verdict.scores.notes, *verdict.notes], verdict.warnings, form)
     blocks = gated.page_blocks(verdict) if form == "markdown" else gated.blocks_of(verdict)
     envelope = gated.envelope(verdict, settings) if form == "json" else {}
     answer = output.Answer(blocks, envelope, gated.COLUMNS, gated.records(verdict))

@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -20,6 +20,28 @@ ANSWERS = ("table", "json", "jsonl", "csv", "markdown")
 ENDINGS = {
     ".json": "json", ".jsonl": "jsonl", ".csv": "csv", ".md": "markdown", ".tex": "latex", ".txt": "table", ".trec": "trec",
 }  # fmt: skip
+
+
+def printed(formats: Sequence[str] = ANSWERS) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The options of every verb that prints a result: --format and -o."""
+    endings = " ".join(ending for ending, form in ENDINGS.items() if form in formats)
+
+    def wrap(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in (
+            click.option(
+                "-o", "--output", "out", type=click.Path(), metavar="FILE", help=f"Write to FILE ({endings})."
+            ),
+            click.option(
+                "--format",
+                "form",
+                type=click.Choice(tuple(formats)),
+                help="How to print. Default: table, or by the ending of FILE.",
+            ),
+        ):
+            command = option(command)
+        return command
+
+    return wrap
 
 
 def format_of(asked: str | None, out: str | None) -> str:
@@ -152,6 +174,25 @@ def say(message: str) -> None:
     from rankscope.show.cells import printable
 
     click.echo(printable(message), err=True)
+
+
+def tell(notes: Iterable[str], warnings: Iterable[Any] = (), form: str = "table") -> None:
+    """What was read; and the warnings, where the format does not hold them. A blank line parts it from what follows on a terminal."""
+    said = [*notes]
+    if form not in {"table", "json"}:
+        from rankscope.verbs.scoreboard import grouped
+
+        said += [f"warning {note.code}: {note.text}" for note in grouped(list(warnings))]
+    for line in said:
+        say(line)
+    if said and watched(sys.stdout) and watched(sys.stderr):
+        say("")
+
+
+def tell_where(out: str | None, what: str, quiet: bool = False) -> None:
+    """Where a result went, if it went to a file."""
+    if out not in {None, "-"} and not quiet:
+        say(f"wrote {out} ({what})")
 
 
 def rendered(blocks: Any, out: str | None = None) -> str:

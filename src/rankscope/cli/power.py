@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -88,20 +87,7 @@ USAGE = "rankscope power QRELS RUN RUN..."
 )
 @click.option("--details", is_flag=True, help="A full table for each metric.")
 @inputs.policies
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(output.ANSWERS),
-    help="How to print. Default: table, or by the ending of FILE.",
-)
-@click.option(
-    "-o",
-    "--output",
-    "out",
-    type=click.Path(),
-    metavar="FILE",
-    help="Write to FILE (.json .jsonl .csv .md .txt).",
-)
+@output.printed()
 def command(  # noqa: PLR0913 - the options of the command line
     *,
     qrels: str | None,
@@ -133,16 +119,9 @@ def command(  # noqa: PLR0913 - the options of the command line
         options[name] = list(options[name]) or None
     found = _found(qrels, runs, metrics, scores, out, quiet, options)
     if not quiet:
-        for note in found.notes:
-            output.say(note)
-        if found.notes and output.watched(sys.stdout) and output.watched(sys.stderr):
-            output.say("")
-        if form not in {"table", "json"}:
-            for warned in found.warnings:
-                output.say(f"warning {warned.code}: {warned.message}")
+        output.tell(found.notes, found.warnings, form)
     output.write(_written(found, form, details, out), out)
-    if out not in {None, "-"} and not quiet:
-        output.say(f"wrote {out} ({form})")
+    output.tell_where(out, form, quiet)
 
 
 def _found(

@@ -22,10 +22,7 @@ COLUMNS = ("dialect", "tool", "run", "asked", "metric", "value", "same", "reason
     default="error",
     help="A document ranked twice for a query.",
 )
-@click.option("--format", "form", type=click.Choice(output.ANSWERS), help="How to print.")
-@click.option(
-    "-o", "--output", "out", type=click.Path(), metavar="FILE", help="Write to FILE (.json .csv .md .txt)."
-)
+@output.printed()
 def command(  # noqa: PLR0913, PLR0917 - the options of the command line
     qrels: str | None,
     runs: tuple[str, ...],
@@ -61,8 +58,7 @@ def command(  # noqa: PLR0913, PLR0917 - the options of the command line
         for metric in metrics or ("nDCG@10",)
     ]
     if not quiet:
-        for note in found[0].scores.notes:
-            output.say(note)
+        output.tell(found[0].scores.notes)
     answer = output.Answer(
         blocks=[block for one in found for block in reconciled.blocks_of(one)],
         envelope=reconciled.envelope(found),
@@ -70,5 +66,4 @@ def command(  # noqa: PLR0913, PLR0917 - the options of the command line
         records=(record for one in found for record in reconciled.records(one)),
     )
     output.write(answer.written(form, out), out)
-    if out not in {None, "-"} and not quiet:
-        output.say(f"wrote {out} ({form})")
+    output.tell_where(out, form, quiet)

@@ -21,10 +21,7 @@ COLUMNS = (
     "--depth", type=click.IntRange(min=1), metavar="N", help="Cut every ranking at N documents first."
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="For orders that are too many to count.")
-@click.option("--format", "form", type=click.Choice(output.ANSWERS), help="How to print.")
-@click.option(
-    "-o", "--output", "out", type=click.Path(), metavar="FILE", help="Write to FILE (.json .csv .md .txt)."
-)
+@output.printed()
 def command(
     qrels: str | None,
     runs: tuple[str, ...],
@@ -49,9 +46,7 @@ def command(
 
     report = ties.ties(qrels, named, list(metrics) or None, **policies)
     if not quiet:
-        for note in report.scores.notes:
-            output.say(note)
+        output.tell(report.scores.notes)
     answer = output.Answer(ties.blocks_of(report), ties.envelope(report), COLUMNS, ties.records(report))
     output.write(answer.written(form, out), out)
-    if out not in {None, "-"} and not quiet:
-        output.say(f"wrote {out} ({form})")
+    output.tell_where(out, form, quiet)

@@ -32,10 +32,7 @@ from rankscope.errors import InputError
     help="Write the documents to judge to FILE, as CSV: query, document, ranks and effect.",
 )
 @inputs.policies
-@click.option("--format", "form", type=click.Choice(output.ANSWERS), help="How to print.")
-@click.option(
-    "-o", "--output", "out", type=click.Path(), metavar="FILE", help="Write to FILE (.json .csv .md .txt)."
-)
+@output.printed()
 def command(
     *,
     qrels: str | None,
@@ -68,8 +65,7 @@ def command(
 
     found = unjudged.unjudged(qrels, named, list(metrics) or "nDCG@10", **options)
     if not quiet:
-        for note in found.scores.notes:
-            output.say(note)
+        output.tell(found.scores.notes)
     answer = output.Answer(
         unjudged_shown.blocks_of(found) if form in {"table", "markdown"} else (),
         unjudged_shown.envelope(found) if form == "json" else {},

@@ -81,6 +81,8 @@ class SeveralCutoffs(Rule, code="RS311"):
                 continue
             run = case.scored_runs[0].name
             values = [case.mean(run, metric) for metric in metrics]
+            if any(map(math.isnan, values)):  # nobody has a number to compare
+                continue
             said = listed([f"{m} {v:.4f}" for m, v in zip(metrics, values, strict=True)])
             yield self.found(
                 f"each cutoff has an ideal of its own ({run}: {said}): compare runs at one of them, never one with the other",
