@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from random import Random
+from types import ModuleType
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -23,7 +27,9 @@ FAMILY = st.lists(P, min_size=1, max_size=12)
 @pytest.mark.parametrize("correction", ALL, ids=str)
 @settings(deadline=None, max_examples=60)
 @given(FAMILY, st.sampled_from([0.01, 0.05, 0.2]))
-def test_the_level_says_what_the_adjusted_p_value_says(correction, family, alpha):
+def test_the_level_says_what_the_adjusted_p_value_says(
+    correction: Correction, family: list[float], alpha: float
+) -> None:
     p = np.array(family)
     levels, adjusted = level_of(correction, p, alpha), correction.adjusted(p)
     assert ((p <= levels) == (adjusted <= alpha)).all()
@@ -34,7 +40,9 @@ def test_the_level_says_what_the_adjusted_p_value_says(correction, family, alpha
 @pytest.mark.parametrize("correction", ALL, ids=str)
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.tuples(st.floats(-1, 1), st.integers(0, 99)), min_size=1, max_size=8))
-def test_intervals_at_their_level_agree_with_adjusted_p_values(correction, family):
+def test_intervals_at_their_level_agree_with_adjusted_p_values(
+    correction: Correction, family: list[tuple[float, int]]
+) -> None:
     samples = [Sample(np.random.default_rng(seed).normal(shift, 1, 12)) for shift, seed in family]
     p = np.array([t().p_value(sample) for sample in samples])
     adjusted, levels = correction.adjusted(p), level_of(correction, p)
@@ -47,7 +55,7 @@ def test_intervals_at_their_level_agree_with_adjusted_p_values(correction, famil
 @pytest.mark.parametrize("correction", ALL, ids=str)
 @settings(deadline=None, max_examples=60)
 @given(FAMILY, st.randoms())
-def test_laws_of_adjusted_p_values(correction, family, random):
+def test_laws_of_adjusted_p_values(correction: Correction, family: list[float], random: Random) -> None:
     p = np.array(family)
     adjusted = correction.adjusted(p)
     assert (adjusted >= p * (1 - 1e-12)).all()
@@ -64,13 +72,13 @@ def test_laws_of_adjusted_p_values(correction, family, random):
 
 @settings(deadline=None, max_examples=60)
 @given(FAMILY)
-def test_holm_is_never_weaker_than_bonferroni_nor_bh_than_holm(family):
+def test_holm_is_never_weaker_than_bonferroni_nor_bh_than_holm(family: list[float]) -> None:
     p = np.array(family)
     assert (holm().adjusted(p) <= bonferroni().adjusted(p)).all()
     assert (bh().adjusted(p) <= holm().adjusted(p) * (1 + 1e-12)).all()
 
 
-def test_levels_by_hand():
+def test_levels_by_hand() -> None:
     p = np.array([0.001, 0.012, 0.012, 0.3])
     assert level_of(holm(), p) == pytest.approx([0.05 / 4, 0.05 / 3, 0.05 / 3, 0.05])
     assert level_of(bonferroni(), p) == pytest.approx([0.05 / 4] * 4)
@@ -82,7 +90,7 @@ def test_levels_by_hand():
     )
 
 
-def test_zeros_have_levels_as_ties_have():
+def test_zeros_have_levels_as_ties_have() -> None:
     p = np.array([0.0, 0.0, 0.5, 0.0])
     for correction in ALL:
         assert level_of(correction, p) == pytest.approx(
@@ -92,7 +100,7 @@ def test_zeros_have_levels_as_ties_have():
     assert level_of(bh(), p)[0] == pytest.approx(0.05 * 3 / 4)
 
 
-def test_nothing_known_is_nothing_said():
+def test_nothing_known_is_nothing_said() -> None:
     for correction in ALL:
         assert np.isnan(correction.adjusted(np.array([np.nan, np.nan]))).all()
         assert np.isnan(level_of(correction, np.array([np.nan]))).all()
@@ -102,26 +110,26 @@ def test_nothing_known_is_nothing_said():
 @pytest.mark.parametrize("correction", ALL[:3], ids=str)
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=40))
-def test_statsmodels(need, correction, family):
+def test_statsmodels(need: Callable[[str], ModuleType], correction: Correction, family: list[float]) -> None:
     multipletests = need("statsmodels.stats.multitest").multipletests
     theirs = multipletests(family, method=THEIRS[str(correction)])[1]
     assert correction.adjusted(np.array(family)) == pytest.approx(theirs, rel=1e-12, abs=1e-15)
 
 
-def test_names():
+def test_names() -> None:
     assert parse_all(Correction, "fdr_bh") == (bh(),)
     assert parse_all(Correction, "no") == (none(),)
     assert [str(c) for c in ALL] == ["holm", "bonferroni", "bh", "none"]
 
 
 @pytest.mark.parametrize("wrong", [-0.1, 1.1])
-def test_p_values_out_of_range(wrong):
+def test_p_values_out_of_range(wrong: float) -> None:
     with pytest.raises(InputError, match="between 0 and 1"):
         holm().adjusted(np.array([0.1, wrong]))
     with pytest.raises(InputError, match="between 0 and 1"):
         level_of(holm(), np.array([0.1]), wrong)
 
 
-def test_joint_corrections_have_no_levels():
+def test_joint_corrections_have_no_levels() -> None:
     with pytest.raises(InputError, match="no level"):
         level_of(Correction(), np.array([0.1]))

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,9 +20,10 @@ from rankscope.inference.power import detectable, power_of, queries_needed, topi
 POWER = st.sampled_from([0.5, 0.8, 0.95])
 ALPHA = st.sampled_from([0.01, 0.05])
 RATIO = st.floats(0.02, 3)
+UNKNOWN: Any = "z"
 
 
-def sample_of(n, deviation=1.0):
+def sample_of(n: int, deviation: float = 1.0) -> Sample:
     values = np.random.default_rng(n).normal(0, 1, n)
     values -= values.mean()
     return Sample(values / values.std(ddof=1) * deviation)
@@ -30,10 +34,10 @@ def sample_of(n, deviation=1.0):
 
 @settings(deadline=None, max_examples=60)
 @given(RATIO, POWER, ALPHA)
-def test_what_is_needed_is_the_fewest_that_can_detect(ratio, power, alpha):
+def test_what_is_needed_is_the_fewest_that_can_detect(ratio: float, power: float, alpha: float) -> None:
     n = queries_needed(1, ratio, power, alpha)
 
-    def least(n):
+    def least(n: int) -> float:
         return detectable(sample_of(n), power, alpha).difference
 
     assert least(n) <= ratio * (1 + 1e-9)
@@ -43,7 +47,7 @@ def test_what_is_needed_is_the_fewest_that_can_detect(ratio, power, alpha):
 
 @settings(deadline=None, max_examples=60)
 @given(RATIO, POWER, ALPHA)
-def test_exactly_needed_is_the_fewest_with_that_power(ratio, power, alpha):
+def test_exactly_needed_is_the_fewest_with_that_power(ratio: float, power: float, alpha: float) -> None:
     n = queries_needed(1, ratio, power, alpha, exact=True)
     assert power_of(1, ratio, n, alpha) >= power
     assert n == 2 or power_of(1, ratio, n - 1, alpha) < power
@@ -54,7 +58,7 @@ def test_exactly_needed_is_the_fewest_with_that_power(ratio, power, alpha):
 
 @settings(deadline=None, max_examples=40)
 @given(st.integers(2, 500), st.floats(0, 5), st.floats(0, 5))
-def test_power_grows(n, small, more):
+def test_power_grows(n: int, small: float, more: float) -> None:
     assert power_of(1, small, n) <= power_of(1, small + more, n) + 1e-12
     assert power_of(1, small, n) <= power_of(1, small, n + 1) + 1e-12
     assert power_of(1, small, n) == power_of(1, -small, n)
@@ -63,7 +67,7 @@ def test_power_grows(n, small, more):
 # --- arithmetic ----------------------------------------------------------------------------------
 
 
-def test_detectable_by_hand():
+def test_detectable_by_hand() -> None:
     found = detectable(sample_of(50, 0.2))
     quantiles = stats.t.ppf(0.975, 49) + stats.t.ppf(0.8, 49)
     assert found.difference == pytest.approx(quantiles * 0.2 / math.sqrt(50), rel=1e-10)
@@ -73,7 +77,7 @@ def test_detectable_by_hand():
     )
 
 
-def test_detectable_of_clusters():
+def test_detectable_of_clusters() -> None:
     values = np.array([0.0, 1, 2, 2, 3, 4])
     sample = Sample(values, np.array([0, 0, 1, 1, 2, 2]))
     quantiles = stats.t.ppf(0.975, 2) + stats.t.ppf(0.8, 2)
@@ -82,7 +86,7 @@ def test_detectable_of_clusters():
     assert detectable(Sample(np.array([0.0, 0.0]))).difference == 0
 
 
-def test_known_numbers():
+def test_known_numbers() -> None:
     """Cohen's table: 34 pairs for d = .5, 64 in each of two groups; a normal 7.85 million for a thousandth."""
     assert queries_needed(1, 0.5, exact=True) == 34
     assert topic_set_size("anova", variance=1, difference=0.5, systems=2) == 64
@@ -95,7 +99,7 @@ def test_known_numbers():
     assert power_of(0, 0.1, 10) == 1
 
 
-def test_the_width_of_an_interval_by_hand():
+def test_the_width_of_an_interval_by_hand() -> None:
     """Two topics: 2 t[.975, 1] * sqrt(v / 2) * E(s) / sigma, and E(s) / sigma of two is sqrt(2 / pi)."""
     width = 2 * stats.t.ppf(0.975, 1) * math.sqrt(1 / 2) * math.sqrt(2 / math.pi)
     assert topic_set_size("interval", variance=1, width=width * 1.0001) == 2
@@ -106,7 +110,7 @@ def test_the_width_of_an_interval_by_hand():
 
 
 @pytest.mark.parametrize("n", [2, 3, 10, 50, 100])
-def test_power_is_statsmodels(need, n):
+def test_power_is_statsmodels(need: Callable[[str], ModuleType], n: int) -> None:
     TTestPower = need("statsmodels.stats.power").TTestPower
     for effect in (0.01, 0.2, 0.5):
         theirs = TTestPower().power(effect, n, 0.05)
@@ -114,7 +118,7 @@ def test_power_is_statsmodels(need, n):
 
 
 @pytest.mark.parametrize("effect", [0.1, 0.2, 0.5, 1.0])
-def test_numbers_are_statsmodels(need, effect):
+def test_numbers_are_statsmodels(need: Callable[[str], ModuleType], effect: float) -> None:
     power = need("statsmodels.stats.power")
     theirs = power.TTestPower().solve_power(effect, alpha=0.05, power=0.8)
     assert queries_needed(1, effect, exact=True) == math.ceil(theirs)
@@ -125,13 +129,13 @@ def test_numbers_are_statsmodels(need, effect):
         assert found == math.ceil(np.asarray(total).item() / systems)
 
 
-def test_power_by_simulation():
+def test_power_by_simulation() -> None:
     random = np.random.default_rng(7)
     p = stats.ttest_1samp(random.normal(0.5, 1, (20_000, 34)), 0, axis=1).pvalue
     assert (p < 0.05).mean() == pytest.approx(power_of(1, 0.5, 34), abs=0.01)
 
 
-def test_designs_by_simulation():
+def test_designs_by_simulation() -> None:
     random = np.random.default_rng(8)
     n = topic_set_size("anova", variance=1, difference=1, systems=4)
     middle = np.array([-0.5, 0, 0, 0.5])[:, None, None]
@@ -160,9 +164,9 @@ def test_designs_by_simulation():
         (lambda: topic_set_size("interval", variance=1, difference=1), "needs a width above 0"),
         (lambda: topic_set_size("anova", variance=1, difference=1), "how many systems"),
         (lambda: topic_set_size("t", variance=0, difference=1), "variance is above 0"),
-        (lambda: topic_set_size("z", variance=1, difference=1), "designed by"),
+        (lambda: topic_set_size(UNKNOWN, variance=1, difference=1), "designed by"),
     ],
 )
-def test_bad_input(call, said):
+def test_bad_input(call: Callable[[], object], said: str) -> None:
     with pytest.raises(InputError, match=said):
         call()
