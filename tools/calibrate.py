@@ -27,6 +27,9 @@ written by one command, which takes five to ten minutes on two cores:
 
     python tools/calibrate.py
 
+It reads the scores in `../shared/data`, a folder of real collections that stands beside the checkout; tests that use it are
+skipped where it is not there.
+
 **Population.** The score matrices of TREC ad hoc 5 to 8 (julian-urbano/sigir2019-statistical): AP, P@10 and
 RR of 61, 74, 103 and 129 systems on 50 topics each. In each matrix systems are ordered by mean AP, the worst quarter
 is dropped, and {systems} systems at equal distances of rank are kept; the four are then stacked, rank by rank, to
@@ -46,8 +49,8 @@ FOLLOWS = """\
 
 - **The t interval and the t test are the defaults** for differences: right from 20 queries, without random draws, and
   dual to each other, so that an interval never contradicts its p-value.
-- **The percentile and BCa intervals of a difference are too narrow** below 200 queries, and the shifted bootstrap test
-  rejects too often at 50. They are there for comparison with papers that used them.
+- **The percentile, BCa and studentised intervals of a difference are too narrow** below 200 queries, and the shifted
+  bootstrap test rejects too often at 50. They are there for comparison with papers that used them.
 - **A mean is not as easy as a difference**: t covers a mean of AP less often than it says at 20 queries, and at 50 misses more often
   on one side than on the other. For one side of a mean BCa is the more even one. The studentised interval covers
   too often at few queries.
@@ -63,7 +66,7 @@ FOLLOWS = """\
   as Holm on sign-flip does. Tukey's range, randomised or not, supposes that all systems vary alike, and errs
   where they do not.
 - **Who looks more than once needs `anytime` or `betting`.** A repeated t test refutes the truth in about four of ten cases.
-  `anytime` costs half of the width more than one look; `betting` several times the width at few queries.
+  `anytime` intervals are about one and a half times as wide as t's; `betting` is 2 to 4 times as wide up to 100 queries.
 - **The gate** passes a candidate at the tolerance about as often as its interval says with one metric, and far less often where
   several are at the tolerance, as all must pass.
 """

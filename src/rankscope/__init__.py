@@ -101,4 +101,4 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     from rankscope.metrics import CATALOGUE
 
-    return sorted({*globals(), *_PLACES, *(cls.__name__ for cls in CATALOGUE.values())})
+    return sorted({"__version__", *_PLACES, *(cls.__name__ for cls in CATALOGUE.values())})

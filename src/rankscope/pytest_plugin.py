@@ -21,7 +21,8 @@ def rankscope_gate(pytestconfig: pytest.Config) -> Callable[..., Gate]:
             verdict = rankscope_gate("qrels.txt", "main.run", "branch.run", "nDCG@10", tolerance=0.01)
             assert verdict.passed, verdict
 
-    Settings are those of ``[tool.rankscope]`` in the pyproject.toml of the root of the tests, or of ``settings="FILE"``.
+    A verdict is true where it passes, so ``assert rankscope_gate(...)`` says the same. Settings are those of ``[tool.rankscope]`` in
+    the pyproject.toml of the root of the tests, or of ``settings="FILE"``.
     """
 
     def gated(qrels: Any, baseline: Any, candidate: Any, metrics: Any = None, **options: Any) -> Gate:

@@ -76,6 +76,26 @@ def test_other_formats(check: Any, form: str) -> None:
     assert "RS101" in result.stdout
 
 
+def test_rules_that_lack_what_they_need_are_not_counted_as_applied(check: Any, tmp_path: Path) -> None:
+    assert check(RUN, "-q", "--select", "RS206").stdout.strip() == "RS206 not applied: needs --docs-text"
+    train = check(RUN, "-q", "--select", "RS5").stdout.strip()
+    assert train == "RS501, RS502, RS503, RS504 not applied: needs --train"
+    other = " ".join(check(RUN, "-q", "--select", "RS404,RS408").stdout.split())
+    assert "RS404 not applied: said by rankscope compare --slices" in other
+    assert "RS408 not applied: said by rankscope power" in other
+    assert "Nothing found: 1 rule applied." in check(RUN, "-q", "--select", "RS112,RS113").stdout
+    assert (
+        "Nothing found: 2 rules applied."
+        in check(RUN, "-q", "--select", "RS112,RS113", "--scale", "0-1").stdout
+    )
+    said = json.loads(check(RUN, "--select", "RS112,RS113", "--format", "json").stdout)
+    assert [rule["code"] for rule in said["results"]] == ["RS113"]
+    assert said["not_applied"] == [{"code": "RS112", "reason": "needs --scale"}]
+    texts = tmp_path / "texts.csv"
+    texts.write_text("doc_id,text\na,one text\nb,another one\n")
+    assert "1 rule applied" in check(RUN, "--select", "RS206", "--docs-text", str(texts)).stdout
+
+
 def test_a_rule_is_explained() -> None:
     result = CliRunner().invoke(app, ["check", "--explain", "rs101"])
     assert result.exit_code == 0

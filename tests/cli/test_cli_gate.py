@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import threading
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -50,7 +52,8 @@ def test_the_answer_comes_first_and_the_exit_code_last(
     assert lines[0].startswith(first)
     assert lines[-1] == f" exit {code} (0 pass, 1 fail, 4 cannot tell)"
     assert all(len(line) <= 80 for line in lines)
-    assert ("no interval used" in said.out) == (candidate == "few.run")
+    assert ("no error rate is promised" in " ".join(said.out.split())) == (candidate == "few.run")
+    assert "-0.0000" not in said.out
     assert said.err.count("read ") == 3
     assert run("gate", "qrels.txt", "main.run", candidate, "-m", "RR", "-q").err == ""
 
@@ -169,6 +172,50 @@ def test_places_are_checked_first(run: Any) -> None:
     assert run("gate", "qrels.txt", "main.run", "nothing.run").code == 2
 
 
+@pytest.mark.parametrize("option", ["-o", "--junit"])
+@pytest.mark.parametrize("read", ["slices", "clusters", "weights", "settings"])
+def test_nothing_that_is_read_is_written_over(run: Any, option: str, read: str) -> None:
+    text = (
+        "depth = 3\n"
+        if read == "settings"
+        else "query,of\n" + "".join(f"{q},{i}\n" for i, q in enumerate(QUERIES))
+    )
+    Path("read.csv").write_text(text)
+    args = ("gate", "qrels.txt", "main.run", "worse.run", "-m", "RR", option, "read.csv")
+    said = run(*args, f"--{read}", "read.csv")
+    assert (said.code, said.err) == (2, f"read.csv is also an input; name another file for {option}\n")
+    Path("gate.toml").write_text(f'{read} = "read.csv"\n')
+    if read != "settings":
+        assert "read.csv is also an input" in run(*args, "--settings", "gate.toml").err
+    assert Path("read.csv").read_text() == text
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+def test_a_baseline_through_a_pipe_is_read_in_full(run: Any) -> None:
+    os.mkfifo("pipe.run")
+    writer = threading.Thread(target=lambda: Path("pipe.run").write_text(Path("main.run").read_text()))
+    writer.start()
+    args = ("-m", "RR", "--format", "json")
+    said = run("gate", "qrels.txt", "pipe.run", "worse.run", *args)
+    writer.join(10)
+    assert said.code == 1
+    whole = json.loads(run("gate", "qrels.txt", "main.run", "worse.run", *args).out)
+    assert json.loads(said.out)["results"][0]["baseline_value"] == whole["results"][0]["baseline_value"]
+    assert f"{len(Path('main.run').read_text().splitlines())} rows" in said.err
+
+
+def test_equal_losses_are_told_as_such(run: Any) -> None:
+    Path("same.run").write_text(placed("same", [3] * 40))
+    said = run("gate", "qrels.txt", "main.run", "same.run", "-m", "RR", "--tolerance", "0.4")
+    text = " ".join(said.out.split())
+    assert said.code == 0
+    assert "all queries changed by the same amount" in text
+    assert "fewer than 6" not in text
+    Path("up.run").write_text(placed("up", [1] * 3 + [2] * 37))
+    said = run("gate", "qrels.txt", "main.run", "up.run", "-m", "RR")
+    assert "losses alone 0.0000" in said.out
+
+
 # --- settings ---------------------------------------------------------------------------------------------
 
 
@@ -224,6 +271,7 @@ def test_settings_from_a_file(run: Any) -> None:
         ('tolerance = "2"', "tolerance is a number of at least 0 like 0.01, a percentage"), ("metrics = []", "metrics is a metric or a list"),
         ('fail_on = "x"', "fail_on is one of 'loss', 'tolerance'"), ("no_relevant = true", "no_relevant is one of"),
         ("gate = 3", "is no table of settings"), ('"fail-on" = "loss"\nfail_on = "loss"', "fail_on is set twice"),
+        ("[gate]\ncorrection = 'holm'", "gate does not use correction"), ("[compare]\ntolerance = 0.1", "compare does not use tolerance"),
         ("depth 3", "is no TOML"), ("gates = 3", "did you mean gate?"),
     ],
 )  # fmt: skip
@@ -239,3 +287,18 @@ def test_a_project_without_settings(run: Any) -> None:
     Path("pyproject.toml").write_text('[project]\nname = "x"\n')
     assert "settings" not in run("gate", "qrels.txt", "main.run", "main.run").err
     assert run("gate", "qrels.txt", "main.run", "main.run", "--settings", "pyproject.toml").code == 0
+
+
+def test_tolerances_of_the_project_wait_for_their_metric(run: Any) -> None:
+    Path("gate.toml").write_text("[tolerance]\nRR = 0.3\nAP = 0.2\n")
+    args = ("gate", "qrels.txt", "main.run", "odd.run", "-m", "RR", "--format", "json")
+    said = run(*args, "--settings", "gate.toml")
+    assert [r["tolerance"] for r in json.loads(said.out)["results"]] == [0.3]
+    said = run(*args, "--tolerance", "AP=0.2")
+    assert (said.code, said.err.splitlines()[-1]) == (
+        2,
+        "tolerance of AP: the gate does not look at it, there are RR",
+    )
+    said = run(*args, "--tolerance", "RR=0.2", "--tolerance", "mrr=0.3")
+    assert said.code == 2
+    assert "tolerance of mrr: RR has one already, as RR" in said.err

@@ -51,6 +51,13 @@ def public() -> Iterator[tuple[str, Any]]:
                 yield f"{module.__name__}.{name}", thing
 
 
+def test_dir_names_what_is_public_and_nothing_else() -> None:
+    names = dir(rankscope)
+    assert {"evaluate", "Scores", "nDCG", "parse", "__version__"} <= set(names)
+    assert not {"TYPE_CHECKING", "annotations", "import_module", "Any", "metrics", "verbs"} & set(names)
+    assert all(hasattr(rankscope, name) for name in names)
+
+
 def test_everything_public_has_a_docstring() -> None:
     bare = []
     for name, thing in public():

@@ -105,7 +105,7 @@ def test_a_lead_that_few_queries_carry() -> None:
     (c,) = found.contrasts
     assert c.verdict == "better"
     assert c.favourable == (5, 5 / 100)
-    assert "without 5 of 100 queries (5.0%) the sign turns" in said(found, "RS403")
+    assert "without 5 of 100 queries (5.0%) the lead is gone" in said(found, "RS403")
 
 
 def test_a_lead_that_many_carry_is_not_doubted() -> None:

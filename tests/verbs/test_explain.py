@@ -21,7 +21,8 @@ from rankscope.testing import Case, variants
 from rankscope.testing.cases import accepted, judged, made_up, top_grade
 from rankscope.verbs.difference import Difference, difference
 from rankscope.verbs.explain import Sourced, explain
-from rankscope.verbs.explained import envelope, moved_in_words, records
+from rankscope.verbs.explained import moved_in_words
+from rankscope.verbs.explained_records import envelope, records
 from rankscope.verbs.explanation import Explanation, explanation
 from rankscope.verbs.inputs import Policy, clean, judge, read_any
 from rankscope.verbs.ranking import Ranking, ranking_of
@@ -164,9 +165,31 @@ def test_another_worth_has_a_row_of_its_own() -> None:
     ).found
     assert isinstance(found, Difference)
     assert found.value == pytest.approx(2 / 3 - 1 / 2)
-    assert {m.doc_id: m.adds for m in found.moved if m.adds} == pytest.approx({"b": 1 / 2})
-    assert [r.what for r in found.rest] == ["the query is worth another amount"]
-    assert found.rest[0].adds == pytest.approx(2 / 3 - 1)
+    assert {m.doc_id: m.adds for m in found.moved if m.adds} == pytest.approx(
+        {"a": 1 / 3 - 1 / 2, "b": 1 / 3}
+    )
+    assert [(r.what, r.adds) for r in found.rest] == [
+        ("what is earned is divided by 3 now, by 2 before", 0.0)
+    ]
+
+
+def test_ranks_that_a_ranking_does_not_reach_lose_too() -> None:
+    qrels = {"1": {"a": 3, "b": 2, "c": 1}, "2": {"a": 1}}
+    found = explain(qrels, {"1": {"a": 1.0}}, "nDCG@10", query="1").found
+    assert isinstance(found, Explanation)
+    assert [p.doc_id for p in found.positions] == ["a", None, None]
+    assert math.fsum(p.lost or 0.0 for p in found.positions) == pytest.approx(found.best - found.value)
+    assert found.costliest is not None
+    assert found.costliest.rank == 2
+    missed = explain(qrels, {"1": {"a": 1.0}}, "nDCG@10", query="2")
+    assert "run has no ranking for query 2" in str(missed)
+    assert "nothing stands there" in str(missed)
+
+
+def test_the_same_ranking_is_said_to_be_the_same() -> None:
+    qrels, run = {"1": {"a": 1}}, {"1": {"a": 1.0}}
+    assert "no document adds" in str(explain(qrels, [run, run], "AP", query="1"))
+    assert "are the same on AP" in str(explain(qrels, [run, run], "AP"))
 
 
 @pytest.mark.parametrize("ties", ["trec", "docid", "input", "rank"])

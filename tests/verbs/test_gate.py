@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -374,9 +375,33 @@ def test_a_missing_ranking_is_a_loss_unless_left_out() -> None:
     left = gate(QRELS, SAME, short, "RR", queries="both")
     assert left.checks[0].queries == 38
     assert left.passed
+    (warned,) = (w for w in left.warnings if w.code == "RS101")
+    assert "candidate has no ranking for 2 judged queries that baseline answers" in warned.message
+    assert not [w for w in gate(QRELS, short, SAME, "RR", queries="both").warnings if w.code == "RS101"]
     left = gate(QRELS, SAME, short, "RR", queries="run")
     assert left.checks[0].left_out == 2
     assert "RS407" in {w.code for w in left.warnings}
+
+
+def test_a_metric_without_a_value_is_told_as_such() -> None:
+    missed = placed([0] * 4 + [2] * 36)
+    verdict = gate(QRELS, SAME, missed, "RR", tolerance="5%", nothing_found="skip")
+    assert [w.hint for w in verdict.warnings if w.code == "RS407"] == [
+        "take --nothing-found metric to score a query that finds nothing"
+    ]
+    qrels = {query: {"good": 1, "d1": 0} for query in QRELS}
+    only = {query: {"good": 1.0} if query < "q04" else docs for query, docs in SAME.items()}
+    verdict = gate(qrels, SAME, only, "AUC", tolerance="5%")
+    assert verdict.checks[0].left_out == 4
+    (hint,) = (w.hint for w in verdict.warnings if w.code == "RS407")
+    assert hint.startswith("a query may have no value by the metric itself")
+
+
+def test_a_verdict_is_true_where_it_passes() -> None:
+    assert gate(QRELS, SAME, SAME, "RR")
+    assert not gate(QRELS, SAME, changed(0, 20), "RR")
+    with pytest.raises(InputError, match="gate takes no tie, did you mean ties"):
+        gate(QRELS, SAME, SAME, "RR", tie="docid")
 
 
 def test_no_query_in_common_is_told() -> None:
@@ -510,6 +535,67 @@ def test_what_is_no_stored_baseline(change: Any, message: str) -> None:
     Path("cut.json").write_text(json.dumps(document)[:90])
     with pytest.raises(InputError):
         gate("qrels.txt", "cut.json", "branch.run", "RR")
+
+
+@pytest.mark.usefixtures("stored")
+def test_stored_values_that_cannot_be_right_are_refused() -> None:
+    document = json.loads(Path("baseline.json").read_text())
+    rows = document["per_query"]
+    of_rr = [row for row in rows if row["metric"] == "RR"]
+    without = [row for row in rows if row["query_id"] != "q07"]
+    fewer = [r | {"queries": 39} for r in document["results"]]
+    for change, message in (
+        ({"per_query": [*rows, of_rr[3]]}, "two values of RR for query q03"),
+        (
+            {"per_query": [{**r, "value": 1.5} if r is of_rr[2] else r for r in rows]},
+            "RR of query q02 is 1.5, and it goes from 0 to 1",
+        ),
+        (
+            {"per_query": [{**r, "value": None} if r is of_rr[2] else r for r in rows]},
+            "39 queries, and its results counts 40",
+        ),
+        ({"per_query": without}, "query q07 is judged and not in it"),
+        (
+            {"per_query": without, "results": fewer},
+            "query q07 is judged and not in it; make it anew: rankscope evaluate",
+        ),
+        ({"results": []}, "says nothing of them"),
+    ):
+        with pytest.raises(DataError, match=message) as error:
+            gate("qrels.txt", document | change, "branch.run", "RR")
+        assert "\n" not in str(error.value)
+
+
+@pytest.mark.usefixtures("stored")
+@pytest.mark.parametrize("odd", [10**400, [], {}, "x", True, 1.5, [[1]], None, float("inf")])
+@pytest.mark.parametrize(
+    "key", ["conventions", "inputs", "results", "per_query", "rankscope", "value", "run", "queries", "sha256"]
+)
+def test_odd_kinds_of_values_are_told(key: str, odd: Any) -> None:
+    document = json.loads(Path("baseline.json").read_text())
+    inner = {
+        "value": document["per_query"][0], "run": document["per_query"][0], "queries": document["conventions"], "sha256": document["inputs"][0],
+    }  # fmt: skip
+    inner.get(key, document)[key] = odd
+    with pytest.raises((InputError, DataError)):
+        gate("qrels.txt", document, "branch.run", "RR")
+
+
+@pytest.mark.usefixtures("stored")
+def test_packed_baselines_and_late_schemas_are_read() -> None:
+    document = json.loads(Path("baseline.json").read_text())
+    late = {name: document[name] for name in ("per_query", *(n for n in document if n != "schema"))}
+    Path("late.json").write_text(json.dumps(late | {"schema": document["schema"]}))
+    Path("packed.json.gz").write_bytes(gzip.compress(json.dumps(document).encode()))
+    one = gate("qrels.txt", "main.run", "branch.run", "RR")
+    for place in ("late.json", "packed.json.gz"):
+        assert gate("qrels.txt", place, "branch.run", "RR").checks == one.checks
+
+
+@pytest.mark.usefixtures("stored")
+def test_the_hint_makes_it_as_it_is_asked_for() -> None:
+    with pytest.raises(DataError, match=r"-m RR --per-query --ties docid --depth 20 -o baseline\.json$"):
+        gate("qrels.txt", "baseline.json", "branch.run", "RR", ties="docid", depth=20)
 
 
 def test_a_run_as_json_is_no_stored_baseline(stored: Path) -> None:

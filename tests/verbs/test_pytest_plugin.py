@@ -43,16 +43,22 @@ def test_the_settings_of_the_project_hold(pytester: pytest.Pytester) -> None:
     pytester.makeconftest(CONFTEST)
     pytester.makepyprojecttoml('[tool.rankscope]\nmetrics = ["RR"]\n[tool.rankscope.gate]\ntolerance = 0.5\n')
     pytester.makepyfile(
-        DATA
+        "\n    import pytest\n    from rankscope.errors import InputError\n"
+        + DATA
         + """
     def test_poor(rankscope_gate):
         verdict = rankscope_gate(QRELS, GOOD, POOR)
         assert [(c.metric, c.tolerance) for c in verdict.checks] == [("RR", 0.5)]
         assert verdict.passed
-        assert not rankscope_gate(QRELS, GOOD, POOR, tolerance=0.1).passed
+        assert rankscope_gate(QRELS, GOOD, POOR)
+        assert not rankscope_gate(QRELS, GOOD, POOR, tolerance=0.1)
+
+    def test_a_slip(rankscope_gate):
+        with pytest.raises(InputError, match="gate takes no tolerence, did you mean tolerance"):
+            rankscope_gate(QRELS, GOOD, POOR, tolerence=0.1)
     """
     )
-    pytester.runpytest_inprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)
+    pytester.runpytest_inprocess("-p", "no:cacheprovider").assert_outcomes(passed=2)
 
 
 def test_the_package_names_its_plugin() -> None:

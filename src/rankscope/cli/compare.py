@@ -29,12 +29,12 @@ USAGE = "rankscope compare QRELS RUN RUN..."
 @click.option(
     "--test",
     metavar="TEST",
-    help="t (the default), permutation, wilcoxon, sign, bootstrap or anytime; with parameters: permutation(rounds=20000).",
+    help="t (the default), permutation, wilcoxon, sign, bootstrap, anytime or betting; with parameters: permutation(rounds=20000).",
 )
 @click.option(
     "--interval",
     metavar="INTERVAL",
-    help="Of the differences: t (the default), bca, percentile, studentised, asymptotic or betting.",
+    help="Of the differences: t (the default), bca, percentile, studentised, anytime or betting.",
 )
 @click.option(
     "--correction",

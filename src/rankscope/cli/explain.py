@@ -65,13 +65,16 @@ def _explained(
     query: str | None,
     policies: dict[str, Any],
 ) -> tuple[output.Answer, list[str]]:
-    from rankscope.verbs import explained
+    from rankscope.verbs import explained, explained_records
     from rankscope.verbs.explain import explain
 
     found = explain(qrels, named, metric, query=query, **policies)
     columns = COLUMNS["all" if query is None else "one" if len(named) == 1 else "two"]
     answer = output.Answer(
-        explained.blocks_of(found), explained.envelope(found), columns, list(explained.records(found))
+        explained.blocks_of(found),
+        explained_records.envelope(found),
+        columns,
+        list(explained_records.records(found)),
     )
     return answer, list(found.notes)
 

@@ -56,7 +56,7 @@ def format_of(asked: str | None, out: str | None) -> str:
     return ENDINGS[ending]
 
 
-def check_place(out: str | None, inputs: Iterable[str] = ()) -> None:
+def check_place(out: str | None, inputs: Iterable[str] = (), option: str = "-o") -> None:
     """Refuse, before any work is done, a file that cannot be written or that is about to be read."""
     if out is None or out == "-":
         return
@@ -66,7 +66,7 @@ def check_place(out: str | None, inputs: Iterable[str] = ()) -> None:
     if not folder.is_dir():
         raise InputError(f"{out}: there is no folder {folder} to write into (mkdir -p {folder} makes it)")
     if any(_same_file(out, path) for path in inputs):
-        raise InputError(f"{out} is also an input; name another file for -o")
+        raise InputError(f"{out} is also an input; name another file for {option}")
 
 
 def _same_file(out: str, path: str) -> bool:

@@ -25,7 +25,8 @@ def text_of(value: Value, kind: Literal["text", "value", "count"] = "value") -> 
         return str(value)
     if kind == "count" and float(value).is_integer():
         return f"{int(value):,}"
-    return f"{value:.4f}"
+    said = f"{value:.4f}"
+    return said if float(said) else said.lstrip("-")
 
 
 def sides_of(value: Value) -> str:

@@ -168,7 +168,7 @@ def blocks_of(found: Advice) -> list[Block]:
         *out,
         Paragraph("next:"),
         Code(tuple(lines)),
-        Paragraph("or settled for all in pyproject.toml:"),
+        Paragraph("or settled in pyproject.toml, for compare, gate and the pytest fixture:"),
         Code(tuple(found.settings.splitlines())),
     ]
 

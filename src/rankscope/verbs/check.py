@@ -27,11 +27,15 @@ CONVENTIONS = {
 
 @dataclass(frozen=True, eq=False)
 class Checked:
-    """What ``check`` found: ``findings``, warnings first; the ``rules`` that were applied; the ``case`` they looked at."""
+    """What ``check`` found: ``findings``, warnings first; the ``rules`` that were applied; the ``case`` they looked at.
+
+    ``not_applied`` holds those that were chosen and need what was not stated, or are said by another verb.
+    """
 
     findings: Sequence[Finding]
     rules: Sequence[Rule]
     case: Case
+    not_applied: Sequence[Rule] = ()
 
     def __iter__(self) -> Iterator[Finding]:
         return iter(self.findings)
@@ -83,9 +87,10 @@ def check(  # noqa: PLR0913 - the options of the command line, each with its def
     """
     chosen = selected(select, ignore)
     case = case_of(qrels, runs, metrics, Said(scale_of(scale), train, texts_of(texts)), policies)
-    found = [finding for rule in chosen for finding in rule.find(case)]
+    applied = [rule for rule in chosen if rule.applies(case)]
+    found = [finding for rule in applied for finding in rule.find(case)]
     found.sort(key=lambda finding: (finding.severity != "warning", finding.code))
-    return Checked(found, chosen, case)
+    return Checked(found, applied, case, [rule for rule in chosen if rule not in applied])
 
 
 def case_of(qrels: Any, runs: Any, metrics: Any, said: Said, policies: Mapping[str, Any]) -> Case:

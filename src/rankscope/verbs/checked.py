@@ -15,6 +15,7 @@ from rankscope.verbs.rules.base import Finding, Rule
 COLUMNS = ("code", "severity", "run", "message", "hint", "count", "effect", "queries", "documents", "places")
 SHOWN = 3  # places that the table names; JSON has two more
 SHORT = {"warning": "warning", "information": "info"}
+OPTIONS = {"scale": "--scale", "train": "--train", "texts": "--docs-text"}  # by what a rule needs
 
 
 def blocks_of(found: Checked) -> list[Block]:
@@ -31,7 +32,11 @@ def blocks_of(found: Checked) -> list[Block]:
 
 
 def sentence(found: Checked) -> str:
-    """How many warnings and notes there are, and how many rules were applied."""
+    """How many warnings and notes there are, and how many rules were applied; why, where none was."""
+    if not found.rules:
+        why = {rule.code: _why_not(rule) for rule in found.not_applied}
+        alike = {text: [code for code in why if why[code] == text] for text in why.values()}
+        return "; ".join(f"{', '.join(codes)} not applied: {text}" for text, codes in alike.items())
     warnings = len(found.warnings)
     notes = len(found.findings) - warnings
     applied = f"{len(found.rules)} {'rule' if len(found.rules) == 1 else 'rules'} applied"
@@ -43,6 +48,10 @@ def sentence(found: Checked) -> str:
         if number
     ]
     return f"{', '.join(parts)} · {applied}"
+
+
+def _why_not(rule: Rule) -> str:
+    return f"said by {rule.said_by}" if rule.said_by else f"needs {OPTIONS[rule.needs]}"
 
 
 def _in_full(finding: Finding) -> str:
@@ -77,6 +86,7 @@ def envelope(found: Checked) -> dict[str, Any]:
             {"code": rule.code, "rule": type(rule).__name__, "findings": number[rule.code]}
             for rule in found.rules
         ],
+        "not_applied": [{"code": rule.code, "reason": _why_not(rule)} for rule in found.not_applied],
         "warnings": [finding.as_dict() for finding in found.findings],
     }
 

@@ -170,7 +170,7 @@ def effects_table(found: Comparison, field: Measured) -> Table:
         )
     note = (
         "in sd: standard deviations of the differences · P(better): share of queries that are better, ties half · "
-        "carried by: as many of the most favourable queries must go for the sign to turn"
+        "carried by: as many of the most favourable queries must go for the lead to be gone"
     )
     return Table(columns, tuple(rows), labels=2, note=note)
 

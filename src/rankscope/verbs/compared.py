@@ -56,7 +56,9 @@ def _tables(found: Comparison, details: bool) -> Iterator[Block]:
             yield Heading(_title(found, field))
             yield pair_table(found, field, all_of_them=details or len(found.of(field.name)) <= ROOM)
         else:
-            yield Heading(f"{_title(found, field)}, against {found.baseline}")
+            yield Heading(
+                f"{_title(found, field)}{' (lower is better)' if field.sign < 0 else ''}, against {found.baseline}"
+            )
             yield run_table(found, field)
         if details:
             yield EMPTY
@@ -177,6 +179,8 @@ def _small_print(found: Comparison) -> Iterator[str]:
         yield "p and interval: after the correction"
     if found.method.test is not None:
         yield f"{found.method.test} tests that {found.method.test.hypothesis}"
+        if str(found.method.test) != "t" and not found.method.looking:
+            yield "intervals are of the mean difference, and may disagree with such a test"
     if found.method.correction.joint and found.method.correction.measured:
         yield f"{title(str(found.method.correction))} {found.method.correction.measured}"
     if found.scores is not None:

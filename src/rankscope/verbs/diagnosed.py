@@ -59,6 +59,10 @@ def _least(value: float) -> float:
 
 def _lost(found: Diagnosis, run: Diagnosed) -> str:
     metric, lost = found.metric, run.lost
+    if run.kinds["no relevant known"] == len(run.query_ids):
+        return f"{run.name} has {metric} {number(lost.value)}: no judged document is relevant, so there is nothing to gain or lose."
+    if math.isnan(lost.value):
+        return f"{run.name} has no value of {metric} on any query."
     if found.reason or math.isnan(lost.loss):
         total = metric.aggregate == "sum" and not math.isnan(lost.value)
         return f"{run.name} has {metric} {f'{lost.value:,.6g}' if total else number(lost.value)}."

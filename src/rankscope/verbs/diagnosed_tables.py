@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rankscope.blocks import EMPTY, Block, Column, Heading, Table, Value
 from rankscope.verbs.diagnose import Diagnosis
-from rankscope.verbs.failures import BANDS, EQUAL, KINDS
+from rankscope.verbs.failures import BANDS, EQUAL, KINDS, Kind
 from rankscope.verbs.losses import Diagnosed, Query
 from rankscope.verbs.scores import as_json
 
@@ -17,6 +17,13 @@ def tables_of(found: Diagnosis) -> list[Block]:
     """All tables, each after an empty line; those that would say nothing are left out."""
     tables = (_losses, _kinds, _depths, _high, _hardest, _regrets, _documents)
     return [block for table in tables for block in table(found)]
+
+
+def _meaning(kind: Kind, found: Diagnosis) -> str:
+    """What a kind is; where no best ranking is known, none can be called perfect for scoring like it."""
+    if kind.name == "perfect" and found.reason:
+        return _at("a relevant document is first, and the top k holds all it can", found.runs[0])
+    return _at(kind.meaning, found.runs[0])
 
 
 def _at(meaning: str, run: Diagnosed) -> str:
@@ -73,8 +80,7 @@ def _kinds(found: Diagnosis) -> list[Block]:
     heads = ["queries"] if len(found.runs) == 1 else [run.name for run in found.runs]
     columns = (Column(""), *(Column(head, "count") for head in heads), Column("that is", wraps=True))
     rows: tuple[tuple[Value, ...], ...] = tuple(
-        (kind.name, *(run.kinds[kind.name] for run in found.runs), _at(kind.meaning, found.runs[0]))
-        for kind in seen
+        (kind.name, *(run.kinds[kind.name] for run in found.runs), _meaning(kind, found)) for kind in seen
     )
     return [EMPTY, heading, Table(columns, rows)]
 

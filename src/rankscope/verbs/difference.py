@@ -68,28 +68,26 @@ class Difference:
 def difference(before: Explanation, after: Explanation) -> Difference:
     """Compare two explanations of one query under one metric, by documents' shares.
 
-    Where the query is worth the same in both, a document adds what it earns in the second ranking less what it earns in the
-    first, over that worth. Where it is not (as where a value is divided by what was returned), what is earned is laid over the
-    worth of the first, and a row of its own holds what the other worth does.
+    A document adds its share in the second ranking (what it earns, over what the query is worth there) less its share in the first.
+    Where the query is worth another amount in the second (as where a value is divided by what was returned), a row says so.
     """
-    same = math.isclose(before.worth, after.worth, rel_tol=1e-12) or not before.worth or not after.worth
-    scale = 1.0 if same else after.worth / before.worth
     docs = dict.fromkeys([*before.ranking.doc_ids, *after.ranking.doc_ids])
-    moved = [m for doc in docs if (m := _moved(doc, before, after, scale)) is not None]
+    moved = [m for doc in docs if (m := _moved(doc, before, after)) is not None]
     rest = list(_rest(before, after))
-    if not same:
-        earned = math.fsum(after.by_doc.values())
-        rest.insert(0, Rest("the query is worth another amount", earned - earned * scale))
+    if not math.isclose(before.worth, after.worth, rel_tol=1e-12):
+        rest.append(
+            Rest(f"what is earned is divided by {after.worth:.4g} now, by {before.worth:.4g} before", 0.0)
+        )
     return Difference(before, after, moved, rest)
 
 
-def _moved(doc: str, before: Explanation, after: Explanation, scale: float) -> Moved | None:
+def _moved(doc: str, before: Explanation, after: Explanation) -> Moved | None:
     was, now = before.by_doc.get(doc, 0.0), after.by_doc.get(doc, 0.0)
     here, there = before.ranking.rank_of(doc), after.ranking.rank_of(doc)
     if not was and not now and not _seen(here, before) and not _seen(there, after):
         return None
     grade = before.ranking.grades.get(doc)
-    return Moved(doc, grade, here, there, was, now, now * scale - was)
+    return Moved(doc, grade, here, there, was, now, now - was)
 
 
 def _seen(rank: int | None, found: Explanation) -> bool:

@@ -1,4 +1,4 @@
-"""Explanations as blocks and records."""
+"""Explanations as blocks."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from functools import singledispatch
 from typing import Any
 
-from rankscope import __version__
 from rankscope.blocks import EMPTY, Block, Column, Heading, Paragraph, Table, Value
 from rankscope.verbs.difference import Difference, Moved
 from rankscope.verbs.explain import Explained, Sourced
-from rankscope.verbs.explanation import Explanation, Position, Rest
-from rankscope.verbs.records import source_record
-from rankscope.verbs.sentences import number
+from rankscope.verbs.explanation import Explanation, Position
+from rankscope.verbs.sentences import counted, number
 
 LISTED = 20  # documents, or queries, that a table shows
 TOLD = 3  # documents that are told in words
@@ -36,25 +34,29 @@ def _explained(found: Explained) -> list[Block]:
 def _sourced(found: Sourced) -> list[Block]:
     before, after = found.runs
     count = len(found.by_query)
+    moved = [(query, d) for query, d in found.by_query if d]
+    if not moved:
+        return [
+            Paragraph(
+                f"{after} and {before} are the same on {found.metric}, on every one of {counted(count)}."
+            )
+        ]
     blocks: list[Block] = [
         Paragraph(
-            f"{after} against {before} on {found.metric}: {number(found.value, sign=True)} in the mean over {count:,} queries."
+            f"{after} against {before} on {found.metric}: {number(found.value, sign=True)} in the mean over {counted(count)}."
         )
     ]
     if found.carried is not None:
         many, share = found.carried
         blocks.append(
             Paragraph(
-                f"{many:,} of the queries ({share:.0%}) carry the difference: without the {many:,} most favourable ones its sign turns."
+                f"{counted(many)} ({share:.0%}) {'carries' if many == 1 else 'carry'} the difference: without the most favourable the lead is gone."
             )
         )
     last = max((i for i, band in enumerate(found.bands) if band.adds), default=-1)
-    rows: list[tuple[Value, ...]] = [
-        (band.label, number(band.adds, sign=True)) for band in found.bands[: last + 1]
-    ]
+    rows: list[tuple[Value, ...]] = [(band.label, f"{band.adds:+.4f}") for band in found.bands[: last + 1]]
     if abs(found.rest) > 1e-12:
-        rows.append(("what no rank adds", number(found.rest, sign=True)))
-    moved = [(query, d) for query, d in found.by_query if d]
+        rows.append(("what no rank adds", f"{found.rest:+.4f}"))
     queries: list[tuple[Value, ...]] = [(query, number(d, sign=True)) for query, d in moved[:LISTED]]
     return [
         *blocks,
@@ -78,7 +80,7 @@ def _of_one(found: Explanation) -> list[Block]:
         Column("rank", "count"),
         Column("document"),
         Column("grade", "value"),
-        *(Column(name, "value") for name in names),
+        *(Column(name if name not in {"grade", "rank"} else f"{name} ×", "value") for name in names),
         Column("adds", "value"),
         Column("so far", "value"),
         *((Column("perfect", "value"), Column("lost", "value")) if ideal else ()),
@@ -99,13 +101,15 @@ def _row(p: Position, names: list[str], ideal: bool) -> tuple[Value, ...]:
         shown = "" if p.ideal_grade is None else f"{p.ideal_grade:g} ({p.ideal_adds:.3f})"
         lost = "-" if not p.lost or abs(p.lost) < 0.0005 else f"{p.lost:.3f}"
         perfect = [shown, lost]
-    grade = "?" if p.grade is None else f"{p.grade:g}"
+    grade = "" if p.doc_id is None else "?" if p.grade is None else f"{p.grade:g}"
     factors = [f"{p.factors[name]:.3g}" if name in p.factors else "" for name in names]
-    return (p.rank, p.doc_id, grade, *factors, f"{p.adds:.3f}", f"{p.so_far:.3f}", *perfect)
+    return (p.rank, p.doc_id or "(nothing)", grade, *factors, f"{p.adds:.3f}", f"{p.so_far:.3f}", *perfect)
 
 
 def _headline(found: Explanation) -> str:
     said = f"{found.run}, query {found.query_id}: {found.metric} = {found.value:.4f}"
+    if not found.ranking.doc_ids:
+        return f"{found.run} has no ranking for query {found.query_id}: {found.metric} = {found.value:.4f}."
     if not found.rest and found.worth not in {0.0, 1.0}:
         said += f" = {found.earned:.4g} / {found.worth:.4g}"
     return said + "."
@@ -116,7 +120,8 @@ def _remarks(found: Explanation) -> Iterator[str]:
     worst = found.costliest
     if worst is not None:
         grade = "unjudged" if worst.grade is None else f"grade {worst.grade:g}"
-        yield f"Costs most: rank {worst.rank} ({worst.doc_id}, {grade}): {abs(worst.lost or 0):.3f}."
+        there = "nothing stands there" if worst.doc_id is None else f"{worst.doc_id}, {grade}"
+        yield f"Costs most: rank {worst.rank} ({there}): {abs(worst.lost or 0):.3f}."
     if found.swap is not None:
         yield f"The swap that gains most: rank {found.swap.upper} with rank {found.swap.lower} (+{found.swap.gain:.3f})."
     count, value = found.unjudged
@@ -134,6 +139,9 @@ def _remarks(found: Explanation) -> Iterator[str]:
 
 def _of_two(found: Difference) -> list[Block]:
     before, after = found.before, found.after
+    if not found.carrying and not found.rest:
+        same = f"{before.metric} is {before.value:.4f} for both {before.run} and {after.run}; no document adds to a difference."
+        return [Paragraph(f"query {found.query_id}: {same}")]
     shown = found.carrying[:LISTED]
     rows: list[tuple[Value, ...]] = [
         (
@@ -183,111 +191,3 @@ def moved_in_words(m: Moved) -> str:
         "left": f"left from {m.before}",
     }[m.move]
     return f"{m.doc_id} {said}: {number(m.adds, sign=True)}"
-
-
-# --- records ------------------------------------------------------------------------------------------------
-
-
-def records(found: Explained | Sourced) -> Iterator[dict[str, Any]]:
-    """The rows: positions, documents, or bands of ranks; their ``adds`` sum to the value."""
-    if isinstance(found, Sourced):
-        for band in found.bands:
-            yield {"ranks": band.label, "first": band.first, "last": band.last, "adds": band.adds}
-        if found.rest:
-            yield {"ranks": "what no rank adds", "first": None, "last": None, "adds": found.rest}
-    elif isinstance(found.found, Explanation):
-        yield from (_position(p) for p in found.found.positions)
-        yield from _below(found.found)
-        yield from map(_rest_record, found.found.rest)
-    else:
-        yield from (_moved_record(m, found.found) for m in found.found.moved)
-        yield from map(_rest_record, found.found.rest)
-
-
-def _position(p: Position) -> dict[str, Any]:
-    return {
-        "rank": p.rank,
-        "doc_id": p.doc_id,
-        "grade": p.grade,
-        "factors": dict(p.factors),
-        "adds": p.adds,
-        "so_far": p.so_far,
-        "ideal_grade": p.ideal_grade,
-        "ideal_adds": p.ideal_adds,
-        "lost": p.lost,
-    }
-
-
-def _below(found: Explanation) -> Iterator[dict[str, Any]]:
-    """Documents below the positions shown that add something all the same, in one row."""
-    shown = {p.doc_id for p in found.positions}
-    adds = math.fsum(add for doc, add in found.by_doc.items() if doc not in shown)
-    if adds:
-        yield _rest_record(Rest("documents below these ranks", adds))
-
-
-def _rest_record(part: Rest) -> dict[str, Any]:
-    return {"rank": None, "doc_id": None, "grade": None, "factors": {}, "adds": part.adds, "what": part.what}
-
-
-def _moved_record(m: Moved, found: Difference) -> dict[str, Any]:
-    factors = next((p.factors for p in found.after.positions if p.doc_id == m.doc_id), {})
-    return {
-        "rank": m.after,
-        "rank_before": m.before,
-        "doc_id": m.doc_id,
-        "grade": m.grade,
-        "factors": dict(factors),
-        "move": m.move,
-        "adds_before": m.earned_before,
-        "adds_after": m.earned_after,
-        "adds": m.adds,
-    }
-
-
-def envelope(found: Explained | Sourced) -> dict[str, Any]:
-    """All of an explanation, with what it rests on."""
-    inside = found if isinstance(found, Sourced) else found.found
-    if isinstance(inside, Sourced):
-        about: dict[str, Any] = {
-            "runs": list(inside.runs),
-            "metric": str(inside.metric),
-            "value": inside.value,
-            "by_query": [{"query_id": query, "difference": d} for query, d in inside.by_query],
-            "queries_that_carry_it": inside.carried[0] if inside.carried else None,
-        }
-    elif isinstance(inside, Explanation):
-        about = _about_one(inside)
-    else:
-        about = {
-            "runs": [inside.before.run, inside.after.run],
-            "query": inside.query_id,
-            "metric": str(inside.before.metric),
-            "value": inside.value,
-            "values": [inside.before.value, inside.after.value],
-            "worths": [inside.before.worth, inside.after.worth],
-        }
-    return {
-        "schema": "rankscope/explain/1",
-        "rankscope": __version__,
-        **about,
-        "rows": list(records(found)),
-        "conventions": dict(found.conventions),
-        "inputs": [source_record(source) for source in found.inputs],
-    }
-
-
-def _about_one(found: Explanation) -> dict[str, Any]:
-    count, value = found.unjudged
-    swap = found.swap
-    return {
-        "run": found.run,
-        "query": found.query_id,
-        "metric": str(found.metric),
-        "value": found.value,
-        "earned": found.earned,
-        "worth": found.worth,
-        "best": None if math.isnan(found.best) else found.best,
-        "swap": None if swap is None else {"upper": swap.upper, "lower": swap.lower, "gain": swap.gain},
-        "unjudged": {"documents": count, "value_if_perfect": None if math.isnan(value) else value},
-    }

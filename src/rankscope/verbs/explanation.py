@@ -23,12 +23,12 @@ FEW = 10  # positions shown of a metric without a cutoff, where no later one ear
 class Position:
     """One rank: who stands there, what the metric's factors are, and what it adds to the value.
 
-    ``grade`` is None where nobody judged the document, ``factors`` are empty then. ``ideal_grade`` and ``ideal_adds`` are those of
+    ``doc_id`` is None at a rank that the ranking does not reach and a perfect one does. ``grade`` is None where nobody judged the document, ``factors`` are empty then. ``ideal_grade`` and ``ideal_adds`` are those of
     a perfect ranking at this rank (None beyond its end, or where the metric knows no perfect ranking).
     """
 
     rank: int
-    doc_id: str
+    doc_id: str | None
     grade: float | None
     factors: Mapping[str, float]
     adds: float
@@ -161,7 +161,18 @@ def _positions(
                 ideal.adds[rank - 1] if ideal and within else (0.0 if ideal else None),
             )
         )
-    return out
+    return out + _empty(ideal, len(out), so_far) if last == len(ranking.doc_ids) else out
+
+
+def _empty(ideal: _Ideal | None, reached: int, so_far: float) -> list[Position]:
+    """The ranks beyond the end of a ranking at which a perfect one earns something."""
+    if ideal is None:
+        return []
+    earning = max((rank for rank, add in enumerate(ideal.adds, start=1) if add), default=0)
+    return [
+        Position(rank, None, None, {}, 0.0, so_far, ideal.grades[rank - 1], ideal.adds[rank - 1])
+        for rank in range(reached + 1, earning + 1)
+    ]
 
 
 def _at(factor: Array, cell: int | None) -> float:

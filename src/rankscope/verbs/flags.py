@@ -79,7 +79,7 @@ def _carried(contrasts: Sequence[Contrast]) -> Iterator[Warned]:
             count, share = c.favourable
             yield Warned(
                 "RS403",
-                f"{c.run} against {c.baseline} on {c.metric}: without {count} of {c.queries:,} queries ({share:.1%}) the sign turns",
+                f"{c.run} against {c.baseline} on {c.metric}: without {count} of {c.queries:,} queries ({share:.1%}) the lead is gone",
                 "look at these queries first: few may carry the whole difference",
             )
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +19,7 @@ from rankscope.verbs.method import Method, method_of
 from rankscope.verbs.provenance import Stored, as_pair, provenance, stored_of
 from rankscope.verbs.samples import NO_SAMPLE
 from rankscope.verbs.scores import Scores
+from rankscope.verbs.settings import GATE, POLICIES
 from rankscope.verbs.tolerances import Tolerances, tolerances_of
 
 USUAL = "nDCG@10"
@@ -26,7 +28,7 @@ CODES: dict[Status, int] = {"pass": 0, "fail": 1, "cannot tell": 4}
 
 @dataclass(frozen=True, eq=False)
 class Gate:
-    """The verdict of a gate.
+    """The verdict of a gate; true where it passes.
 
     ``status`` is pass, fail or cannot tell, ``exit_code`` 0, 1 or 4, and ``sentence`` the verdict in words. ``checks`` holds one
     check a metric and slice. ``scores`` is what was evaluated here, ``stored`` a baseline that was stored.
@@ -51,6 +53,10 @@ class Gate:
     def passed(self) -> bool:
         """Whether every check passes."""
         return self.status == "pass"
+
+    def __bool__(self) -> bool:
+        """Whether every check passes, so that ``assert gate(...)`` says what it seems to say."""
+        return self.passed
 
     @property
     def exit_code(self) -> int:
@@ -82,15 +88,42 @@ class Gate:
     @cached_property
     def warnings(self) -> list[Warned]:
         """What a reader should know before believing the verdict."""
-        return [*self.scores.warnings, *self._left_out()]
+        return [*self.scores.warnings, *self._unanswered(), *self._left_out()]
+
+    def _unanswered(self) -> list[Warned]:
+        """Where queries in common count alone: those that only the baseline answers, which would else be losses."""
+        scores = self.scores
+        if scores.conventions["queries"] != "both" or not scores.found:
+            return []
+        lost = set(scores.found[-1].missing)
+        if self.stored is None:
+            lost -= scores.found[0].missing
+        else:
+            lost &= set(next(iter(self.stored.values.values())))
+        if not lost:
+            return []
+        said = f"{len(lost):,} judged {'query' if len(lost) == 1 else 'queries'}"
+        return [
+            Warned(
+                "RS101",
+                f"{self.candidate} has no ranking for {said} that {self.baseline} answers, left out",
+                "find out why; take --queries judged to count a missing ranking as a loss",
+            )
+        ]
 
     def _left_out(self) -> list[Warned]:
+        said = self.scores.conventions
+        hint = "take --queries judged to count a missing ranking as a loss"
+        if said["nothing_found"] != "metric":
+            hint = "take --nothing-found metric to score a query that finds nothing"
+        elif said["queries"] != "run" and (said["queries"] != "both" or self.stored is None):
+            hint = "a query may have no value by the metric itself (as AUC with one class); name a metric that has one"
         return [
             Warned(
                 "RS407",
                 f"{c.metric}: {c.left_out:,} {'query has' if c.left_out == 1 else 'queries have'} a value for only one of "
                 f"{self.candidate} and {self.baseline} and cannot be paired: the gate is over the other {c.queries:,}",
-                "take --queries judged to count a missing ranking as a loss",
+                hint,
             )
             for c in self.checks
             if c.left_out and c.slice is None
@@ -144,6 +177,7 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     >>> rs.gate(qrels, good, good, "RR").exit_code
     0
     """
+    _refuse_unknown(policies)
     one_of("fail_on", fail_on, ("loss", "tolerance"))
     method = method_of(test=test, interval=interval, alpha=alpha, seed=seed)
     from rankscope.verbs.evaluate import evaluate
@@ -161,6 +195,15 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     notes = [*([stored.note] if stored is not None else []), *notes]
     names = fields[0].systems
     return Gate(settled(drafts, fail_on, method), names[0], names[1], scores, method, fail_on, stored, notes)
+
+
+def _refuse_unknown(policies: Iterable[str]) -> None:
+    for name in policies:
+        if name not in POLICIES:
+            known = (*GATE, "metrics", "progress")
+            close = get_close_matches(name, known, n=1, cutoff=0.6)
+            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
+            raise InputError(f"gate takes no {name}, {hint}")
 
 
 def _named(baseline: Any, candidate: Any) -> list[Any]:

@@ -22,6 +22,10 @@ Status = Literal["pass", "fail", "cannot tell"]
 FailOn = Literal["loss", "tolerance"]
 
 NOTHING, LOSSES, FLIPS = "nothing changed", "losses alone", "sign flips"
+UNPROMISED = (
+    "no interval was used, and no error rate is promised: with so few differing queries a candidate that truly loses as much as "
+    "the tolerance may pass in more than half of the cases"
+)
 ENDLESS = 10_000_000  # more queries than anyone has
 ROUNDING = 1e-12  # a loss that exceeds its tolerance by less is rounding
 
@@ -70,6 +74,11 @@ class Check:
     def name(self) -> str:
         """The metric, and the slice if it is on one."""
         return self.metric if self.slice is None else f"{self.metric} [{self.slice}]"
+
+    @property
+    def few(self) -> bool:
+        """Whether so few queries, or clusters, differ that no interval is tried."""
+        return (self.differing if self.differing_clusters is None else self.differing_clusters) < FEWEST
 
     @property
     def margin(self) -> float:

@@ -9,7 +9,8 @@ from typing import Any
 from rankscope import __version__
 from rankscope.blocks import EMPTY, Block, Column, Heading, Note, Notes, Paragraph, Table, Value
 from rankscope.verbs.gate import CODES, Gate
-from rankscope.verbs.gate_checks import FLIPS, LOSSES, NOTHING, Check
+from rankscope.verbs.gate_checks import FLIPS, LOSSES, NOTHING, UNPROMISED, Check
+from rankscope.verbs.method import FEWEST
 from rankscope.verbs.scoreboard import conventions
 
 COLUMNS = (
@@ -60,7 +61,7 @@ def said(check: Check, gate: Gate) -> str:
     if check.status == "fail":
         proof = f", {_p(check.p_value_adjusted)}{_holm(gate)}"
     text = (
-        f"{check.name} changed by {check.difference:+.4f} ({_level(gate)} interval {check.lower:.4f} to {check.upper:.4f}{proof}); "
+        f"{check.name} changed by {_four(check.difference, '+')} ({_level(gate)} interval {_four(check.lower)} to {_four(check.upper)}{proof}); "
         f"the tolerance is {_tolerance(check)}."
     )
     if check.status != "cannot tell":
@@ -83,10 +84,19 @@ def _without_interval(check: Check, gate: Gate) -> str:
         return f"{text}, {how}{check.difference:+.4f} in the mean ({_p(check.p_value_adjusted)}{_holm(gate)}); the tolerance is {_tolerance(check)}."
     if check.status == "pass":
         return f"{text}; the losses alone, gains ignored, are {check.loss:.4f}, within the tolerance of {_tolerance(check)}. No interval was used."
+    why = "too few for an interval" if check.few else "and there is no interval"
+    if check.method == FLIPS:
+        why = "by the same amount, which has no interval"
     return (
-        f"{text}, too few for an interval; the losses alone, gains ignored, are {check.loss:.4f}, above the tolerance of {_tolerance(check)}. "
+        f"{text}, {why}; the losses alone, gains ignored, are {check.loss:.4f}, above the tolerance of {_tolerance(check)}. "
         "Judge more queries on which the two answer differently."
     )
+
+
+def _four(number: float, sign: str = "-") -> str:
+    """A number with four decimals, and no minus before a zero."""
+    text = f"{number:{sign}.4f}"
+    return "0.0000" if text == "-0.0000" else text
 
 
 def _tolerance(check: Check) -> str:
@@ -174,7 +184,7 @@ def table(gate: Gate) -> Table:
             check.metric,
             *([check.slice or "all"] if sliced else []),
             WORDS[check.status],
-            f"{check.difference:+.4f}" if check.difference else "0.0000",
+            _four(check.difference, "+") if check.difference else "0.0000",
             _interval(check),
             check.tolerance,
             None if math.isnan(check.p_value_adjusted) else _short(check.p_value_adjusted),
@@ -191,8 +201,8 @@ def _interval(check: Check) -> str:
     if check.method == NOTHING:
         return "same"
     if math.isnan(check.lower):
-        return check.method if check.method == FLIPS else f"{LOSSES} {-check.loss:.4f}"
-    return f"{check.lower:+.4f} … {check.upper:+.4f}"
+        return check.method if check.method == FLIPS else f"{LOSSES} {_four(-check.loss)}"
+    return f"{_four(check.lower, '+')} … {_four(check.upper, '+')}"
 
 
 def _short(p_value: float) -> str:
@@ -209,13 +219,23 @@ def small_print(gate: Gate) -> list[Block]:
         f"pass: the interval lies above minus the tolerance{', in every check' if len(gate.checks) > 1 else ''}",
         f"fail: the mean is {floor} by a {test}{over}",
     ]
-    if any(check.method == LOSSES for check in gate.checks):
-        what = "queries" if all(check.differing_clusters is None for check in gate.checks) else "clusters"
-        parts.append(f"fewer than 6 differing {what}: the losses alone, no interval used")
+    parts += _without(gate)
     lower = list(dict.fromkeys(check.metric for check in gate.checks if check.better == "lower"))
     if lower:
         parts.append(f"{', '.join(lower)}: lower is better, so its change is turned and a loss is negative")
     return [Paragraph(" · ".join(parts), quiet=True), Paragraph(conventions(gate.scores), quiet=True)]
+
+
+def _without(gate: Gate) -> Iterator[str]:
+    """What was done where there is no interval."""
+    bare = [c for c in gate.checks if math.isnan(c.lower) and c.method != NOTHING]
+    what = "queries" if all(check.differing_clusters is None for check in gate.checks) else "clusters"
+    if any(c.few for c in bare):
+        yield f"fewer than {FEWEST} differing {what}: the losses alone; {UNPROMISED}"
+    if any(c.method == FLIPS for c in bare):
+        yield f"all {what} changed by the same amount: no interval used, but exact sign flips and the losses alone"
+    if any(c.method == LOSSES and not c.few for c in bare):
+        yield "no interval of these differences is known: the losses alone, no interval used"
 
 
 def exit_line(gate: Gate) -> str:

@@ -157,7 +157,7 @@ def _judgments(health: Mapping[str, Health]) -> list[Warned]:
                 "RS103",
                 f"{_count(without, 'judged query has', 'judged queries have')} no relevant document (grade 1 or more) and "
                 f"{'scores' if without == 1 else 'score'} 0 on most metrics",
-                "keep them to match trec_eval, or leave them out of the qrels",
+                "keep them to match trec_eval, or leave them out with --no-relevant skip, and say which",
             )
         )
     return out

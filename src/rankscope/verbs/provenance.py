@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 import os
+import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +18,25 @@ from rankscope.errors import DataError, InputError
 from rankscope.metrics import Metric
 from rankscope.verbs.records import envelope
 from rankscope.verbs.scores import RunScores, Scores
+from rankscope.verbs.stored import contents_of, document_of, unlike
 
-SCHEMA = "rankscope/evaluate/1"
 # what changes the values of queries, or which queries have one; weights are applied now, to both runs alike
 CONVENTIONS = (
     "ties", "queries", "depth", "duplicates", "self_match", "no_relevant", "nothing_found", "mean", "dialect", "seed",
 )  # fmt: skip
-HEAD = 4096  # bytes that tell what a file is
+USUAL = {
+    "ties": "trec", "queries": "judged", "duplicates": "error", "self_match": "keep", "no_relevant": "metric",
+    "nothing_found": "metric", "mean": "macro", "seed": 0,
+}  # fmt: skip
+OF_DIALECTS = ("ties", "queries", "no_relevant", "nothing_found", "mean")
 
 
 @dataclass(frozen=True, eq=False)
 class Stored:
-    """The values of one run as ``evaluate`` wrote them: ``values[metric][query]``, NaN where undefined."""
+    """The values of one run as ``evaluate`` wrote them: ``values[metric][query]``, NaN where undefined.
+
+    ``counts[metric]`` is how many queries have a value, as the means beside them say.
+    """
 
     label: str
     run: str
@@ -36,6 +44,7 @@ class Stored:
     conventions: Mapping[str, Any]
     inputs: tuple[Mapping[str, Any], ...]
     version: str
+    counts: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def note(self) -> str:
@@ -50,8 +59,8 @@ class Stored:
     def beside(self, scores: Scores) -> Scores:
         """The scores of a candidate with this baseline as the first of two runs.
 
-        Raises DataError where the two were made under different conventions, from different judgments or by different versions,
-        and InputError where the baseline has no values of a metric.
+        Raises DataError where the two were made under different conventions, from different judgments, by different versions or
+        of other queries, or where values cannot be right; InputError where the baseline has no values of a metric.
         """
         refuse_other(self, scores)
         for metric in scores.metrics:
@@ -59,6 +68,7 @@ class Stored:
                 raise InputError(
                     f"{self.label} has no {metric}, only {', '.join(self.values)}: name one of these, or {_anew(self, scores)}"
                 )
+        refuse_wrong(self, scores)
         (run,) = scores.runs
         name = self.run if self.run != run.name else Path(self.label).name.split(".")[0] or "baseline"
         name = f"{name} before" if name == run.name else name
@@ -92,15 +102,8 @@ def stored_of(source: Any) -> Stored | None:
     if isinstance(source, Mapping):
         is_ours = isinstance(source.get("schema"), str)
         return _stored(source, "the baseline", name) if is_ours else None
-    if not isinstance(source, str | os.PathLike) or not _looks_stored(Path(source)):
-        return None
-    try:
-        document = json.loads(Path(source).read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(
-            f"{source}: cannot be read as JSON: {' '.join(str(error).split())}; write it again with rankscope evaluate -o"
-        ) from None
-    return _stored(document, str(source), name)
+    document = document_of(Path(source)) if isinstance(source, str | os.PathLike) else None
+    return None if document is None else _stored(document, str(source), name)
 
 
 def as_pair(source: Any) -> tuple[str | None, Any]:
@@ -109,49 +112,13 @@ def as_pair(source: Any) -> tuple[str | None, Any]:
     return source if named else (None, source)
 
 
-def _looks_stored(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            head = file.read(HEAD)
-    except (OSError, ValueError):
-        return False  # told where it is read as a run
-    return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") and b'"rankscope/' in head
-
-
-def _stored(document: Any, label: str, name: str | None) -> Stored:
-    schema = document.get("schema") if isinstance(document, Mapping) else None
-    if schema != SCHEMA:
-        raise InputError(
-            f"{label} holds {schema}, and a baseline is {SCHEMA}: write it with rankscope evaluate --per-query -o baseline.json"
-        )
-    try:
-        values: dict[str, dict[str, dict[str, float]]] = {}
-        for row in document["per_query"]:
-            of_run = values.setdefault(str(row["run"]), {})
-            of_run.setdefault(str(row["metric"]), {})[str(row["query_id"])] = _number(row["value"])
-        parts = (
-            dict(document["conventions"]),
-            tuple(map(dict, document["inputs"])),
-            str(document["rankscope"]),
-        )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(
-            f"{label} is not as rankscope evaluate writes it ({type(error).__name__}: {error}): make it anew"
-        ) from None
-    if not values:
-        raise InputError(
-            f"{label} has no values of queries: make it anew with rankscope evaluate ... --per-query -o {label}"
-        )
-    run = _chosen(values, label, name)
-    return Stored(label, name or run, values[run], *parts)
-
-
-def _number(value: Any) -> float:
-    if value is None:
-        return math.nan
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"the value {value!r} is no number")
-    return float(value)
+def _stored(document: Mapping[str, Any], label: str, name: str | None) -> Stored:
+    found = contents_of(document, label)
+    run = _chosen(found.values, label, name)
+    counts = {metric: count for (of, metric), count in found.counts.items() if of == run}
+    return Stored(
+        label, name or run, found.values[run], found.conventions, found.inputs, found.version, counts
+    )
 
 
 def _chosen(values: Mapping[str, Any], label: str, name: str | None) -> str:
@@ -180,6 +147,33 @@ def refuse_other(stored: Stored, scores: Scores) -> None:
         )
 
 
+def refuse_wrong(stored: Stored, scores: Scores) -> None:
+    """One line where the values of a stored baseline cannot be those of the queries and metrics at hand."""
+    wrong = next(_wrong(stored, scores), None)
+    if wrong is not None:
+        raise DataError(
+            f"{stored.label} cannot be what rankscope evaluate wrote: {wrong}; {_anew(stored, scores)}"
+        )
+
+
+def _wrong(stored: Stored, scores: Scores) -> Iterator[str]:
+    now = set(scores.runs[0].query_ids)
+    first = set(stored.values[str(scores.metrics[0])])
+    for metric in map(str, scores.metrics):
+        then = set(stored.values[metric])
+        if then != first:
+            yield f"{metric} is there for other queries than {scores.metrics[0]}"
+        if scores.conventions["queries"] != "judged":
+            continue
+        for some, what in ((now - then, "is judged and not in it"), (then - now, "is in it and not judged")):
+            if some:
+                more = f" (and {len(some) - 1:,} more)" if len(some) > 1 else ""
+                yield f"query {min(some)}{more} {what}"
+    for m in scores.metrics:
+        if reason := unlike(stored.values[str(m)], m, stored.counts.get(str(m))):
+            yield reason
+
+
 def _different(stored: Stored, scores: Scores) -> Iterator[str]:
     theirs, ours = stored.qrels_sha256, _qrels_of(scores)
     if theirs is None or ours is None:
@@ -190,7 +184,7 @@ def _different(stored: Stored, scores: Scores) -> Iterator[str]:
         then, now = stored.conventions.get(name), scores.conventions.get(name)
         if then != now:
             yield f"{name} was {_plain(then)}, now {_plain(now)}"
-    if "list" in {stored.conventions.get("queries")} & {scores.conventions.get("queries")}:
+    if stored.conventions.get("queries") == "list" == scores.conventions.get("queries"):
         then_ids = set(next(iter(stored.values.values())))
         if then_ids != set(scores.runs[0].query_ids):
             yield f"the list of queries differs ({len(then_ids):,} then, {len(scores.runs[0].query_ids):,} now)"
@@ -210,8 +204,17 @@ def _qrels_of(scores: Scores) -> str | None:
 
 
 def _anew(stored: Stored, scores: Scores) -> str:
-    metrics = " ".join(f"-m {m}" if " " not in str(m) else f'-m "{m}"' for m in scores.metrics)
-    return f"make it anew: rankscope evaluate QRELS RUN {metrics} --per-query -o baseline.json"
+    """How to store the baseline as the scores at hand were made."""
+    said = {name: scores.conventions.get(name) for name in CONVENTIONS}
+    if said["dialect"] is not None:  # it brings the others
+        said = {name: value for name, value in said.items() if name not in OF_DIALECTS}
+    options = "".join(
+        f" --{name.replace('_', '-')} {'@FILE' if value == 'list' else shlex.quote(str(value))}"
+        for name, value in said.items()
+        if value is not None and value != USUAL.get(name)
+    )
+    metrics = " ".join(f"-m {shlex.quote(str(m))}" for m in scores.metrics)
+    return f"make it anew: rankscope evaluate QRELS RUN {metrics} --per-query{options} -o baseline.json"
 
 
 def provenance(scores: Scores, stored: Stored | None, names: tuple[str, str]) -> dict[str, Any]:

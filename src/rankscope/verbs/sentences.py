@@ -72,7 +72,7 @@ def _verdict(c: Contrast, both: str) -> str:
         how = "higher" if c.difference > 0 else "lower"
         return f"{c.run} is {how} than {c.baseline} on {c.metric} by {margin} ({_evidence(c)}, {queries})."
     if c.verdict == "same":
-        return f"{both} are the same on {c.metric}, on every one of {queries}."
+        return f"{both} are the same on {c.metric}, on {'the one query' if c.queries == 1 else f'every one of {queries}'}."
     if c.verdict == "equivalent":
         return f"{both} are practically the same on {c.metric} ({_within(c)}, {queries})."
     if c.verdict == "not worse":
@@ -86,7 +86,7 @@ def _limits(c: Contrast) -> str:
         return "no query has a value for both."
     if c.few:
         differ = "differs" if c.differing == 1 else "differ"
-        return f"only {c.differing} of {c.queries:,} queries {differ}, and fewer than 6 cannot tell ({p_of(c.p_value_adjusted)})."
+        return f"only {c.differing:,} of {counted(c.queries)} {differ}, and fewer than 6 cannot tell ({p_of(c.p_value_adjusted)})."
     if c.significant and not c.agrees:
         return f"{signed(c.difference)} in the mean, but {c.test} sees most differences go the other way ({p_of(c.p_value_adjusted)}{after(c)})."
     if c.method.looking:
@@ -207,7 +207,8 @@ def number(value: float, sign: bool = False) -> str:
         return "-"
     size = abs(value)
     digits = 3 if size >= 0.001 or size == 0 else min(1 - math.floor(math.log10(size)), 12)
-    return f"{value:+.{digits}f}" if sign else f"{value:.{digits}f}"
+    said = f"{value:+.{digits}f}" if sign else f"{value:.{digits}f}"
+    return said if float(said) else said.replace("-", "+" if sign else "")
 
 
 def percent(share: float) -> str:
@@ -217,6 +218,11 @@ def percent(share: float) -> str:
     ('95%', '99.9%', '99.999%')
     """
     return f"{100 * share:.8g}%"
+
+
+def counted(queries: int) -> str:
+    """A count of queries in words."""
+    return f"{queries:,} {'query' if queries == 1 else 'queries'}"
 
 
 def signed(value: float) -> str:

@@ -12,12 +12,14 @@ from typing import Any, get_args
 from rankscope.dialects.base import Mean, NoRelevant, NothingFound
 from rankscope.errors import InputError
 from rankscope.verbs.conventions import POPULATIONS, TIES
+from rankscope.verbs.tolerances import Settled
 
 VERBS = ("compare", "gate")
 POLICIES = (
     "ties", "queries", "depth", "duplicates", "self_match", "no_relevant", "nothing_found", "mean", "weights", "dialect", "seed",
 )  # fmt: skip
 GATE = ("tolerance", "fail_on", "alpha", "slices", "clusters", "interval", "test", *POLICIES)
+NOT_FOR = {"gate": ("correction", "tried", "margin"), "compare": ("tolerance", "fail_on")}
 FILES = ("slices", "clusters", "weights")
 
 
@@ -26,8 +28,8 @@ class Settings:
     """What was settled; None stands for what was not.
 
     ``metrics`` are spellings and ``primary`` the one that decides; ``tolerance`` is a number, a percentage such as ``"2%"``, or a
-    table of these by metric. The others are the options of the command line. ``said`` names where they stand, and is empty where
-    there are none.
+    table of these by metric. The others are the options of the command line. ``said`` names where they stand, and is empty
+    where there are none; ``file`` is what was read.
     """
 
     primary: str | None = None
@@ -54,6 +56,7 @@ class Settings:
     dialect: str | None = None
     seed: int | None = None
     said: str = ""
+    file: str = ""
     own: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def of(self, verb: str) -> Settings:
@@ -91,13 +94,19 @@ def settings_of(path: str | None = None, start: str | Path | None = None) -> Set
     where = f"{place.name if path is None else path} [tool.rankscope]"
     if table is None:
         if path is None or place.name == "pyproject.toml":
-            return Settings()
+            return Settings(file=str(place))
         table, where = _read(place), str(path)
     if not isinstance(table, Mapping):
         raise InputError(f"{where} is no table: write depth = 100 and the like below [tool.rankscope]")
     shared = {name: value for name, value in table.items() if name not in VERBS}
     own = {verb: _checked(table[verb], f"{where} {verb}", place.parent) for verb in VERBS if verb in table}
-    return Settings(**_checked(shared, where, place.parent), said=where if table else "", own=own)
+    for verb, found in own.items():
+        for name in found:
+            if name in NOT_FOR[verb]:
+                raise InputError(f"{where} {verb}: {verb} does not use {name}: leave it out")
+    return Settings(
+        **_checked(shared, where, place.parent), said=where if table else "", file=str(place), own=own
+    )
 
 
 def _nearest(folder: Path) -> Path | None:
@@ -133,6 +142,8 @@ def _checked(table: Any, where: str, folder: Path) -> dict[str, Any]:
         if not right(value):
             raise InputError(f"{where}: {key} = {_shown(value)}: {key} is {words}")
         out[name] = [value] if name == "metrics" and isinstance(value, str) else value
+        if name == "tolerance" and isinstance(value, dict):
+            out[name] = Settled(value)
         if name in FILES:
             out[name] = str(folder / value) if not Path(value).is_absolute() else value
     return out
@@ -222,4 +233,4 @@ KINDS: dict[str, Kind] = {
     "seed": (_whole(0), "a whole number of at least 0"),
 }
 
-assert set(KINDS) | {"said", "own"} == {f.name for f in fields(Settings)}
+assert set(KINDS) | {"said", "file", "own"} == {f.name for f in fields(Settings)}

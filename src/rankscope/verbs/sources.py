@@ -62,6 +62,7 @@ def bands_of(before: Array, after: Array) -> list[Band]:
     change = np.zeros(size)
     change[: len(after)] += after
     change[: len(before)] -= before
+    size = int(np.flatnonzero(change)[-1]) + 1 if change.any() else 0
     return [
         Band(first, last, math.fsum(change[first : last + 1].tolist()))
         for first, last in BANDS

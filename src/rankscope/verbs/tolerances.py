@@ -54,41 +54,50 @@ class Tolerances:
         return found
 
 
+class Settled(dict[str, Any]):
+    """Tolerances by metric of a project: those of metrics that are not asked for wait for a call that asks for them."""
+
+
 def tolerances_of(said: Any, metrics: Iterable[tuple[str, Metric]]) -> Tolerances:
     """The tolerances that were said, for metrics as they were asked for: a number, ``"2%"``, or a mapping of these by metric.
 
-    In a mapping ``default`` stands for all metrics that are not named. Raises InputError for what is no tolerance, and for a metric
-    that is not asked for.
+    In a mapping ``default`` stands for all metrics that are not named. Raises InputError for what is no tolerance, for a metric
+    that is not asked for (which ``Settled`` may hold), and for a metric that has two.
     """
     if said is None:
         return Tolerances()
     if not isinstance(said, Mapping):
         return Tolerances(_allowance(said, "tolerance"))
-    known = list(metrics)
-    own, general = {}, None
+    known = list(dict.fromkeys(metrics))
+    own: dict[Metric, Allowance] = {}
+    general, spelled = None, dict[Metric, Any]()
     for key, value in said.items():
         allowed = _allowance(value, f"tolerance of {key}")
         if key == "default":
             general = allowed
             continue
-        for metric in _called(key, known):
-            own[metric] = allowed
+        for metric in _called(key, known, isinstance(said, Settled)):
+            if metric in own:
+                raise InputError(
+                    f"tolerance of {key}: {metric} has one already, as {spelled[metric]}: give one"
+                )
+            own[metric], spelled[metric] = allowed, key
     return Tolerances(general, own)
 
 
-def _called(key: Any, known: list[tuple[str, Metric]]) -> list[Metric]:
-    """The metrics that a tolerance is for."""
+def _called(key: Any, known: list[tuple[str, Metric]], spare: bool = False) -> list[Metric]:
+    """The metrics that a tolerance is for; none where it is ``spare`` and nobody asks for it."""
     spelled = str(key)
     found = [metric for asked, metric in known if spelled in {asked, str(metric)}]
     if not found:
         meant = parse(key)
         found = [metric for _, metric in known if metric == meant]
-    if not found:
-        names = [str(metric) for _, metric in known]
+    if not found and not spare:
+        names = list(dict.fromkeys(str(metric) for _, metric in known))
         close = get_close_matches(spelled, names, n=1, cutoff=0.5)
         hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}"
         raise InputError(f"tolerance of {spelled}: the gate does not look at it, {hint}")
-    return found
+    return list(dict.fromkeys(found))
 
 
 def _allowance(value: Any, name: str) -> Allowance:

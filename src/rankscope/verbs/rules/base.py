@@ -61,12 +61,15 @@ class Rule(Declared, kind="rule"):
 
     Its docstring says what is wrong in one line (``what``); ``why`` tells why it matters for the number, ``remedy`` what to do.
     ``code`` never changes its meaning once released. ``find`` looks at a ``Case`` and yields what it found, if anything.
+    ``needs`` names what must be stated beside the data (an attribute of ``Said``), ``said_by`` the other verb that alone finds this.
     """
 
     code: ClassVar[str] = ""
     severity: ClassVar[Severity] = "warning"
     why: ClassVar[str] = ""
     remedy: ClassVar[str] = ""
+    needs: ClassVar[str] = ""
+    said_by: ClassVar[str] = ""
     listed_by: ClassVar[str] = "rankscope check --list"
 
     def __init_subclass__(cls, *, code: str = "", aliases: tuple[str, ...] = (), **more: Any) -> None:
@@ -77,6 +80,10 @@ class Rule(Declared, kind="rule"):
     def what(cls) -> str:
         """What is wrong, in one line."""
         return cleandoc(cls.__doc__ or "").splitlines()[0].rstrip(".")
+
+    def applies(self, case: Case) -> bool:
+        """Whether ``check`` can look for this in a case: what it needs was stated, and no other verb has to say it."""
+        return not self.said_by and (not self.needs or getattr(case.said, self.needs) is not None)
 
     def find(self, case: Case) -> Iterable[Finding]:
         """What this rule finds in a case; nothing where all is well."""

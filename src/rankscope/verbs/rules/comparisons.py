@@ -112,6 +112,7 @@ class FewQueriesDecide(_OfComparison, code="RS403"):
 class SliceReversed(_OfComparison, code="RS404"):
     """A run is better over all queries and worse in a slice of them."""
 
+    said_by = "rankscope compare --slices"
     why = "A mean over all queries can rise while those of one language, or one kind of user, get worse results."
     remedy = "ask who sends these queries before shipping; slices are given to rankscope compare --slices"
 
@@ -146,6 +147,7 @@ class NotPaired(_OfComparison, code="RS407"):
 class JointWithGaps(_OfComparison, code="RS410"):
     """A correction that looks at all runs together leaves out queries that one run has no value for."""
 
+    said_by = "rankscope compare --correction"
     severity = "information"
     why = "max-T and Tukey need a value of every run for every query. One run with gaps takes queries away from the comparison of all others."
     remedy = "leave out the run with gaps, or take --correction holm"

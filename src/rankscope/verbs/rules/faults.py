@@ -60,7 +60,7 @@ class MalformedLines(Rule, code="RS107"):
 
 
 class NotANumber(Rule, code="RS108"):
-    """A score or a grade is NaN or infinite."""
+    """A score is NaN or infinite (a grade that is no number is RS107)."""
 
     why = (
         "NaN is neither above nor below any score, so where the document stands depends on how a tool happens to sort; evaluate "

@@ -75,6 +75,7 @@ class Unjudged(Rule, code="RS204"):
 class OffScale(Rule, code="RS112"):
     """A grade is not on the scale that was stated."""
 
+    needs = "scale"
     why = (
         "Gains grow with the grade: one grade of 30 for 3, or a code for 'unsure' such as 9, outweighs all others in the ideal, and "
         "nDCG of the query falls for every system. Half grades on a scale of whole ones come from averaging judges."
@@ -126,7 +127,10 @@ class TooFewQueries(Rule, code="RS409"):
         "With few queries the difference of two means is mostly the luck of which queries they are. Below the smallest difference "
         "that so many queries show (80% power at 5%), a winner can turn with the next set of queries."
     )
-    remedy = "judge more queries (rankscope power tells how many), or do not call a winner; rankscope compare gives intervals"
+    remedy = (
+        "this plans at 80% power, where a smaller difference may still be clear: see what rankscope compare decides, or judge more "
+        "queries (rankscope power tells how many)"
+    )
 
     def find(self, case: Case) -> Iterator[Finding]:
         """One finding a metric: the pairs of runs whose difference is smaller than what can be shown."""
@@ -161,6 +165,7 @@ class TooFewQueries(Rule, code="RS409"):
 class NoPlan(Rule, code="RS408"):
     """A pair of runs gives nothing to plan with (said by rankscope power)."""
 
+    said_by = "rankscope power"
     severity = "information"
     why = (
         "The number of queries that a comparison needs follows from how the differences of its queries vary; two runs that differ "

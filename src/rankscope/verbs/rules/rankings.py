@@ -153,7 +153,9 @@ class TiesAtCutoff(Rule, code="RS203"):
 
     def _ends(self, case: Case, run: RunScores) -> Ends:
         """The lowest and the highest mean over all orders of equal scores."""
-        metrics = [m for m in case.metrics if m.better != "neither" and m.aggregate != "pooled"]
+        metrics = [
+            m for m in case.metrics if m.better != "neither" and m.aggregate != "pooled" and not m.counts_ties
+        ]
         if not run.health.tied_rows:
             means = [case.mean(run.name, m) for m in metrics]
             return dict(zip(metrics, zip(means, means, strict=True), strict=True))

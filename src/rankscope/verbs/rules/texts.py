@@ -23,6 +23,7 @@ Words = tuple[str, frozenset[str]]
 class NearDuplicates(Rule, code="RS206"):
     """Documents with the same text, or nearly the same, stand in the top k of one query."""
 
+    needs = "texts"
     why = (
         "Users see one document twice, while each copy that was judged relevant earns again. Copies that nobody judged push the rest "
         "down. Systems that show copies and systems that do not are not measured alike."

@@ -103,6 +103,7 @@ def _train(case: Case) -> Interactions | None:
 class TestInTrain(Rule, code="RS501"):
     """Test interactions are training interactions, too."""
 
+    needs = "train"
     __test__ = False  # for pytest, which collects classes by their names
     why = (
         "The recommender has seen the answers: its number says how well it remembers, not how well it recommends, and models that "
@@ -146,6 +147,7 @@ class TestInTrain(Rule, code="RS501"):
 class SeenRecommended(Rule, code="RS502"):
     """Items that a user took in training are recommended again."""
 
+    needs = "train"
     why = (
         "A recommendation of what the user has already cannot be a hit in a clean test, so each one wastes a place. Frameworks differ in "
         "whether they filter seen items, and their numbers do, too."
@@ -181,6 +183,7 @@ class SeenRecommended(Rule, code="RS502"):
 class TimeOrder(Rule, code="RS503"):
     """Training interactions are later than the test interactions of the same user."""
 
+    needs = "train"
     why = (
         "The recommender learns from what came after the moment it is tested at. In use it cannot, so the number is higher than what "
         "users will see."
@@ -213,6 +216,7 @@ class TimeOrder(Rule, code="RS503"):
 class Cold(Rule, code="RS504"):
     """Users or items of the test were never seen in training."""
 
+    needs = "train"
     severity = "information"
     why = (
         "A model that learns a vector for each user and item cannot recommend what it has never seen: such users get popular items at "
