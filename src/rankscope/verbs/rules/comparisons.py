@@ -105,7 +105,7 @@ class CutoffDecides(_OfComparison, code="RS402"):
 class FewQueriesDecide(_OfComparison, code="RS403"):
     """A few queries carry a difference that looks clear."""
 
-    why = "Without one query in twenty, or fewer, the sign turns. Such a lead depends on whether these queries are like those to come."
+    why = "Without one query in twenty, or fewer, the lead is gone. Such a lead depends on whether these queries are like those to come."
     remedy = "look at these queries first (rankscope compare names how many); judge more like them"
 
 
