@@ -1,14 +1,14 @@
 """Write the table of rules in docs/check.md from their declarations.
 
-Run without arguments; ``tests/verbs/rules/test_rules_page.py`` fails where the page is out of date.
+Run without arguments; ``tests/verbs/checks/rules/test_rules_page.py`` fails where the page is out of date.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from rankscope.verbs.rules import rules
-from rankscope.verbs.rules.base import Rule
+from rankscope.verbs.checks.rules import rules
+from rankscope.verbs.checks.rules.base import Rule
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "check.md"
 START, END = "<!-- rules: written by tools/write_rules_page.py -->", "<!-- end of rules -->"

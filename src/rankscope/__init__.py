@@ -17,22 +17,22 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _PLACES = {
-    "advise": "rankscope.verbs.advise",
-    "Advice": "rankscope.verbs.advise",
+    "advise": "rankscope.verbs.advice.advise",
+    "Advice": "rankscope.verbs.advice.advise",
     "evaluate": "rankscope.verbs.evaluate",
-    "compare": "rankscope.verbs.compare",
-    "Comparison": "rankscope.verbs.compare",
-    "gate": "rankscope.verbs.gate",
-    "Gate": "rankscope.verbs.gate",
-    "check": "rankscope.verbs.check",
-    "Checked": "rankscope.verbs.check",
-    "power": "rankscope.verbs.planning",
-    "Plan": "rankscope.verbs.planning",
-    "explain": "rankscope.verbs.explain",
-    "diagnose": "rankscope.verbs.diagnose",
-    "Diagnosis": "rankscope.verbs.diagnose",
+    "compare": "rankscope.verbs.comparison.compare",
+    "Comparison": "rankscope.verbs.comparison.compare",
+    "gate": "rankscope.verbs.gating.gate",
+    "Gate": "rankscope.verbs.gating.gate",
+    "check": "rankscope.verbs.checks.check",
+    "Checked": "rankscope.verbs.checks.check",
+    "power": "rankscope.verbs.plans.planning",
+    "Plan": "rankscope.verbs.plans.planning",
+    "explain": "rankscope.verbs.explanations.explain",
+    "diagnose": "rankscope.verbs.explanations.diagnose",
+    "Diagnosis": "rankscope.verbs.explanations.diagnose",
     "ties": "rankscope.verbs.ties",
-    "unjudged": "rankscope.verbs.unjudged",
+    "unjudged": "rankscope.verbs.incomplete.unjudged",
     "reconcile": "rankscope.verbs.reconcile",
     "Scores": "rankscope.verbs.scores",
     "read_run": "rankscope.files",
@@ -63,24 +63,24 @@ if TYPE_CHECKING:
     from rankscope.metrics import parse as parse
     from rankscope.tables import Qrels as Qrels
     from rankscope.tables import Run as Run
-    from rankscope.verbs.advise import Advice as Advice
-    from rankscope.verbs.advise import advise as advise
-    from rankscope.verbs.check import Checked as Checked
-    from rankscope.verbs.check import check as check
-    from rankscope.verbs.compare import Comparison as Comparison
-    from rankscope.verbs.compare import compare as compare
-    from rankscope.verbs.diagnose import Diagnosis as Diagnosis
-    from rankscope.verbs.diagnose import diagnose as diagnose
+    from rankscope.verbs.advice.advise import Advice as Advice
+    from rankscope.verbs.advice.advise import advise as advise
+    from rankscope.verbs.checks.check import Checked as Checked
+    from rankscope.verbs.checks.check import check as check
+    from rankscope.verbs.comparison.compare import Comparison as Comparison
+    from rankscope.verbs.comparison.compare import compare as compare
     from rankscope.verbs.evaluate import evaluate as evaluate
-    from rankscope.verbs.explain import explain as explain
-    from rankscope.verbs.gate import Gate as Gate
-    from rankscope.verbs.gate import gate as gate
-    from rankscope.verbs.planning import Plan as Plan
-    from rankscope.verbs.planning import power as power
+    from rankscope.verbs.explanations.diagnose import Diagnosis as Diagnosis
+    from rankscope.verbs.explanations.diagnose import diagnose as diagnose
+    from rankscope.verbs.explanations.explain import explain as explain
+    from rankscope.verbs.gating.gate import Gate as Gate
+    from rankscope.verbs.gating.gate import gate as gate
+    from rankscope.verbs.incomplete.unjudged import unjudged as unjudged
+    from rankscope.verbs.plans.planning import Plan as Plan
+    from rankscope.verbs.plans.planning import power as power
     from rankscope.verbs.reconcile import reconcile as reconcile
     from rankscope.verbs.scores import Scores as Scores
     from rankscope.verbs.ties import ties as ties
-    from rankscope.verbs.unjudged import unjudged as unjudged
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from rankscope.verbs.gate import Gate
+    from rankscope.verbs.gating.gate import Gate
 
 
 @pytest.fixture(scope="session")
@@ -26,7 +26,7 @@ def rankscope_gate(pytestconfig: pytest.Config) -> Callable[..., Gate]:
     """
 
     def gated(qrels: Any, baseline: Any, candidate: Any, metrics: Any = None, **options: Any) -> Gate:
-        from rankscope.verbs.gate import gate
+        from rankscope.verbs.gating.gate import gate
         from rankscope.verbs.settings import GATE, settings_of
 
         settings = settings_of(options.pop("settings", None), pytestconfig.rootpath).of("gate")

@@ -16,13 +16,13 @@ import rankscope as rs
 from rankscope.errors import DataError, InputError
 from rankscope.inference.power import shown_by
 from rankscope.metrics import CATALOGUE
-from rankscope.verbs.advise import Advice, advise
-from rankscope.verbs.advise_avoid import RULES
-from rankscope.verbs.advise_case import RESTS, Case
-from rankscope.verbs.advise_facts import facts_of, level_of, stars
-from rankscope.verbs.advise_guess import SIGNS
-from rankscope.verbs.advise_shown import blocks_of, envelope, folded, records
-from rankscope.verbs.advise_tasks import SHARED_LAST, TASKS, WITH_ASPECTS, task_called
+from rankscope.verbs.advice.advise import Advice, advise
+from rankscope.verbs.advice.advise_avoid import RULES
+from rankscope.verbs.advice.advise_case import RESTS, Case
+from rankscope.verbs.advice.advise_facts import facts_of, level_of, stars
+from rankscope.verbs.advice.advise_guess import SIGNS
+from rankscope.verbs.advice.advise_shown import blocks_of, envelope, folded, records
+from rankscope.verbs.advice.advise_tasks import SHARED_LAST, TASKS, WITH_ASPECTS, task_called
 from rankscope.verbs.settings import settings_of
 
 Grades = dict[str, dict[str, float]]

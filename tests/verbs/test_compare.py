@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import rankscope as rs
-from rankscope.verbs.contrast import Contrast
-from rankscope.verbs.contrast_records import records
+from rankscope.verbs.comparison.contrast import Contrast
+from rankscope.verbs.comparison.contrast_records import records
 
 Table = dict[str, dict[str, float]]
 

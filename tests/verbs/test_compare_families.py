@@ -17,10 +17,10 @@ from scipy import stats
 
 import rankscope as rs
 from rankscope.errors import InputError
-from rankscope.verbs.compare import Comparison
-from rankscope.verbs.contrast import CLEAR, Contrast
-from rankscope.verbs.contrast_records import envelope
-from rankscope.verbs.families import separated
+from rankscope.verbs.comparison.compare import Comparison
+from rankscope.verbs.comparison.contrast import CLEAR, Contrast
+from rankscope.verbs.comparison.contrast_records import envelope
+from rankscope.verbs.comparison.families import separated
 
 Table = dict[str, dict[str, float]]
 BY_P = ("holm", "bonferroni", "bh", "none")

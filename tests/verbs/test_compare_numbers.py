@@ -14,7 +14,7 @@ from scipy import stats
 
 import rankscope as rs
 from rankscope.errors import DataError, InputError
-from rankscope.verbs.contrast import Contrast
+from rankscope.verbs.comparison.contrast import Contrast
 
 Table = dict[str, dict[str, float]]
 

@@ -14,9 +14,9 @@ import rankscope as rs
 from rankscope.errors import DataError
 from rankscope.show.terminal import render
 from rankscope.show.text import as_latex, as_markdown
-from rankscope.verbs.compared import blocks_of, paper_blocks
-from rankscope.verbs.contrast import CLEAR
-from rankscope.verbs.contrast_records import COLUMNS, envelope
+from rankscope.verbs.comparison.compared import blocks_of, paper_blocks
+from rankscope.verbs.comparison.contrast import CLEAR
+from rankscope.verbs.comparison.contrast_records import COLUMNS, envelope
 
 cells = st.one_of(
     st.none(),

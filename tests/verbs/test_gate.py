@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 import rankscope as rs
 from rankscope.errors import DataError, InputError
 from rankscope.metrics import parse
-from rankscope.verbs.gate import gate
-from rankscope.verbs.gate_checks import drafted, settled
-from rankscope.verbs.gated import envelope, sentence
-from rankscope.verbs.measured import Measured
-from rankscope.verbs.method import method_of
-from rankscope.verbs.tolerances import Allowance, tolerances_of
+from rankscope.verbs.comparison.measured import Measured
+from rankscope.verbs.comparison.method import method_of
+from rankscope.verbs.gating.gate import gate
+from rankscope.verbs.gating.gate_checks import drafted, settled
+from rankscope.verbs.gating.gated import envelope, sentence
+from rankscope.verbs.gating.tolerances import Allowance, tolerances_of
 
 QRELS = {f"q{i:02}": {"good": 1} for i in range(40)}
 METHOD = method_of()

@@ -14,8 +14,8 @@ from rankscope.engines.base import TIES, Order
 from rankscope.errors import InputError
 from rankscope.files import qrels_of, run_of
 from rankscope.tables import Run
+from rankscope.verbs.incomplete.ranked_rows import top_rows
 from rankscope.verbs.inputs import Cleaned, judge
-from rankscope.verbs.ranked_rows import top_rows
 
 CODE = 2.0**30
 

@@ -11,7 +11,7 @@ from rankscope.cli import inputs, output
 from rankscope.errors import InputError
 
 if TYPE_CHECKING:
-    from rankscope.verbs.compare import Comparison
+    from rankscope.verbs.comparison.compare import Comparison
 
 FORMATS = (*output.ANSWERS, "latex")
 USAGE = "rankscope compare QRELS RUN RUN..."
@@ -148,7 +148,7 @@ def _of_runs(
     options: dict[str, Any],
 ) -> Comparison:
     from rankscope.cli.progress import bar
-    from rankscope.verbs.compare import compare
+    from rankscope.verbs.comparison.compare import compare
 
     named, systems = inputs.repeated(qrels, runs, USAGE)
     paths = [path for _, path in named]
@@ -164,7 +164,7 @@ def _of_scores(
     out: str | None,
     options: dict[str, Any],
 ) -> Comparison:
-    from rankscope.verbs.compare import compare
+    from rankscope.verbs.comparison.compare import compare
 
     if qrels is None:
         raise InputError("no file of scores was given: rankscope compare --scores scores.csv")
@@ -229,8 +229,8 @@ def _format(asked: str | None, out: str | None) -> str:
 def _written(found: Comparison, form: str, details: bool, out: str | None) -> Iterable[str]:
     from rankscope.blocks import Paragraph
     from rankscope.show.text import as_latex, as_markdown
-    from rankscope.verbs import compared, contrast_records
-    from rankscope.verbs.sentences import sentences
+    from rankscope.verbs.comparison import compared, contrast_records
+    from rankscope.verbs.comparison.sentences import sentences
 
     if form in {"latex", "markdown"}:
         verdict = [Paragraph(text) for text in sentences(found)]

@@ -65,8 +65,8 @@ def _explained(
     query: str | None,
     policies: dict[str, Any],
 ) -> tuple[output.Answer, list[str]]:
-    from rankscope.verbs import explained, explained_records
-    from rankscope.verbs.explain import explain
+    from rankscope.verbs.explanations import explained, explained_records
+    from rankscope.verbs.explanations.explain import explain
 
     found = explain(qrels, named, metric, query=query, **policies)
     columns = COLUMNS["all" if query is None else "one" if len(named) == 1 else "two"]
@@ -82,8 +82,8 @@ def _explained(
 def _diagnosed(
     qrels: str | None, named: list[tuple[str | None, str]], metric: str, policies: dict[str, Any]
 ) -> tuple[output.Answer, list[str]]:
-    from rankscope.verbs import diagnosed, diagnosed_records
-    from rankscope.verbs.diagnose import diagnose
+    from rankscope.verbs.explanations import diagnosed, diagnosed_records
+    from rankscope.verbs.explanations.diagnose import diagnose
 
     found = diagnose(qrels, named, metric, **policies)
     answer = output.Answer(

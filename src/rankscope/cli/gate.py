@@ -14,7 +14,7 @@ from rankscope.cli.progress import bar
 from rankscope.errors import InputError
 
 if TYPE_CHECKING:
-    from rankscope.verbs.gate import Gate
+    from rankscope.verbs.gating.gate import Gate
 
 USAGE = "rankscope gate QRELS BASELINE CANDIDATE"
 FILES = ("slices", "clusters", "weights")
@@ -121,7 +121,7 @@ def command(  # noqa: PLR0913, PLR0917 - the options of the command line
     _check_places(out, junit, read)
     if settings and not quiet:
         output.say(f"settings: {settings}")
-    from rankscope.verbs.gate import gate
+    from rankscope.verbs.gating.gate import gate
 
     with bar([before[1], after[1]], wanted=not quiet) as progress:
         verdict = gate(qrels, before, after, metrics, progress=progress, **options)
@@ -178,7 +178,7 @@ def _write(
     summary: str | None,
     quiet: bool,
 ) -> None:
-    from rankscope.verbs import gated
+    from rankscope.verbs.gating import gated
 
     if not quiet:
         output.tell([*verdict.scores.notes, *verdict.notes], verdict.warnings, form)

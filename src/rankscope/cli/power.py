@@ -11,8 +11,8 @@ from rankscope.cli import inputs, output
 from rankscope.errors import InputError
 
 if TYPE_CHECKING:
-    from rankscope.verbs.planning import Plan
-    from rankscope.verbs.topics import Design
+    from rankscope.verbs.plans.planning import Plan
+    from rankscope.verbs.plans.topics import Design
 
 USAGE = "rankscope power QRELS RUN RUN..."
 
@@ -134,7 +134,7 @@ def _found(
     options: dict[str, Any],
 ) -> Plan | Design:
     from rankscope.cli.progress import bar
-    from rankscope.verbs.planning import power
+    from rankscope.verbs.plans.planning import power
 
     aside = any(options[name] is not None for name in ("deviation", "design", "variance", "width"))
     if scores or aside:
@@ -162,8 +162,8 @@ def _found(
 
 
 def _written(found: Plan | Design, form: str, details: bool, out: str | None) -> Iterable[str]:
-    from rankscope.verbs import plan_records, planned, topics
-    from rankscope.verbs.topics import Design
+    from rankscope.verbs.plans import plan_records, planned, topics
+    from rankscope.verbs.plans.topics import Design
 
     envelope = plan_records.envelope(found) if form == "json" else {}
     if isinstance(found, Design):

@@ -61,7 +61,7 @@ def command(
     form = output.answer_format_of(form, out)
 
     from rankscope.show.text import as_csv
-    from rankscope.verbs import unjudged, unjudged_shown
+    from rankscope.verbs.incomplete import unjudged, unjudged_shown
 
     found = unjudged.unjudged(qrels, named, list(metrics) or "nDCG@10", **options)
     if not quiet:

@@ -12,7 +12,7 @@ from typing import Any, get_args
 from rankscope.dialects.base import Mean, NoRelevant, NothingFound
 from rankscope.errors import InputError
 from rankscope.verbs.conventions import POPULATIONS, TIES
-from rankscope.verbs.tolerances import Settled
+from rankscope.verbs.gating.tolerances import Settled
 
 VERBS = ("compare", "gate")
 POLICIES = (

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import rankscope as rs
-from rankscope.verbs.check import check
-from rankscope.verbs.rules import Finding
+from rankscope.verbs.checks.check import check
+from rankscope.verbs.checks.rules import Finding
 
 Grades = Sequence[float | None]
 

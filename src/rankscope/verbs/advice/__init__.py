@@ -1,0 +1,1 @@
+"""Which metrics fit the data and the task."""

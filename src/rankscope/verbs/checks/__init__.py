@@ -1,0 +1,1 @@
+"""A linter for evaluations: rules with codes."""

@@ -1,0 +1,1 @@
+"""Comparing runs: pairs, families of pairs, the verdict and what to doubt about it."""

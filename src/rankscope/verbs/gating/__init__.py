@@ -1,0 +1,1 @@
+"""The gate: a verdict for continuous integration, and the baselines it trusts."""

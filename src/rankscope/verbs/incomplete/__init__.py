@@ -1,0 +1,1 @@
+"""Judgments that are missing: how far numbers could move, and what to judge next."""

@@ -1,0 +1,1 @@
+"""Planning: what queries can show, and how many a difference needs."""
