@@ -274,3 +274,19 @@ def test_contrasts_are_found_by_name() -> None:
         found["c", "b", "P@5"]
     assert rs.compare(drawn(1), metrics="AP")["AP"].run == "b"
     assert found.results.height == 3
+
+
+def test_where_a_table_has_its_systems_can_be_said(need: Callable[[str], ModuleType]) -> None:
+    pandas = need("pandas")
+    scores = drawn(5)
+    rows = pandas.DataFrame(list(scores.values()), index=list(scores))
+    with pytest.raises(InputError, match="systems='rows'"):
+        rs.compare(rows)
+    assert unadjusted(rs.compare(rows, metrics="AP", systems="rows")) == unadjusted(
+        rs.compare(scores, metrics="AP")
+    )
+    assert unadjusted(rs.compare(rows.T, metrics="AP", systems="columns")) == unadjusted(
+        rs.compare(scores, metrics="AP")
+    )
+    with pytest.raises(InputError, match="'rows' or 'columns'"):
+        rs.compare(rows, systems="row")

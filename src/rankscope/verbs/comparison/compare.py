@@ -129,7 +129,7 @@ def compare(  # noqa: PLR0913 - the options of the command line, each with its d
     test: Any = None, interval: Any = None, correction: Any = "holm", family: str = "metric", alpha: float = 0.05,
     margin: float | Mapping[str, float] | None = None, bayes: bool = False,
     clusters: Any = None, slices: Any = None, costs: Any = None, limits: Any = None,
-    systems: Mapping[str, str] | None = None, tried: int | None = None,
+    systems: Mapping[str, str] | str | None = None, tried: int | None = None,
     seed: int = 0, progress: Callable[[str], None] | None = None, **policies: Any,
 ) -> Comparison:
     """Say which of several runs is better, by how much, and whether the difference is real.
@@ -145,7 +145,7 @@ def compare(  # noqa: PLR0913 - the options of the command line, each with its d
     that would not matter: equivalence is tested then. ``bayes`` adds the chances by the Bayesian bootstrap. ``clusters`` maps
     queries to users, sessions or topics; ``slices`` is a table of query attributes, ``costs`` one of systems (latency, price),
     with ``limits`` on its columns (``{"latency_ms": 100}``). ``systems`` maps runs that are repetitions of one system to its name: they are averaged
-    query by query. ``tried`` is how many systems were tried on these judgments, where that is known.
+    query by query; of a table it may say where its systems are, ``"rows"`` or ``"columns"``. ``tried`` is how many systems were tried on these judgments, where that is known.
 
     Raises InputError for what cannot be used, DataError where there is nothing to compare.
 

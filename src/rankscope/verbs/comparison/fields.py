@@ -48,7 +48,7 @@ def given_fields(
     *,
     primary: Any = None,
     clusters: Any = None,
-    systems: Mapping[str, str] | None = None,
+    systems: Mapping[str, str] | str | None = None,
     as_given: bool = False,
     **policies: Any,
 ) -> Given:
@@ -62,15 +62,26 @@ def given_fields(
     elif isinstance(qrels, Scores):
         found = _of_scores(qrels, metrics, primary, as_given)
     else:
-        found = of_table(qrels, metrics, primary, as_given)
+        found = of_table(qrels, metrics, primary, as_given, _where(systems))
     for one in found.fields:
         if one.metric and one.metric.aggregate == "pooled":
             raise InputError(
                 f"{one.name} is {one.reason} and has no value of a query to compare: leave it out"
             )
-    if systems:
+    if systems and not isinstance(systems, str):
         found = merged(found, systems)
     return found if clusters is None else _clustered(found, clusters)
+
+
+def _where(systems: Any) -> Any:
+    """Where a table has its systems: as was said, else as it looks."""
+    if systems is None or not isinstance(systems, str):
+        return "auto"
+    if systems not in {"rows", "columns"}:
+        raise InputError(
+            f"systems={systems!r}: say 'rows' or 'columns', where a table has its systems, or which runs are of one system"
+        )
+    return systems
 
 
 def _refuse_policies(policies: Mapping[str, Any]) -> None:

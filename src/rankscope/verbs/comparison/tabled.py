@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rankscope.files.matrices import ScoreTable
 
 
-def of_table(source: Any, metrics: Any, primary: Any, as_given: bool) -> Given:
+def of_table(source: Any, metrics: Any, primary: Any, as_given: bool, systems: Any = "auto") -> Given:
     """The metrics of a table of scores, as files, frames or dicts hold it.
 
     Raises InputError for a metric that the table does not hold.
@@ -30,7 +30,7 @@ def of_table(source: Any, metrics: Any, primary: Any, as_given: bool) -> Given:
     from rankscope.files.shapes import NAMELESS
 
     names = _names(metrics)
-    table = scores_of(source, names[0] if names and len(names) == 1 else None)
+    table = scores_of(source, names[0] if names and len(names) == 1 else None, systems)
     fields = [_of_matrix(table, name, as_given) for name in _wanted(table, names)]
     if primary is not None:
         names = [str(primary), str(parse(primary))]
