@@ -325,3 +325,11 @@ def test_the_level_in_the_table(compare: Run, alpha: str, level: str, share: str
     out = compare("-m", "RR", "--alpha", alpha).out
     assert f"{level} interval  " in out
     assert f"different from bm25 at {share} (" in out
+
+
+def test_a_table_of_scores_given_alone_needs_no_option(run: Any, folder: Path) -> None:
+    Path("scores.csv").write_text("a,b\n" + "".join(f"0.{i},0.{9 - i}\n" for i in range(1, 9)))
+    said = run("compare", "scores.csv", "-m", "AP", "-q")
+    assert said.code == 0
+    assert said.out == run("compare", "--scores", "scores.csv", "-m", "AP", "-q").out
+    assert run("compare", "qrels.txt", "-q").code == 2

@@ -129,7 +129,7 @@ def command(  # noqa: PLR0913 - the options of the command line
     form = _format(form, out)
     metrics, options = _settled(settings, metrics, margins, options)
     options["limits"] = list(limits)
-    if scores:
+    if scores or (qrels is not None and not runs and _holds_scores(qrels)):
         found = _of_scores(qrels, runs, metrics, out, options)
     else:
         found = _of_runs(qrels, runs, metrics, out, quiet, options)
@@ -137,6 +137,17 @@ def command(  # noqa: PLR0913 - the options of the command line
         output.tell(found.notes, found.warnings, form)
     output.write(_written(found, form, details, out), out)
     output.tell_where(out, form, quiet)
+
+
+def _holds_scores(path: str) -> bool:
+    """Whether a file that was given alone is a table of scores."""
+    from rankscope.errors import RankscopeError
+    from rankscope.files.matrices import scores_of
+
+    try:
+        return len(scores_of(path).systems) > 1
+    except RankscopeError:
+        return False
 
 
 def _of_runs(

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from rankscope.blocks import Block, Heading, Paragraph, Table
+from rankscope.blocks import Block, Code, Heading, Note, Notes, Paragraph, Table
 from rankscope.show.cells import printable, rows_of
 
 LATEX = {
@@ -54,8 +54,8 @@ def as_csv(header: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> Iterator
 
 
 def as_markdown(blocks: Iterable[Block]) -> str:
-    """The tables and their small print as Markdown."""
-    return "\n".join(_markdown(block) for block in blocks if isinstance(block, Table | Paragraph | Heading))
+    """The tables, what to doubt about them and their small print as Markdown."""
+    return "\n".join(_markdown(block) for block in blocks)
 
 
 def as_latex(blocks: Iterable[Block]) -> str:
@@ -63,11 +63,18 @@ def as_latex(blocks: Iterable[Block]) -> str:
     return "\n".join(_latex(block) for block in blocks if isinstance(block, Table | Paragraph | Heading))
 
 
-def _markdown(block: Table | Paragraph | Heading) -> str:
+def _markdown(block: Block) -> str:
     if isinstance(block, Heading):
         return f"### {_escaped(block.text, MARKDOWN)}\n"
     if isinstance(block, Paragraph):
         return _escaped(block.text, MARKDOWN) + "\n"
+    if isinstance(block, Code):
+        return "```\n" + "\n".join(map(printable, block.lines)) + "\n```\n"
+    if not isinstance(block, Table):
+        said = (
+            [_told(note) for note in block.items] if isinstance(block, Notes) else map(": ".join, block.items)
+        )
+        return "".join(f"- {_escaped(line, MARKDOWN)}\n" for line in said)
     rows = [[_escaped(text, MARKDOWN) for text in row] for row in rows_of(block)]
     rows = _stressed(block, rows, "**{}**")
     header = [_escaped(column.header, MARKDOWN) for column in block.columns]
@@ -104,6 +111,11 @@ def _latex_note(table: Table) -> list[str]:
     if not table.note:
         return []
     return [rf"\multicolumn{{{len(table.columns)}}}{{l}}{{\footnotesize {_escaped(table.note, LATEX)}}} \\"]
+
+
+def _told(note: Note) -> str:
+    hint = f" {note.hint[:1].upper()}{note.hint[1:]}." if note.hint else ""
+    return f"{note.text}.{hint} {note.code}".strip()
 
 
 def _stressed(table: Table, rows: list[list[str]], how: str) -> list[list[str]]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from rankscope.inference.base import Bounds
 from rankscope.lists import Array
 from rankscope.metrics import Metric, parse, parse_many
 from rankscope.verbs.health import Health, Warned
+from rankscope.verbs.notebook import InNotebook
 
 if TYPE_CHECKING:
     import polars as pl
@@ -70,7 +71,7 @@ class RunScores:
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class Scores(InNotebook):
     """What ``evaluate`` found.
 
     ``scores["bm25", "nDCG@10"]`` is a number; with one run ``scores["nDCG@10"]`` is enough, and ``bounds_of`` takes the same
@@ -78,6 +79,8 @@ class Scores:
     is odd about the data, ``warnings`` what that does to the numbers. ``found`` holds the judged documents of each run, for
     verbs that look below the values.
     """
+
+    shown_by: ClassVar[str] = "rankscope.verbs.scoreboard"
 
     runs: Sequence[RunScores]
     board: Sequence[Mean]

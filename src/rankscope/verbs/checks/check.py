@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from rankscope.errors import InputError
 from rankscope.files import qrels_of, run_of
@@ -15,6 +15,7 @@ from rankscope.verbs.checks.rules.case import Case
 from rankscope.verbs.checks.rules.given import Given, Said
 from rankscope.verbs.checks.rules.stated import scale_of, texts_of
 from rankscope.verbs.inputs import distinct_names, label_of, named_runs, read_any
+from rankscope.verbs.notebook import InNotebook
 
 CONVENTIONS = {
     "ties": "trec",
@@ -26,11 +27,13 @@ CONVENTIONS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Checked:
+class Checked(InNotebook):
     """What ``check`` found: ``findings``, warnings first; the ``rules`` that were applied; the ``case`` they looked at.
 
     ``not_applied`` holds those that were chosen and need what was not stated, or are said by another verb.
     """
+
+    shown_by: ClassVar[str] = "rankscope.verbs.checks.checked"
 
     findings: Sequence[Finding]
     rules: Sequence[Rule]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rankscope.errors import DataError, InputError
 from rankscope.verbs.comparison.contrast import Contrast
@@ -17,6 +17,7 @@ from rankscope.verbs.comparison.measured import Measured
 from rankscope.verbs.comparison.method import Method, method_of
 from rankscope.verbs.comparison.slices import Sliced, sliced
 from rankscope.verbs.health import Warned
+from rankscope.verbs.notebook import InNotebook
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,13 +27,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(InNotebook):
     """What ``compare`` found.
 
     ``comparison["hybrid", "nDCG@10"]`` is the contrast of a run with the baseline (in a comparison of all pairs, say both runs:
     ``comparison["hybrid", "bm25", "nDCG@10"]``). ``results`` is a Polars frame with a row a contrast; ``str(comparison)`` is the
     verdict in words. ``groups`` holds the top group of each metric, ``warnings`` what to doubt.
     """
+
+    shown_by: ClassVar[str] = "rankscope.verbs.comparison.compared"
 
     given: Given
     contrasts: Sequence[Contrast]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,17 +27,20 @@ from rankscope.verbs.explanations.failures import (
 from rankscope.verbs.explanations.losses import Diagnosed, Loss, Query
 from rankscope.verbs.explanations.shown_documents import Shown
 from rankscope.verbs.inputs import named_runs, read_any
+from rankscope.verbs.notebook import InNotebook
 from rankscope.verbs.scores import RunScores, Scores
 
 
 @dataclass(frozen=True, eq=False)
-class Diagnosis:
+class Diagnosis(InNotebook):
     """What ``diagnose`` found: ``runs`` in the order given, ``queries`` the records of all queries of all runs.
 
     ``hardest`` are the queries that lose most (with several runs, in the run that is best on them), ``regrets`` the queries on which
     a run is furthest below the best run. ``reason`` says why there are no ceilings, where there are none. ``shown`` finds documents
     with their ids. Printed, it is the answer in sentences.
     """
+
+    shown_by: ClassVar[str] = "rankscope.verbs.explanations.diagnosed"
 
     metric: Metric
     runs: Sequence[Diagnosed]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from rankscope.verbs.explanations.explanation import Explanation, explanation
 from rankscope.verbs.explanations.ranking import ranking_of
 from rankscope.verbs.explanations.sources import Band, bands_of, by_rank
 from rankscope.verbs.inputs import clean, named_runs, read_any, takers
+from rankscope.verbs.notebook import InNotebook
 from rankscope.verbs.scores import Scores
 
 if TYPE_CHECKING:
@@ -30,8 +31,10 @@ ORDERS = ("trec", "docid", "input", "rank")
 
 
 @dataclass(frozen=True, eq=False)
-class Explained:
+class Explained(InNotebook):
     """What ``explain`` found for one query: an ``Explanation``, or with two runs a ``Difference``, and what it rests on."""
+
+    shown_by: ClassVar[str] = "rankscope.verbs.explanations.explained"
 
     found: Explanation | Difference
     conventions: Mapping[str, Any]
@@ -53,12 +56,14 @@ class Explained:
 
 
 @dataclass(frozen=True, eq=False)
-class Sourced:
+class Sourced(InNotebook):
     """Where the difference of two runs over all queries comes from.
 
     ``bands`` sum, with ``rest`` (what no rank adds), to ``value``, the mean of the second run less that of the first over the queries
     that both have a value for. ``by_query`` holds each query's difference, the largest first.
     """
+
+    shown_by: ClassVar[str] = "rankscope.verbs.explanations.explained"
 
     runs: tuple[str, str]
     metric: Metric

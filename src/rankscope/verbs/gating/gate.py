@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from rankscope.errors import DataError, InputError
 from rankscope.metrics import Metric
@@ -18,6 +18,7 @@ from rankscope.verbs.gating.gate_checks import NOTHING, Check, FailOn, Status, d
 from rankscope.verbs.gating.provenance import Stored, as_pair, provenance, stored_of
 from rankscope.verbs.gating.tolerances import Tolerances, tolerances_of
 from rankscope.verbs.health import Warned
+from rankscope.verbs.notebook import InNotebook
 from rankscope.verbs.samples import NO_SAMPLE
 from rankscope.verbs.scores import Scores
 from rankscope.verbs.settings import GATE, POLICIES
@@ -27,12 +28,14 @@ CODES: dict[Status, int] = {"pass": 0, "fail": 1, "cannot tell": 4}
 
 
 @dataclass(frozen=True, eq=False)
-class Gate:
+class Gate(InNotebook):
     """The verdict of a gate; true where it passes.
 
     ``status`` is pass, fail or cannot tell, ``exit_code`` 0, 1 or 4, and ``sentence`` the verdict in words. ``checks`` holds one
     check a metric and slice. ``scores`` is what was evaluated here, ``stored`` a baseline that was stored.
     """
+
+    shown_by: ClassVar[str] = "rankscope.verbs.gating.gated"
 
     checks: Sequence[Check]
     baseline: str

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from rankscope.errors import DataError, InputError
 from rankscope.verbs.comparison.families import baseline_of, pairs_of
@@ -14,6 +14,7 @@ from rankscope.verbs.comparison.fields import given_fields
 from rankscope.verbs.comparison.given import Given
 from rankscope.verbs.comparison.method import FEWEST
 from rankscope.verbs.health import Warned
+from rankscope.verbs.notebook import InNotebook
 from rankscope.verbs.plans.reach import Aim, Overall, Reach, overall, reach_by, reach_of
 
 if TYPE_CHECKING:
@@ -25,13 +26,15 @@ USUAL = (0.01, 0.02, 0.05)  # differences that people ask for, on metrics from 0
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(InNotebook):
     """What ``power`` found.
 
     ``plan["dense", "nDCG@10"]`` is what the queries can show about a run against the baseline (with all pairs, say both runs),
     and so is ``plan["nDCG@10"]`` where there are two runs. ``summary`` holds each metric over all pairs. ``results`` is a Polars
     frame with a row a wanted difference; ``str(plan)`` says it in words.
     """
+
+    shown_by: ClassVar[str] = "rankscope.verbs.plans.planned"
 
     reaches: Sequence[Reach]
     aim: Aim

@@ -1,0 +1,17 @@
+"""Results as tables in a notebook."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import ClassVar
+
+
+class InNotebook:
+    """A result that a notebook shows as it would be printed: ``shown_by`` names the module whose ``blocks_of`` makes it visible."""
+
+    shown_by: ClassVar[str]
+
+    def _repr_markdown_(self) -> str:
+        from rankscope.show.text import as_markdown
+
+        return as_markdown(import_module(self.shown_by).blocks_of(self))
