@@ -12,6 +12,11 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# the same worlds in every run, so that a change is judged by what it changes
+settings.register_profile("steady", derandomize=True, deadline=None)
+settings.load_profile("steady")
 
 REQUIRED_BY = {
     "RANKSCOPE_REQUIRE_PARITY": {

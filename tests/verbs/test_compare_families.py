@@ -316,3 +316,11 @@ def test_real_scores_of_many_systems(shared_data: Callable[[str], Path]) -> None
     assert len(found.contrasts) == systems * (systems - 1) // 2
     assert 0.2 < separated(found.contrasts) < 0.8
     assert all(outside(c) == (c.verdict in CLEAR) for c in found.contrasts)
+
+
+def test_a_joint_correction_of_equal_systems_warns_of_nothing() -> None:
+    """Chance reaches everything there (an infinite multiple), and the equal pair has no error: infinity times 0."""
+    scores = {name: {"q1": value, "q2": value} for name, value in (("a", 0.0), ("b", 0.0), ("c", 0.5))}
+    found = rs.compare(scores, metrics="AP", correction="max_t(rounds=99)", all_pairs=True)
+    assert {c.verdict for c in found.contrasts} == {"same", "cannot tell"}
+    assert not any(c.adjusted.known for c in found.contrasts)

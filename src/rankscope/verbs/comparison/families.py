@@ -94,7 +94,9 @@ def _jointly(field: Measured, family: Sequence[Contrast]) -> list[Contrast]:
     low, high = field.bounds[0] - field.bounds[1], field.bounds[1] - field.bounds[0]
     out = []
     for i, c in enumerate(family):
-        reach = float(found.critical[i] * found.error[i])
+        reach = float(found.critical[i]) * float(
+            found.error[i]
+        )  # without end, or NaN, where chance reaches everything
         bounds = Bounds.none("no difference would be beyond what chance gives")
         if math.isfinite(reach):
             bounds = Bounds(c.difference - reach, c.difference + reach, str(c.method.correction))
