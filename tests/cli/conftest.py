@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.cli.runs_to_compare import QUERIES as COMPARED
+from tests.cli.runs_to_compare import Run, run_file
 
 from rankscope.cli import main
 
@@ -43,3 +46,30 @@ def run(folder: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Said]
         return Said(code, out, err)
 
     return run_one
+
+
+@pytest.fixture
+def files(folder: Path) -> Path:
+    """Judgments, three runs, attributes and costs."""
+    Path("judged.txt").write_text("".join(f"{q} 0 good 1\n" for q in COMPARED))
+    Path("bm25.run").write_text(run_file("bm25", [1 + i % 7 for i in range(30)]))
+    Path("dense.run").write_text(run_file("dense", [1 + i % 6 for i in range(30)]))
+    Path("best.run").write_text(run_file("best", [1 + (i % 7) // 3 for i in range(30)]))
+    Path("slices.csv").write_text(
+        "query_id,lang\n" + "".join(f"{q},{'en' if i % 2 else 'de'}\n" for i, q in enumerate(COMPARED))
+    )
+    Path("costs.csv").write_text("run,latency_ms\nbm25,10\ndense,40\nbest,60\n")
+    Path("users.csv").write_text("query,user\n" + "".join(f"{q},u{i % 6}\n" for i, q in enumerate(COMPARED)))
+    return folder
+
+
+@pytest.fixture
+def compare(files: Path, run: Run) -> Run:
+    """Compares the two or three runs of the folder."""
+
+    def compare_them(*args: str, runs: tuple[str, ...] = ("bm25.run", "best.run"), code: int = 0) -> Any:
+        said = run("compare", "judged.txt", *runs, *args)
+        assert said.code == code, said.err
+        return said
+
+    return compare_them

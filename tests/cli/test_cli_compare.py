@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 import re
 from collections.abc import Callable
@@ -13,62 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-KEYS = {
-    "run", "baseline", "metric", "difference", "ci_lower", "ci_upper", "p_value", "p_value_adjusted", "test", "wins",
-    "losses", "ties", "verdict",
-}  # fmt: skip
-QUERIES = [f"q{i:02}" for i in range(30)]
-Run = Callable[..., Any]
-
-
-def run_file(name: str, ranks: list[int]) -> str:
-    """A run with the one good document of each query at a rank, and its tag."""
-    rows = []
-    for query, rank in zip(QUERIES, ranks, strict=False):
-        docs = [f"d{j}" for j in range(1, 12)]
-        docs[rank - 1] = "good"
-        rows += [f"{query} Q0 {doc} {j} {20 - j} {name}" for j, doc in enumerate(docs, 1)]
-    return "\n".join(rows) + "\n"
-
-
-@pytest.fixture
-def files(folder: Path) -> Path:
-    """Judgments, three runs, attributes and costs."""
-    Path("judged.txt").write_text("".join(f"{q} 0 good 1\n" for q in QUERIES))
-    Path("bm25.run").write_text(run_file("bm25", [1 + i % 7 for i in range(30)]))
-    Path("dense.run").write_text(run_file("dense", [1 + i % 6 for i in range(30)]))
-    Path("best.run").write_text(run_file("best", [1 + (i % 7) // 3 for i in range(30)]))
-    Path("slices.csv").write_text(
-        "query_id,lang\n" + "".join(f"{q},{'en' if i % 2 else 'de'}\n" for i, q in enumerate(QUERIES))
-    )
-    Path("costs.csv").write_text("run,latency_ms\nbm25,10\ndense,40\nbest,60\n")
-    Path("users.csv").write_text("query,user\n" + "".join(f"{q},u{i % 6}\n" for i, q in enumerate(QUERIES)))
-    return folder
-
-
-@pytest.fixture
-def compare(files: Path, run: Run) -> Run:
-    """Compares the two or three runs of the folder."""
-
-    def compare_them(*args: str, runs: tuple[str, ...] = ("bm25.run", "best.run"), code: int = 0) -> Any:
-        said = run("compare", "judged.txt", *runs, *args)
-        assert said.code == code, said.err
-        return said
-
-    return compare_them
-
-
-THREE = ("bm25.run", "dense.run", "best.run")
-
-
-def of_json(text: str) -> dict[str, Any]:
-    def refuse(word: str) -> float:
-        pytest.fail(f"{word} is no JSON")
-
-    envelope: dict[str, Any] = json.loads(text, parse_constant=refuse)
-    return envelope
-
+from tests.cli.runs_to_compare import KEYS, QUERIES, THREE, Run, of_json, run_file
 
 # --- formats ----------------------------------------------------------------------------------------------
 

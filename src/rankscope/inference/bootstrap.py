@@ -143,8 +143,8 @@ class _Resampled(Interval):
         return Bounds(sample.mean + lower, sample.mean + upper, str(self))
 
     def _ends(self, groups: Groups, error: float, outside: float) -> tuple[float, float]:
-        """Both ends, less the mean."""
-        raise NotImplementedError
+        """Both ends, less the mean; the one thing that each of these intervals must say."""
+        raise TypeError(f"{type(self).__name__} gives no ends")
 
     def _means(self, groups: Groups) -> Array:
         return np.sort(

@@ -34,8 +34,8 @@ class _OfP(Correction):
         return np.where(significant, np.maximum(levels, p), np.minimum(levels, np.nextafter(p, 0.0)))
 
     def _unclipped(self, p: Array) -> Array:
-        """The adjusted p-values of ascending ones, not yet cut at 1."""
-        raise NotImplementedError
+        """The adjusted p-values of ascending ones, not yet cut at 1; the one thing that each of these corrections must say."""
+        raise TypeError(f"{type(self).__name__} does not say how it adjusts p-values")
 
 
 class holm(_OfP):

@@ -86,8 +86,8 @@ class Rule(Declared, kind="rule"):
         return not self.said_by and (not self.needs or getattr(case.said, self.needs) is not None)
 
     def find(self, case: Case) -> Iterable[Finding]:
-        """What this rule finds in a case; nothing where all is well."""
-        raise NotImplementedError
+        """What this rule finds in a case, nothing where all is well; the one thing that every rule must say."""
+        raise TypeError(f"rule {self.code} does not say what it finds")
 
     def found(self, message: str, **more: Any) -> Finding:
         """A finding of this rule, at its severity unless another is said; lists of examples are cut."""
