@@ -400,7 +400,7 @@ def test_a_metric_without_a_value_is_told_as_such() -> None:
 def test_a_verdict_is_true_where_it_passes() -> None:
     assert gate(QRELS, SAME, SAME, "RR")
     assert not gate(QRELS, SAME, changed(0, 20), "RR")
-    with pytest.raises(InputError, match="gate takes no tie, did you mean ties"):
+    with pytest.raises(InputError, match="gate has no option 'tie', did you mean ties"):
         gate(QRELS, SAME, SAME, "RR", tie="docid")
 
 

@@ -54,7 +54,7 @@ def test_the_settings_of_the_project_hold(pytester: pytest.Pytester) -> None:
         assert not rankscope_gate(QRELS, GOOD, POOR, tolerance=0.1)
 
     def test_a_slip(rankscope_gate):
-        with pytest.raises(InputError, match="gate takes no tolerence, did you mean tolerance"):
+        with pytest.raises(InputError, match="gate has no option 'tolerence', did you mean tolerance"):
             rankscope_gate(QRELS, GOOD, POOR, tolerence=0.1)
     """
     )

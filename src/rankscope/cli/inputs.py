@@ -10,6 +10,7 @@ import click
 
 from rankscope.cli.names import DialectName, MetricName, QueryChoice
 from rankscope.errors import InputError
+from rankscope.verbs.policies import POLICIES
 
 Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -49,11 +50,7 @@ def policies(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-POLICY_NAMES = frozenset(
-    {
-        "ties", "queries", "depth", "duplicates", "self_match", "no_relevant", "nothing_found", "weights", "mean", "dialect", "seed",
-    }
-)  # fmt: skip
+POLICY_NAMES = frozenset(POLICIES)
 _POLICIES: tuple[Wrapper, ...] = (
     click.option(
         "--ties",

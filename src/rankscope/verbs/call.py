@@ -14,6 +14,7 @@ from rankscope.verbs.conventions import Asked
 from rankscope.verbs.facts import split_off
 from rankscope.verbs.inputs import Duplicates, Policy, SelfMatch
 from rankscope.verbs.intervals import Intervals, intervals_of
+from rankscope.verbs.policies import CONVENTIONS, POLICIES
 from rankscope.verbs.weights import Weights, weights_of
 
 
@@ -52,20 +53,22 @@ class Call:
         return Order(ties, self.depth, self.cutoffs, needs, self.extra)  # type: ignore[arg-type]
 
 
-def called(metrics: Any, conventions: Mapping[str, Any], policy: Policy, **more: Any) -> Call:
-    """A call of ``evaluate``, every argument checked."""
-    convention, only = said_conventions.convention_of(**conventions)
+def call_of(metrics: Any, policies: Mapping[str, Any], intervals: Any = (None, 0.95, None)) -> Call:
+    """A call from the policies that were said; those that were not have their defaults. Each must be one of ``POLICIES``."""
+    said = POLICIES | dict(policies)
+    convention, only = said_conventions.convention_of(**{name: said[name] for name in CONVENTIONS})
     metrics, facts = split_off(metrics)
+    dialect, seed = said["dialect"], _seed(said["seed"])
     return Call(
-        asked=said_conventions.asked(metrics, convention, more["dialect"]),
-        policy=policy,
-        depth=_depth(more["depth"]),
+        asked=said_conventions.asked(metrics, convention, dialect),
+        policy=policy_of(said["duplicates"], said["self_match"], said["ties"]),
+        depth=_depth(said["depth"]),
         only=only,
-        weights=weights_of(more["weights"]),
-        seed=_seed(more["seed"]),
-        dialect=None if more["dialect"] is None else said_conventions.dialect_called(more["dialect"]).name,
+        weights=weights_of(said["weights"]),
+        seed=seed,
+        dialect=None if dialect is None else said_conventions.dialect_called(dialect).name,
         facts=facts,
-        intervals=intervals_of(more["intervals"], _seed(more["seed"])),
+        intervals=intervals_of(intervals, seed),
     )
 
 

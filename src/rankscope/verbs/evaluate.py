@@ -15,7 +15,7 @@ from rankscope.engines.orders import scored
 from rankscope.errors import DataError, InputError
 from rankscope.lists import Array, Judged
 from rankscope.verbs import conventions as said_conventions
-from rankscope.verbs.call import Call, called, policy_of
+from rankscope.verbs.call import Call, call_of
 from rankscope.verbs.conventions import Asked
 from rankscope.verbs.distribution import first_ranks
 from rankscope.verbs.facts import relstrings
@@ -101,12 +101,11 @@ def evaluate(  # noqa: PLR0913 - the policies of the command line, each with its
     >>> rs.evaluate({"q1": {"a": 1}}, {"q1": {"a": 1.0, "b": 1.0}}, "RR", ties="expected")["RR"]
     0.75
     """
-    call = called(
-        metrics,
-        {"ties": ties, "queries": queries, "no_relevant": no_relevant, "nothing_found": nothing_found, "mean": mean},
-        policy_of(duplicates, self_match, ties),
-        depth=depth, weights=weights, seed=seed, dialect=dialect, intervals=(interval, level, clusters),
-    )  # fmt: skip
+    policies = {
+        "ties": ties, "queries": queries, "depth": depth, "duplicates": duplicates, "self_match": self_match,
+        "no_relevant": no_relevant, "nothing_found": nothing_found, "mean": mean, "weights": weights, "dialect": dialect, "seed": seed,
+    }  # fmt: skip
+    call = call_of(metrics, policies, (interval, level, clusters))
     return evaluated(qrels, runs, call, progress)
 
 

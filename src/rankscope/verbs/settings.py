@@ -13,11 +13,9 @@ from rankscope.dialects.base import Mean, NoRelevant, NothingFound
 from rankscope.errors import InputError
 from rankscope.verbs.conventions import POPULATIONS, TIES
 from rankscope.verbs.gating.tolerances import Settled
+from rankscope.verbs.policies import POLICIES
 
 VERBS = ("compare", "gate")
-POLICIES = (
-    "ties", "queries", "depth", "duplicates", "self_match", "no_relevant", "nothing_found", "mean", "weights", "dialect", "seed",
-)  # fmt: skip
 GATE = ("tolerance", "fail_on", "alpha", "slices", "clusters", "interval", "test", *POLICIES)
 NOT_FOR = {"gate": ("correction", "tried", "margin"), "compare": ("tolerance", "fail_on")}
 FILES = ("slices", "clusters", "weights")

@@ -6,24 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from rankscope.errors import InputError
 from rankscope.files import qrels_of, run_of
 from rankscope.tables import Source
-from rankscope.verbs.call import called, policy_of
+from rankscope.verbs.call import call_of
 from rankscope.verbs.checks.rules import Finding, Rule, selected
 from rankscope.verbs.checks.rules.case import Case
 from rankscope.verbs.checks.rules.given import Given, Said
 from rankscope.verbs.checks.rules.stated import scale_of, texts_of
 from rankscope.verbs.inputs import distinct_names, label_of, named_runs, read_any
 from rankscope.verbs.notebook import InNotebook
-
-CONVENTIONS = {
-    "ties": "trec",
-    "queries": "judged",
-    "no_relevant": "metric",
-    "nothing_found": "metric",
-    "mean": "macro",
-}
+from rankscope.verbs.policies import refuse_unknown
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,20 +90,9 @@ def check(  # noqa: PLR0913 - the options of the command line, each with its def
 
 def case_of(qrels: Any, runs: Any, metrics: Any, said: Said, policies: Mapping[str, Any]) -> Case:
     """What the rules look at, read and named, nothing refused that could be read."""
-    policies = dict(policies)
-    duplicates = policies.pop("duplicates", "error")
-    ties = policies.get("ties", "trec")
-    policy = policy_of(
-        "first" if duplicates == "error" else duplicates, policies.pop("self_match", "keep"), ties
-    )
-    conventions = {name: policies.pop(name, default) for name, default in CONVENTIONS.items()}
-    more = {
-        name: policies.pop(name, default)
-        for name, default in {"depth": None, "weights": None, "seed": 0, "dialect": None}.items()
-    }
-    if policies:
-        raise InputError(f"check has no option {next(iter(policies))!r}; it takes those of evaluate")
-    call = called(metrics, conventions, policy, intervals=(None, 0.95, None), **more)
+    refuse_unknown(policies, "check")
+    lenient = {} if policies.get("duplicates", "error") != "error" else {"duplicates": "first"}
+    call = call_of(metrics, {**policies, **lenient})
     grades = qrels_of(read_any("qrels", qrels))
     read = [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
     labels = [label_of(data, name, number) for number, (name, data) in enumerate(read, start=1)]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rankscope.errors import DataError, InputError
 from rankscope.metrics import DEFAULT, Metric, in_order, parse
@@ -14,29 +13,13 @@ from rankscope.verbs.comparison.given import Given
 from rankscope.verbs.comparison.measured import measured
 from rankscope.verbs.comparison.tabled import known, merged, of_table
 from rankscope.verbs.health import warnings_of
+from rankscope.verbs.policies import POLICIES, refuse_unknown
 from rankscope.verbs.scores import Scores
 
-if TYPE_CHECKING:
-    pass
-
 USUAL = tuple(name for name in DEFAULT if not name.startswith("Judged"))
-POLICIES = frozenset(
-    {
-        "ties",
-        "queries",
-        "depth",
-        "duplicates",
-        "self_match",
-        "no_relevant",
-        "nothing_found",
-        "weights",
-        "mean",
-        "dialect",
-    }
-)
 OPTIONS = (
     "baseline", "all_pairs", "primary", "test", "interval", "correction", "family", "alpha", "margin", "bayes", "clusters",
-    "slices", "costs", "limits", "systems", "tried", "seed", *POLICIES,
+    "slices", "costs", "limits", "systems", "tried", "progress",
 )  # fmt: skip
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100)  # where it is looked whether the winner changes with k
 
@@ -53,6 +36,7 @@ def given_fields(
     **policies: Any,
 ) -> Given:
     """Whatever was given, as metrics over systems and queries, which are sorted by id unless they are to stay ``as_given``."""
+    refuse_unknown(policies, "compare", OPTIONS)
     if runs is None:
         _refuse_policies(policies)
     elif isinstance(qrels, Scores) or (isinstance(runs, str) and not Path(runs).exists() and known(runs)):
@@ -84,17 +68,13 @@ def _where(systems: Any) -> Any:
     return systems
 
 
-def _refuse_policies(policies: Mapping[str, Any]) -> None:
-    """One line for options that say how rankings become scores, where scores are given; or that nobody knows."""
-    left = [name for name in policies if name not in {"seed", "progress"}]
-    if not left:
-        return
-    close = get_close_matches(left[0], OPTIONS, n=1)
-    if left[0] in POLICIES:
-        raise InputError(
-            f"{left[0]} says how rankings become scores, and these are scores already: leave it out"
-        )
-    raise InputError(f"there is no option {left[0]}" + (f", did you mean {close[0]}?" if close else ""))
+def _refuse_policies(policies: Iterable[str]) -> None:
+    """One line for policies that say how rankings become scores, where scores are given."""
+    for name in policies:
+        if name in POLICIES and name != "seed":
+            raise InputError(
+                f"{name} says how rankings become scores, and these are scores already: leave it out"
+            )
 
 
 def _evaluated(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -19,9 +18,10 @@ from rankscope.verbs.gating.provenance import Stored, as_pair, provenance, store
 from rankscope.verbs.gating.tolerances import Tolerances, tolerances_of
 from rankscope.verbs.health import Warned
 from rankscope.verbs.notebook import InNotebook
+from rankscope.verbs.policies import refuse_unknown
 from rankscope.verbs.samples import NO_SAMPLE
 from rankscope.verbs.scores import Scores
-from rankscope.verbs.settings import GATE, POLICIES
+from rankscope.verbs.settings import GATE
 
 USUAL = "nDCG@10"
 CODES: dict[Status, int] = {"pass": 0, "fail": 1, "cannot tell": 4}
@@ -180,7 +180,7 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     >>> rs.gate(qrels, good, good, "RR").exit_code
     0
     """
-    _refuse_unknown(policies)
+    refuse_unknown(policies, "gate", (*GATE, "metrics", "progress"))
     one_of("fail_on", fail_on, ("loss", "tolerance"))
     method = method_of(test=test, interval=interval, alpha=alpha, seed=seed)
     from rankscope.verbs.evaluate import evaluate
@@ -198,15 +198,6 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     notes = [*([stored.note] if stored is not None else []), *notes]
     names = fields[0].systems
     return Gate(settled(drafts, fail_on, method), names[0], names[1], scores, method, fail_on, stored, notes)
-
-
-def _refuse_unknown(policies: Iterable[str]) -> None:
-    for name in policies:
-        if name not in POLICIES:
-            known = (*GATE, "metrics", "progress")
-            close = get_close_matches(name, known, n=1, cutoff=0.6)
-            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
-            raise InputError(f"gate takes no {name}, {hint}")
 
 
 def _named(baseline: Any, candidate: Any) -> list[Any]:

@@ -9,11 +9,12 @@ from typing import Any
 
 from rankscope.errors import InputError
 from rankscope.metrics import Metric
-from rankscope.verbs.call import Call, called, policy_of
+from rankscope.verbs.call import Call, call_of
 from rankscope.verbs.evaluate import evaluated
 from rankscope.verbs.incomplete.unjudged_given import Given, beside_of
 from rankscope.verbs.incomplete.unjudged_study import Study, study_of
 from rankscope.verbs.inputs import clean, named_runs, read_any, takers
+from rankscope.verbs.policies import refuse_unknown
 from rankscope.verbs.scores import Scores
 
 
@@ -141,7 +142,8 @@ def unjudged(
     >>> [(w.doc_id, w.ranks, w.effect) for w in found.worklist]
     [('x', {'run': 2}, 0.5)]
     """
-    call = _call(metrics, **policies)
+    refuse_unknown(policies, "unjudged", ("baseline", "grade", "n"))
+    call = call_of(metrics, policies)
     _check(grade, n)
     given = _given(qrels, runs, call)
     beside = {a.metric: beside_of(a.metric) for a in call.asked}
@@ -164,29 +166,6 @@ def unjudged(
         scores=scores,
         baseline=names[first],
     )
-
-
-def _call(  # noqa: PLR0913 - the policies of evaluate, each with its default
-    metrics: Any,
-    *,
-    ties: Any = "trec",
-    queries: Any = "judged",
-    depth: int | None = None,
-    duplicates: Any = "error",
-    self_match: Any = "keep",
-    no_relevant: Any = "metric",
-    nothing_found: Any = "metric",
-    mean: Any = "macro",
-    weights: Any = None,
-    dialect: str | None = None,
-    seed: int = 0,
-) -> Call:
-    return called(
-        metrics,
-        {"ties": ties, "queries": queries, "no_relevant": no_relevant, "nothing_found": nothing_found, "mean": mean},
-        policy_of(duplicates, self_match, ties),
-        depth=depth, weights=weights, seed=seed, dialect=dialect, intervals=(None, 0.95, None),
-    )  # fmt: skip
 
 
 def _check(grade: float | None, n: int) -> None:
