@@ -132,3 +132,12 @@ def test_unknown_queries_of_attributes_are_a_note(compare: Run) -> None:
     said = compare("-m", "RR", "--slices", "slices.csv")
     assert "slices.csv: 1 query is not scored (alien)" in said.err
     assert "alien" not in compare("-q", "-m", "RR", "--slices", "slices.csv").err
+
+
+@pytest.mark.parametrize("option", ["--slices", "--costs", "--clusters"])
+def test_a_file_that_an_option_names_is_not_written_over(compare: Run, option: str) -> None:
+    place = {"--slices": "slices.csv", "--costs": "costs.csv", "--clusters": "users.csv"}[option]
+    before = Path(place).read_text()
+    said = compare(option, place, "-o", place, code=2)
+    assert f"{place} is also an input" in said.err
+    assert Path(place).read_text() == before

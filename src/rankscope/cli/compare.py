@@ -194,13 +194,10 @@ def _settled(
     from rankscope.verbs.settings import settings_of
 
     settings = settings_of(path).of("compare")
-    if settings.said:
+    if settings.said and not click.get_current_context().params["quiet"]:
         output.say(f"settings: {settings.said}")
     options["margin"] = _margin(margins)
-    source = click.get_current_context().get_parameter_source
-    said = {name for name in options if getattr(source(name), "name", "DEFAULT") != "DEFAULT"}
-    said |= {"margin"} if margins else set()
-    filled = settings.filled(options, said)
+    filled = settings.filled(options, inputs.said(options) | ({"margin"} if margins else set()))
     kept = {name: value for name, value in filled.items() if value is not None or name in inputs.POLICY_NAMES}
     return metrics or tuple(settings.metrics or ()), kept
 

@@ -6,7 +6,6 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from rankscope.cli import inputs, output
 from rankscope.cli.names import MetricName
@@ -138,10 +137,9 @@ def _settled(path: str | None, options: dict[str, Any]) -> tuple[str, str, Any, 
     """Where the settings stand and their file, the metrics, and the options: what the command line does not say, the settings do."""
     from rankscope.verbs.settings import settings_of
 
-    settings, ctx = settings_of(path).of("gate"), click.get_current_context()
-    said = {name for name in options if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT}
+    settings = settings_of(path).of("gate")
     given = options | {"metrics": list(options["metrics"]), "tolerance": _tolerances(options["tolerance"])}
-    found = settings.filled(given, said)
+    found = settings.filled(given, inputs.said(options))
     return settings.said, settings.file, found.pop("metrics") or settings.primary, found
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from rankscope.cli.names import DialectName, MetricName, QueryChoice
 from rankscope.errors import InputError
@@ -122,6 +123,12 @@ _POLICIES: tuple[Wrapper, ...] = (
         help="For orders of equal scores that are too many to count.",
     ),
 )
+
+
+def said(options: Iterable[str]) -> set[str]:
+    """Which of these options were given on the command line, rather than left to their defaults."""
+    source = click.get_current_context().get_parameter_source
+    return {name for name in options if source(name) not in {None, ParameterSource.DEFAULT}}
 
 
 def one_metric(metrics: tuple[str, ...], usual: str) -> str:

@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -65,8 +65,20 @@ def check_place(out: str | None, inputs: Iterable[str] = (), option: str = "-o")
     folder = Path(out).parent
     if not folder.is_dir():
         raise InputError(f"{out}: there is no folder {folder} to write into (mkdir -p {folder} makes it)")
-    if any(_same_file(out, path) for path in inputs):
+    if any(_same_file(out, path) for path in [*inputs, *_named_by_options()]):
         raise InputError(f"{out} is also an input; name another file for {option}")
+
+
+WRITTEN = {"out", "junit", "to_judge"}  # parameters that name files to write
+
+
+def _named_by_options() -> Iterator[str]:
+    """The files that the options of this command name to be read: weights, slices, settings ..."""
+    ctx = click.get_current_context(silent=True)
+    for param in ctx.command.params if ctx else ():
+        value = ctx.params.get(param.name) if ctx and param.name else None
+        if isinstance(param.type, click.Path) and param.name not in WRITTEN and isinstance(value, str):
+            yield value
 
 
 def _same_file(out: str, path: str) -> bool:

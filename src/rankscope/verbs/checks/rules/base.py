@@ -109,6 +109,12 @@ def some(ids: Sequence[str], number: int | None = None, limit: int = 3) -> str:
     return shown + (" ..." if (len(ids) if number is None else number) > limit else "")
 
 
+def against_leaving_out(effect: Mapping[str, float]) -> str:
+    """What some queries do to the means, as the end of a message; empty where it is too little to tell."""
+    size = moved(effect)
+    return f": {size} against leaving them out" if size else ""
+
+
 def moved(effect: Mapping[str, float], limit: int = 2) -> str:
     """Changes of metrics in words, in the order asked for: ``-0.019 nDCG@10, -0.004 AP``; empty where none is 0.0005 or more.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from rankscope.engines.base import score
 from rankscope.lists import Judged
-from rankscope.verbs.checks.rules.base import Finding, Rule, counted, moved, some
+from rankscope.verbs.checks.rules.base import Finding, Rule, against_leaving_out, counted, moved, some
 from rankscope.verbs.health import Warned, warnings_of
 from rankscope.verbs.means import mean
 from rankscope.verbs.scores import RunScores
@@ -52,9 +52,8 @@ class MissingQueries(Rule, code="RS101"):
             missing = sorted(case.found(run.name).missing)
             for warned in said_by_evaluate(case, run, self.code):
                 effect = cost(case, run, missing)
-                size = moved(effect)
                 yield self.found(
-                    warned.message + (f": {size} against leaving them out" if size else ""),
+                    warned.message + against_leaving_out(effect),
                     hint=warned.hint,
                     run=run.name,
                     count=len(missing),
@@ -155,9 +154,8 @@ class NothingRelevant(Rule, code="RS103"):
             hopeless += sorted(case.qrels.query_set.difference(best["query_id"].to_list()))
             count = case.scored_runs[0].health.judged_queries
             effect = cost(case, case.scored_runs[0], hopeless)
-            size = moved(effect)
             yield self.found(
-                warned.message + (f": {size} against leaving them out" if size else ""),
+                warned.message + against_leaving_out(effect),
                 hint=self.remedy,
                 severity="warning" if len(hopeless) >= MANY_HOPELESS * count else "information",
                 count=len(hopeless),
@@ -184,9 +182,8 @@ class EmptyRankings(Rule, code="RS106"):
                     if not n and q not in found.missing and q in case.qrels.query_set
                 ]
                 effect = cost(case, run, empty)
-                size = moved(effect)
                 yield self.found(
-                    warned.message + (f": {size} against leaving them out" if size else ""),
+                    warned.message + against_leaving_out(effect),
                     run=run.name,
                     count=len(empty),
                     effect=effect,

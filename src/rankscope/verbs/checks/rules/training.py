@@ -12,7 +12,7 @@ import polars as pl
 from rankscope.errors import InputError
 from rankscope.files.opened import is_path, opened
 from rankscope.files.sheets import Sheet
-from rankscope.verbs.checks.rules.base import Finding, Rule, counted, moved
+from rankscope.verbs.checks.rules.base import Finding, Rule, against_leaving_out, counted, moved
 from rankscope.verbs.checks.rules.queries import cost
 from rankscope.verbs.inputs import read_any
 
@@ -237,11 +237,9 @@ class Cold(Rule, code="RS504"):
                 continue
             warm = case.scored_runs and column == "query_id"
             effect = cost(case, case.scored_runs[0], cold) if warm else {}
-            size = moved(effect)
             yield self.found(
                 f"{len(cold):,} of {ids.height:,} {share_of} of the test ({len(cold) / ids.height:.0%}) "
-                f"{'is' if len(cold) == 1 else 'are'} not in the training data"
-                + (f": {size} against leaving them out" if size else ""),
+                f"{'is' if len(cold) == 1 else 'are'} not in the training data" + against_leaving_out(effect),
                 count=len(cold),
                 effect=effect,
                 queries=cold if one == "user" else (),
