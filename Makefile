@@ -11,6 +11,8 @@ RECOMMENDERS := .venv-recommenders
 OLDER = $(firstword $(shell for p in python3.11 python3.12; do command -v $$p; done) $(PYTHON))
 # the large ones are fetched where their tests must run
 LARGE := $(VENV)/.large $(RECOMMENDERS)/.test
+# what drives a browser is fetched where one is here, or must be
+BROWSER := $(or $(RANKSCOPE_CHROMIUM),$(shell command -v chromium || command -v chromium-browser || command -v google-chrome))
 group = $(shell $(BIN)/python -c 'import tomllib; print(*map(repr, tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["$(1)"]))')
 # a group as a whole or, where that fails, its members one by one
 fetch = $(BIN)/python $(PEERS) --group $(1) 2>/dev/null || for peer in $(call group,$(1)); do \
@@ -20,10 +22,10 @@ fetch = $(BIN)/python $(PEERS) --group $(1) 2>/dev/null || for peer in $(call gr
 .PHONY: demo test lint bench docs clean
 
 demo: $(VENV)/.run
-	@$(BIN)/rankscope demo
+	@$(BIN)/rankscope demo --report demo-report.html
 
-test: $(VENV)/.test $(if $(filter 1,$(RANKSCOPE_REQUIRE_PARITY)),$(LARGE))
-	$(BIN)/python -m pytest $(ARGS)
+test: $(VENV)/.test $(if $(filter 1,$(RANKSCOPE_REQUIRE_PARITY)),$(LARGE)) $(if $(BROWSER)$(filter 1,$(RANKSCOPE_REQUIRE_BROWSER)),$(VENV)/.browser)
+	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check
@@ -45,7 +47,7 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 
 $(VENV)/.run: $(BIN)/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable ".[report]"
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.run
@@ -57,6 +59,10 @@ $(VENV)/.test: $(VENV)/.run
 $(VENV)/.large: $(VENV)/.test
 	@$(BIN)/python $(PEERS) $(filter 'torch==%,$(call group,parity-large)) 2>/dev/null || echo "no ready-made package of torch here"
 	@$(call fetch,parity-large)
+	@touch $@
+
+$(VENV)/.browser: $(VENV)/.test
+	@$(call fetch,browser)
 	@touch $@
 
 $(RECOMMENDERS)/.test: pyproject.toml

@@ -156,6 +156,7 @@ def start_up(rounds: int) -> None:
 def main() -> None:
     """All of it."""
     from benchmarks.inference import inference
+    from benchmarks.report import report
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="counted rounds of each (default 5)")
@@ -166,6 +167,7 @@ def main() -> None:
         dicts(arguments.rounds)
         ties(arguments.rounds, arguments.small)
         inference(arguments.rounds, arguments.small)
+        report(Path(folder), arguments.rounds, arguments.small)
         files(Path(folder), arguments.rounds, arguments.small)
 
 

@@ -24,6 +24,7 @@ REQUIRED_BY = {
         "torch", "torchmetrics", "statsmodels",
     },
     "RANKSCOPE_REQUIRE_FRAMES": {"pandas", "duckdb", "pyarrow"},
+    "RANKSCOPE_REQUIRE_BROWSER": {"altair", "jinja2", "vl_convert", "playwright"},
 }  # fmt: skip
 
 

@@ -34,6 +34,8 @@ _PLACES = {
     "ties": "rankscope.verbs.ties",
     "unjudged": "rankscope.verbs.incomplete.unjudged",
     "reconcile": "rankscope.verbs.reconcile",
+    "report": "rankscope.verbs.reporting.report",
+    "Report": "rankscope.verbs.reporting.report",
     "Scores": "rankscope.verbs.scores",
     "read_run": "rankscope.files",
     "read_qrels": "rankscope.files",
@@ -79,6 +81,8 @@ if TYPE_CHECKING:
     from rankscope.verbs.plans.planning import Plan as Plan
     from rankscope.verbs.plans.planning import power as power
     from rankscope.verbs.reconcile import reconcile as reconcile
+    from rankscope.verbs.reporting.report import Report as Report
+    from rankscope.verbs.reporting.report import report as report
     from rankscope.verbs.scores import Scores as Scores
     from rankscope.verbs.ties import ties as ties
 

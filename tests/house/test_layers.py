@@ -33,6 +33,7 @@ ALLOWED = {
     "rich": {"cli", "show"},
     "jinja2": {"show"},
     "altair": {"show"},
+    "vl_convert": {"show"},
     "pytest": {"pytest_plugin"},
 }
 STRANGERS = {"pandas", "duckdb", "sklearn", "pytrec_eval", "torch", "zstandard"}

@@ -12,7 +12,7 @@ from rankscope import __version__
 from rankscope.cli import ReaderGoneError
 
 COMMANDS = (
-    "evaluate", "compare", "explain", "check", "gate", "power", "unjudged", "ties", "reconcile", "advise", "metrics", "demo", "completion",
+    "evaluate", "compare", "report", "explain", "check", "gate", "power", "unjudged", "ties", "reconcile", "advise", "playground", "metrics", "demo", "completion",
 )  # fmt: skip
 
 
@@ -30,6 +30,11 @@ class Lazy(click.Group):
         command = import_module(f"rankscope.cli.{cmd_name}").command
         assert isinstance(command, click.Command)
         return command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the words as they were typed, for those who tell how to make a result again."""
+        ctx.obj = list(args)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a broken pipe is told by a name of ours."""
@@ -61,6 +66,7 @@ def app(ctx: click.Context) -> None:
       rankscope demo                                   see it work
       rankscope evaluate qrels.txt my.run              score one ranking
       rankscope compare qrels.txt a.run b.run          is the difference real?
+      rankscope report qrels.txt a.run b.run           one page of it all
       rankscope explain qrels.txt my.run --query 7     why is the score so?
       rankscope check qrels.txt my.run                 what is odd about the data
       rankscope gate qrels.txt main.run branch.run     pass, fail or cannot tell

@@ -15,13 +15,21 @@ from rankscope.cli import output
     metavar="DIR",
     help="Copy the demo's files into DIR, to try commands on them.",
 )
-def command(to: str | None) -> None:
+@click.option(
+    "--report",
+    "page",
+    type=click.Path(),
+    metavar="FILE",
+    help="Also write the page that rankscope report makes of them (.html).",
+)
+def command(to: str | None, page: str | None) -> None:
     """Evaluate three real rankings that come along, offline, and tell how to read the result.
 
     \b
     Examples:
       rankscope demo
       rankscope demo --copy demo
+      rankscope demo --report demo.html
     """  # noqa: D301 - click reads the \b
     from rankscope.verbs import demo
 
@@ -32,4 +40,9 @@ def command(to: str | None) -> None:
             [f"rankscope evaluate {to}/qrels.txt {' '.join(f'{to}/{name}.run.gz' for name in demo.RUNS)}\n"]
         )
         return
+    if page is not None:
+        output.check_page(page)
     output.write([output.rendered(demo.blocks_of(demo.demo()))])
+    if page is not None:
+        output.write([demo.report().html], page)
+        output.say(f"wrote {page}: the same in one page, with every query to look into; open it in a browser")

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from rankscope.cli import output
 from rankscope.cli.names import FamilyName
+from rankscope.errors import InputError
+
+FIGURES = (".svg", ".png")
 
 
 @click.command("metrics", short_help="List the metrics, or tell all about one.")
@@ -14,13 +19,23 @@ from rankscope.cli.names import FamilyName
     "--table", "traits", is_flag=True, help="Compare them: grades, order, range, what each is best for."
 )
 @click.option(
+    "--plot", is_flag=True, help="Draw what each rank is worth to a metric; -o FILE.svg or .png for a figure."
+)
+@click.option(
     "--format",
     "form",
     type=click.Choice(["table", "json"]),
     help="How to print. Default: table, or by the ending of FILE.",
 )
-@click.option("-o", "--output", "out", type=click.Path(), metavar="FILE", help="Write to FILE (.json .txt).")
-def command(name: str | None, traits: bool, form: str | None, out: str | None) -> None:
+@click.option(
+    "-o",
+    "--output",
+    "out",
+    type=click.Path(),
+    metavar="FILE",
+    help="Write to FILE (.json .txt; .svg .png with --plot).",
+)
+def command(name: str | None, traits: bool, plot: bool, form: str | None, out: str | None) -> None:
     """List the metrics, or tell all about one.
 
     \b
@@ -29,9 +44,13 @@ def command(name: str | None, traits: bool, form: str | None, out: str | None) -
       rankscope metrics nDCG          formula, convention, parameters, an example
       rankscope metrics ndcg_cut_10   trec_eval's names are known, too
       rankscope metrics official      the metrics of a set
+      rankscope metrics RR --plot     what each rank is worth to it
       rankscope metrics --format json
     """  # noqa: D301 - click reads the \b
     output.check_place(out)
+    if plot:
+        _plot(name, traits, form, out)
+        return
     form = output.format_of(form, out)
     if form not in {"table", "json"}:
         raise click.UsageError(
@@ -59,3 +78,38 @@ def command(name: str | None, traits: bool, form: str | None, out: str | None) -
     output.write([text], out)
     if out not in {None, "-"}:
         output.say(f"wrote {out} ({form})")
+
+
+def _plot(name: str | None, traits: bool, form: str | None, out: str | None) -> None:
+    """What each rank is worth to one metric, in the terminal or as a figure."""
+    if name is None or traits:
+        said = "name one, like rankscope metrics RR --plot" if name is None else "leave out --table"
+        raise click.UsageError(f"--plot draws one metric: {said}", click.get_current_context())
+    ending = Path(out).suffix.lower() if out not in {None, "-"} else ""
+    if form == "json" or ending not in {"", ".txt", *FIGURES}:
+        raise click.UsageError(
+            f"a plot is shown here or written as .svg, .png or .txt, not as {ending or form}",
+            click.get_current_context(),
+        )
+
+    from rankscope.verbs import catalogue
+    from rankscope.verbs.reporting import discounts
+
+    if catalogue.set_called(name):
+        raise InputError(f"--plot draws one metric, and {name} is a set: rankscope metrics {name} lists it")
+    metric = discounts.usual_of(name)
+    chart = discounts.of_metric(metric)
+    if out is None or ending not in FIGURES:
+        output.write([output.rendered([chart, discounts.table_of(metric)], out)], out)
+    else:
+        from rankscope.show.charts import png_of, svg_of
+
+        _write_figure(out, png_of(chart) if ending == ".png" else svg_of(chart).encode())
+    output.tell_where(out, "plot" if ending not in FIGURES else ending[1:])
+
+
+def _write_figure(out: str, content: bytes) -> None:
+    try:
+        Path(out).write_bytes(content)
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written: {error.strerror or error}") from error

@@ -69,7 +69,14 @@ def check_place(out: str | None, inputs: Iterable[str] = (), option: str = "-o")
         raise InputError(f"{out} is also an input; name another file for {option}")
 
 
-WRITTEN = {"out", "junit", "to_judge"}  # parameters that name files to write
+def check_page(out: str, inputs: Iterable[str] = ()) -> None:
+    """Refuse, before any work is done, a place for a page that is none."""
+    if out != "-" and Path(out).suffix.lower() not in {".html", ".htm"}:
+        raise InputError(f"{out}: a page is one HTML file: name it like {Path(out).stem or 'report'}.html")
+    check_place(out, inputs)
+
+
+WRITTEN = {"out", "junit", "to_judge", "folder"}  # parameters that name files to write
 
 
 def _named_by_options() -> Iterator[str]:

@@ -9,7 +9,8 @@ from typing import Any
 
 from rich.cells import cell_len
 
-from rankscope.blocks import Block, Code, Facts, Heading, Notes, Paragraph, Table
+from rankscope.blocks import Block, Chart, Code, Facts, Heading, Notes, Paragraph, Table
+from rankscope.show.bars import in_text
 from rankscope.show.cells import printable
 from rankscope.show.grid import GAP, Grid, Widths, laid_out, lines_of
 
@@ -30,7 +31,7 @@ class _Paint:
         return f"{code}{text}{OFF}" if self.colour and code and text.strip() else text
 
 
-def render(blocks: Sequence[Block], width: int = 80, colour: bool = False) -> str:
+def render(blocks: Sequence[Block | Chart], width: int = 80, colour: bool = False) -> str:
     r"""Blocks one below the other, no line wider than ``width`` where that can be.
 
     >>> from rankscope.blocks import Paragraph
@@ -99,6 +100,12 @@ def _table(block: Table, paint: _Paint) -> Iterator[str]:
     for note in (block.note if shown or not ranged else "", block.unranged if shown < ranged else ""):
         if note:
             yield from _paragraph(Paragraph(note, quiet=True), paint)
+
+
+@_shown.register
+def _chart(block: Chart, paint: _Paint) -> Iterator[str]:
+    for part in in_text(block, paint.width):
+        yield from _shown(part, paint)
 
 
 def _row(cells: Sequence[str], number: int, grid: Grid, widths: Widths, paint: _Paint) -> Iterator[str]:

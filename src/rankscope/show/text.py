@@ -8,9 +8,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from rankscope.blocks import Block, Code, Heading, Note, Notes, Paragraph, Table
+from rankscope.blocks import Block, Chart, Code, Heading, Note, Notes, Paragraph, Table
 from rankscope.show.cells import printable, rows_of
 
+SHOWN = 20  # as many rows of a chart stand in a text
 LATEX = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "|": r"\textbar{}", "≥": r"$\geq$", "·": r"$\cdot$", "†": r"$\dagger$", "±": r"$\pm$", **{sign: "\\" + sign for sign in "&%$#_{}"},
@@ -53,17 +54,19 @@ def as_csv(header: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> Iterator
         yield line.getvalue()
 
 
-def as_markdown(blocks: Iterable[Block]) -> str:
-    """The tables, what to doubt about them and their small print as Markdown."""
+def as_markdown(blocks: Iterable[Block | Chart]) -> str:
+    """The tables, the rows of charts, what to doubt about them and their small print as Markdown."""
     return "\n".join(_markdown(block) for block in blocks)
 
 
-def as_latex(blocks: Iterable[Block]) -> str:
+def as_latex(blocks: Iterable[Block | Chart]) -> str:
     """The tables as plain tabulars; the small print as comments."""
     return "\n".join(_latex(block) for block in blocks if isinstance(block, Table | Paragraph | Heading))
 
 
-def _markdown(block: Block) -> str:
+def _markdown(block: Block | Chart) -> str:
+    if isinstance(block, Chart):
+        return as_markdown(_as_table(block))
     if isinstance(block, Heading):
         return f"### {_escaped(block.text, MARKDOWN)}\n"
     if isinstance(block, Paragraph):
@@ -81,6 +84,16 @@ def _markdown(block: Block) -> str:
     align = ["---" if column.kind == "text" else "---:" for column in block.columns]
     note = f"\n{_escaped(block.note, MARKDOWN)}\n" if block.note else ""
     return "".join(f"| {' | '.join(row)} |\n" for row in (header, align, *rows)) + note
+
+
+def _as_table(chart: Chart) -> Iterator[Block]:
+    """What a chart shows where none can be drawn: its title, caption and first rows."""
+    yield Heading(chart.title)
+    if chart.caption:
+        yield Paragraph(chart.caption)
+    yield Table(chart.columns, chart.rows[:SHOWN])
+    if (more := len(chart.rows) - SHOWN) > 0:
+        yield Paragraph(f"and {more:,} more row{'s' if more > 1 else ''}")
 
 
 def _latex(block: Table | Paragraph | Heading) -> str:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rankscope.blocks import EMPTY, Block, Code, Heading, Paragraph
 from rankscope.errors import InputError
 from rankscope.verbs.scores import Scores
+
+if TYPE_CHECKING:
+    from rankscope.verbs.reporting.report import Report
 
 RUNS = ("bm25", "dense", "hybrid")
 
@@ -21,6 +25,21 @@ def demo() -> Scores:
     from rankscope.verbs.evaluate import evaluate
 
     return evaluate(str(folder() / "qrels.txt"), [str(folder() / f"{name}.run.gz") for name in RUNS])
+
+
+def report() -> Report:
+    """The report on the three rankings of the demo, with the texts of queries and documents."""
+    from rankscope.verbs.reporting.report import report
+
+    runs = [(name, str(folder() / f"{name}.run.gz")) for name in RUNS]
+    return report(
+        str(folder() / "qrels.txt"),
+        runs,
+        queries_text=str(folder() / "queries.tsv"),
+        docs_text=str(folder() / "docs.jsonl.gz"),
+        title="Three ways to search Python's documentation",
+        command="rankscope demo --report demo.html",
+    )
 
 
 def copy(to: str) -> list[Path]:

@@ -37,15 +37,18 @@ def distribution(scores: Scores) -> Iterator[dict[str, Any]]:
     """One record a run and metric: how many queries have a value, its quantiles, and how many are exactly 0."""
     for run in scores.runs:
         for metric, values in run.values.items():
-            known = values[~np.isnan(values)]
-            found = np.quantile(known, list(QUANTILES.values())) if len(known) else [np.nan] * len(QUANTILES)
-            yield {
-                "run": run.name,
-                "metric": str(metric),
-                "queries": len(known),
-                **{name: as_json(float(value)) for name, value in zip(QUANTILES, found, strict=True)},
-                "zeros": int(np.count_nonzero(known == 0)),
-            }
+            yield {"run": run.name, "metric": str(metric), **spread_of(values)}
+
+
+def spread_of(values: Array) -> dict[str, Any]:
+    """How many of these values are defined, their quantiles (None without any), and how many are exactly 0."""
+    known = values[~np.isnan(values)]
+    found = np.quantile(known, list(QUANTILES.values())) if len(known) else [np.nan] * len(QUANTILES)
+    return {
+        "queries": len(known),
+        **{name: as_json(float(value)) for name, value in zip(QUANTILES, found, strict=True)},
+        "zeros": int(np.count_nonzero(known == 0)),
+    }
 
 
 def first_relevant(scores: Scores) -> Iterator[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -114,11 +114,12 @@ def evaluated(qrels: Any, runs: Any, call: Call, progress: Callable[[str], None]
     grades = clean(read_any("qrels", qrels), call.policy, "qrels", takers([a.metric for a in call.asked]))
     _refuse_fractions(grades, call)
     done = []
-    for number, (name, run) in enumerate(named_runs(runs), start=1):
+    given = list(named_runs(runs))
+    for number, (name, run) in enumerate(given, start=1):
         done.append(_evaluate_run(run, name, number, grades, call))
         if progress is not None:
             progress(done[-1].labels[0])
-    return _put_together(done, grades, call)
+    return replace(_put_together(done, grades, call), given=(qrels, given))
 
 
 def _refuse_fractions(grades: Cleaned, call: Call) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from rankscope.verbs.evaluate import Evaluated
+    from rankscope.verbs.reporting.report import Report
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,8 @@ class Scores(InNotebook):
     ``scores["bm25", "nDCG@10"]`` is a number; with one run ``scores["nDCG@10"]`` is enough, and ``bounds_of`` takes the same
     to tell its interval. ``means``, ``per_query``, ``distribution`` and ``first_relevant`` are Polars frames. ``conventions`` states what was assumed, ``data_health`` what
     is odd about the data, ``warnings`` what that does to the numbers. ``found`` holds the judged documents of each run, for
-    verbs that look below the values.
+    verbs that look below the values; ``given`` is what was passed as qrels and as runs, each with its name, for those that look for
+    documents.
     """
 
     shown_by: ClassVar[str] = "rankscope.verbs.scoreboard"
@@ -89,6 +91,7 @@ class Scores(InNotebook):
     inputs: Sequence[Any] = field(default_factory=list)
     notes: Sequence[str] = field(default_factory=list)
     found: Sequence[Evaluated] = ()
+    given: tuple[Any, Sequence[tuple[str | None, Any]]] | None = None
 
     def __getitem__(self, key: Any) -> float:
         return self.mean_of(key).value
@@ -206,6 +209,12 @@ class Scores(InNotebook):
                 ).select(pl.lit(scored.name).alias("run"), "query_id", "metric", "value")
             )
         return pl.concat(parts)
+
+    def report(self, **options: Any) -> Report:
+        """One page of these scores; ``queries_text``, ``docs_text``, ``title`` and ``shown`` as for ``rs.report``."""
+        from rankscope.verbs.reporting.report import report_of
+
+        return report_of(self, **options)
 
     def __repr__(self) -> str:
         lines = [

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from rankscope.verbs.comparison.tradeoffs import TradeOffs
+    from rankscope.verbs.reporting.report import Report
     from rankscope.verbs.scores import Scores
 
 
@@ -116,6 +117,12 @@ class Comparison(InNotebook):
         from rankscope.verbs.comparison.contrast_records import records
 
         return pl.DataFrame(list(records(self.contrasts)), infer_schema_length=None)
+
+    def report(self, **options: Any) -> Report:
+        """One page of this comparison, to be saved or exported; ``queries_text``, ``docs_text``, ``title`` and ``shown`` as for ``rs.report``."""
+        from rankscope.verbs.reporting.report import report_of
+
+        return report_of(self, **options)
 
     def __str__(self) -> str:
         from rankscope.verbs.comparison.sentences import sentences

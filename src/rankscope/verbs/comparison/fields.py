@@ -82,9 +82,8 @@ def _evaluated(
 ) -> Given:
     from rankscope.verbs.evaluate import evaluate
 
-    asked = _asked(USUAL if metrics is None else metrics)
-    first = _first(primary, asked)
-    wanted = [first, *(m for m in asked if m != first)]
+    wanted = led(USUAL if metrics is None else metrics, primary)
+    first = wanted[0]
     deepest = policies.get("depth") or CUTOFFS[-1]
     curve = [m for m in _curve_of(first) if m.cutoff <= deepest]  # type: ignore[attr-defined]
     extra = [] if policies.get("dialect") else [m for m in curve if m not in wanted]
@@ -115,6 +114,13 @@ def _without(scores: Scores, extra: Sequence[Metric]) -> Scores:
         conventions={**said, "metrics": {str(m): m.convention for m in kept}},
         warnings=warnings_of(health, said["queries"], kept, said["ties"]),
     )
+
+
+def led(metrics: Any, primary: Any = None) -> list[Metric]:
+    """The metrics asked for, the one that leads first: the one declared, or the first asked for."""
+    asked = _asked(metrics)
+    first = _first(primary, asked)
+    return [first, *(metric for metric in asked if metric != first)]
 
 
 def _asked(metrics: Any) -> list[Metric]:

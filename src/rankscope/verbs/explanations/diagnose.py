@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -139,9 +139,14 @@ def diagnose(
     if len(scores.metrics) != 1:
         said = ", ".join(map(str, scores.metrics[:3])) or "none"
         raise InputError(f"a diagnosis is of one metric at a time, like nDCG@10; this asks for {said}")
+    runs = {run.name: data for run, (_, data) in zip(scores.runs, given, strict=True)}
+    return diagnosis_of(scores, grades, runs, int(queries_shown))
+
+
+def diagnosis_of(scores: Scores, qrels: Any, runs: Mapping[str, Any], queries_shown: int = 10) -> Diagnosis:
+    """The diagnosis of what was evaluated already, on its first metric; ``qrels`` and ``runs`` (by name) are only read for documents."""
     found = [_diagnosed(run, e, scores) for run, e in zip(scores.runs, scores.found, strict=True)]
-    shown = Shown(grades, {one.name: data for one, (_, data) in zip(found, given, strict=True)}, scores)
-    return Diagnosis(scores.metrics[0], found, scores, int(queries_shown), shown)
+    return Diagnosis(scores.metrics[0], found, scores, queries_shown, Shown(qrels, runs, scores))
 
 
 def _diagnosed(run: RunScores, e: Evaluated, scores: Scores) -> Diagnosed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
@@ -14,7 +14,7 @@ from rankscope.inference.effects import favourable
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric, parse
 from rankscope.verbs.call import policy_of
-from rankscope.verbs.comparison.measured import Paired, measured
+from rankscope.verbs.comparison.measured import measured
 from rankscope.verbs.evaluate import evaluate
 from rankscope.verbs.explanations.difference import Difference, difference
 from rankscope.verbs.explanations.explanation import Explanation, explanation
@@ -172,19 +172,38 @@ def _alone(evaluated: Evaluated, query: str) -> Judged:
 # --- all queries ----------------------------------------------------------------------------------------
 
 
-def _sourced(scores: Scores) -> Sourced:
-    metric = scores.metrics[0]
+def inseparable(metric: Metric) -> str:
+    """Why the difference of two means does not part by rank; empty where it does."""
     if metric.aggregate in {"pooled", "sum", "geometric"}:
-        raise InputError(
-            f"{metric} is no mean over queries, so that its difference does not part by rank; name a query, or another metric"
-        )
-    (field,) = measured(scores)
-    before, after = field.systems
+        return f"{metric} is no mean over queries, so that its difference does not part by rank"
+    return ""
+
+
+def _sourced(scores: Scores) -> Sourced:
+    reason = inseparable(scores.metrics[0])
+    if reason:
+        raise InputError(f"{reason}; name a query, or another metric")
+    before, after = (scored.name for scored in scores.runs)
+    return sourced(scores, before, after, scores.metrics[0])
+
+
+def sourced(scores: Scores, before: str, after: str, metric: Metric) -> Sourced:
+    """Where the difference of two runs comes from, ``after`` less ``before``, on a metric that was evaluated under one order of equal scores.
+
+    The metric must not be ``inseparable``. Raises DataError where no query has a value for both runs.
+    """
+    names = [scored.name for scored in scores.runs]
+    at = [names.index(before), names.index(after)]
+    (field,) = measured(replace(scores, runs=[scores.runs[i] for i in at]), [metric])
     pair = field.pair(after, before)
     if not pair.queries:
         raise DataError(f"no query has a value of {metric} for both runs")
     ids = [query for query, kept in zip(field.query_ids, pair.inside.tolist(), strict=True) if kept]
-    parts = [_ranks(scores, number, metric, ids, field.weights, pair) for number in (0, 1)]
+    place = [mean.metric for mean in scores.board if mean.run == before].index(metric)
+    parts = []
+    for row, i in enumerate(at):
+        weights = None if field.weights is None else field.weights[row][pair.inside]
+        parts.append(_ranks(scores.found[i], place, metric, ids, weights))
     bands = bands_of(parts[0][0], parts[1][0])
     by_query = sorted(zip(ids, pair.gains.tolist(), strict=True), key=lambda item: (-abs(item[1]), item[0]))
     return Sourced(
@@ -202,19 +221,13 @@ def _sourced(scores: Scores) -> Sourced:
 
 
 def _ranks(
-    scores: Scores,
-    number: int,
-    metric: Metric,
-    ids: Sequence[str],
-    weights: Array | None,
-    pair: Paired,
+    evaluated: Evaluated, place: int, metric: Metric, ids: Sequence[str], weights: Array | None
 ) -> tuple[Array, float]:
-    """What each rank adds to the mean of one run over the paired queries."""
-    evaluated = scores.found[number]
+    """What each rank adds to the mean of one run over these queries, with their weights."""
     places = {query: i for i, query in enumerate(evaluated.query_id)}
     at = np.array([places[query] for query in ids])
     kept = np.zeros(len(evaluated.query_id), dtype=bool)
     kept[at] = True
     weight = np.zeros(len(kept))
-    weight[at] = 1.0 if weights is None else weights[number][pair.inside]
-    return by_rank(metric, evaluated.judged[0], kept, weight / math.fsum(weight.tolist()))
+    weight[at] = 1.0 if weights is None else weights
+    return by_rank(metric, evaluated.judged[place], kept, weight / math.fsum(weight.tolist()))

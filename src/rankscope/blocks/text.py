@@ -1,4 +1,4 @@
-"""What a result is made of: tables, paragraphs, notes. Who shows them need know nothing else."""
+"""Blocks of text: tables, paragraphs, notes."""
 
 from __future__ import annotations
 
@@ -31,12 +31,15 @@ class Column:
 
     A ``value`` is shown with four decimals, a ``count`` without any, and None as a dash. A ``Ranged`` value is followed by the
     half of its interval, 0.5120 ±0.0610, or by both sides where these differ, 0.9800 -0.0484 +0.0139. A column that
-    ``wraps`` holds running text, broken over lines where there is little room.
+    ``wraps`` holds running text, broken over lines where there is little room. ``hint`` says in full what the header stands for,
+    where there is a place to say it. The cells of a column of ``queries`` are ids of queries, which a page lets one look into.
     """
 
     header: str
     kind: Literal["text", "value", "count"] = "text"
     wraps: bool = False
+    hint: str = ""
+    queries: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,7 @@ class Table:
     The first ``labels`` columns name a row. ``best`` are the cells (row, column) to stress. A table that
     ``turns`` may be shown with its rows and columns exchanged. A ``note`` says what its marks mean, and stays with it;
     ``unranged`` is said instead of it where there is room for no interval, and beside it where there is room for some only.
+    ``name`` is what the file of an exported table is called; ``title`` stands above it on a page.
     """
 
     columns: tuple[Column, ...]
@@ -55,6 +59,8 @@ class Table:
     turns: bool = False
     note: str = ""
     unranged: str = ""
+    name: str = ""
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,5 +110,6 @@ class Code:
 
 
 Block = Table | Paragraph | Heading | Notes | Facts | Code
+"""What a terminal, a file and a page show alike."""
 
 EMPTY = Paragraph("")

@@ -1,0 +1,259 @@
+"""Texts of queries and documents by their ids, from whatever holds them: TSV, CSV, JSONL, TREC topics and documents, dicts, frames."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import polars as pl
+
+from rankscope.errors import InputError
+from rankscope.files.long import id_column
+from rankscope.files.marked_texts import is_marked, of_marked, of_smart
+from rankscope.files.memory import frame_of, shown_value, speaks_arrow
+from rankscope.files.notes import Found, listed, shown
+from rankscope.files.opened import is_path
+from rankscope.files.raw import BOM, Raw, open_raw
+from rankscope.files.text_lines import (
+    Roles,
+    Wanted,
+    id_of,
+    joined,
+    of_delimited,
+    of_jsonl,
+    of_object,
+    plain_text,
+    roles_among,
+    separator_of,
+)
+from rankscope.tables import Source
+
+Noun = Literal["document", "query"]
+MANY = {"document": "documents", "query": "queries"}
+EXPECTED = (
+    "texts are TSV or CSV (id, text), JSONL with an id and a text (as of BEIR), TREC topics or TREC documents"
+)
+TAKEN = "a path, a dict {id: text} or a data frame with an id and a text"
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """The texts that were found, ``by_id``; ``notes`` say how they were read, ``source`` where from."""
+
+    label: str
+    by_id: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+    source: Source = field(default_factory=lambda: Source("texts"))
+
+
+def texts_of(source: Any, ids: Iterable[str] | None = None, noun: Noun = "document") -> Texts:
+    """Read texts of documents or queries; only those of ``ids``, where these are given.
+
+    ``source`` is a path, a dict ``{id: text}`` (or of BEIR: ``{id: {"title": ..., "text": ...}}``), or a data frame. Files are read
+    from front to back, and no further than the last text that was asked for; what nobody asked for is not kept. A title stands before
+    its text. Of an id that comes twice the first text is taken. Ids are strings, as they stand: ``01`` is not ``1``. ``noun`` says
+    what the texts are of, for messages and for tables with ids of both kinds.
+
+    Raises InputError for what cannot be read, and where no id of the source is one of ``ids``.
+
+    >>> found = texts_of({"d1": "Tides", "d2": {"title": "Moon", "text": "It pulls."}}, ["d2", "d3"])
+    >>> dict(found.by_id), found.notes
+    ({'d2': 'Moon · It pulls.'}, ('read texts of documents from a dict: 1 of 2 documents shown has one',))
+    """
+    if isinstance(source, Texts):
+        return source
+    wanted = Wanted(None if ids is None else frozenset(map(str, ids)))
+    if is_path(source):
+        raw = open_raw(source, EXPECTED)
+        kind, pairs = _of_file(raw, wanted, noun)
+        place = Source(raw.label, f"{kind} texts", str(raw.path) if raw.path else None, sha256=raw.sha256)
+    else:
+        kind, pairs = _in_memory(source, wanted, noun)
+        place = Source("texts", kind)
+    by_id = _gathered(pairs, wanted)
+    if wanted.ids and not by_id and wanted.seen:
+        _refuse_strangers(place.label, wanted, noun)
+    if not wanted.seen and not by_id:
+        raise InputError(f"{place.label}: no text in it; {EXPECTED}")
+    said = f"{place.label} as {place.kind}" if place.sha256 else f"texts of {MANY[noun]} from {kind}"
+    notes = (f"read {said}: {_count(by_id, wanted, noun)}", *wanted.remarks)
+    place = Source(place.label, place.kind, place.path, notes=notes, sha256=place.sha256)
+    return Texts(place.label, by_id, notes, place)
+
+
+def _gathered(pairs: Iterator[tuple[str, str]], wanted: Wanted) -> dict[str, str]:
+    """The texts asked for, each the first of its id; stops once all are there."""
+    by_id: dict[str, str] = {}
+    again = 0
+    for one, text in pairs:
+        if one in by_id:
+            again += 1
+            continue
+        by_id[one] = text.encode("utf-8", "replace").decode(
+            "utf-8"
+        )  # halves of characters can be written nowhere
+        if wanted.ids is not None and len(by_id) == len(wanted.ids):
+            break
+    if again:
+        wanted.remarks.append(
+            f"{again:,} {'text has' if again == 1 else 'texts have'} an id that stood before: the first is taken"
+        )
+    if wanted.replaced:
+        wanted.remarks.append("some bytes are not UTF-8 text: they are shown as �")
+    return by_id
+
+
+def _count(by_id: Mapping[str, str], wanted: Wanted, noun: Noun) -> str:
+    if wanted.ids is None:
+        return f"{len(by_id):,} {noun if len(by_id) == 1 else MANY[noun]}"
+    many, verb = len(wanted.ids), "has one" if len(by_id) == 1 else "have one"
+    asked = f"{many:,} {noun if many == 1 else MANY[noun]}"
+    return f"{len(by_id):,} of {asked} shown {verb}"
+
+
+def _refuse_strangers(label: str, wanted: Wanted, noun: Noun) -> None:
+    asked = sorted(wanted.ids or ())
+    raise InputError(
+        f"{label}: no text of a {noun} that is shown: it has ids like {listed(map(repr, wanted.seen), 3)}, the {MANY[noun]} are "
+        f"{listed((repr(one) for one in asked), 3)}; is it the file of these {MANY[noun]}?"
+    )
+
+
+# --- files -----------------------------------------------------------------------------------------------
+
+
+def _of_file(raw: Raw, wanted: Wanted, noun: Noun) -> tuple[str, Iterator[tuple[str, str]]]:
+    """What a file is, told by how it begins, and its texts."""
+    head = raw.head.removeprefix(BOM).lstrip()
+    if raw.head.startswith(b"PAR1"):
+        assert raw.path is not None or raw.data is not None
+        return "Parquet", _of_frame(_scanned(raw), raw.label, wanted, noun)
+    if head[:1] in {b"{", b"["}:
+        return _of_json(raw, head, wanted, noun)
+    if is_marked(head):
+        return "TREC", of_marked(raw, wanted)
+    if head.startswith(b".I "):
+        return "SMART", of_smart(raw, wanted)
+    separator = separator_of(raw, noun)
+    if separator is None:
+        first = head.split(b"\n", 1)[0].decode("utf-8", "replace").strip()
+        raise InputError(f"{raw.label} line 1: {shown(first)} is no id with a text; {EXPECTED}")
+    return ("TSV" if separator == "\t" else "CSV"), of_delimited(raw, separator, wanted, noun)
+
+
+def _scanned(raw: Raw) -> pl.LazyFrame:
+    try:
+        scan = pl.scan_parquet(raw.feed, glob=False)
+        scan.collect_schema()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        text = str(error).splitlines()[0]
+        raise InputError(
+            f"{raw.label}: not a whole Parquet file ({text}): fetch or write it again"
+        ) from error
+    return scan
+
+
+def _of_json(raw: Raw, head: bytes, wanted: Wanted, noun: Noun) -> tuple[str, Iterator[tuple[str, str]]]:
+    """One object a line, one object of all texts, or a list of objects."""
+    first = of_object(head.split(b"\n", 1)[0])
+    roles = None if first is None else roles_among(list(first), noun)
+    if roles is not None:
+        return "JSONL", of_jsonl(raw, wanted, noun, roles)
+    try:
+        value = json.loads(raw.read().removeprefix(BOM).decode("utf-8", "replace"))
+    except (ValueError, RecursionError) as error:
+        if first is not None:
+            keys = listed(map(repr, first)) or "none"
+            said = f"{raw.label} line 1: no id and text among the keys {keys}; such are _id and text, or doc_id and contents"
+            raise InputError(said) from error
+        where = f" line {error.lineno:,}" if isinstance(error, json.JSONDecodeError) else ""
+        raise InputError(
+            f"{raw.label}{where}: not JSON ({getattr(error, 'msg', error)}); {EXPECTED}"
+        ) from error
+    if isinstance(value, dict):
+        return "JSON", _of_mapping(value, raw.label, wanted, noun)
+    return "JSON", _of_list(value, raw.label, wanted, noun)
+
+
+# --- memory ----------------------------------------------------------------------------------------------
+
+
+def _in_memory(source: Any, wanted: Wanted, noun: Noun) -> tuple[str, Iterator[tuple[str, str]]]:
+    if isinstance(source, Mapping):
+        return "a dict", _of_mapping(source, "texts", wanted, noun)
+    if isinstance(source, list | tuple):
+        return "a list", _of_list(source, "texts", wanted, noun)
+    if speaks_arrow(source) and not isinstance(source, pl.Series):
+        return "a data frame", _of_frame(frame_of(source, "texts").lazy(), "texts", wanted, noun)
+    raise InputError(f"texts cannot be read from {type(source).__name__}; taken are {TAKEN}")
+
+
+def _of_mapping(
+    source: Mapping[Any, Any], label: str, wanted: Wanted, noun: Noun
+) -> Iterator[tuple[str, str]]:
+    for key, value in source.items():
+        one = id_of(key, lambda key=key: f"{label}: the id {shown_value(key)}")  # type: ignore[misc]
+        if not wanted.wants(one):
+            continue
+        if isinstance(value, Mapping):
+            roles = roles_among(list(value), noun, needs_id=False)
+            if roles is None:
+                raise InputError(
+                    f"{label}, {shown(one)}: no text among the keys {listed(map(repr, value)) or 'none'}; call it text"
+                )
+            yield one, joined(value, roles)
+        elif isinstance(value, str | list | None):
+            yield one, plain_text(value)
+        else:
+            raise InputError(f"{label}, {shown(one)}: {shown_value(value)} is no text; {TAKEN}")
+
+
+def _of_list(source: Any, label: str, wanted: Wanted, noun: Noun) -> Iterator[tuple[str, str]]:
+    """A list of objects, each with an id and a text."""
+    for number, value in enumerate(source, 1):
+        roles = roles_among(list(value), noun) if isinstance(value, Mapping) else None
+        if roles is None:
+            raise InputError(
+                f"{label} entry {number:,}: {shown_value(value)} has no id and text, like _id and text"
+            )
+        one = _id_in(value, roles, f"{label} entry {number:,}")
+        if wanted.wants(one):
+            yield one, joined(value, roles)
+
+
+def _id_in(value: Mapping[str, Any], roles: Roles, where: str) -> str:
+    return id_of(value.get(roles.id), lambda: f"{where}: {roles.id}")
+
+
+def _of_frame(scan: pl.LazyFrame, label: str, wanted: Wanted, noun: Noun) -> Iterator[tuple[str, str]]:
+    """A table: only the rows asked for leave it."""
+    names = scan.collect_schema().names()
+    roles = roles_among(names, noun)
+    if roles is None:
+        raise InputError(
+            f"{label}: no columns of ids and texts among {listed(names) or 'none'}; call them {'query_id' if noun == 'query' else 'doc_id'} and text"
+        )
+    heads = scan.select(roles.id).head(3).collect()[roles.id]
+    for one in id_column(heads, roles.id, label, Found()).to_list():
+        wanted.wants(str(one))
+    columns = list(dict.fromkeys([roles.id, *roles.texts]))
+    frame = _kept(scan.select(columns), roles.id, label, wanted)
+    for number, row in enumerate(frame.iter_rows(named=True), 1):
+        if row[roles.id] in {None, ""}:
+            raise InputError(f"{label} row {number:,}: no id (column {roles.id} is empty)")
+        yield row[roles.id], joined(row, roles)
+
+
+def _kept(scan: pl.LazyFrame, key: str, label: str, wanted: Wanted) -> pl.DataFrame:
+    if scan.collect_schema()[key] != pl.String:
+        frame = scan.collect()
+        scan = frame.with_columns(id_column(frame[key], key, label, Found()).alias(key)).lazy()
+    if wanted.ids is None:
+        return scan.collect()
+    asked = pl.Series(sorted(wanted.ids), dtype=pl.String).implode()
+    return scan.filter(pl.col(key).is_in(asked)).collect()
+
+
+__all__ = ["Texts", "texts_of"]

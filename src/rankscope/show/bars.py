@@ -1,0 +1,266 @@
+"""A chart in a terminal: block characters beside the numbers, a table where those would say less."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Literal
+
+from rich.cells import cell_len
+
+from rankscope.blocks import Block, Chart, Code, Column, Heading, Paragraph, Ranged, Table, Value
+from rankscope.show.cells import printable, text_of
+from rankscope.show.strokes import HEAPS, bar, ends_of, heaps, number_of, room_beside, whisker
+
+MOST = 20  # as many rows are read in a terminal
+NAME = 28  # as wide is a name
+PARTS = "█▓▒░"  # parts of a whole, the first the darkest
+HIGH, MIDDLE = 14, 60  # lines of a field of points, and cells across
+
+
+def in_text(chart: Chart, width: int = 80) -> tuple[Block, ...]:
+    """A chart as blocks of text no wider than ``width``: title, numbers with bars beside them, caption.
+
+    Where there are too many rows, some are shown, and a line says of how many.
+
+    >>> columns = (Column("rank", "count"), Column("1/rank", "value"))
+    >>> chart = Chart("d", "Discount", "lines", columns, ((1, 1.0), (2, 0.5)), x="rank", y="1/rank")
+    >>> in_text(chart, 30)[1].rows[1]
+    (2, 0.5, '███████▌')
+    """
+    if not chart.rows:
+        shown: tuple[Block, ...] = (Paragraph("nothing to show", quiet=True),)
+    else:
+        shown = FORMS[chart.form](chart, max(width, 30))
+    caption = (Paragraph(chart.caption, quiet=True),) if chart.caption else ()
+    return (Heading(chart.title), *shown, *caption)
+
+
+def _intervals(chart: Chart, width: int) -> tuple[Block, ...]:
+    labels = _labels(chart, chart.y)
+    values = _column(chart, chart.x)
+    low, high = ends_of(values, chart.limits, chart.guide == "zero")
+    rows = [(*_cut(row, labels, chart), value) for row, value in zip(chart.rows, values, strict=True)]
+    table = _table(chart, labels, chart.x, rows)
+    room = room_beside(table, width)
+    return (_beside(table, [whisker(value, low, high, room) for value in values]),)
+
+
+def _barred(chart: Chart, width: int) -> tuple[Block, ...]:
+    """A bar a row, of some rows where there are many; the place of an ordered one stands before it."""
+    name = chart.query or chart.x
+    labels = _labels(chart, chart.x, *([name] if name != chart.x else []))
+    kept = _spaced(len(chart.rows)) if chart.form == "ordered" else range(min(len(chart.rows), 2 * MOST))
+    rows = [chart.rows[i] for i in kept]
+    values = _column(chart, chart.y)
+    ends = ends_of(values, chart.limits, True)
+    values = [values[i] for i in kept]
+    cells = [(*_cut(row, labels, chart), value) for row, value in zip(rows, values, strict=True)]
+    table = _table(chart, labels, chart.y, cells)
+    room = room_beside(table, width)
+    drawn = [bar(number_of(value), *ends, room) for value in values]
+    return (_beside(table, drawn), *_of(len(rows), len(chart.rows)))
+
+
+def _stacked(chart: Chart, width: int) -> tuple[Block, ...]:
+    """A row a name: the count of each series, and one bar of them all."""
+    labels = [header for header in (chart.panel, chart.y) if header]
+    parts = _distinct(chart, chart.series) or [""]
+    counts: dict[tuple[str, ...], dict[str, float]] = {}
+    for row in chart.rows:
+        part = _said(chart, row, chart.series) if chart.series else ""
+        of = counts.setdefault(tuple(map(str, _cut(row, labels, chart))), {})
+        of[part] = of.get(part, 0.0) + (number_of(row[chart.at(chart.x)]) or 0.0)
+    names = list(counts)[: 2 * MOST]
+    cells: list[tuple[Value, ...]] = [(*n, *(counts[n].get(part, 0.0) for part in parts)) for n in names]
+    marks = [PARTS[i % len(PARTS)] for i in range(len(parts))]
+    headers = [f"{part} {mark}".strip() for part, mark in zip(parts, marks, strict=True)]
+    columns = (*(Column(header) for header in labels), *(Column(header, "count") for header in headers))
+    table = Table(columns, tuple(cells))
+    most = max(sum(of.values()) for of in counts.values()) or 1.0
+    room = room_beside(table, width)
+    drawn = []
+    for name in names:
+        heights = [sum(counts[name].get(p, 0.0) for p in parts[:i]) for i in range(len(parts) + 1)]
+        ends = [round(height / most * room) for height in heights]
+        drawn.append("".join(mark * (b - a) for mark, (a, b) in zip(marks, pairwise(ends), strict=True)))
+    return (_beside(table, drawn), *_of(len(names), len(counts), "names"))
+
+
+def _lines(chart: Chart, width: int) -> tuple[Block, ...]:
+    """Values at some places on x: a bar each for one series, a table for several."""
+    names = [_series(chart, row) for row in chart.rows]
+    lines: dict[str, dict[float, Value]] = {name: {} for name in names}
+    for name, row in zip(names, chart.rows, strict=True):
+        if (x := number_of(row[chart.at(chart.x)])) is not None:
+            lines[name][x] = row[chart.at(chart.y)]
+    level = chart.form == "steps"
+    places = _places(sorted({x for line in lines.values() for x in line}), level)
+    kind = _kind(chart, chart.x)
+    there = len({x for line in lines.values() for x in line})
+    of = () if level else _of(len(places), there, f"values of {chart.x}")
+    if len(lines) == 1:
+        values = [_value_at(line, x, level) for line in lines.values() for x in places]
+        table = _table(chart, [chart.x], chart.y, list(zip(map(_whole, places), values, strict=True)))
+        room = room_beside(table, width)
+        ends = ends_of(values, chart.limits, True)
+        return (_beside(table, [bar(number_of(value), *ends, room) for value in values]), *of)
+    columns = (Column(chart.x, kind), *(Column(_short(name), "value") for name in lines))
+    rows = tuple((_whole(x), *(_alone(_value_at(line, x, level)) for line in lines.values())) for x in places)
+    return (Table(columns, rows, turns=True), *of)
+
+
+def _places(there: Sequence[float], level: bool) -> list[float]:
+    """Where on x to look: everywhere if there are few places, else evenly, or more often where ranks are small."""
+    if len(there) <= MOST:
+        return list(there)
+    if level:
+        low, high = there[0], there[-1]
+        return [*(low + (high - low) * i / 10 for i in range(10)), high]
+    if all(x.is_integer() for x in there) and 0 <= there[0] <= 1:
+        wanted = [s * 10**p for p in range(9) for s in (1, 2, 3, 4, 5, 7)]
+        return sorted({there[0], there[-1], *(float(w) for w in wanted if float(w) in set(there))})
+    return [there[i] for i in _spaced(len(there))]
+
+
+def _value_at(line: dict[float, Value], x: float, level: bool) -> Value:
+    """The value of a line at a place; that of the last place before it where lines are level."""
+    if x in line or not level:
+        return line.get(x)
+    before = [place for place in line if place <= x]
+    return line[max(before)] if before else None
+
+
+def _points(chart: Chart, width: int) -> tuple[Block, ...]:
+    """A field of signs that count the points of a cell; few points as a table, too."""
+    pairs = [(number_of(row[chart.at(chart.x)]), number_of(row[chart.at(chart.y)])) for row in chart.rows]
+    points = [(x, y) for x, y in pairs if x is not None and y is not None]
+    plain = (Table(chart.columns, chart.rows[:MOST]), *_of(min(len(chart.rows), MOST), len(chart.rows)))
+    return plain if len(chart.rows) <= MOST or not points else (Code(_field(chart, points, width - 3)),)
+
+
+def _field(chart: Chart, points: Sequence[tuple[float, float]], width: int) -> tuple[str, ...]:
+    """Lines of text: y upwards with its ends, x to the right with its ends."""
+    x = ends_of([x for x, _ in points], chart.limits if chart.guide == "equal" else None)
+    y = ends_of([y for _, y in points], chart.limits)
+    ends = {0: text_of(y[1]), HIGH - 1: text_of(y[0])}
+    room = max(map(len, ends.values()))
+    left = " " * (room + 2)
+    wide = min(MIDDLE, max(16, width - room - 4))
+    lines = heaps(points, x, y, wide, HIGH)
+    across = _short(f"{text_of(x[0])}  {chart.x}", wide - 8)
+    return (
+        _short(chart.y),
+        *(f"{ends.get(i, ''):>{room}} │{line}".rstrip() for i, line in enumerate(lines)),
+        " " * room + " └" + "─" * wide,
+        f"{left}{across:<{wide - 8}}{text_of(x[1]):>8}",
+        f"{left}{HEAPS[0]} 1  {HEAPS[1]} 2+  {HEAPS[2]} 4+  {HEAPS[3]} 8+",
+    )
+
+
+def _heat(chart: Chart, width: int) -> tuple[Block, ...]:
+    """A table of names by names, the longer list downwards."""
+    down, across = (
+        (chart.x, chart.y)
+        if len(_distinct(chart, chart.x)) > len(_distinct(chart, chart.y))
+        else (chart.y, chart.x)
+    )
+    values = {
+        (_said(chart, row, down), _said(chart, row, across)): _alone(row[chart.at(chart.colour)])
+        for row in chart.rows
+    }
+    names, heads = _distinct(chart, down), _distinct(chart, across)
+    kept = [names[i] for i in _spaced(len(names))]
+    columns = (Column(down), *(Column(_short(head), _kind(chart, chart.colour)) for head in heads[:MOST]))
+    rows = tuple((_short(name), *(values.get((name, head)) for head in heads[:MOST])) for name in kept)
+    return (
+        Table(columns, rows),
+        *_of(len(kept), len(names)),
+        *_of(min(len(heads), MOST), len(heads), "columns"),
+    )
+
+
+FORMS: dict[str, Callable[[Chart, int], tuple[Block, ...]]] = {
+    "intervals": _intervals, "bars": _barred, "ordered": _barred, "stacked": _stacked, "points": _points, "lines": _lines,
+    "steps": _lines, "heat": _heat,
+}  # fmt: skip
+
+
+def _table(chart: Chart, labels: Sequence[str], value: str, rows: Sequence[tuple[Value, ...]]) -> Table:
+    """A table of names and a value."""
+    kinds = {column.header: column.kind for column in chart.columns}
+    columns = (*(Column(header, kinds[header]) for header in labels), Column(value, _kind(chart, value)))
+    return Table(columns, tuple(rows), unranged="The intervals have no room here.")
+
+
+def _beside(table: Table, drawn: Sequence[str]) -> Table:
+    """A table with what is drawn as its last column; without, where there was no room to draw."""
+    if not any(drawn):
+        return table
+    rows = tuple((*row, mark) for row, mark in zip(table.rows, drawn, strict=True))
+    return replace(table, columns=(*table.columns, Column("")), rows=rows)
+
+
+def _of(shown: int, there: int, what: str = "rows") -> tuple[Block, ...]:
+    """A line that says how many are shown of how many."""
+    return (Paragraph(f"{shown:,} of {there:,} {what} shown", quiet=True),) if shown < there else ()
+
+
+def _spaced(count: int) -> list[int]:
+    """Places of at most ``MOST`` rows, evenly spaced, the first and the last among them."""
+    if count <= MOST:
+        return list(range(count))
+    return [round(i * (count - 1) / (MOST - 1)) for i in range(MOST)]
+
+
+def _labels(chart: Chart, *names: str) -> list[str]:
+    return list(dict.fromkeys(header for header in (chart.panel, *names, chart.series) if header))
+
+
+def _cut(row: Sequence[Value], labels: Sequence[str], chart: Chart) -> tuple[str, ...]:
+    return tuple(_short(_said(chart, row, header)) for header in labels)
+
+
+def _said(chart: Chart, row: Sequence[Value], header: str) -> str:
+    at = chart.at(header)
+    return text_of(row[at], chart.columns[at].kind)
+
+
+def _series(chart: Chart, row: Sequence[Value]) -> str:
+    return ", ".join(_said(chart, row, header) for header in (chart.panel, chart.series) if header)
+
+
+def _distinct(chart: Chart, header: str) -> list[str]:
+    return list(dict.fromkeys(_said(chart, row, header) for row in chart.rows)) if header else []
+
+
+def _column(chart: Chart, header: str) -> list[Value]:
+    at = chart.at(header)
+    return [row[at] for row in chart.rows]
+
+
+def _kind(chart: Chart, header: str) -> Literal["text", "value", "count"]:
+    kind = chart.columns[chart.at(header)].kind
+    return "value" if kind == "text" else kind
+
+
+def _whole(value: float) -> int | float:
+    """A number as a count where it is whole."""
+    return int(value) if value.is_integer() else value
+
+
+def _alone(value: Value) -> Value:
+    """A value without its interval."""
+    return value.value if isinstance(value, Ranged) else value
+
+
+def _short(text: str, room: int = NAME) -> str:
+    """A name cut to what there is room for."""
+    text = printable(text)
+    if cell_len(text) <= room:
+        return text
+    text = text[:room]
+    while cell_len(text) >= room:
+        text = text[:-1]
+    return text + "…"

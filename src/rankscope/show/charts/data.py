@@ -1,0 +1,114 @@
+"""The rows of a chart as a chart runtime takes them: flat, finite, and named so that no header can break an expression."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from rankscope.blocks import Chart, Ranged, Value
+from rankscope.show.cells import printable, text_of
+
+
+def field_of(chart: Chart, header: str) -> str:
+    """The field that holds a column: c0, c1, ... Headers may hold dots, brackets and quotes, which mean something in a field."""
+    return f"c{chart.at(header)}"
+
+
+def data_of(chart: Chart) -> list[dict[str, Any]]:
+    """The rows as records: ``c0``, ``c1``, ... by column, with ``c2_low`` and ``c2_high`` beside a ``Ranged`` value.
+
+    Numbers that are not finite are None, as are ends of an interval that are not known. Signs that do not print stand as their
+    escapes; where ids in the column of queries have such signs, ``c3_id`` holds the ids as they are. What names a bar, a colour or
+    a panel is text, numbers too.
+
+    >>> from rankscope.blocks import Column
+    >>> columns = (Column("run"), Column("AP", "value"))
+    >>> data_of(Chart("a", "A", "intervals", columns, (("bm25", Ranged(0.5, 0.25, 0.75)),), x="AP", y="run"))
+    [{'c0': 'bm25', 'c1': 0.5, 'c1_low': 0.25, 'c1_high': 0.75}]
+    """
+    records = [dict(_cells(row)) for row in chart.rows]
+    for header in dict.fromkeys(naming(chart)):
+        at = chart.at(header)
+        for record, row in zip(records, chart.rows, strict=True):
+            record[f"c{at}"] = _name(chart, at, row)
+    opened = query_field(chart)
+    if opened and opened.endswith("_id"):
+        at = chart.at(chart.query)
+        for record, row in zip(records, chart.rows, strict=True):
+            record[opened] = None if row[at] is None else str(row[at])
+    return records
+
+
+def query_field(chart: Chart) -> str | None:
+    """The field that holds the id of the query to open at a click; None where a chart has none."""
+    if not chart.query:
+        return None
+    at = chart.at(chart.query)
+    plain = all(printable(value) == value for row in chart.rows if isinstance(value := row[at], str))
+    return f"c{at}" if plain else f"c{at}_id"
+
+
+def _cells(row: tuple[Value, ...]) -> Iterator[tuple[str, Any]]:
+    for at, value in enumerate(row):
+        if isinstance(value, Ranged):
+            yield f"c{at}", _finite(value.value)
+            yield f"c{at}_low", _finite(value.lower)
+            yield f"c{at}_high", _finite(value.upper)
+        else:
+            yield f"c{at}", printable(value) if isinstance(value, str) else _finite(value)
+
+
+def _finite(value: float | int | None) -> float | int | None:
+    if value is None:
+        return None
+    number = float(value)
+    if not math.isfinite(number):
+        return None
+    return int(value) if not isinstance(value, float) and number.is_integer() else number
+
+
+def naming(chart: Chart) -> list[str]:
+    """The headers of the columns that hold names, not numbers."""
+    axes = {"intervals": [chart.y], "stacked": [chart.y], "bars": [chart.x], "heat": [chart.x, chart.y]}
+    return [header for header in (*axes.get(chart.form, []), chart.series, chart.panel) if header]
+
+
+def names_of(chart: Chart, header: str) -> list[str]:
+    """The names in a column, each once, in the order of the rows; none where there is no such column."""
+    if not header:
+        return []
+    at = chart.at(header)
+    return list(dict.fromkeys(name for row in chart.rows if (name := _name(chart, at, row)) is not None))
+
+
+def parts_of(chart: Chart) -> list[Chart]:
+    """The chart in parts, one a panel, in the order of ``names_of``."""
+    at = chart.at(chart.panel)
+    kept: dict[str, list[tuple[Value, ...]]] = {}
+    for row in chart.rows:
+        if (name := _name(chart, at, row)) is not None:
+            kept.setdefault(name, []).append(row)
+    return [replace(chart, rows=tuple(rows)) for rows in kept.values()]
+
+
+def _name(chart: Chart, at: int, row: tuple[Value, ...]) -> str | None:
+    value = row[at]
+    return None if value is None else printable(text_of(value, chart.columns[at].kind))
+
+
+def ranged(chart: Chart, header: str) -> bool:
+    """Whether some value of a column has an interval."""
+    at = chart.at(header)
+    return any(isinstance(row[at], Ranged) for row in chart.rows)
+
+
+def numbers_of(chart: Chart, header: str) -> list[float]:
+    """All finite numbers of a column, ends of intervals among them."""
+    at, found = chart.at(header), []
+    for row in chart.rows:
+        value = row[at]
+        ends = (value.value, value.lower, value.upper) if isinstance(value, Ranged) else (value,)
+        found += [float(v) for v in ends if v is not None and not isinstance(v, str) and math.isfinite(v)]
+    return found

@@ -1,0 +1,203 @@
+"""Charts of names: intervals, bars, parts of a whole, values as colour."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from rankscope.blocks import Chart
+from rankscope.show.cells import printable
+from rankscope.show.charts.axes import domain_of, limits_of, logged, name_axis, value_axis
+from rankscope.show.charts.canvas import Canvas
+from rankscope.show.charts.data import names_of, numbers_of, ranged
+from rankscope.show.charts.looks import coloured, faint, labels, outlined, series_of, zero_line
+from rankscope.show.charts.theme import BLUE, GREY
+
+UPRIGHT = (14, 16)  # as many names, as long, have room below upright bars
+WRITTEN = 150  # as many cells of a heat chart have their values written in
+Drawn = tuple[list[Any], float]
+"""Layers, from the lowest up, and the height of the plot in pixels."""
+
+
+def _beside(chart: Chart, header: str) -> int:
+    """How many series stand side by side for one name: 1 where each name has one row only."""
+    series = series_of(chart)
+    if series is None or chart.series == header:
+        return 1
+    at, panel = chart.at(header), chart.at(chart.panel) if chart.panel else chart.at(header)
+    keys = {(row[at], row[panel]) for row in chart.rows}
+    return len(series.names) if len(keys) < len(chart.rows) else 1
+
+
+def intervals(canvas: Canvas) -> Drawn:
+    """A point and its interval with caps at both ends, a name a line."""
+    chart, alt = canvas.chart, canvas.alt
+    field, beside = canvas.field(chart.x), _beside(chart, chart.y)
+    y = name_axis(canvas, chart.y, "Y", grid=True, zindex=0)
+    place: dict[str, Any] = {"y": y, **faint(canvas)}
+    if beside > 1:
+        place["yOffset"] = alt.YOffset(f"{canvas.field(chart.series)}:N", sort=None)
+    colour = coloured(canvas, "shape")
+    plain = {key: value for key, value in colour.items() if key == "color"}
+    x = value_axis(canvas, chart.x, "X")
+    layers = zero_line(canvas, "x")
+    if ranged(chart, chart.x):
+        low, high = (
+            value_axis(canvas, chart.x, "X", end="_low"),
+            value_axis(canvas, chart.x, "X", end="_high"),
+        )
+        ends = canvas.mark("rule", strokeWidth=2).encode(
+            x=low, x2=alt.X2(f"{field}_high:Q"), **place, **plain
+        )
+        caps = [
+            canvas.plain("tick", thickness=2, size=9, orient="vertical").encode(x=end, **place, **plain)
+            for end in (low, high)
+        ]
+        layers += [ends, *caps]
+    hollow: dict[str, Any] = {}
+    if chart.marked:
+        test = f"datum['{canvas.field(chart.marked)}'] === 0"
+        hollow["fillOpacity"] = alt.FillOpacityValue(1, condition={"test": test, "value": 0})
+        hollow["stroke"] = outlined(canvas)
+    point = canvas.mark("point", filled=True, size=64, strokeWidth=2).encode(x=x, **place, **colour, **hollow)
+    return [*layers, point, *labels(canvas, x, y, None)], (14 * beside + 10 if beside > 1 else 24)
+
+
+def lying(chart: Chart) -> bool:
+    """Whether bars lie on their sides, for their names have no room below them."""
+    names = names_of(chart, chart.x)
+    longest = max(map(len, names), default=0)
+    return len(names) > UPRIGHT[0] or longest > UPRIGHT[1] or len(names) * _beside(chart, chart.x) > 36
+
+
+def bars(canvas: Canvas) -> Drawn:
+    """Bars side by side, upright where names have room below them, else lying."""
+    chart, alt = canvas.chart, canvas.alt
+    names, beside, flat = names_of(chart, chart.x), _beside(chart, chart.x), lying(chart)
+    along, across = ("Y", "X") if flat else ("X", "Y")
+    slanted = not flat and sum(max(len(name), 3) for name in names) > (24 if chart.panel else 36)
+    looks: dict[str, Any] = {"labelAngle": -40 if slanted else 0} if not flat else {}
+    name = name_axis(canvas, chart.x, along, **looks)
+    value = value_axis(canvas, chart.y, across, zero=True)
+    place = {along.lower(): name, **faint(canvas)}
+    if beside > 1:
+        offset = alt.YOffset if flat else alt.XOffset
+        place[f"{along.lower()}Offset"] = offset(f"{canvas.field(chart.series)}:N", sort=None)
+    start = {} if logged(chart, chart.y) else {f"{across.lower()}2": alt.datum(0)}
+    layers = [canvas.mark("bar").encode(**{across.lower(): value}, **start, **place, **coloured(canvas))]
+    if ranged(chart, chart.y):
+        field = canvas.field(chart.y)
+        low = value_axis(canvas, chart.y, across, zero=True, end="_low")
+        end = {f"{across.lower()}2": getattr(alt, f"{across}2")(f"{field}_high:Q")}
+        layers.append(canvas.plain("rule", style="end").encode(**{across.lower(): low}, **end, **place))
+    if min(numbers_of(chart, chart.y), default=0) < 0 or chart.guide == "zero":
+        layers.append(canvas.once("rule", style="reference").encode(**{across.lower(): alt.datum(0)}))
+    return layers, (14 * beside + 8 if flat else -260)
+
+
+def stacked(canvas: Canvas) -> Drawn:
+    """Counts of a name one after the other, written where there is room."""
+    chart, alt = canvas.chart, canvas.alt
+    series = series_of(chart)
+    field = canvas.field(chart.x)
+    value = f"datum['{canvas.field(chart.series or chart.x)}']"
+    counting = {"tickMinStep": 1, "format": ",d"} if chart.columns[chart.at(chart.x)].kind == "count" else {}
+    y = name_axis(canvas, chart.y, "Y")
+    domain = domain_of(chart, chart.x) if limits_of(chart, chart.x) else None
+    scale = alt.Scale(domain=domain, nice=False) if domain else alt.Scale(nice=False)
+    x = alt.X(
+        f"{field}:Q",
+        stack="zero",
+        scale=scale,
+        axis=alt.Axis(title=printable(chart.x), **counting),
+    )
+    place: dict[str, Any] = {"y": y, "x": x}
+    if series is not None:
+        place["order"] = alt.Order("place:Q")
+    ranks = f"indexof({list(series.names) if series else []!r}, {value})"
+    bar = canvas.mark("bar", style="part").encode(**place, **coloured(canvas), **faint(canvas))
+    room = 0.05 * max(_totals(chart).values(), default=0)
+    text = canvas.plain("text", fontSize=11).encode(
+        **{**place, "x": alt.X(f"{field}:Q", stack="zero", bandPosition=0.5, scale=scale)}
+    )
+    text = text.encode(
+        text=alt.TextValue({"expr": f"datum['{field}'] > {room!r} ? format(datum['{field}'], ',.4~f') : ''"})
+    )
+    text = text.encode(
+        color=alt.ColorValue({"expr": ink_on(f"scale('color', {value})" if series else f"'{BLUE}'")})
+    )
+    if series is not None:
+        bar, text = bar.transform_calculate(place=ranks), text.transform_calculate(place=ranks)
+        text = text.encode(detail=alt.Detail(f"{canvas.field(chart.series)}:N"))
+    return [bar, text], 30
+
+
+def _totals(chart: Chart) -> dict[Any, float]:
+    at, value, panel = chart.at(chart.y), chart.at(chart.x), chart.at(chart.panel or chart.y)
+    totals: dict[Any, float] = {}
+    for row in chart.rows:
+        count = row[value]
+        if isinstance(count, int | float) and math.isfinite(count):
+            totals[row[at], row[panel]] = totals.get((row[at], row[panel]), 0.0) + count
+    return totals
+
+
+def heat(canvas: Canvas) -> Drawn:
+    """Cells with a value as colour, and as text where there is room for it."""
+    chart, alt = canvas.chart, canvas.alt
+    field = canvas.field(chart.colour)
+    across, down = names_of(chart, chart.x), names_of(chart, chart.y)
+    counts = chart.columns[chart.at(chart.colour)].kind == "count"
+    dense = len(across) > 60
+    long = len(across) > 12 or sum(max(map(len, across), default=0) + 1 for _ in across) > 60
+    title = printable(chart.x) + (f" ({len(across):,})" if dense else "")
+    x = name_axis(
+        canvas,
+        chart.x,
+        "X",
+        labelAngle=-40 if long else 0,
+        labelLimit=110,
+        labels=not dense,
+        labelOverlap=True,
+        orient="bottom",
+        title=title,
+    )
+    y = name_axis(canvas, chart.y, "Y", labels=len(down) <= 200, labelOverlap=True)
+    gap = 0.06 if len(across) <= 60 and len(down) <= 60 else 0
+    for axis in (x, y):
+        axis.scale = alt.Scale(paddingInner=gap, paddingOuter=0)
+    legend = alt.Legend(title=printable(chart.colour), gradientLength=160, format="," if counts else ".2~f")
+    colour = alt.Color(f"{field}:Q", scale=alt.Scale(**_shades(chart)), legend=legend)
+    layers = [canvas.mark("rect").encode(x=x, y=y, color=colour)]
+    if len(chart.rows) <= WRITTEN and len(across) <= 12:
+        how = ",.4~f" if counts else ".2f"
+        ink = ink_on(f"scale('color', datum['{field}'])")
+        said = f"isNumber(datum['{field}']) ? format(datum['{field}'], '{how}') : '–'"
+        text = canvas.plain("text", fontSize=11).encode(
+            x=x,
+            y=y,
+            text=alt.TextValue({"expr": said}),
+            color=alt.ColorValue({"expr": f"isNumber(datum['{field}']) ? {ink} : '{GREY}'"}),
+        )
+        layers.append(text)
+    steps = ((30, 40), (20, 120), (14, 300))
+    return layers, next(
+        (step for step, most in steps if len(down) <= most), max(1.0, 2400 / max(len(down), 1))
+    )
+
+
+def ink_on(paper: str) -> str:
+    """An expression for the colour of letters that are read on the colour of another one."""
+    return f"luminance({paper}) > 0.18 ? '#10131a' : '#ffffff'"
+
+
+def _shades(chart: Chart) -> dict[str, Any]:
+    """The colours of values: from little to much, or parted at the middle and as far to both sides."""
+    numbers = numbers_of(chart, chart.colour)
+    if chart.limits:
+        numbers = [*numbers, *chart.limits]
+    low, high = min(numbers, default=0.0), max(numbers, default=1.0)
+    if chart.middle is None:
+        return {"domain": [low, high if high > low else low + 1.0], "range": "heatmap", "interpolate": "rgb"}
+    far = max(high - chart.middle, chart.middle - low) or 1.0
+    return {"domain": [chart.middle - far, chart.middle + far], "range": "diverging", "interpolate": "rgb"}

@@ -1,0 +1,140 @@
+"""A chart as a specification of Vega-Lite, for a page or for a picture."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+from rankscope.blocks import Chart
+from rankscope.show.cells import printable
+from rankscope.show.charts.axes import apart
+from rankscope.show.charts.canvas import Canvas
+from rankscope.show.charts.data import field_of, names_of, parts_of, query_field
+from rankscope.show.charts.named import Drawn, bars, heat, intervals, lying, stacked
+from rankscope.show.charts.valued import lines, ordered, points
+from rankscope.show.extra import needed
+
+FORMS: dict[str, Callable[[Canvas], Drawn]] = {
+    "intervals": intervals,
+    "bars": bars,
+    "ordered": ordered,
+    "stacked": stacked,
+    "points": points,
+    "lines": lines,
+    "steps": lines,
+    "heat": heat,
+}
+NARROW = 200  # a panel that has room on a phone, in pixels
+
+
+def spec_of(chart: Chart) -> dict[str, Any]:
+    """A chart as a specification of Vega-Lite, to be drawn over the rows of ``data_of`` under the name ``rows``.
+
+    It is as wide as the element it is put in, and without colours of paper and ink, which are the business of a theme, and without
+    its title, which stands beside it on a page. ``usermeta`` holds the chart's ``name``, ``query``, which is the field with the id of
+    the query that a mark stands for (or None), and ``panels``, how many small charts there are. Several are put one below the other,
+    each narrow enough for a phone, for their width must be a number. A page with more room sets ``columns`` and ``spec.width``:
+    ``usermeta.left`` is the room in pixels for what stands left of a panel, or of a whole line of panels where it is ``shared``.
+
+    Raises MissingExtraError without the extra ``report``.
+    """
+    return _spec(chart, None)
+
+
+def titled(chart: Chart, width: int) -> dict[str, Any]:
+    """A chart as a specification for a picture of a width in pixels, with its title and caption."""
+    spec = _spec(chart, width)
+    title = textwrap.wrap(printable(chart.title), max(20, width // 8)) or [""]
+    caption = textwrap.wrap(printable(chart.caption), max(24, round(width / 5.6)))
+    if "title" in spec:
+        caption.append(spec["title"]["text"])
+    spec["title"] = {"text": title, **({"subtitle": caption} if caption else {})}
+    return spec
+
+
+def _spec(chart: Chart, width: int | None) -> dict[str, Any]:
+    alt = needed("altair")
+    panels = names_of(chart, chart.panel)
+    with needed("altair.utils.schemapi").debug_mode(False):
+        canvas = Canvas(chart, alt, width)
+        drawn = _faceted(canvas, panels) if len(panels) > 1 else _single(canvas)
+        spec: dict[str, Any] = drawn.to_dict(validate=False)
+    for key in ("config", "autosize"):
+        spec.pop(key, None)
+    if width is not None and "facet" not in spec:
+        spec["autosize"] = {"type": "fit-x", "contains": "padding"}
+    said = ". ".join(printable(text).rstrip(".") for text in (chart.title, chart.caption) if text)
+    meta: dict[str, Any] = {"name": chart.name, "query": query_field(chart), "panels": max(len(panels), 1)}
+    if len(panels) == 1:
+        spec["title"] = {"text": panels[0], "fontSize": 11.5, "offset": 6}
+    if "facet" in spec:
+        meta |= {"left": _left(chart), "shared": _alike(chart)}
+    return {**spec, "description": said, "usermeta": meta}
+
+
+def _single(canvas: Canvas) -> Any:
+    chart, alt = canvas.chart, canvas.alt
+    width = canvas.width or "container"
+    rows = alt.NamedData("rows")
+    if not chart.rows:
+        text = canvas.once("text", style="quietly", text="nothing to show")
+        return alt.layer(text, data=rows).properties(width=width, height=50)
+    layers, step = FORMS[chart.form](canvas)
+    height = _height(len(names_of(chart, _downward(chart))), step)
+    return alt.layer(*layers, data=rows).properties(width=width, height=height)
+
+
+def _downward(chart: Chart) -> str:
+    """The header of the names that stand below each other, if there are such."""
+    return chart.x if chart.form == "bars" else chart.y
+
+
+def _height(names: int, step: float) -> int:
+    """Pixels for as many names, or as they are said where less than 0."""
+    return round(-step if step < 0 else max(names, 1) * step)
+
+
+def _faceted(canvas: Canvas, panels: list[str]) -> Any:
+    """A small chart a panel, with names and scales in common where they are alike."""
+    chart, alt = canvas.chart, canvas.alt
+    columns = 1 if canvas.width is None else max(1, min(len(panels), canvas.width // 300))
+    layers, step = FORMS[chart.form](canvas)
+    names = [len(names_of(part, _downward(chart))) for part in parts_of(chart)]
+    down, alike = step > 0, _alike(chart)
+    height = _height(max(names), step if down else step * 0.7)
+    wide = NARROW if canvas.width is None else _panel_width(chart, canvas.width, columns, alike)
+    facet = alt.Facet(f"{field_of(chart, chart.panel)}:N", sort=panels, header=alt.Header(title=None))
+    drawn = alt.layer(*layers, data=alt.NamedData("rows")).properties(width=wide, height=height)
+    drawn = drawn.facet(facet=facet, columns=columns, spacing=18).resolve_axis(x="independent")
+    own = {}
+    if down and not alike:
+        own["y"] = "independent"
+    if apart(chart):
+        own["x" if down else "y"] = "independent"
+    return drawn.resolve_scale(**own) if own else drawn
+
+
+def _panel_width(chart: Chart, width: int, columns: int, alike: bool) -> int:
+    """Pixels for a panel where several stand side by side."""
+    left = _left(chart) * (1 if alike else columns)
+    return max(NARROW - 60, (width - 20 - left - 24 * (columns - 1)) // columns)
+
+
+def _left(chart: Chart) -> int:
+    """Pixels for what is written left of a panel: names, or an axis of numbers."""
+    if not _named_down(chart):
+        return 68
+    return min(110, max(map(len, names_of(chart, _downward(chart))), default=0) * 7) + 20
+
+
+def _alike(chart: Chart) -> bool:
+    """Whether panels share what is written to their left: the same names in all, or numbers on one scale."""
+    if not _named_down(chart):
+        return not apart(chart)
+    sets = [names_of(part, _downward(chart)) for part in parts_of(chart)]
+    return all(names == sets[0] for names in sets)
+
+
+def _named_down(chart: Chart) -> bool:
+    return chart.form in {"intervals", "stacked", "heat"} or (chart.form == "bars" and lying(chart))

@@ -1,0 +1,87 @@
+"""The tables and figures of a page as files: CSV and JSON, SVG and PNG."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rankscope.blocks import Chart, Column, Page, Ranged, Table, Value
+from rankscope.show.text import as_csv
+
+
+def files_of(page: Page) -> Iterator[tuple[str, bytes]]:
+    """Every table (CSV, JSON) and figure (SVG, PNG, and its numbers as CSV) of a page, each with the name of its file.
+
+    Numbers are written in full; a value with an interval takes three columns.
+    """
+    used: set[str] = set()
+    for section in page.sections:
+        for block in section.blocks:
+            if isinstance(block, Table) and block.rows:
+                name = _distinct(block.name or section.name, used)
+                yield from _numbers(name, block.columns, block.rows)
+            elif isinstance(block, Chart) and block.rows:
+                name = _distinct(block.name, used)
+                yield from _numbers(name, block.columns, block.rows)
+                yield from _drawn(name, block)
+
+
+def _distinct(name: str, used: set[str]) -> str:
+    number, out = 1, name
+    while out in used:
+        number += 1
+        out = f"{name}-{number}"
+    used.add(out)
+    return out
+
+
+def _numbers(
+    name: str, columns: Sequence[Column], rows: Sequence[Sequence[Value]]
+) -> Iterator[tuple[str, bytes]]:
+    header, records = records_of(columns, rows)
+    yield f"{name}.csv", "".join(as_csv(header, records)).encode()
+    text = json.dumps(records, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    yield f"{name}.json", text.encode("utf-8", "backslashreplace")
+
+
+def _drawn(name: str, chart: Chart) -> Iterator[tuple[str, bytes]]:
+    from rankscope.show.charts import png_of, svg_of
+
+    yield f"{name}.svg", svg_of(chart).encode()
+    yield f"{name}.png", png_of(chart)
+
+
+def records_of(
+    columns: Sequence[Column], rows: Sequence[Sequence[Value]]
+) -> tuple[list[str], list[dict[str, Any]]]:
+    """The header and the rows of a table as plain records.
+
+    >>> records_of([Column("run"), Column("AP", "value")], [("bm25", Ranged(0.5, 0.4, 0.6))])
+    (['run', 'AP', 'AP lower', 'AP upper'], [{'run': 'bm25', 'AP': 0.5, 'AP lower': 0.4, 'AP upper': 0.6}])
+    """
+    ranged = {i for row in rows for i, value in enumerate(row) if isinstance(value, Ranged)}
+    header = [
+        name
+        for i, column in enumerate(columns)
+        for name in (
+            column.header,
+            *((f"{column.header} lower", f"{column.header} upper") if i in ranged else ()),
+        )
+    ]
+    return header, [dict(zip(header, _flat(row, ranged), strict=True)) for row in rows]
+
+
+def _flat(row: Sequence[Value], ranged: set[int]) -> Iterator[Any]:
+    for i, value in enumerate(row):
+        if isinstance(value, Ranged):
+            yield from map(_plain, (value.value, value.lower, value.upper))
+        else:
+            yield _plain(value)
+            if i in ranged:
+                yield from (None, None)
+
+
+def _plain(value: str | float | None) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,21 @@
+"""The packages that charts and pages are made with: an extra, so that scores and tables need none of them."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from rankscope.errors import MissingExtraError
+
+LACKING = "charts and pages need altair, jinja2 and vl-convert-python: pip install 'rankscope[report]'"
+
+
+def needed(module: str) -> Any:
+    """A module of the extra ``report``: ``needed("altair")``.
+
+    Raises MissingExtraError, which says what to install, where it cannot be imported.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(LACKING) from error

@@ -1,0 +1,71 @@
+"""What a page carries with it: styles, scripts, data, and the policy that lets nothing else in."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+STYLES = ("base.css", "page.css", "blocks.css", "tables.css", "charts.css")
+FIRST = "theme.js"  # before anything is shown, so that no page flashes in the wrong theme
+SCRIPTS = ("core.js", "exports.js", "tables.js", "page.js")
+CHART_SCRIPTS = ("tooltip.js", "charts.js")
+EXPLORER_STYLES = ("explorer.css", "whatif.css")
+EXPLORER_SCRIPTS = (
+    "whatif_metrics.js", "whatif_state.js", "whatif_words.js", "whatif_list.js", "whatif_table.js", "whatif.js",
+    "explorer_data.js", "explorer_list.js", "explorer_export.js", "explorer_story.js", "explorer_ranks.js",
+    "explorer_links.js", "explorer_query.js", "explorer.js",
+)  # fmt: skip
+LAST_STYLES = ("print.css",)
+
+# what would end a script or a line of it, and halves of characters, which no file can hold
+_UNSAFE = re.compile("[<\u2028\u2029\ud800-\udfff]")
+
+
+@cache
+def static(name: str) -> str:
+    """A file of the folder ``static``, as text."""
+    return files(__package__).joinpath("static", name).read_text(encoding="utf-8")
+
+
+def policy(scripts: Iterable[str]) -> str:
+    """The content security policy of a page that runs these scripts and loads nothing.
+
+    >>> policy(["1"])[:84]
+    "default-src 'none'; script-src 'sha256-a4ayc/80/OGda4BO/1o/V0etpOqiLx1JwB5S3beHW0s='"
+    """
+    hashes = " ".join(dict.fromkeys(f"'sha256-{_hash(script)}'" for script in scripts)) or "'none'"
+    return (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "font-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+
+
+def as_data(thing: Any) -> str:
+    r"""Anything as compact JSON, safe as the text of ``<script type="application/json">``; NaN is null.
+
+    >>> as_data({"id": "</script>", "value": float("nan")})
+    '{"id":"\\u003c/script>","value":null}'
+    """
+    text = json.dumps(_finite(thing), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _finite(thing: Any) -> Any:
+    if isinstance(thing, float):
+        return float(thing) if math.isfinite(thing) else None
+    if isinstance(thing, dict):
+        return {key: _finite(value) for key, value in thing.items()}
+    if isinstance(thing, Sequence) and not isinstance(thing, str):
+        return [_finite(value) for value in thing]
+    return thing

@@ -1,0 +1,197 @@
+"""The rankings of a page to look into: as data for its scripts, and as a table for who runs none."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from rankscope.blocks import Explorer, Query
+from rankscope.show.cells import text_of
+from rankscope.show.html.text import shown
+
+ROWS = 500  # of the table that needs no script: more would be no reading
+RUNS = 8  # as many columns of values as a page has room for
+TEXT = 160  # characters of a query's text in a cell
+ID = 80
+
+# what would end a script or a line of it, and halves of characters, which no file can hold
+_UNSAFE = re.compile("[<\u2028\u2029\ud800-\udfff]")
+_HALVES = re.compile("[\ud800-\udfff]")
+
+
+def encoded(explorer: Explorer) -> str:
+    r"""The whole block as compact JSON, safe as the text of ``<script type="application/json">``.
+
+    Grades are codes into ``grades`` (the first stands for a document that is not judged), texts of documents codes into ``texts``;
+    the documents of a query are parallel arrays. Values have 6 significant digits; one that is undefined is null.
+
+    >>> print(encoded(Explorer(("</script>",), ("P@1",), "higher", (), 10, 1, 1.0, 3.0)))
+    {"runs":["\u003c/script>"],"metrics":["P@1"],"better":"higher","depth":10,"cutoff":1,"level":1,"topGrade":3,"leftOut":0,"notes":[],"teaching":false,"grades":[null],"texts":[""],"queries":[]}
+    """
+    grades, texts = _grades(explorer.queries), _texts(explorer.queries)
+    whole = {
+        "runs": explorer.runs,
+        "metrics": explorer.metrics,
+        "better": explorer.better,
+        "depth": explorer.depth,
+        "cutoff": explorer.cutoff,
+        "level": _short(explorer.level),
+        "topGrade": _short(explorer.top_grade),
+        "leftOut": explorer.left_out,
+        "notes": explorer.notes,
+        "teaching": explorer.teaching,
+        "grades": [None if grade is None else _short(grade) for grade in grades],
+        "texts": list(texts),
+        "queries": [_query(query, grades, texts) for query in explorer.queries],
+    }
+    return _safe(json.dumps(whole, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
+
+
+def _query(query: Query, grades: dict[float | None, int], texts: dict[str, int]) -> dict[str, Any]:
+    """A query with one-letter keys: there are thousands of them."""
+    documents = query.documents
+    told: dict[str, Any] = {
+        "i": query.query_id,
+        "t": query.text,
+        "v": [_shorts(values) for values in query.values],
+        "n": query.sizes,
+        "u": query.unjudged,
+        "s": _shorts(query.rest),
+        "j": _flat((grades[grade], count) for grade, count in query.judged),
+        "b": [_flat((rank, grades[grade]) for rank, grade in below) for below in query.beyond],
+        "d": [document.doc_id for document in documents],
+        "g": [grades[document.grade] for document in documents],
+        "r": list(zip(*(document.ranks for document in documents), strict=True)),
+        "a": [_sparse(adds) for adds in zip(*(document.adds for document in documents), strict=True)],
+    }
+    if any(document.text for document in documents):
+        told["x"] = [texts[document.text] for document in documents]
+    return told
+
+
+def _grades(queries: Sequence[Query]) -> dict[float | None, int]:
+    """All grades there are and their codes; code 0 is a document that is not judged."""
+    there = {document.grade for query in queries for document in query.documents}
+    there |= {grade for query in queries for grade, _ in query.judged}
+    there |= {grade for query in queries for below in query.beyond for _, grade in below}
+    return {grade: code for code, grade in enumerate([None, *sorted(g for g in there if g is not None)])}
+
+
+def _texts(queries: Sequence[Query]) -> dict[str, int]:
+    """All texts of documents, each once, and their codes; code 0 is no text."""
+    codes = {"": 0}
+    for query in queries:
+        for document in query.documents:
+            codes.setdefault(document.text, len(codes))
+    return codes
+
+
+def _short(value: float) -> float | int | None:
+    """A number with 6 significant digits, whole ones without a point, undefined ones as None."""
+    if value == 0:
+        return 0
+    if not math.isfinite(value):
+        return None
+    cut = float(f"{value:.6g}")
+    return int(cut) if cut.is_integer() and abs(cut) < 1e15 else cut
+
+
+def _shorts(values: Iterable[float]) -> list[float | int | None]:
+    return [_short(value) for value in values]
+
+
+def _sparse(values: Iterable[float]) -> list[float | int | None]:
+    """Places and values of those that are not 0, by turns: most documents add nothing."""
+    return _flat((place, _short(value)) for place, value in enumerate(values) if value != 0)
+
+
+def _flat(pairs: Iterable[tuple[Any, Any]]) -> list[Any]:
+    return [part for pair in pairs for part in pair]
+
+
+def _safe(text: str) -> str:
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The queries as a table: ``heads`` above ``rows``, and in ``note`` what is not in it.
+
+    A row is its anchor, the id, the text and the numbers as they are to be written.
+    """
+
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, str, str, tuple[str, ...]], ...]
+    note: str
+
+
+def listed(explorer: Explorer) -> Listed:
+    """The queries as a table that needs no script, largest loss first: at most 500 queries, and 8 runs."""
+    runs = explorer.runs[:RUNS]
+    differs = len(runs) > 1
+    metric = explorer.metrics[0] if explorer.metrics else ""
+    heads = (*(f"{metric} of {shown(run)}" for run in runs),)
+    if differs:
+        heads += (f"{shown(runs[1])} against {shown(runs[0])}",)
+    ordered = explorer.queries if explorer.teaching else sorted(explorer.queries, key=_loss(explorer))
+    rows = tuple(_listed(query, len(runs), differs) for query in ordered[:ROWS])
+    return Listed(heads, rows, _left_out(explorer))
+
+
+def _loss(explorer: Explorer) -> Any:
+    """What the list is ordered by: the worst for the first rival, or for the only run, comes first; no value comes last."""
+    way = -1.0 if explorer.better == "lower" else 1.0
+
+    def key(query: Query) -> tuple[bool, float]:
+        values = [of_run[0] for of_run in query.values[:2]]
+        value = way * (values[1] - values[0] if len(values) > 1 else values[0]) if values else math.nan
+        return (math.isnan(value), value if not math.isnan(value) else 0.0)
+
+    return key
+
+
+def _listed(query: Query, runs: int, differs: bool) -> tuple[str, str, str, tuple[str, ...]]:
+    values = [of_run[0] if of_run else math.nan for of_run in query.values[:runs]]
+    said = [text_of(value) for value in values]
+    if differs:
+        change = values[1] - values[0]
+        said.append(
+            text_of(change) if math.isnan(change) or text_of(change) == "0.0000" else f"{change:+.4f}"
+        )
+    return fragment(query.query_id), _cut(query.query_id, ID), _cut(query.text, TEXT), tuple(said)
+
+
+def _left_out(explorer: Explorer) -> str:
+    """What the table does not show, in sentences."""
+    said = []
+    queries, runs = len(explorer.queries) - ROWS, len(explorer.runs) - RUNS
+    if queries > 0:
+        said.append(
+            f"{queries:,} more queries are not in this table; with JavaScript they can be searched and opened."
+        )
+    if runs > 0:
+        said.append(f"It shows the first {RUNS} of {len(explorer.runs)} runs.")
+    if explorer.left_out:
+        are = "query is" if explorer.left_out == 1 else "queries are"
+        said.append(f"{explorer.left_out:,} {are} not in this file.")
+    return " ".join(said)
+
+
+def fragment(query_id: str) -> str:
+    """What follows the ``#`` of the address of a query, as ``encodeURIComponent`` writes it.
+
+    >>> fragment("a b/ü")
+    'q=a%20b%2F%C3%BC'
+    """
+    return "q=" + quote(_HALVES.sub("\ufffd", query_id), safe="!~*'()")
+
+
+def _cut(text: str, room: int) -> str:
+    """Text on one line, its signs made visible, with an ellipsis where it is longer than its room."""
+    text = shown(" ".join(text.split()) if room == TEXT else text)
+    return text if len(text) <= room else f"{text[: room - 1]}…"

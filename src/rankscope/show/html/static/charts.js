@@ -1,0 +1,161 @@
+// Charts: drawn when they come near, in the theme that is shown, and saved as pictures or as numbers.
+(() => {
+  "use strict";
+  const rankscope = window.rankscope;
+  const MANY = 1500; // marks: more are drawn as pixels, which is faster
+  const SAVED = 760; // width in pixels of a saved picture
+  const [PANEL, WIDEST, EDGE] = [190, 420, 12]; // pixels: least and most of one of several small charts, and what sticks out at the right
+  const SHARP = 2; // pixels of a saved PNG to one of the page
+  const configs = rankscope.dataIn(document, "#chart-themes");
+
+  /** A column as it is: names that repeat are stored once. */
+  const column = (packed) => (Array.isArray(packed) ? packed : packed.at.map((at) => packed.of[at]));
+
+  /** The rows of a chart as its specification names them. */
+  function unpacked(data) {
+    const fields = Object.entries(data.fields).map(([name, packed]) => [name, column(packed)]);
+    return Array.from({ length: data.count }, (_, i) => Object.fromEntries(fields.map(([name, values]) => [name, values[i]])));
+  }
+
+  /** The same rows as they are to be saved. */
+  function numbersOf(data, rows) {
+    return rows.map((row) =>
+      data.columns.map(({ ranged }, i) => {
+        const value = row[data.query === `c${i}_id` ? data.query : `c${i}`] ?? null;
+        return ranged ? [value, row[`c${i}_low`] ?? null, row[`c${i}_high`] ?? null] : value;
+      }),
+    );
+  }
+
+  const drawing = (chart, theme) => ({
+    ast: true, // expressions are read, not compiled: the policy of the page allows no eval
+    actions: false,
+    defaultStyle: false,
+    tooltip: rankscope.tooltip,
+    renderer: chart.data.count > MANY ? "canvas" : "svg",
+    config: { ...configs[theme], aria: false },
+  });
+
+  /** Small charts side by side, as many as there is room for: their width must be a number. */
+  function arranged(spec, room) {
+    const { panels, left = 0, shared } = spec.usermeta || {};
+    if (!spec.facet || !(panels > 1)) return spec;
+    const gap = spec.spacing ?? 20;
+    const each = shared ? 0 : left;
+    const free = room - (shared ? left : 0) - EDGE + gap;
+    const columns = Math.max(1, Math.min(panels, Math.floor(free / (PANEL + each + gap))));
+    const width = Math.max(120, Math.min(WIDEST, Math.floor(free / columns) - gap - each));
+    return { ...spec, columns, spec: { ...spec.spec, width } };
+  }
+
+  const filled = (chart, room) => ({
+    ...arranged(chart.data.spec, room),
+    datasets: { ...chart.data.spec.datasets, rows: chart.rows },
+  });
+
+  /** Draws a chart into its place; where that fails the place says so. */
+  async function draw(chart, theme) {
+    const room = chart.plot.clientWidth;
+    const fits = !chart.data?.spec.facet || room === chart.room;
+    if (chart.theme === theme && fits) return;
+    chart.theme = theme;
+    chart.room = room;
+    try {
+      chart.data ??= rankscope.dataIn(chart.figure, ".chart-data");
+      chart.rows ??= unpacked(chart.data);
+      const box = rankscope.element("div", { ariaHidden: "true" }); // its place says what it shows, its numbers are a table
+      chart.view?.finalize();
+      chart.view = null;
+      chart.plot.replaceChildren(box);
+      const view = await window.vegaEmbed(box, filled(chart, chart.room), drawing(chart, theme));
+      if (chart.theme !== theme || chart.room !== room) {
+        view.finalize(); // it was asked for once more meanwhile
+        return;
+      }
+      chart.view = view;
+      chart.plot.style.minHeight = "";
+      chart.plot.classList.toggle("links", Boolean(chart.data.query));
+      chart.view.view.addEventListener("click", (event, item) => opened(chart, item));
+    } catch (problem) {
+      chart.plot.replaceChildren();
+      chart.plot.classList.add("failed");
+      chart.plot.textContent = `This chart could not be drawn (${problem.message}). Its numbers are below.`;
+    }
+    if (chart.plot.scrollWidth > chart.plot.clientWidth + 1) chart.plot.tabIndex = 0;
+    else chart.plot.removeAttribute("tabindex");
+  }
+
+  /** A mark of a query opens it. */
+  function opened(chart, item) {
+    const id = chart.data.query && item?.datum?.[chart.data.query];
+    if (id !== undefined && id !== null && id !== false && document.querySelector("[data-explorer]")) {
+      location.hash = rankscope.queryAddress(String(id));
+    }
+  }
+
+  /** Draws a chart once more, in the light theme and at a width of its own, for a picture. */
+  async function picture(chart, kind) {
+    const box = rankscope.element("div", { ariaHidden: "true" });
+    box.style.cssText = `position:absolute;left:-9999px;top:0;width:${SAVED}px`;
+    document.body.append(box);
+    try {
+      const settings = { ...drawing(chart, "light"), renderer: "svg" };
+      settings.config = { ...settings.config, background: "#ffffff", padding: 12 };
+      const { view, finalize } = await window.vegaEmbed(box, filled(chart, SAVED - 24), settings);
+      const name = `${chart.figure.dataset.name}.${kind}`;
+      if (kind === "svg") rankscope.save(name, await view.toSVG(), "image/svg+xml");
+      else {
+        const canvas = await view.toCanvas(SHARP);
+        const blob = await new Promise((done) => canvas.toBlob(done, "image/png"));
+        rankscope.save(name, blob);
+      }
+      finalize();
+    } finally {
+      box.remove();
+    }
+  }
+
+  async function saved(chart, kind) {
+    try {
+      chart.data ??= rankscope.dataIn(chart.figure, ".chart-data");
+      chart.rows ??= unpacked(chart.data);
+      if (kind === "svg" || kind === "png") await picture(chart, kind);
+      else rankscope.saveRows(kind, chart.figure.dataset.name, chart.data.columns, numbersOf(chart.data, chart.rows));
+    } catch (problem) {
+      rankscope.say(`It could not be saved: ${problem.message}`);
+      console.error(problem);
+    }
+  }
+
+  const charts = new Map();
+  const near = new IntersectionObserver(
+    (entries) =>
+      entries.forEach(({ target, isIntersecting }) => {
+        const chart = charts.get(target);
+        chart.near = isIntersecting;
+        if (isIntersecting) draw(chart, rankscope.theme());
+      }),
+    { rootMargin: "600px 0px" },
+  );
+
+  rankscope.each(".chart", (figure) => {
+    const plot = figure.querySelector(".plot");
+    if (!plot) return;
+    const chart = { figure, plot, view: null, theme: "", near: false };
+    charts.set(plot, chart);
+    near.observe(plot);
+    figure.querySelectorAll(":scope > .tools [data-export]").forEach((button) =>
+      button.addEventListener("click", () => saved(chart, button.dataset.export)),
+    );
+  });
+
+  let waiting = 0;
+  addEventListener("resize", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => charts.forEach((chart) => (chart.near ? draw(chart, rankscope.theme()) : null)), 150);
+  });
+  // charts far away are drawn in the new theme when they come near again
+  rankscope.onTheme((theme) => charts.forEach((chart) => (chart.near ? draw(chart, theme) : null)));
+  addEventListener("beforeprint", () => charts.forEach((chart) => draw(chart, "light")));
+  addEventListener("afterprint", () => charts.forEach((chart) => draw(chart, rankscope.theme())));
+})();

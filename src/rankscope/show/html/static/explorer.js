@@ -1,0 +1,161 @@
+/* The explorer: the list of queries beside the one that is open, and the address that opens it again. */
+(() => {
+  "use strict";
+  const explorer = (window.rankscope.explorer = window.rankscope.explorer || {});
+
+  const picker = (data, label, chosen, change) => {
+    const { make } = explorer;
+    const options = data.runs.map((run, at) => make("option", { value: at }, explorer.cut(explorer.name(run), 60)));
+    const select = make("select", { "aria-label": label, on: { change: () => change(Number(select.value)) } }, options);
+    select.value = String(chosen);
+    return { select, element: make("label", { class: "explorer-pick" }, make("span", {}, label), select) };
+  };
+
+  const button = (label, title, act) => explorer.make("button", { type: "button", class: "explorer-button", title, on: { click: act } }, label);
+
+  /** Puts text on the clipboard; true where that worked. */
+  const copied = async (text) => {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch (error) {
+      const area = explorer.make("textarea", { class: "unseen", "aria-hidden": "true" });
+      area.value = text; // where the clipboard is closed to files, as it is in some browsers
+      document.body.append(area);
+      area.select();
+      const done = document.execCommand("copy");
+      area.remove();
+      return done;
+    }
+  };
+
+  /** Builds the explorer in the place of its plain table. */
+  explorer.mount = (root) => {
+    const { make } = explorer;
+    const data = explorer.read(root.querySelector(".explorer-data").textContent);
+    if (!data.queries.length) return null; // the plain text says so
+    const start = { a: 0, b: data.runs.length > 1 ? 1 : 0 };
+    const state = { ...start, query: -1 };
+    const panel = make("div", { class: "explorer-query" });
+    const place = make("span", { class: "explorer-quiet explorer-place", role: "status" });
+    let stop = () => {};
+
+    const show = () => {
+      stop();
+      stop = explorer.show(panel, data, data.queries[state.query], state.a, state.b) || (() => {});
+      told();
+    };
+    const told = () => {
+      const [at, of] = list.place();
+      place.textContent = at < 0 ? "not in the list as filtered" : `${(at + 1).toLocaleString("en")} of ${of.toLocaleString("en")}`;
+    };
+    const remember = () => {
+      const next = explorer.fragment(data, data.queries[state.query].i, state.a, state.b);
+      if (next === window.location.hash) return;
+      try {
+        window.history.pushState(null, "", next);
+      } catch (error) {
+        window.location.hash = next; // where a page may not write its history
+      }
+    };
+    const narrow = () => getComputedStyle(root.querySelector(".explorer-pair")).gridTemplateColumns.trim().split(" ").length < 2;
+    const open = (at) => {
+      state.query = at;
+      show();
+      remember();
+      if (narrow()) main.scrollIntoView({ block: "start" });
+    };
+    const choose = (side, run) => {
+      state[side] = run;
+      picks.forEach(([key, pick]) => (pick.select.value = String(state[key])));
+      list.reload();
+      show();
+      remember();
+    };
+
+    const list = explorer.list(data, state, open, told);
+    const picks = data.runs.length > 1 ? [["a", picker(data, "baseline", state.a, (run) => choose("a", run))], ["b", picker(data, "run", state.b, (run) => choose("b", run))]] : [];
+    const swap = button("⇄", "Exchange the two runs", () => {
+      [state.a, state.b] = [state.b, state.a];
+      choose("a", state.a);
+    });
+    swap.setAttribute("aria-label", "Exchange the two runs");
+    const copy = button("copy link", "The address of this query", async () => {
+      const address = window.location.href.split("#")[0] + explorer.fragment(data, data.queries[state.query].i, state.a, state.b);
+      copy.textContent = (await copied(address)) ? "copied" : "could not copy";
+      setTimeout(() => (copy.textContent = "copy link"), 1500);
+    });
+    const steps = [button("‹", "The query before, in this order", () => list.step(-1)), button("›", "The next query, in this order", () => list.step(1))];
+    steps.forEach((step, at) => step.setAttribute("aria-label", ["Previous query", "Next query"][at]));
+    const bar = make("div", { class: "explorer-tools" }, picks.map(([, pick]) => pick.element), picks.length ? swap : null, make("span", { class: "explorer-gapper" }), place, steps, copy);
+    const main = make("div", { class: "explorer-main" }, bar, panel);
+    const notes = [...data.notes];
+    if (data.leftOut) notes.push(`${data.leftOut.toLocaleString("en")} ${data.leftOut === 1 ? "query is" : "queries are"} not in this file.`);
+    root.querySelector(".explorer-plain").remove();
+    root.append(make("div", { class: "explorer-pair" }, list.element, main), ...notes.map((note) => make("p", { class: "explorer-quiet" }, note)));
+    /** Opens what the address asks for; false where it asks for no query. */
+    const follow = (scrolls) => {
+      const asked = explorer.asked(window.location.hash);
+      if (!asked) return false;
+      const run = (name, other) => {
+        const at = data.runs.findIndex((known) => explorer.whole(known) === name);
+        return at < 0 ? other : at;
+      };
+      const before = `${state.a} ${state.b}`;
+      [state.a, state.b] = [run(asked.a, start.a), run(asked.b, start.b)];
+      picks.forEach(([key, pick]) => (pick.select.value = String(state[key])));
+      const at = data.place.get(asked.q);
+      if (at === undefined) {
+        stop();
+        stop = () => {};
+        const left = data.leftOut ? ` ${data.leftOut.toLocaleString("en")} are not in this file.` : "";
+        panel.replaceChildren(make("p", { class: "explorer-missing", role: "status" }, "No query here has the id ", make("bdi", {}, explorer.cut(explorer.name(asked.q || ""), 120)), `.${left}`));
+        place.textContent = "";
+      } else {
+        state.query = at;
+        show();
+      }
+      if (before !== `${state.a} ${state.b}`) list.reload();
+      list.mark();
+      if (at !== undefined) told();
+      if (scrolls) reveal();
+      return true;
+    };
+    /** Stays at the query while charts above it are still being drawn, until the reader moves. */
+    const settle = () => {
+      const watch = new ResizeObserver(() => main.scrollIntoView({ block: "start" }));
+      const end = () => watch.disconnect();
+      watch.observe(document.body);
+      ["wheel", "touchstart", "keydown", "pointerdown"].forEach((moves) => window.addEventListener(moves, end, { once: true, passive: true }));
+      setTimeout(end, 3000);
+    };
+    const reveal = () => {
+      for (let part = root.parentElement; part; part = part.parentElement) if (part.tagName === "DETAILS") part.open = true;
+      main.scrollIntoView({ block: "start" });
+    };
+
+    window.addEventListener("hashchange", () => follow(true));
+    document.addEventListener("click", (event) => {
+      const link = event.target.closest && event.target.closest('a[href^="#q="]');
+      if (link && link.getAttribute("href") === window.location.hash) follow(true); // the address stays as it is, and tells nobody
+    });
+    document.addEventListener("keydown", (event) => {
+      const typing = event.target.closest && event.target.closest("input, textarea, select, [contenteditable]");
+      if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      list.search.focus();
+    });
+    if (follow(true)) settle();
+    else {
+      state.query = list.first();
+      if (state.query >= 0) show();
+      list.mark();
+      told();
+    }
+    return { data, state, list };
+  };
+
+  const begin = () => document.querySelectorAll("[data-explorer]").forEach((root) => (explorer.mounted = explorer.mount(root)));
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);
+  else setTimeout(begin); // all scripts first
+})();

@@ -1,0 +1,151 @@
+/* What the explorer knows: the block as written into the page, decoded where it is needed, and how its parts are written. */
+(() => {
+  "use strict";
+  const rankscope = (window.rankscope = window.rankscope || {});
+  const explorer = (rankscope.explorer = rankscope.explorer || {});
+
+  const number = (value) => (value === null || value === undefined ? NaN : value);
+
+  /** The block from its JSON. Queries stay as they are: only the one that is open is decoded. */
+  explorer.read = (json) => {
+    const data = JSON.parse(json);
+    data.way = { higher: 1, lower: -1, neither: 0 }[data.better];
+    data.top = data.cutoff || Math.min(10, data.depth); // what "its first k" means where the metric has no cutoff
+    data.pool = data.cutoff || data.depth; // in which top documents without a grade were counted
+    data.place = new Map(data.queries.map((query, at) => [explorer.whole(query.i), at]));
+    return data;
+  };
+
+  /** A query's value of a metric under a run; NaN where there is none. */
+  explorer.value = (query, run, metric = 0) => number((query.v[run] || [])[metric]);
+
+  /** Values of a flat list by twos. */
+  const pairs = (flat) => {
+    const found = [];
+    for (let at = 0; at + 1 < flat.length; at += 2) found.push([flat[at], flat[at + 1]]);
+    return found;
+  };
+
+  /** The documents of a query, in the order of the block. */
+  explorer.documents = (data, query) => {
+    const documents = query.d.map((id, at) => ({
+      at,
+      id,
+      grade: data.grades[query.g[at]],
+      text: query.x ? data.texts[query.x[at]] : "",
+      ranks: data.runs.map((_, run) => (query.r[run] || [])[at] || 0),
+      adds: data.runs.map(() => 0),
+    }));
+    query.a.forEach((adds, run) => pairs(adds).forEach(([at, add]) => (documents[at].adds[run] = number(add))));
+    return documents;
+  };
+
+  /** Grades of all judged documents, best first, each with its count. */
+  explorer.judged = (data, query) =>
+    pairs(query.j)
+      .map(([code, count]) => [data.grades[code], count])
+      .sort((one, other) => other[0] - one[0]);
+
+  /** Ranks and grades of what stands below the shown part of a run's ranking. */
+  explorer.beyond = (data, query, run) => pairs(query.b[run] || []).map(([rank, code]) => [rank, data.grades[code]]);
+
+  /** The ranks of all relevant documents that a run retrieved, best first. */
+  explorer.relevantRanks = (data, query, run) => {
+    const ranks = new Set(); // a document may be told twice: shown for another run, and below what is shown of this one
+    (query.r[run] || []).forEach((rank, at) => {
+      const grade = data.grades[query.g[at]];
+      if (rank > 0 && grade !== null && grade >= data.level) ranks.add(rank);
+    });
+    explorer.beyond(data, query, run).forEach(([rank, grade]) => grade >= data.level && ranks.add(rank));
+    return [...ranks].sort((one, other) => one - other);
+  };
+
+  /** How many relevant documents are known. */
+  explorer.known = (data, query) =>
+    explorer.judged(data, query).reduce((sum, [grade, count]) => sum + (grade >= data.level ? count : 0), 0);
+
+  /** Whether one of two runs has a relevant document in its first k, and the other none. */
+  explorer.flips = (data, query, a, b) => {
+    const any = (run) => (explorer.relevantRanks(data, query, run)[0] || Infinity) <= data.top;
+    return any(a) !== any(b);
+  };
+
+  const DIGITS = 3;
+
+  /** A value as it is written: 0.512, or a dash. Tiny ones keep a digit that is not 0. */
+  explorer.written = (value) => {
+    if (!Number.isFinite(value)) return "–";
+    const size = Math.abs(value);
+    if (size >= 1000) return String(Math.round(value)).replace("-", "−");
+    if (size > 0 && size < 0.0005) return (size < 1e-6 ? "0.000" : value.toFixed(6).replace(/0+$/, "")).replace("-", "−");
+    return value.toFixed(DIGITS).replace("-", "−");
+  };
+
+  /** A difference as it is written: with its sign. */
+  explorer.signed = (value) => {
+    const written = explorer.written(value);
+    return value > 0 && Number(written) !== 0 ? `+${written}` : Math.abs(value) < 1e-6 ? written.replace("−", "") : written;
+  };
+
+  /** better, worse, or same: which way a difference goes; changed where the metric has no better end. */
+  explorer.tone = (data, difference) => {
+    if (!Number.isFinite(difference) || Math.abs(difference) < 1e-6) return "same";
+    return data.way === 0 ? "changed" : difference * data.way > 0 ? "better" : "worse";
+  };
+
+  const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb]/g;
+  const escaped = (sign) => {
+    const code = sign.codePointAt(0).toString(16);
+    return code.length < 3 ? `\\x${code.padStart(2, "0")}` : `\\u${code.padStart(4, "0")}`;
+  };
+
+  /** Text with the signs that would not show, or would turn what follows, as their escapes. */
+  explorer.plain = (text) => explorer.whole(text).replace(CONTROL, escaped);
+
+  /** An id on one line. */
+  explorer.name = (id) =>
+    explorer.plain(id).replace(/\n/g, "\\n").replace(/\r/g, "\\r").replace(/\t/g, "\\t").replace(/^ +| +$/g, (spaces) => "␣".repeat(spaces.length));
+
+  /** A name with places where it may break: after its dots and dashes. */
+  explorer.broken = (name) => name.split(/(?<=[._/:#=-])(?=[^._/:#=-])/).flatMap((part, at) => (at ? [document.createElement("wbr"), part] : [part]));
+
+  /** Text cut to its room; what is cut stands in a title beside it. */
+  explorer.cut = (text, room) => (text.length <= room ? text : `${[...text.slice(0, room)].slice(0, -1).join("")}…`);
+
+  /** Halves of characters are no text, and no address. */
+  explorer.whole = (text) => text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");
+
+  /** The fragment that opens a query; with runs, where they are not the first two. */
+  explorer.fragment = (data, id, a, b) => {
+    const part = (text) => encodeURIComponent(explorer.whole(text));
+    const runs = data.runs.length > 1 && !(a === 0 && b === 1) ? `&a=${part(data.runs[a])}&b=${part(data.runs[b])}` : "";
+    return `#q=${part(id)}${runs}`;
+  };
+
+  /** What a fragment asks for: {q, a, b}; null where it asks for no query. */
+  explorer.asked = (hash) => {
+    if (!/^#q=/.test(hash)) return null;
+    const found = {};
+    hash.slice(1).split("&").forEach((part) => {
+      const [key, ...rest] = part.split("=");
+      try {
+        found[key] = decodeURIComponent(rest.join("="));
+      } catch (error) {
+        found[key] = rest.join("="); // typed by hand: as it stands
+      }
+    });
+    return found;
+  };
+
+  /** An element: its attributes, then its children; strings become text, never markup. */
+  explorer.make = (tag, attributes = {}, ...children) => {
+    const made = document.createElement(tag);
+    Object.entries(attributes).forEach(([key, value]) => {
+      if (value === undefined || value === null || value === false) return;
+      if (key === "on") Object.entries(value).forEach(([event, act]) => made.addEventListener(event, act));
+      else made.setAttribute(key, value === true ? "" : String(value));
+    });
+    made.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== ""));
+    return made;
+  };
+})();

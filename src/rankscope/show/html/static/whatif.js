@@ -1,0 +1,181 @@
+"use strict";
+// The what-if mode: a list to rearrange, the metrics that move with it, and what each position adds.
+(function (rankscope) {
+  const whatif = (rankscope.whatif = rankscope.whatif || {});
+  const ORDERS = [["best", "Best order"], ["worst", "Worst order"], ["reverse", "Reverse"], ["shuffle", "Shuffle"]];
+
+  let last = ""; // the metric that was looked at: the next list starts with it
+
+  /** A number from a field, within its ends; the old one where nothing sensible was typed. */
+  function numberIn(field, old) {
+    const value = Number(field.value);
+    const fine = field.value.trim() !== "" && Number.isFinite(value);
+    const kept = fine ? Math.min(Math.max(value, Number(field.min)), Number(field.max)) : old;
+    field.value = String(kept);
+    return kept;
+  }
+
+  /** A field with its name in front. */
+  const labelled = (name, field) => whatif.make("label", {}, whatif.make("span", {}, name), field);
+
+  /**
+   * Put a list that can be rearranged into an element (whatever was in it goes).
+   *
+   * list: {docs: [{id, text, grade}] by rank, judged: [[grade, count], ...], beyond: [[rank, grade], ...], size,
+   * others: [{id, text, grade}] judged and not retrieved (may be left out), k, level, topGrade, p, metric: the
+   * spelling of the one to take apart first}.
+   */
+  whatif.mount = function (element, list) {
+    const make = whatif.make;
+    const start = whatif.begin(list);
+    const grades = whatif.gradesOf(list, list.topGrade);
+    const longest = Math.max(start.size, list.k || 1, 1);
+    const o = { k: Math.min(list.k || 10, longest), level: list.level ?? 1, p: list.p ?? 0.8 };
+    let state = start;
+    let shuffles = 0;
+    let preview = null;
+
+    // ERR's scale: as high as any grade there is or can be given here, and never below 4
+    o.maxGrade = Math.max(4, ...grades, whatif.topGrade(whatif.asList(start)));
+    let chosen = last || (whatif.values(whatif.asList(start), o).find((found) => found.spelling === list.metric) || { key: "nDCG" }).key;
+    const measured = (of) => ({ list: whatif.asList(of), values: whatif.values(whatif.asList(of), o) });
+
+    const place = { class: "whatif-list", "aria-label": "The list: drag a document to another rank" };
+    const ol = make("ol", place);
+    const right = make("div", { class: "whatif-right" });
+    const apart = make("div", { class: "whatif-below-both" });
+    const said = make("p", { class: "whatif-said", role: "status", "aria-live": "polite" });
+    const more = make("p", { class: "quiet" });
+    const tray = make("div", { class: "whatif-tray" });
+    const rows = whatif.rows(ol, grades, { move, grade, remove, preview: held });
+
+    // -- what one can do ----------------------------------------------------------------------------------------
+
+    /** Take a new state, and say what it did to the metrics. */
+    function change(next, what, tops) {
+      const before = measured(state);
+      state = next;
+      preview = null;
+      draw(tops);
+      say(what, before, measured(state));
+    }
+
+    /** What a change does to the metric that is looked at, and which ones stand still. */
+    function say(what, before, after) {
+      const lead = after.values.findIndex((found) => found.key === chosen);
+      const [was, now] = [before.values[lead].value, after.values[lead].value];
+      const moved = whatif.same(was, now) ? `stays ${whatif.shown(now)}` : `${whatif.shown(was)} → ${whatif.shown(now)}`;
+      const stood = whatif.stood(before, after, o);
+      said.replaceChildren(make("strong", {}, `${what}: ${whatif.fullName(after.values[lead], o.k)} ${moved}.`), stood ? ` ${stood}` : "");
+    }
+
+    const nameOf = (key) => whatif.cut(state.docs.find((doc) => doc.key === key).id, 40);
+
+    function move(key, rank, tops) {
+      const to = Math.min(Math.max(rank, 1), state.docs.length);
+      if (state.docs[to - 1].key !== key) change(whatif.moved(state, key, to), `${nameOf(key)} moved to rank ${to}`, tops);
+    }
+
+    function grade(key, value) {
+      const name = value === null ? "is unjudged" : `has grade ${whatif.gradeText(value)}`;
+      change(whatif.graded(state, key, value), `${nameOf(key)} ${name}`);
+    }
+
+    function remove(key) {
+      const at = state.docs.findIndex((doc) => doc.key === key);
+      change(whatif.without(state, key), `${nameOf(key)} is out of the list`);
+      const next = ol.children[Math.min(at, ol.children.length - 1)];
+      (next ? next.querySelector(".whatif-handle") : tray.querySelector("select")).focus();
+    }
+
+    function include(candidate, rank) {
+      const next = whatif.including(state, candidate, rank);
+      const doc = next.docs[rank - 1];
+      change(next, `${whatif.cut(doc.id, 40)} is in at rank ${rank}`);
+      tray.querySelector("button").focus();
+    }
+
+    function order(how, name) {
+      if (how === "shuffle") shuffles += 1;
+      change(whatif.ordered(state, how, shuffles), name);
+    }
+
+    function reset() {
+      shuffles = 0;
+      change(start, "As at the start");
+    }
+
+    function choose(key) {
+      chosen = last = key;
+      draw();
+      right.querySelector(`button[data-metric="${key}"]`).focus();
+    }
+
+    /** While a document is held over a rank: the metrics of the list as it would be. */
+    function held(key, rank) {
+      if (key === null && !preview) return;
+      preview = key === null ? null : whatif.moved(state, key, rank);
+      if (preview) say(`${nameOf(key)} at rank ${rank}`, measured(state), measured(preview));
+      else said.textContent = "";
+      rows.fill(look(preview || state), (preview || state).docs);
+      fill();
+    }
+
+    // -- showing ------------------------------------------------------------------------------------------------
+
+    function draw(tops) {
+      if (chosen.endsWith("@k") && state.size <= o.k && start.size <= o.k) chosen = chosen.slice(0, -2); // it has no row of its own
+      rows.show(state, look(state), tops);
+      fill();
+      fillTray();
+      const below = state.size - state.docs.length;
+      more.textContent = below > 0 ? `${below.toLocaleString("en")} more documents stand below${state.beyond.length ? `, ${state.beyond.length} of them with a grade above 0` : ""}.` : "";
+    }
+
+    /** What the rows say of a state. */
+    function look(of) {
+      const found = measured(of).values.find((one) => one.key === chosen);
+      const adds = found.rows.slice(0, of.docs.length).map((row) => row.adds);
+      return { adds, most: Math.max(0, ...adds), k: o.k, top: Math.max(1, ...grades) };
+    }
+
+    function fill() {
+      const seen = preview || state;
+      const now = measured(seen);
+      right.replaceChildren(whatif.metricsTable(now, measured(start), o, chosen, choose));
+      apart.replaceChildren(whatif.takenApart(now.values.find((found) => found.key === chosen), seen.docs, now.list, o));
+    }
+
+    function fillTray() {
+      const candidates = whatif.candidates(state);
+      const what = make("select", { "aria-label": "A document that is not in the list" }, ...candidates.map((one) => make("option", { value: one.value }, one.label)));
+      const rank = make("input", { type: "number", min: "1", max: String(state.docs.length + 1), value: "1", inputmode: "numeric", "aria-label": "Rank to put it at" });
+      const button = make("button", { type: "button", onclick: () => include(what.value, Math.round(numberIn(rank, 1))) }, "Put in");
+      tray.replaceChildren(what, make("span", {}, " at rank "), rank, button);
+    }
+
+    function options() {
+      const k = make("input", { type: "number", min: "1", max: String(longest), value: String(o.k), inputmode: "numeric" });
+      const levels = [...new Set([o.level, ...grades.filter((g) => g > 0)])].sort((a, b) => a - b);
+      const level = make("select", {}, ...levels.map((g) => make("option", { selected: g === o.level }, whatif.gradeText(g))));
+      const p = make("input", { type: "number", min: "0", max: "1", step: "0.05", value: String(o.p), inputmode: "decimal" });
+      k.addEventListener("change", () => { o.k = Math.round(numberIn(k, o.k)); k.value = String(o.k); draw(); });
+      level.addEventListener("change", () => { o.level = levels[level.selectedIndex]; draw(); });
+      p.addEventListener("change", () => { o.p = numberIn(p, o.p); draw(); });
+      return make("div", { class: "whatif-options" }, labelled("cutoff k", k), labelled("relevant from grade", level), labelled("RBP’s p", p));
+    }
+
+    const buttons = [make("button", { type: "button", onclick: reset }, "Reset"), ...ORDERS.map(([how, name]) => make("button", { type: "button", onclick: () => order(how, name) }, name))];
+    const left = make("div", { class: "whatif-left" }, ol, more, tray);
+    element.replaceChildren(
+      make("div", { class: "whatif" },
+        make("div", { class: "whatif-tools" }, make("div", { class: "whatif-orders", role: "group", "aria-label": "Rearrange the list" }, ...buttons), options()),
+        make("div", { class: "whatif-both" }, left, right),
+        said,
+        apart,
+      ),
+    );
+    said.textContent = "Drag a document, or use the arrow keys on its handle; change a grade; click a metric to take it apart.";
+    draw();
+  };
+})((window.rankscope = window.rankscope || {}));

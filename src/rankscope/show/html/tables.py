@@ -1,0 +1,95 @@
+"""A table as a page shows it: each cell with its text, its number in full, and where it links to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rankscope.blocks import Column, Ranged, Table, Value
+from rankscope.show.cells import sides_of, text_of
+from rankscope.show.html.text import exact
+
+LONG = 30  # rows: of longer tables the first 20 are shown
+WIDE = 48  # characters of a name, more are cut
+Link = Callable[[str], str]  # the address of a query, or nothing where it cannot be looked into
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell. ``full`` is what is exported where that is not the text; ``bar`` places the interval in its column, in per cent."""
+
+    text: str
+    sides: str
+    full: str | None
+    ends: tuple[str, str] | None
+    bar: tuple[float, float, float] | None
+    link: str
+    best: bool
+    cut: bool
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A table with an id of its own, the name of its files, and what to call it."""
+
+    anchor: str
+    table: Table
+    name: str
+    label: str
+    rows: tuple[tuple[Cell, ...], ...]
+    ranged: tuple[bool, ...]
+    widths: tuple[int, ...]
+    long: bool
+
+    @property
+    def hints(self) -> tuple[tuple[int, Column], ...]:
+        """The columns that say what they stand for, with their places."""
+        return tuple((i, column) for i, column in enumerate(self.table.columns) if column.hint)
+
+
+def shown_table(table: Table, anchor: str, name: str, label: str, link: Link) -> Shown:
+    """A table made ready for the page."""
+    scales = [_scale(column) for column in zip(*table.rows, strict=True)] or [None] * len(table.columns)
+    rows = tuple(
+        tuple(
+            _cell(value, column, scale, link, (i, j) in table.best)
+            for j, (value, column, scale) in enumerate(zip(row, table.columns, scales, strict=True))
+        )
+        for i, row in enumerate(table.rows)
+    )
+    ranged = tuple(any(isinstance(row[j], Ranged) for row in table.rows) for j in range(len(table.columns)))
+    widths = tuple(max((len(row[j].sides) for row in rows), default=0) for j in range(len(ranged)))
+    return Shown(anchor, table, name, label, rows, ranged, widths, len(rows) > LONG)
+
+
+def _cell(value: Value, column: Column, scale: tuple[float, float] | None, link: Link, best: bool) -> Cell:
+    text, full = text_of(value, column.kind), exact(value)
+    return Cell(
+        text,
+        sides_of(value),
+        full if best or full != text or isinstance(value, Ranged) else None,
+        (exact(value.lower), exact(value.upper)) if isinstance(value, Ranged) else None,
+        _bar(value, scale) if isinstance(value, Ranged) and scale else None,
+        link(text) if column.queries and value is not None else "",
+        best,
+        column.kind == "text" and not column.wraps and len(text) > WIDE,
+    )
+
+
+def _scale(values: Sequence[Value]) -> tuple[float, float] | None:
+    """The ends of all intervals of a column; None where there is nothing to compare."""
+    ranged = [value for value in values if isinstance(value, Ranged)]
+    ends = [end for value in ranged for end in (value.lower, value.upper) if math.isfinite(end)]
+    if len(ranged) < 2 or not ends or min(ends) == max(ends):
+        return None
+    return min(ends), max(ends)
+
+
+def _bar(value: Ranged, scale: tuple[float, float]) -> tuple[float, float, float] | None:
+    low, high = scale
+    places = [100 * (end - low) / (high - low) for end in (value.lower, value.value, value.upper)]
+    if not all(map(math.isfinite, places)):
+        return None
+    a, v, b = (round(min(max(place, 0.0), 100.0), 1) for place in places)
+    return a, v, b

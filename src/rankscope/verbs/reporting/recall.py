@@ -1,0 +1,105 @@
+"""Precision against recall, interpolated at eleven points: how much has to be read to have found so much."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from rankscope.blocks import Chart, Column, Paragraph, Section, Table, Value
+from rankscope.metrics import Metric
+from rankscope.metrics.interpolated import IPrec
+from rankscope.metrics.trec import TENTHS
+from rankscope.verbs.comparison.sentences import number
+from rankscope.verbs.reporting.rescored import rescored, why_not
+from rankscope.verbs.reporting.shown_runs import few_runs
+from rankscope.verbs.reporting.subject import Subject
+from rankscope.verbs.scores import Scores
+
+TITLE = "Precision and recall"
+CAPTION = (
+    "At each recall the best precision at that recall or beyond, in the mean over queries. A line further up and right finds more "
+    "with less to read; where lines cross, one run is better for few documents and the other for many."
+)
+HALF = TENTHS.index(0.5)
+
+
+def section(subject: Subject) -> Section | None:
+    """Interpolated precision at recall 0, 0.1 ... 1 of each run; None without rankings."""
+    scores = subject.scores
+    if scores is None or not scores.found:
+        return None
+    runs, left_out = few_runs(subject)
+    level = float(getattr(subject.metric, "level", 1.0))
+    metrics = points(level)
+    like = _like(scores, metrics[0])
+    reason = why_not(scores, metrics[0], like)
+    if reason:
+        return Section("recall", TITLE, (Paragraph(f"Not drawn: {reason}.", quiet=True),), folded=True)
+    curves = {run: rescored(scores, run, metrics, like) for run in runs}
+    if all(math.isnan(value) for found in curves.values() for value in found):
+        return None
+    rows: list[tuple[Value, ...]] = [
+        (run, recall, _plain(value))
+        for run, found in curves.items()
+        for recall, value in zip(TENTHS, found, strict=True)
+    ]
+    of = "" if level == 1 else f" (relevant: grade {level:g} or more)"
+    chart = Chart(
+        "recall",
+        f"precision at each recall{of}",
+        "lines",
+        (Column("run"), Column("recall", "value"), Column("precision", "value")),
+        tuple(rows),
+        x="recall",
+        y="precision",
+        series="run",
+        caption=CAPTION,
+        limits=(0.0, 1.0),
+    )
+    said = [Paragraph(left_out, quiet=True)] if left_out else []
+    return Section("recall", TITLE, (chart, _table(curves), *said), _in_words(curves))
+
+
+def points(level: float = 1.0) -> list[Metric]:
+    """Interpolated precision at the eleven levels of recall."""
+    return [IPrec(recall=recall, level=level) for recall in TENTHS]
+
+
+def _like(scores: Scores, metric: Metric) -> Metric:
+    """A metric that was asked for under the same order of equal scores."""
+    return next((m for m in scores.metrics if m.trec_ties == metric.trec_ties), scores.metrics[0])
+
+
+def _table(curves: Mapping[str, Sequence[float]]) -> Table:
+    columns = (
+        Column("run"),
+        *(
+            Column(f"{recall:g}", "value", hint=f"precision at recall {recall:g} or beyond")
+            for recall in TENTHS
+        ),
+    )
+    rows: list[tuple[Value, ...]] = [(run, *map(_plain, found)) for run, found in curves.items()]
+    return Table(columns, tuple(rows), name="recall-table", title="precision by recall")
+
+
+def _in_words(curves: Mapping[str, Sequence[float]]) -> str:
+    """What half of the relevant documents cost, of the best run and of the first."""
+    known = {run: found for run, found in curves.items() if not math.isnan(found[HALF])}
+    if not known:
+        return ""
+    first = next(iter(known))
+    best = max(known, key=lambda run: known[run][HALF])
+    value = known[best][HALF]
+    said = f"With half of the relevant documents found, {best} has a precision of {number(value)} in the mean"
+    if not value:
+        return "No run finds half of the relevant documents of any query."
+    if len(known) == 1:
+        return f"{said}: {value * 10:.1f} of 10 documents read are relevant."
+    if best == first:
+        other = max((run for run in known if run != first), key=lambda run: known[run][HALF])
+        return f"{said}, {other} {number(known[other][HALF])}."
+    return f"{said}, {first} {number(known[first][HALF])}."
+
+
+def _plain(value: float) -> float | None:
+    return None if math.isnan(value) else value

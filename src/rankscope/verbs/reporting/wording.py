@@ -1,0 +1,139 @@
+"""Words and values that several sections of a report share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from rankscope.blocks import Column, Ranged
+from rankscope.errors import InputError
+from rankscope.inference.base import Bounds
+from rankscope.metrics import parse
+from rankscope.verbs.catalogue import rewards
+from rankscope.verbs.comparison.compare_tables import in_order_of_merit
+from rankscope.verbs.comparison.contrast import CLEAR, Contrast
+from rankscope.verbs.comparison.measured import Measured
+
+if TYPE_CHECKING:
+    from rankscope.verbs.comparison.compare import Comparison
+    from rankscope.verbs.reporting.subject import Subject
+
+FEW = 3  # rivals that get charts of their own
+
+
+def hint_of(field: Measured) -> str:
+    """What a metric is: its spelling, meaning, formula, the convention that bites, and which way is better."""
+    metric = field.metric
+    if metric is None:
+        try:
+            metric = parse(field.name)
+        except InputError:
+            return f"{field.name}: scores as they were given; {way(field)}"
+    said = f"{field.name}: {rewards(type(metric))}."
+    said += f" {metric.formula}." if metric.formula else ""
+    return (
+        f"{said} Convention: {metric.convention}; {way(field)}."
+        if metric.convention
+        else f"{said} {way(field)}."
+    )
+
+
+def way(field: Measured) -> str:
+    """Which way is better, in words."""
+    if not field.sign:
+        return "neither high nor low is better"
+    return "higher is better" if field.sign > 0 else "lower is better"
+
+
+def column_of(field: Measured, header: str = "") -> Column:
+    """The column of a metric, with what it is."""
+    total = field.metric is not None and field.metric.aggregate == "sum"
+    return Column(header or field.name, "count" if total else "value", hint=hint_of(field))
+
+
+def ranged(value: float, bounds: Bounds) -> Ranged | None:
+    """A value with its interval; None where an end is not known or without bound."""
+    ends = (value, bounds.lower, bounds.upper)
+    return Ranged(*ends) if all(map(math.isfinite, ends)) else None
+
+
+def number_or_none(value: float) -> float | None:
+    """A number, None where it is undefined or without bound."""
+    return float(value) if math.isfinite(value) else None
+
+
+def each_pair(found: Comparison) -> bool:
+    """Whether more than two runs are compared each with each, so that no one is the baseline."""
+    return found.all_pairs and len(found.systems) > 2
+
+
+def name_of(found: Comparison, c: Contrast) -> str:
+    """What a contrast is called where its comparison is known: by its run, or of all pairs by both."""
+    return f"{c.run} − {c.baseline}" if each_pair(found) else c.run
+
+
+def is_clear(c: Contrast) -> int:
+    """1 where the two are told apart, else 0."""
+    return int(c.verdict in CLEAR)
+
+
+def rivals_of(subject: Subject) -> list[Contrast]:
+    """The contrasts on the leading metric, those whose means differ most first."""
+    found = subject.comparison
+    if found is None:
+        return []
+    by_pair = {(c.run, c.baseline): c for c in found.of(found.primary)}
+    return [by_pair[pair] for pair in subject.rivals]
+
+
+def merit(subject: Subject) -> list[str]:
+    """All systems, the best on the leading metric first; in the order given on a metric without a direction."""
+    field, scores = subject.lead, subject.scores
+    if subject.comparison is not None or scores is None:
+        return in_order_of_merit(field)
+    # the scoreboard knows the value of a metric that is made of all queries together
+    value = {mean.run: field.sign * mean.value for mean in scores.board if str(mean.metric) == field.name}
+    return sorted(field.systems, key=lambda s: math.inf if math.isnan(value[s]) else -value[s])
+
+
+def weighed(field: Measured) -> str:
+    """What a picture of single queries does not show of the mean; nothing for a plain one."""
+    aggregate = field.metric.aggregate if field.metric is not None else "mean"
+    if aggregate == "pooled":
+        return f" {field.name} over all is made of the documents of all queries together, and is no mean of these."
+    if aggregate == "geometric":
+        return " The mean is geometric: what is near 0 weighs more in it than is seen here."
+    return " Queries weigh unevenly in the mean, which is not seen here." if field.weights is not None else ""
+
+
+def shown_systems(subject: Subject, most: int) -> list[str]:
+    """As many systems as can be told apart in a chart, in order of merit: the baseline of a comparison, and the best others."""
+    order = merit(subject)
+    if len(order) <= most:
+        return order
+    found = subject.comparison
+    held = [] if found is None or each_pair(found) else [found.baseline]
+    kept = {*held, *[name for name in order if name not in held][: most - len(held)]}
+    return [name for name in order if name in kept]
+
+
+def some(names: Sequence[str], most: int = 6) -> str:
+    """A list of names, no longer than can be read."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def short(name: str, most: int = 40) -> str:
+    """A name within a sentence: cut where it is very long."""
+    return name if len(name) <= most else name[: most - 1] + "…"
+
+
+def query_ids(field: Measured, inside: Any) -> list[str]:
+    """The ids of the queries that are inside, in their order."""
+    return [query for query, kept in zip(field.query_ids, inside.tolist(), strict=True) if kept]
+
+
+def apart(header: str, *others: str) -> str:
+    """A header of a chart that is none of the others, as columns are found by their headers."""
+    return f"{header} (value)" if header in others else header

@@ -1,0 +1,336 @@
+"""The page in a real browser: it opens alone and in silence, and all that it offers works."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import pytest
+from tests.browser import pages
+
+from rankscope.blocks import Chart, Column, Ranged, Section
+from rankscope.blocks import Page as PageOf
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Download, Locator, Page
+    from tests.browser.conftest import Opened
+
+
+@pytest.fixture(scope="module")
+def made(request: pytest.FixtureRequest) -> Callable[[str], str]:
+    """Pages by name, rendered once."""
+    need = request.getfixturevalue("need")
+    for name in ("altair", "jinja2", "vl_convert"):
+        need(name)
+    from rankscope.show.html.page import render
+
+    kinds: dict[str, Callable[[], Any]] = {
+        "whole": pages.page,
+        "plain": lambda: pages.page(drawn=False, explored=False),
+        "odd": pages.odd_page,
+    }
+    kept: dict[str, str] = {}
+
+    def make(name: str) -> str:
+        if name not in kept:
+            kept[name] = render(kinds[name]())
+        return kept[name]
+
+    return make
+
+
+def scrolled(page: Page) -> None:
+    """Goes through the whole page, so that every chart comes near."""
+    for plot in page.locator(".plot").all():
+        plot.scroll_into_view_if_needed()
+        plot.locator("svg, canvas").first.wait_for()
+
+
+def saved(page: Page, button: Locator) -> tuple[str, bytes]:
+    """The file that a button saves."""
+    with page.expect_download() as waiting:
+        button.click()
+    download: Download = waiting.value
+    return download.suggested_filename, Path(download.path()).read_bytes()
+
+
+def test_it_opens_in_silence_with_its_verdict_and_its_charts(
+    made: Callable[[str], str], opened: Opened
+) -> None:
+    page = opened(made("whole"))
+    assert page.locator("h1").inner_text() == "hybrid and dense against bm25"
+    first = page.locator(".verdicts .verdict").first
+    assert "hybrid beats bm25 on nDCG@10 by 0.0213" in first.inner_text()
+    assert "Better" in first.inner_text()
+    scrolled(page)
+    assert page.locator(".plot svg").count() == len(pages.charts())
+    assert page.locator(".failed").count() == 0
+
+
+def test_what_decides_a_verdict_is_one_click_away(made: Callable[[str], str], opened: Opened) -> None:
+    page = opened(made("whole"))
+    page.locator(".deciding a", has_text="q7").click()
+    assert page.evaluate("location.hash") == "#q=q7"
+
+
+def test_without_scripts_verdict_and_numbers_are_there(made: Callable[[str], str], opened: Opened) -> None:
+    page = opened(made("whole"), java_script=False)
+    assert page.locator(".verdict").first.is_visible()
+    assert page.locator("#queries tbody tr").last.is_visible()  # no row waits for a button
+    assert page.locator("[data-export]").first.is_hidden()
+    assert page.locator(".themes").is_hidden()
+    assert page.locator("noscript p").first.is_visible()
+    numbers = page.locator("#chart-forest .numbers")
+    numbers.locator("> summary").click()
+    assert numbers.locator("tbody tr").count() == 3
+    assert numbers.locator("tbody tr").first.is_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_themes(made: Callable[[str], str], opened: Opened, scheme: Literal["light", "dark"]) -> None:
+    page = opened(made("whole"), scheme=scheme)
+
+    def paper() -> str:
+        return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+
+    light, dark = "rgb(255, 255, 255)", "rgb(20, 22, 26)"
+    assert paper() == {"light": light, "dark": dark}[scheme]
+    page.locator("#chart-cutoffs .plot").scroll_into_view_if_needed()
+    page.locator("#chart-cutoffs svg").wait_for()
+    before = page.locator("#chart-cutoffs .plot").inner_html()
+    other = {"light": "Dark", "dark": "Light"}[scheme]
+    button = page.get_by_role("button", name=other, exact=True)
+    button.click()
+    assert paper() == {"Dark": dark, "Light": light}[other]
+    assert button.get_attribute("aria-pressed") == "true"
+    page.locator("#chart-cutoffs .plot").scroll_into_view_if_needed()  # the button stands far above
+    page.wait_for_function(
+        "before => { const plot = document.querySelector('#chart-cutoffs .plot');"
+        " return plot.querySelector('svg') && plot.innerHTML !== before; }",
+        arg=before,
+    )  # charts take the colours too
+    page.reload()
+    assert paper() == {"Dark": dark, "Light": light}[other]  # it is remembered
+    page.get_by_role("button", name="System", exact=True).click()
+    assert paper() == {"light": light, "dark": dark}[scheme]
+
+
+def test_a_header_sorts_by_pointer_and_by_keys(made: Callable[[str], str], opened: Opened) -> None:
+    page = opened(made("plain"))
+    head = page.locator("#table-scoreboard thead th").nth(4)
+    wins = page.locator("#table-scoreboard tbody tr > :nth-child(5)")
+    assert wins.all_inner_texts() == ["-", "1,204", "2,101"]
+    head.get_by_role("button").click()
+    assert wins.all_inner_texts() == ["2,101", "1,204", "-"]
+    assert head.get_attribute("aria-sort") == "descending"
+    page.keyboard.press("Enter")
+    assert wins.all_inner_texts() == ["1,204", "2,101", "-"]  # what has no value comes last either way
+    assert head.get_attribute("aria-sort") == "ascending"
+    page.keyboard.press("Enter")
+    assert wins.all_inner_texts() == ["-", "1,204", "2,101"]
+    assert head.get_attribute("aria-sort") is None
+    names = page.locator("#table-per-query tbody tr > :first-child")
+    page.locator("#table-per-query thead button").first.click()
+    assert names.all_text_contents()[:12] == [f"q{i}" for i in range(12)]  # 10 after 9
+
+
+def test_definitions_are_shown_on_hover_and_on_focus(made: Callable[[str], str], opened: Opened) -> None:
+    page = opened(made("plain"), viewport=(360, 740))
+    button = page.locator("#table-scoreboard thead button").nth(1)
+    button.focus()
+    bubble = page.locator(".bubble")
+    assert "each discounted by its rank" in bubble.inner_text()
+    box = bubble.bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 360
+    page.keyboard.press("Escape")
+    assert bubble.is_hidden()
+    button.hover()
+    assert bubble.is_visible()
+    page.locator(".glossary summary").first.click()
+    assert page.locator(".glossary dd").first.is_visible()
+
+
+def test_long_tables_unfold(made: Callable[[str], str], opened: Opened) -> None:
+    page = opened(made("plain"))
+    rows = page.locator("#table-per-query tbody tr:visible")
+    assert rows.count() == 20
+    page.get_by_role("button", name="Show all 45").click()
+    assert rows.count() == 45
+    page.get_by_role("button", name="Show fewer").click()
+    assert rows.count() == 20
+
+
+def test_tables_are_saved_in_full(made: Callable[[str], str], opened: Opened) -> None:
+    page = opened(made("plain"))
+    name, content = saved(page, page.locator("#table-scoreboard [data-export=csv]"))
+    assert name == "scoreboard.csv"
+    rows = list(csv.reader(content.decode().splitlines()))
+    assert rows[0] == [
+        "run",
+        "nDCG@10",
+        "nDCG@10 lower",
+        "nDCG@10 upper",
+        "AP",
+        "AP lower",
+        "AP upper",
+        "R@100",
+        "wins",
+    ]
+    assert rows[1] == [
+        "bm25",
+        "0.51234567890123",
+        "0.4513",
+        "0.5733",
+        "0.3312",
+        "0.2904",
+        "0.372",
+        "0.7011",
+        "",
+    ]
+    assert float(rows[3][1]) == 0.1 + 0.2
+    name, content = saved(page, page.locator("#table-scoreboard [data-export=json]"))
+    assert name == "scoreboard.json"
+    records = json.loads(content)
+    assert records[0]["nDCG@10"] == 0.51234567890123
+    assert records[0]["wins"] is None
+    assert records[2]["nDCG@10"] == 0.1 + 0.2
+    assert records[1]["wins"] == 1204
+    _, content = saved(page, page.locator("#table-per-query [data-export=csv]"))
+    rows = list(csv.reader(content.decode().splitlines()))
+    assert len(rows) == 46  # folded rows too
+    assert [float(row[2]) for row in rows[1:]] == [pages.values(0, i) for i in range(45)]
+
+
+def test_what_is_saved_is_what_rankscope_writes(made: Callable[[str], str], opened: Opened) -> None:
+    from rankscope.show.export import records_of
+    from rankscope.show.text import as_csv
+
+    page = opened(made("plain"))
+    board = pages.board()
+    _, content = saved(page, page.locator("#table-scoreboard [data-export=csv]"))
+    header, records = records_of(board.columns, board.rows)
+    assert content.decode() == "".join(as_csv(header, records))
+    _, content = saved(page, page.locator("#table-scoreboard [data-export=json]"))
+    assert json.loads(content) == records
+
+
+def test_charts_are_saved_as_pictures_and_as_numbers(made: Callable[[str], str], opened: Opened) -> None:
+    page = opened(made("whole"), scheme="dark")
+    tools = page.locator("#chart-forest > .tools")
+    name, content = saved(page, tools.locator("[data-export=svg]"))
+    assert name == "forest.svg"
+    assert content.startswith(b"<svg")
+    assert b"hybrid" in content
+    name, content = saved(page, tools.locator("[data-export=png]"))
+    assert name == "forest.png"
+    assert content.startswith(b"\x89PNG\r\n\x1a\n")
+    assert int.from_bytes(content[16:20], "big") > 1000  # sharp enough to print
+    name, content = saved(page, tools.locator("[data-export=csv]"))
+    assert name == "forest.csv"
+    rows = list(csv.reader(content.decode().splitlines()))
+    assert rows[0] == ["run", "difference", "difference lower", "difference upper", "metric"]
+    assert [float(field) for field in rows[2][1:4]] == [0.02, 0.0, 0.05]
+    name, content = saved(page, tools.locator("[data-export=json]"))
+    assert name == "forest.json"
+    assert json.loads(content)[0] == {
+        "run": "bm25", "difference": 0.01, "difference lower": 0.01 - 0.02, "difference upper": 0.01 + 0.03, "metric": "nDCG@10",
+    }  # fmt: skip
+
+
+def test_a_mark_opens_its_query(made: Callable[[str], str], opened: Opened) -> None:
+    page = opened(made("whole"))
+    plot = page.locator("#chart-waterfall .plot")
+    plot.scroll_into_view_if_needed()
+    plot.locator("svg .mark-rect path").nth(1).click()
+    page.wait_for_function("() => location.hash.startsWith('#q=q')")
+
+
+def test_small_charts_stand_side_by_side_where_there_is_room(
+    made: Callable[[str], str], opened: Opened
+) -> None:
+    made("plain")  # where the packages are missing, it is skipped here
+    from rankscope.show.html.page import render
+
+    columns = (Column("run"), Column("difference", "value"), Column("metric"))
+    rows = tuple(
+        (run, Ranged(0.1, 0.0, 0.2), metric) for metric in ("AP", "RR", "P@10") for run in pages.RUNS
+    )
+    chart = Chart("three", "Three", "intervals", columns, rows, x="difference", y="run", panel="metric")
+    page = opened(render(PageOf("t", "", (), (Section("s", "S", (chart,)),))))
+    page.locator(".plot svg").wait_for()
+    wide = page.locator(".plot svg").bounding_box()
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.wait_for_function("() => document.querySelector('.plot svg')?.getBoundingClientRect().width < 350")
+    narrow = page.locator(".plot svg").bounding_box()
+    assert wide is not None
+    assert narrow is not None
+    assert wide["width"] > 2 * wide["height"]
+    assert narrow["height"] > narrow["width"] > 200
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_a_chart_that_fails_says_so_and_the_others_stand(made: Callable[[str], str], opened: Opened) -> None:
+    broken = made("whole").replace('"fields":{', '"fields":{"bad":{"of":0,"at":0},', 1)
+    page = opened(broken)
+    page.locator("#chart-forest").scroll_into_view_if_needed()
+    page.locator("#chart-forest .failed").wait_for()
+    assert "could not be drawn" in page.locator("#chart-forest .failed").inner_text()
+    page.locator("#chart-waterfall").scroll_into_view_if_needed()
+    page.locator("#chart-waterfall svg").wait_for()
+
+
+def test_it_prints_with_its_charts_and_its_folded_parts(made: Callable[[str], str], opened: Opened) -> None:
+    page = opened(made("whole"), scheme="dark")
+    pdf = page.pdf()
+    assert pdf.startswith(b"%PDF")
+    assert pdf.count(b"/Type /Page\n") >= 2
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator(".folded").get_attribute("open") is not None
+    assert page.locator(".plot svg").count() == len(pages.charts())  # no waiting: paper does not wait either
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.locator(".tools").first.is_hidden()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator(".folded").get_attribute("open") is None
+
+
+def test_code_is_copied(made: Callable[[str], str], opened: Opened) -> None:
+    page = opened(made("plain"), fragment="reproduce", permissions=["clipboard-read", "clipboard-write"])
+    page.locator(".copy").click()  # the address has opened the folded part
+    page.get_by_text("Copied", exact=True).first.wait_for()
+    said = page.evaluate("navigator.clipboard.readText()")
+    assert said == "pip install rankscope\nrankscope report qrels.txt bm25.run hybrid.run -o report.html\n"
+
+
+@pytest.mark.parametrize("name", ["whole", "odd"])
+def test_nothing_runs_and_nothing_sticks_out(made: Callable[[str], str], opened: Opened, name: str) -> None:
+    page = opened(made(name), viewport=(360, 740))
+    alerts: list[str] = []
+    page.on("dialog", lambda dialog: alerts.append(dialog.message))
+    page.evaluate("document.querySelectorAll('details').forEach((details) => (details.open = true))")
+    scrolled(page)
+    for width in (360, 768, 1280):
+        page.set_viewport_size({"width": width, "height": 740})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert not alerts
+    assert page.locator("body img").count() == 0
+    if name == "odd":
+        assert page.locator("h1").inner_text() == pages.EVIL
+        assert pages.EVIL in page.locator(".verdict .said").first.inner_text()
+        assert pages.EVIL in page.locator(".chart h3").first.inner_text()
+        assert page.title() == pages.EVIL
+
+
+def test_marks_say_markup_as_text(made: Callable[[str], str], opened: Opened) -> None:
+    page = opened(made("odd"))
+    plot = page.locator("#charts .plot").nth(1)
+    plot.scroll_into_view_if_needed()
+    plot.locator("svg .mark-rect path").first.hover()
+    page.locator(".tip").wait_for()
+    assert pages.EVIL in page.locator(".tip").inner_text()
+    assert page.locator(".tip img").count() == 0

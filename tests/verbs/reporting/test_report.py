@@ -1,0 +1,196 @@
+"""The report as a whole: what it is made of, what it refuses, the same bytes for the same input."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rankscope as rs
+from rankscope.blocks import Chart, Explorer, Table
+
+QRELS = {f"q{i:02}": {"a": 2, "b": 1, "c": 0} for i in range(12)}
+OLD = {query: {"x": 3.0, "a": 2.0, "b": 1.0} for query in QRELS}
+NEW = {query: {"a": 3.0, "b": 2.0, "x": 1.0 if i % 3 else 4.0} for i, query in enumerate(QRELS)}
+RUNS = {"old": OLD, "new": NEW}
+
+
+@pytest.fixture(scope="module")
+def made() -> rs.Report:
+    return rs.report(QRELS, RUNS, ["nDCG@3", "RR"])
+
+
+def names(report: rs.Report) -> list[str]:
+    return [section.name for section in report.page.sections]
+
+
+def test_it_starts_with_the_verdict_of_compare(made: rs.Report) -> None:
+    said = str(rs.compare(QRELS, RUNS, ["nDCG@3", "RR"]))
+    first = made.page.verdicts[0]
+    assert " ".join([first.text, *first.more]) == said
+    assert first.tone == "better"
+    assert str(made).splitlines()[0] == first.text
+
+
+def test_the_sections_stand_in_their_order(made: rs.Report) -> None:
+    found = names(made)
+    assert len(set(found)) == len(found)
+    assert found[-1] == "reproduce"
+    assert found.index("queries") < found.index("reproduce")
+
+
+def test_every_anchor_and_file_name_is_there_once(made: rs.Report) -> None:
+    charts = [b.name for s in made.page.sections for b in s.blocks if isinstance(b, Chart)]
+    assert len(set(charts)) == len(charts)
+
+
+def test_the_page_is_one_document_with_the_verdict_and_every_query(made: rs.Report) -> None:
+    assert made.html.startswith("<!doctype html>")
+    assert "new beats old on nDCG@3" in made.html
+    for query in QRELS:
+        assert query in made.html
+
+
+def test_the_same_input_gives_the_same_bytes(made: rs.Report) -> None:
+    assert rs.report(QRELS, RUNS, ["nDCG@3", "RR"]).html == made.html
+
+
+def test_a_comparison_makes_its_own_report(made: rs.Report) -> None:
+    found = rs.compare(QRELS, RUNS, ["nDCG@3", "RR"])
+    assert found.report().html == made.html
+    assert found.report(title="Which?").page.title == "Which?"
+
+
+def test_scores_make_their_own_report_too() -> None:
+    alone = rs.report(QRELS, {"old": OLD}, ["nDCG@3", "RR"])
+    assert rs.evaluate(QRELS, {"old": OLD}, ["nDCG@3", "RR"]).report().html == alone.html
+
+
+def test_one_run_makes_a_page() -> None:
+    report = rs.report(QRELS, OLD, "nDCG@3")
+    assert "queries" in names(report)
+    assert "differences" not in names(report)
+    assert report.page.verdicts
+
+
+def test_scores_alone_make_a_page_without_rankings() -> None:
+    table = {
+        "old": {q: 0.1 * i for i, q in enumerate(QRELS)},
+        "new": {q: 0.12 * i for i, q in enumerate(QRELS)},
+    }
+    report = rs.report(table, None, "mine")
+    assert report.page.explorer is None
+    assert "differences" in names(report)
+    assert "mine" in report.html
+
+
+@pytest.mark.parametrize("count", [3, 40])
+def test_many_runs(count: int) -> None:
+    runs = {f"run-{i}": {q: {"a": float(i % 3), "b": 1.0, "x": 1.5} for q in QRELS} for i in range(count)}
+    report = rs.report(QRELS, runs, "nDCG@3")
+    explorer = report.page.explorer
+    assert explorer is not None
+    assert set(explorer.runs) == set(runs)
+    assert len(report.html) < 3_000_000
+
+
+def test_texts_are_shown(tmp_path: Path) -> None:
+    path = tmp_path / "docs.jsonl"
+    path.write_text("".join(json.dumps({"_id": d, "text": f"the text of {d}"}) + "\n" for d in "abcx"))
+    report = rs.report(
+        QRELS, RUNS, "nDCG@3", queries_text={q: f"words of {q}" for q in QRELS}, docs_text=str(path)
+    )
+    explorer = report.page.explorer
+    assert explorer is not None
+    assert {query.text for query in explorer.queries} == {f"words of {q}" for q in QRELS}
+    assert {doc.text for query in explorer.queries for doc in query.documents} == {
+        f"the text of {d}" for d in "abx"
+    }
+    assert any("docs.jsonl" in note for note in report.notes)
+
+
+def test_values_on_the_page_are_those_of_evaluate(made: rs.Report) -> None:
+    scores = rs.evaluate(QRELS, RUNS, ["nDCG@3", "RR"])
+    explorer = made.page.explorer
+    assert isinstance(explorer, Explorer)
+    for row, run in enumerate(explorer.runs):
+        scored = next(one for one in scores.runs if one.name == run)
+        for query in explorer.queries:
+            at = list(scored.query_ids).index(query.query_id)
+            expected = [float(values[at]) for values in scored.values.values()]
+            assert list(query.values[row]) == expected
+
+
+def test_export_writes_numbers_in_full_and_figures(made: rs.Report, tmp_path: Path) -> None:
+    files = {path.name: path for path in made.export(tmp_path / "out")}
+    tables = [b for s in made.page.sections for b in s.blocks if isinstance(b, Table) and b.rows]
+    charts = [b for s in made.page.sections for b in s.blocks if isinstance(b, Chart) and b.rows]
+    assert len(files) == 2 * len(tables) + 4 * len(charts)
+    for chart in charts:
+        assert files[f"{chart.name}.svg"].read_text().startswith("<svg")
+        assert files[f"{chart.name}.png"].read_bytes().startswith(b"\x89PNG")
+        rows = list(csv.reader(io.StringIO(files[f"{chart.name}.csv"].read_text())))
+        assert len(rows) == len(chart.rows) + 1
+        assert len(json.loads(files[f"{chart.name}.json"].read_text())) == len(chart.rows)
+
+
+def test_a_file_that_changed_since_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "old.run"
+    path.write_text("".join(f"{q} Q0 {d} 1 {s} old\n" for q, docs in OLD.items() for d, s in docs.items()))
+    scores = rs.evaluate(QRELS, str(path), "RR")
+    assert scores.report().page.explorer is not None
+    path.write_text(path.read_text() + "q00 Q0 z 9 0.1 old\n")
+    with pytest.raises(rs.DataError, match="the file has changed since"):
+        scores.report()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"shown": 0}, "shown=0"),
+        ({"colour": "red"}, "report has no option 'colour'"),
+        ({"queries_text": {"other": "words"}}, "other"),
+    ],
+)
+def test_what_it_refuses(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(rs.InputError, match=said):
+        rs.report(QRELS, RUNS, "nDCG@3", **options)
+
+
+def test_options_of_a_comparison_are_refused_for_one_run() -> None:
+    with pytest.raises(rs.InputError, match="margin is for a comparison, and there is one run"):
+        rs.report(QRELS, OLD, "nDCG@3", margin=0.1)
+
+
+def test_runs_with_nothing_in_common_have_no_report() -> None:
+    with pytest.raises(rs.DataError, match="no query of"):
+        rs.report(QRELS, {"old": OLD, "other": {"z9": {"a": 1.0}}}, "nDCG@3")
+
+
+def test_no_relevant_documents_make_a_page() -> None:
+    none = {query: {"c": 0} for query in QRELS}
+    report = rs.report(none, RUNS, "nDCG@3")
+    assert report.page.verdicts[0].tone == "same"
+    assert report.html
+
+
+def test_real_runs(shared_data: Callable[[str], Path]) -> None:
+    folder = shared_data("trec_covid/round1/runs")
+    runs = sorted(folder.iterdir())[:5]
+    report = rs.report(
+        str(shared_data("trec_covid/qrels.txt")),
+        [str(run) for run in runs],
+        queries_text=str(shared_data("trec_covid/topics.xml")),
+    )
+    explorer = report.page.explorer
+    assert explorer is not None
+    assert len(explorer.queries) == 30
+    assert any("coronavirus" in query.text for query in explorer.queries)
+    deciding = report.page.verdicts[0].queries
+    assert deciding
+    assert {query for query, _ in deciding} <= {query.query_id for query in explorer.queries}

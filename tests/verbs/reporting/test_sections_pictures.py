@@ -1,0 +1,150 @@
+"""Distributions, heatmaps, pairs, slices and costs in a report."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.verbs.made_scores import drawn
+from tests.verbs.reporting.made_sections import (
+    QRELS,
+    SUBJECTS,
+    all_sections,
+    charts,
+    column,
+    compared,
+    first,
+    tables,
+)
+
+from rankscope.blocks import Notes, Paragraph, Ranged
+from rankscope.verbs.reporting import heat, pairs, slices, spread
+from rankscope.verbs.reporting.spread import cumulative
+from rankscope.verbs.reporting.subject import Subject
+
+# --- spread, pictures ----------------------------------------------------------------------------
+
+
+@given(st.lists(st.integers(0, 20), min_size=1, max_size=400), st.integers(2, 50))
+def test_the_steps_are_the_empirical_distribution(values: list[int], most: int) -> None:
+    known = np.array(values) / 20
+    points = cumulative(known, (0.0, 1.0), most)
+    assert points[-1] == (1.0, 1.0)
+    assert [x for x, _ in points] == sorted({x for x, _ in points})
+    for x, share in points:
+        assert share == np.count_nonzero(known <= x) / len(known)
+    assert len(points) <= most + 2
+    if len(set(values)) <= most:
+        assert set(known.tolist()) <= {x for x, _ in points}
+
+
+@pytest.mark.parametrize("name", ["two", "gaps", "forty", "one run"])
+def test_each_line_ends_at_one(name: str) -> None:
+    subject = SUBJECTS[name]()
+    chart = charts(spread.section(subject))["distribution"]
+    last = {run: share for _, share, run in chart.rows}
+    assert set(last.values()) == {1.0}
+    assert len(last) == min(8, len(subject.systems))
+    assert subject.systems[0] in last, "the baseline is always there"
+
+
+def test_quantiles_and_first_ranks_are_those_of_evaluate() -> None:
+    subject = SUBJECTS["one run"]()
+    assert subject.scores is not None
+    found = tables(spread.section(subject))["quantiles"]
+    for row, record in zip(found.rows, subject.scores.distribution.to_dicts(), strict=True):
+        shown = dict(zip((c.header for c in found.columns), row, strict=True))
+        assert {
+            k: shown[k] for k in ("metric", "min", "q25", "median", "q95", "max", "zeros", "queries")
+        } == {
+            k: v
+            for k, v in record.items()
+            if k in {"metric", "min", "q25", "median", "q95", "max", "zeros", "queries"}
+        }
+    bars = charts(spread.section(subject))["first-relevant"]
+    assert sum(column(bars, "queries")) == len(QRELS)
+    assert column(bars, "rank") == [*map(str, range(1, 11)), "11-100", "101+", "none"]
+    both = charts(spread.section(SUBJECTS["runs"]()))["first-relevant"]
+    assert sum(column(both, "queries")) == 2 * len(QRELS)
+
+
+def test_the_heatmap_shows_where_runs_part() -> None:
+    subject = SUBJECTS["forty"]()
+    field = subject.lead
+    chart = charts(heat.section(subject))["heatmap"]
+    assert len({row[0] for row in chart.rows}) == 40
+    for query, run, value in chart.rows:
+        assert value == field.values[field.row(str(run)), field.query_ids.index(str(query))]
+    assert next(iter(dict.fromkeys(column(chart, "run")))) == max(field.systems, key=field.mean)
+    many = drawn(3, systems=3, queries=90)
+    wide = compared(many, metrics="AP")
+    shown = {str(row[0]) for row in charts(heat.section(wide))["heatmap"].rows}
+    gap = np.ptp(wide.lead.values, axis=0)
+    assert min(g for q, g in zip(wide.lead.query_ids, gap, strict=True) if q in shown) >= max(
+        g for q, g in zip(wide.lead.query_ids, gap, strict=True) if q not in shown
+    )
+
+
+def test_pairs_mirror_and_hold_what_the_comparison_holds() -> None:
+    subject = SUBJECTS["all pairs"]()
+    assert pairs.section(SUBJECTS["forty"]()) is None
+    chart = charts(pairs.section(subject))["pairs-differences"]
+    found = {(str(a), str(b)): (d, p) for a, b, d, p, _ in chart.rows}
+    assert subject.comparison is not None
+    for c in subject.comparison.contrasts:
+        assert found[c.run, c.baseline] == (c.difference, c.p_value_adjusted)
+        assert found[c.baseline, c.run] == (-c.difference, c.p_value_adjusted)
+    assert all(found[run, run] == (0.0, None) for run in subject.systems)
+    assert len(found) == 5 * 5
+    matrix = tables(pairs.section(subject))["pairs-p"]
+    assert [c.header for c in matrix.columns[1:]] == [str(row[0]) for row in matrix.rows]
+    clear = sum(c.verdict in {"better", "worse"} for c in subject.comparison.contrasts)
+    assert len(matrix.best) == 2 * clear
+
+
+# --- slices and costs ----------------------------------------------------------------------------
+
+
+def reversing() -> Subject:
+    ids = [f"q{i:02}" for i in range(60)]
+    draws = np.random.default_rng(0).normal(0, 0.02, 60)
+    step = [-0.1 if i % 3 == 0 else 0.2 for i in range(60)]
+    base = dict.fromkeys(ids, 0.4)
+    other = {q: 0.4 + step[i] + float(draws[i]) for i, q in enumerate(ids)}
+    lang = {q: {"lang": ("en", "de", "fr")[i % 3]} for i, q in enumerate(ids)}
+    costs = {"a": {"latency_ms": 10, "price": 2}, "b": {"latency_ms": 1000, "price": 1}}
+    return compared({"a": base, "b": other}, metrics="AP", slices=lang, costs=costs)
+
+
+def test_slices_are_their_contrasts_and_the_reversal_is_told() -> None:
+    subject = reversing()
+    section = slices.section(subject)
+    chart = charts(section)["slices"]
+    assert subject.comparison is not None
+    assert subject.comparison.slices is not None
+    whole, *parts = chart.rows
+    c = first(subject)
+    assert whole[:2] == ("all queries", Ranged(c.difference, c.adjusted.lower, c.adjusted.upper))
+    for row, part in zip(parts, subject.comparison.slices.contrasts, strict=True):
+        bounds = part.contrast.adjusted
+        assert row[:3] == (part.label, Ranged(part.contrast.difference, bounds.lower, bounds.upper), 20)
+    assert section is not None
+    assert "of 3 slices 2 better, 1 worse. The mean is better over all and worse in lang en" in section.lead
+    assert [n.code for b in section.blocks if isinstance(b, Notes) for n in b.items] == ["RS404"]
+    assert any("over 3 comparisons" in b.text for b in section.blocks if isinstance(b, Paragraph))
+    assert slices.section(SUBJECTS["two"]()) is None
+
+
+def test_costs_draw_the_front() -> None:
+    subject = reversing()
+    (section,) = (s for s in all_sections(subject) if s.name == "costs")
+    time, price = (charts(section)[name] for name in ("costs-1", "costs-2"))
+    assert [(r[0], r[3]) for r in time.rows] == [("a", 1), ("b", 1)]
+    assert [(r[0], r[3]) for r in price.rows] == [("b", 1), ("a", 0)]
+    assert time.logs == {"x"}
+    assert not price.logs
+    assert [(r[1], r[2]) for r in time.rows] == [
+        (10.0, subject.lead.mean("a")),
+        (1000.0, subject.lead.mean("b")),
+    ]
