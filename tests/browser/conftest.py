@@ -126,3 +126,28 @@ def opened(chromium: Browser, tmp_path: Path) -> Iterator[Opened]:
     for context in contexts:
         context.close()
     assert not troubles, "\n".join(troubles)
+
+
+@pytest.fixture(scope="session")
+def made(request: pytest.FixtureRequest) -> Callable[[str], str]:
+    """Pages by name, rendered once."""
+    need = request.getfixturevalue("need")
+    for name in ("altair", "jinja2", "vl_convert"):
+        need(name)
+    from tests.browser import pages
+
+    from rankscope.show.html.page import render
+
+    kinds: dict[str, Callable[[], Any]] = {
+        "whole": pages.page,
+        "plain": lambda: pages.page(drawn=False, explored=False),
+        "odd": pages.odd_page,
+    }
+    kept: dict[str, str] = {}
+
+    def make(name: str) -> str:
+        if name not in kept:
+            kept[name] = render(kinds[name]())
+        return kept[name]
+
+    return make

@@ -22,7 +22,7 @@ def test_a_plot_in_the_terminal(run: Any) -> None:
     said = run("metrics", "RR", "--plot")
     assert said.code == 0
     assert said.err == ""
-    assert "what each rank is worth to RR" in said.out
+    assert "What each rank is worth to RR" in said.out
     assert told(said.out) == [round(1 / r, 4) for r in (1, 2, 3, 5, 10, 20, 50, 100)]
     assert max(map(len, said.out.splitlines())) <= 80
 

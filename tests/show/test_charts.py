@@ -1,124 +1,32 @@
-"""Charts: specifications that Vega-Lite takes, data that any JSON reader takes, pictures that show what they should."""
+"""Charts as specifications: ones that Vega-Lite takes, with data that any JSON reader takes."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from types import ModuleType
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.show.made_charts import COLUMNS, FORMS, NASTY, chart, letters, made, rows_of_anything, valid
 
-from rankscope.blocks import Chart, Column, Form, Ranged, Value
-from rankscope.errors import MissingExtraError
-from rankscope.show.charts import config_of, data_of, png_of, runtime, spec_of, svg_of, themes
+from rankscope.blocks import Chart, Column, Form, Ranged
+from rankscope.show.charts import config_of, data_of, spec_of, svg_of, themes
 from rankscope.show.charts.data import names_of, query_field
 from rankscope.show.charts.looks import series_of
 from rankscope.show.charts.theme import GREY, PALETTE, PAPER
-from rankscope.show.extra import needed
 
 Need = Callable[[str], ModuleType]
-COLUMNS = (
-    Column("name"),
-    Column("other"),
-    Column("value", "value"),
-    Column("count", "count"),
-    Column("panel"),
-    Column("marked", "count"),
-    Column("query", queries=True),
-)
-AXES: dict[Form, tuple[str, str]] = {
-    "intervals": ("value", "name"),
-    "bars": ("name", "value"),
-    "ordered": ("count", "value"),
-    "stacked": ("count", "name"),
-    "points": ("count", "value"),
-    "lines": ("count", "value"),
-    "steps": ("count", "value"),
-    "heat": ("name", "other"),
-}
-FORMS = list(AXES)
-NASTY = (
-    "a.b[0]",
-    'it\'s "quoted" \\',
-    "</script><script>alert(1)</script>",
-    "a\nb\x00\x1b",
-    "x" * 500,
-    "\u2028 é 名",
-    "\ud800",
-)
-
-
-def chart(form: Form, rows: tuple[tuple[Value, ...], ...] | None = None, **more: Any) -> Chart:
-    x, y = AXES[form]
-    more = {"series": "other", "colour": "value" if form == "heat" else "", "query": "query"} | more
-    if form == "heat":
-        more["series"] = ""
-    return Chart("made", f"All of {form}", form, COLUMNS, made() if rows is None else rows, x=x, y=y, **more)
-
-
-def made(names: int = 3, others: int = 2, panels: int = 1) -> tuple[tuple[Value, ...], ...]:
-    places = [(i, j, p) for p in range(panels) for i in range(names) for j in range(others)]
-    return tuple(
-        (
-            f"name {i}",
-            f"other {j}",
-            Ranged(v := (i + j) / 10, v - 0.05, v + 0.1),
-            i * others + j + 1,
-            f"panel {p}",
-            j % 2,
-            f"q{i}",
-        )
-        for i, j, p in places
-    )
-
-
-@cache
-def schema() -> Any:
-    """What Altair says that Vega-Lite takes."""
-    return needed("jsonschema").Draft7Validator(needed("altair").load_schema())
-
-
-def valid(given: Chart) -> dict[str, Any]:
-    """The specification of a chart, held against the schema of Vega-Lite."""
-    spec = spec_of(given)
-    schema().validate({**spec, "config": config_of()})
-    json.dumps([spec, data_of(given)], allow_nan=False)
-    return spec
 
 
 @pytest.fixture(autouse=True)
 def _extra(need: Need) -> None:
     need("altair")
     need("vl_convert")
-
-
-def letters(svg: str) -> str:
-    """All the text of a picture, which is read as XML."""
-    return " ".join(node.text or "" for node in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text"))
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_every_form_is_valid_and_drawn_with_its_titles(form: Form) -> None:
-    given = chart(form, marked="marked", caption="How to read it")
-    spec = valid(given)
-    assert spec["data"] == {"name": "rows"}
-    assert spec["usermeta"] == {"name": "made", "query": "c6", "panels": 1}
-    assert spec["width"] == "container"
-    assert not {"config", "datasets", "title"} & set(spec)
-    said = letters(svg_of(given))
-    assert f"All of {form}" in said
-    assert "How to read it" in said
-    assert given.x in said.split() or given.x == "name"
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -138,14 +46,6 @@ def test_every_option_is_valid(form: Form, more: dict[str, Any]) -> None:
         assert spec["usermeta"]["panels"] == 3
         assert spec["facet"]["sort"] == ["panel 0", "panel 1", "panel 2"]
         assert spec["spec"]["width"] <= 240
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_without_rows_there_is_a_picture_that_says_so(form: Form) -> None:
-    for panel in ("", "panel"):
-        given = chart(form, (), panel=panel)
-        valid(given)
-        assert "nothing to show" in letters(svg_of(given))
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -181,20 +81,6 @@ def test_no_name_breaks_a_chart(form: Form) -> None:
     assert "<script" not in svg
 
 
-rows_of_anything = st.lists(
-    st.tuples(
-        st.none() | st.text(max_size=12),
-        st.sampled_from(["better", "worse", "same", "é", None]),
-        st.none() | st.floats() | st.builds(Ranged, st.floats(), st.floats(), st.floats()),
-        st.none() | st.integers(-(10**6), 10**6),
-        st.none() | st.text(max_size=3),
-        st.sampled_from([0, 1]),
-        st.none() | st.text(max_size=8),
-    ),
-    max_size=8,
-)
-
-
 @settings(max_examples=40)
 @given(
     form=st.sampled_from(FORMS),
@@ -205,12 +91,6 @@ rows_of_anything = st.lists(
 def test_whatever_the_rows_the_specification_is_valid(form: Form, rows: Any, panel: bool, guide: Any) -> None:
     given = chart(form, tuple(rows), panel="panel" if panel else "", guide=guide)
     valid(given)
-
-
-@settings(max_examples=15)
-@given(form=st.sampled_from(FORMS), rows=rows_of_anything)
-def test_whatever_the_rows_the_picture_is_well_formed(form: Form, rows: Any) -> None:
-    ET.fromstring(svg_of(chart(form, tuple(rows), label="name")))
 
 
 def test_data_hold_every_value() -> None:
@@ -330,60 +210,6 @@ def test_a_hover_tells_every_column() -> None:
     spec = spec_of(chart("points", made(1, 1)))
     told = spec["layer"][-1]["encoding"]["tooltip"]["value"]["expr"]
     assert all(json.dumps(column.header) in told for column in COLUMNS)
-
-
-def test_specifications_are_the_same_each_time() -> None:
-    for form in FORMS:
-        given = chart(form, made(panels=2), panel="panel")
-        assert json.dumps(spec_of(given)) == json.dumps(spec_of(given))
-        assert svg_of(given) == svg_of(given)
-
-
-def test_the_runtime_is_the_same_in_every_process() -> None:
-    code = "import hashlib; from rankscope.show.charts import runtime; print(hashlib.sha256(runtime().encode()).hexdigest())"
-    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    script = runtime()
-    assert other.stdout.strip() == hashlib.sha256(script.encode()).hexdigest()
-    assert "window.vegaEmbed" in script
-    assert "window.vega=" in script.replace(" ", "")
-    assert len(script) < 1_000_000
-    assert "</script" not in script.lower()
-    assert "<!--" not in script
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_png_is_a_picture_on_paper(dark: bool) -> None:
-    picture = png_of(chart("intervals"), dark=dark, width=300, scale=1)
-    assert picture[:8] == b"\x89PNG\r\n\x1a\n"
-    wide, high = (int.from_bytes(picture[at : at + 4], "big") for at in (16, 20))
-    assert wide == pytest.approx(300, abs=30)
-    assert high > 100
-    assert len(picture) > 3000
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_pictures_are_as_wide_as_asked(form: Form) -> None:
-    for panel in ("", "panel"):
-        given = chart(form, made(panels=4), panel=panel)
-        drawn = float(ET.fromstring(svg_of(given, width=640)).attrib["width"])
-        assert 500 <= drawn <= 670, (form, panel)
-
-
-def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "altair", None)
-    monkeypatch.setitem(sys.modules, "vl_convert", None)
-    for make in (lambda: spec_of(chart("bars")), runtime.__wrapped__, lambda: svg_of(chart("bars"))):
-        with pytest.raises(
-            MissingExtraError,
-            match=r"need altair, jinja2 and vl-convert-python: pip install 'rankscope\[report\]'$",
-        ):
-            make()
-
-
-def test_importing_charts_imports_nothing_of_the_extra() -> None:
-    code = "import sys, rankscope.show.charts, rankscope.show.terminal; print({'altair', 'vl_convert', 'jinja2'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"
 
 
 def test_a_series_looks_the_same_in_every_chart_that_names_its_order() -> None:

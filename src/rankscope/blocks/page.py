@@ -18,6 +18,7 @@ class Verdict:
 
     ``about`` is what it is a verdict on, in a few words (``hybrid against bm25``); ``queries`` are the ids of queries that decide it,
     each with what to say of it, to be looked into. ``more`` says less important things, such as what other metrics tell.
+    ``pair`` names the two runs that the queries are to be looked into with, the baseline first; the first two, where it is empty.
     """
 
     text: str
@@ -25,6 +26,7 @@ class Verdict:
     about: str = ""
     queries: tuple[tuple[str, str], ...] = ()
     more: tuple[str, ...] = ()
+    pair: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

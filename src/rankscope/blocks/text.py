@@ -49,7 +49,8 @@ class Table:
     The first ``labels`` columns name a row. ``best`` are the cells (row, column) to stress. A table that
     ``turns`` may be shown with its rows and columns exchanged. A ``note`` says what its marks mean, and stays with it;
     ``unranged`` is said instead of it where there is room for no interval, and beside it where there is room for some only.
-    ``name`` is what the file of an exported table is called; ``title`` stands above it on a page.
+    ``name`` is what the file of an exported table is called; ``title`` stands above it on a page. ``pair`` names the two runs that its
+    queries are to be looked into with, the baseline first.
     """
 
     columns: tuple[Column, ...]
@@ -61,6 +62,7 @@ class Table:
     unranged: str = ""
     name: str = ""
     title: str = ""
+    pair: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -36,10 +36,10 @@ class Canvas:
         told = tellings(self.chart)
         if self.chart.query:
             looks["cursor"] = "pointer"
-        spoken = self.size <= SPOKEN
+        spoken = self.size <= SPOKEN and self.width is not None  # a page says it by a table
         base = getattr(self.alt.Chart(), f"mark_{kind}")(aria=spoken, **looks)
         base = base.encode(tooltip=self.alt.TooltipValue({"expr": hover(told)}))
-        if spoken and self.width is not None:  # a page says it by a table
+        if spoken:
             base = base.encode(description=self.alt.DescriptionValue({"expr": spoken_of(told)}))
         return base
 

@@ -67,8 +67,8 @@ def section(subject: Subject) -> Section | None:
         text = "No two runs rank the same query, so that there is nothing to lay side by side."
         return Section("agreement", "How alike the runs are", (Paragraph(text),))
     blocks: list[Block | Chart] = [
-        _heat("agreement-rbo", f"rank-biased overlap (p={PERSISTENCE:g})", "RBO", names, found, RBO_CAPTION),
-        _heat("agreement-jaccard", f"documents in the first {k} of both, of those in the first {k} of either", f"Jaccard@{k}", names, found,
+        _heat("agreement-rbo", f"Rank-biased overlap (p={PERSISTENCE:g})", "RBO", names, found, RBO_CAPTION),
+        _heat("agreement-jaccard", f"Documents in the first {k} of both, of those in the first {k} of either", f"Jaccard@{k}", names, found,
               f"Jaccard of the first {k} of each pair of runs: 1 where they hold the same documents, in whatever order."),
         _table(names, found, k),
     ]  # fmt: skip
@@ -211,7 +211,7 @@ def _table(names: Sequence[str], found: Sequence[Alike], k: int) -> Table:
             tuple(rows),
             labels=2,
             name="agreement-table",
-            title="pairs of runs, the most alike first",
+            title="Pairs of runs, the most alike first",
         )
     rows = []
     for name in names:
@@ -225,7 +225,7 @@ def _table(names: Sequence[str], found: Sequence[Alike], k: int) -> Table:
         tuple(rows),
         labels=1,
         name="agreement-table",
-        title="the most and the least alike to each run",
+        title="The most and the least alike to each run",
     )
 
 

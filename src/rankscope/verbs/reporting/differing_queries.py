@@ -57,6 +57,7 @@ def waterfall(c: Contrast, number: int) -> Chart:
         series="outcome",
         query="query",
         guide="zero",
+        pair=(c.baseline, c.run),
         caption=f"The difference in {c.metric} on every query, {c.run} minus {c.baseline}, sorted. Two even flanks are noise; "
         f"a few tall bars on one side carry a lead.{more}{weighed(c.measured)}",
     )
@@ -97,6 +98,7 @@ def scatter(c: Contrast, number: int) -> Chart:
         series="outcome",
         query="query",
         guide="equal",
+        pair=(c.baseline, c.run),
         caption=f"A mark is a query: above the line {c.run} is {above} than {c.baseline}, on the line both are equal.{crowd}",
         limits=_ends(c),
     )
@@ -139,7 +141,7 @@ def extreme(c: Contrast, number: int, texts: Mapping[str, str]) -> Table:
     left = len(order) - len(chosen)
     note = f"{left:,} more queries differ ({percent(round(left / c.queries, 3))} of all)" if left else ""
     return Table(
-        columns, tuple(rows), note=note, name=f"differing-queries-{number}",
+        columns, tuple(rows), note=note, name=f"differing-queries-{number}", pair=(c.baseline, c.run),
         title=f"Queries on which {c.run} and {c.baseline} differ most",
     )  # fmt: skip
 

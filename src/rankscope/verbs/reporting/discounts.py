@@ -54,7 +54,7 @@ def section(subject: Subject) -> Section:
         for name, found in [*curves.items(), *reach.items()]
         for rank, value in enumerate(found.tolist(), start=1)
     ]
-    chart = _chart(rows, "discounts", "what each rank is worth", CAPTION)
+    chart = _chart(rows, "discounts", "What each rank is worth", CAPTION)
     said = [Paragraph(REACH.format(_err(subject)), quiet=True)] if reach else []
     return Section(
         "discounts",
@@ -77,7 +77,7 @@ def of_metric(metric: Metric) -> Chart:
     rows: list[tuple[Value, ...]] = [
         (str(metric), rank, value) for rank, value in enumerate(found.tolist(), start=1)
     ]
-    return _chart(rows, f"weights-{type(metric).__name__}", f"what each rank is worth to {metric}", ALONE)
+    return _chart(rows, f"weights-{type(metric).__name__}", f"What each rank is worth to {metric}", ALONE)
 
 
 def table_of(metric: Metric) -> Table:
@@ -205,7 +205,7 @@ def _table(curves: Mapping[str, Array]) -> Table:
         columns,
         tuple(rows),
         name="discounts-table",
-        title="weight by rank",
+        title="Weight by rank",
         note=f"below {TOP}: the share of the weight of ranks 1 to {DEPTH} that lies below rank {TOP}.",
     )
 

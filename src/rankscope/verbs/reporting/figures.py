@@ -45,15 +45,15 @@ def _of_explained(result: Explained) -> list[Chart]:
     if isinstance(found, Difference):
         rows = [(moved.doc_id, moved.adds) for moved in found.carrying]
         rows += [(rest.what, rest.adds) for rest in found.rest if rest.adds]
-        title = f"what each document adds to the difference, query {found.query_id}"
+        title = f"What each document adds to the difference, query {found.query_id}"
     else:
         rows = [(f"{p.rank} {p.doc_id or 'nothing retrieved'}", p.adds) for p in found.positions if p.adds]
-        title = f"what each rank adds to {found.metric}, query {found.query_id}"
+        title = f"What each rank adds to {found.metric}, query {found.query_id}"
     return [_bars("adds", title, "document", rows)] if rows else []
 
 
 def _of_sourced(found: Sourced) -> list[Chart]:
-    title = f"where the difference of {found.metric} comes from"
+    title = f"Where the difference of {found.metric} comes from"
     return [_bars("origin", title, "ranks", [(band.label, band.adds) for band in found.bands])]
 
 
@@ -69,7 +69,7 @@ def _of_diagnosis(found: Diagnosis) -> list[Chart]:
             (run.lost.ordered_badly, "ordered badly"),
         )
     ]
-    title = f"what is lost of {found.metric}, and why"
+    title = f"What is lost of {found.metric}, and why"
     return [Chart("lost", title, "stacked", columns, tuple(rows), x="lost", y="run", series="because")]
 
 
@@ -94,7 +94,7 @@ def _of_plan(found: Plan) -> list[Chart]:
     return [
         Chart(
             "power",
-            f"what so many queries could show of {found.reaches[0].metric}",
+            f"What so many queries could show of {found.reaches[0].metric}",
             "lines",
             columns,
             tuple(rows),

@@ -120,7 +120,7 @@ def _chart(found: Sequence[Sourced], metric: Metric) -> Chart:
     ]
     return Chart(
         "origin",
-        f"what each rank adds to the difference on {metric}",
+        f"What each rank adds to the difference on {metric}",
         "bars",
         (Column("ranks"), Column("adds", "value"), Column("pair")),
         tuple(rows),
@@ -144,7 +144,9 @@ def _table(found: Sequence[Sourced]) -> Table:
         if any(ranks == REST for ranks, _ in rows)
         else ""
     )
-    return Table(columns, tuple(lines), name="origin-table", title="adds by rank", turns=True, note=note)
+    return Table(
+        columns, tuple(lines), name="origin-table", title="What the ranks add", turns=True, note=note
+    )
 
 
 def _in_words(found: Sourced) -> str:

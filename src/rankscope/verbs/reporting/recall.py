@@ -46,7 +46,7 @@ def section(subject: Subject) -> Section | None:
     of = "" if level == 1 else f" (relevant: grade {level:g} or more)"
     chart = Chart(
         "recall",
-        f"precision at each recall{of}",
+        f"Precision at each recall{of}",
         "lines",
         (Column("run"), Column("recall", "value"), Column("precision", "value")),
         tuple(rows),
@@ -79,7 +79,7 @@ def _table(curves: Mapping[str, Sequence[float]]) -> Table:
         ),
     )
     rows: list[tuple[Value, ...]] = [(run, *map(_plain, found)) for run, found in curves.items()]
-    return Table(columns, tuple(rows), name="recall-table", title="precision by recall")
+    return Table(columns, tuple(rows), name="recall-table", title="Precision by recall")
 
 
 def _in_words(curves: Mapping[str, Sequence[float]]) -> str:

@@ -81,7 +81,7 @@ def _compared(subject: Subject, found: Comparison) -> Iterator[Verdict]:
 def _verdict(c: Contrast, more: tuple[str, ...] = ()) -> Verdict:
     """One contrast on the metric that leads, and what the other metrics say of the same two runs."""
     tone, about = TONES.get(c.verdict, "plain"), f"{c.run} against {c.baseline}"
-    return Verdict(sentence(c), tone, about, deciding(c, DECIDING), more)
+    return Verdict(sentence(c), tone, about, deciding(c, DECIDING), more, (c.baseline, c.run))
 
 
 def _best_rival(found: Comparison, mine: Sequence[Contrast]) -> Contrast:

@@ -1,0 +1,123 @@
+"""What is taken away from a page: files of tables and charts, paper, the clipboard."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.browser import pages
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Download, Locator, Page
+    from tests.browser.conftest import Opened
+
+
+def saved(page: Page, button: Locator) -> tuple[str, bytes]:
+    """The file that a button saves."""
+    with page.expect_download() as waiting:
+        button.click()
+    download: Download = waiting.value
+    return download.suggested_filename, Path(download.path()).read_bytes()
+
+
+def test_tables_are_saved_in_full(made: Callable[[str], str], opened: Opened) -> None:
+    page = opened(made("plain"))
+    name, content = saved(page, page.locator("#table-scoreboard [data-export=csv]"))
+    assert name == "scoreboard.csv"
+    rows = list(csv.reader(content.decode().splitlines()))
+    assert rows[0] == [
+        "run",
+        "nDCG@10",
+        "nDCG@10 lower",
+        "nDCG@10 upper",
+        "AP",
+        "AP lower",
+        "AP upper",
+        "R@100",
+        "wins",
+    ]
+    assert rows[1] == [
+        "bm25",
+        "0.51234567890123",
+        "0.4513",
+        "0.5733",
+        "0.3312",
+        "0.2904",
+        "0.372",
+        "0.7011",
+        "",
+    ]
+    assert float(rows[3][1]) == 0.1 + 0.2
+    name, content = saved(page, page.locator("#table-scoreboard [data-export=json]"))
+    assert name == "scoreboard.json"
+    records = json.loads(content)
+    assert records[0]["nDCG@10"] == 0.51234567890123
+    assert records[0]["wins"] is None
+    assert records[2]["nDCG@10"] == 0.1 + 0.2
+    assert records[1]["wins"] == 1204
+    _, content = saved(page, page.locator("#table-per-query [data-export=csv]"))
+    rows = list(csv.reader(content.decode().splitlines()))
+    assert len(rows) == 46  # folded rows too
+    assert [float(row[2]) for row in rows[1:]] == [pages.values(0, i) for i in range(45)]
+
+
+def test_what_is_saved_is_what_rankscope_writes(made: Callable[[str], str], opened: Opened) -> None:
+    from rankscope.show.export import records_of
+    from rankscope.show.text import as_csv
+
+    page = opened(made("plain"))
+    board = pages.board()
+    _, content = saved(page, page.locator("#table-scoreboard [data-export=csv]"))
+    header, records = records_of(board.columns, board.rows)
+    assert content.decode() == "".join(as_csv(header, records))
+    _, content = saved(page, page.locator("#table-scoreboard [data-export=json]"))
+    assert json.loads(content) == records
+
+
+def test_charts_are_saved_as_pictures_and_as_numbers(made: Callable[[str], str], opened: Opened) -> None:
+    page = opened(made("whole"), scheme="dark")
+    tools = page.locator("#chart-forest > .tools")
+    name, content = saved(page, tools.locator("[data-export=svg]"))
+    assert name == "forest.svg"
+    assert content.startswith(b"<svg")
+    assert b"hybrid" in content
+    name, content = saved(page, tools.locator("[data-export=png]"))
+    assert name == "forest.png"
+    assert content.startswith(b"\x89PNG\r\n\x1a\n")
+    assert int.from_bytes(content[16:20], "big") > 1000  # sharp enough to print
+    name, content = saved(page, tools.locator("[data-export=csv]"))
+    assert name == "forest.csv"
+    rows = list(csv.reader(content.decode().splitlines()))
+    assert rows[0] == ["run", "difference", "difference lower", "difference upper", "metric"]
+    assert [float(field) for field in rows[2][1:4]] == [0.02, 0.0, 0.05]
+    name, content = saved(page, tools.locator("[data-export=json]"))
+    assert name == "forest.json"
+    assert json.loads(content)[0] == {
+        "run": "bm25", "difference": 0.01, "difference lower": 0.01 - 0.02, "difference upper": 0.01 + 0.03, "metric": "nDCG@10",
+    }  # fmt: skip
+
+
+def test_it_prints_with_its_charts_and_its_folded_parts(made: Callable[[str], str], opened: Opened) -> None:
+    page = opened(made("whole"), scheme="dark")
+    pdf = page.pdf()
+    assert pdf.startswith(b"%PDF")
+    assert pdf.count(b"/Type /Page\n") >= 2
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator(".folded").get_attribute("open") is not None
+    assert page.locator(".plot svg").count() == len(pages.charts())  # no waiting: paper does not wait either
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.locator(".tools").first.is_hidden()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator(".folded").get_attribute("open") is None
+
+
+def test_code_is_copied(made: Callable[[str], str], opened: Opened) -> None:
+    page = opened(made("plain"), fragment="reproduce", permissions=["clipboard-read", "clipboard-write"])
+    page.locator(".copy").click()  # the address has opened the folded part
+    page.get_by_text("Copied", exact=True).first.wait_for()
+    said = page.evaluate("navigator.clipboard.readText()")
+    assert said == "pip install rankscope\nrankscope report qrels.txt bm25.run hybrid.run -o report.html\n"

@@ -1,0 +1,111 @@
+"""Charts as pictures, which show what they should, and the script that draws them in a browser."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.show.made_charts import FORMS, chart, letters, made, rows_of_anything, valid
+
+from rankscope.blocks import Form
+from rankscope.errors import MissingExtraError
+from rankscope.show.charts import png_of, runtime, spec_of, svg_of
+
+Need = Callable[[str], ModuleType]
+
+
+@pytest.fixture(autouse=True)
+def _extra(need: Need) -> None:
+    need("altair")
+    need("vl_convert")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_is_valid_and_drawn_with_its_titles(form: Form) -> None:
+    given = chart(form, marked="marked", caption="How to read it")
+    spec = valid(given)
+    assert spec["data"] == {"name": "rows"}
+    assert spec["usermeta"] == {"name": "made", "query": "c6", "panels": 1}
+    assert spec["width"] == "container"
+    assert not {"config", "datasets", "title"} & set(spec)
+    said = letters(svg_of(given))
+    assert f"All of {form}" in said
+    assert "How to read it" in said
+    assert given.x in said.split() or given.x == "name"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_without_rows_there_is_a_picture_that_says_so(form: Form) -> None:
+    for panel in ("", "panel"):
+        given = chart(form, (), panel=panel)
+        valid(given)
+        assert "nothing to show" in letters(svg_of(given))
+
+
+@settings(max_examples=15)
+@given(form=st.sampled_from(FORMS), rows=rows_of_anything)
+def test_whatever_the_rows_the_picture_is_well_formed(form: Form, rows: Any) -> None:
+    ET.fromstring(svg_of(chart(form, tuple(rows), label="name")))
+
+
+def test_specifications_are_the_same_each_time() -> None:
+    for form in FORMS:
+        given = chart(form, made(panels=2), panel="panel")
+        assert json.dumps(spec_of(given)) == json.dumps(spec_of(given))
+        assert svg_of(given) == svg_of(given)
+
+
+def test_the_runtime_is_the_same_in_every_process() -> None:
+    code = "import hashlib; from rankscope.show.charts import runtime; print(hashlib.sha256(runtime().encode()).hexdigest())"
+    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    script = runtime()
+    assert other.stdout.strip() == hashlib.sha256(script.encode()).hexdigest()
+    assert "window.vegaEmbed" in script
+    assert "window.vega=" in script.replace(" ", "")
+    assert len(script) < 1_000_000
+    assert "</script" not in script.lower()
+    assert "<!--" not in script
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_png_is_a_picture_on_paper(dark: bool) -> None:
+    picture = png_of(chart("intervals"), dark=dark, width=300, scale=1)
+    assert picture[:8] == b"\x89PNG\r\n\x1a\n"
+    wide, high = (int.from_bytes(picture[at : at + 4], "big") for at in (16, 20))
+    assert wide == pytest.approx(300, abs=30)
+    assert high > 100
+    assert len(picture) > 3000
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_pictures_are_as_wide_as_asked(form: Form) -> None:
+    for panel in ("", "panel"):
+        given = chart(form, made(panels=4), panel=panel)
+        drawn = float(ET.fromstring(svg_of(given, width=640)).attrib["width"])
+        assert 500 <= drawn <= 670, (form, panel)
+
+
+def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "altair", None)
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    for make in (lambda: spec_of(chart("bars")), runtime.__wrapped__, lambda: svg_of(chart("bars"))):
+        with pytest.raises(
+            MissingExtraError,
+            match=r"need altair, jinja2 and vl-convert-python: pip install 'rankscope\[report\]'$",
+        ):
+            make()
+
+
+def test_importing_charts_imports_nothing_of_the_extra() -> None:
+    code = "import sys, rankscope.show.charts, rankscope.show.terminal; print({'altair', 'vl_convert', 'jinja2'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
