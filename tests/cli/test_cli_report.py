@@ -114,3 +114,16 @@ def test_the_demo_ends_with_a_report(run: Run, files: Path) -> None:
     page = Path("demo.html").read_text()
     assert "Three ways to search Python" in page
     assert "hybrid beats bm25 on nDCG@10" in page
+
+
+def test_a_page_that_is_there_is_replaced(run: Run, files: Path) -> None:
+    for _ in range(2):
+        assert run("demo", "--report", "demo.html").code == 0
+        assert run("report", *TWO, "-m", "RR", "--export", "out").code == 0
+
+
+def test_the_demo_tells_no_place_of_this_machine(run: Run, files: Path) -> None:
+    run("demo", "--report", "demo.html")
+    page = Path("demo.html").read_text()
+    assert "demo/bm25.run.gz" in page
+    assert str(Path(__file__).resolve().parents[2]) not in page

@@ -76,7 +76,7 @@ def check_page(out: str, inputs: Iterable[str] = ()) -> None:
     check_place(out, inputs)
 
 
-WRITTEN = {"out", "junit", "to_judge", "folder"}  # parameters that name files to write
+WRITTEN = {"out", "junit", "to_judge", "folder", "page"}  # parameters that name files to write
 
 
 def _named_by_options() -> Iterator[str]:

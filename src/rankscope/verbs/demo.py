@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rankscope.blocks import EMPTY, Block, Code, Heading, Paragraph
 from rankscope.errors import InputError
@@ -29,17 +31,27 @@ def demo() -> Scores:
 
 def report() -> Report:
     """The report on the three rankings of the demo, with the texts of queries and documents."""
+    from rankscope.files import read_qrels, read_run
+    from rankscope.files.texts import texts_of
     from rankscope.verbs.reporting.report import report
 
-    runs = [(name, str(folder() / f"{name}.run.gz")) for name in RUNS]
+    runs = [(name, _named(read_run(folder() / f"{name}.run.gz"))) for name in RUNS]
     return report(
-        str(folder() / "qrels.txt"),
+        _named(read_qrels(folder() / "qrels.txt")),
         runs,
-        queries_text=str(folder() / "queries.tsv"),
-        docs_text=str(folder() / "docs.jsonl.gz"),
+        queries_text=texts_of(folder() / "queries.tsv").by_id,
+        docs_text=texts_of(folder() / "docs.jsonl.gz").by_id,
         title="Three ways to search Python's documentation",
         command="rankscope demo --report demo.html",
     )
+
+
+def _named(table: Any) -> Any:
+    """A table that is told by the name of its file alone: where it lies is the same for nobody."""
+    there, source = f"{folder()}{os.sep}", table.source
+    notes = tuple(note.replace(there, "demo/") for note in source.notes)
+    label = source.label.replace(there, "demo/")
+    return replace(table, source=replace(source, label=label, path=label, notes=notes))
 
 
 def copy(to: str) -> list[Path]:

@@ -89,7 +89,7 @@
   function opened(chart, item) {
     const id = chart.data.query && item?.datum?.[chart.data.query];
     if (id !== undefined && id !== null && id !== false && document.querySelector("[data-explorer]")) {
-      location.hash = rankscope.queryAddress(String(id));
+      rankscope.goTo(rankscope.queryAddress(String(id), chart.figure));
     }
   }
 

@@ -28,8 +28,32 @@
     setTimeout(() => URL.revokeObjectURL(address), 60000); // a browser may still be asking where to save it
   };
 
-  /** The address of a query, to be looked into. */
-  rankscope.queryAddress = (id) => `#q=${encodeURIComponent(id)}`;
+  /** Text without halves of characters, which are no text, and no address. */
+  rankscope.whole = (text) => text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");
+  const part = (text) => encodeURIComponent(rankscope.whole(text));
+
+  /** The address of a query, to be looked into with the two runs that the block around a place is about. */
+  rankscope.queryAddress = (id, place) => `#q=${part(id)}${runsOf(place)}`;
+  function runsOf(place) {
+    const about = place?.closest("[data-pair]");
+    if (!about) return "";
+    const [a, b] = JSON.parse(about.dataset.pair).map(part);
+    return `&a=${a}&b=${b}`;
+  }
+
+  /** Goes to an address of this page, also where it is there already. */
+  rankscope.goTo = (address) => {
+    if (location.hash === address) window.dispatchEvent(new HashChangeEvent("hashchange"));
+    else location.hash = address;
+  };
+
+  // links carry the query alone, which needs no script; the runs are added on the way
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.('[data-pair] a[href^="#q="]');
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    rankscope.goTo(`${link.getAttribute("href")}${runsOf(link)}`);
+  });
 
   /** Says something to who listens to the page. */
   rankscope.say = (text) => {

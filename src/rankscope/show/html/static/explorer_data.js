@@ -112,8 +112,7 @@
   /** Text cut to its room; what is cut stands in a title beside it. */
   explorer.cut = (text, room) => (text.length <= room ? text : `${[...text.slice(0, room)].slice(0, -1).join("")}…`);
 
-  /** Halves of characters are no text, and no address. */
-  explorer.whole = (text) => text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");
+  explorer.whole = rankscope.whole;
 
   /** The fragment that opens a query; with runs, where they are not the first two. */
   explorer.fragment = (data, id, a, b) => {
