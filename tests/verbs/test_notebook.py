@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import math
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
 import rankscope as rs
+from rankscope.verbs.reporting.figures import charts_of
 
 QRELS = {f"q{i}": {"a": 2, "b": 1} for i in range(8)}
 ONE = {query: {"x": 3.0, "a": 2.0, "b": 1.0} for query in QRELS}
+MIXED = {query: {"a": 3.0 - (i % 2) * 2.5, "x": 2.0, "b": 1.0} for i, query in enumerate(QRELS)}
 TWO = {query: {"a": 3.0, "x": 2.0, "b": 1.0} for query in QRELS}
 
 
@@ -29,3 +38,56 @@ def test_doubts_are_shown_too() -> None:
     said = rs.evaluate(QRELS, {"one": ONE}, "nDCG@3")._repr_markdown_()
     assert "- one: 33% of its top 3 is unjudged" in said
     assert "RS204" in said
+
+
+def every_result() -> list[Any]:
+    runs = {"one": ONE, "two": TWO}
+    return [
+        rs.evaluate(QRELS, runs, ["nDCG@3", "RR"]),
+        rs.compare(QRELS, runs, "nDCG@3"),
+        rs.explain(QRELS, ONE, "nDCG@3", query="q1"),
+        rs.explain(QRELS, [ONE, TWO], "nDCG@3", query="q1"),
+        rs.explain(QRELS, [ONE, TWO], "nDCG@3"),
+        rs.diagnose(QRELS, ONE, "nDCG@3"),
+        rs.power(QRELS, {"one": ONE, "two": MIXED}, "nDCG@3"),
+        rs.report(QRELS, runs, "nDCG@3"),
+    ]
+
+
+def test_what_has_a_chart_shows_it(need: Callable[[str], Any]) -> None:
+    need("altair")
+    for result in every_result():
+        said = result._repr_html_()
+        assert said is not None
+        assert "<table" in said, type(result)
+        assert "<svg" in said, type(result)
+        assert "<script" not in said
+
+
+def test_results_told_in_words_have_no_chart(need: Callable[[str], Any]) -> None:
+    need("altair")
+    said = rs.gate(QRELS, ONE, TWO, "nDCG@3")._repr_html_()
+    assert said is not None
+    assert "<table" in said
+    assert charts_of(rs.check(QRELS, {"one": ONE}, "nDCG@3")) == []
+
+
+def test_the_chart_of_an_explanation_is_what_it_adds() -> None:
+    found = rs.explain(QRELS, [ONE, TWO], "nDCG@3", query="q1")
+    (chart,) = charts_of(found)
+    assert math.fsum(row[1] for row in chart.rows) == pytest.approx(found.value, abs=1e-12)  # type: ignore[misc]
+    (chart,) = charts_of(rs.explain(QRELS, [ONE, TWO], "nDCG@3"))
+    assert math.fsum(row[1] for row in chart.rows) == pytest.approx(found.value, abs=1e-12)  # type: ignore[misc]
+
+
+def test_the_chart_of_a_plan_goes_through_what_the_queries_show_now() -> None:
+    plan = rs.power(QRELS, {"one": ONE, "two": MIXED}, "nDCG@3")
+    (chart,) = charts_of(plan)
+    (now,) = [row[1] for row in chart.rows if row[0] == len(QRELS)]
+    assert now == pytest.approx(plan["nDCG@3"].detectable.difference, rel=1e-12)
+
+
+def test_without_what_draws_charts_a_notebook_shows_markdown(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("jinja2", "altair", "vl_convert"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert rs.evaluate(QRELS, ONE, "nDCG@3")._repr_html_() is None
