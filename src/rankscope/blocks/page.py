@@ -18,7 +18,8 @@ class Verdict:
 
     ``about`` is what it is a verdict on, in a few words (``hybrid against bm25``); ``queries`` are the ids of queries that decide it,
     each with what to say of it, to be looked into. ``more`` says less important things, such as what other metrics tell.
-    ``pair`` names the two runs that the queries are to be looked into with, the baseline first; the first two, where it is empty.
+    ``pairs`` names the two runs that each of the queries is to be looked into with, the baseline first; where it is empty, these are
+    the first two.
     """
 
     text: str
@@ -26,7 +27,7 @@ class Verdict:
     about: str = ""
     queries: tuple[tuple[str, str], ...] = ()
     more: tuple[str, ...] = ()
-    pair: tuple[str, ...] = ()
+    pairs: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True)

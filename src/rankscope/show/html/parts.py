@@ -70,9 +70,13 @@ class Parts:
         """The address of a query, or nothing where it cannot be looked into."""
         return f"#{address_of(query_id)}" if query_id in self.queries else ""
 
-    def deciding(self, verdict: Verdict) -> list[tuple[str, str, str]]:
-        """The queries that decide a verdict, each with its address and what to say of it."""
-        return [(self.link(query_id), query_id, said) for query_id, said in verdict.queries]
+    def deciding(self, verdict: Verdict) -> list[tuple[str, str, str, tuple[str, ...]]]:
+        """The queries that decide a verdict, each with its address, what to say of it, and the two runs to look into it with."""
+        pairs = verdict.pairs or ((),) * len(verdict.queries)
+        return [
+            (self.link(query_id), query_id, said, pair)
+            for (query_id, said), pair in zip(verdict.queries, pairs, strict=True)
+        ]
 
     def part(self, block: Block | Chart | Explorer | Verdict, section: Section) -> dict[str, Any]:
         """What a template needs of a block."""

@@ -66,13 +66,14 @@ def _compared(subject: Subject, found: Comparison) -> Iterator[Verdict]:
             yield _verdict(c, tuple(also(one) for one in alike if one is not c))
         return
     first, *others = sentences(found)
-    queries = tuple(
-        pair for c in rivals_of(subject)[:FEW] for pair in deciding(c, EACH, both=each_pair(found))
-    )
+    several = [(c, one) for c in rivals_of(subject)[:FEW] for one in deciding(c, EACH, both=each_pair(found))]
+    queries, pairs = tuple(one for _, one in several), tuple((c.baseline, c.run) for c, _ in several)
     if each_pair(found):
-        yield Verdict(first, "plain", f"{len(found.systems):,} runs, each against each", queries)
+        yield Verdict(first, "plain", f"{len(found.systems):,} runs, each against each", queries, pairs=pairs)
     else:
-        yield Verdict(first, _common(mine), f"{len(mine):,} runs against {found.baseline}", queries)
+        yield Verdict(
+            first, _common(mine), f"{len(mine):,} runs against {found.baseline}", queries, pairs=pairs
+        )
         yield _verdict(_best_rival(found, mine))
     if others:
         yield Verdict(" ".join(others), "plain", "the other metrics")
@@ -81,7 +82,8 @@ def _compared(subject: Subject, found: Comparison) -> Iterator[Verdict]:
 def _verdict(c: Contrast, more: tuple[str, ...] = ()) -> Verdict:
     """One contrast on the metric that leads, and what the other metrics say of the same two runs."""
     tone, about = TONES.get(c.verdict, "plain"), f"{c.run} against {c.baseline}"
-    return Verdict(sentence(c), tone, about, deciding(c, DECIDING), more, (c.baseline, c.run))
+    queries = deciding(c, DECIDING)
+    return Verdict(sentence(c), tone, about, queries, more, ((c.baseline, c.run),) * len(queries))
 
 
 def _best_rival(found: Comparison, mine: Sequence[Contrast]) -> Contrast:
