@@ -30,7 +30,8 @@ class Fault:
 class Source:
     """Where a table came from: what was assumed in reading it, and what was found wrong.
 
-    ``line_of(row)`` is the 1-based line of a 0-based row, in formats that have lines.
+    ``line_of(row)`` is the 1-based line of a 0-based row, in formats that have lines. ``sha256()`` raises DataError, and so does
+    ``same()``, where the file has changed since it was read.
     """
 
     label: str
@@ -41,6 +42,7 @@ class Source:
     faults: tuple[Fault, ...] = ()
     line_of: Callable[[int], int] | None = None
     sha256: Callable[[], str] | None = None
+    same: Callable[[], None] | None = None
 
     def at(self, row: int) -> str:
         """Say where a row stands: ``bm25.run line 4,812``."""

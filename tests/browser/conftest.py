@@ -36,14 +36,14 @@ def unless() -> Callable[[str], NoReturn]:
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     """Headless Chromium."""
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        without("playwright is not installed")
     given = os.environ.get("RANKSCOPE_CHROMIUM")
     found = given or next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
         without(f"none of {', '.join(NAMES)} is on the PATH, and RANKSCOPE_CHROMIUM names none")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        without("playwright is not installed")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=found, args=["--no-sandbox", "--disable-dev-shm-usage"]

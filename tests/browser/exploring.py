@@ -109,12 +109,14 @@ def show(opened: Any, block: Explorer, **options: Any) -> Tab:
 
 def ids(tab: Tab) -> list[str]:
     """The queries in the list, from top to bottom."""
-    return tab.locator(".explorer-entry .explorer-id").all_inner_texts()
+    said: list[str] = tab.locator(".explorer-entry .explorer-id").all_inner_texts()
+    return said
 
 
 def title(tab: Tab) -> str:
     """The id of the query that is open."""
-    return tab.locator(".explorer-title h3").inner_text()
+    said: str = tab.locator(".explorer-title h3").inner_text()
+    return said
 
 
 def pick(tab: Tab, label: str, value: str) -> None:
@@ -124,4 +126,5 @@ def pick(tab: Tab, label: str, value: str) -> None:
 
 def ranked(tab: Tab, side: str) -> list[str]:
     """The documents of a ranking."""
-    return tab.locator(f"[data-side={side}] .explorer-row .explorer-name").all_inner_texts()
+    said: list[str] = tab.locator(f"[data-side={side}] .explorer-row .explorer-name").all_inner_texts()
+    return said

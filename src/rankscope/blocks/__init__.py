@@ -25,3 +25,4 @@ from rankscope.blocks.text import Paragraph as Paragraph
 from rankscope.blocks.text import Ranged as Ranged
 from rankscope.blocks.text import Table as Table
 from rankscope.blocks.text import Value as Value
+from rankscope.blocks.text import Written as Written

@@ -33,7 +33,8 @@ class Chart:
     ``better``, ``worse`` and ``same`` have colours of their own. An axis in ``logs`` is logarithmic. ``middle`` is the value at
     which the colours of a heat chart part into two directions. ``marked`` is the header of a column of 1 and 0: rows with 0 are drawn fainter.
     ``limits`` are the ends of the axis (or colours) of the value, where they are known. ``order`` names series in the order in which
-    they get their colours, whether they are in this chart or not, so that one series looks the same in all charts of a page. ``pair`` names the two runs that its queries are to be looked into
+    they get their colours, whether they are in this chart or not, so that one series looks the same in all charts of a page. ``told`` says that a table of the same numbers
+    stands beside it. ``pair`` names the two runs that its queries are to be looked into
     with, the baseline first.
     """
 
@@ -58,6 +59,7 @@ class Chart:
     limits: tuple[float, float] | None = None
     order: tuple[str, ...] = ()
     pair: tuple[str, ...] = ()
+    told: bool = False
 
     def at(self, header: str) -> int:
         """The place of a column, by its header. Raises ValueError where there is none."""

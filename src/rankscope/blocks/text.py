@@ -10,11 +10,12 @@ EVEN = 0.0001  # where the sides of an interval differ by less, half of it tells
 
 @dataclass(frozen=True)
 class Ranged:
-    """A value with the ends of its interval."""
+    """A value with the ends of its interval; ``text`` stands for all three where it is given."""
 
     value: float
     lower: float
     upper: float
+    text: str = ""
 
     @property
     def even(self) -> bool:
@@ -22,7 +23,15 @@ class Ranged:
         return abs((self.value - self.lower) - (self.upper - self.value)) < EVEN
 
 
-Value = str | int | float | Ranged | None
+@dataclass(frozen=True)
+class Written:
+    """A number as it is to be written: ``+0.082 *``, ``<.001``, ``49 of 200``. Where numbers are wanted in full, it is ``value``."""
+
+    text: str
+    value: float
+
+
+Value = str | int | float | Ranged | Written | None
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ def read_delimited(raw: Raw, what: str, name: str | None, separator: str) -> Run
     left_out = np.union1d(silent, kept[table.left_out])
     source = Source(
         raw.label, f"{NAMES[separator]} {what}", str(raw.path) if raw.path else None,
-        line_of=line_finder(lines, left_out), sha256=raw.sha256,
+        line_of=line_finder(lines, left_out), sha256=raw.sha256, same=raw.same,
     )  # fmt: skip
     return made_table(table, source, found, what, name)
 

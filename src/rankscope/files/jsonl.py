@@ -41,7 +41,7 @@ def read_jsonl(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     left_out = np.union1d(broken, kept[table.left_out])
     source = Source(
         raw.label, f"JSONL {what}", str(raw.path) if raw.path else None,
-        line_of=line_finder(lambda: content + 1, left_out), sha256=raw.sha256,
+        line_of=line_finder(lambda: content + 1, left_out), sha256=raw.sha256, same=raw.same,
     )  # fmt: skip
     return made_table(table, source, found, what, name)
 

@@ -123,7 +123,7 @@ def read_dict(source: Mapping[Any, Any], what: str, name: str | None, raw: Raw |
     plain, title = Source(label, "dict"), "a dict"
     if raw:
         path = str(raw.path) if raw.path else None
-        plain, title = Source(label, "JSON", path, sha256=raw.sha256), f"JSON {what}"
+        plain, title = Source(label, "JSON", path, sha256=raw.sha256, same=raw.same), f"JSON {what}"
         name = name or stem(label)
     if what == "run":
         run = made_run(frame, plain, found, title.replace("JSON", "a JSON"), name or "run")

@@ -30,4 +30,6 @@ def read_parquet(raw: Raw, what: str, name: str | None) -> Run | Qrels:
         found.tag = tag_of(frame, roles, raw.label)
     table = long_table(frame, roles, raw.label, lambda row: f"{raw.label} row {row + 1:,}", found)
     path = str(raw.path) if raw.path else None
-    return made_table(table, Source(raw.label, f"Parquet {what}", path, sha256=raw.sha256), found, what, name)
+    return made_table(
+        table, Source(raw.label, f"Parquet {what}", path, sha256=raw.sha256, same=raw.same), found, what, name
+    )

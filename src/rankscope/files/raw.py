@@ -16,7 +16,7 @@ from typing import NoReturn
 
 import polars as pl
 
-from rankscope.errors import InputError
+from rankscope.errors import DataError, InputError
 
 HEAD = 1 << 16
 BOM = b"\xef\xbb\xbf"
@@ -37,11 +37,15 @@ FOREIGN = {
 
 @dataclass(frozen=True, eq=False)
 class Raw:
-    """One input: a file that stays on disk, or the bytes of a stream, which can be read only once."""
+    """One input: a file that stays on disk, or the bytes of a stream, which can be read only once.
+
+    ``stamp`` is when a file was last written, and its size, as it was found.
+    """
 
     label: str
     path: Path | None = None
     data: bytes | None = field(default=None, repr=False)
+    stamp: tuple[int, int] | None = None
 
     @property
     def feed(self) -> Path | bytes:
@@ -87,12 +91,24 @@ class Raw:
         return data
 
     def sha256(self) -> str:
-        """Digest of the bytes as they lie in the file, compressed or not."""
+        """Digest of the bytes as they lie in the file, compressed or not. Raises DataError where the file has changed since it was read."""
+        self.same()
         if self.data is not None:
             return hashlib.sha256(self.data).hexdigest()
         assert self.path is not None
         with self.path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
+
+    def same(self) -> None:
+        """Raise DataError where the file is no longer the one that was read."""
+        if self.path is None or self.stamp is None:
+            return
+        try:
+            same = stamp_of(self.path) == self.stamp
+        except OSError:
+            same = False
+        if not same:
+            raise DataError(f"{self.label}: the file has changed since it was read: read and score it again")
 
     def fail(self, error: Exception) -> NoReturn:
         """Raise what the reading library said as one line of ours."""
@@ -207,7 +223,13 @@ def _open_path(path: Path, label: str) -> Raw:
         raise InputError(f"{label}: no permission to read this file (chmod +r makes it readable)") from error
     except (OSError, ValueError) as error:
         raise InputError(f"{label}: cannot be opened: {getattr(error, 'strerror', None) or error}") from error
-    return Raw(label, path=path)
+    return Raw(label, path=path, stamp=stamp_of(path))
+
+
+def stamp_of(path: Path) -> tuple[int, int]:
+    """When a file was last written, and its size: what changes when its content does."""
+    found = path.stat()
+    return found.st_mtime_ns, found.st_size
 
 
 def _near(path: Path) -> str:

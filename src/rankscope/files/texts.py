@@ -68,7 +68,9 @@ def texts_of(source: Any, ids: Iterable[str] | None = None, noun: Noun = "docume
     if is_path(source):
         raw = open_raw(source, EXPECTED)
         kind, pairs = _of_file(raw, wanted, noun)
-        place = Source(raw.label, f"{kind} texts", str(raw.path) if raw.path else None, sha256=raw.sha256)
+        place = Source(
+            raw.label, f"{kind} texts", str(raw.path) if raw.path else None, sha256=raw.sha256, same=raw.same
+        )
     else:
         kind, pairs = _in_memory(source, wanted, noun)
         place = Source("texts", kind)

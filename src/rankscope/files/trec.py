@@ -58,6 +58,7 @@ def read_trec(raw: Raw, what: str, name: str | None) -> Run | Qrels:
         str(raw.path) if raw.path else None,
         line_of=line_finder(lambda: content_lines(raw.read()), parsed.bad),
         sha256=raw.sha256,
+        same=raw.same,
     )
     if what == "run":
         return _finish_run(parsed, layout, source, name)

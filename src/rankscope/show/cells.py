@@ -6,7 +6,7 @@ import math
 import unicodedata
 from typing import Literal
 
-from rankscope.blocks import Ranged, Table, Value
+from rankscope.blocks import Ranged, Table, Value, Written
 
 UNDEFINED = "-"
 
@@ -17,7 +17,9 @@ def text_of(value: Value, kind: Literal["text", "value", "count"] = "value") -> 
     >>> text_of(0.51234), text_of(1234.0, "count"), text_of(float("nan"))
     ('0.5123', '1,234', '-')
     """
-    if isinstance(value, Ranged):
+    if isinstance(value, Written | Ranged) and value.text:
+        return value.text
+    if isinstance(value, Written | Ranged):
         value = value.value
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return UNDEFINED
@@ -35,7 +37,7 @@ def sides_of(value: Value) -> str:
     >>> sides_of(Ranged(0.5, 0.4, 0.6)), sides_of(Ranged(0.98, 0.9, 1.0)), sides_of(0.5)
     ('±0.1000', '-0.0800 +0.0200', '')
     """
-    if not isinstance(value, Ranged):
+    if not isinstance(value, Ranged) or value.text:
         return ""
     below, above = value.value - value.lower, value.upper - value.value
     if value.even:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rankscope.blocks import Chart, Column, Page, Ranged, Table, Value
+from rankscope.blocks import Chart, Column, Page, Ranged, Table, Value, Written
 from rankscope.show.text import as_csv
 
 
@@ -83,5 +83,6 @@ def _flat(row: Sequence[Value], ranged: set[int]) -> Iterator[Any]:
                 yield from (None, None)
 
 
-def _plain(value: str | float | None) -> Any:
+def _plain(value: Value) -> Any:
+    value = value.value if isinstance(value, Written) else value
     return None if isinstance(value, float) and not math.isfinite(value) else value

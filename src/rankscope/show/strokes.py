@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len
 
-from rankscope.blocks import Ranged, Table, Value
+from rankscope.blocks import Ranged, Table, Value, Written
 from rankscope.show.cells import printable, sides_of, text_of
 from rankscope.show.grid import GAP
 
@@ -89,7 +89,7 @@ def cell_of(value: float, low: float, high: float, room: int) -> int:
 
 def number_of(value: Value) -> float | None:
     """A finite number, or None."""
-    value = value.value if isinstance(value, Ranged) else value
+    value = value.value if isinstance(value, Ranged | Written) else value
     if value is None or isinstance(value, str) or not math.isfinite(value):
         return None
     return float(value)

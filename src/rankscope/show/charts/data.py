@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from rankscope.blocks import Chart, Ranged, Value
+from rankscope.blocks import Chart, Ranged, Value, Written
 from rankscope.show.cells import printable, text_of
 
 
@@ -51,7 +51,8 @@ def query_field(chart: Chart) -> str | None:
 
 
 def _cells(row: tuple[Value, ...]) -> Iterator[tuple[str, Any]]:
-    for at, value in enumerate(row):
+    for at, given in enumerate(row):
+        value = given.value if isinstance(given, Written) else given
         if isinstance(value, Ranged):
             yield f"c{at}", _finite(value.value)
             yield f"c{at}_low", _finite(value.lower)
@@ -108,7 +109,8 @@ def numbers_of(chart: Chart, header: str) -> list[float]:
     """All finite numbers of a column, ends of intervals among them."""
     at, found = chart.at(header), []
     for row in chart.rows:
-        value = row[at]
+        given = row[at]
+        value = given.value if isinstance(given, Written) else given
         ends = (value.value, value.lower, value.upper) if isinstance(value, Ranged) else (value,)
         found += [float(v) for v in ends if v is not None and not isinstance(v, str) and math.isfinite(v)]
     return found

@@ -36,7 +36,7 @@ def shown_figure(chart: Chart, anchor: str, name: str, link: Link) -> Figure:
     spec = spec_of(chart)
     height = spec.get("height")
     table = None
-    if len(chart.rows) <= MANY:
+    if len(chart.rows) <= MANY and not chart.told:
         numbers = Table(chart.columns, chart.rows, name=name)
         table = shown_table(numbers, f"{anchor}-numbers", name, f"Numbers: {chart.title}", link)
     data = {

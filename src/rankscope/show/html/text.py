@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rankscope.blocks import Note, Ranged, Tone, Value
+from rankscope.blocks import Note, Ranged, Tone, Value, Written
 from rankscope.show.cells import printable
 
 JOINERS = ("\u200c", "\u200d")  # scripts need them to be spelled right, and they do no harm
@@ -34,7 +34,7 @@ def exact(value: Value) -> str:
     >>> exact(0.1 + 0.2), exact(3), exact(None), exact(float("-inf"))
     ('0.30000000000000004', '3', '', '-Infinity')
     """
-    if isinstance(value, Ranged):
+    if isinstance(value, Ranged | Written):
         value = value.value
     if value is None or isinstance(value, str):
         return value or ""
