@@ -7,11 +7,13 @@ import hashlib
 import re
 import sys
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from tests.browser import pages
 
 from rankscope.blocks import Chart, Code, Column, Page, Paragraph, Ranged, Section, Table, Verdict
+from rankscope.show.html import assets
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -253,3 +255,10 @@ def test_without_the_extra_a_line_says_what_to_install(monkeypatch: pytest.Monke
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingExtraError, match=r"pip install 'rankscope\[report\]'"):
         render(Page("t", "", (), ()))
+
+
+def test_no_text_of_a_script_goes_over_lines() -> None:
+    """Scripts are carried without their indents, which would change text in backquotes that goes over lines."""
+    for path in (Path(assets.__file__).parent / "static").glob("*.js"):
+        for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+            assert line.count("`") % 2 == 0, f"{path.name} line {number}"

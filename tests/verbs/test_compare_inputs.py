@@ -250,3 +250,16 @@ def test_where_a_table_has_its_systems_can_be_said(need: Callable[[str], ModuleT
     )
     with pytest.raises(InputError, match="'rows' or 'columns'"):
         rs.compare(rows, systems="row")
+
+
+def test_scores_too_large_to_be_squared_are_refused() -> None:
+    table = {name: {f"q{i}": factor * i for i in range(9)} for name, factor in (("a", 1e300), ("b", 1e299))}
+    with pytest.raises(InputError, match=r"a score of 8e\+300 is too large to be squared"):
+        rs.compare(table, metrics="x")
+
+
+def test_a_policy_that_leaves_out_every_query_is_named() -> None:
+    qrels = {f"q{i}": {"a": 0} for i in range(8)}
+    run = {query: {"a": 1.0} for query in qrels}
+    with pytest.raises(DataError, match=r"nDCG@10 leaves out every query, as the metric or a policy"):
+        rs.compare(qrels, {"one": run, "two": run}, no_relevant="skip")

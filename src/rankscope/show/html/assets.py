@@ -24,14 +24,17 @@ EXPLORER_SCRIPTS = (
 )  # fmt: skip
 LAST_STYLES = ("print.css",)
 
+_COMMENT = re.compile(r"//|/\*.*\*/$")
 # what would end a script or a line of it, and halves of characters, which no file can hold
 _UNSAFE = re.compile("[<\u2028\u2029\ud800-\udfff]")
 
 
 @cache
 def static(name: str) -> str:
-    """A file of the folder ``static``, as text."""
-    return files(__package__).joinpath("static", name).read_text(encoding="utf-8")
+    """A file of the folder ``static`` as a page carries it: without indents, empty lines, and lines that are comments alone."""
+    text = files(__package__).joinpath("static", name).read_text(encoding="utf-8")
+    lines = [stripped for line in text.split("\n") if (stripped := line.strip())]
+    return "\n".join(line for line in lines if not _COMMENT.match(line)) + "\n"
 
 
 def policy(scripts: Iterable[str]) -> str:

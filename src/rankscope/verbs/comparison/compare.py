@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from rankscope.errors import DataError, InputError
 from rankscope.verbs.comparison.contrast import Contrast
 from rankscope.verbs.comparison.families import TopGroup, baseline_of, contrasts_of, pairs_of, top_group
@@ -184,7 +186,7 @@ def compare(  # noqa: PLR0913 - the options of the command line, each with its d
     given, priced = _priced(given, costs, limits, chosen)
     contrasts = contrasts_of(given.fields, pairs, method)
     if not any(c.queries for c in contrasts):
-        raise DataError("no query has a value for two of the runs: they are of different queries")
+        raise DataError(f"no query has a value for two of the runs: {_why_none(given)}")
     return Comparison(given, contrasts, method, chosen, all_pairs, parts, priced, _tried(tried), primary is not None)
 # fmt: on
 
@@ -209,6 +211,14 @@ def _priced(given: Given, costs: Any, limits: Any, baseline: str) -> tuple[Given
         means, table, metric=first.name, better=first.better, baseline=baseline, within=limits or None
     )
     return replace(given, notes=[*given.notes, *table.remarks(first.systems)]), found
+
+
+def _why_none(given: Given) -> str:
+    """Why no two runs have a value for one query."""
+    ranked = [set(run.query_ids) for run in given.scores.runs] if given.scores is not None else []
+    if ranked and not np.isfinite(given.fields[0].values).any():
+        return f"{given.fields[0].name} leaves out every query, as the metric or a policy (no_relevant, nothing_found) says"
+    return "they are of different queries"
 
 
 def _tried(number: Any) -> int | None:

@@ -95,12 +95,20 @@ def _wanted(table: ScoreTable, names: Sequence[str] | None) -> list[str]:
     return list(names)
 
 
+LARGEST = 1e150  # beyond it squares are infinite
+
+
 def _of_matrix(table: ScoreTable, name: str, as_given: bool) -> Measured:
     """One metric of a table of scores; its direction and range are known where its name is that of a metric."""
     places = range(len(table.query_ids))
     order = list(places) if as_given else sorted(places, key=lambda i: table.query_ids[i])
     values = table.values[name][:, order]
     ids = tuple(table.query_ids[i] for i in order)
+    largest = float(np.abs(values[~np.isnan(values)]).max(initial=0.0))
+    if largest > LARGEST:
+        raise InputError(
+            f"{name}: a score of {largest:g} is too large to be squared: give scores on a smaller scale"
+        )
     try:
         metric = parse(name)
     except InputError:
@@ -158,4 +166,5 @@ def merged(given: Given, systems: Mapping[str, str]) -> Given:
         fields=[merge(f) for f in given.fields],
         curve=[merge(f) for f in given.curve],
         replicates=replicates,
+        members={s: tuple(run for run in names if of[run] == s) for s in dict.fromkeys(several)},
     )

@@ -11,7 +11,7 @@ from rankscope.metrics import RR
 from rankscope.verbs.comparison.sentences import number
 from rankscope.verbs.explanations.diagnose import Diagnosis
 from rankscope.verbs.explanations.diagnosed_tables import TOLD, tables_of
-from rankscope.verbs.explanations.failures import EQUAL, NOTHING
+from rankscope.verbs.explanations.failures import EQUAL, HOPELESS, NOTHING
 from rankscope.verbs.explanations.losses import Diagnosed
 from rankscope.verbs.scoreboard import conventions, grouped
 
@@ -59,7 +59,7 @@ def _least(value: float) -> float:
 
 def _lost(found: Diagnosis, run: Diagnosed) -> str:
     metric, lost = found.metric, run.lost
-    if run.kinds["no relevant known"] == len(run.query_ids):
+    if run.kinds[HOPELESS] == len(run.query_ids):
         return f"{run.name} has {metric} {number(lost.value)}: no judged document is relevant, so there is nothing to gain or lose."
     if math.isnan(lost.value):
         return f"{run.name} has no value of {metric} on any query."
@@ -96,9 +96,12 @@ def _why(run: Diagnosed) -> str:
 def _failing(run: Diagnosed) -> str:
     """How many queries show nothing relevant, and how many start with what is not."""
     count, k = len(run.query_ids), run.facts.k
-    empty = sum(run.kinds[name] for name in NOTHING)
+    hopeless = run.kinds[HOPELESS]
+    empty = hopeless + sum(run.kinds[name] for name in NOTHING)
     first = run.high[0].not_relevant
     show = f"{empty:,} {'shows' if empty == 1 else 'show'} nothing relevant in the top {k}"
+    if hopeless:
+        show += f" ({hopeless:,} of them {'has' if hopeless == 1 else 'have'} nothing relevant to show)"
     start = f"{first:,} {'starts' if first == 1 else 'start'} with a document judged not relevant"
     return f"Of {_count(count)}, {show}, and {start}."
 

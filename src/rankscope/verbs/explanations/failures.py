@@ -111,6 +111,7 @@ KINDS = (
 )  # fmt: skip
 
 
+HOPELESS = "no relevant known"
 NOTHING = ("nothing returned", "top unjudged", "nothing relevant retrieved", "below the top")  # in the top k
 
 
