@@ -80,7 +80,7 @@ def test_a_sentence_says_what_happened(opened: Any) -> None:
     adds = {d.doc_id: d.adds[1] - d.adds[0] for d in LOSES.documents}
 
     def said(value: float) -> str:
-        return f"{value:.3f}".replace("-", "−")
+        return f"{value:.3f}"
 
     assert tab.locator(".explorer-story p").first.inner_text() == (
         f"hybrid loses {said(abs(one))} here: good (grade 3) falls from rank 1 to 10 ({said(adds['good'])}); "

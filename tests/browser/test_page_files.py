@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from tests.browser import pages
+from tests.show.made_charts import FORMS, INHERITED, named_as
+
+from rankscope.blocks import Chart, Column, Ranged, Section, Table, Value, Written
+from rankscope.blocks import Page as Content
 
 if TYPE_CHECKING:
     from playwright.sync_api import Download, Locator, Page
@@ -75,6 +81,75 @@ def test_what_is_saved_is_what_rankscope_writes(made: Callable[[str], str], open
     assert content.decode() == "".join(as_csv(header, records))
     _, content = saved(page, page.locator("#table-scoreboard [data-export=json]"))
     assert json.loads(content) == records
+
+
+def odd() -> tuple[Table, Chart]:
+    """A table and a chart of texts that no page can hold, of numbers as text, and of headers that repeat."""
+    texts = ("nul\x00x", "constructor", '"\ud800",\n', " \u202e é", "__proto__")
+    columns = (
+        Column("run"),
+        Column("run", "value"),
+        Column("kind\x1b"),
+        Column("n", "count"),
+        Column("share"),
+    )
+    rows: tuple[tuple[Value, ...], ...] = tuple(
+        (text, Ranged(i / 8, i / 16, math.inf), text, 1000 + i, Written(f"{i} of 5", i))
+        for i, text in enumerate(texts)
+    )
+    given = (*rows, ("-", math.nan, None, None, None))
+    chart = Chart("odd-chart", "Odd", "bars", columns, given, x="n", y="run", series="kind\x1b")
+    return Table(columns, given, best=frozenset({(0, 0)}), name="odd-table"), chart
+
+
+def test_every_text_is_saved_as_it_is(opened: Opened, need: Callable[[str], ModuleType]) -> None:
+    for name in ("altair", "jinja2", "vl_convert"):
+        need(name)
+    from rankscope.show.export import files_of
+    from rankscope.show.html.page import render
+
+    given = Content("t", "", (), (Section("s", "S", odd()),))
+    files = dict(files_of(given))
+    page = opened(render(given))
+    for anchor in ("table-odd-table", "chart-odd-chart > .tools"):
+        for kind in ("csv", "json"):
+            name, content = saved(page, page.locator(f"#{anchor} [data-export={kind}]"))
+            if kind == "json":
+                assert json.loads(content) == json.loads(files[name]), name
+            else:
+                assert content == files[name].replace(b".0,", b",") or content == files[name], name
+
+
+def test_names_that_every_object_has_are_drawn(opened: Opened, need: Callable[[str], ModuleType]) -> None:
+    for name in ("altair", "jinja2", "vl_convert"):
+        need(name)
+    from rankscope.show.html.page import render
+
+    names = [*INHERITED[7:], *INHERITED[:7]]  # __proto__ is a key like no other, and only a browser has it
+    charts = [named_as(form, [*names[i:], *names[:i]]) for form in FORMS for i in (0, 5)]
+    page = opened(render(Content("t", "", (), (Section("s", "S", tuple(charts)),))))
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('.plot')].every((plot) => plot.querySelector('svg [class*=mark-][class*=role-mark] > *'))"
+    )
+    assert page.locator(".plot.failed").count() == 0
+    assert page.locator(".plot svg").count() == len(charts)
+
+
+def test_a_chart_that_breaks_while_it_is_drawn_says_so(made: Callable[[str], str], opened: Opened) -> None:
+    spoilt = made("whole").replace('"of":["bm25","dense","hybrid"]', '"of":["constructor","dense","hybrid"]')
+    assert spoilt != made("whole")
+    page = opened(spoilt, expected=["push is not a function"])
+    wins = page.locator("#chart-wins")
+    wins.scroll_into_view_if_needed()
+    wins.locator(".failed").wait_for()
+    assert "could not be drawn" in wins.locator(".plot").inner_text()
+    assert "not a function" in wins.locator(".plot").inner_text()
+    assert wins.locator("svg").count() == 0
+    wins.locator("[data-export=svg]").click()
+    page.get_by_text("It could not be saved").wait_for(state="attached")
+    _, content = saved(page, wins.locator(":scope > .tools [data-export=csv]"))
+    assert content.startswith(b"run,queries,which\nconstructor,20,better\n")
 
 
 def test_charts_are_saved_as_pictures_and_as_numbers(made: Callable[[str], str], opened: Opened) -> None:

@@ -25,7 +25,7 @@ def static(name: str) -> str:
 
 def page_of(body: str = "") -> str:
     """A page with the what-if mode and nothing else."""
-    scripts = [f"whatif_{name}.js" for name in SCRIPTS] + ["whatif.js"]
+    scripts = ["core.js", *(f"whatif_{name}.js" for name in SCRIPTS), "whatif.js"]
     return (
         "<!doctype html><html class='js'><head><meta charset='utf-8'><meta name='viewport' content='width=device-width'>"
         f"<style>{static('base.css')}{static('whatif.css')}</style></head><body><main id='here'></main>"
@@ -405,6 +405,33 @@ def test_hostile_text_is_text(opened: Any) -> None:
     assert tab.evaluate("document.querySelectorAll('img').length") == 0
     tab.get_by_role("button", name="Reverse").click()
     assert tab.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+UNSEEN = "a\x00\x1b[31m\u202e\u2028\ufeff\u200b\n\t b "
+WRITTEN = "a\\x00\\x1b[31m\\u202e\\u2028\\ufeff\\u200b\\n\\t b␣"
+
+
+def test_ids_and_texts_show_every_sign(opened: Any) -> None:
+    given = a_list([1, 2])
+    given["docs"][0] |= {"id": UNSEEN, "text": UNSEEN}
+    given["docs"][1] |= {"id": "👩\U0001f600" * 40, "text": "\U0001f600" * 300}
+    given["others"] = [{"id": UNSEEN[:10], "text": "", "grade": 3}]
+    given["judged"] += [[3, 1]]
+    tab = mounted(opened, given)
+    assert tab.locator(".whatif-id").first.inner_text() == WRITTEN
+    assert tab.locator(".whatif-id").first.get_attribute("title") == WRITTEN
+    assert tab.locator(".whatif-name").first.inner_text() == WRITTEN
+    assert tab.locator(".whatif-handle").first.get_attribute("aria-label").startswith(f"{WRITTEN}, rank 1")
+    assert f"{WRITTEN[:31]} (grade 3)" in tab.locator(".whatif-tray option").all_inner_texts()
+    tab.get_by_role("button", name="Put in").click()
+    assert f"{WRITTEN[:31]} is in at rank 1" in tab.get_by_role("status").inner_text()
+    tab.locator(".whatif-handle").nth(1).press("ArrowDown")
+    assert f"{WRITTEN[:39]}… moved to rank 3" in tab.get_by_role("status").inner_text()
+    said = tab.evaluate(
+        "() => [...document.querySelectorAll('#here, #here *')].flatMap(e => [e.textContent, e.title, e.getAttribute('aria-label') || ''])"
+    )
+    assert not any(sign in text for text in said for sign in "\x00\x1b\u202e\u2028\ufeff\u200b")
+    assert not any("\ud800" <= sign <= "\udfff" for text in said for sign in text), "no sign is halved"
 
 
 def test_an_empty_list(opened: Any) -> None:

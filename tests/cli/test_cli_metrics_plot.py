@@ -12,10 +12,10 @@ import pytest
 
 
 def told(out: str) -> list[float]:
-    """The numbers of the last table: weights at ranks 1, 2, 3, 5, 10, 20, 50, 100."""
-    rows = [line for line in out.splitlines() if len(re.findall(r"\b\d\.\d{4}\b", line)) == 8]
-    assert len(rows) == 1
-    return [float(number) for number in re.findall(r"\b\d\.\d{4}\b", rows[0])]
+    """The numbers of the first row of the last table, whose columns may stand in two parts: weights at ranks 1, 2, 3, 5, 10, 20, 50, 100."""
+    lines = out[out.index("\n metric") :].splitlines()
+    row = " ".join(line for line in lines if not line.startswith(" below") and ", below others" not in line)
+    return [float(number) for number in re.findall(r"\b\d\.\d{4}\b", row)]
 
 
 def test_a_plot_in_the_terminal(run: Any) -> None:
@@ -34,6 +34,7 @@ def test_a_plot_in_the_terminal(run: Any) -> None:
         ("ndcg_cut_10", lambda r: 1 / log2(r + 1) if r <= 10 else 0),
         ("RBP(p=0.5)", lambda r: 0.5 ** (r - 1)),
         ("P", lambda r: float(r <= 10)),
+        ("ERR", lambda r: 1 / r),
         ("mrr@20", lambda r: 1 / r if r <= 20 else 0),
     ],
 )
@@ -51,6 +52,36 @@ def test_a_figure(run: Any, need: Callable[[str], Any]) -> None:
     assert Path("rr.svg").read_text(encoding="utf-8").startswith("<svg")
     assert run("metrics", "RR", "--plot", "-o", "rr.PNG").code == 0
     assert Path("rr.PNG").read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_good_documents_hide_stands_beside_what_one_alone_is_worth(run: Any) -> None:
+    said = run("metrics", "ERR", "--plot")
+    assert said.code == 0
+    assert (
+        "ERR, below others  1.0000  0.0312  0.0013" in said.out
+    )  # 1/16 go on, and read the next at half the worth
+    assert "ERR reach of a report is another thing" in " ".join(said.out.split())
+    assert ", below others" not in run("metrics", "nDCG", "--plot").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "because"),
+    [
+        (["RR", "-o", "rr.svg"], "add --plot (rankscope metrics RR --plot -o rr.svg)"),
+        (["-o", "rr.PNG"], "add --plot (rankscope metrics RR --plot -o rr.PNG)"),
+        (["RR", "-o", "rr.csv"], "as a table (.txt) or JSON (.json), not as .csv"),
+        (["-o", "catalogue"], "this name has no ending: name it so, or say --format table or json"),
+    ],
+)
+def test_a_catalogue_in_a_file_of_another_kind_is_one_line(
+    run: Any, arguments: list[str], because: str
+) -> None:
+    said = run("metrics", *arguments)
+    assert (said.code, said.out) == (2, "")
+    assert because in said.err
+    assert len(said.err.splitlines()) == 1
+    assert "jsonl" not in said.err
+    assert not Path(arguments[-1]).exists()
 
 
 def test_a_plot_as_text_in_a_file(run: Any) -> None:

@@ -33,6 +33,17 @@ def test_the_same_input_gives_the_same_bytes_wherever_it_goes(run: Run, files: P
     assert Path("one.html").read_bytes() == Path("two.html").read_bytes()
 
 
+def test_quiet_leaves_out_notes_and_not_the_verdict(run: Run, files: Path) -> None:
+    said = run("report", *TWO, "-m", "RR", "-q")
+    assert said.out.startswith("best beats bm25 on RR")
+    assert said.err == ""
+
+
+def test_what_the_data_are_stands_on_the_page(run: Run, files: Path) -> None:
+    run("report", *TWO, "-m", "RR", "--about", "Made up for a test.", "-q")
+    assert "Made up for a test." in Path("report.html").read_text()
+
+
 def test_it_goes_to_standard_output_alone(run: Run, files: Path) -> None:
     said = run("report", *TWO, "-m", "RR", "-o", "-")
     assert said.out.startswith("<!doctype html>")
@@ -83,8 +94,10 @@ def test_one_run_and_scores_alone(run: Run, files: Path) -> None:
         (("report", *TWO, "--queries-text", "slices.txt", "-o", "slices.txt"), 2, "slices.txt"),
         (("report", *TWO, "--shown", "0"), 2, "--shown"),
         (("report", "judged.txt", "bm25.run", "--margin", "0.1"), 2, "margin is for a comparison"),
+        (("report", "bm25.run", "judged.txt"), 2, "not qrels; the order is QRELS RUN..."),
         (("report", *TWO, "--baseline", "bm52"), 2, "did you mean bm25?"),
         (("demo", "--report", "demo.txt"), 2, "demo.txt: a page is one HTML file"),
+        (("demo", "--report", "no/demo.html"), 2, "there is no folder no to write into"),
     ],
 )
 def test_what_it_refuses(run: Run, files: Path, arguments: tuple[str, ...], code: int, said: str) -> None:
@@ -101,10 +114,20 @@ def test_without_the_extra_it_says_what_to_install(
     monkeypatch.setitem(sys.modules, "jinja2", None)
     monkeypatch.setitem(sys.modules, "altair", None)
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    got = run("report", *TWO, "-m", "RR")
-    assert got.code == 2
-    assert "pip install 'rankscope[report]'" in got.err
-    assert got.err.count("\n") <= 5
+    for arguments in (("report", *TWO, "-m", "RR"), ("demo", "--report", "demo.html")):
+        got = run(*arguments)  # before any work is done: nothing was read or printed
+        assert (got.code, got.out) == (2, "")
+        assert "pip install 'rankscope[report]'" in got.err
+        assert got.err.count("\n") == 1
+
+
+def test_a_folder_that_cannot_be_written_into_is_told_first(
+    run: Run, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.access", lambda *_: False)
+    got = run("demo", "--report", "demo.html")
+    assert (got.code, got.out) == (2, "")
+    assert "demo.html: cannot be written" in got.err
 
 
 def test_the_demo_ends_with_a_report(run: Run, files: Path) -> None:
@@ -113,6 +136,7 @@ def test_the_demo_ends_with_a_report(run: Run, files: Path) -> None:
     assert "wrote demo.html" in said.err
     page = Path("demo.html").read_text()
     assert "Three ways to search Python" in page
+    assert "No person judged them" in page
     assert "hybrid beats bm25 on nDCG@10" in page
 
 

@@ -95,7 +95,7 @@ def test_preferences_are_no_run(write: Any) -> None:
         read_run(write("p.txt", PREFERENCES))
     assert str(caught.value) == (
         "p.txt: these are TREC preferences (5 columns: query judge part document grade), not a run; "
-        "the order is rankscope evaluate QRELS RUN..."
+        "the order is QRELS RUN..."
     )
 
 

@@ -12,7 +12,7 @@ import pytest
 from rankscope.errors import InputError
 from rankscope.files import read_qrels, read_run
 
-ORDER = "the order is rankscope evaluate QRELS RUN..."
+ORDER = "the order is QRELS RUN..."
 RUN_TABLE = "a run table has the columns query_id, doc_id and score (or rank)"
 QRELS_TABLE = "a qrels table has the columns query_id, doc_id and grade"
 

@@ -181,7 +181,7 @@ def test_ms_marco(write: Any) -> None:
     assert qrels.source.notes[1] == "no header and 3 columns: taken as query, document, grade"
 
 
-ORDER = "the order is rankscope evaluate QRELS RUN..."
+ORDER = "the order is QRELS RUN..."
 
 
 @pytest.mark.parametrize(

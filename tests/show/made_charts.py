@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -42,6 +44,10 @@ NASTY = (
     "\u2028 é 名",
     "\ud800",
 )
+INHERITED = (
+    "constructor", "toString", "valueOf", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "__proto__",
+    "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__",
+)  # fmt: skip
 
 
 def chart(form: Form, rows: tuple[tuple[Value, ...], ...] | None = None, **more: Any) -> Chart:
@@ -66,6 +72,30 @@ def made(names: int = 3, others: int = 2, panels: int = 1) -> tuple[tuple[Value,
         )
         for i, j, p in places
     )
+
+
+def renamed(given: Chart, headers: dict[str, str]) -> Chart:
+    """The chart under other headers."""
+    columns = tuple(
+        replace(column, header=headers.get(column.header, column.header)) for column in given.columns
+    )
+    roles = ("x", "y", "series", "panel", "label", "query", "colour", "path", "marked")
+    return replace(
+        given,
+        columns=columns,
+        **{role: headers.get(getattr(given, role), getattr(given, role)) for role in roles},
+    )
+
+
+def named_as(form: Form, names: Sequence[str]) -> Chart:
+    """A chart of two panels: the headers are these names, each another one, and the first is a name in every column of names, too."""
+    at = (0, 1, 4, 6)
+    rows = tuple(
+        tuple(names[0] if i in at and str(value).endswith("0") else value for i, value in enumerate(row))
+        for row in made(panels=2)
+    )
+    given = chart(form, rows, panel="panel", label="name", marked="marked")
+    return renamed(given, dict(zip([column.header for column in COLUMNS], names, strict=False)))
 
 
 @cache

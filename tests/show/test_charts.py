@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from types import ModuleType
@@ -12,11 +14,23 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.show.made_charts import COLUMNS, FORMS, NASTY, chart, letters, made, rows_of_anything, valid
+from tests.show.made_charts import (
+    COLUMNS,
+    FORMS,
+    INHERITED,
+    NASTY,
+    chart,
+    letters,
+    made,
+    named_as,
+    renamed,
+    rows_of_anything,
+    valid,
+)  # fmt: skip
 
 from rankscope.blocks import Chart, Column, Form, Ranged
 from rankscope.show.charts import config_of, data_of, spec_of, svg_of, themes
-from rankscope.show.charts.data import names_of, query_field
+from rankscope.show.charts.data import UNSEEN, names_of, query_field
 from rankscope.show.charts.looks import series_of
 from rankscope.show.charts.theme import GREY, PALETTE, PAPER
 
@@ -62,23 +76,51 @@ def test_rows_without_values_are_drawn(form: Form) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_no_name_breaks_a_chart(form: Form) -> None:
-    columns = tuple(
-        Column(f"{c.header} {NASTY[i]}", c.kind, queries=c.queries) for i, c in enumerate(COLUMNS)
-    )
-    heads = {old.header: new.header for old, new in zip(COLUMNS, columns, strict=True)}
+    heads = {column.header: f"{column.header} {NASTY[i]}" for i, column in enumerate(COLUMNS)}
     rows = tuple(
         (n, m, (i + j) / 10, 1 + i + j, m, 1, n) for i, n in enumerate(NASTY) for j, m in enumerate(NASTY[:3])
     )
     old = chart(form, rows, label="name")
-    roles = {
-        role: heads.get(getattr(old, role), "") for role in ("x", "y", "series", "colour", "query", "label")
-    }
-    given = replace(old, columns=columns, title="</title>\x00<b>", **roles)  # type: ignore[arg-type]
+    given = replace(renamed(old, heads), title="</title>\x00<b>", name="\ud800")
     valid(given)
     svg = svg_of(given)
     assert "</title>\\x00<b>" in letters(svg)
     assert not {"\x00", "\x1b", "\ud800"} & set(svg)
     assert "<script" not in svg
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_every_object_has_is_a_name_like_any_other(form: Form) -> None:
+    def marks(svg: str) -> Counter[str]:
+        return Counter(re.findall(r'aria-roledescription="([^"]*)"', svg))
+
+    for i, name in enumerate(INHERITED):
+        names = [*INHERITED[i:], *INHERITED[:i]]
+        given = named_as(form, names)
+        valid(given)
+        svg = svg_of(given)
+        plain = svg_of(named_as(form, ["x" * len(other) + chr(97 + j) for j, other in enumerate(names)]))
+        assert marks(svg) == marks(plain), name
+        assert name in letters(svg).replace(UNSEEN, ""), name
+        assert len(letters(svg).replace(UNSEEN, "").split()) == len(letters(plain).split()), name
+        records = data_of(given)
+        texts = [at for at, column in enumerate(COLUMNS) if column.kind == "text"]
+        assert [[record[f"c{at}_id"] for at in texts] for record in records] == [
+            [row[at] for at in texts] for row in given.rows
+        ]
+
+
+def test_titles_may_be_what_every_object_has() -> None:
+    for name in INHERITED:
+        given = replace(chart("bars"), title=name, caption=name, name=name)
+        assert letters(svg_of(given)).replace(UNSEEN, "").split().count(name) == 2
+
+
+def test_headers_that_repeat_lose_nothing_on_hover() -> None:
+    given = renamed(chart("points"), {"panel": "name", "query": "name"})
+    told = valid(given)["layer"][-1]["encoding"]["tooltip"]["value"]["expr"]
+    assert all(f'"{header}": ' in told for header in ("name", "name 2", "name 3"))
+    svg_of(given)
 
 
 @settings(max_examples=40)
@@ -108,8 +150,8 @@ def test_numbers_that_name_are_text_and_ids_can_be_had_as_they_are() -> None:
     given = Chart("g", "G", "bars", columns, ((1, 5, "q\x1b"), (2, None, None)), x="grade", y="n", query="id")
     assert names_of(given, "grade") == ["1", "2"]
     assert data_of(given) == [
-        {"c0": "1", "c1": 5, "c2": "q\\x1b", "c2_id": "q\x1b"},
-        {"c0": "2", "c1": None, "c2": None, "c2_id": None},
+        {"c0": "1", "c0_id": 1, "c1": 5, "c2": "q\\x1b", "c2_id": "q\x1b"},
+        {"c0": "2", "c0_id": 2, "c1": None, "c2": None, "c2_id": None},
     ]
     assert query_field(given) == "c2_id" == spec_of(given)["usermeta"]["query"]
 

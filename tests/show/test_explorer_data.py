@@ -159,6 +159,25 @@ def test_the_table_says_what_it_leaves_out() -> None:
     assert listed(explorer(query())).note == ""
 
 
+def test_what_the_page_links_to_is_in_the_table() -> None:
+    queries = [query(str(at), values=((0.0,), (at / 1000,))) for at in range(700)]
+    plain = [row[1] for row in listed(explorer(*queries)).rows]
+    assert plain == [str(at) for at in range(500)], "the largest loss first"
+    linked = {"q=699", "q=650", "q=3", "q=none"}
+    table = listed(explorer(*queries), linked)
+    assert [row[1] for row in table.rows] == [*plain[:498], "650", "699"]
+    assert "200 more queries are not" in table.note
+    every = {fragment(one.query_id) for one in queries[:-1]}
+    whole = listed(explorer(*queries), every)
+    assert len(whole.rows) == 699, "no link leads nowhere, however many there are"
+    assert "1 more query is not in this table; with JavaScript it can" in whole.note
+
+
+def test_spaces_at_the_ends_of_an_id_are_seen() -> None:
+    rows = listed(explorer(query("a"), query("a "), query("  a"), query(" "))).rows
+    assert [row[1] for row in rows] == ["a", "a␣", "␣␣a", "␣"]
+
+
 def test_long_and_hostile_ids_are_cut_and_shown() -> None:
     table = listed(explorer(query("x" * 500, text="y" * 1000), query("a\x00b\u202e")))
     assert [len(row[1]) <= 80 for row in table.rows] == [True, True]

@@ -81,7 +81,7 @@ def test_a_winner_that_changes_with_the_cutoff() -> None:
     assert means[3]["top", "Success@3"] < means[3]["deep", "Success@3"]
     assert means[20]["top", "Success@20"] == means[20]["deep", "Success@20"]  # nobody leads there
     assert said(found, "RS402") == (
-        "which run is ahead on Success changes with the cutoff: top at 1, deep at 3 to 10"
+        "which run is ahead on Success changes with the cutoff: top at 1; deep at 2, 3, 5 and 10"
     )
     assert found.metrics == ["Success@5"]  # the cutoffs looked at beside are not compared
     assert found.scores is not None

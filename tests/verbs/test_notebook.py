@@ -28,6 +28,11 @@ def test_every_result_is_a_table_in_a_notebook() -> None:
         rs.diagnose(QRELS, ONE, "nDCG@3"),
         rs.gate(QRELS, ONE, TWO, "nDCG@3"),
         rs.check(QRELS, runs, "nDCG@3"),
+        rs.unjudged(QRELS, runs, "nDCG@3"),
+        rs.advise(QRELS, runs, k=3),
+        rs.ties(QRELS, runs, "nDCG@3"),
+        rs.reconcile(QRELS, runs, "nDCG@3"),
+        rs.report(QRELS, runs, "nDCG@3"),
     ):
         said = result._repr_markdown_()
         assert "| ---" in said, type(result)
@@ -62,6 +67,27 @@ def test_what_has_a_chart_shows_it(need: Callable[[str], Any]) -> None:
         assert "<table" in said, type(result)
         assert "<svg" in said, type(result)
         assert "<script" not in said
+
+
+def test_a_report_begins_with_its_verdict_and_is_short(need: Callable[[str], Any]) -> None:
+    need("altair")
+    runs = {"one": ONE, "two": MIXED}
+    report = rs.report(QRELS, runs, ["nDCG@3", "RR"], title="Which?")
+    said = report._repr_html_()
+    assert said is not None
+    places = [
+        said.index(part) for part in ("Which?", "cannot be told apart", "<table", "<svg", "report.save(")
+    ]
+    assert places == sorted(places)
+    assert len(said) < 100_000
+    assert "Looked for" not in said
+
+
+def test_results_say_what_they_found_in_a_sentence() -> None:
+    runs = {"one": ONE, "two": TWO}
+    assert repr(rs.unjudged(QRELS, runs, "nDCG@3")).startswith("one: 33% of its top 3 is unjudged")
+    assert repr(rs.ties(QRELS, runs, "nDCG@3")).startswith("Equal scores do not matter here")
+    assert "tools" in repr(rs.reconcile(QRELS, ONE, "nDCG@3"))
 
 
 def test_results_told_in_words_have_no_chart(need: Callable[[str], Any]) -> None:

@@ -71,7 +71,8 @@ def test_lower_is_better() -> None:
     found = tradeoffs({"a": 0.5, "b": 0.25}, costs_of({"a": 1, "b": 2}), metric="error", better="lower")
     assert [(p.run, p.price) for p in found.front("cost")] == [("a", None), ("b", pytest.approx(1 / 25))]
     assert (
-        found.sentence("b", "a") == "b is better by 0.250 error (50.0 %) against a and costs 2.0 times more."
+        found.sentence("b", "a")
+        == "b is better by 0.250 error (50.0 %) against a and costs 2.0 times as much."
     )
     assert found.within({"cost": 2}).best == "b"
 
@@ -122,15 +123,17 @@ def test_budgets() -> None:
     [
         ("p95 latency", 10, 250, "is 25.0 times faster"),
         ("tookMs", 10, 5, "is 2.0 times slower"),
-        ("params", 10, 5, "costs 2.0 times more (params)"),
-        ("items", 10, 5, "costs 2.0 times more (items)"),
-        ("cost", 5, 10, "costs 2.0 times less"),
+        ("params", 10, 5, "costs 2.0 times as much (params)"),
+        ("items", 10, 5, "costs 2.0 times as much (items)"),
+        ("cost", 5, 10, "costs 50 % as much"),
+        ("cost", 9, 1, "costs 9.0 times as much"),
         ("index_size", 1000, 5600, "is 5.6 times smaller"),
         ("index_size", 5600, 1000, "is 5.6 times larger"),
         ("seconds", 2, 2, "is as fast"),
         ("seconds", 1.01, 1, "is about as fast"),
         ("cost", 0, 3, "has a cost of 0 instead of 3"),
-        ("cost", 1, 12345, "costs 12,345 times less"),
+        ("cost", 1, 1234, "costs 0.081 % as much"),
+        ("cost", 1, 12345, "costs less than 0.01 % as much"),
     ],
 )
 def test_words(column: str, own: float, other: float, words: str) -> None:
@@ -143,7 +146,7 @@ def test_blocks_and_records() -> None:
     blocks = found.blocks()
     sentences = [block.text for block in blocks if isinstance(block, Paragraph) and block.text]
     assert sentences[1] == (
-        "dense gains 0.060 nDCG@10 (20.0 %) against bm25, is 4.0 times slower and costs 2.0 times more."
+        "dense gains 0.060 nDCG@10 (20.0 %) against bm25, is 4.0 times slower and costs 2.0 times as much."
     )
     tables = [block for block in blocks if isinstance(block, Table)]
     assert [len(table.rows) for table in tables] == [4, 4]

@@ -8,7 +8,7 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Document:
-    """A document that stands in the shown part of some ranking.
+    """A document that stands in the shown part of some ranking, or is among the best that a single ranking misses there.
 
     ``grade`` is None where it is not in the qrels. ``ranks`` holds its rank in each run, 0 where that did not retrieve it; ``adds``
     what it adds to the value of the leading metric in each run.
@@ -43,11 +43,13 @@ class Query:
 
 @dataclass(frozen=True)
 class Explorer:
-    """Queries to look into. ``runs`` starts with the baseline, ``metrics`` with the one that leads.
+    """Queries to look into. ``runs`` starts with the baseline and its first rival, ``metrics`` with the one that leads.
 
     The first ``depth`` documents of each ranking are shown; ``cutoff`` is that of the leading metric (None: none). Documents of at
     least grade ``level`` are relevant; ``top_grade`` is the best grade there is. ``left_out`` counts queries that are not in
-    ``queries``. ``notes`` say what a reader should know of the order and of what is left out.
+    ``queries``. ``notes`` say what a reader should know of the order and of what is left out. ``members`` names the runs of each
+    system that is the mean of several, which pairs of systems stand for. ``parameters`` are what the metrics were told: ``p``,
+    ``max_grade``.
     """
 
     runs: tuple[str, ...]
@@ -61,3 +63,5 @@ class Explorer:
     left_out: int = 0
     notes: tuple[str, ...] = ()
     teaching: bool = False
+    members: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    parameters: tuple[tuple[str, float], ...] = ()

@@ -41,7 +41,10 @@ def command(to: str | None, page: str | None) -> None:
         )
         return
     if page is not None:
+        from rankscope.cli.report import check_extra
+
         output.check_page(page)
+        check_extra()
     output.write([output.rendered(demo.blocks_of(demo.demo()))])
     if page is not None:
         output.write([demo.report().html], page)

@@ -10,6 +10,7 @@ from rankscope.cli import output
 from rankscope.cli.names import FamilyName
 from rankscope.errors import InputError
 
+ENDINGS = {".txt": "table", ".json": "json"}
 FIGURES = (".svg", ".png")
 
 
@@ -51,12 +52,7 @@ def command(name: str | None, traits: bool, plot: bool, form: str | None, out: s
     if plot:
         _plot(name, traits, form, out)
         return
-    form = output.format_of(form, out)
-    if form not in {"table", "json"}:
-        raise click.UsageError(
-            f"the catalogue is written as a table (.txt) or JSON (.json), not as {form}",
-            click.get_current_context(),
-        )
+    form = _format_of(name, form, out)
 
     from rankscope.show.text import as_json
     from rankscope.verbs import catalogue, catalogue_records
@@ -80,6 +76,25 @@ def command(name: str | None, traits: bool, plot: bool, form: str | None, out: s
         output.say(f"wrote {out} ({form})")
 
 
+def _format_of(name: str | None, form: str | None, out: str | None) -> str:
+    """How the catalogue is written: a table or JSON, by what was asked for or the ending of the file."""
+    if form is not None or out in {None, "-"}:
+        return form or "table"
+    ending = Path(str(out)).suffix.lower()
+    if ending in ENDINGS:
+        return ENDINGS[ending]
+    if ending in FIGURES:
+        drawn = f"rankscope metrics {name or 'RR'} --plot -o {out}"
+        raise click.UsageError(
+            f"{out}: a figure is drawn with --plot: add --plot ({drawn})", click.get_current_context()
+        )
+    said = f"not as {ending}" if ending else "and this name has no ending"
+    raise click.UsageError(
+        f"{out}: the catalogue is written as a table (.txt) or JSON (.json), {said}: name it so, or say --format table or json",
+        click.get_current_context(),
+    )
+
+
 def _plot(name: str | None, traits: bool, form: str | None, out: str | None) -> None:
     """What each rank is worth to one metric, in the terminal or as a figure."""
     if name is None or traits:
@@ -98,12 +113,15 @@ def _plot(name: str | None, traits: bool, form: str | None, out: str | None) -> 
     if catalogue.set_called(name):
         raise InputError(f"--plot draws one metric, and {name} is a set: rankscope metrics {name} lists it")
     metric = discounts.usual_of(name)
-    chart = discounts.of_metric(metric)
     if out is None or ending not in FIGURES:
-        output.write([output.rendered([chart, discounts.table_of(metric)], out)], out)
+        plot = discounts.of_metric(
+            metric, alone=True
+        )  # one line has room to be drawn, the table tells of both
+        output.write([output.rendered([plot, discounts.table_of(metric)], out)], out)
     else:
         from rankscope.show.charts import png_of, svg_of
 
+        chart = discounts.of_metric(metric)
         _write_figure(out, png_of(chart) if ending == ".png" else svg_of(chart).encode())
     output.tell_where(out, "plot" if ending not in FIGURES else ending[1:])
 

@@ -74,6 +74,8 @@ def check_page(out: str, inputs: Iterable[str] = ()) -> None:
     if out != "-" and Path(out).suffix.lower() not in {".html", ".htm"}:
         raise InputError(f"{out}: a page is one HTML file: name it like {Path(out).stem or 'report'}.html")
     check_place(out, inputs)
+    if out != "-" and not os.access(Path(out).parent, os.W_OK):
+        raise InputError(f"{out}: cannot be written: nothing may be written into {Path(out).parent}")
 
 
 WRITTEN = {"out", "junit", "to_judge", "folder", "page"}  # parameters that name files to write

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from rankscope.cli import comparing, inputs, output
-from rankscope.errors import InputError
 
 if TYPE_CHECKING:
     from rankscope.verbs.reporting.report import Report
@@ -35,6 +33,7 @@ USUAL = "report.html"
     help="Texts of the documents: TSV, CSV, JSONL (BEIR) or TREC documents.",
 )
 @click.option("--title", metavar="TEXT", help="What stands on top. Default: the runs.")
+@click.option("--about", metavar="TEXT", help="What stands below it: what a reader should know of the data.")
 @click.option(
     "--shown",
     type=click.IntRange(min=1),
@@ -87,6 +86,7 @@ def command(
       rankscope report --scores scores.csv -m AP
     """  # noqa: D301 - click reads the \b
     output.check_page(out)
+    check_extra()
     metrics, options = comparing.settled(metrics, options)
     made = _made(qrels, runs, metrics, scores, [out, *([folder] if folder else [])], quiet, options)
     html = made.html
@@ -98,8 +98,16 @@ def command(
     if folder is not None:
         files = made.export(folder)
         output.tell_where(folder, f"{len(files):,} files", quiet)
-    if not quiet and out != "-":
+    if out != "-":
         output.write([f"{verdict.text}\n" for verdict in made.page.verdicts])
+
+
+def check_extra() -> None:
+    """Refuse, before any work is done, to make a page without what makes pages."""
+    from rankscope.show.extra import needed
+
+    for module in ("jinja2", "altair", "vl_convert"):
+        needed(module)
 
 
 def _made(
@@ -129,11 +137,12 @@ def _made(
 
 
 def _check_places(places: list[str], inputs: list[str]) -> None:
+    from rankscope.verbs.reporting.places import check_folder
+
     out, *folders = places
     output.check_page(out, inputs)
     for folder in folders:
-        if Path(folder).exists() and not Path(folder).is_dir():
-            raise InputError(f"{folder}: a file, not a folder: name a folder for the tables and figures")
+        check_folder(folder)
 
 
 def _typed() -> str:

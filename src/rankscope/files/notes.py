@@ -17,7 +17,7 @@ QRELS_LINE = "a TREC qrels line has 4 (query iteration document grade)"
 RUN_EXPECTED = "a TREC run has lines like '301 Q0 FT911-3 1 12.4 bm25'"
 QRELS_EXPECTED = "TREC qrels have lines like '301 0 FT911-3 1'"
 EXPECTED = {"run": RUN_EXPECTED, "qrels": QRELS_EXPECTED}
-ORDER = "the order is rankscope evaluate QRELS RUN..."
+ORDER = "the order is QRELS RUN..."
 FAULTS = 20
 SUFFIXES = {
     ".gz", ".zst", ".txt", ".run", ".trec", ".res", ".qrels", ".tsv", ".csv", ".json", ".jsonl", ".ndjson",

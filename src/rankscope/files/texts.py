@@ -73,12 +73,13 @@ def texts_of(source: Any, ids: Iterable[str] | None = None, noun: Noun = "docume
         )
     else:
         kind, pairs = _in_memory(source, wanted, noun)
-        place = Source("texts", kind)
+        place = Source(f"texts of {MANY[noun]}", kind)
     by_id = _gathered(pairs, wanted)
     if wanted.ids and not by_id and wanted.seen:
         _refuse_strangers(place.label, wanted, noun)
     if not wanted.seen and not by_id:
-        raise InputError(f"{place.label}: no text in it; {EXPECTED}")
+        what = EXPECTED if place.sha256 else f"give {TAKEN}"
+        raise InputError(f"{place.label}: no text in {'it' if place.sha256 else kind}; {what}")
     said = f"{place.label} as {place.kind}" if place.sha256 else f"texts of {MANY[noun]} from {kind}"
     notes = (f"read {said}: {_count(by_id, wanted, noun)}", *wanted.remarks)
     place = Source(place.label, place.kind, place.path, notes=notes, sha256=place.sha256)

@@ -158,7 +158,7 @@ class percentile(_Resampled):
     Too narrow where queries are few: of differences of average precision it covers 93.6 of 95 % at 50 queries.
     """
 
-    source = "Efron, The Annals of Statistics 7(1), 1979"
+    source = "Efron, Bootstrap methods: another look at the jackknife, The Annals of Statistics 7(1), 1979"
     best_for = "comparison with papers that used it; t covers better"
 
     def _ends(self, groups: Groups, error: float, outside: float) -> tuple[float, float]:
@@ -172,7 +172,7 @@ class bca(_Resampled):
     The acceleration is that of the jackknife, which leaves out one query (or cluster) at a time.
     """
 
-    source = "Efron, Journal of the American Statistical Association 82, 1987"
+    source = "Efron, Better bootstrap confidence intervals, Journal of the American Statistical Association 82, 1987"
     best_for = "one-sided statements about the mean of a skewed metric, from 50 queries"
 
     def _ends(self, groups: Groups, error: float, outside: float) -> tuple[float, float]:
@@ -212,7 +212,7 @@ class studentised(_Resampled, aliases=("studentized", "bootstrap_t")):
     as with few queries and many equal values, an end is infinite: it is then that of the metric's range, once clipped.
     """
 
-    source = "Efron, The Jackknife, the Bootstrap and Other Resampling Plans, 1982; Hall, The Annals of Statistics 16(3), 1988"
+    source = "Efron, The Jackknife, the Bootstrap and Other Resampling Plans, 1982; Hall, Theoretical comparison of bootstrap confidence intervals, The Annals of Statistics 16(3), 1988"
     best_for = "means of a skewed metric, where values are not few and alike"
 
     def _ends(self, groups: Groups, error: float, outside: float) -> tuple[float, float]:
@@ -230,7 +230,10 @@ class bootstrap(PairedTest):
     """
 
     hypothesis = "the mean difference is 0, the differences being spread around it as observed"
-    source = "Efron and Tibshirani, An Introduction to the Bootstrap, 1993; Smucker et al., CIKM 2007"
+    source = (
+        "Efron and Tibshirani, An Introduction to the Bootstrap, 1993; "
+        "Smucker, Allan and Carterette, A comparison of statistical significance tests for information retrieval evaluation, CIKM 2007"
+    )
     best_for = "comparison with papers that used it; t and permutation hold their level better"
 
     rounds: Rounds = 9_999

@@ -51,7 +51,7 @@ class t(Interval):
     are the degrees of freedom.
     """
 
-    source = "Student, Biometrika 6(1), 1908; clusters: Liang and Zeger, Biometrika 73(1), 1986"
+    source = "Student, The probable error of a mean, Biometrika 6(1), 1908; clusters: Liang and Zeger, Longitudinal data analysis using generalized linear models, Biometrika 73(1), 1986"
     best_for = "means and differences of 20 queries and more; the dual of the t test"
 
     def of(self, sample: Sample, level: float = 0.95) -> Bounds:
@@ -70,7 +70,7 @@ class wilson(Interval):
     It stays within 0 and 1, and has a width where all queries succeed or none. Takes scores of 0 and 1 without clusters.
     """
 
-    source = "Wilson, Journal of the American Statistical Association 22, 1927"
+    source = "Wilson, Probable inference, the law of succession, and statistical inference, Journal of the American Statistical Association 22, 1927"
     best_for = "the share of queries that succeed, near 0 or 1 too"
 
     def of(self, sample: Sample, level: float = 0.95) -> Bounds:

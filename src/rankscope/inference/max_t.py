@@ -76,7 +76,7 @@ class randomised_tukey(Correction, aliases=("randomized_tukey",)):
         "errs in 5.2 to 6.7 % of families at alpha = 5 % (10 systems, 50 queries of TREC scores), but in 11.7 to 13.8 % where eight "
         "near variants stand beside two others: use max_t or Holm there"
     )
-    source = "Carterette, TOIS 30(1), 2012; Sakai, Laboratory experiments in information retrieval, 2018"
+    source = "Carterette, Multiple testing in statistical analysis of systems-based information retrieval experiments, TOIS 30(1), 2012; Sakai, Laboratory experiments in information retrieval, 2018"
     best_for = "all pairs of systems that vary alike, from some 100 queries on"
 
     rounds: Rounds = 10_000

@@ -27,7 +27,10 @@ class t(PairedTest, aliases=("student", "paired_t")):
     0.1027
     """
 
-    source = "Student, The probable error of a mean, 1908; Smucker et al., CIKM 2007"
+    source = (
+        "Student, The probable error of a mean, Biometrika 6(1), 1908; "
+        "Smucker, Allan and Carterette, A comparison of statistical significance tests for information retrieval evaluation, CIKM 2007"
+    )
     best_for = "means of 20 queries or more; measured on real scores, it rejects 5 % where it should"
 
     def statistic(self, sample: Sample) -> float:

@@ -84,7 +84,7 @@ class CG(_Gained):
 
     formula = "sum of gain over the top k"
     convention = "linear gain; not normalised, so queries with more relevant documents weigh more in a mean"
-    source = "Järvelin and Kekäläinen, TOIS 2002"
+    source = "Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, TOIS 2002"
     best_for = "how much a page holds, when its order does not matter"
     examples = (Example("CG@3", (3, 2, 0, 1), "3 + 2"),)
     positions = False
@@ -98,7 +98,7 @@ class DCG(_Gained):
 
     formula = "sum of gain(grade) · discount(rank)"
     convention = "linear gain and 1/log2(rank + 1); not normalised, so means over queries favour queries with many relevant documents"
-    source = "Järvelin and Kekäläinen, TOIS 2002; Burges et al., ICML 2005 (exponential gain); trec_eval dcg"
+    source = "Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, TOIS 2002; Burges et al., Learning to rank using gradient descent, ICML 2005 (exponential gain); trec_eval dcg"
     best_for = "a step on the way to nDCG"
     examples: ClassVar[tuple[Example, ...]] = (
         Example("DCG@3", (3, 2, 0, 1), "3 / log2(2) + 2 / log2(3)"),
@@ -189,7 +189,7 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
         "linear gain, as trec_eval; the ideal ranks all judged documents by gain and is cut at k. Many tools take 2^grade - 1 "
         "(gain='exponential') or an ideal of retrieved documents only (ideal='retrieved_topk'), which hides what was missed"
     )
-    source = "Järvelin and Kekäläinen, TOIS 2002; trec_eval ndcg, ndcg_cut"
+    source = "Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, TOIS 2002; trec_eval ndcg, ndcg_cut"
     best_for = "web search and anything with grades: the usual first choice"
     examples = (
         Example(

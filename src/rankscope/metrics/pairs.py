@@ -48,7 +48,7 @@ class AUC(_Paired, aliases=("ROC_AUC", "uAUC", "ROC-AUC")):
         "only is undefined, left out of the mean and counted; single_class=0, 0.5 or 1 gives it a value. pooled=True makes one curve of "
         "the documents of all queries, whose scores must then be comparable across queries"
     )
-    source = "Hanley and McNeil, Radiology 1982"
+    source = "Hanley and McNeil, The meaning and use of the area under a receiver operating characteristic (ROC) curve, Radiology 1982"
     best_for = "click models and classifiers that rank a given list"
     examples: ClassVar[tuple[Example, ...]] = (
         Example("AUC", (1, 0, 1, 0), "3 / 4"),

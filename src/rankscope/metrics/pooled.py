@@ -60,7 +60,9 @@ class Bpref(Metric, aliases=("BPref",)):
 
     formula = "sum over relevant documents found of 1 - min(non-relevant above, R) / min(N, R), over R"
     convention = "N counts all judged non-relevant documents, found or not (trec_eval since version 8); negative grades are skipped"
-    source = "Buckley and Voorhees, SIGIR 2004; trec_eval bpref"
+    source = (
+        "Buckley and Voorhees, Retrieval evaluation with incomplete information, SIGIR 2004; trec_eval bpref"
+    )
     best_for = "judgments with holes, as for systems that did not feed the pool"
     examples = (Example("Bpref", (1, 0, 1), "(1 + (1 - 1 / 1)) / 2"),)
     trec = (TrecName("bpref"),)
@@ -98,7 +100,7 @@ class infAP(Metric, aliases=("InferredAP",)):
     convention = (
         "documents that were pooled but not judged must stand in the qrels with a negative grade; e = 0.00001"
     )
-    source = "Yilmaz and Aslam, CIKM 2006; trec_eval infAP"
+    source = "Yilmaz and Aslam, Estimating average precision with incomplete and imperfect judgments, CIKM 2006; trec_eval infAP"
     best_for = "judgments of a random sample of the pool"
     examples = (Example("infAP", (1, 0, 1), "(1 + (1/3 + 2/3 * (1 + 0.00001) / (2 + 0.00002))) / 2"),)
     trec = (TrecName("infAP"),)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from collections.abc import Sequence
 from typing import Literal
 
 from rankscope.blocks import Ranged, Table, Value, Written
@@ -59,6 +60,22 @@ def printable(text: str) -> str:
         else sign.encode("unicode_escape").decode("ascii")
         for sign in text
     )
+
+
+def numbered(headers: Sequence[str]) -> list[str]:
+    """Headers that are keys: one that was there before gets a number.
+
+    >>> numbered(["run", "AP", "run"])
+    ['run', 'AP', 'run 2']
+    """
+    given, out = set(headers), list[str]()
+    for header in headers:
+        number, key = 1, header
+        while key in out or (number > 1 and key in given):
+            number += 1
+            key = f"{header} {number}"
+        out.append(key)
+    return out
 
 
 def rows_of(table: Table) -> list[list[str]]:

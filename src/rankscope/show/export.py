@@ -4,31 +4,54 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rankscope.blocks import Chart, Column, Page, Ranged, Table, Value, Written
+from rankscope.errors import InputError
+from rankscope.show.cells import numbered
+from rankscope.show.html.text import slug
 from rankscope.show.text import as_csv
+
+HALVES = "backslashreplace"  # halves of characters, which no file can hold, stand as their escapes
+
+RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)")  # no names of files on Windows
 
 
 def files_of(page: Page) -> Iterator[tuple[str, bytes]]:
     """Every table (CSV, JSON) and figure (SVG, PNG, and its numbers as CSV) of a page, each with the name of its file.
 
-    Numbers are written in full; a value with an interval takes three columns.
+    Numbers are written in full; a value with an interval takes three columns. Names are small letters, digits and hyphens of
+    ASCII. Raises InputError after all the others where figures cannot be drawn.
     """
+    failed: list[str] = []
+    for name, block in _named(page):
+        yield from _numbers(name, block.columns, block.rows)
+        if isinstance(block, Chart):
+            try:
+                yield from _drawn(name, block)
+            except InputError as error:
+                failed.append(str(error))
+    if failed:
+        more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
+        raise InputError(f"{failed[0]}{more}; all else was exported")
+
+
+def _named(page: Page) -> Iterator[tuple[str, Table | Chart]]:
+    """The blocks that have rows, each under the name that the page gives it."""
     used: set[str] = set()
     for section in page.sections:
         for block in section.blocks:
-            if isinstance(block, Table) and block.rows:
-                name = _distinct(block.name or section.name, used)
-                yield from _numbers(name, block.columns, block.rows)
-            elif isinstance(block, Chart) and block.rows:
-                name = _distinct(block.name, used)
-                yield from _numbers(name, block.columns, block.rows)
-                yield from _drawn(name, block)
+            if isinstance(block, Table | Chart):
+                kind = "table" if isinstance(block, Table) else "chart"
+                name = _distinct(slug(block.name) or slug(section.name) or kind, used)
+                if block.rows:
+                    yield name, block
 
 
 def _distinct(name: str, used: set[str]) -> str:
+    name = f"{name}-" if RESERVED.fullmatch(name) else name
     number, out = 1, name
     while out in used:
         number += 1
@@ -41,28 +64,28 @@ def _numbers(
     name: str, columns: Sequence[Column], rows: Sequence[Sequence[Value]]
 ) -> Iterator[tuple[str, bytes]]:
     header, records = records_of(columns, rows)
-    yield f"{name}.csv", "".join(as_csv(header, records)).encode()
+    yield f"{name}.csv", "".join(as_csv(header, records)).encode("utf-8", HALVES)
     text = json.dumps(records, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
-    yield f"{name}.json", text.encode("utf-8", "backslashreplace")
+    yield f"{name}.json", text.encode("utf-8", HALVES)
 
 
 def _drawn(name: str, chart: Chart) -> Iterator[tuple[str, bytes]]:
     from rankscope.show.charts import png_of, svg_of
 
-    yield f"{name}.svg", svg_of(chart).encode()
+    yield f"{name}.svg", svg_of(chart).encode("utf-8", HALVES)
     yield f"{name}.png", png_of(chart)
 
 
 def records_of(
     columns: Sequence[Column], rows: Sequence[Sequence[Value]]
 ) -> tuple[list[str], list[dict[str, Any]]]:
-    """The header and the rows of a table as plain records.
+    """The header and the rows of a table as plain records; a header that was there before gets a number.
 
     >>> records_of([Column("run"), Column("AP", "value")], [("bm25", Ranged(0.5, 0.4, 0.6))])
     (['run', 'AP', 'AP lower', 'AP upper'], [{'run': 'bm25', 'AP': 0.5, 'AP lower': 0.4, 'AP upper': 0.6}])
     """
     ranged = {i for row in rows for i, value in enumerate(row) if isinstance(value, Ranged)}
-    header = [
+    headers = [
         name
         for i, column in enumerate(columns)
         for name in (
@@ -70,6 +93,7 @@ def records_of(
             *((f"{column.header} lower", f"{column.header} upper") if i in ranged else ()),
         )
     ]
+    header = numbered(headers)
     return header, [dict(zip(header, _flat(row, ranged), strict=True)) for row in rows]
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rankscope.verbs.reporting.report import Report
 
 RUNS = ("bm25", "dense", "hybrid")
+UNJUDGED = "No person judged them: the grades, 0 to 3, follow from how the documentation is structured."
 
 
 def folder() -> Path:
@@ -42,6 +43,7 @@ def report() -> Report:
         queries_text=texts_of(folder() / "queries.tsv").by_id,
         docs_text=texts_of(folder() / "docs.jsonl.gz").by_id,
         title="Three ways to search Python's documentation",
+        about=f"The queries of a small collection that comes with rankscope. {UNJUDGED}",
         command="rankscope demo --report demo.html",
     )
 
@@ -84,7 +86,7 @@ def blocks_of(scores: Scores) -> list[Block]:
         Paragraph(
             f"Three systems search the documentation of Python's standard library: bm25 by words, dense by sentence embeddings, "
             f"hybrid by a fusion of the two. {len(scores.runs[0].query_ids)} queries, up to 100 documents each. "
-            f"No person judged them: the grades, 0 to 3, follow from how the documentation is structured."
+            f"{UNJUDGED}"
         ),
         EMPTY,
         scoreboard.board(scores),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from rankscope.dialects import DIALECTS, Dialect
 from rankscope.dialects.base import Says
@@ -16,6 +16,7 @@ from rankscope.verbs.call import Call
 from rankscope.verbs.conventions import Asked, computes, family, translated
 from rankscope.verbs.evaluate import evaluated
 from rankscope.verbs.inputs import Cleaned, Policy, fraction_in, named_runs, read_any
+from rankscope.verbs.notebook import InNotebook
 from rankscope.verbs.scores import Scores
 from rankscope.verbs.ways import Way, changes, options_of
 
@@ -53,8 +54,10 @@ class Explained:
 
 
 @dataclass(frozen=True, eq=False)
-class Reconciled:
+class Reconciled(InNotebook):
     """What ``reconcile`` found for one metric."""
+
+    shown_by: ClassVar[str] = "rankscope.verbs.reconciled"
 
     metric: Metric
     asked: str
@@ -64,6 +67,13 @@ class Reconciled:
     value: str | None
     explained: Sequence[Explained]
     scores: Scores
+
+    def __str__(self) -> str:
+        from rankscope.verbs.reconciled import sentences
+
+        return "\n".join(sentences(self))
+
+    __repr__ = __str__
 
     @cached_property
     def winners(self) -> dict[str, list[str]]:

@@ -154,14 +154,14 @@ def warned(scores: Scores) -> list[Note]:
     return grouped(scores.warnings)
 
 
-def grouped(warnings: Sequence[Warned]) -> list[Note]:
-    """Warnings as notes, those of one kind together, no more than can be read."""
+def grouped(warnings: Sequence[Warned], where: str = "--format json lists all") -> list[Note]:
+    """Warnings as notes, those of one kind together, no more than can be read; ``where`` says what lists all of them."""
     out = []
     for code, group in groupby(sorted(warnings, key=lambda w: w.code), key=lambda w: w.code):
         alike: list[Warned] = list(group)
         shown = alike if len(alike) <= SHOWN else alike[:1]
         rest = len(alike) - len(shown)
-        more = f" (and {rest:,} more like it; --format json lists all)" if rest else ""
+        more = f" (and {rest:,} more like it; {where})" if rest else ""
         out += [Note(w.message, "", code) for w in shown[:-1]]
         out.append(Note(shown[-1].message + more, shown[-1].hint, code))
     return out

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from rankscope.metrics import Metric
 from rankscope.verbs.conventions import QUERIES_IN_WORDS
 from rankscope.verbs.evaluate import evaluate
 from rankscope.verbs.inputs import named_runs, read_any
+from rankscope.verbs.notebook import InNotebook
 from rankscope.verbs.scores import RunScores, Scores, as_json
 
 NOTABLE = 0.0005  # a spread below this is nothing to worry about
@@ -48,14 +49,21 @@ class Spread:
 
 
 @dataclass(frozen=True, eq=False)
-class TieReport:
+class TieReport(InNotebook):
     """What ``ties`` found: one ``Spread`` a run and metric."""
+
+    shown_by: ClassVar[str] = "rankscope.verbs.ties"
 
     spreads: Sequence[Spread]
     scores: Scores
 
     def __iter__(self) -> Iterator[Spread]:
         return iter(self.spreads)
+
+    def __str__(self) -> str:
+        return sentence(self)
+
+    __repr__ = __str__
 
 
 def ties(qrels: Any, runs: Any, metrics: Any = None, *, seed: int = 0, **policies: Any) -> TieReport:

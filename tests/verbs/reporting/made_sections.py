@@ -10,12 +10,22 @@ import numpy as np
 from tests.verbs.made_scores import drawn, ranked_run
 
 import rankscope as rs
-from rankscope.blocks import Chart, Ranged, Section, Table
+from rankscope.blocks import Chart, Ranged, Section, Table, Written
 from rankscope.verbs.comparison.contrast import Contrast
-from rankscope.verbs.reporting import board, costs, data_health, differences, heat, pairs, slices, spread
+from rankscope.verbs.reporting import (
+    board,
+    costs,
+    data_health,
+    differences,
+    differing_queries,
+    heat,
+    pairs,
+    slices,
+    spread,
+)
 from rankscope.verbs.reporting.subject import Subject
 
-MODULES = (data_health, board, differences, spread, heat, pairs, slices, costs)
+MODULES = (data_health, board, differences, differing_queries, spread, heat, pairs, slices, costs)
 
 
 def compared(*given: Any, **options: Any) -> Subject:
@@ -46,6 +56,17 @@ def tables(section: Section | None) -> dict[str, Table]:
     return {block.name: block for block in section.blocks if isinstance(block, Table)}
 
 
+def found_by(blocks: dict[str, Any], begin: str) -> Any:
+    """The one block whose name begins so: names of pairs follow."""
+    (found,) = (block for name, block in blocks.items() if name.startswith(f"{begin}-"))
+    return found
+
+
+def first_by(blocks: dict[str, Any], begin: str) -> Any:
+    """The first block whose name begins so."""
+    return next(block for name, block in blocks.items() if name.startswith(f"{begin}-"))
+
+
 def column(block: Chart | Table, header: str) -> list[Any]:
     """The cells under a header."""
     at = [one.header for one in block.columns].index(header)
@@ -60,6 +81,8 @@ def numbers(section: Section) -> Iterator[float]:
                 for cell in row:
                     if isinstance(cell, Ranged):
                         yield from (cell.value, cell.lower, cell.upper)
+                    elif isinstance(cell, Written):
+                        yield cell.value
                     elif isinstance(cell, int | float):
                         yield float(cell)
 

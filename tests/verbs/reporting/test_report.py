@@ -32,7 +32,7 @@ def names(report: rs.Report) -> list[str]:
 def test_it_starts_with_the_verdict_of_compare(made: rs.Report) -> None:
     said = str(rs.compare(QRELS, RUNS, ["nDCG@3", "RR"]))
     first = made.page.verdicts[0]
-    assert " ".join([first.text, *first.more]) == said
+    assert " ".join([first.text, *first.more]).startswith(said)
     assert first.tone == "better"
     assert str(made).splitlines()[0] == first.text
 
@@ -132,20 +132,31 @@ def test_export_writes_numbers_in_full_and_figures(made: rs.Report, tmp_path: Pa
     charts = [b for s in made.page.sections for b in s.blocks if isinstance(b, Chart) and b.rows]
     assert len(files) == 2 * len(tables) + 4 * len(charts)
     for chart in charts:
-        assert files[f"{chart.name}.svg"].read_text().startswith("<svg")
-        assert files[f"{chart.name}.png"].read_bytes().startswith(b"\x89PNG")
-        rows = list(csv.reader(io.StringIO(files[f"{chart.name}.csv"].read_text())))
+        name = chart.name.lower()
+        assert files[f"{name}.svg"].read_text().startswith("<svg")
+        assert files[f"{name}.png"].read_bytes().startswith(b"\x89PNG")
+        rows = list(csv.reader(io.StringIO(files[f"{name}.csv"].read_text())))
         assert len(rows) == len(chart.rows) + 1
-        assert len(json.loads(files[f"{chart.name}.json"].read_text())) == len(chart.rows)
+        assert len(json.loads(files[f"{name}.json"].read_text())) == len(chart.rows)
 
 
 def test_a_file_that_changed_since_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "old.run"
-    path.write_text("".join(f"{q} Q0 {d} 1 {s} old\n" for q, docs in OLD.items() for d, s in docs.items()))
-    scores = rs.evaluate(QRELS, str(path), "RR")
-    assert scores.report().page.explorer is not None
-    path.write_text(path.read_text() + "q00 Q0 z 9 0.1 old\n")
-    with pytest.raises(rs.DataError, match="the file has changed since"):
+    run, qrels = tmp_path / "old.run", tmp_path / "qrels.txt"
+    run.write_text("".join(f"{q} Q0 {d} 1 {s} old\n" for q, docs in OLD.items() for d, s in docs.items()))
+    qrels.write_text("".join(f"{q} 0 {d} {g}\n" for q, docs in QRELS.items() for d, g in docs.items()))
+    for path in (run, qrels):
+        scores = rs.evaluate(str(qrels), str(run), "RR")
+        assert scores.report().page.explorer is not None
+        path.write_text(path.read_text().replace("q00", "q99"))  # as many rows, and other ones
+        with pytest.raises(rs.DataError, match=f"{path.name}: the file has changed since it was read"):
+            scores.report()
+
+
+def test_a_dict_that_changed_since_is_refused() -> None:
+    run = {query: dict(docs) for query, docs in OLD.items()}
+    scores = rs.evaluate(QRELS, run, "RR")
+    run["q00"]["z"] = 0.1
+    with pytest.raises(rs.DataError, match="37 rows where 36 were scored"):
         scores.report()
 
 
@@ -155,11 +166,48 @@ def test_a_file_that_changed_since_is_refused(tmp_path: Path) -> None:
         ({"shown": 0}, "shown=0"),
         ({"colour": "red"}, "report has no option 'colour'"),
         ({"queries_text": {"other": "words"}}, "other"),
+        ({"quries_text": {}}, "report has no option 'quries_text', did you mean queries_text?"),
+        ({"docs_text": {}}, "texts of documents: no text in a dict"),
     ],
 )
 def test_what_it_refuses(options: dict[str, Any], said: str) -> None:
     with pytest.raises(rs.InputError, match=said):
         rs.report(QRELS, RUNS, "nDCG@3", **options)
+
+
+def test_options_that_a_result_has_no_use_for_are_one_line() -> None:
+    found = rs.compare(QRELS, RUNS, "nDCG@3")
+    with pytest.raises(rs.InputError, match=r"no option 'tilte': did you mean title\?"):
+        found.report(tilte="x")
+    with pytest.raises(
+        rs.InputError, match=r"no option 'margin' \(what is compared, and how, was said already\)"
+    ):
+        found.report(margin=0.1)
+
+
+def test_places_that_are_none_are_refused_before_the_page_is_made(tmp_path: Path) -> None:
+    report = rs.report(QRELS, RUNS, "nDCG@3")
+    there = tmp_path / "costs.csv"
+    there.write_text("run,cost\n")
+    for refused, place, words in (
+        (report.save, tmp_path / "p.pdf", "a page is one HTML file: name it like p.html"),
+        (report.save, tmp_path / "nod" / "x.html", "there is no folder .*nod to write into"),
+        (report.save, tmp_path, "a page is one HTML file"),
+        (report.export, there, "a file, not a folder"),
+    ):
+        with pytest.raises(rs.InputError, match=words):
+            refused(place)
+    assert "html" not in vars(report)
+
+
+def test_what_a_reader_should_know_stands_below_the_title() -> None:
+    about = "No <person> judged them."
+    for report in (
+        rs.report(QRELS, RUNS, "nDCG@3", about=about),
+        rs.compare(QRELS, RUNS, "nDCG@3").report(about=about),
+    ):
+        assert report.page.about.endswith(about)
+    assert "No &lt;person&gt; judged them." in report.html
 
 
 def test_options_of_a_comparison_are_refused_for_one_run() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,9 @@ from tests.verbs.reporting.made_subjects import scored, subject, world
 
 import rankscope as rs
 from rankscope.blocks import Code, Facts, Paragraph, Section, Table
+from rankscope.files.texts import texts_of
 from rankscope.verbs.reporting import reproduce
+from rankscope.verbs.reporting.data_health import notes_read
 from rankscope.verbs.reporting.subject import Subject
 
 
@@ -73,47 +76,56 @@ def test_what_is_in_memory_has_none() -> None:
     assert {row[4] for row in rows} == {"in memory"}
 
 
-def test_the_paragraph_for_a_paper() -> None:
-    qrels, runs = world()
-    said = reproduce.methods(subject(qrels, runs, ["nDCG@10", "AP"], primary="AP"))
-    assert said.startswith(
-        f"2 runs were scored on 8 queries with rankscope {rs.__version__}, by AP (trec_eval map, map_cut); nDCG@10 (Järvelin"
-    )
-    assert "Every run was compared with low by a paired t test, two-sided (Student" in said
-    assert (
-        "by holm (Holm, A simple sequentially rejective multiple test procedure, 1979), at alpha = 0.05"
-        in said
-    )
-    assert "AP was declared as the primary metric." in said
-    alone = reproduce.methods(scored(qrels, {"low": runs["low"]}, "AP"))
-    assert alone.startswith("1 run was scored on")
-    assert "compared" not in alone
-
-
-def test_entries_have_keys_of_their_own() -> None:
-    qrels, runs = world()
-    lines = list(reproduce.bibliography(subject(qrels, runs, ["nDCG@10", "ERR@10", "RBP"])))
-    keys = [line for line in lines if line.startswith("@")]
-    assert len(set(keys)) == len(keys)
-    assert all(key.isascii() for key in keys)
-    assert {
-        "@misc{jarvelin2002,",
-        "@misc{chapelle2009,",
-        "@misc{holm1979,",
-        "@misc{student1908,",
-        "@misc{student1908b,",
-    } <= set(keys)
-    text = "\n".join(lines)
-    assert text.count("{") == text.count("}")
-    assert "clusters:" not in text
-
-
 def test_scores_alone() -> None:
     found = rs.compare({"a": {"1": 0.5, "2": 0.1}, "b": {"1": 0.25, "2": 0.9}}, metrics="score")
     section = reproduce.section(Subject(None, found), None)
     assert "equal scores" not in facts(section)
     paragraphs = [block.text for block in section.blocks if isinstance(block, Paragraph)]
-    assert paragraphs[0].startswith("Scores of 2 runs on 2 queries were compared")
+    assert any(text.startswith("Scores of 2 runs on 2 queries were compared") for text in paragraphs)
+
+
+def test_conventions_are_those_of_the_metric_itself_and_of_what_was_asked() -> None:
+    qrels, runs = world()
+    told = facts(
+        reproduce.section(
+            subject(
+                qrels,
+                runs,
+                ["nDCG(gain='exponential')@10", "P@5"],
+                weights=dict.fromkeys(qrels, 1.0) | {"q0": 2.0},
+                nothing_found="skip_list",
+                clusters={query: int(query[1:]) // 2 for query in qrels},
+            ),
+            None,
+        )
+    )
+    assert told["nDCG(gain='exponential')@10"].startswith("here: gain 2^grade - 1. Usually: linear gain")
+    assert told["P@5"].startswith("divides by k")
+    assert told["means"] == "queries weigh as was said"
+    assert told["weights"] == "given in memory"
+    assert (
+        told["queries with nothing relevant found"]
+        == "left out where nothing relevant stands in the whole list"
+    )
+    assert told["clusters"].startswith("queries come in 4 clusters")
+    assert told["interval of means"] == "95%, t; wilson for scores of 0 and 1"
+
+
+def test_clusters_and_the_interval_of_one_run_are_named() -> None:
+    qrels, runs = world()
+    clusters = {query: query for query in qrels}
+    told = facts(
+        reproduce.section(scored(qrels, {"low": runs["low"]}, "AP", interval="t", clusters=clusters), None)
+    )
+    assert (told["clusters"], told["interval of means"]) == ("given in memory", "95%, t")
+
+
+def test_what_was_read_is_told() -> None:
+    qrels, runs = world()
+    found = replace(scored(qrels, runs, "AP"), texts=(texts_of({"q0": "words"}, list(qrels), "query"),))
+    said = [block.text for block in reproduce.section(found, None).blocks if isinstance(block, Paragraph)]
+    assert notes_read(found)
+    assert set(notes_read(found)) <= set(said)
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,15 @@ from tests.verbs.reporting.made_sections import (
     column,
     compared,
     first,
+    first_by,
+    found_by,
     tables,
 )
 
-from rankscope.blocks import Ranged
-from rankscope.verbs.reporting import differences
-from rankscope.verbs.reporting.differing_queries import EITHER
+from rankscope.blocks import Ranged, Written
+from rankscope.show.html.tables import LONG
+from rankscope.verbs.reporting import differences, differing_queries
+from rankscope.verbs.reporting.differing_queries import MOST
 from rankscope.verbs.reporting.subject import Subject
 from rankscope.verbs.reporting.verdicts import verdicts
 
@@ -34,7 +37,7 @@ def test_the_bars_are_the_gains_of_the_contrast(name: str) -> None:
     c = next(
         c for c in subject.comparison.of(subject.comparison.primary) if (c.run, c.baseline) == (run, baseline)
     )
-    chart = charts(differences.section(subject))["waterfall-1"]
+    chart = first_by(charts(differing_queries.section(subject)), "waterfall")
     ids = [q for q, kept in zip(c.measured.query_ids, c.paired.inside.tolist(), strict=True) if kept]
     assert dict(zip(column(chart, "query"), column(chart, "difference"), strict=True)) == dict(
         zip(ids, c.paired.gains.tolist(), strict=True)
@@ -65,6 +68,8 @@ def test_the_forest_shows_the_adjusted_intervals(name: str) -> None:
         if c.adjusted.known:
             cells = drawn_rows.pop(key)
             assert cells["difference"] == Ranged(c.difference, c.adjusted.lower, c.adjusted.upper)
+            assert isinstance(cells["p"], Written)
+            assert cells["p"].value == c.p_value_adjusted
             assert cells["verdict"] == c.verdict
             assert cells["clear"] == int(c.verdict in {"better", "worse", "different"})
     assert not drawn_rows
@@ -97,9 +102,12 @@ def test_b_against_a_mirrors_a_against_b(metric: str) -> None:
     there = differences.section(compared(scores, metrics=metric))
     back = differences.section(compared(scores, metrics=metric, baseline="b"))
     ours, theirs = charts(there), charts(back)
+    mine, yours = (
+        charts(differing_queries.section(compared(scores, metrics=metric, baseline=b))) for b in "ab"
+    )
     gains = [
         dict(zip(column(c, "query"), column(c, "difference"), strict=True))
-        for c in (ours["waterfall-1"], theirs["waterfall-1"])
+        for c in (found_by(mine, "waterfall"), found_by(yours, "waterfall"))
     ]
     assert gains[0] == {q: -v for q, v in gains[1].items()}
     ((*_, a, _, _, _, _),), ((*_, b, _, _, _, _),) = ours["forest"].rows, theirs["forest"].rows
@@ -109,22 +117,19 @@ def test_b_against_a_mirrors_a_against_b(metric: str) -> None:
     swap = {"better": "worse", "worse": "better", "same": "same"}
     assert set(ours["win-loss"].rows) == {(m, swap[str(o)], n) for m, o, n in theirs["win-loss"].rows}
     points = [
-        sorted((r[0], r[1], r[3]) for r in ours["scatter-1"].rows),
-        sorted((r[1], r[0], r[3]) for r in theirs["scatter-1"].rows),
+        sorted((r[0], r[1], r[3]) for r in found_by(mine, "scatter").rows),
+        sorted((r[1], r[0], r[3]) for r in found_by(yours, "scatter").rows),
     ]
     assert points[0] == points[1]
-    mine, yours = (
-        verdicts(compared(scores, metrics=metric))[0],
-        verdicts(compared(scores, metrics=metric, baseline="b"))[0],
-    )
-    assert {mine.tone, yours.tone} in ({"better", "worse"}, {"unclear"})
-    assert [q for q, _ in mine.queries] == [q for q, _ in yours.queries]
+    said = [verdicts(compared(scores, metrics=metric, baseline=b))[0] for b in "ab"]
+    assert {one.tone for one in said} in ({"better", "worse"}, {"unclear"})
+    assert [q for q, _ in said[0].queries] == [q for q, _ in said[1].queries]
 
 
 def test_equal_points_are_one_mark_that_counts_them() -> None:
     low, high = ranked((1, 2, 2, 2, 1, 3)), ranked((1, 1, 1, 2, 1, 1))
     subject = compared({f"q{i}": {"good": 1} for i in range(6)}, {"low": low, "high": high}, "RR")
-    chart = charts(differences.section(subject))["scatter-1"]
+    chart = found_by(charts(differing_queries.section(subject)), "scatter")
     assert [(x, y, n) for x, y, _, n, _, _ in chart.rows] == [
         (1 / 3, 1.0, 1),
         (1 / 2, 1 / 2, 1),
@@ -138,35 +143,75 @@ def test_equal_points_are_one_mark_that_counts_them() -> None:
 
 def test_the_queries_that_differ_most() -> None:
     subject = compared(drawn(1, queries=100), metrics="AP")
-    table, c = tables(differences.section(subject))["differing-queries-1"], first(subject)
-    gains = np.sort(c.paired.gains)[::-1]
+    table, c = found_by(tables(differing_queries.section(subject)), "differing"), first(subject)
+    gains = c.paired.gains
     shown = column(table, "difference")
-    assert shown[:EITHER] == gains[:EITHER].tolist()
-    assert shown[EITHER:] == gains[-EITHER:].tolist()
+    assert len(shown) == MOST == LONG, "a page folds no table of so many rows"
+    assert np.abs(shown).tolist() == np.sort(np.abs(gains))[::-1][:MOST].tolist()
+    assert min(shown) < 0 < max(shown)
+    assert table.note == f"{np.count_nonzero(gains) - MOST} more queries differ (69% of all)"
     step = np.array(column(table, "run")) - np.array(column(table, "baseline"))
     assert step == pytest.approx(np.array(shown))
     texts = {str(table.rows[0][0]): "what is known of x"}
-    told = tables(differences.section(Subject(None, subject.comparison, queries_text=texts)))[
-        "differing-queries-1"
-    ]
-    assert told.rows[0][1] == "what is known of x"
+    section = differing_queries.section(Subject(None, subject.comparison, queries_text=texts))
+    assert found_by(tables(section), "differing").rows[0][1] == "what is known of x"
+
+
+def test_of_equal_differences_the_first_query_comes_first() -> None:
+    base = {f"q{i}": 0.5 for i in range(8)}
+    step = dict(zip(base, (1, -3, 3, 0, -1, 2, -2, 4), strict=True))
+    subject = compared({"a": base, "b": {q: 0.5 + v / 16 for q, v in step.items()}}, metrics="AP")
+    table = found_by(tables(differing_queries.section(subject)), "differing")
+    assert column(table, "query") == sorted((q for q in base if step[q]), key=lambda q: -abs(step[q]))
+    assert not table.note
 
 
 def test_a_lead_says_how_few_queries_carry_it() -> None:
     base = {f"q{i:02}": 0.5 for i in range(40)}
     better = {q: 0.5 + (0.4 if i < 10 else 0.1 if i < 20 else 0.0) for i, (q, _) in enumerate(base.items())}
     subject = compared({"a": base, "b": better}, metrics="AP")
-    section = differences.section(subject)
+    section, queries = differences.section(subject), differing_queries.section(subject)
     assert section is not None
+    assert queries is not None
     share = 10 * 0.4 / (10 * 0.4 + 10 * 0.1)
     assert "20 queries better, 0 worse; on 20 of 40 nothing changes" in section.lead
-    assert f"10 queries carry {share:.0%} of all that is gained" in section.lead
+    assert f"10 queries carry {share:.0%} of all that is gained" in queries.lead
+    assert "favour" not in queries.lead, "all that favour it carry it: that says nothing"
+    lost = {q: v - (0.3 if i >= 32 else 0.0) for i, (q, v) in enumerate(better.items())}
+    carried = differing_queries.section(compared({"a": base, "b": lost}, metrics="AP"))
+    assert carried is not None
+    # 10 * 0.4 + 10 * 0.1 - 8 * 0.3 = 2.6: seven of the largest gains are more than that
+    assert "without the 7 queries that favour b most (17.5% of all) the lead is gone" in carried.lead
+    worse = differing_queries.section(compared({"b": lost, "a": base}, metrics="AP"))
+    assert worse is not None
+    assert "is lost; without the 7 queries that favour b most" in worse.lead
 
 
 def test_many_queries_are_thinned_from_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rankscope.verbs.reporting.differing_queries.BARS", 10)
     subject = compared(drawn(2, queries=60), metrics="AP")
-    chart = charts(differences.section(subject))["waterfall-1"]
+    chart = first_by(charts(differing_queries.section(subject)), "waterfall")
     gains = np.abs(first(subject).paired.gains)
     assert sorted(np.abs(np.array(column(chart, "difference"), dtype=float))) == sorted(gains)[-10:]
     assert "50 queries" in chart.caption
+
+
+def test_a_forest_says_what_its_intervals_are_after() -> None:
+    many = charts(differences.section(SUBJECTS["gaps"]()))["forest"]
+    assert (
+        "the 95% interval at the level of the correction (paired t test, Holm over 2 comparisons)"
+        in many.caption
+    )
+    one = charts(differences.section(SUBJECTS["clusters"]()))["forest"]
+    assert "the 95% interval (paired t test; queries in 6 clusters)" in one.caption
+
+
+def test_files_are_called_by_their_runs() -> None:
+    scores = dict(zip(("a" * 40 + "1", "a" * 40 + "2", "Ünï.run"), drawn(3, systems=3).values(), strict=True))
+    section = differing_queries.section(compared(scores, metrics="AP", baseline="Ünï.run"))
+    names = list(charts(section))
+    assert names == [
+        "waterfall-aaaaaaaaaaaaaaaaaa-against-n-run", "scatter-aaaaaaaaaaaaaaaaaa-against-n-run",
+        "waterfall-aaaaaaaaaaaaaaaaaa-against-n-run-2", "scatter-aaaaaaaaaaaaaaaaaa-against-n-run-2",
+    ]  # fmt: skip
+    assert all(len(name) < 60 for name in [*names, *tables(section)])

@@ -18,8 +18,10 @@ from tests.verbs.reporting.made_sections import (
     tables,
 )
 
-from rankscope.blocks import Notes, Paragraph, Ranged
-from rankscope.verbs.reporting import heat, pairs, slices, spread
+from rankscope.blocks import Heading, Notes, Paragraph, Ranged, Written
+from rankscope.verbs.comparison.sentences import p_plain
+from rankscope.verbs.reporting import costs, heat, pairs, slices, spread
+from rankscope.verbs.reporting.costs import MEANS_ONLY
 from rankscope.verbs.reporting.spread import cumulative
 from rankscope.verbs.reporting.subject import Subject
 
@@ -93,14 +95,27 @@ def test_pairs_mirror_and_hold_what_the_comparison_holds() -> None:
     found = {(str(a), str(b)): (d, p) for a, b, d, p, _ in chart.rows}
     assert subject.comparison is not None
     for c in subject.comparison.contrasts:
-        assert found[c.run, c.baseline] == (c.difference, c.p_value_adjusted)
-        assert found[c.baseline, c.run] == (-c.difference, c.p_value_adjusted)
+        p = Written(p_plain(c.p_value_adjusted), c.p_value_adjusted)
+        assert found[c.run, c.baseline] == (c.difference, p)
+        assert found[c.baseline, c.run] == (-c.difference, p)
     assert all(found[run, run] == (0.0, None) for run in subject.systems)
     assert len(found) == 5 * 5
     matrix = tables(pairs.section(subject))["pairs-p"]
     assert [c.header for c in matrix.columns[1:]] == [str(row[0]) for row in matrix.rows]
     clear = sum(c.verdict in {"better", "worse"} for c in subject.comparison.contrasts)
     assert len(matrix.best) == 2 * clear
+    listed = tables(pairs.section(subject))["pairs"]
+    for name, against, change, interval, after, *_ in listed.rows:
+        c = subject.comparison[(*sorted((str(name), str(against)), reverse=True), "AP")]
+        turned = 1 if c.run == name else -1
+        assert isinstance(change, Written)
+        assert isinstance(interval, Ranged)
+        assert isinstance(after, Written)
+        assert change.value == interval.value == turned * c.difference
+        assert after.value == c.p_value_adjusted
+        assert [interval.lower, interval.upper] == sorted(
+            (turned * c.adjusted.lower, turned * c.adjusted.upper)
+        )
 
 
 # --- slices and costs ----------------------------------------------------------------------------
@@ -128,18 +143,32 @@ def test_slices_are_their_contrasts_and_the_reversal_is_told() -> None:
     assert whole[:2] == ("all queries", Ranged(c.difference, c.adjusted.lower, c.adjusted.upper))
     for row, part in zip(parts, subject.comparison.slices.contrasts, strict=True):
         bounds = part.contrast.adjusted
-        assert row[:3] == (part.label, Ranged(part.contrast.difference, bounds.lower, bounds.upper), 20)
+        assert row[:3] == (part.equation, Ranged(part.contrast.difference, bounds.lower, bounds.upper), 20)
     assert section is not None
-    assert "of 3 slices 2 better, 1 worse. The mean is better over all and worse in lang en" in section.lead
+    assert "of 3 slices 2 better, 1 worse. The mean is better over all and worse in lang = en" in section.lead
     assert [n.code for b in section.blocks if isinstance(b, Notes) for n in b.items] == ["RS404"]
-    assert any("over 3 comparisons" in b.text for b in section.blocks if isinstance(b, Paragraph))
+    said = [b.text for b in section.blocks if isinstance(b, Paragraph)]
+    assert said == ["p and intervals of slices hold after the correction over 3 comparisons; *: told apart."]
+    assert "that of all queries is the one of the comparison above" in chart.caption
+    table = tables(section)["slices"]
+    for cells, part in zip(table.rows, subject.comparison.slices.contrasts, strict=True):
+        one = part.contrast
+        assert cells[:2] == (part.equation, one.queries)
+        assert isinstance(cells[2], Written)
+        assert isinstance(cells[3], Ranged)
+        assert (cells[2].value, cells[3].lower, cells[3].upper) == (
+            one.difference,
+            one.adjusted.lower,
+            one.adjusted.upper,
+        )
+        assert cells[5:8] == (one.wins, one.losses, one.ties)
     assert slices.section(SUBJECTS["two"]()) is None
 
 
 def test_costs_draw_the_front() -> None:
     subject = reversing()
     (section,) = (s for s in all_sections(subject) if s.name == "costs")
-    time, price = (charts(section)[name] for name in ("costs-1", "costs-2"))
+    time, price = (charts(section)[name] for name in ("quality-by-latency-ms", "quality-by-price"))
     assert [(r[0], r[3]) for r in time.rows] == [("a", 1), ("b", 1)]
     assert [(r[0], r[3]) for r in price.rows] == [("b", 1), ("a", 0)]
     assert time.logs == {"x"}
@@ -148,3 +177,44 @@ def test_costs_draw_the_front() -> None:
         (10.0, subject.lead.mean("a")),
         (1000.0, subject.lead.mean("b")),
     ]
+    assert time.told
+    assert price.told
+    assert not any(isinstance(b, Heading) for b in section.blocks), "the chart has the title"
+    table = tables(section)["costs-latency-ms"]
+    assert not table.title
+    assert [column(table, "latency_ms")] == [[Written("10", 10.0), Written("1,000", 1000.0)]]
+    lead = "By latency_ms, a, b are worth a choice: each costs more than the one before it and has a higher mean."
+    assert section.lead == f"{lead} {MEANS_ONLY}"
+
+
+@pytest.mark.parametrize(
+    ("given_costs", "said"),
+    [
+        (
+            (1, 2, 3),
+            "a, b, c are worth a choice: each costs more than the one before it and has a higher mean.",
+        ),
+        ((1, 4, 3), "a, c are worth a choice; the other one costs as much or more and has no higher mean."),
+        ((3, 3, 3), "c beats all others: none is cheaper or has a higher mean."),
+        ((2, 4, 4), "a, c are worth a choice; the other one costs as much or more and has no higher mean."),
+    ],
+)
+def test_the_lead_of_costs_is_of_means(given_costs: tuple[int, int, int], said: str) -> None:
+    scores = {
+        name: {q: 0.3 + 0.1 * i + j / 1000 for j, q in enumerate(QRELS)} for i, name in enumerate("abc")
+    }
+    costs_given = {name: {"cost": cost} for name, cost in zip("abc", given_costs, strict=True)}
+    section = costs.section(compared(scores, metrics="AP", costs=costs_given))
+    assert section is not None
+    assert section.lead == f"By cost, {said} {MEANS_ONLY}"
+
+
+def test_small_slices_are_called_so_where_they_are() -> None:
+    base, other = drawn(0)["a"], drawn(0)["b"]
+    parts = {q: {"part": str(i % 10), "length": i} for i, q in enumerate(base)}
+    found = slices.section(compared({"a": base, "b": other}, metrics="AP", slices=parts))
+    assert found is not None
+    assert any("of 13 cannot tell" in b.text for b in found.blocks if isinstance(b, Paragraph))
+    names = column(tables(found)["slices"], "slice")
+    assert names[0] == "part = 0"
+    assert names[-1] == "length = 20 to 29"

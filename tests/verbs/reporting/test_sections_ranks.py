@@ -144,7 +144,7 @@ def test_curves_of_a_comparison_hold_the_values_of_its_board(covid: Any) -> None
             values[run, 100]
             == rs.evaluate(subject.qrels, {run: subject.runs[run]}, "nDCG@100")[run, "nDCG@100"]
         )
-    assert found.lead.startswith("run1 leads on nDCG@k wherever the list is cut")
+    assert found.lead.startswith("run1 leads on nDCG@k wherever the list was cut: at k = 1, 2, 3, 5")
 
 
 def test_where_the_winner_changes_it_is_said_at_which_k() -> None:
@@ -155,18 +155,18 @@ def test_where_the_winner_changes_it_is_said_at_which_k() -> None:
     found = cutoffs.section(subject_of(qrels, {"early": early, "late": late}, "P@3"))
     assert found is not None
     assert (
-        found.lead == "Who leads on P@k depends on k: early at k = 1, early and late at k = 2, late at k = 3."
+        found.lead == "Who leads on P@k depends on k: early at k = 1; late and early at k = 2; late at k = 3."
     )
     (table,) = tables(found)
-    assert [row[1:] for row in table.rows] == [(1.0, 1 / 2, 1 / 3), (0.0, 1 / 2, 2 / 3)]
-    assert table.best == {(0, 1), (1, 3)}
+    assert [row[1:] for row in table.rows] == [(0.0, 1 / 2, 2 / 3), (1.0, 1 / 2, 1 / 3)]
+    assert table.best == {(1, 1), (0, 3)}
 
 
 def test_runs_that_are_the_same_are_level() -> None:
     qrels, runs = made_up(runs=1)
     found = cutoffs.section(subject_of(qrels, {"a": runs["run0"], "b": runs["run0"]}, "P@3"))
     assert found is not None
-    assert found.lead == "All runs are level on P@k at every k."
+    assert found.lead == "All runs are level on P@k at every k looked at."
 
 
 def test_a_metric_without_a_cutoff_leaves_the_curve_to_ndcg() -> None:
@@ -338,7 +338,7 @@ def test_agreement_is_the_mean_over_queries_that_both_rank(ties: str, tables_giv
 def test_agreement_in_words(covid: Any) -> None:
     found = agreement.section(covid(names=COVID[:2]))
     assert found is not None
-    assert found.lead == "bm25_basline and bm25t5 share 1.2 of their first 10 (rank-biased overlap 0.11)."
+    assert found.lead == "bm25t5 and bm25_basline share 1.2 of their first 10 (rank-biased overlap 0.11)."
 
 
 def test_queries_are_picked_evenly_where_there_are_many() -> None:
@@ -417,7 +417,8 @@ def test_reach_is_that_of_the_factors_of_err(covid: Any) -> None:
 @pytest.mark.parametrize("name", ["RR", "nDCG@10", "RBP(p=0.5)", "AP", "alpha_nDCG", "NERR9(max_grade=2)@3"])
 def test_the_weight_of_each_rank_of_one_metric(name: str) -> None:
     chart = discounts.of_metric(parse(name))
-    assert len(chart.rows) == 100
+    assert discounts.of_metric(parse(name), alone=True).rows == chart.rows[:100]
+    assert len(chart.rows) in {100, 200}
     assert chart.rows[0] == (name if "max" not in name else str(parse(name)), 1, 1.0)
     top = 2 if "max" in name else 1
     alone = [parse(name).of([0] * i + [top] + [0] * (99 - i)) for i in range(3)]

@@ -12,6 +12,7 @@ from tests.verbs.reporting.made_sections import (
     all_sections,
     charts,
     column,
+    first_by,
     numbers,
     tables,
 )
@@ -81,7 +82,7 @@ def test_trec_covid(shared_data: Callable[[str], Path]) -> None:
     found = rs.compare(str(qrels), runs)
     subject = Subject(found.scores, found)
     sections = {section.name: section for section in all_sections(subject)}
-    assert list(sections) == ["data", "scoreboard", "differences", "spread", "heatmap"]
+    assert list(sections) == ["data", "scoreboard", "differences", "by-query", "spread", "heatmap"]
     for section in sections.values():
         assert all(map(math.isfinite, numbers(section)))
     health = tables(sections["data"])["data-health"]
@@ -89,7 +90,7 @@ def test_trec_covid(shared_data: Callable[[str], Path]) -> None:
     assert (
         column(health, "rank column").count(30) == 1
     )  # one of them ranks against its own scores, in all topics
-    waterfall = charts(sections["differences"])["waterfall-1"]
+    waterfall = first_by(charts(sections["by-query"]), "waterfall")
     (run, baseline), *_ = subject.rivals
     assert math.fsum(column(waterfall, "difference")) / 30 == pytest.approx(
         found[run, baseline, "nDCG@10"].difference, abs=1e-12

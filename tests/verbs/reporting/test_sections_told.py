@@ -14,10 +14,13 @@ from tests.verbs.reporting.made_sections import (
     tables,
 )
 
-from rankscope.blocks import Notes, Paragraph, Ranged
+from rankscope.blocks import Notes, Paragraph, Ranged, Written
 from rankscope.verbs.comparison.sentences import sentences
 from rankscope.verbs.reporting import board, data_health
-from rankscope.verbs.reporting.verdicts import verdicts
+from rankscope.verbs.reporting.verdicts import MEANS_ONLY, verdicts
+from rankscope.verbs.reporting.wording import hint_of
+
+IDS = [f"q{i:02}" for i in range(40)]
 
 # --- verdicts ------------------------------------------------------------------------------------
 
@@ -30,7 +33,9 @@ def test_verdicts_are_the_sentences_of_the_comparison(name: str) -> None:
     assert subject.comparison is not None
     said = list(sentences(subject.comparison))
     found = verdicts(subject)
-    assert sorted(" ".join([v.text, *v.more]) for v in found[: len(said)]) == sorted(said)
+    assert sorted(
+        " ".join([v.text, *(m for m in v.more if not m.startswith("Doubt"))]) for v in found[: len(said)]
+    ) == sorted(said)
     tones = {"better": "better", "worse": "worse", "cannot tell": "unclear", "same": "same"}
     by_pair = {verdict.about: verdict for verdict in found}
     for c in subject.comparison.of(subject.comparison.primary):
@@ -52,7 +57,8 @@ def test_many_runs_are_counted_and_the_best_is_told() -> None:
     subject = SUBJECTS["forty"]()
     total, best, group, *_, left = verdicts(subject)
     assert total.text.startswith("Of 39 runs compared with run00 on AP:")
-    assert len(total.queries) == 6
+    assert len(total.queries) == 4, "those of the best are on its own card"
+    assert not {pair for pair in total.pairs if pair in best.pairs}
     leader = max(subject.lead.systems, key=subject.lead.mean)
     assert best.about == f"{leader} against run00"
     assert group.text.startswith(f"{leader} is best on AP")
@@ -60,6 +66,57 @@ def test_many_runs_are_counted_and_the_best_is_told() -> None:
     unclear = sum(c.verdict == "cannot tell" for c in subject.comparison.contrasts)
     assert left.text.startswith(f"{unclear} of 39 comparisons on AP cannot be told; nearest to it is")
     assert left.tone == "unclear"
+
+
+def test_the_worst_that_is_told_apart_has_a_card() -> None:
+    """Six runs against the third: two are told apart as worse, the lower one is shown."""
+    draws = np.random.default_rng(2).normal(0, 0.01, (7, 40))
+    level = (0.3, 0.2, 0.5, 0.501, 0.499, 0.502, 0.6)
+    scores = {
+        f"r{i}": {q: x + float(d) for q, d in zip(IDS, row, strict=True)}
+        for i, (x, row) in enumerate(zip(level, draws, strict=True))
+    }
+    total, best, worst, *_ = verdicts(compared(scores, metrics="AP", baseline="r2"))
+    assert (best.about, best.tone) == ("r6 against r2", "better")
+    assert (worst.about, worst.tone) == ("r1 against r2", "worse")
+    assert not {*best.pairs, *worst.pairs} & set(total.pairs)
+
+
+def test_the_top_group_is_counted() -> None:
+    draws = np.random.default_rng(2).normal(0, 0.01, (3, 40))
+    scores = {
+        n: {q: x + float(d) for q, d in zip(IDS, row, strict=True)}
+        for n, x, row in zip("abc", (0.2, 0.5, 0.501), draws, strict=True)
+    }
+    said = next(v.text for v in verdicts(compared(scores, metrics="AP")) if v.about == "best on AP")
+    assert said.endswith("cannot be told apart from it: the top group holds 2 of 3 runs.")
+
+
+def test_a_verdict_says_what_makes_it_doubtful() -> None:
+    qrels = {q: {"good": 1, "d1": 0} for q in IDS[:24]}
+    known = {q: {"good": 2.0, "d1": 1.0} for q in qrels}
+    # one of four of its documents is judged, in a query of 24 it returned nothing
+    other = {q: {"good": 4.0, "x": 3.0, "y": 2.0, "z": 1.0} for q in IDS[:23]}
+    found = verdicts(compared(qrels, {"known": known, "other": other, "again": known}, "nDCG@10"))
+    by_about = {v.about: v.more for v in found}
+    assert by_about["other against known"] == (
+        f"Doubt about other: {3 / 4:.0%} of its top 10 is unjudged and counted as not relevant (known: 0%), an uneven comparison.",
+        "Doubt: other has no ranking for 1 of 24 judged queries (q23), scored as empty.",
+    )
+    assert by_about["again against known"] == ()
+
+
+@pytest.mark.parametrize(("limit", "best"), [(20, "a"), (2000, "b"), (5, None)])
+def test_the_best_within_a_budget_is_a_verdict(limit: float, best: str | None) -> None:
+    scores = {"a": dict.fromkeys(IDS, 0.4), "b": {q: 0.5 + i / 1000 for i, q in enumerate(IDS)}}
+    costs = {"a": {"latency_ms": 10}, "b": {"latency_ms": 1000}}
+    _, budget, *_ = verdicts(compared(scores, metrics="AP", costs=costs, limits={"latency_ms": limit}))
+    assert budget.about == "within the limit"
+    if best is None:
+        assert (budget.text, budget.tone) == ("No run is within latency_ms of at most 5.", "unclear")
+    else:
+        assert budget.text.startswith(f"Best within latency_ms of at most {limit:,}: {best} (")
+        assert (budget.tone, budget.more) == ("plain", (MEANS_ONLY,))
 
 
 def test_where_less_is_better_words_say_so() -> None:
@@ -100,22 +157,70 @@ def test_the_scoreboard_holds_the_means_and_marks_the_best() -> None:
     assert subject.comparison is not None
     for c in subject.comparison.contrasts:
         mark = {"better": " *", "worse": " †"}.get(c.verdict, "")
-        assert marks[c.run] == f"{c.difference:+.3f}{mark}"
+        assert marks[c.run] == Written(f"{c.difference:+.3f}{mark}", c.difference)
     assert "Holm" in found["against-baseline"].note
 
 
 def test_a_heading_tells_what_the_metric_is() -> None:
     subject = SUBJECTS["runs"]()
     (values, marks) = (tables(board.section(subject))[name] for name in ("scoreboard", "against-baseline"))
-    for table in (values, marks):
-        hint = {c.header: c.hint for c in table.columns}["nDCG@10"]
-        assert hint.startswith("nDCG@10: ")
-        assert "linear gain" in hint
-        assert "higher is better" in hint
+    hint = {c.header: c.hint for c in values.columns}["nDCG@10"]
+    assert hint.startswith("Discounted gain, ")
+    assert "Formula: DCG / DCG of the ideal ranking. Convention: linear gain" in hint
+    assert hint.endswith(" Higher is better.")
+    assert not any(c.hint for c in marks.columns), "said once, at the first table"
     assert (
-        "scores as they were given"
+        "Scores as they were given"
         in tables(board.section(SUBJECTS["unknown metric"]()))["scoreboard"].columns[1].hint
     )
+
+
+def test_a_metric_of_its_own_parameters_is_not_told_as_the_usual_one() -> None:
+    metrics = ["nDCG(gain='exponential')@10", "R(denominator='min_k_relevant')@2", "P(level=2)@5", "RR"]
+    subject = compared(QRELS, {"x": ranked_run(1), "y": ranked_run(2)}, metrics)
+    hints = [hint_of(field) for field in subject.fields]
+    assert [hint.split(". ")[0] for hint in hints[:3]] == [
+        "Here gain = exponential", "Here denominator = min_k_relevant", "Here level = 2",
+    ]  # fmt: skip
+    assert all(" The usual form: " in hint for hint in hints[:3])
+    assert hints[3].startswith("One over the rank of the first relevant document. ")
+    assert all(hint.endswith(" Higher is better.") for hint in hints)
+
+
+def test_effect_sizes_say_what_they_are_and_hold_their_numbers() -> None:
+    subject = SUBJECTS["gaps"]()
+    assert subject.comparison is not None
+    table = tables(board.section(subject))["effect-sizes"]
+    assert [c.header for c in table.columns] == [
+        "run", "against", "relative", "95% interval, not corrected", "in sd", "queries better", "carried by", "p",
+    ]  # fmt: skip
+    for row in table.rows:
+        c = subject.comparison[str(row[0]), "AP"]
+        share, bounds = c.relative
+        interval = Ranged(share, bounds.lower, bounds.upper, f"{bounds.lower:+.1%}, {bounds.upper:+.1%}")
+        assert row[2:6] == (
+            Written(f"{share:+.1%}", share), interval, Written(f"{c.effect:+.2f}", c.effect), Written(f"{c.superiority:.2f}", c.superiority),
+        )  # fmt: skip
+        assert isinstance(row[7], Written)
+        assert row[7].value == c.p_value_adjusted
+    alone = tables(board.section(SUBJECTS["two"]()))["effect-sizes"]
+    assert alone.columns[3].header == "95% interval"
+    assert not alone.note
+
+
+def test_queries_of_no_weight_are_not_called_without_a_value() -> None:
+    weights = {q: float(i % 3 > 0) for i, q in enumerate(QRELS)}
+    section = board.section(compared(QRELS, {"x": ranked_run(1), "y": ranked_run(2)}, "RR", weights=weights))
+    said = [b.text for b in section.blocks if isinstance(b, Paragraph)]
+    assert "8 queries weigh nothing in the mean of RR" in said
+    assert not any("no value" in text for text in said)
+
+
+def test_no_value_is_called_the_best_of_a_metric_without_a_direction() -> None:
+    lead = board.section(SUBJECTS["no direction"]()).lead
+    assert lead.endswith("in the order given. None of the values is best.")
+    mixed = compared(QRELS, {"x": ranked_run(1), "y": ranked_run(2)}, ["Judged@5", "RR"])
+    assert board.section(mixed).lead.endswith("The best value of RR is marked.")
 
 
 def test_values_that_have_no_interval_stay_numbers() -> None:

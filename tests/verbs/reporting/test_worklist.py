@@ -9,6 +9,8 @@ from tests.verbs.reporting.made_subjects import Dicts, in_tables, scored, subjec
 
 import rankscope as rs
 from rankscope.blocks import Paragraph, Section, Table
+from rankscope.verbs.incomplete.ranked_rows import top_rows
+from rankscope.verbs.inputs import Cleaned
 from rankscope.verbs.reporting import worklist
 from rankscope.verbs.reporting.subject import Subject
 
@@ -45,12 +47,23 @@ def test_it_is_what_unjudged_says(policies: dict[str, Any], tabled: bool) -> Non
     found = tables(made(subject(*given, ["nDCG@5", "AP"], **policies)))
     bounds = {row[0]: row[1:4] for row in found["unjudged-bounds"].rows}
     assert bounds == {b.run: (b.value, b.lower, b.upper) for b in told}
-    expected = [
-        (w.query_id, w.doc_id, w.ranks.get("low"), w.ranks.get("high"), w.effect)
-        for w in told.worklist
-        if w.effect > 0
-    ]
-    assert list(found["judging-worklist"].rows) == expected[:50]
+    expected = [w for w in told.worklist if w.effect > 0][:50]
+    rows = found["judging-worklist"].rows
+    assert [(*row[:2], row[-1]) for row in rows] == [(w.query_id, w.doc_id, w.effect) for w in expected]
+    ties = policies.get("ties", "trec")
+    whole = {
+        name: {
+            (query, doc): rank
+            for query, doc, rank in top_rows(
+                Cleaned(run), "trec" if ties == "expected" else ties, policies.get("depth")
+            ).iter_rows()
+        }
+        for name, run in runs.items()
+    }
+    for row, w in zip(rows, expected, strict=True):
+        assert row[2:4] == tuple(whole[name].get((w.query_id, w.doc_id)) for name in ("low", "high"))
+        assert all(row[2 + at] == w.ranks[name] for at, name in enumerate(("low", "high")) if name in w.ranks)
+    assert any(rank is not None and rank > 5 for row in rows for rank in row[2:4])  # type: ignore[operator]
 
 
 def test_what_would_turn_a_difference_is_said() -> None:
@@ -81,6 +94,20 @@ def test_nothing_to_judge_is_nothing_to_say() -> None:
     assert worklist.section(scored(qrels, {"r": run}, "P@5")) is None
     assert worklist.section(scored(qrels, {"r": {"q1": {"x": 1.0}}}, "NumRet")) is None
     assert worklist.section(Subject(rs.evaluate(qrels, run, "AP"), None)) is None
+
+
+@pytest.mark.parametrize("no_relevant", [0, 1, "skip"])
+def test_where_no_document_can_be_tried_alone_the_bounds_stand_and_the_reason(no_relevant: Any) -> None:
+    qrels: Dicts = {"q1": {"a": 1.0, "b": 0.0}, "q2": {"a": 0.0}}
+    run = {"q1": {"a": 3.0, "x": 2.0}, "q2": {"y": 1.0}}
+    section = made(scored(qrels, {"r": run}, "P@2", no_relevant=no_relevant))
+    (bounds,) = tables(section).values()
+    (told,) = rs.unjudged(qrels, {"r": run}, "P@2", no_relevant=no_relevant)
+    assert bounds.name == "unjudged-bounds"
+    assert bounds.rows[0][:4] == ("r", told.value, told.lower, told.upper)
+    (said,) = [block.text for block in section.blocks if isinstance(block, Paragraph)]
+    assert "which queries count, and how much, would change with the judgments" in said
+    assert "would change the result most" not in section.lead
 
 
 def test_where_there_is_too_much_to_try_the_command_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

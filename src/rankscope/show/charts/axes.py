@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from rankscope.blocks import Chart, Ranged
-from rankscope.show.cells import printable
 from rankscope.show.charts.canvas import Canvas
-from rankscope.show.charts.data import numbers_of, parts_of
+from rankscope.show.charts.data import numbers_of, parts_of, safe
 
 APART = 5.0  # panels whose values reach so many times as far as those of another have scales of their own
 
@@ -20,7 +19,7 @@ def name_axis(canvas: Canvas, header: str, channel: str, **looks: Any) -> Any:
     limit = most if canvas.width else {"expr": f"max(90, min({most}, 0.3 * (containerSize()[0] || 600)))"}
     if canvas.chart.panel:
         limit = 110
-    looks = {"labelLimit": limit, "title": None if channel == "Y" else printable(header), **looks}
+    looks = {"labelLimit": limit, "title": None if channel == "Y" else safe(header), **looks}
     return getattr(canvas.alt, channel)(
         f"{canvas.field(header)}:N",
         sort=None,
@@ -35,7 +34,7 @@ def value_axis(canvas: Canvas, header: str, channel: str, zero: bool = False, en
     log = logged(chart, header)
     domain = domain_of(chart, header, zero and not log)
     scale: dict[str, Any] = {} if log else {"zero": False}
-    axis: dict[str, Any] = {"title": printable(header), "titleLimit": 300}
+    axis: dict[str, Any] = {"title": safe(header), "titleLimit": 300}
     if chart.form in {"points", "intervals"} and limits_of(chart, header) is None:
         scale["padding"] = 8
     if log:

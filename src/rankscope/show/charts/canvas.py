@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rankscope.blocks import Chart
-from rankscope.show.cells import printable
-from rankscope.show.charts.data import field_of, ranged
+from rankscope.blocks import Chart, Written
+from rankscope.show.cells import numbered
+from rankscope.show.charts.data import field_of, ranged, safe
 
 SPOKEN = 200  # as many marks are read out one by one; more of them would only be noise
 
@@ -56,19 +56,22 @@ class Canvas:
 def tellings(chart: Chart) -> list[tuple[str, str]]:
     """All that a row says: headers, each with an expression for the text of its value."""
     told = []
+    headers = numbered([safe(column.header) for column in chart.columns])
     for at, column in enumerate(chart.columns):
         value = f"datum['c{at}']"
         if column.kind == "text":
             text = f"isValid({value}) ? '' + {value} : '–'"
         else:
             how = ".4f" if column.kind == "value" else ",.4~f"
+            if any(isinstance(row[at], Written) for row in chart.rows):
+                how = ".3~g"  # a number of its own writing may be far below four decimals
             number = f"format({value}, '{how}')"
             if ranged(chart, column.header):
                 low, high = f"datum['c{at}_low']", f"datum['c{at}_high']"
                 ends = f"' (' + format({low}, '{how}') + ' to ' + format({high}, '{how}') + ')'"
                 number = f"{number} + (isNumber({low}) && isNumber({high}) ? {ends} : '')"
             text = f"isNumber({value}) ? {number} : isValid({value}) ? '' + {value} : '–'"
-        told.append((printable(column.header), text))
+        told.append((headers[at], text))
     return told
 
 

@@ -10,6 +10,24 @@ from typing import Any
 from rankscope.blocks import Chart, Ranged, Value, Written
 from rankscope.show.cells import printable, text_of
 
+# what every object of JavaScript has: a runtime that keeps names as keys of objects finds these there before they are put in
+INHERITED = frozenset(
+    {
+        "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf",
+        "__proto__", "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__",
+    }
+)  # fmt: skip
+UNSEEN = "\u200b"  # a space without width
+
+
+def safe(text: str) -> str:
+    r"""Text that a chart can hold: signs that do not print stand as their escapes, and no name is one that objects have.
+
+    >>> safe("bm25"), safe("a\x1b"), safe("constructor") == "constructor\u200b"
+    ('bm25', 'a\\x1b', True)
+    """
+    return text + UNSEEN if text in INHERITED else printable(text)
+
 
 def field_of(chart: Chart, header: str) -> str:
     """The field that holds a column: c0, c1, ... Headers may hold dots, brackets and quotes, which mean something in a field."""
@@ -19,9 +37,9 @@ def field_of(chart: Chart, header: str) -> str:
 def data_of(chart: Chart) -> list[dict[str, Any]]:
     """The rows as records: ``c0``, ``c1``, ... by column, with ``c2_low`` and ``c2_high`` beside a ``Ranged`` value.
 
-    Numbers that are not finite are None, as are ends of an interval that are not known. Signs that do not print stand as their
-    escapes; where ids in the column of queries have such signs, ``c3_id`` holds the ids as they are. What names a bar, a colour or
-    a panel is text, numbers too.
+    Numbers that are not finite are None, as are ends of an interval that are not known. Names are made ``safe``, and what names a
+    bar, a colour or a panel is text, numbers too: where that changes a value of a column, ``c3_id`` beside ``c3`` holds its
+    values as they are, to be saved and to be looked up.
 
     >>> from rankscope.blocks import Column
     >>> columns = (Column("run"), Column("AP", "value"))
@@ -29,15 +47,13 @@ def data_of(chart: Chart) -> list[dict[str, Any]]:
     [{'c0': 'bm25', 'c1': 0.5, 'c1_low': 0.25, 'c1_high': 0.75}]
     """
     records = [dict(_cells(row)) for row in chart.rows]
-    for header in dict.fromkeys(naming(chart)):
-        at = chart.at(header)
-        for record, row in zip(records, chart.rows, strict=True):
-            record[f"c{at}"] = _name(chart, at, row)
-    opened = query_field(chart)
-    if opened and opened.endswith("_id"):
-        at = chart.at(chart.query)
-        for record, row in zip(records, chart.rows, strict=True):
-            record[opened] = None if row[at] is None else str(row[at])
+    for at in range(len(chart.columns)):
+        shown = _shown(chart, at)
+        if shown is None:
+            continue
+        for record, text in zip(records, shown, strict=True):
+            record[f"c{at}_id"] = record[f"c{at}"]
+            record[f"c{at}"] = text
     return records
 
 
@@ -46,8 +62,17 @@ def query_field(chart: Chart) -> str | None:
     if not chart.query:
         return None
     at = chart.at(chart.query)
-    plain = all(printable(value) == value for row in chart.rows if isinstance(value := row[at], str))
-    return f"c{at}" if plain else f"c{at}_id"
+    return f"c{at}" if _shown(chart, at) is None else f"c{at}_id"
+
+
+def _shown(chart: Chart, at: int) -> list[Any] | None:
+    """What a chart shows for the values of a column; None where these are shown as they are."""
+    plain = [dict(_cells((row[at],)))["c0"] for row in chart.rows]
+    if at in {chart.at(header) for header in naming(chart)}:
+        shown: list[Any] = [_name(chart, at, row) for row in chart.rows]
+    else:
+        shown = [safe(value) if isinstance(value, str) else value for value in plain]
+    return None if shown == plain else shown
 
 
 def _cells(row: tuple[Value, ...]) -> Iterator[tuple[str, Any]]:
@@ -58,7 +83,7 @@ def _cells(row: tuple[Value, ...]) -> Iterator[tuple[str, Any]]:
             yield f"c{at}_low", _finite(value.lower)
             yield f"c{at}_high", _finite(value.upper)
         else:
-            yield f"c{at}", printable(value) if isinstance(value, str) else _finite(value)
+            yield f"c{at}", value if isinstance(value, str) else _finite(value)
 
 
 def _finite(value: float | int | None) -> float | int | None:
@@ -96,7 +121,7 @@ def parts_of(chart: Chart) -> list[Chart]:
 
 def _name(chart: Chart, at: int, row: tuple[Value, ...]) -> str | None:
     value = row[at]
-    return None if value is None else printable(text_of(value, chart.columns[at].kind))
+    return None if value is None else safe(text_of(value, chart.columns[at].kind))
 
 
 def ranged(chart: Chart, header: str) -> bool:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankscope.blocks import Chart
-from rankscope.show.cells import printable
 from rankscope.show.charts.axes import logged
 from rankscope.show.charts.canvas import Canvas
-from rankscope.show.charts.data import names_of
+from rankscope.show.charts.data import names_of, safe
 from rankscope.show.charts.theme import DASHES, GREY, MEANT, PALETTE, SHAPES
 
 
@@ -30,7 +29,7 @@ def series_of(chart: Chart) -> Series | None:
     names = names_of(chart, chart.series)
     if not names:
         return None
-    place = {printable(name): i for i, name in enumerate(chart.order)}
+    place = {safe(name): i for i, name in enumerate(chart.order)}
     names = sorted(names, key=lambda name: place.get(name, len(place)))
     own = {name: place[name] for name in names if place.get(name, len(PALETTE)) < len(PALETTE)}
     taken = {MEANT[name][0] for name in names if name in MEANT} | {PALETTE[i] for i in own.values()}
@@ -54,7 +53,7 @@ def _legend(canvas: Canvas, series: Series, **looks: Any) -> Any:
         n for n, colour in zip(series.names, series.colours, strict=True) if colour == GREY and n not in MEANT
     ]
     shown = [name for name in series.names if name not in grey]
-    looks |= {"title": printable(series.header), "symbolOpacity": 1}
+    looks |= {"title": safe(series.header), "symbolOpacity": 1}
     if len(grey) > 1:
         looks["values"] = [*shown, grey[0]]
         looks["labelExpr"] = f"datum.label === {json.dumps(grey[0])} ? '{len(grey)} others' : datum.label"

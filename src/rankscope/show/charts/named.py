@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
 from rankscope.blocks import Chart
-from rankscope.show.cells import printable
 from rankscope.show.charts.axes import domain_of, limits_of, logged, name_axis, value_axis
 from rankscope.show.charts.canvas import Canvas
-from rankscope.show.charts.data import names_of, numbers_of, ranged
+from rankscope.show.charts.data import names_of, numbers_of, ranged, safe
 from rankscope.show.charts.looks import coloured, faint, labels, outlined, series_of, zero_line
 from rankscope.show.charts.theme import BLUE, GREY
 
@@ -109,12 +109,12 @@ def stacked(canvas: Canvas) -> Drawn:
         f"{field}:Q",
         stack="zero",
         scale=scale,
-        axis=alt.Axis(title=printable(chart.x), **counting),
+        axis=alt.Axis(title=safe(chart.x), **counting),
     )
     place: dict[str, Any] = {"y": y, "x": x}
     if series is not None:
         place["order"] = alt.Order("place:Q")
-    ranks = f"indexof({list(series.names) if series else []!r}, {value})"
+    ranks = f"indexof({json.dumps(series.names if series else ())}, {value})"
     bar = canvas.mark("bar", style="part").encode(**place, **coloured(canvas), **faint(canvas))
     room = 0.05 * max(_totals(chart).values(), default=0)
     text = canvas.plain("text", fontSize=11).encode(
@@ -150,7 +150,7 @@ def heat(canvas: Canvas) -> Drawn:
     counts = chart.columns[chart.at(chart.colour)].kind == "count"
     dense = len(across) > 60
     long = len(across) > 12 or sum(max(map(len, across), default=0) + 1 for _ in across) > 60
-    title = printable(chart.x) + (f" ({len(across):,})" if dense else "")
+    title = safe(chart.x) + (f" ({len(across):,})" if dense else "")
     x = name_axis(
         canvas,
         chart.x,
@@ -166,7 +166,7 @@ def heat(canvas: Canvas) -> Drawn:
     gap = 0.06 if len(across) <= 60 and len(down) <= 60 else 0
     for axis in (x, y):
         axis.scale = alt.Scale(paddingInner=gap, paddingOuter=0)
-    legend = alt.Legend(title=printable(chart.colour), gradientLength=160, format="," if counts else ".2~f")
+    legend = alt.Legend(title=safe(chart.colour), gradientLength=160, format="," if counts else ".2~f")
     colour = alt.Color(f"{field}:Q", scale=alt.Scale(**_shades(chart)), legend=legend)
     layers = [canvas.mark("rect").encode(x=x, y=y, color=colour)]
     if len(chart.rows) <= WRITTEN and len(across) <= 12:

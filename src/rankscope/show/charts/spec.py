@@ -7,10 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from rankscope.blocks import Chart
-from rankscope.show.cells import printable
 from rankscope.show.charts.axes import apart
 from rankscope.show.charts.canvas import Canvas
-from rankscope.show.charts.data import field_of, names_of, parts_of, query_field
+from rankscope.show.charts.data import field_of, names_of, parts_of, query_field, safe
 from rankscope.show.charts.named import Drawn, bars, heat, intervals, lying, stacked
 from rankscope.show.charts.valued import lines, ordered, points
 from rankscope.show.extra import needed
@@ -45,8 +44,8 @@ def spec_of(chart: Chart) -> dict[str, Any]:
 def titled(chart: Chart, width: int) -> dict[str, Any]:
     """A chart as a specification for a picture of a width in pixels, with its title and caption."""
     spec = _spec(chart, width)
-    title = textwrap.wrap(printable(chart.title), max(20, width // 8)) or [""]
-    caption = textwrap.wrap(printable(chart.caption), max(24, round(width / 5.6)))
+    title = textwrap.wrap(safe(chart.title), max(20, width // 8)) or [""]
+    caption = textwrap.wrap(safe(chart.caption), max(24, round(width / 5.6)))
     if "title" in spec:
         caption.append(spec["title"]["text"])
     spec["title"] = {"text": title, **({"subtitle": caption} if caption else {})}
@@ -64,8 +63,12 @@ def _spec(chart: Chart, width: int | None) -> dict[str, Any]:
         spec.pop(key, None)
     if width is not None and "facet" not in spec:
         spec["autosize"] = {"type": "fit-x", "contains": "padding"}
-    said = ". ".join(printable(text).rstrip(".") for text in (chart.title, chart.caption) if text)
-    meta: dict[str, Any] = {"name": chart.name, "query": query_field(chart), "panels": max(len(panels), 1)}
+    said = ". ".join(safe(text).rstrip(".") for text in (chart.title, chart.caption) if text)
+    meta: dict[str, Any] = {
+        "name": safe(chart.name),
+        "query": query_field(chart),
+        "panels": max(len(panels), 1),
+    }
     if len(panels) == 1:
         spec["title"] = {"text": panels[0], "fontSize": 11.5, "offset": 6}
     if "facet" in spec:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from rankscope.show.cells import printable
 from rankscope.show.charts.axes import domain_of, logged, value_axis
 from rankscope.show.charts.canvas import Canvas
-from rankscope.show.charts.data import numbers_of, ranged
+from rankscope.show.charts.data import numbers_of, ranged, safe
 from rankscope.show.charts.looks import coloured, faint, labels, series_of, zero_line
 from rankscope.show.charts.named import Drawn
 from rankscope.show.charts.theme import BLUE, ORANGE
@@ -30,7 +29,7 @@ def ordered(canvas: Canvas) -> Drawn:
         colour = {"color": alt.ColorValue(BLUE, condition={"test": test, "value": ORANGE})}
     ends = [min(places, default=1) - 1, max(places, default=1) + 1]
     scale = alt.Scale(domain=ends, nice=False, zero=False)
-    axis = alt.Axis(title=printable(chart.x), grid=False, format=",d", tickMinStep=1)
+    axis = alt.Axis(title=safe(chart.x), grid=False, format=",d", tickMinStep=1)
     down = {} if logged(chart, chart.y) else {"y2": alt.datum(0)}
     if canvas.size <= WIDE:
         gap = 0.42

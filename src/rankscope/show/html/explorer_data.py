@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
 from rankscope.blocks import Explorer, Query
 from rankscope.show.cells import text_of
-from rankscope.show.html.text import shown
+from rankscope.show.html.text import cut, named, shown
 
-ROWS = 500  # of the table that needs no script: more would be no reading
+ROWS = 500  # of the table that needs no script: more would be no reading, unless the page links to more
 RUNS = 8  # as many columns of values as a page has room for
 TEXT = 160  # characters of a query's text in a cell
 ID = 80
@@ -31,7 +31,7 @@ def encoded(explorer: Explorer) -> str:
     the documents of a query are parallel arrays. Values have 6 significant digits; one that is undefined is null.
 
     >>> print(encoded(Explorer(("</script>",), ("P@1",), "higher", (), 10, 1, 1.0, 3.0)))
-    {"runs":["\u003c/script>"],"metrics":["P@1"],"better":"higher","depth":10,"cutoff":1,"level":1,"topGrade":3,"leftOut":0,"notes":[],"teaching":false,"grades":[null],"texts":[""],"queries":[]}
+    {"runs":["\u003c/script>"],"metrics":["P@1"],"better":"higher","depth":10,"cutoff":1,"level":1,"topGrade":3,"leftOut":0,"notes":[],"teaching":false,"parameters":{},"grades":[null],"texts":[""],"queries":[]}
     """
     grades, texts = _grades(explorer.queries), _texts(explorer.queries)
     whole = {
@@ -45,6 +45,7 @@ def encoded(explorer: Explorer) -> str:
         "leftOut": explorer.left_out,
         "notes": explorer.notes,
         "teaching": explorer.teaching,
+        "parameters": {name: _short(value) for name, value in explorer.parameters},
         "grades": [None if grade is None else _short(grade) for grade in grades],
         "texts": list(texts),
         "queries": [_query(query, grades, texts) for query in explorer.queries],
@@ -130,8 +131,11 @@ class Listed:
     note: str
 
 
-def listed(explorer: Explorer) -> Listed:
-    """The queries as a table that needs no script, largest loss first: at most 500 queries, and 8 runs."""
+def listed(explorer: Explorer, linked: Container[str] = ()) -> Listed:
+    """The queries as a table that needs no script, largest loss first, and 8 runs at most.
+
+    It holds the queries that the page links to, whose fragments are in ``linked``, and of the others as many as 500 leave room for.
+    """
     runs = explorer.runs[:RUNS]
     differs = len(runs) > 1
     metric = explorer.metrics[0] if explorer.metrics else ""
@@ -139,8 +143,19 @@ def listed(explorer: Explorer) -> Listed:
     if differs:
         heads += (f"{shown(runs[1])} against {shown(runs[0])}",)
     ordered = explorer.queries if explorer.teaching else sorted(explorer.queries, key=_loss(explorer))
-    rows = tuple(_listed(query, len(runs), differs) for query in ordered[:ROWS])
-    return Listed(heads, rows, _left_out(explorer))
+    rows = tuple(_listed(query, len(runs), differs) for query in _kept(ordered, linked))
+    return Listed(heads, rows, _left_out(explorer, len(rows)))
+
+
+def _kept(ordered: Sequence[Query], linked: Container[str]) -> list[Query]:
+    """The queries that have a row, in their order: a link to one that has none would lead nowhere."""
+    asked = [fragment(query.query_id) in linked for query in ordered]
+    room, kept = ROWS - sum(asked), list[Query]()
+    for query, one in zip(ordered, asked, strict=True):
+        if one or room > 0:
+            kept.append(query)
+            room -= not one
+    return kept
 
 
 def _loss(explorer: Explorer) -> Any:
@@ -163,16 +178,22 @@ def _listed(query: Query, runs: int, differs: bool) -> tuple[str, str, str, tupl
         said.append(
             text_of(change) if math.isnan(change) or text_of(change) == "0.0000" else f"{change:+.4f}"
         )
-    return fragment(query.query_id), _cut(query.query_id, ID), _cut(query.text, TEXT), tuple(said)
+    return (
+        fragment(query.query_id),
+        cut(named(query.query_id), ID),
+        cut(shown(" ".join(query.text.split())), TEXT),
+        tuple(said),
+    )
 
 
-def _left_out(explorer: Explorer) -> str:
+def _left_out(explorer: Explorer, rows: int) -> str:
     """What the table does not show, in sentences."""
     said = []
-    queries, runs = len(explorer.queries) - ROWS, len(explorer.runs) - RUNS
+    queries, runs = len(explorer.queries) - rows, len(explorer.runs) - RUNS
     if queries > 0:
+        are, they = ("query is", "it") if queries == 1 else ("queries are", "they")
         said.append(
-            f"{queries:,} more queries are not in this table; with JavaScript they can be searched and opened."
+            f"{queries:,} more {are} not in this table; with JavaScript {they} can be searched and opened."
         )
     if runs > 0:
         said.append(f"It shows the first {RUNS} of {len(explorer.runs)} runs.")
@@ -182,16 +203,15 @@ def _left_out(explorer: Explorer) -> str:
     return " ".join(said)
 
 
-def fragment(query_id: str) -> str:
-    """What follows the ``#`` of the address of a query, as ``encodeURIComponent`` writes it.
+def fragment(query_id: str, pair: Sequence[str] = ()) -> str:
+    """What follows the ``#`` of the address of a query, and of two runs if these are given, as ``encodeURIComponent`` writes it.
 
-    >>> fragment("a b/ü")
-    'q=a%20b%2F%C3%BC'
+    >>> fragment("a b/ü"), fragment("1", ("bm25", "a&b"))
+    ('q=a%20b%2F%C3%BC', 'q=1&a=bm25&b=a%26b')
     """
-    return "q=" + quote(_HALVES.sub("\ufffd", query_id), safe="!~*'()")
+    parts = zip("qab", (query_id, *pair), strict=False)
+    return "&".join(f"{name}={_quoted(part)}" for name, part in parts)
 
 
-def _cut(text: str, room: int) -> str:
-    """Text on one line, its signs made visible, with an ellipsis where it is longer than its room."""
-    text = shown(" ".join(text.split()) if room == TEXT else text)
-    return text if len(text) <= room else f"{text[: room - 1]}…"
+def _quoted(part: str) -> str:
+    return quote(_HALVES.sub("\ufffd", part), safe="!~*'()")

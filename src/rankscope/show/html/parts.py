@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from rankscope.blocks import (
@@ -25,11 +26,14 @@ from rankscope.show.html.explorer_data import encoded, listed
 from rankscope.show.html.explorer_data import fragment as address_of
 from rankscope.show.html.figures import shown_figure
 from rankscope.show.html.tables import shown_table
-from rankscope.show.html.text import TONES, shown, slug, told
+from rankscope.show.html.text import TONES, cut, named, shown, slug, told
 
 KINDS: dict[type, str] = {
     Paragraph: "paragraph", Heading: "heading", Notes: "notes", Facts: "facts", Code: "code",
 }  # fmt: skip
+
+QUERY = 60  # signs of the text of a query that decides a verdict
+RUN = 40  # signs of the name of a run beside it
 
 
 @cache
@@ -55,6 +59,21 @@ def environment() -> Any:
     return made
 
 
+@dataclass(frozen=True)
+class Deciding:
+    """A query that decides a verdict: its address, its id, what to say of it, and its text.
+
+    Where names of runs in ``said`` are cut, it stands in ``told``, and where the text is, that stands in ``whole``.
+    """
+
+    address: str
+    query_id: str
+    said: str
+    told: str
+    text: str
+    whole: str
+
+
 @dataclass
 class Parts:
     """The blocks of a page made ready for its templates, each with an id and a name of its own."""
@@ -64,35 +83,82 @@ class Parts:
 
     def __post_init__(self) -> None:
         explorer = self.page.explorer
-        self.queries = {query.query_id for query in explorer.queries} if explorer else set()
+        self.texts = {query.query_id: query.text for query in explorer.queries} if explorer else {}
+        self.runs = {run: run for run in explorer.runs} if explorer else {}
+        # the mean of several runs has no ranking: the first of them stands for it
+        self.runs |= {system: runs[0] for system, runs in explorer.members} if explorer else {}
+        # the addresses of each query with two runs: places that a link leads to where no script runs
+        self.places: dict[str, list[str]] = {}
+        self.decided: list[list[str]] = []
 
-    def link(self, query_id: str) -> str:
-        """The address of a query, or nothing where it cannot be looked into."""
-        return f"#{address_of(query_id)}" if query_id in self.queries else ""
+    def pair(self, systems: tuple[str, ...]) -> tuple[str, ...]:
+        """The two runs of the explorer that two systems stand for; nothing where it does not hold them."""
+        runs = tuple(self.runs[name] for name in systems if name in self.runs)
+        return runs if len(runs) == 2 and runs[0] != runs[1] else ()
 
-    def deciding(self, verdict: Verdict) -> list[tuple[str, str, str, tuple[str, ...]]]:
-        """The queries that decide a verdict, each with its address, what to say of it, and the two runs to look into it with."""
+    def link(self, query_id: str, systems: tuple[str, ...] = ()) -> str:
+        """The address of a query, with two runs where they are known; nothing where it cannot be looked into."""
+        if query_id not in self.texts:
+            return ""
+        runs = self.pair(systems)
+        address = address_of(query_id, runs)
+        places = self.places.setdefault(address_of(query_id), [])
+        if runs and address not in places:
+            places.append(address)
+        return f"#{address}"
+
+    def links(self, systems: tuple[str, ...]) -> Callable[[str], str]:
+        """The addresses of queries with two runs."""
+        return lambda query_id: self.link(query_id, systems)
+
+    def deciding(self, verdict: Verdict) -> list[Deciding]:
+        """The queries that decide a verdict; none where a verdict before it has named them all with the same runs."""
         pairs = verdict.pairs or ((),) * len(verdict.queries)
-        return [
-            (self.link(query_id), query_id, said, pair)
+        found = [
+            self._deciding(query_id, said, pair)
             for (query_id, said), pair in zip(verdict.queries, pairs, strict=True)
         ]
+        addresses = [one.address or one.query_id for one in found]
+        if any(set(addresses) <= set(told) for told in self.decided):
+            return []
+        self.decided.append(addresses)
+        return found
+
+    def _deciding(self, query_id: str, said: str, systems: tuple[str, ...]) -> Deciding:
+        text = " ".join(self.texts.get(query_id, "").split())
+        short, brief = cut(text, QUERY), said
+        for name in sorted(systems, key=len, reverse=True):
+            brief = brief.replace(name, cut(name, RUN))
+        return Deciding(
+            self.link(query_id, systems),
+            named(query_id),
+            brief,
+            said if brief != said else "",
+            short,
+            text if short != text else "",
+        )
 
     def part(self, block: Block | Chart | Explorer | Verdict, section: Section) -> dict[str, Any]:
         """What a template needs of a block."""
         if isinstance(block, Explorer):
             data = needed("markupsafe").Markup(encoded(block))
-            return {"kind": "explorer", "data": data, "listed": listed(block)}
+            # what the page links to is known when all of it is made ready
+            rows = partial(listed, block, self.places)
+            return {"kind": "explorer", "data": data, "listed": rows, "places": self.places}
         if isinstance(block, Verdict):
             return {"kind": "verdict", "shown": block, "links": self.deciding(block)}
         if isinstance(block, Table):
             name = self.distinct(slug(block.name) or slug(section.name) or "table")
             label = self.distinct(block.title or f"Table of {section.title}", " ")
-            return {"kind": "table", "shown": shown_table(block, f"table-{name}", name, label, self.link)}
+            return {
+                "kind": "table",
+                "shown": shown_table(block, f"table-{name}", name, label, self.links(block.pair)),
+            }
         if isinstance(block, Chart):
             name = self.distinct(slug(block.name) or slug(section.name) or "chart")
-            figure = shown_figure(block, f"chart-{name}", name, self.link)
-            return {"kind": "chart", "shown": figure, "data": needed("markupsafe").Markup(figure.data)}
+            figure = shown_figure(block, f"chart-{name}", name, self.links(block.pair))
+            data = needed("markupsafe").Markup(figure.data)
+            return {"kind": "chart", "shown": figure, "data": data, "pair": self.pair(block.pair)}
         return {"kind": KINDS[type(block)], "shown": block}
 
     def distinct(self, name: str, join: str = "-") -> str:

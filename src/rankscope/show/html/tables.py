@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rankscope.blocks import Column, Ranged, Table, Value
+from rankscope.blocks import Column, Ranged, Table, Value, Written
 from rankscope.show.cells import sides_of, text_of
-from rankscope.show.html.text import exact
+from rankscope.show.html.text import exact, shown
 
 LONG = 30  # rows: of longer tables the first 20 are shown
 WIDE = 48  # characters of a name, more are cut
@@ -17,7 +18,11 @@ Link = Callable[[str], str]  # the address of a query, or nothing where it canno
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell. ``full`` is what is exported where that is not the text; ``bar`` places the interval in its column, in per cent."""
+    """A cell, made ready for the page.
+
+    ``full`` is what is exported where that is not the text; ``own`` is the same as JSON, where signs of it cannot stand in a page or
+    text is a number; ``bar`` places the interval in its column, in per cent.
+    """
 
     text: str
     sides: str
@@ -27,6 +32,7 @@ class Cell:
     link: str
     best: bool
     cut: bool
+    own: str | None
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,11 @@ class Shown:
     ranged: tuple[bool, ...]
     widths: tuple[int, ...]
     long: bool
+
+    @property
+    def heads(self) -> tuple[str | None, ...]:
+        """The headers as JSON, where their text on the page is another one."""
+        return tuple(own(column.header) for column in self.table.columns)
 
     @property
     def hints(self) -> tuple[tuple[int, Column], ...]:
@@ -74,7 +85,21 @@ def _cell(value: Value, column: Column, scale: tuple[float, float] | None, link:
         link(text) if column.queries and value is not None else "",
         best,
         column.kind == "text" and not column.wraps and len(text) > WIDE,
+        own(value, column.kind == "text"),
     )
+
+
+def own(value: Value, numbers: bool = False) -> str | None:
+    r"""A value as JSON where its text on a page is another one; of ``numbers`` this can be said, too.
+
+    >>> own("bm25"), own("a\x00"), own(3), own(3, numbers=True)
+    (None, '"a\\u0000"', None, '3')
+    """
+    if isinstance(value, Ranged | Written):
+        value = value.value
+    if isinstance(value, str):
+        return json.dumps(value) if shown(value) != value else None
+    return json.dumps(value) if numbers and value is not None and math.isfinite(value) else None
 
 
 def _scale(values: Sequence[Value]) -> tuple[float, float] | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 
 from rankscope.blocks import Note, Ranged, Tone, Value, Written
 from rankscope.show.cells import printable
 
+_ENDS = re.compile(r"^ +| +$")
 JOINERS = ("\u200c", "\u200d")  # scripts need them to be spelled right, and they do no harm
 TONES: dict[Tone, tuple[str, str]] = {
     "better": ("▲", "Better"),
@@ -26,6 +28,24 @@ def shown(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(sign if sign in JOINERS else printable(sign) for sign in text)
+
+
+def named(query_id: str) -> str:
+    r"""An id as the explorer writes it: spaces at its ends, which would not show, stand as ␣.
+
+    >>> print(named(" a b"))
+    ␣a b
+    """
+    return _ENDS.sub(lambda spaces: "␣" * len(spaces[0]), shown(query_id))
+
+
+def cut(text: str, room: int) -> str:
+    """Text, with an ellipsis where it is longer than its room.
+
+    >>> cut("coronavirus", 6), cut("ward", 6)
+    ('coron…', 'ward')
+    """
+    return text if len(text) <= room else f"{text[: room - 1].rstrip()}…"
 
 
 def exact(value: Value) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from rankscope.verbs.advice.advise_guess import Guess, guessed
 from rankscope.verbs.advice.advise_tasks import SHARED_LAST, WITH_ASPECTS, Pick, Task, task_called
 from rankscope.verbs.evaluate import evaluate
 from rankscope.verbs.inputs import Duplicates, Policy, Takers, clean, named_runs, read_any
+from rankscope.verbs.notebook import InNotebook
 from rankscope.verbs.scores import Scores
 
 LOOK = 10  # how far down the data are looked at before a task is known
@@ -51,7 +52,7 @@ class Showable:
 
 
 @dataclass(frozen=True, eq=False)
-class Advice:
+class Advice(InNotebook):
     """What ``advise`` found.
 
     ``recommended`` holds the metrics that fit, the primary one first, and ``avoid`` what not to use. ``task`` is the one named, or
@@ -59,6 +60,8 @@ class Advice:
     None where nothing is known of the spread. ``scores`` are those of the metrics on the runs given, None without runs.
     ``duplicates`` says what was done with repeated documents, ``given`` how the inputs are written in a command.
     """
+
+    shown_by: ClassVar[str] = "rankscope.verbs.advice.advise_shown"
 
     facts: Facts
     case: Case

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankscope.blocks import Column, Table, Value
+from rankscope.blocks import Column, Ranged, Table, Value, Written
+from rankscope.inference.base import Bounds
 from rankscope.verbs.comparison.contrast import CLEAR, Contrast
 from rankscope.verbs.comparison.measured import Measured
 from rankscope.verbs.comparison.sentences import SPELLED, ends, number, p_plain, percent, signed
@@ -46,12 +47,15 @@ def in_order_of_merit(field: Measured) -> list[str]:
     return sorted(field.systems, key=lambda s: math.inf if math.isnan(means[s]) else -means[s])
 
 
-def pair_table(found: Comparison, field: Measured, all_of_them: bool) -> Table:
-    """Pairs as rows, the one ahead first, the largest differences on top; only the clear ones where there are many."""
+def pair_table(found: Comparison, field: Measured, all_of_them: bool, parted: bool = False) -> Table:
+    """Pairs as rows, the one ahead first, the largest differences on top; only the clear ones where there are many.
+
+    ``parted`` gives each count of queries a column of its own.
+    """
     contrasts = sorted(found.of(field.name), key=lambda c: -abs(c.difference))
     clear = [c for c in contrasts if c.verdict in CLEAR]
     shown = contrasts if all_of_them else clear[:ROOM]
-    layout = Layout.of(found)
+    layout = replace(Layout.of(found), parted=parted)
     rows: list[tuple[Value, ...]] = [
         (*((c.baseline, c.run) if _behind(c) else (c.run, c.baseline)), *layout.cells(c)) for c in shown
     ]
@@ -64,13 +68,17 @@ def pair_table(found: Comparison, field: Measured, all_of_them: bool) -> Table:
 
 @dataclass(frozen=True)
 class Layout:
-    """Which columns there is room for; what a table leaves out is in JSON and CSV."""
+    """Which columns there is room for; what a table leaves out is in JSON and CSV.
+
+    Numbers are written as people read them, and hold themselves in full. ``parted`` counts get a column each.
+    """
 
     level: float
     flips: bool = False
     counts: bool = True
     detects: bool = False
     turned: bool = False
+    parted: bool = False
     flipped: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
@@ -92,24 +100,32 @@ class Layout:
             Column(f"{percent(self.level)} interval", "value"),
             Column("p", "value"),
             *([Column("flip p", "value")] if self.flips else []),
-            *([Column("W/L/T", "value")] if self.counts else []),
+            *(self._counts() if self.counts else []),
             *([Column("detects", "value")] if self.detects else []),
         )
+
+    def _counts(self) -> tuple[Column, ...]:
+        if self.parted:
+            return tuple(Column(name, "count") for name in ("better", "worse", "same"))
+        return (Column("W/L/T", "value"),)
 
     def cells(self, c: Contrast) -> tuple[Value, ...]:
         """A contrast under these columns."""
         turned = self.turned and _behind(c)
-        bounds = c.adjusted
+        difference = -c.difference if turned else c.difference
         won, lost = (c.losses, c.wins) if turned else (c.wins, c.losses)
         unclear = c.verdict not in CLEAR and c.verdict != "same"
         return (
-            f"{signed(-c.difference if turned else c.difference)} {'*' if c.verdict in CLEAR else ' '}",
-            ends(bounds, turned, ", ") if bounds.known else None,
-            p_plain(c.p_value_adjusted),
-            *([p_plain(self.flipped.get(c.run, math.nan))] if self.flips else []),
-            *([f"{won:,}/{lost:,}/{c.ties:,}"] if self.counts else []),
-            *([number(c.detectable.difference) if unclear else ""] if self.detects else []),
+            _change(difference, "*" if c.verdict in CLEAR else " "),
+            _interval(difference, c.adjusted, turned),
+            written_p(c.p_value_adjusted),
+            *([written_p(self.flipped.get(c.run, math.nan))] if self.flips else []),
+            *(self._counted(won, lost, c.ties) if self.counts else []),
+            *([_written(c.detectable.difference) if unclear else ""] if self.detects else []),
         )
+
+    def _counted(self, *counts: int) -> tuple[Value, ...]:
+        return counts if self.parted else ("/".join(f"{count:,}" for count in counts),)
 
     def legend(self) -> Iterator[str]:
         """What the columns mean that do not say it themselves."""
@@ -119,6 +135,30 @@ class Layout:
             yield "W/L/T: queries better, worse, same"
         if self.detects:
             yield "detects: what so many queries would show with 80% power, in one comparison"
+
+
+def written_p(value: float) -> Value:
+    """A p-value as people read it; None where there is none."""
+    return None if math.isnan(value) else Written(p_plain(value), value)
+
+
+def _change(difference: float, mark: str) -> Value:
+    """A difference with its mark."""
+    said = f"{signed(difference)} {mark}"
+    return said if math.isnan(difference) else Written(said, difference)
+
+
+def _written(value: float) -> Value:
+    """A difference as people read it; None where there is none."""
+    return None if math.isnan(value) else Written(number(value), value)
+
+
+def _interval(difference: float, bounds: Bounds, turned: bool) -> Value:
+    """The ends of an interval, of the opposite difference if ``turned``; None where they are not known."""
+    if not bounds.known:
+        return None
+    low, high = (-bounds.upper, -bounds.lower) if turned else (bounds.lower, bounds.upper)
+    return Ranged(difference, low + 0.0, high + 0.0, ends(bounds, turned, ", "))
 
 
 def _behind(c: Contrast) -> bool:
@@ -163,10 +203,17 @@ def effects_table(found: Comparison, field: Measured) -> Table:
     for c in found.of(field.name):
         share, bounds = c.relative
         carried = c.favourable
-        shown = f"{bounds.lower:+.1%}, {bounds.upper:+.1%}" if bounds.known else None
-        queries = None if carried is None else f"{carried[0]:,} of {c.queries:,}"
+        shown = f"{bounds.lower:+.1%}, {bounds.upper:+.1%}"
         rows.append(
-            (c.run, c.baseline, f"{share:+.1%}", shown, f"{c.effect:+.2f}", f"{c.superiority:.2f}", queries)
+            (
+                c.run,
+                c.baseline,
+                Written(f"{share:+.1%}", share),
+                Ranged(share, bounds.lower, bounds.upper, shown) if bounds.known else None,
+                Written(f"{c.effect:+.2f}", c.effect),
+                Written(f"{c.superiority:.2f}", c.superiority),
+                None if carried is None else Written(f"{carried[0]:,} of {c.queries:,}", carried[0]),
+            )
         )
     note = (
         "in sd: standard deviations of the differences · P(better): share of queries that are better, ties half · "
@@ -175,17 +222,21 @@ def effects_table(found: Comparison, field: Measured) -> Table:
     return Table(columns, tuple(rows), labels=2, note=note)
 
 
-def slice_table(found: Comparison, slices: Sliced) -> Table:
-    """Slices as rows, the primary metric on the queries of each."""
+def slice_table(found: Comparison, slices: Sliced, parted: bool = False) -> Table:
+    """Slices as rows, the primary metric on the queries of each.
+
+    ``parted`` gives each count of queries a column of its own, and writes slices as ``kind = head``.
+    """
     several = len(found.systems) > 2
-    layout = Layout(found.method.level, counts=not several, detects=not found.all_pairs)
+    layout = Layout(found.method.level, counts=not several, detects=not found.all_pairs, parted=parted)
     headers = ("slice", "run", "against") if found.all_pairs else ("slice", "run")
     labels = headers[: 1 + several * 2]
     rows: list[tuple[Value, ...]] = []
     for part in slices.contrasts:
         c = part.contrast
         if c.metric == found.primary:
-            names = (part.label, c.run, c.baseline)[: len(labels)]
+            label = part.equation if parted else part.label
+            names = (label, c.run, c.baseline)[: len(labels)]
             rows.append((*names, c.queries, *layout.cells(c)))
     columns = (*map(Column, labels), Column("queries", "count"), *layout.columns())
     return Table(columns, tuple(rows), labels=len(labels))

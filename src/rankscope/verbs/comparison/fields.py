@@ -21,7 +21,7 @@ OPTIONS = (
     "baseline", "all_pairs", "primary", "test", "interval", "correction", "family", "alpha", "margin", "bayes", "clusters",
     "slices", "costs", "limits", "systems", "tried", "progress",
 )  # fmt: skip
-CUTOFFS = (1, 3, 5, 10, 20, 50, 100)  # where it is looked whether the winner changes with k
+CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100)  # where it is looked whether the winner changes with k
 
 
 def given_fields(

@@ -61,7 +61,7 @@ def _by_cutoff(curve: Sequence[Measured]) -> Iterator[Warned]:
     spans = [(system, [k for k, _ in part]) for system, part in groupby(leads, key=lambda lead: lead[1])]
     if len(spans) > 1:
         name = str(curve[0].name).rpartition("@")[0]
-        said = ", ".join(f"{system} at {_span(ks)}" for system, ks in spans)
+        said = "; ".join(f"{system} at {listed(ks)}" for system, ks in spans)
         yield Warned(
             "RS402",
             f"which run is ahead on {name} changes with the cutoff: {said}",
@@ -69,8 +69,10 @@ def _by_cutoff(curve: Sequence[Measured]) -> Iterator[Warned]:
         )
 
 
-def _span(cutoffs: Sequence[int]) -> str:
-    return f"{cutoffs[0]}" if len(cutoffs) == 1 else f"{cutoffs[0]} to {cutoffs[-1]}"
+def listed(cutoffs: Sequence[int]) -> str:
+    """The cutoffs that were looked at, each by itself, as what holds between them is not known: ``1, 3 and 5``."""
+    *most, last = map(str, cutoffs)
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _carried(contrasts: Sequence[Contrast]) -> Iterator[Warned]:

@@ -16,7 +16,7 @@ class Given:
     """What is compared: each metric over all systems, the primary metric first.
 
     ``curve`` holds the primary metric at other cutoffs, ``replicates`` the variances of systems that ran several times, by metric
-    and system; ``scores`` is there where runs were evaluated.
+    and system, and ``members`` the runs of each such system; ``scores`` is there where runs were evaluated.
     """
 
     fields: Sequence[Measured]
@@ -25,3 +25,4 @@ class Given:
     notes: Sequence[str] = ()
     replicates: Mapping[str, Mapping[str, Replicates]] = field(default_factory=dict)
     inputs: Sequence[Mapping[str, Any]] = ()
+    members: Mapping[str, Sequence[str]] = field(default_factory=dict)

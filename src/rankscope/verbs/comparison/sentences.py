@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 SPELLED = 3  # as many runs get sentences of their own; more are counted
 NAMED = 6  # runs that a list names
+NOTHING = 5e-13  # a difference below this is of rounding, and written as 0
 OTHERWISE = {
     "different": "different",
     "equivalent": "practically the same",
@@ -200,13 +201,13 @@ def _some(names: Sequence[str]) -> str:
 def number(value: float, sign: bool = False) -> str:
     """A difference as people read it: three decimals, more where it is smaller than they show.
 
-    >>> number(0.0214), number(0.00042), number(-0.5, sign=True), number(12.345)
-    ('0.021', '0.00042', '-0.500', '12.345')
+    >>> number(0.0214), number(0.00042), number(-0.5, sign=True), number(12.345), number(-2e-17, sign=True)
+    ('0.021', '0.00042', '-0.500', '12.345', '+0.000')
     """
     if math.isnan(value):
         return "-"
     size = abs(value)
-    digits = 3 if size >= 0.001 or size == 0 else min(1 - math.floor(math.log10(size)), 12)
+    digits = 3 if size >= 0.001 or size < NOTHING else min(1 - math.floor(math.log10(size)), 12)
     said = f"{value:+.{digits}f}" if sign else f"{value:.{digits}f}"
     return said if float(said) else said.replace("-", "+" if sign else "")
 

@@ -11,6 +11,7 @@ from rankscope.verbs.comparison.families import Pairs, corrected
 from rankscope.verbs.comparison.measured import Measured
 from rankscope.verbs.comparison.method import Method
 
+_NUMBERS = frozenset("-0123456789")  # a name of numbers begins with its attribute
 MOST = 30  # values of an attribute beyond which it makes no slices: it tells queries apart rather than kinds of them
 
 
@@ -26,6 +27,14 @@ class SliceContrast:
     def label(self) -> str:
         """The slice in words: names of numbers say their attribute themselves."""
         return self.name if self.name.startswith(self.attribute) else f"{self.attribute} {self.name}"
+
+    @property
+    def equation(self) -> str:
+        """The slice as what holds of its queries: ``kind = head``, ``terms = 3 to 5``."""
+        said, space, numbers = self.name.partition(" ")
+        if space and said == self.attribute and numbers[:1] in _NUMBERS:
+            return f"{said} = {numbers}"
+        return f"{self.attribute} = {self.name}"
 
 
 @dataclass(frozen=True, eq=False)

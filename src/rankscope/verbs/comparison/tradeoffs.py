@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from rankscope.blocks import EMPTY, Block, Column, Heading, Paragraph, Table, Value
+from rankscope.blocks import EMPTY, Block, Column, Heading, Paragraph, Table, Value, Written
 from rankscope.errors import DataError, InputError
 from rankscope.files.costs import Costs, near
 from rankscope.files.notes import listed
@@ -183,10 +183,10 @@ class TradeOffs:
         rows: list[tuple[Value, ...]] = [
             (
                 place.run,
-                plain(place.cost),
+                Written(plain(place.cost), place.cost),
                 place.quality,
                 "yes" if place.on_front else f"no: {place.beaten_by} is as good or better and costs no more",
-                None if place.price is None else plain(place.price),
+                None if place.price is None else Written(plain(place.price), place.price),
             )
             for place in places
         ]
@@ -271,12 +271,12 @@ def _kind(column: str) -> str:
 
 
 def _cost_in_words(column: str, own: float, other: float, alone: bool) -> str:
-    """The cost of one run against another's: ``is 5.6 times faster``."""
+    """The cost of one run against another's: ``is 5.6 times faster``, ``costs 9.0 times as much``."""
     kind = _kind(column)
     start, less, more, same = {
         "time": ("is", "faster", "slower", "fast"),
         "size": ("is", "smaller", "larger", "large"),
-        "cost": ("costs", "less", "more", "much"),
+        "cost": ("costs", "", "", "much"),
     }[kind]
     which = "" if alone and (kind != "cost" or column.lower() == "cost") else f" ({column})"
     if own == other:
@@ -286,5 +286,14 @@ def _cost_in_words(column: str, own: float, other: float, alone: bool) -> str:
     ratio = max(own, other) / min(own, other)
     if ratio < ABOUT:
         return f"{start} about as {same}{which}"
+    if kind == "cost" and own < other:
+        return f"costs {_part(own / other)} as much{which}"
     size = f"{ratio:.1f}" if ratio < 99.95 else f"{ratio:,.0f}"
+    if kind == "cost":
+        return f"costs {size} times as much{which}"
     return f"{start} {size} times {less if own < other else more}{which}"
+
+
+def _part(share: float) -> str:
+    """A part of a cost in per cent: 50 %, 0.81 %."""
+    return f"{100 * share:.2g} %" if share >= 0.0001 else "less than 0.01 %"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from rankscope.errors import InputError
 from rankscope.metrics import Metric
@@ -14,6 +14,7 @@ from rankscope.verbs.evaluate import evaluated
 from rankscope.verbs.incomplete.unjudged_given import Given, beside_of
 from rankscope.verbs.incomplete.unjudged_study import Study, study_of
 from rankscope.verbs.inputs import clean, named_runs, read_any, takers
+from rankscope.verbs.notebook import InNotebook
 from rankscope.verbs.policies import refuse_unknown
 from rankscope.verbs.scores import Scores
 
@@ -94,12 +95,14 @@ class Wanted:
 
 
 @dataclass(frozen=True, eq=False)
-class Unjudged:
+class Unjudged(InNotebook):
     """What ``unjudged`` found.
 
     ``bounds`` has an entry a run and metric, ``turns`` one a metric and run other than the ``baseline``. ``worklist`` is made for the
     first metric: of ``candidates`` documents ``considered`` were tried, and those that could change most come first.
     """
+
+    shown_by: ClassVar[str] = "rankscope.verbs.incomplete.unjudged_shown"
 
     bounds: Sequence[Bounded]
     turns: Sequence[Turn]
@@ -116,6 +119,8 @@ class Unjudged:
         from rankscope.verbs.incomplete.unjudged_shown import sentence
 
         return sentence(self)
+
+    __repr__ = __str__
 
 
 def unjudged(

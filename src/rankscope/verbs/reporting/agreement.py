@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from rankscope.blocks import Block, Chart, Column, Paragraph, Section, Table, Value
-from rankscope.engines.base import TIES
+from rankscope.blocks import Block, Chart, Column, Paragraph, Section, Table, Value, Written
 from rankscope.lists import Array
 from rankscope.lists.overlap import jaccard_by_query, rbo_by_query, shared_by_depth
 from rankscope.verbs.incomplete.ranked_rows import top_rows
 from rankscope.verbs.inputs import Policy, clean
-from rankscope.verbs.reporting.shown_runs import ranked_runs
+from rankscope.verbs.reporting.shown_runs import order_of, ranked_runs
 from rankscope.verbs.reporting.subject import Subject
 
 PERSISTENCE = 0.9  # with it the first 10 ranks weigh 86 % (Webber, Moffat and Zobel, 2010)
@@ -129,8 +128,7 @@ def _tops(subject: Subject, names: Sequence[str], queries: Sequence[str], depth:
     assert subject.scores is not None
     said = subject.scores.conventions
     policy = Policy(said["duplicates"], said["self_match"])
-    metric = subject.scores.metrics[0] if subject.metric is None else subject.metric
-    ties = said["ties"] if said["ties"] in TIES and said["ties"] != "trec" else metric.trec_ties
+    ties = order_of(subject)
     number = pl.DataFrame({"query_id": list(queries)}, schema={"query_id": pl.String}).with_row_index("query")
     frames = [
         top_rows(clean(_part(subject.runs[name], queries), policy, "run"), ties, depth, name)
@@ -184,6 +182,7 @@ def _heat(
         colour=header,
         caption=caption,
         limits=(0.0, 1.0),
+        told=len(names) <= MATRIX,  # of more runs the table has but the most and the least alike
     )
 
 
@@ -198,7 +197,7 @@ def _table(names: Sequence[str], found: Sequence[Alike], k: int) -> Table:
     last = (
         Column("RBO", "value"),
         Column(f"Jaccard@{k}", "value"),
-        Column(f"shared of {k}", hint=f"documents in the first {k} of both"),
+        Column(f"shared of {k}", "value", hint=f"documents in the first {k} of both"),
     )
     if len(names) <= MATRIX:
         rows = [
@@ -219,7 +218,13 @@ def _table(names: Sequence[str], found: Sequence[Alike], k: int) -> Table:
         if own:
             near, far = max(own, key=lambda p: p.rbo), min(own, key=lambda p: p.rbo)
             rows.append((name, _partner(near, name), *_told(near), _partner(far, name), _plain(far.rbo)))
-    header = (Column("run"), Column("most alike"), *last, Column("least alike"), Column("its RBO", "value"))
+    header = (
+        Column("run"),
+        Column("most alike"),
+        *last,
+        Column("least alike"),
+        Column("its RBO", "value"),
+    )
     return Table(
         header,
         tuple(rows),
@@ -230,7 +235,7 @@ def _table(names: Sequence[str], found: Sequence[Alike], k: int) -> Table:
 
 
 def _told(pair: Alike) -> tuple[Value, ...]:
-    shared = "-" if math.isnan(pair.shared) else f"{pair.shared:.1f}"
+    shared = None if math.isnan(pair.shared) else Written(f"{pair.shared:.1f}", pair.shared)
     return _plain(pair.rbo), _plain(pair.jaccard), shared
 
 

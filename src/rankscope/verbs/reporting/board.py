@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rankscope.blocks import Block, Column, Paragraph, Ranged, Section, Table, Value
+import numpy as np
+
+from rankscope.blocks import Block, Column, Paragraph, Ranged, Section, Table, Value, Written
+from rankscope.lists import Array
 from rankscope.verbs import scoreboard
 from rankscope.verbs.comparison.compare import Comparison
-from rankscope.verbs.comparison.compare_tables import effects_table, in_order_of_merit
-from rankscope.verbs.comparison.compared import how
+from rankscope.verbs.comparison.compare_tables import effects_table, in_order_of_merit, written_p
 from rankscope.verbs.comparison.contrast import Contrast
 from rankscope.verbs.comparison.families import separated
 from rankscope.verbs.comparison.measured import Measured
-from rankscope.verbs.comparison.sentences import counted, p_of, percent, signed
+from rankscope.verbs.comparison.sentences import counted, percent, signed
 from rankscope.verbs.reporting.subject import Subject
-from rankscope.verbs.reporting.wording import column_of, each_pair, merit, number_or_none, ranged, some
+from rankscope.verbs.reporting.wording import (
+    column_of,
+    each_pair,
+    is_corrected,
+    merit,
+    method_said,
+    number_or_none,
+    p_said,
+    ranged,
+    some,
+)
 from rankscope.verbs.scores import Scores
 
 MOST_EFFECTS = 60  # pairs whose effect sizes are read
@@ -46,8 +59,15 @@ def _lead(subject: Subject) -> str:
         )
     order = f"the best on {field.name} first" if field.sign else "in the order given"
     said = f"{len(subject.systems):,} runs on {queries}, {order}."
+    directed = [one.name for one in subject.fields if one.sign]
     if found is None or not field.sign:
-        return f"{said} The best value of each metric is marked."
+        if len(directed) == len(subject.fields):
+            return f"{said} The best value of each metric is marked."
+        return (
+            f"{said} The best value of {some(directed)} is marked."
+            if directed
+            else f"{said} None of the values is best."
+        )
     best = in_order_of_merit(field)[0]
     parting = [f for f in found.fields if _best(f, list(f.systems))]
     if not parting:
@@ -123,15 +143,31 @@ def _best(field: Measured, order: list[str]) -> list[int]:
 def _unsaid(found: Comparison) -> Iterator[str]:
     """How many queries have no value, metric by metric, and what was assumed."""
     for field in found.fields:
-        counts = [len(field.query_ids) - field.sample(system).count for system in field.systems]
-        if any(counts):
-            low, high = min(counts), max(counts)
-            said = counted(low) if low == high else f"{low:,} to {high:,} queries, depending on the run"
-            yield f"{field.name} has no value for {said}: left out of its mean"
+        unknown = np.isnan(field.values)
+        if unknown.any():
+            yield f"{field.name} has no value for {_counts(unknown)}: left out of its mean"
+        weightless = _weightless(field)
+        if weightless.any():
+            weigh = "weighs" if (weightless.sum(axis=1) == 1).all() else "weigh"
+            yield f"{_counts(weightless)} {weigh} nothing in the mean of {field.name}"
         if field.reason:
             yield f"no interval of {field.name}: {field.reason}"
     if found.scores is not None:
         yield scoreboard.conventions(found.scores)
+
+
+def _counts(marked: Array) -> str:
+    """How many queries are marked, of systems x queries; the range where runs differ."""
+    counts = marked.sum(axis=1).tolist()
+    low, high = min(counts), max(counts)
+    return counted(low) if low == high else f"{low:,} to {high:,} queries (it depends on the run)"
+
+
+def _weightless(field: Measured) -> Array:
+    """The queries with a value whose weight is 0, systems x queries."""
+    if field.weights is None:
+        return np.zeros(field.values.shape, dtype=bool)
+    return np.asarray(~np.isnan(field.values) & ~(field.weights > 0))
 
 
 # --- against the baseline ------------------------------------------------------------------------
@@ -140,14 +176,14 @@ def _unsaid(found: Comparison) -> Iterator[str]:
 def marks_table(found: Comparison) -> Table:
     """The difference of each run from the baseline on each metric, marked where it is clear."""
     by_key: dict[Any, Contrast] = {(c.run, c.metric): c for c in found.contrasts}
-    columns = [Column("run"), *(replace(column_of(field), kind="value") for field in found.fields)]
+    columns = [Column("run"), *(Column(field.name, "value") for field in found.fields)]
     rows: list[tuple[Value, ...]] = [
         (run, *(_marked(by_key[run, field.name]) for field in found.fields))
         for run in in_order_of_merit(found.fields[0])
         if run != found.baseline
     ]
     note = (
-        f"* better, † worse than {found.baseline} at {percent(found.method.alpha)} ({how(found)}); "
+        f"* better, † worse than {found.baseline} at {percent(found.method.alpha)} ({method_said(found)}); "
         "without a mark: cannot be told apart, or the same"
     )
     if any(not field.sign for field in found.fields):
@@ -167,7 +203,7 @@ def _marked(c: Contrast) -> Value:
     if number_or_none(c.difference) is None:
         return None
     mark = {"better": " *", "different": " *", "worse": " †"}.get(c.verdict, "")
-    return f"{signed(c.difference)}{mark}"
+    return Written(f"{signed(c.difference)}{mark}", c.difference)
 
 
 def _groups(found: Comparison) -> Iterator[Block]:
@@ -196,17 +232,41 @@ def _effects(found: Comparison) -> Iterator[Block]:
     if len(pairs) > MOST_EFFECTS:
         return
     table = effects_table(found, found.fields[0])
-    rows = tuple(tuple(None if isinstance(v, str) and "nan%" in v else v for v in row) for row in table.rows)
-    # an effect without a number is a dash, as everywhere
-    rows = tuple((*row[:4], *(None if v in {"+nan", "nan"} else v for v in row[4:])) for row in rows)
-    p_values = tuple(p_of(c.p_value_adjusted) for c in pairs)
-    columns = (
-        *table.columns,
-        Column("evidence", hint="the p-value, after the correction where there is one"),
-    )
+    rows = [
+        (*map(_known, row), written_p(c.p_value_adjusted)) for row, c in zip(table.rows, pairs, strict=True)
+    ]
     place = {run: i for i, run in enumerate(in_order_of_merit(found.fields[0]))}
-    told = sorted(zip(rows, p_values, strict=True), key=lambda one: place[str(one[0][0])])
-    rows = tuple((*row, p) for row, p in told)
-    yield replace(
-        table, columns=columns, rows=rows, name="effect-sizes", title=f"Effect sizes on {found.primary}"
+    columns = _effect_columns(found, table.columns)
+    told = tuple(sorted(rows, key=lambda row: place[str(row[0])]))
+    title = f"Effect sizes on {found.primary}"
+    note = (
+        "p is after the correction; the intervals of the relative differences are not"
+        if is_corrected(found)
+        else ""
     )
+    yield replace(table, columns=columns, rows=told, note=note, name="effect-sizes", title=title)
+
+
+def _known(value: Value) -> Value:
+    """None for an effect without a number: a dash, as everywhere."""
+    return None if isinstance(value, Written) and math.isnan(value.value) else value
+
+
+def _effect_columns(found: Comparison, columns: Sequence[Column]) -> tuple[Column, ...]:
+    """The columns of effect sizes with what each is; of one comparison alone where it is not corrected."""
+    sign = found.fields[0].sign
+    better = "better" if sign else "higher"
+    run, against, relative, interval, spread, _, carried = columns
+    alone = "of this comparison alone, not corrected for the others" if is_corrected(found) else ""
+    bare = f"{interval.header}{', not corrected' if alone else ''}"
+    return (
+        run,
+        against,
+        replace(relative, hint="the difference as a part of the mean of the one it is against"),
+        replace(interval, header=bare, hint=f"of the relative difference{f', {alone}' if alone else ''} (Fieller)"),
+        replace(spread, hint="the difference in standard deviations of the differences of the queries"),
+        Column(f"queries {better}", "value", hint=f"share of the queries on which the run is {better}, ties half"),
+        replace(carried, hint=f"as many of the queries that favour the one {'ahead' if sign else 'of the higher mean'} most must go for its lead to be gone, "
+                "whichever of the two it is"),
+        Column("p", "value", hint=p_said(found)),
+    )  # fmt: skip

@@ -8,8 +8,9 @@ from dataclasses import replace
 from rankscope.blocks import EMPTY, Block, Chart, Column, Heading, Section, Table, Value
 from rankscope.verbs.comparison.tradeoffs import STEP, TradeOffs
 from rankscope.verbs.reporting.subject import Subject
-from rankscope.verbs.reporting.wording import apart, column_of, some
+from rankscope.verbs.reporting.wording import apart, column_of, slug, some
 
+MEANS_ONLY = "These are means only: the verdict tells whether a difference is real."
 APART = 50  # from this factor between the least and the largest cost on, the axis is logarithmic
 
 
@@ -22,37 +23,56 @@ def section(subject: Subject) -> Section | None:
 
 
 def _lead(found: TradeOffs) -> str:
+    """What is worth a choice by the first cost, and that only means were weighed."""
     column = found.costs.columns[0]
-    front = [place.run for place in found.front(column)]
-    beaten = len(found.quality) - len(front)
-    rest = (
-        f"the other {beaten:,} cost as much or more and are no better"
-        if beaten
-        else "each costs more than the one before it and is better"
-    )
+    front = found.front(column)
+    names, beaten = [place.run for place in front], len(found.quality) - len(front)
     if len(front) == 1:
-        return f"By {column}, {front[0]} beats all others: none is cheaper or better."
-    return f"By {column}, {some(front)} are worth a choice; {rest}."
+        said = f"By {column}, {names[0]} beats all others: none is cheaper or has a {found.better} mean"
+    elif beaten:
+        others = (
+            "the other one costs as much or more and has no"
+            if beaten == 1
+            else f"the other {beaten:,} cost as much or more and have no"
+        )
+        said = f"By {column}, {some(names)} are worth a choice; {others} {found.better} mean"
+    elif len({place.cost for place in front}) == len(front):
+        said = f"By {column}, {some(names)} are worth a choice: each costs more than the one before it and has a {found.better} mean"
+    else:
+        said = f"By {column}, {some(names)} are worth a choice: none costs less than another and has as good a mean"
+    return f"{said}. {MEANS_ONLY}"
 
 
 def _blocks(found: TradeOffs, subject: Subject) -> Iterator[Block | Chart]:
-    """The sentences and tables of the trade-off, each table under its chart."""
-    number = 0
+    """The sentences and tables of the trade-off, each table under its chart, which has its title."""
+    columns = iter(found.costs.columns)
     for block in found.blocks():
-        if block == EMPTY:
-            continue
-        if isinstance(block, Heading):
-            yield block
-        elif isinstance(block, Table):
-            column = found.costs.columns[number]
-            number += 1
-            yield chart(found, column, number, subject)
-            yield replace(block, name=f"costs-{number}")
-        else:
+        if isinstance(block, Table):
+            column = next(columns)
+            name = slug(column, 30) or "cost"
+            yield chart(found, column, name, subject)
+            yield replace(block, columns=_columns(found, column, block), name=f"costs-{name}")
+        elif block != EMPTY and not isinstance(block, Heading):
             yield block
 
 
-def chart(found: TradeOffs, column: str, number: int, subject: Subject) -> Chart:
+def _columns(found: TradeOffs, column: str, table: Table) -> tuple[Column, ...]:
+    """The columns of a table of costs, numbers as numbers."""
+    run, cost, mean, front, price = table.columns
+    return (
+        run,
+        replace(cost, kind="value", hint=f"what a run costs: {column}"),
+        mean,
+        front,
+        replace(
+            price,
+            kind="value",
+            hint=f"what {STEP} of {found.metric} costs, against the next cheaper run of the front",
+        ),
+    )
+
+
+def chart(found: TradeOffs, column: str, name: str, subject: Subject) -> Chart:
     """Every run as a point, the front as a line."""
     places = found.places(column)
     rows: list[tuple[Value, ...]] = [
@@ -69,7 +89,7 @@ def chart(found: TradeOffs, column: str, number: int, subject: Subject) -> Chart
         Column(f"per {STEP}", "value", hint=f"what {STEP} of {found.metric} costs, against the next cheaper run of the front"),
     )  # fmt: skip
     return Chart(
-        f"costs-{number}",
+        f"quality-by-{name}",
         f"{found.metric} against {column}",
         "points",
         columns,
@@ -77,6 +97,7 @@ def chart(found: TradeOffs, column: str, number: int, subject: Subject) -> Chart
         x=x,
         y=y,
         label="run",
+        told=True,
         path="front",
         logs=frozenset({"x"}) if logarithmic else frozenset(),
         caption=f"Left is cheaper, {better} is better. The line joins the runs that none beats (the Pareto front); a run off the line is "

@@ -9,13 +9,14 @@ from typing import Any
 
 from rankscope.blocks import Block, Chart, Column, Paragraph, Section, Table, Value
 from rankscope.metrics import Metric, parse
+from rankscope.verbs.comparison.fields import CUTOFFS
+from rankscope.verbs.comparison.flags import EVEN, listed
 from rankscope.verbs.comparison.sentences import number
 from rankscope.verbs.reporting.rescored import index_of, rescored, why_not
 from rankscope.verbs.reporting.shown_runs import few_runs
 from rankscope.verbs.reporting.subject import Subject
 from rankscope.verbs.scores import Scores
 
-CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100)
 FAMILIES = 3  # metrics that are drawn
 INSTEAD = "nDCG@10"  # where no metric with a cutoff was asked for
 CAPTION = (
@@ -44,7 +45,7 @@ class Curve:
         for i in range(len(self.cutoffs)):
             here = {run: sign * found[i] for run, found in self.values.items() if not math.isnan(found[i])}
             best = max(here.values(), default=math.nan)
-            out.append(tuple(run for run, value in here.items() if math.isclose(value, best, rel_tol=1e-12)))
+            out.append(tuple(run for run, value in here.items() if abs(value - best) <= EVEN))
         return out
 
 
@@ -70,7 +71,7 @@ def section(subject: Subject) -> Section | None:
     ]
     if not blocks:
         return None
-    lead = _winners_in_words(curves[0]) if curves else ""
+    lead = f"{_instead(subject, curves[0])}{_winners_in_words(curves[0], bool(left_out))}" if curves else ""
     return Section("cutoffs", "Wherever the list is cut", tuple(blocks), lead)
 
 
@@ -123,6 +124,7 @@ def _chart(curve: Curve) -> Chart:
         series="run",
         caption=CAPTION,
         logs=frozenset({"x"}),
+        told=True,
     )
 
 
@@ -144,12 +146,20 @@ def _table(curve: Curve) -> Table:
         tuple(rows),
         best=frozenset(best),
         name=f"cutoffs-{type(curve.metric).__name__}-table",
-        title=curve.name,
     )
 
 
-def _winners_in_words(curve: Curve) -> str:
-    """Who is ahead at which cutoffs."""
+def _instead(subject: Subject, curve: Curve) -> str:
+    """That this is not the leading metric, where it is not."""
+    lead = subject.metric
+    if lead is None or lead == curve.metric:
+        return ""
+    why = "has no cutoff" if getattr(lead, "cutoff", None) is None else "is not drawn at other cutoffs"
+    return f"The leading metric, {lead}, {why}; this is {curve.name}. "
+
+
+def _winners_in_words(curve: Curve, some: bool = False) -> str:
+    """Who is ahead at which cutoffs; of ``some`` of the runs, where not all were looked at."""
     if len(curve.values) == 1:
         ((run, found),) = curve.values.items()
         if math.isnan(found[0]) or math.isnan(found[-1]):
@@ -157,12 +167,17 @@ def _winners_in_words(curve: Curve) -> str:
         return f"{run} has {number(found[0])} at k = {curve.cutoffs[0]} and {number(found[-1])} at k = {curve.cutoffs[-1]}: two questions, each with an answer of its own."
     stretches = _stretches(curve.cutoffs, curve.winners())
     first, *others = stretches
+    of = "Of the runs shown, " if some else ""
     if not others:
         if len(first[0]) == len(curve.values):
-            return f"All runs are level on {curve.name} at every k."
-        return f"{_names(first[0])} {_leads(first[0])} on {curve.name} wherever the list is cut, from k = {curve.cutoffs[0]} to {curve.cutoffs[-1]}."
-    said = ", ".join(f"{_names(runs)} {_at(ks)}" for runs, ks in stretches)
-    return f"Who leads on {curve.name} depends on k: {said}."
+            return f"All runs{' shown' if some else ''} are level on {curve.name} at every k looked at."
+        return f"{of}{_names(first[0])} {_leads(first[0])} on {curve.name} wherever the list was cut: at k = {listed(curve.cutoffs)}."
+    said = "; ".join(f"{_names(runs)} at k = {listed(ks)}" for runs, ks in stretches)
+    return (
+        f"Who leads on {curve.name} depends on k. {of}{said}."
+        if of
+        else f"Who leads on {curve.name} depends on k: {said}."
+    )
 
 
 def _stretches(
@@ -176,10 +191,6 @@ def _stretches(
         else:
             out.append((runs, [k]))
     return out
-
-
-def _at(ks: Sequence[int]) -> str:
-    return f"at k = {ks[0]}" if len(ks) == 1 else f"from k = {ks[0]} to {ks[-1]}"
 
 
 def _names(runs: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Data health: what was read, what is odd about it, and what that does to the numbers."""
+"""Data health: what is odd about the data, and what that does to the numbers."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankscope.blocks import Block, Column, Heading, Notes, Paragraph, Section, Table, Value
+from rankscope.blocks import Block, Column, Heading, Note, Notes, Paragraph, Section, Table, Value, Written
 from rankscope.verbs.comparison.compare import Comparison
 from rankscope.verbs.comparison.sentences import counted
-from rankscope.verbs.health import Health
+from rankscope.verbs.health import Health, Warned
+from rankscope.verbs.reporting.same_runs import alike
 from rankscope.verbs.reporting.subject import Subject
 from rankscope.verbs.scoreboard import grouped, notes_of
 from rankscope.verbs.scores import Scores
@@ -30,7 +31,7 @@ class _Fact:
 
 
 def section(subject: Subject) -> Section:
-    """What was read, a row a run, and what to doubt; facts that no run has are folded into a sentence."""
+    """What the runs hold, a row a run, and what to doubt; facts that no run has are folded into a sentence."""
     scores, found = subject.scores, subject.comparison
     blocks: list[Block] = []
     if scores is not None:
@@ -38,13 +39,25 @@ def section(subject: Subject) -> Section:
     else:
         blocks.append(_of_table(subject))
     warned = found.warnings if found is not None else scores.warnings if scores is not None else []
-    doubts = grouped(warned)
+    doubts = [*(Note(text) for text in alike(subject)), *grouped(warned, "the table below lists all")]
     if doubts:
         blocks += [Heading("What to doubt"), Notes(tuple(doubts))]
-    read = [note for texts in subject.texts for note in texts.notes]
-    if notes := [*_notes(scores, found), *read]:
-        blocks += [Heading("What was read"), *(Paragraph(note, quiet=True) for note in notes)]
+    if len(grouped(warned)) < len(warned):
+        blocks.append(_all_of(warned))
     return Section("data", "Data health", tuple(blocks), _lead(subject, len(doubts)))
+
+
+def notes_read(subject: Subject) -> list[str]:
+    """What was read, a line a file or a line for all of many, as the readers of the files say it; each once."""
+    read = [note for texts in subject.texts for note in texts.notes]
+    return [*_notes(subject.scores, subject.comparison), *read]
+
+
+def _all_of(warned: Sequence[Warned]) -> Table:
+    """Every warning, where the notes do not hold them all."""
+    columns = (Column("code"), Column("what", wraps=True), Column("what to do", wraps=True))
+    rows = tuple((w.code, w.message, w.hint) for w in sorted(warned, key=lambda w: w.code))
+    return Table(columns, rows, name="warnings", title="All warnings")
 
 
 def _lead(subject: Subject, doubts: int) -> str:
@@ -159,7 +172,7 @@ def _at_cutoffs(cutoffs: Sequence[int]) -> Iterator[_Fact]:
                 hint=f"share of the documents in the top {k} that are not in the qrels",
             ),
             f"unjudged documents in the top {k}",
-            lambda h, k=k: h.unjudged_at_cutoff.get(k),  # type: ignore[misc]
+            lambda h, k=k: _share(h.unjudged_at_cutoff.get(k)),  # type: ignore[misc]
         )
     for k in cutoffs:
         yield _Fact(
@@ -167,6 +180,11 @@ def _at_cutoffs(cutoffs: Sequence[int]) -> Iterator[_Fact]:
             f"equal scores across rank {k}",
             lambda h, k=k: h.ties_at_cutoff.get(k),  # type: ignore[misc]
         )
+
+
+def _share(value: float | None) -> Value:
+    """A share in per cent; as a number in full."""
+    return value if not value else Written(f"{value:.0%}", value)
 
 
 def _cutoffs(health: Sequence[Health]) -> list[int]:

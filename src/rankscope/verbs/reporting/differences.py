@@ -1,4 +1,4 @@
-"""Where runs differ: by how much on each metric, on how many queries, and on which."""
+"""Where runs differ: by how much on each metric, and on how many queries."""
 
 from __future__ import annotations
 
@@ -7,85 +7,46 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from rankscope.blocks import Block, Chart, Column, Heading, Paragraph, Section, Value
+from rankscope.blocks import Block, Chart, Column, Paragraph, Section, Value
 from rankscope.verbs.comparison.compare import Comparison
-from rankscope.verbs.comparison.compare_tables import ROOM, in_order_of_merit
-from rankscope.verbs.comparison.compared import how
+from rankscope.verbs.comparison.compare_tables import ROOM, in_order_of_merit, written_p
 from rankscope.verbs.comparison.contrast import Contrast
 from rankscope.verbs.comparison.measured import Measured
-from rankscope.verbs.comparison.method import FEWEST
-from rankscope.verbs.comparison.sentences import counted, p_of, percent
-from rankscope.verbs.reporting.differing_queries import extreme, scatter, waterfall
+from rankscope.verbs.comparison.sentences import counted
 from rankscope.verbs.reporting.subject import Subject
-from rankscope.verbs.reporting.wording import FEW, each_pair, is_clear, name_of, ranged, rivals_of, way
+from rankscope.verbs.reporting.wording import (
+    each_pair,
+    interval_said,
+    is_clear,
+    name_of,
+    p_said,
+    ranged,
+    rivals_of,
+    way,
+)
 
 LARGE = 2.0  # differences on a metric of a wider range have a scale of their own
-TOP = 10  # queries whose share of the gain is told
 
 
 def section(subject: Subject) -> Section | None:
-    """Differences with their intervals, counts of queries, and per rival each query's difference."""
+    """Differences with their intervals, and counts of queries."""
     found = subject.comparison
     if found is None:
         return None
     blocks: list[Block | Chart] = [*forests(found), *_without(found), *_counts(found)]
-    rivals = [c for c in rivals_of(subject) if c.queries][:FEW]
-    for number, c in enumerate(rivals, start=1):
-        if len(found.contrasts) > len(found.fields):
-            blocks.append(Heading(f"{c.run} against {c.baseline}"))
-        if c.differing:
-            blocks += [waterfall(c, number), scatter(c, number), extreme(c, number, subject.queries_text)]
-        else:
-            blocks.append(
-                Paragraph(f"{c.run} and {c.baseline} score the same on {c.metric} on {counted(c.queries)}.")
-            )
-    left = len(found.of(found.primary)) - len(rivals)
-    if left > 0 and rivals:
-        said = f"Query by query: the {len(rivals)} pairs whose means differ most, of {len(rivals) + left:,}."
-        blocks.append(Paragraph(said, quiet=True))
-    return Section("differences", "Differences", tuple(blocks), _lead(rivals))
+    rivals = [c for c in rivals_of(subject) if c.queries]
+    lead = _lead(rivals[0]) if rivals else "No query has a value for two of the runs."
+    return Section("differences", "Differences", tuple(blocks), lead)
 
 
-def _lead(rivals: Sequence[Contrast]) -> str:
-    """On how many queries the first rival differs, and how few carry the lead."""
-    if not rivals:
-        return "No query has a value for two of the runs."
-    c = rivals[0]
+def _lead(c: Contrast) -> str:
+    """On how many queries the first rival differs."""
     pair = f"{c.run} against {c.baseline} on {c.metric}"
     if not c.differing:
         return f"{pair}: nothing changes on any of {counted(c.queries)}."
     up, down = ("better", "worse") if c.measured.sign else ("higher", "lower")
     said = f"{pair}: {counted(c.wins)} {up}, {c.losses:,} {down}"
-    said += f"; on {c.ties:,} of {c.queries:,} nothing changes" if c.ties else f" of {c.queries:,}"
-    share = carried_by_top(c)
-    if share is not None:
-        what = (
-            f"all that is {'gained' if c.improved else 'lost'}" if c.measured.sign else "the change that way"
-        )
-        said += f". {TOP} queries carry {share:.0%} of {what}"
-    return f"{said}{_carried(c)}."
-
-
-def _carried(c: Contrast) -> str:
-    """How many queries carry the lead; nothing where there is none, or too few queries."""
-    if c.favourable is None or c.queries < FEWEST:
-        return ""
-    (count, part), ahead = c.favourable, c.run if c.improved else c.baseline
-    which = f"the {counted(count)} that favour{'s' if count == 1 else ''} {ahead} most"
-    if not c.measured.sign:
-        which = f"the {counted(count)} that differ{'s' if count == 1 else ''} most that way"
-    return (
-        f"; without {which} ({part:.1%} of all) {'the lead' if c.measured.sign else 'the difference'} is gone"
-    )
-
-
-def carried_by_top(c: Contrast, most: int = TOP) -> float | None:
-    """The share that the largest differences have of all that go the way of the mean; None where there are no more, or they weigh unevenly."""
-    aggregate = c.measured.metric.aggregate if c.measured.metric is not None else "mean"
-    if c.measured.weights is not None or aggregate not in {"mean", "sum"} or not c.difference:
-        return None
-    ahead = sorted((abs(g) for g in c.paired.gains.tolist() if g * c.difference > 0), reverse=True)
-    return math.fsum(ahead[:most]) / math.fsum(ahead) if len(ahead) > most else None
+    return said + (f"; on {c.ties:,} of {c.queries:,} nothing changes." if c.ties else f" of {c.queries:,}.")
 
 
 # --- means ---------------------------------------------------------------------------------------
@@ -131,14 +92,14 @@ def _forest(
             value = ranged(c.difference, c.adjusted)
             if value is not None:
                 names = (label, c.run) if by_metric else (name_of(found, c), label)
-                rows.append((*names, value, p_of(c.p_value_adjusted), c.verdict, c.queries, is_clear(c)))
+                rows.append((*names, value, written_p(c.p_value_adjusted), c.verdict, c.queries, is_clear(c)))
     if not rows:
         return
     heads = ("metric", "run") if by_metric else ("run", "metric")
     columns = (
         *map(Column, heads),
         Column("difference", "value", hint=_difference(found)),
-        Column("evidence"),
+        Column("p", "value", hint=p_said(found)),
         Column("verdict"),
         Column("queries", "count"),
         Column("clear", "count", hint="1 where the two are told apart"),
@@ -186,7 +147,7 @@ def _read(found: Comparison, fields: Sequence[Measured]) -> str:
     }
     said = read[ways.pop()] if len(ways) == 1 else "Right of 0 is better, but for metrics marked otherwise."
     return (
-        f"Difference of the means, {_difference(found)}, with the {percent(found.method.level)} interval ({how(found)}). {said} "
+        f"Difference of the means, {_difference(found)}, with {interval_said(found)}. {said} "
         f"An interval that holds 0 is drawn fainter: the two cannot be told apart.{more}"
     )
 

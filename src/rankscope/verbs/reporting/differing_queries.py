@@ -7,15 +7,78 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from rankscope.blocks import Chart, Column, Table, Value
+from rankscope.blocks import Block, Chart, Column, Paragraph, Section, Table, Value
 from rankscope.lists import Array
 from rankscope.verbs.comparison.contrast import Contrast
-from rankscope.verbs.comparison.sentences import percent
-from rankscope.verbs.reporting.wording import query_ids, some, weighed
+from rankscope.verbs.comparison.method import FEWEST
+from rankscope.verbs.comparison.sentences import counted, percent
+from rankscope.verbs.reporting.subject import Subject
+from rankscope.verbs.reporting.wording import FEW, files_of, query_ids, rivals_of, some, weighed
 
 BARS = 6000  # bars of a chart; of more queries those that differ least are left out
-EITHER = 20  # queries of a table, up and down
+MOST = 30  # queries of a table: as many as are shown without folding
 LONGEST = 120  # signs of a query's text in a table
+TOP = 10  # queries whose share of the gain is told
+
+
+def section(subject: Subject) -> Section | None:
+    """Per rival each query's difference: in order, one run against the other, and the queries that differ most."""
+    rivals = [c for c in rivals_of(subject) if c.queries][:FEW]
+    if not rivals:
+        return None
+    files = files_of(rivals)
+    blocks: list[Block | Chart] = []
+    for c in rivals:
+        file = files[c.run, c.baseline]
+        if c.differing:
+            blocks += [waterfall(c, file), scatter(c, file), extreme(c, file, subject.queries_text)]
+        else:
+            said = f"{c.run} and {c.baseline} score the same on {c.metric} on {counted(c.queries)}."
+            blocks.append(Paragraph(said))
+    assert subject.comparison is not None
+    left = len(subject.comparison.of(subject.comparison.primary)) - len(rivals)
+    if left > 0:
+        said = f"Shown are the {len(rivals)} pairs whose means differ most in favour of the run, of {len(rivals) + left:,}."
+        blocks.append(Paragraph(said, quiet=True))
+    return Section("by-query", "Query by query: where they differ", tuple(blocks), _lead(rivals[0]))
+
+
+def _lead(c: Contrast) -> str:
+    """How few queries carry the difference of the first rival."""
+    pair = f"{c.run} against {c.baseline} on {c.metric}"
+    if not c.differing:
+        return f"{pair}: nothing changes on any of {counted(c.queries)}."
+    said, share = [], carried_by_top(c)
+    if share is not None:
+        what = (
+            f"is {'gained' if c.improved else 'lost'}" if c.measured.sign else "changes the way of the mean"
+        )
+        said.append(f"{TOP} queries carry {share:.0%} of all that {what}")
+    said += [one for one in (_carried(c),) if one]
+    return f"{pair}: {'; '.join(said) or f'{c.differing:,} of {counted(c.queries)} differ'}."
+
+
+def _carried(c: Contrast) -> str:
+    """How many queries carry the lead; nothing where there is none, too few queries, or all that favour it are needed."""
+    if c.favourable is None or c.queries < FEWEST:
+        return ""
+    (count, part), ahead = c.favourable, c.run if c.improved else c.baseline
+    if count >= int(np.count_nonzero(c.paired.gains * c.difference > 0)):
+        return ""
+    which = f"the {counted(count)} that favour{'s' if count == 1 else ''} {ahead} most"
+    if not c.measured.sign:
+        which = f"the {counted(count)} that differ{'s' if count == 1 else ''} most that way"
+    lead = "the lead" if c.measured.sign else "the difference"
+    return f"without {which} ({part:.1%} of all) {lead} is gone"
+
+
+def carried_by_top(c: Contrast, most: int = TOP) -> float | None:
+    """The share that the largest differences have of all that go the way of the mean; None where there are no more, or they weigh unevenly."""
+    aggregate = c.measured.metric.aggregate if c.measured.metric is not None else "mean"
+    if c.measured.weights is not None or aggregate not in {"mean", "sum"} or not c.difference:
+        return None
+    ahead = sorted((abs(g) for g in c.paired.gains.tolist() if g * c.difference > 0), reverse=True)
+    return math.fsum(ahead[:most]) / math.fsum(ahead) if len(ahead) > most else None
 
 
 def outcomes(c: Contrast) -> list[str]:
@@ -30,7 +93,7 @@ def best_first(c: Contrast) -> Array:
     return np.argsort(-(c.measured.sign or 1) * c.paired.gains, kind="stable")
 
 
-def waterfall(c: Contrast, number: int) -> Chart:
+def waterfall(c: Contrast, file: str) -> Chart:
     """The difference of every query, the best first; a bar a query, to be looked into."""
     ids, gains, which = query_ids(c.measured, c.paired.inside), c.paired.gains, outcomes(c)
     order = best_first(c).tolist()
@@ -42,7 +105,7 @@ def waterfall(c: Contrast, number: int) -> Chart:
     left = len(order) - len(rows)
     more = f" {left:,} queries that differ less, or not at all, are left out." if left else ""
     return Chart(
-        f"waterfall-{number}",
+        f"waterfall-{file}",
         f"{c.run} against {c.baseline}, query by query",
         "ordered",
         (
@@ -58,12 +121,12 @@ def waterfall(c: Contrast, number: int) -> Chart:
         query="query",
         guide="zero",
         pair=(c.baseline, c.run),
-        caption=f"The difference in {c.metric} on every query, {c.run} minus {c.baseline}, sorted. Two even flanks are noise; "
-        f"a few tall bars on one side carry a lead.{more}{weighed(c.measured)}",
+        caption=f"The difference in {c.metric} on every query, {c.run} minus {c.baseline}, sorted. Two even flanks: they differ "
+        f"by query, with little in the mean. A few tall bars on one side: few queries carry the lead.{more}{weighed(c.measured)}",
     )
 
 
-def scatter(c: Contrast, number: int) -> Chart:
+def scatter(c: Contrast, file: str) -> Chart:
     """One run against the other, a point a pair of values; queries of equal values are one point that tells how many they are."""
     ids, which = query_ids(c.measured, c.paired.inside), outcomes(c)
     x, y = f"{c.metric} of {c.baseline}", f"{c.metric} of {c.run}"
@@ -88,7 +151,7 @@ def scatter(c: Contrast, number: int) -> Chart:
         Column("which"),
     )  # fmt: skip
     return Chart(
-        f"scatter-{number}",
+        f"scatter-{file}",
         f"{c.run} against {c.baseline} on {c.metric}",
         "points",
         columns,
@@ -112,11 +175,11 @@ def _ends(c: Contrast) -> tuple[float, float] | None:
     return (low, high) if low < high else None
 
 
-def extreme(c: Contrast, number: int, texts: Mapping[str, str]) -> Table:
-    """The queries that differ most, up and down, with both values and their share of the difference."""
+def extreme(c: Contrast, file: str, texts: Mapping[str, str]) -> Table:
+    """The queries that differ most, whichever way, with both values; ties in the order of the queries."""
     ids, gains = query_ids(c.measured, c.paired.inside), c.paired.gains
-    order = [i for i in best_first(c).tolist() if gains[i]]
-    chosen = order if len(order) <= 2 * EITHER else [*_up(c, order), *_down(c, order)]
+    order = [i for i in np.argsort(-np.abs(gains), kind="stable").tolist() if gains[i]]
+    chosen = order[:MOST]
     told = any(ids[i] in texts for i in chosen)
     columns = (
         Column("query", queries=True),
@@ -139,24 +202,12 @@ def extreme(c: Contrast, number: int, texts: Mapping[str, str]) -> Table:
         for i in chosen
     ]
     left = len(order) - len(chosen)
-    note = f"{left:,} more queries differ ({percent(round(left / c.queries, 3))} of all)" if left else ""
+    more = f"{counted(left).replace(' ', ' more ')} {'differs' if left == 1 else 'differ'}"
+    note = f"{more} ({percent(round(left / c.queries, 3))} of all)" if left else ""
     return Table(
-        columns, tuple(rows), note=note, name=f"differing-queries-{number}", pair=(c.baseline, c.run),
+        columns, tuple(rows), note=note, name=f"differing-{file}", pair=(c.baseline, c.run),
         title=f"Queries on which {c.run} and {c.baseline} differ most",
     )  # fmt: skip
-
-
-def _up(c: Contrast, order: list[int]) -> list[int]:
-    return [i for i in order[:EITHER] if _gain(c, i) > 0]
-
-
-def _down(c: Contrast, order: list[int]) -> list[int]:
-    """The largest losses; the smallest of them first, as in the order of all."""
-    return [i for i in order[-EITHER:] if _gain(c, i) < 0]
-
-
-def _gain(c: Contrast, i: int) -> float:
-    return float(c.paired.gains[i]) * (c.measured.sign or 1)
 
 
 def _cut(text: str) -> str:

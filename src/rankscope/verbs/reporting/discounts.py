@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from rankscope.blocks import Chart, Column, Paragraph, Section, Table, Value
+from rankscope.blocks import Chart, Column, Paragraph, Section, Table, Value, Written
 from rankscope.errors import InputError
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric, parse
 from rankscope.metrics.base import LARGEST
 from rankscope.metrics.browsing import ERR
 from rankscope.verbs.catalogue import usual
-from rankscope.verbs.reporting.rank_weights import DEPTH, weights_of
+from rankscope.verbs.reporting.rank_weights import DEPTH, hidden_of, weights_of
 from rankscope.verbs.reporting.rescored import index_of, places_of
 from rankscope.verbs.reporting.shown_runs import MOST, few_runs
 from rankscope.verbs.reporting.subject import Subject
@@ -27,6 +28,7 @@ DRAWN = (
     ("RBP(p=0.5)", "RBP(p=0.5)"),
     ("P@10", "P@10"),
 )
+BELOW = ", below others"
 OWN = 2  # runs whose readers are drawn beside the discounts
 RANKS = (1, 2, 3, 5, 10, 20, 50, 100)  # that a table tells
 TOP = 10  # where it is told how much of the weight lies below
@@ -35,13 +37,20 @@ CAPTION = (
     "first few ranks alone."
 )
 REACH = (
-    "ERR reach: the share of readers who under {} still look at a rank of the run's own rankings: each document satisfies some of "
-    "them, the better the more, and nobody looks beyond the end."
+    "ERR reach is no discount but a share of readers: those who under {} still look at a rank of the run's own rankings, as each "
+    "document satisfies some of them, the better the more, and nobody looks beyond the end. What a document there can add is 1/rank, "
+    "the discount of ERR, times this share: rankscope metrics ERR --plot draws the discount alone."
 )
 ALONE = (
     "What one relevant document at each rank adds, compared with rank 1, where it is the only one there is. Where there are several, "
     "what one adds may depend on the others."
 )
+HIDDEN = (
+    "What one document of the top grade at each rank adds, compared with rank 1: where it is the only relevant one, and below others, "
+    "where all ranks above hold such documents too. A good document makes those below it worth less: at rank 2 it then adds {} "
+    "of what it adds at rank 1. Rankings lie between the two."
+)
+GRADED = " The ERR reach of a report is another thing: the share of readers who get to each rank of your own rankings."
 
 
 def section(subject: Subject) -> Section:
@@ -54,35 +63,64 @@ def section(subject: Subject) -> Section:
         for name, found in [*curves.items(), *reach.items()]
         for rank, value in enumerate(found.tolist(), start=1)
     ]
-    chart = _chart(rows, "discounts", "What each rank is worth", CAPTION)
+    chart = replace(_chart(rows, "discounts", "What each rank is worth", CAPTION), told=True)
     said = [Paragraph(REACH.format(_err(subject)), quiet=True)] if reach else []
     return Section(
         "discounts",
         "What a rank is worth",
-        (chart, *said, _table({**curves, **reach})),
+        (chart, *said, _table(curves, reach)),
         _in_words(curves, reach),
     )
 
 
-def of_metric(metric: Metric) -> Chart:
+def of_metric(metric: Metric, alone: bool = False) -> Chart:
     """The weight of each rank of one metric, as a chart: what one document of the top grade earns there where it is the only relevant one, over that at rank 1.
 
-    Raises InputError, with the reason, for a metric without such weights.
+    Where good documents hide those below, as in ERR, a second line tells what it adds below others of the top grade; ``alone``
+    leaves that line out, not what is said of it. Raises InputError, with the reason, for a metric without such weights.
 
     >>> chart = of_metric(parse("RR"))
     >>> chart.rows[:2]
     (('RR', 1, 1.0), ('RR', 2, 0.5))
     """
-    found = weights_of(metric.ready())
+    curves = _curves_of(metric)
     rows: list[tuple[Value, ...]] = [
-        (str(metric), rank, value) for rank, value in enumerate(found.tolist(), start=1)
+        (name, rank, value)
+        for name, found in list(curves.items())[: 1 if alone else None]
+        for rank, value in enumerate(found.tolist(), start=1)
     ]
-    return _chart(rows, f"weights-{type(metric).__name__}", f"What each rank is worth to {metric}", ALONE)
+    return _chart(
+        rows,
+        f"weights-{type(metric).__name__}",
+        f"What each rank is worth to {metric}",
+        _caption(metric, curves),
+    )
 
 
 def table_of(metric: Metric) -> Table:
     """The same as a table, at some ranks."""
-    return _table({str(metric): weights_of(metric.ready())})
+    return _table(_curves_of(metric))
+
+
+def _curves_of(metric: Metric) -> dict[str, Array]:
+    """What a document is worth at each rank by itself, and below others where that is less."""
+    ready = metric.ready()
+    curves, hidden = {str(metric): weights_of(ready)}, hidden_of(ready)
+    return curves if hidden is None else {**curves, f"{metric}{BELOW}": hidden}
+
+
+def _caption(metric: Metric, curves: Mapping[str, Array]) -> str:
+    hidden = curves.get(f"{metric}{BELOW}")
+    if hidden is None:
+        return ALONE
+    return f"{HIDDEN.format(_part(hidden[1]))}{GRADED if isinstance(metric, ERR) else ''}"
+
+
+def _part(share: float) -> str:
+    """A share in words, where it is too small for one as well."""
+    if not share:
+        return "nothing"
+    return f"{share:.0%}" if share >= 0.005 else "less than 1%"
 
 
 def usual_of(text: str) -> Metric:
@@ -189,23 +227,28 @@ def _chart(rows: Sequence[tuple[Value, ...]], name: str, title: str, caption: st
     )
 
 
-def _table(curves: Mapping[str, Array]) -> Table:
+def _table(curves: Mapping[str, Array], reach: Mapping[str, Array] | None = None) -> Table:
+    """The curves at some ranks; how far readers get has no weight to lie below a rank."""
     columns = (
         Column("metric"),
         *(Column(f"rank {rank}" if rank == 1 else f"{rank}", "value") for rank in RANKS),
         Column(
-            f"below {TOP}", hint=f"the share of the weight of ranks 1 to {DEPTH} that lies below rank {TOP}"
+            f"below {TOP}",
+            "value",
+            hint=f"the share of the weight of ranks 1 to {DEPTH} that lies below rank {TOP}",
         ),
     )
     rows: list[tuple[Value, ...]] = [
-        (name, *(float(found[rank - 1]) for rank in RANKS), f"{below(found):.0%}")
+        (name, *(float(found[rank - 1]) for rank in RANKS), Written(f"{below(found):.0%}", below(found)))
         for name, found in curves.items()
+    ]
+    rows += [
+        (name, *(float(found[rank - 1]) for rank in RANKS), None) for name, found in (reach or {}).items()
     ]
     return Table(
         columns,
         tuple(rows),
         name="discounts-table",
-        title="Weight by rank",
         note=f"below {TOP}: the share of the weight of ranks 1 to {DEPTH} that lies below rank {TOP}.",
     )
 

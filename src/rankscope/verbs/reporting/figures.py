@@ -6,7 +6,8 @@ from collections.abc import Callable
 from math import isclose
 from typing import Any
 
-from rankscope.blocks import Chart, Column, Section
+from rankscope.blocks import Block as Text
+from rankscope.blocks import Chart, Column, Explorer, Heading, Page, Paragraph, Section, Table, Verdict
 from rankscope.inference.power import shown_by
 from rankscope.verbs.comparison.compare import Comparison
 from rankscope.verbs.comparison.method import FEWEST
@@ -14,7 +15,7 @@ from rankscope.verbs.explanations.diagnose import Diagnosis
 from rankscope.verbs.explanations.difference import Difference
 from rankscope.verbs.explanations.explain import Explained, Sourced
 from rankscope.verbs.plans.planning import Plan
-from rankscope.verbs.reporting import differences, spread
+from rankscope.verbs.reporting import differences, differing_queries, spread
 from rankscope.verbs.reporting.subject import Subject
 from rankscope.verbs.scores import Scores
 
@@ -27,8 +28,34 @@ def charts_of(result: Any) -> list[Chart]:
     return []
 
 
+def beginning(page: Page) -> list[Any]:
+    """What a notebook shows of a page: title, verdicts, scoreboard, charts of the differences, and how to have it all."""
+    rest = Paragraph(f"{WRITE}, with every query to look into.")
+    shown = [block for section in page.sections for block in _shown(section)]
+    return [*_top(page), *page.verdicts, *shown, rest]
+
+
+def beginning_in_words(page: Page) -> list[Text]:
+    """The same without charts, for a notebook without what draws them."""
+    tables = [b for s in page.sections for b in _shown(s) if not isinstance(b, Chart | Explorer | Verdict)]
+    said = [Paragraph(text) for verdict in page.verdicts for text in (verdict.text, *verdict.more)]
+    return [*_top(page), *said, *tables, Paragraph(f"{WRITE}.")]
+
+
+def _top(page: Page) -> list[Text]:
+    return [Heading(page.title), Paragraph(page.about, quiet=True)]
+
+
+def _shown(section: Section) -> list[Any]:
+    """The scoreboard, without what is too large to be read at a glance, and the charts of the differences."""
+    if section.name == "scoreboard":
+        return [b for b in section.blocks if not isinstance(b, Table) or len(b.rows) <= MOST_ROWS]
+    return _in(section) if section.name == "differences" else []
+
+
 def _of_comparison(found: Comparison) -> list[Chart]:
-    return _in(differences.section(Subject(found.scores, found)))
+    subject = Subject(found.scores, found)
+    return [*_in(differences.section(subject)), *_in(differing_queries.section(subject))]
 
 
 def _of_scores(found: Scores) -> list[Chart]:
@@ -112,6 +139,8 @@ def _bars(name: str, title: str, of: str, rows: list[tuple[str, float]]) -> Char
     return Chart(name, title, "bars", columns, tuple(rows), x=of, y="adds", guide="zero")
 
 
+WRITE = 'report.save("report.html") writes the whole page'
+MOST_ROWS = 30  # of a table that is read at a glance
 PAIRS = 8  # lines that are told apart
 SHARES = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8)  # of the queries at hand
 KINDS: dict[type, Callable[[Any], list[Chart]]] = {

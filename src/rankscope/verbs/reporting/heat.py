@@ -26,12 +26,11 @@ def section(subject: Subject) -> Section | None:
     if not differing:
         return None
     picked = np.argsort(-gap, kind="stable")[:MOST]
-    widest, same = int(picked[0]), int(np.count_nonzero((gap == 0) & _shared(field)))
+    widest = int(picked[0])
     lead = (
         f"The runs part most on query {short(field.query_ids[widest])}: {number(float(gap[widest]))} between the highest and the lowest "
-        f"{field.name}. They differ on {differing:,} of {counted(len(gap))}"
+        f"{field.name}. They differ on {differing:,} of {counted(len(gap))}{_others(field, gap)}."
     )
-    lead += f"; on {same:,} all score the same." if same else "."
     return Section("heatmap", "Runs and queries", (_chart(subject, picked),), lead)
 
 
@@ -44,9 +43,16 @@ def _gaps(field: Measured) -> Array:
     return np.where(gap <= SAME * np.maximum(np.abs(high), np.abs(low)), 0.0, gap)
 
 
-def _shared(field: Measured) -> Array:
-    """The queries for which two runs or more have a value."""
-    return np.asarray((~np.isnan(field.values)).sum(axis=0) >= 2)
+def _others(field: Measured, gap: Array) -> str:
+    """What the queries are on which no runs differ: counts that add up to all queries with those on which some do."""
+    level, known = gap == 0, ~np.isnan(field.values)
+    whole, none = known.all(axis=0), ~known.any(axis=0)
+    counts = {
+        "all score the same": int(np.count_nonzero(level & whole)),
+        "not every run has a value": int(np.count_nonzero(level & ~whole & ~none)),
+        "no run has a value": int(np.count_nonzero(level & none)),
+    }
+    return "".join(f"; on {count:,} {what}" for what, count in counts.items() if count)
 
 
 def _chart(subject: Subject, picked: Array) -> Chart:

@@ -44,24 +44,29 @@ def section(subject: Subject) -> Section | None:
         if len(found) == len(pairs[:RIVALS]):
             return None
         return Section("origin", TITLE, (Paragraph(UNEARNED, quiet=True),), folded=True)
-    left = len(pairs) - min(len(pairs), RIVALS)
-    said = (
-        []
-        if not left
-        else [
-            Paragraph(
-                f"Shown are the {RIVALS} pairs that differ most; {left} {'is' if left == 1 else 'are'} left out.",
-                quiet=True,
-            )
-        ]
-    )
     blocks: list[Block | Chart] = [
         _chart(moved, metric),
         _table(moved),
         *map(Paragraph, _details(moved)),
-        *said,
+        *(Paragraph(text, quiet=True) for text in _left_out(pairs, found, moved)),
     ]
     return Section("origin", TITLE, tuple(blocks), _in_words(moved[0]))
+
+
+def _left_out(
+    pairs: Sequence[tuple[str, str]], found: Sequence[Sourced], moved: Sequence[Sourced]
+) -> Iterator[str]:
+    """What to say of pairs that are not shown, and why."""
+    known = {(after, before) for before, after in (one.runs for one in found)}
+    shown = {(after, before) for before, after in (one.runs for one in moved)}
+    for pair in pairs[:RIVALS]:
+        if pair not in known:
+            yield f"{' against '.join(pair)} is left out: the policies give queries values that no document earned, or no query has a value for both runs."
+        elif pair not in shown:
+            yield f"{' against '.join(pair)} is left out: no rank adds to a difference."
+    more = len(pairs) - RIVALS
+    if more > 0:
+        yield f"Only the {RIVALS} pairs furthest ahead were looked at; {more:,} {'is' if more == 1 else 'are'} left out."
 
 
 def _why_not(scores: Scores, metric: Metric) -> str:
@@ -129,6 +134,7 @@ def _chart(found: Sequence[Sourced], metric: Metric) -> Chart:
         series="pair",
         caption=CAPTION,
         guide="zero",
+        told=True,
     )
 
 
@@ -144,9 +150,7 @@ def _table(found: Sequence[Sourced]) -> Table:
         if any(ranks == REST for ranks, _ in rows)
         else ""
     )
-    return Table(
-        columns, tuple(lines), name="origin-table", title="What the ranks add", turns=True, note=note
-    )
+    return Table(columns, tuple(lines), name="origin-table", turns=True, note=note)
 
 
 def _in_words(found: Sourced) -> str:

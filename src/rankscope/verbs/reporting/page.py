@@ -4,47 +4,70 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from importlib import import_module
 from typing import Any
 
 from rankscope import __version__
 from rankscope.blocks import Chart, Page, Section
 from rankscope.verbs.comparison.compare_tables import in_order_of_merit
-from rankscope.verbs.reporting import reproduce
-from rankscope.verbs.reporting.rankings import explorer_of
+from rankscope.verbs.comparison.sentences import counted
+from rankscope.verbs.reporting import (
+    agreement,
+    board,
+    costs,
+    cutoffs,
+    data_health,
+    differences,
+    differing_queries,
+    discounts,
+    heat,
+    origin,
+    pairs,
+    queries,
+    recall,
+    reproduce,
+    slices,
+    spread,
+    worklist,
+)
 from rankscope.verbs.reporting.subject import Subject
 from rankscope.verbs.reporting.verdicts import verdicts
 
-SECTIONS = (
-    "data_health", "board", "differences", "explorer", "origin", "spread", "heat", "cutoffs", "recall", "pairs", "agreement", "slices",
-    "costs", "discounts", "worklist",
-)  # fmt: skip
+NAMED = 3  # runs that a title names
+SECTIONS: tuple[Callable[[Subject], Section | None], ...] = (
+    data_health.section,
+    board.section,
+    differences.section,
+    slices.section,
+    costs.section,
+    queries.section,
+    differing_queries.section,
+    origin.section,
+    spread.section,
+    heat.section,
+    cutoffs.section,
+    recall.section,
+    pairs.section,
+    agreement.section,
+    discounts.section,
+    worklist.section,
+)
 
 
-def page_of(
-    subject: Subject, title: str | None = None, shown: int | None = None, command: str | None = None
-) -> Page:
+def page_of(subject: Subject, title: str | None = None, command: str | None = None) -> Page:
     """The whole page of a subject."""
     return Page(
         title or title_of(subject),
-        _about(subject),
+        f"{counted(len(subject.lead.query_ids))} · {subject.lead.name} leads",
         verdicts(subject),
-        (*_sections(subject, shown), reproduce.section(subject, command)),
+        (*_sections(subject), reproduce.section(subject, command)),
         f"rankscope {__version__}",
     )
 
 
-def _sections(subject: Subject, shown: int | None) -> Iterator[Section]:
+def _sections(subject: Subject) -> Iterator[Section]:
     order = colours_of(subject)
-    for name in SECTIONS:
-        if name == "explorer":
-            found = _queries(subject, shown)
-        else:
-            make: Callable[[Subject], Section | None] = import_module(
-                f"rankscope.verbs.reporting.{name}"
-            ).section
-            found = make(subject)
-        if found is not None:
+    for section in SECTIONS:
+        if (found := section(subject)) is not None:
             yield _in_colours(found, order)
 
 
@@ -67,22 +90,6 @@ def _in_colours(section: Section, order: tuple[str, ...]) -> Section:
     return replace(section, blocks=tuple(map(ordered, section.blocks)))
 
 
-def _queries(subject: Subject, shown: int | None) -> Section | None:
-    found = explorer_of(subject, depth=shown)
-    if found is None:
-        return None
-    several = len(found.runs) > 1
-    lead = (
-        "Pick a query to see which documents make its difference."
-        if several
-        else "Pick a query to see its ranking beside the best there is."
-    )
-    return Section("queries", "Query by query", (found,), lead)
-
-
-NAMED = 3  # runs that a title names
-
-
 def title_of(subject: Subject) -> str:
     """What a page is called: ``dense and hybrid against bm25``."""
     first, *others = subject.systems
@@ -93,8 +100,3 @@ def title_of(subject: Subject) -> str:
     if len(others) > NAMED:
         return f"{len(others)} runs against {first}"
     return f"{' and '.join([', '.join(others[:-1]), others[-1]] if others[:-1] else others)} against {first}"
-
-
-def _about(subject: Subject) -> str:
-    queries = len(subject.lead.query_ids)
-    return f"{queries:,} {'query' if queries == 1 else 'queries'} · {subject.lead.name} leads"

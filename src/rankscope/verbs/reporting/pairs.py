@@ -7,13 +7,12 @@ from dataclasses import replace
 
 from rankscope.blocks import Block, Chart, Column, Section, Table, Value
 from rankscope.verbs.comparison.compare import Comparison
-from rankscope.verbs.comparison.compare_tables import ROOM, in_order_of_merit, pair_table
-from rankscope.verbs.comparison.compared import how
+from rankscope.verbs.comparison.compare_tables import ROOM, in_order_of_merit, pair_table, written_p
 from rankscope.verbs.comparison.contrast import Contrast
 from rankscope.verbs.comparison.families import separated
-from rankscope.verbs.comparison.sentences import p_plain, percent
+from rankscope.verbs.comparison.sentences import percent
 from rankscope.verbs.reporting.subject import Subject
-from rankscope.verbs.reporting.wording import each_pair, is_clear, number_or_none, way
+from rankscope.verbs.reporting.wording import each_pair, is_clear, method_said, number_or_none, p_said, way
 
 MATRIX = 15  # runs whose p-values are read as a table of runs x runs
 
@@ -27,13 +26,13 @@ def section(subject: Subject) -> Section | None:
     told = sum(map(is_clear, mine))
     lead = (
         f"{told:,} of {len(mine):,} pairs are told apart on {found.primary} ({separated(mine):.0%}) at "
-        f"{percent(found.method.alpha)}: {how(found)}."
+        f"{percent(found.method.alpha)}: {method_said(found)}."
     )
     blocks: list[Block | Chart] = [_differences(found, mine)]
     if len(found.systems) <= MATRIX:
         blocks.append(_p_values(found, mine))
     many = len(mine) > ROOM
-    table = pair_table(found, found.fields[0], all_of_them=not many)
+    table = pair_table(found, found.fields[0], all_of_them=not many, parted=True)
     note = f"the {len(table.rows)} largest differences that are clear, of {len(mine):,} pairs" if many else ""
     if table.rows:
         blocks.append(replace(table, note=note, name="pairs", title=f"Pairs on {found.primary}"))
@@ -56,14 +55,14 @@ def _differences(found: Comparison, mine: Sequence[Contrast]) -> Chart:
     rows: list[tuple[Value, ...]] = []
     for row, column, c, turned in _cells(found, mine):
         difference = 0.0 if c is None else number_or_none(turned * c.difference + 0.0)
-        p_value = None if c is None else number_or_none(c.p_value_adjusted)
+        p_value = None if c is None else written_p(c.p_value_adjusted)
         if difference is not None:
             rows.append((row, column, difference, p_value, 0 if c is None else is_clear(c)))
     columns = (
         Column("run"),
         Column("against"),
         Column("difference", "value", hint="run minus the one it is against"),
-        Column("p", "value", hint="p-value after the correction"),
+        Column("p", "value", hint=p_said(found)),
         Column("clear", "count", hint="1 where the two are told apart"),
     )
     return Chart(
@@ -90,12 +89,12 @@ def _p_values(found: Comparison, mine: Sequence[Contrast]) -> Table:
         line: list[Value] = [row]
         for j, column in enumerate(order, start=1):
             c = cells[row, column]
-            line.append(None if c is None else p_plain(c.p_value_adjusted))
+            line.append(None if c is None else written_p(c.p_value_adjusted))
             if c is not None and is_clear(c):
                 clear.add((i, j))
         rows.append(tuple(line))
     columns = (Column("run"), *(Column(name, "value") for name in order))
-    note = f"after the correction; stressed: told apart at {percent(found.method.alpha)}"
+    note = f"{p_said(found)}; stressed: told apart at {percent(found.method.alpha)}"
     return Table(
         columns,
         tuple(rows),

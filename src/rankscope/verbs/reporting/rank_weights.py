@@ -11,6 +11,7 @@ from rankscope.metrics import Metric
 from rankscope.verbs.explanations.whatif import scored
 
 DEPTH = 100  # ranks that are looked at
+LEAST = 1e-9  # a difference that is more than rounding
 
 
 def weights_of(metric: Metric, depth: int = DEPTH) -> Array:
@@ -48,6 +49,30 @@ def weights_of(metric: Metric, depth: int = DEPTH) -> Array:
     return np.asarray(out)
 
 
+def hidden_of(metric: Metric, depth: int = DEPTH) -> Array | None:
+    """What a document of the top grade adds at rank 1, 2 ... where all ranks above it hold such documents too, divided by that at rank 1.
+
+    None for a metric without weights by rank, and where this is nowhere less than what the document earns alone: only of metrics
+    with a reader who is satisfied, and stops, do good documents hide those below.
+
+    >>> from rankscope.metrics import parse
+    >>> hidden_of(parse("RR"), 4).tolist()
+    [1.0, 0.0, 0.0, 0.0]
+    >>> hidden_of(parse("DCG")) is None
+    True
+    """
+    try:
+        alone = weights_of(metric, depth)
+    except InputError:
+        return None
+    adds = np.diff(scored(metric, _filled(depth, _top_grade(metric))))
+    if not np.isfinite(adds).all() or not adds[0] > 0:
+        return None
+    out = adds / adds[0]
+    hides = bool((out >= -LEAST).all() and (out <= alone + LEAST).all() and (out < alone - LEAST).any())
+    return np.maximum(out, 0.0) if hides else None
+
+
 def _without(metric: Metric, because: str) -> InputError:
     return InputError(f"{metric} has no weight by rank: {because}; RR, nDCG@10 or RBP have one")
 
@@ -68,6 +93,27 @@ def _top_grade(metric: Metric) -> float:
     top = getattr(metric, "max_grade", None)
     level = float(getattr(metric, "level", None) or 1.0)
     return float(top) if isinstance(top, int | float) else max(1.0, level)
+
+
+def _filled(depth: int, grade: float) -> Judged:
+    """Queries with the first 0, 1 ... ``depth`` ranks full of documents of this grade; all have as many of them, retrieved or not."""
+    count = np.arange(depth + 1)
+    top = np.arange(depth) < count[:, None]
+    grades = (np.hstack([top, ~top]) * grade).ravel()
+    rank = np.tile(np.append(np.arange(1, depth + 1), np.zeros(depth, dtype=np.int64)), depth + 1)
+    ones = np.ones(len(grades), dtype=np.int64)
+    return Judged(
+        query_id=[str(r) for r in count.tolist()],
+        retrieved=np.full(depth + 1, depth),
+        size=np.full(depth + 1, 2 * depth),
+        found=np.full(depth + 1, depth),
+        grade=grades,
+        rank=rank,
+        tie_start=rank,
+        tie_size=ones,
+        score=-rank.astype(float),
+        aspects=Aspects(ones, ones - 1, ones - 1, grades, "relevant documents"),
+    )
 
 
 def _placed(depth: int, length: int, grade: float) -> Judged:

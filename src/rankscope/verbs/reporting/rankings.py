@@ -13,6 +13,7 @@ from rankscope.blocks import Document, Explorer, Query
 from rankscope.lists import Array
 from rankscope.metrics import Metric
 from rankscope.verbs.reporting.rankings_found import Behind, Found, behind, below, found_in
+from rankscope.verbs.reporting.rankings_missed import missed_in
 from rankscope.verbs.reporting.rankings_room import (
     LEAST,
     interest,
@@ -21,6 +22,12 @@ from rankscope.verbs.reporting.rankings_room import (
     room_of_queries,
     room_of_text,
     workable,
+)
+from rankscope.verbs.reporting.rankings_told import (
+    members_of,
+    parameters_of,
+    runs_in_order,
+    said_of_members,
 )
 from rankscope.verbs.reporting.subject import Subject
 
@@ -41,10 +48,22 @@ def explorer_of(
     Texts are cut to 300 characters, and go to the queries that differ most first. Where even the ids are too many, queries that
     differ least are left out; ``notes`` say what is not there.
     """
+    made = _looked(subject, depth, budget, texts)
+    return None if made is None else made.explorer(len(subject.lead.query_ids))
+
+
+def documents_of(subject: Subject, depth: int | None = None, budget: int = 9_000_000) -> list[str]:
+    """The ids of the documents that ``explorer_of`` would have room for, each once; without texts there is room for the most."""
+    made = _looked(subject, depth, budget, texts=False)
+    return [] if made is None else list(dict.fromkeys(made.found.doc_ids))
+
+
+def _looked(subject: Subject, depth: int | None, budget: int, texts: bool) -> _Made | None:
+    """An explorer that knows its documents; None where there are no rankings."""
     scores = subject.scores
     if scores is None or not subject.runs or subject.metric is None:
         return None
-    names = _baseline_first(subject, [run.name for run in scores.runs if run.name in subject.runs])
+    names = runs_in_order(subject)
     metrics = [f.metric for f in subject.fields if f.metric is not None and f.metric in scores.metrics]
     queries = list(subject.lead.query_ids)
     values = _values(subject, names, metrics, queries)
@@ -57,13 +76,7 @@ def explorer_of(
     source = behind(subject, names, metrics[0], mine, few=len(mine) < len(queries))
     made = _Made(subject, source, metrics, values[:, :, picked], np.argsort(order)[picked], budget, texts)
     made.look(wanted, exactly=depth is not None)
-    return made.explorer(len(queries))
-
-
-def _baseline_first(subject: Subject, names: Sequence[str]) -> tuple[str, ...]:
-    """The runs, the baseline first: runs that were averaged as one system stay as they were given."""
-    place = {name: at for at, name in enumerate(subject.systems)}
-    return tuple(sorted(names, key=lambda name: place.get(name, len(place))))
+    return made
 
 
 def _values(
@@ -132,6 +145,16 @@ class _Made:
         self.kept[by_place[fits]] = True
         self.left = self.budget - int(each[self.kept].sum())
         self.found = found.within(shown & self.kept[found.query])
+        if len(self.source.names) == 1:
+            self._add_missed()
+
+    def _add_missed(self) -> None:
+        """Of one run, the best documents that it does not show, if there is room for all: a reader asks which they are."""
+        missed = missed_in(self.source, self.found, self.kept, self.values[:, 0])
+        room = int(room_of_documents(missed, bool(self.docs_text)).sum())
+        if room <= self.left:
+            self.left -= room
+            self.found = self.found.beside(missed)
 
     def _fixed_room(self) -> Array:
         texts = [self.queries_text.get(query, "") for query in self.queries]
@@ -160,6 +183,7 @@ class _Made:
             self.notes.append(
                 "equal scores stand in trec_eval's order, and documents add what they add in it; the values are taken over all orders"
             )
+        self.notes.extend(said_of_members(self.subject))
         level = getattr(self.source.metric, "level", None)
         top = max((float(one.grade.max(initial=0.0)) for one in self.source.judged), default=0.0)
         level = 1.0 if level is None else float(level)
@@ -174,6 +198,8 @@ class _Made:
             top_grade=max(top, level, 1.0),
             left_out=left_out,
             notes=tuple(self.notes),
+            members=tuple((system, tuple(runs)) for system, runs in members_of(self.subject).items()),
+            parameters=parameters_of(self.metrics),
         )
 
     def _queries(self) -> Iterator[Query]:
@@ -223,12 +249,12 @@ class _Made:
             doc = self.found.doc_ids[at]
             if doc in out or doc in missing or not (whole := self.docs_text.get(doc)):
                 continue
-            text = shortened(whole)
+            text = shortened(whole) if left >= 0 else ""
             left -= room_of_text(text)
-            if left < 0:
+            if left < 0:  # from here on there is no room: texts that nobody sees are not looked at
                 missing.add(doc)
-                continue
-            out[doc] = text
+            else:
+                out[doc] = text
         if missing:
             of = "1 document is" if len(missing) == 1 else f"{len(missing):,} documents are"
             self.notes.append(f"the texts of {of} left out, so that the page stays small")
@@ -249,7 +275,7 @@ def shortened(text: str, room: int = TEXT) -> str:
     >>> shortened("  one\n two\x00 three ", 8)
     'one two…'
     """
-    text = (
-        _SPACE.sub(" ", text[: 4 * room]).strip() if len(text) > 8 * room else _SPACE.sub(" ", text).strip()
-    )
-    return text if len(text) <= room else f"{text[: room - 1].rstrip()}…"
+    said = _SPACE.sub(" ", text[: 2 * room]).strip()
+    if len(said) <= room and len(text) > 2 * room:  # much of it was space
+        said = _SPACE.sub(" ", text).strip()
+    return said if len(said) <= room else f"{said[: room - 1].rstrip()}…"

@@ -155,8 +155,8 @@ class Found:
     adds: Array
 
     def within(self, kept: Array) -> Found:
-        """Only some of the documents."""
-        at = np.flatnonzero(kept)
+        """Only some of the documents: those that are true, or those at places, in their order."""
+        at = np.flatnonzero(kept) if kept.dtype == bool else kept
         return Found(
             self.query[at],
             self.best[at],
@@ -166,11 +166,28 @@ class Found:
             self.adds[:, at],
         )
 
+    def beside(self, other: Found) -> Found:
+        """These and others, query by query."""
+        query = np.concatenate([self.query, other.query])
+        both = Found(
+            query,
+            np.concatenate([self.best, other.best]),
+            [*self.doc_ids, *other.doc_ids],
+            np.concatenate([self.grade, other.grade]),
+            np.concatenate([self.ranks, other.ranks], axis=1),
+            np.concatenate([self.adds, other.adds], axis=1),
+        )
+        return both.within(np.argsort(query, kind="stable"))
+
 
 def found_in(source: Behind, depth: int, values: Array) -> Found:
     """The first ``depth`` documents of every run together; ``values`` (runs x queries) say which queries have a value to be parted."""
-    pool = _union(source, depth)
-    ranks = _ranks(source, pool)
+    return found_of(source, _union(source, depth), values)
+
+
+def found_of(source: Behind, pool: pl.DataFrame, values: Array) -> Found:
+    """The documents of a pool: query_id, query, doc_id and best, a row a document."""
+    ranks = ranks_of(source, pool)
     query = pool["query"].to_numpy()
     adds = np.zeros(ranks.shape)
     for run in range(len(source.names)):
@@ -199,7 +216,7 @@ def _union(source: Behind, depth: int) -> pl.DataFrame:
     )
 
 
-def _ranks(source: Behind, pool: pl.DataFrame) -> Array:
+def ranks_of(source: Behind, pool: pl.DataFrame) -> Array:
     """The rank of each document in every run, however deep, as the engines order them.
 
     To the engine these documents are the judged ones, their grades being their numbers; it then tells the rank of each.

@@ -11,14 +11,18 @@ from rankscope.metrics.interpolated import IPrec
 from rankscope.metrics.trec import TENTHS
 from rankscope.verbs.comparison.sentences import number
 from rankscope.verbs.reporting.rescored import rescored, why_not
-from rankscope.verbs.reporting.shown_runs import few_runs
+from rankscope.verbs.reporting.shown_runs import few_runs, first_run
 from rankscope.verbs.reporting.subject import Subject
 from rankscope.verbs.scores import Scores
 
 TITLE = "Precision and recall"
 CAPTION = (
     "At each recall the best precision at that recall or beyond, in the mean over queries. A line further up and right finds more "
-    "with less to read; where lines cross, one run is better for few documents and the other for many."
+    "with less to read; where lines cross, one run is better for few documents and the other for many. A recall of x means x times the "
+    "relevant documents of a query, rounded to a whole number of them, half up, as trec_eval 10 does; IPrec(compat=9) is the older rule."
+)
+ROUNDED = (
+    "in whole documents: recall times the relevant documents of the query, rounded half up (trec_eval 10)"
 )
 HALF = TENTHS.index(0.5)
 
@@ -55,9 +59,10 @@ def section(subject: Subject) -> Section | None:
         series="run",
         caption=CAPTION,
         limits=(0.0, 1.0),
+        told=True,
     )
     said = [Paragraph(left_out, quiet=True)] if left_out else []
-    return Section("recall", TITLE, (chart, _table(curves), *said), _in_words(curves))
+    return Section("recall", TITLE, (chart, _table(curves), *said), _in_words(curves, first_run(subject)))
 
 
 def points(level: float = 1.0) -> list[Metric]:
@@ -74,20 +79,20 @@ def _table(curves: Mapping[str, Sequence[float]]) -> Table:
     columns = (
         Column("run"),
         *(
-            Column(f"{recall:g}", "value", hint=f"precision at recall {recall:g} or beyond")
+            Column(f"{recall:g}", "value", hint=f"precision at recall {recall:g} or beyond, {ROUNDED}")
             for recall in TENTHS
         ),
     )
     rows: list[tuple[Value, ...]] = [(run, *map(_plain, found)) for run, found in curves.items()]
-    return Table(columns, tuple(rows), name="recall-table", title="Precision by recall")
+    return Table(columns, tuple(rows), name="recall-table")
 
 
-def _in_words(curves: Mapping[str, Sequence[float]]) -> str:
-    """What half of the relevant documents cost, of the best run and of the first."""
+def _in_words(curves: Mapping[str, Sequence[float]], baseline: str) -> str:
+    """What half of the relevant documents cost, of the best run and of the baseline."""
     known = {run: found for run, found in curves.items() if not math.isnan(found[HALF])}
     if not known:
         return ""
-    first = next(iter(known))
+    first = baseline if baseline in known else next(iter(known))
     best = max(known, key=lambda run: known[run][HALF])
     value = known[best][HALF]
     said = f"With half of the relevant documents found, {best} has a precision of {number(value)} in the mean"

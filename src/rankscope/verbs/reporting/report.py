@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cached_property
 from inspect import signature
 from pathlib import Path
@@ -18,11 +19,25 @@ from rankscope.verbs.evaluate import evaluate
 from rankscope.verbs.inputs import named_runs, read_any
 from rankscope.verbs.policies import POLICIES, refuse_unknown
 from rankscope.verbs.reporting.page import page_of
+from rankscope.verbs.reporting.places import check_folder, check_page
 from rankscope.verbs.reporting.subject import Subject
 from rankscope.verbs.reporting.texts import with_texts
 from rankscope.verbs.scores import Scores
 
+PAGE = ("queries_text", "docs_text", "title", "about", "shown")  # options of the page itself
 ALONE = ("interval", "clusters")  # options of a comparison that one run has, too
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """What a page is to say beside its numbers, as it was said."""
+
+    queries_text: Any = None
+    docs_text: Any = None
+    title: str | None = None
+    about: str | None = None
+    shown: int | None = None
+    command: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +45,7 @@ class Report:
     """What ``report`` made: a ``page`` of sections, as one HTML file (``html``) or in parts.
 
     ``save("report.html")`` writes the page, ``export("folder")`` every table as CSV and JSON and every figure as SVG and PNG.
-    ``notes`` tell what was read and left out.
+    ``notes`` tell what was read and left out. A notebook shows the beginning of it: the verdict, the scoreboard, the differences.
     """
 
     page: Page
@@ -44,9 +59,11 @@ class Report:
         return render(self.page)
 
     def save(self, path: str | Path) -> Path:
-        """Write the page to a file. Raises InputError where that cannot be done."""
+        """Write the page to a file, whose name ends in .html. Raises InputError where that cannot be done."""
+        check_page(path)
         try:
-            Path(path).write_text(self.html, encoding="utf-8")
+            with Path(path).open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
+                stream.write(self.html)
         except OSError as error:
             raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
         return Path(path)
@@ -55,6 +72,7 @@ class Report:
         """Write every table and figure of the page into a folder, which is made if need be; files of the same name are replaced."""
         from rankscope.show.export import files_of
 
+        check_folder(folder)
         out = []
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
@@ -70,8 +88,15 @@ class Report:
 
     def _repr_html_(self) -> str | None:
         from rankscope.verbs.notebook import fragment
+        from rankscope.verbs.reporting.figures import beginning
 
-        return fragment([block for section in self.page.sections for block in section.blocks])
+        return fragment(beginning(self.page))
+
+    def _repr_markdown_(self) -> str:
+        from rankscope.show.text import as_markdown
+        from rankscope.verbs.reporting.figures import beginning_in_words
+
+        return as_markdown(beginning_in_words(self.page))
 
     __repr__ = __str__
 
@@ -84,6 +109,7 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     queries_text: Any = None,
     docs_text: Any = None,
     title: str | None = None,
+    about: str | None = None,
     shown: int | None = None,
     command: str | None = None,
     progress: Callable[[str], None] | None = None,
@@ -93,8 +119,8 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
 
     ``qrels``, ``runs``, ``metrics`` and ``options`` are as for ``compare`` (``evaluate``, for one run), and scores alone may stand
     for them as there. ``queries_text`` and ``docs_text`` are texts by id: a path (TSV, CSV, JSONL as of BEIR, TREC topics and
-    documents), a dict or a data frame. ``title`` stands on top, ``shown`` is how many documents of each ranking are shown (as many as have room, unless
-    said), ``command`` is told as the way to make the page again.
+    documents), a dict or a data frame. ``title`` stands on top, ``about`` below it (what a reader should know of the data), ``shown`` is how
+    many documents of each ranking are shown (as many as have room, unless said), ``command`` is told as the way to make the page again.
 
     Needs the extra ``rankscope[report]`` when the page is written. Raises what ``compare`` and ``evaluate`` raise, and InputError for
     texts that cannot be read.
@@ -108,11 +134,11 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     high beats low on RR by 0.375 (95% interval 0.079 to 0.671, p = 0.020, 8
     queries: 7 better, 1 worse, 0 same).
     """
-    refuse_unknown(options, "report", COMPARING)
-    shown = _whole(shown)
+    refuse_unknown(options, "report", (*PAGE, *COMPARING))
+    words = Words(queries_text, docs_text, title, about, _whole(shown), command)
     if runs is None:
         found: Any = compare(qrels, None, metrics, progress=progress, **options)
-        return _made(Subject(None, found), queries_text, docs_text, title, shown, command)
+        return _made(Subject(None, found), words)
     grades = read_any("qrels", qrels)
     given = [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
     if len(given) > 1:
@@ -121,26 +147,21 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
         _refuse_comparing(options)
         asked = led(USUAL if metrics is None else metrics, options.get("primary"))
         found = evaluate(grades, given, asked, progress=progress, **_alone(options))
-    return _made(_subject(found, grades, given), queries_text, docs_text, title, shown, command)
+    return _made(_subject(found, grades, given), words)
 
 
-def report_of(
-    found: Comparison | Scores,
-    *,
-    queries_text: Any = None,
-    docs_text: Any = None,
-    title: str | None = None,
-    shown: int | None = None,
-) -> Report:
+def report_of(found: Comparison | Scores, **options: Any) -> Report:
     """The report of what ``compare`` or ``evaluate`` found; files are read again for the documents that they name.
 
-    Raises InputError where a run came from standard input, and DataError where a file has changed since.
+    ``options`` are those of the page: ``queries_text``, ``docs_text``, ``title``, ``about`` and ``shown``. Raises InputError for
+    others and where a run came from standard input, and DataError where a file has changed since.
     """
-    shown = _whole(shown)
+    _refuse_others(options)
+    words = replace(Words(**options), shown=_whole(options.get("shown")))
     scores = found.scores if isinstance(found, Comparison) else found
     if scores is None or scores.given is None:
         assert isinstance(found, Comparison)
-        return _made(Subject(scores, found), queries_text, docs_text, title, shown, None)
+        return _made(Subject(scores, found), words)
     qrels, runs = scores.given
     if any(isinstance(source, str) and source == "-" for source in (qrels, *(run for _, run in runs))):
         raise InputError(
@@ -150,7 +171,7 @@ def report_of(
     given = [(name, read_any("run", run, name)) for name, run in runs]
     subject = _subject(found, grades, given)
     _refuse_changed(scores, subject)
-    return _made(subject, queries_text, docs_text, title, shown, None)
+    return _made(subject, words)
 
 
 def _subject(found: Comparison | Scores, grades: Any, given: Sequence[tuple[str | None, Any]]) -> Subject:
@@ -161,7 +182,10 @@ def _subject(found: Comparison | Scores, grades: Any, given: Sequence[tuple[str 
 
 
 def _refuse_changed(scores: Scores, subject: Subject) -> None:
-    """One line where a file that is read again is not the file that was scored."""
+    """One line where a file that is read again is not the file that was scored, or a dict has other rows."""
+    for source in scores.inputs:
+        if source.same is not None:
+            source.same()
     for scored in scores.runs:
         run = subject.runs[scored.name]
         rows = sum(map(len, run.values())) if isinstance(run, dict) else len(run.frame)
@@ -172,20 +196,27 @@ def _refuse_changed(scores: Scores, subject: Subject) -> None:
             )
 
 
-def _made(
-    subject: Subject,
-    queries_text: Any,
-    docs_text: Any,
-    title: str | None,
-    shown: int | None,
-    command: str | None,
-) -> Report:
+def _made(subject: Subject, words: Words) -> Report:
     """The page of a subject, with the texts of what it shows."""
-    subject = with_texts(subject, queries_text, docs_text, shown)
+    subject = with_texts(replace(subject, shown=words.shown), words.queries_text, words.docs_text)
     notes = [note for texts in subject.texts for note in texts.notes]
     whole = subject.comparison if subject.comparison is not None else subject.scores
     assert whole is not None
-    return Report(page_of(subject, title, shown, command), [*whole.notes, *notes])
+    page = page_of(subject, words.title, words.command)
+    if words.about:
+        page = replace(page, about=f"{page.about}. {words.about}")
+    return Report(page, [*whole.notes, *notes])
+
+
+def _refuse_others(options: Mapping[str, Any]) -> None:
+    """One line for an option that the page of a result has no use for."""
+    for name in options:
+        if name in PAGE:
+            continue
+        close = get_close_matches(name, PAGE, n=1, cutoff=0.6)
+        hint = f"did you mean {close[0]}?" if close else f"it takes {', '.join(PAGE)}"
+        more = " (what is compared, and how, was said already)" if name in {*COMPARING, *POLICIES} else ""
+        raise InputError(f"the report of a result has no option {name!r}{more}: {hint}")
 
 
 def _whole(shown: Any) -> int | None:

@@ -12,7 +12,7 @@ from rankscope.verbs.comparison.contrast import Contrast
 from rankscope.verbs.comparison.sentences import percent
 from rankscope.verbs.comparison.slices import SliceContrast
 from rankscope.verbs.reporting.subject import Subject
-from rankscope.verbs.reporting.wording import FEW, is_clear, ranged, rivals_of
+from rankscope.verbs.reporting.wording import FEW, files_of, is_clear, ranged, rivals_of
 from rankscope.verbs.scoreboard import grouped
 
 REVERSED = "RS404"
@@ -32,13 +32,21 @@ def section(subject: Subject) -> Section | None:
     if mine:
         blocks += [
             *_charts(subject, found, mine),
-            replace(slice_table(found, found.slices), name="slices", title="Slices"),
+            replace(slice_table(found, found.slices, parted=True), name="slices", title="Slices"),
         ]
         size = max(part.contrast.comparisons for part in mine)
-        said = f"p and intervals of slices hold after the correction over {size:,} comparisons; *: told apart. Slices are small: most cannot tell."
+        said = f"p and intervals of slices hold after the correction over {size:,} comparisons; *: told apart.{_small(mine)}"
         blocks.append(Paragraph(said, quiet=True))
     blocks += [Paragraph(note, quiet=True) for note in found.slices.notes]
     return Section("slices", "Slices", tuple(blocks), _lead(subject, mine)) if blocks else None
+
+
+def _small(mine: Sequence[SliceContrast]) -> str:
+    """That slices hold few queries, where most of them cannot tell."""
+    unclear = sum(part.contrast.verdict == "cannot tell" for part in mine)
+    if 2 * unclear <= len(mine):
+        return ""
+    return f" Slices hold fewer queries than the whole: {unclear:,} of {len(mine):,} cannot tell."
 
 
 def _lead(subject: Subject, mine: Sequence[SliceContrast]) -> str:
@@ -54,7 +62,7 @@ def _lead(subject: Subject, mine: Sequence[SliceContrast]) -> str:
     better, worse = (sum(c.verdict == verdict for c in parts) for verdict in ("better", "worse"))
     said = f"{whole.run} against {whole.baseline} on {whole.metric}: of {len(parts):,} slices {better:,} better, {worse:,} worse"
     said += f", {len(parts) - better - worse:,} not told apart" if len(parts) > better + worse else ""
-    against = [part.label for part in mine if part.contrast in parts and _against(part.contrast, whole)]
+    against = [part.equation for part in mine if part.contrast in parts and _against(part.contrast, whole)]
     if against:
         up, down = ("better", "worse") if whole.improved else ("worse", "better")
         if not whole.measured.sign:
@@ -73,10 +81,11 @@ def _against(c: Contrast, whole: Contrast) -> bool:
 def _charts(subject: Subject, found: Comparison, mine: Sequence[SliceContrast]) -> Iterator[Chart]:
     """A forest of slices for each of the first rivals, under the difference over all queries."""
     rivals = rivals_of(subject)[:FEW]
-    for number, whole in enumerate(rivals, start=1):
+    files = files_of(rivals)
+    for whole in rivals:
         parts = [(EVERY, whole)]
         parts += [
-            (p.label, p.contrast)
+            (p.equation, p.contrast)
             for p in mine
             if (p.contrast.run, p.contrast.baseline) == (whole.run, whole.baseline)
         ]
@@ -96,9 +105,9 @@ def _charts(subject: Subject, found: Comparison, mine: Sequence[SliceContrast]) 
         ]
         missing = " A slice without an interval is not drawn." if len(rows) < len(parts) else ""
         yield Chart(
-            "slices" if len(rivals) == 1 else f"slices-{number}",
+            "slices" if len(rivals) == 1 else f"slices-{files[whole.run, whole.baseline]}",
             f"{whole.run} against {whole.baseline} on {whole.metric}, slice by slice",
             "intervals", columns, tuple(rows), x="difference", y="slice", marked="clear", guide="zero",
-            caption=f"Difference of the means with the {percent(found.method.level)} interval after the correction over all slices. {better} "
-            f"Fainter: cannot be told from 0.{missing}",
+            caption=f"Difference of the means with the {percent(found.method.level)} interval, of the slices after the "
+            f"correction over all slices; that of {EVERY} is the one of the comparison above. {better} Fainter: cannot be told from 0.{missing}",
         )  # fmt: skip

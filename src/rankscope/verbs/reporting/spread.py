@@ -9,10 +9,10 @@ import numpy as np
 
 from rankscope.blocks import Block, Chart, Column, Section, Table, Value
 from rankscope.lists import Array
-from rankscope.verbs.comparison.compare_tables import in_order_of_merit
 from rankscope.verbs.comparison.measured import Measured
 from rankscope.verbs.comparison.sentences import counted, number
 from rankscope.verbs.distribution import NONE, QUANTILES, RANKS, first_relevant, spread_of
+from rankscope.verbs.reporting.shown_runs import ranked_runs
 from rankscope.verbs.reporting.subject import Subject
 from rankscope.verbs.reporting.wording import apart, column_of, merit, shown_systems, some, weighed
 from rankscope.verbs.scores import Scores
@@ -52,13 +52,25 @@ def _lead(subject: Subject) -> str:
     found = spread_of(known)
     if found["min"] == found["max"]:
         which = "its one query" if len(known) == 1 else f"every one of {counted(len(known))}"
-        return f"{systems[0]} scores {number(found['min'])} on {field.name}, on {which}."
-    low, high = number(found["q25"]), number(found["q75"])
-    said = f"One mean hides much: half of the queries of {systems[0]} lie between {low} and {high} of {field.name}"
+        return f"{systems[0]} scores {_figure(field, found['min'])} on {field.name}, on {which}."
+    if found["q25"] == found["q75"]:
+        level = int(np.count_nonzero(known == found["median"]))
+        return (
+            f"On {level:,} of {counted(len(known))} {systems[0]} has the same {field.name}, {_figure(field, found['median'])}; "
+            f"the others lie between {_figure(field, found['min'])} and {_figure(field, found['max'])}."
+        )
+    low, high = _figure(field, found["q25"]), _figure(field, found["q75"])
+    said = f"One mean hides much: half of the queries of {systems[0]} score between {low} and {high} on {field.name}"
     worst, top = found["zeros"], field.bounds[1]
     best = int(np.count_nonzero(known >= top)) if np.isfinite(top) else 0
     ends = f", {worst:,} {_score(worst)} 0" if worst else ", none scores 0"
     return f"{said}{ends}{f' and {best:,} {_score(best)} {top:g}' if best else ''}."
+
+
+def _figure(field: Measured, value: float) -> str:
+    """A value in words: counts without decimals."""
+    total = field.metric is not None and field.metric.aggregate == "sum"
+    return f"{value:,.0f}" if total and value == round(value) else number(value)
 
 
 def _score(count: int) -> str:
@@ -133,20 +145,18 @@ def _quantiles(subject: Subject) -> Iterator[Table]:
     if len(subject.systems) == 1:
         (system,) = subject.systems
         rows = [(field.name, *_row(field, system)) for field in fields]
-        yield _quantile_table("metric", rows, "quantiles", "Values of the queries")
+        yield _quantile_table("metric", rows, "quantiles", "Values of the queries", fields)
         return
-    order = {field.name: [s for s in _order(subject, field) if _known(field, s).size] for field in fields}
+    order = {field.name: [s for s in merit(subject) if _known(field, s).size] for field in fields}
     first, *others = fields
     rows = [(system, *_row(first, system)) for system in order[first.name]]
-    yield _quantile_table("run", rows, "quantiles", f"Values of the queries: {first.name}")
+    yield _quantile_table("run", rows, "quantiles", f"Values of the queries: {first.name}", fields[:1])
     if others:
         many: list[tuple[Value, ...]] = [(f.name, s, *_row(f, s)) for f in others for s in order[f.name]]
-        table = _quantile_table("run", many, "quantiles-others", "Values of the queries: other metrics")
+        table = _quantile_table(
+            "run", many, "quantiles-others", "Values of the queries: other metrics", others
+        )
         yield replace(table, columns=(Column("metric"), *table.columns), labels=2)
-
-
-def _order(subject: Subject, field: Measured) -> list[str]:
-    return merit(subject) if field.name == subject.lead.name else in_order_of_merit(field)
 
 
 def _row(field: Measured, system: str) -> tuple[Value, ...]:
@@ -157,9 +167,12 @@ def _row(field: Measured, system: str) -> tuple[Value, ...]:
     return (*(found[name] for name in QUANTILES), found["zeros"], full, found["queries"])
 
 
-def _quantile_table(first: str, rows: Sequence[tuple[Value, ...]], name: str, title: str) -> Table:
-    hints = {"q05": "5% of the queries score less", "q25": "a quarter of the queries scores less", "median": "half of the queries score less",
-             "q75": "three quarters of the queries score less", "q95": "95% of the queries score less"}  # fmt: skip
+def _quantile_table(
+    first: str, rows: Sequence[tuple[Value, ...]], name: str, title: str, fields: Sequence[Measured]
+) -> Table:
+    hints = {"q05": "5% of the queries score at most this", "q25": "a quarter of the queries scores at most this",
+             "median": "half of the queries score at most this", "q75": "three quarters of the queries score at most this",
+             "q95": "95% of the queries score at most this"}  # fmt: skip
     columns = (
         Column(first),
         *(Column(name, "value", hint=hints.get(name, "")) for name in QUANTILES),
@@ -167,7 +180,21 @@ def _quantile_table(first: str, rows: Sequence[tuple[Value, ...]], name: str, ti
         Column("full", "count", hint="queries that score the highest value there is"),
         Column("queries", "count", hint="queries that have a value"),
     )
-    return Table(columns, tuple(rows), name=name, title=title)
+    return Table(columns, tuple(rows), name=name, title=title, note=_unweighed(fields))
+
+
+def _unweighed(fields: Sequence[Measured]) -> str:
+    """That every query counts once in quantiles, where it does not in the mean: of weights, and of means made in another way."""
+    said: dict[str, list[str]] = {}
+    for field in fields:
+        if more := weighed(field).strip():
+            said.setdefault(more, []).append(field.name)
+    if not said:
+        return ""
+    told = (
+        more if len(names) == len(fields) else f"{', '.join(names)}: {more}" for more, names in said.items()
+    )
+    return f"Every query counts once here. {' '.join(told)}"
 
 
 # --- the first relevant document -----------------------------------------------------------------
@@ -180,7 +207,7 @@ def _never(run: str, none: int) -> str:
 def _first_ranks(subject: Subject, scores: Scores) -> Iterator[Chart | Table]:
     """In how many queries the first relevant document stands at each rank."""
     records = list(first_relevant(scores))
-    names = [run.name for run in scores.runs]
+    names = list(ranked_runs(subject))
     shown = [name for name in shown_systems(subject, BARS) if name in names] or names[:BARS]
     counts = {name: {r["rank"]: int(r["queries"]) for r in records if r["run"] == name} for name in shown}
     parts = TOGETHER if len(shown) > 1 else {rank: (rank,) for rank in (*RANKS, NONE)}
@@ -201,6 +228,7 @@ def _first_ranks(subject: Subject, scores: Scores) -> Iterator[Chart | Table]:
         caption=(
             f"Where a reader meets the first document of grade 1 or more. {_never(shown[0], none)}{which}"
         ),
+        told=len(names) > 1,
     )
     if len(names) > 1:
         columns = (Column("run"), *(Column(rank, "count") for rank in (*RANKS, NONE)))
@@ -210,5 +238,4 @@ def _first_ranks(subject: Subject, scores: Scores) -> Iterator[Chart | Table]:
             tuple((name, *by_run[name]) for name in names),
             turns=True,
             name="first-relevant-ranks",
-            title="Queries by the rank of their first relevant document",
         )

@@ -12,7 +12,6 @@ from rankscope.verbs.comparison.measured import Measured, measured
 
 if TYPE_CHECKING:
     from rankscope.files.texts import Texts
-    from rankscope.lists import Judged
     from rankscope.verbs.comparison.compare import Comparison
     from rankscope.verbs.evaluate import Evaluated
     from rankscope.verbs.scores import Scores
@@ -24,7 +23,8 @@ class Subject:
 
     ``scores`` is None where a table of scores was compared, ``comparison`` where there is one run; never both. ``qrels`` and
     ``runs`` (by name, as in ``scores.runs``) are what was read: tables or dicts; empty without rankings. ``queries_text`` and
-    ``docs_text`` hold the texts that were given, by id, and ``texts`` tells where they came from.
+    ``docs_text`` hold the texts that were given, by id, and ``texts`` tells where they came from. ``shown`` is
+    how many documents of each ranking are to be shown, None where that is left to the room there is.
     """
 
     scores: Scores | None
@@ -34,6 +34,7 @@ class Subject:
     queries_text: Mapping[str, str] = field(default_factory=dict)
     docs_text: Mapping[str, str] = field(default_factory=dict)
     texts: tuple[Texts, ...] = ()
+    shown: int | None = None
 
     @cached_property
     def fields(self) -> Sequence[Measured]:
@@ -71,13 +72,6 @@ class Subject:
         return tuple(
             (c.run, c.baseline) for c in sorted(lead, key=lambda c: -(c.measured.sign or 1) * c.difference)
         )
-
-    def judged(self, run: str, metric: Metric | None = None) -> Judged:
-        """The judged documents of a run in the order that a metric sees them in; the leading metric, unless one is named."""
-        wanted = self.metric if metric is None else metric
-        assert self.scores is not None
-        assert wanted is not None
-        return self.evaluated(run).judged[self.scores.metrics.index(wanted)]
 
     def evaluated(self, run: str) -> Evaluated:
         """The judged documents of a run; its name is one of ``scores.runs``. Raises KeyError for another."""

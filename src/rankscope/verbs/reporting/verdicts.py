@@ -26,10 +26,13 @@ from rankscope.verbs.comparison.sentences import (
 from rankscope.verbs.explanations.diagnose import Diagnosis, diagnosis_of
 from rankscope.verbs.explanations.diagnosed import sentences as losses
 from rankscope.verbs.explanations.losses import Query
+from rankscope.verbs.health import warnings_of
 from rankscope.verbs.reporting.subject import Subject
 from rankscope.verbs.reporting.wording import FEW, each_pair, query_ids, rivals_of, some
 from rankscope.verbs.scores import Mean, Scores
 
+DOUBTFUL = {"RS101", "RS201", "RS204"}  # missing queries, ranks that contradict scores, much that is unjudged
+MEANS_ONLY = "By the means alone: whether a difference is real is another question."
 DECIDING = 3  # queries that are named for one rival
 EACH = 2  # and for each of several
 TONES: dict[str, Tone] = {
@@ -44,15 +47,16 @@ TONES: dict[str, Tone] = {
 def verdicts(subject: Subject) -> tuple[Verdict, ...]:
     """The answers of a report, the first of them on the metric that leads.
 
-    With a comparison: what each rival comes to (for more than three: all of them together), the top group, and what cannot be
-    told; each with the queries on which the two differ most. With one run: what it scores, what it loses and why, and the queries
-    that lose most.
+    With a comparison: what each rival comes to (for more than three: all of them together, the best, and the worst that is told
+    apart), the best within a budget, the top group, and what cannot be told; each with the queries on which the two differ most.
+    With one run: what it scores, what it loses and why, and the queries that lose most.
     """
     found = subject.comparison
     if found is None:
         assert subject.scores is not None
         return tuple(_alone(subject, subject.scores))
-    return (*_compared(subject, found), *_groups(found), *_untold(found))
+    first, *others = _compared(subject, found)
+    return (first, *_budget(found), *others, *_groups(found), *_untold(found))
 
 
 # --- several runs --------------------------------------------------------------------------------
@@ -63,10 +67,14 @@ def _compared(subject: Subject, found: Comparison) -> Iterator[Verdict]:
     if not each_pair(found) and len(mine) <= SPELLED:
         for c in sorted(mine, key=lambda c: -(c.measured.sign or 1) * c.difference):
             alike = [one for one in found.contrasts if (one.run, one.baseline) == (c.run, c.baseline)]
-            yield _verdict(c, tuple(also(one) for one in alike if one is not c))
+            yield _verdict(subject, c, tuple(also(one) for one in alike if one is not c))
         return
     first, *others = sentences(found)
-    several = [(c, one) for c in rivals_of(subject)[:FEW] for one in deciding(c, EACH, both=each_pair(found))]
+    cards = [] if each_pair(found) else _ends(found, mine)
+    rest = [
+        c for c in rivals_of(subject)[:FEW] if c not in cards
+    ]  # what has a card of its own is linked there
+    several = [(c, one) for c in rest for one in deciding(c, EACH, both=each_pair(found))]
     queries, pairs = tuple(one for _, one in several), tuple((c.baseline, c.run) for c, _ in several)
     if each_pair(found):
         yield Verdict(first, "plain", f"{len(found.systems):,} runs, each against each", queries, pairs=pairs)
@@ -74,22 +82,54 @@ def _compared(subject: Subject, found: Comparison) -> Iterator[Verdict]:
         yield Verdict(
             first, _common(mine), f"{len(mine):,} runs against {found.baseline}", queries, pairs=pairs
         )
-        yield _verdict(_best_rival(found, mine))
+        yield from (_verdict(subject, c) for c in cards)
     if others:
         yield Verdict(" ".join(others), "plain", "the other metrics")
 
 
-def _verdict(c: Contrast, more: tuple[str, ...] = ()) -> Verdict:
-    """One contrast on the metric that leads, and what the other metrics say of the same two runs."""
+def _verdict(subject: Subject, c: Contrast, more: tuple[str, ...] = ()) -> Verdict:
+    """One contrast on the metric that leads, what the other metrics say of the same two runs, and what makes it doubtful."""
     tone, about = TONES.get(c.verdict, "plain"), f"{c.run} against {c.baseline}"
-    queries = deciding(c, DECIDING)
-    return Verdict(sentence(c), tone, about, queries, more, ((c.baseline, c.run),) * len(queries))
+    queries, small = deciding(c, DECIDING), (*more, *doubts(subject, c))
+    return Verdict(sentence(c), tone, about, queries, small, ((c.baseline, c.run),) * len(queries))
 
 
-def _best_rival(found: Comparison, mine: Sequence[Contrast]) -> Contrast:
-    """The contrast of the run with the best mean, the baseline aside."""
+def _ends(found: Comparison, mine: Sequence[Contrast]) -> list[Contrast]:
+    """The contrast of the run with the best mean, the baseline aside, and of the worst one that is told apart as worse."""
     by_run = {c.run: c for c in mine}
-    return next(by_run[run] for run in in_order_of_merit(found.fields[0]) if run in by_run)
+    order = [by_run[run] for run in in_order_of_merit(found.fields[0]) if run in by_run]
+    worse = [c for c in order[1:] if c.verdict == "worse"]
+    return [order[0], *worse[-1:]]
+
+
+def doubts(subject: Subject, c: Contrast) -> Iterator[str]:
+    """What the data of two runs give to doubt about their verdict: judgments that are missing, queries, ranks that disagree.
+
+    It is what ``evaluate`` would warn of, had it been given these two runs alone.
+    """
+    scores = subject.scores
+    if scores is None:
+        return
+    health = {run.name: run.health for run in scores.runs if run.name in {c.run, c.baseline}}
+    metrics = [c.measured.metric] if c.measured.metric is not None else []
+    said = scores.conventions
+    found = warnings_of(health, said["queries"], metrics, said["ties"])
+    for warned in sorted(found, key=lambda w: w.code, reverse=True):
+        if warned.code in DOUBTFUL:
+            run, colon, rest = warned.message.partition(": ")
+            yield f"Doubt about {run}: {rest}." if colon and run in health else f"Doubt: {warned.message}."
+
+
+def _budget(found: Comparison) -> Iterator[Verdict]:
+    """The best run within the limits on costs, or that there is none."""
+    budget = None if found.tradeoffs is None else found.tradeoffs.budget
+    if budget is None:
+        return
+    tone: Tone = "plain" if budget.best is not None else "unclear"
+    small = () if budget.best is None else (MEANS_ONLY,)
+    yield Verdict(
+        budget.sentence, tone, f"within the {'limit' if len(budget.limits) == 1 else 'limits'}", (), small
+    )
 
 
 def _common(contrasts: Sequence[Contrast]) -> Tone:
@@ -134,7 +174,9 @@ def _groups(found: Comparison) -> Iterator[Verdict]:
         yield Verdict(text, "unclear", about)
     else:
         text = f"{best} is best on {group.metric}; {some(others)} cannot be told apart from it"
-        yield Verdict(f"{text} ({len(group.systems):,} of {group.of:,} runs lead).", "plain", about)
+        yield Verdict(
+            f"{text}: the top group holds {len(group.systems):,} of {group.of:,} runs.", "plain", about
+        )
 
 
 def _untold(found: Comparison) -> Iterator[Verdict]:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any
 
 from rankscope.blocks import Column, Ranged
+from rankscope.declared import plain
 from rankscope.errors import InputError
 from rankscope.inference.base import Bounds
 from rankscope.metrics import parse
 from rankscope.verbs.catalogue import rewards
 from rankscope.verbs.comparison.compare_tables import in_order_of_merit
+from rankscope.verbs.comparison.compared import how
 from rankscope.verbs.comparison.contrast import CLEAR, Contrast
 from rankscope.verbs.comparison.measured import Measured
+from rankscope.verbs.comparison.sentences import percent
 
 if TYPE_CHECKING:
     from rankscope.verbs.comparison.compare import Comparison
@@ -23,20 +27,36 @@ FEW = 3  # rivals that get charts of their own
 
 
 def hint_of(field: Measured) -> str:
-    """What a metric is: its spelling, meaning, formula, the convention that bites, and which way is better."""
+    """What a metric is: its meaning, formula, the convention that bites, and which way is better.
+
+    These are told of the metric as its name alone stands for it. Where parameters are set otherwise, they are said first, and the
+    rest as that of the usual form.
+    """
     metric = field.metric
     if metric is None:
         try:
             metric = parse(field.name)
         except InputError:
-            return f"{field.name}: scores as they were given; {way(field)}"
-    said = f"{field.name}: {rewards(type(metric))}."
-    said += f" {metric.formula}." if metric.formula else ""
-    return (
-        f"{said} Convention: {metric.convention}; {way(field)}."
-        if metric.convention
-        else f"{said} {way(field)}."
-    )
+            return f"Scores as they were given. {way(field).capitalize()}."
+    own = _own(metric)
+    parts = [f"Here {', '.join(own)}. The usual form:"] if own else []
+    parts += [f"{rewards(type(metric))}."]
+    parts += [f"Formula: {metric.formula}."] if metric.formula else []
+    parts += [f"Convention: {metric.convention}."] if metric.convention else []
+    return " ".join([*parts, f"{way(field).capitalize()}."])
+
+
+def _own(metric: Any) -> list[str]:
+    """The parameters of a metric that are not as usual, its cutoff aside."""
+    said = {f.name: getattr(metric, f.name) for f in fields(metric) if f.name != metric.at}
+    usual = {
+        f.name: f.default if f.default_factory is MISSING else f.default_factory() for f in fields(metric)
+    }
+    return [
+        f"{name} = {value if isinstance(value, str) else plain(value)}"
+        for name, value in said.items()
+        if value != usual[name]
+    ]
 
 
 def way(field: Measured) -> str:
@@ -66,6 +86,29 @@ def number_or_none(value: float) -> float | None:
 def each_pair(found: Comparison) -> bool:
     """Whether more than two runs are compared each with each, so that no one is the baseline."""
     return found.all_pairs and len(found.systems) > 2
+
+
+def is_corrected(found: Comparison) -> bool:
+    """Whether p-values and intervals of differences take into account that there are several."""
+    size = max((c.comparisons for c in found.contrasts), default=1)
+    return size > 1 and str(found.method.correction) != "none"
+
+
+def interval_said(found: Comparison) -> str:
+    """What the intervals of differences are: ``the 95% interval at the level of the correction (paired t test, Holm over 2 comparisons)``."""
+    at = " at the level of the correction" if is_corrected(found) else ""
+    return f"the {percent(found.method.level)} interval{at} ({method_said(found)})"
+
+
+def method_said(found: Comparison) -> str:
+    """The test, its correction, and the clusters that queries come in."""
+    codes = found.fields[0].clusters
+    return how(found) + ("" if codes is None else f"; queries in {int(codes.max()) + 1:,} clusters")
+
+
+def p_said(found: Comparison) -> str:
+    """What the p-values of a comparison are."""
+    return f"p-value{' after the correction' if is_corrected(found) else ''} ({method_said(found)})"
 
 
 def name_of(found: Comparison, c: Contrast) -> str:
@@ -132,6 +175,26 @@ def short(name: str, most: int = 40) -> str:
 def query_ids(field: Measured, inside: Any) -> list[str]:
     """The ids of the queries that are inside, in their order."""
     return [query for query, kept in zip(field.query_ids, inside.tolist(), strict=True) if kept]
+
+
+def files_of(contrasts: Sequence[Contrast]) -> Mapping[tuple[str, str], str]:
+    """What the files of each pair are called, ``hybrid-against-bm25``: letters and digits, not too long, each its own."""
+    out: dict[tuple[str, str], str] = {}
+    for c in contrasts:
+        name = "-against-".join(slug(part) or "run" for part in (c.run, c.baseline))
+        tries = (name, *(f"{name}-{number}" for number in range(2, len(contrasts) + 1)))
+        out[c.run, c.baseline] = next(one for one in tries if one not in out.values())
+    return out
+
+
+def slug(text: str, most: int = 18) -> str:
+    """A name within the name of a file: small letters and digits of ASCII, joined by hyphens.
+
+    >>> slug("BM25 (tuned).run")
+    'bm25-tuned-run'
+    """
+    kept = "".join(sign if sign.isascii() and sign.isalnum() else " " for sign in text.lower())
+    return "-".join(kept.split())[:most].strip("-")
 
 
 def apart(header: str, *others: str) -> str:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import polars as pl
+
 from rankscope.blocks import Block, Column, Paragraph, Section, Table, Value
 from rankscope.errors import RankscopeError
 from rankscope.metrics import Metric
@@ -14,30 +16,32 @@ from rankscope.verbs.comparison.sentences import number
 from rankscope.verbs.incomplete.unjudged_given import Given
 from rankscope.verbs.incomplete.unjudged_study import Study, study_of
 from rankscope.verbs.inputs import clean, takers
+from rankscope.verbs.reporting.rankings_found import behind, ranks_of
+from rankscope.verbs.reporting.rankings_told import runs_in_order
 from rankscope.verbs.reporting.subject import Subject
 from rankscope.verbs.scores import Scores, as_json
 
 LISTED = 50  # documents to judge
 RUNS = 5  # as many columns of ranks as a page has room for
 # documents that nobody judged, up to which there is time to look for the ends of values, and for what would turn differences
-BOUNDED, TURNED = 50_000, 5_000
+BOUNDED, TURNED = 15_000, 5_000
 RIVALS = 3  # pairs that are told in words
 WHOLE = "rankscope unjudged"
 
 
 def section(subject: Subject) -> Section | None:
-    """The documents to judge next on the leading metric; None where all that it looks at is judged, or where it cannot be bounded.
+    """The documents to judge next on the leading metric; None where all that it looks at is judged, or where no grade matters to it.
 
     Where there are too many for the time a page may take, the worklist is of those at the best ranks, and bounds are left to
-    ``rankscope unjudged``.
+    ``rankscope unjudged``. Where documents cannot be told apart by what they could do, bounds stand alone.
     """
     if subject.scores is None or not subject.runs or subject.metric is None:
         return None
     try:
         study = _study(subject, subject.scores, subject.metric)
-        if study.reason or not any(study.found.counts):
+        if study.asked.metric.relevance == "none" or not any(study.found.counts):
             return None
-        blocks = list(_blocks(subject, study))
+        blocks = list(_alike(study) if study.reason else _blocks(subject, study))
     except RankscopeError as error:
         if all(_all_judged(subject, run) for run in range(len(subject.scores.runs))):
             return None
@@ -46,9 +50,12 @@ def section(subject: Subject) -> Section | None:
                 f"The documents that nobody judged were too many to be tried one by one: {error}", quiet=True
             )
         ]
-    return Section("worklist", "What to judge next", tuple(blocks), LEAD)
+    lead = LEAD if any(isinstance(block, Table) and block.name == LIST for block in blocks) else BARE
+    return Section("worklist", "What to judge next", tuple(blocks), lead)
 
 
+LIST = "judging-worklist"
+BARE = "Documents that nobody judged count as not relevant."
 LEAD = "Documents that nobody judged count as not relevant. These would change the result most, were they judged."
 
 
@@ -96,6 +103,15 @@ def _weights(scores: Scores, metric: Metric) -> dict[str, float]:
             known = zip(run.query_ids, weights.tolist(), strict=True)
             out |= {query: weight for query, weight in known if not math.isnan(weight)}
     return out
+
+
+def _alike(study: Study) -> Iterator[Block]:
+    """What is known where single documents cannot be tried: the ends when all of them are worth the same."""
+    yield from _bounds(study)
+    yield Paragraph(
+        f"Which of them to judge first cannot be told: {study.reason}. The bounds are of all of them worthless, and all of them "
+        f"of grade {study.top:g}; other grades may lead beyond."
+    )
 
 
 def _blocks(subject: Subject, study: Study) -> Iterator[Block]:
@@ -199,10 +215,16 @@ def _turns(subject: Subject, study: Study) -> Iterator[str]:
 
 def _work_table(subject: Subject, study: Study) -> Table:
     names = [run.name for run in study.scores.runs]
-    order = [names.index(name) for name in subject.systems if name in names]
-    order += [at for at in range(len(names)) if at not in order]
+    order = [names.index(name) for name in runs_in_order(subject)]
     few = len(names) <= RUNS
-    places = [Column(names[at], "count", hint=f"the rank that {names[at]} gives it") for at in order]
+    wanted = [one for one in study.wanted(LISTED) if one[3] > 0]
+    ranks = _true_ranks(subject, study, wanted) if few else [ranks for _, _, ranks, _ in wanted]
+    places = [
+        Column(
+            names[at], "count", hint=f"the rank that {names[at]} gives it; none where it was not retrieved"
+        )
+        for at in order
+    ]
     best = [Column("best rank", "count"), Column("runs", "count", hint="how many runs have it in their top")]
     what = "a difference between two runs" if len(names) > 1 else "the value"
     columns = (
@@ -216,17 +238,33 @@ def _work_table(subject: Subject, study: Study) -> Table:
         ),
     )
     rows: list[tuple[Value, ...]] = [
-        (query, doc, *_ranks(ranks, order, few), effect)
-        for query, doc, ranks, effect in study.wanted(LISTED)
-        if effect > 0
+        (query, doc, *_ranks(places, order, few), effect)
+        for (query, doc, _, effect), places in zip(wanted, ranks, strict=True)
     ]
     return Table(
         columns,
         tuple(rows),
         labels=2,
-        name="judging-worklist",
+        name=LIST,
         title="Documents to judge, those that tell most first",
     )
+
+
+def _true_ranks(
+    subject: Subject, study: Study, wanted: Sequence[tuple[str, str, list[int], float]]
+) -> list[list[int]]:
+    """The rank of each document in each run, also below what the metric looks at."""
+    names = tuple(run.name for run in study.scores.runs)
+    queries = list(dict.fromkeys(query for query, *_ in wanted))
+    if not queries:
+        return []
+    source = behind(subject, names, study.asked.metric, queries, few=True)
+    pool = pl.DataFrame({"query_id": [one[0] for one in wanted], "doc_id": [one[1] for one in wanted]})
+    deep = ranks_of(source, pool).T.tolist()
+    return [
+        [top or below for top, below in zip(one[2], places, strict=True)]
+        for one, places in zip(wanted, deep, strict=True)
+    ]
 
 
 def _ranks(ranks: Sequence[int], order: Sequence[int], few: bool) -> tuple[int | None, ...]:

@@ -5,6 +5,7 @@
   const MANY = 1500; // marks: more are drawn as pixels, which is faster
   const SAVED = 760; // width in pixels of a saved picture
   const [PANEL, WIDEST, EDGE] = [190, 420, 12]; // pixels: least and most of one of several small charts, and what sticks out at the right
+  const WITHOUT = "The buttons CSV and JSON below save its numbers.";
   const SHARP = 2; // pixels of a saved PNG to one of the page
   const configs = rankscope.dataIn(document, "#chart-themes");
 
@@ -21,13 +22,34 @@
   function numbersOf(data, rows) {
     return rows.map((row) =>
       data.columns.map(({ ranged }, i) => {
-        const value = row[data.query === `c${i}_id` ? data.query : `c${i}`] ?? null;
+        const value = row[`c${i}_id` in data.fields ? `c${i}_id` : `c${i}`] ?? null;
         return ranged ? [value, row[`c${i}_low`] ?? null, row[`c${i}_high`] ?? null] : value;
       }),
     );
   }
 
-  const drawing = (chart, theme) => ({
+  /** The class of views, which the runtime does not name: that of an empty one. */
+  async function viewClass() {
+    const settings = { mode: "vega", ast: true, actions: false, defaultStyle: false };
+    const { view, finalize } = await window.vegaEmbed(rankscope.element("div"), {}, settings);
+    finalize();
+    return view.constructor;
+  }
+  let views = null;
+
+  /** Views that tell what fails while they draw: of themselves they write it to the console, and show a part or nothing. */
+  async function telling(tell) {
+    const View = await (views ??= viewClass());
+    return class extends View {
+      error(...said) {
+        tell(said.find((part) => part instanceof Error) || new Error(said.join(" ")));
+        return this;
+      }
+    };
+  }
+
+  const drawing = async (chart, theme, tell) => ({
+    viewClass: await telling(tell),
     ast: true, // expressions are read, not compiled: the policy of the page allows no eval
     actions: false,
     defaultStyle: false,
@@ -53,6 +75,15 @@
     datasets: { ...chart.data.spec.datasets, rows: chart.rows },
   });
 
+  /** The place of a chart that cannot be drawn says so, and why. */
+  function failed(chart, problem) {
+    chart.plot.replaceChildren();
+    chart.plot.classList.add("failed");
+    chart.plot.setAttribute("role", "group"); // no image: what it says is read
+    chart.plot.style.minHeight = "";
+    chart.plot.textContent = `This chart could not be drawn (${problem.message}). ${WITHOUT}`;
+  }
+
   /** Draws a chart into its place; where that fails the place says so. */
   async function draw(chart, theme) {
     const room = chart.plot.clientWidth;
@@ -67,19 +98,29 @@
       chart.view?.finalize();
       chart.view = null;
       chart.plot.replaceChildren(box);
-      const view = await window.vegaEmbed(box, filled(chart, chart.room), drawing(chart, theme));
+      chart.plot.classList.remove("failed");
+      chart.plot.setAttribute("role", "img");
+      let view = null;
+      let problem = null;
+      const tell = (error) => {
+        problem ??= error;
+        if (view && chart.view === view) failed(chart, error); // later, as where it became wider
+      };
+      view = await window.vegaEmbed(box, filled(chart, chart.room), await drawing(chart, theme, tell));
       if (chart.theme !== theme || chart.room !== room) {
         view.finalize(); // it was asked for once more meanwhile
         return;
+      }
+      if (problem) {
+        view.finalize();
+        throw problem;
       }
       chart.view = view;
       chart.plot.style.minHeight = "";
       chart.plot.classList.toggle("links", Boolean(chart.data.query));
       chart.view.view.addEventListener("click", (event, item) => opened(chart, item));
     } catch (problem) {
-      chart.plot.replaceChildren();
-      chart.plot.classList.add("failed");
-      chart.plot.textContent = `This chart could not be drawn (${problem.message}). Its numbers are below.`;
+      if (chart.theme === theme && chart.room === room) failed(chart, problem);
     }
     if (chart.plot.scrollWidth > chart.plot.clientWidth + 1) chart.plot.tabIndex = 0;
     else chart.plot.removeAttribute("tabindex");
@@ -99,9 +140,14 @@
     box.style.cssText = `position:absolute;left:-9999px;top:0;width:${SAVED}px`;
     document.body.append(box);
     try {
-      const settings = { ...drawing(chart, "light"), renderer: "svg" };
+      const problems = [];
+      const settings = { ...(await drawing(chart, "light", (problem) => problems.push(problem))), renderer: "svg" };
       settings.config = { ...settings.config, background: "#ffffff", padding: 12 };
       const { view, finalize } = await window.vegaEmbed(box, filled(chart, SAVED - 24), settings);
+      if (problems.length) {
+        finalize();
+        throw problems[0];
+      }
       const name = `${chart.figure.dataset.name}.${kind}`;
       if (kind === "svg") rankscope.save(name, await view.toSVG(), "image/svg+xml");
       else {

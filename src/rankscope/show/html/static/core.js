@@ -32,14 +32,27 @@
   rankscope.whole = (text) => text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");
   const part = (text) => encodeURIComponent(rankscope.whole(text));
 
-  /** The address of a query, to be looked into with the two runs that the block around a place is about. */
-  rankscope.queryAddress = (id, place) => `#q=${part(id)}${runsOf(place)}`;
-  function runsOf(place) {
-    const about = place?.closest("[data-pair]");
-    if (!about) return "";
-    const [a, b] = JSON.parse(about.dataset.pair).map(part);
-    return `&a=${a}&b=${b}`;
-  }
+  const UNSEEN = /(?![\t\n\r\u200c\u200d])[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}]/gu; // scripts need their joiners to be spelled right
+  const escaped = (sign) => {
+    const code = sign.codePointAt(0).toString(16);
+    return code.length < 3 ? `\\x${code.padStart(2, "0")}` : code.length < 5 ? `\\u${code.padStart(4, "0")}` : `\\U${code.padStart(8, "0")}`;
+  };
+
+  /** Text with the signs that would not show, or would turn what follows, as their escapes. */
+  rankscope.plain = (text) => rankscope.whole(text).replace(UNSEEN, escaped);
+
+  /** An id on one line. */
+  rankscope.name = (id) =>
+    rankscope.plain(id).replace(/\n/g, "\\n").replace(/\r/g, "\\r").replace(/\t/g, "\\t").replace(/^ +| +$/g, (spaces) => "␣".repeat(spaces.length));
+
+  /** Text cut to its room, never through a sign; what is cut stands in a title beside it. */
+  rankscope.cut = (text, room) => (text.length <= room ? text : `${[...text.slice(0, room)].slice(0, -1).join("")}…`);
+
+  /** The address of a query, to be looked into with the two runs that a figure is about. */
+  rankscope.queryAddress = (id, figure) => {
+    const [a, b] = JSON.parse(figure.dataset.pair || "[]").map(part);
+    return `#q=${part(id)}${b === undefined ? "" : `&a=${a}&b=${b}`}`;
+  };
 
   /** Goes to an address of this page, also where it is there already. */
   rankscope.goTo = (address) => {
@@ -47,13 +60,23 @@
     else location.hash = address;
   };
 
-  // links carry the query alone, which needs no script; the runs are added on the way
-  document.addEventListener("click", (event) => {
-    const link = event.target.closest?.('[data-pair] a[href^="#q="]');
-    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    rankscope.goTo(`${link.getAttribute("href")}${runsOf(link)}`);
-  });
+  /** Puts text on the clipboard; true where that worked. Where it stands on the page it is left selected otherwise. */
+  rankscope.copied = async (text, standing) => {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch {
+      const held = standing || rankscope.element("pre", { className: "unseen", textContent: text }); // the clipboard is closed to files in some browsers
+      if (!standing) document.body.append(held);
+      const range = document.createRange();
+      range.selectNodeContents(held);
+      getSelection().removeAllRanges();
+      getSelection().addRange(range);
+      const done = document.execCommand("copy");
+      if (!standing) held.remove();
+      return done;
+    }
+  };
 
   /** Says something to who listens to the page. */
   rankscope.say = (text) => {

@@ -13,21 +13,7 @@
 
   const button = (label, title, act) => explorer.make("button", { type: "button", class: "explorer-button", title, on: { click: act } }, label);
 
-  /** Puts text on the clipboard; true where that worked. */
-  const copied = async (text) => {
-    try {
-      await navigator.clipboard.writeText(text);
-      return true;
-    } catch (error) {
-      const area = explorer.make("textarea", { class: "unseen", "aria-hidden": "true" });
-      area.value = text; // where the clipboard is closed to files, as it is in some browsers
-      document.body.append(area);
-      area.select();
-      const done = document.execCommand("copy");
-      area.remove();
-      return done;
-    }
-  };
+  const absent = (many) => (many ? ` ${many.toLocaleString("en")} ${many === 1 ? "query is" : "queries are"} not in this file.` : "");
 
   /** Builds the explorer in the place of its plain table. */
   explorer.mount = (root) => {
@@ -35,23 +21,25 @@
     const data = explorer.read(root.querySelector(".explorer-data").textContent);
     if (!data.queries.length) return null; // the plain text says so
     const start = { a: 0, b: data.runs.length > 1 ? 1 : 0 };
-    const state = { ...start, query: -1 };
+    const state = { ...start, query: -1, missing: "" }; // no query is open where the address asks for one that is not here
     const panel = make("div", { class: "explorer-query" });
     const place = make("span", { class: "explorer-quiet explorer-place", role: "status" });
     let stop = () => {};
 
     const show = () => {
+      if (state.query < 0) return;
       stop();
       stop = explorer.show(panel, data, data.queries[state.query], state.a, state.b) || (() => {});
       told();
     };
     const told = () => {
       const [at, of] = list.place();
-      place.textContent = at < 0 ? "not in the list as filtered" : `${(at + 1).toLocaleString("en")} of ${of.toLocaleString("en")}`;
+      place.textContent = state.query < 0 ? "" : at < 0 ? "not in the list as filtered" : `${(at + 1).toLocaleString("en")} of ${of.toLocaleString("en")}`;
     };
+    const address = () => (state.query < 0 ? state.missing : explorer.fragment(data, data.queries[state.query].i, state.a, state.b));
     const remember = () => {
-      const next = explorer.fragment(data, data.queries[state.query].i, state.a, state.b);
-      if (next === window.location.hash) return;
+      const next = address();
+      if (state.query < 0 || next === window.location.hash) return;
       try {
         window.history.pushState(null, "", next);
       } catch (error) {
@@ -81,18 +69,15 @@
     });
     swap.setAttribute("aria-label", "Exchange the two runs");
     const copy = button("copy link", "The address of this query", async () => {
-      const address = window.location.href.split("#")[0] + explorer.fragment(data, data.queries[state.query].i, state.a, state.b);
-      copy.textContent = (await copied(address)) ? "copied" : "could not copy";
+      copy.textContent = (await window.rankscope.copied(window.location.href.split("#")[0] + address())) ? "copied" : "could not copy";
       setTimeout(() => (copy.textContent = "copy link"), 1500);
     });
     const steps = [button("‹", "The query before, in this order", () => list.step(-1)), button("›", "The next query, in this order", () => list.step(1))];
     steps.forEach((step, at) => step.setAttribute("aria-label", ["Previous query", "Next query"][at]));
     const bar = make("div", { class: "explorer-tools" }, picks.map(([, pick]) => pick.element), picks.length ? swap : null, make("span", { class: "explorer-gapper" }), place, steps, copy);
     const main = make("div", { class: "explorer-main" }, bar, panel);
-    const notes = [...data.notes];
-    if (data.leftOut) notes.push(`${data.leftOut.toLocaleString("en")} ${data.leftOut === 1 ? "query is" : "queries are"} not in this file.`);
     root.querySelector(".explorer-plain").remove();
-    root.append(make("div", { class: "explorer-pair" }, list.element, main), ...notes.map((note) => make("p", { class: "explorer-quiet" }, note)));
+    root.append(make("div", { class: "explorer-pair" }, list.element, main), ...data.notes.map((note) => make("p", { class: "explorer-quiet" }, note)));
     /** Opens what the address asks for; false where it asks for no query. */
     const follow = (scrolls) => {
       const asked = explorer.asked(window.location.hash);
@@ -108,16 +93,15 @@
       if (at === undefined) {
         stop();
         stop = () => {};
-        const left = data.leftOut ? ` ${data.leftOut.toLocaleString("en")} are not in this file.` : "";
-        panel.replaceChildren(make("p", { class: "explorer-missing", role: "status" }, "No query here has the id ", make("bdi", {}, explorer.cut(explorer.name(asked.q || ""), 120)), `.${left}`));
-        place.textContent = "";
+        [state.query, state.missing] = [-1, window.location.hash];
+        panel.replaceChildren(make("p", { class: "explorer-missing", role: "status" }, "No query here has the id ", make("bdi", {}, explorer.cut(explorer.name(asked.q || ""), 120)), `.${absent(data.leftOut)}`));
       } else {
         state.query = at;
         show();
       }
       if (before !== `${state.a} ${state.b}`) list.reload();
       list.mark();
-      if (at !== undefined) told();
+      told();
       if (scrolls) reveal();
       return true;
     };

@@ -70,22 +70,27 @@
     return any(a) !== any(b);
   };
 
-  const DIGITS = 3;
+  /**
+   * Three decimals as Python writes them: what lies in the middle goes to the even digit. Only odd multiples of 1/16 lie
+   * exactly in the middle of two such numbers; `toFixed` takes the larger one.
+   */
+  const threeDecimals = (value) => {
+    if (Math.abs(value * 16) % 2 !== 1) return value.toFixed(3);
+    const below = Math.floor(value * 1000);
+    return ((below + Math.abs(below % 2)) / 1000).toFixed(3);
+  };
 
-  /** A value as it is written: 0.512, or a dash. Tiny ones keep a digit that is not 0. */
+  /** A value as the sentences of the page write it: 0.512, or a dash; of a small one two digits that are not 0. */
   explorer.written = (value) => {
     if (!Number.isFinite(value)) return "–";
     const size = Math.abs(value);
-    if (size >= 1000) return String(Math.round(value)).replace("-", "−");
-    if (size > 0 && size < 0.0005) return (size < 1e-6 ? "0.000" : value.toFixed(6).replace(/0+$/, "")).replace("-", "−");
-    return value.toFixed(DIGITS).replace("-", "−");
+    if (size >= 1000) return String(Math.round(value));
+    if (size < 1e-6) return "0.000"; // the data of the page have six digits: less is rounding
+    return size < 0.001 ? value.toFixed(1 - Math.floor(Math.log10(size))) : threeDecimals(value);
   };
 
   /** A difference as it is written: with its sign. */
-  explorer.signed = (value) => {
-    const written = explorer.written(value);
-    return value > 0 && Number(written) !== 0 ? `+${written}` : Math.abs(value) < 1e-6 ? written.replace("−", "") : written;
-  };
+  explorer.signed = (value) => (value >= 1e-6 ? `+${explorer.written(value)}` : explorer.written(value));
 
   /** better, worse, or same: which way a difference goes; changed where the metric has no better end. */
   explorer.tone = (data, difference) => {
@@ -93,26 +98,11 @@
     return data.way === 0 ? "changed" : difference * data.way > 0 ? "better" : "worse";
   };
 
-  const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb]/g;
-  const escaped = (sign) => {
-    const code = sign.codePointAt(0).toString(16);
-    return code.length < 3 ? `\\x${code.padStart(2, "0")}` : `\\u${code.padStart(4, "0")}`;
-  };
-
-  /** Text with the signs that would not show, or would turn what follows, as their escapes. */
-  explorer.plain = (text) => explorer.whole(text).replace(CONTROL, escaped);
-
-  /** An id on one line. */
-  explorer.name = (id) =>
-    explorer.plain(id).replace(/\n/g, "\\n").replace(/\r/g, "\\r").replace(/\t/g, "\\t").replace(/^ +| +$/g, (spaces) => "␣".repeat(spaces.length));
-
   /** A name with places where it may break: after its dots and dashes. */
   explorer.broken = (name) => name.split(/(?<=[._/:#=-])(?=[^._/:#=-])/).flatMap((part, at) => (at ? [document.createElement("wbr"), part] : [part]));
 
-  /** Text cut to its room; what is cut stands in a title beside it. */
-  explorer.cut = (text, room) => (text.length <= room ? text : `${[...text.slice(0, room)].slice(0, -1).join("")}…`);
-
-  explorer.whole = rankscope.whole;
+  // how texts and ids are written, here as in "What if?"
+  for (const way of ["whole", "plain", "name", "cut"]) explorer[way] = rankscope[way];
 
   /** The fragment that opens a query; with runs, where they are not the first two. */
   explorer.fragment = (data, id, a, b) => {
@@ -121,12 +111,13 @@
     return `#q=${part(id)}${runs}`;
   };
 
-  /** What a fragment asks for: {q, a, b}; null where it asks for no query. */
+  /** What a fragment asks for: {q, a, b}, of each the first; null where it asks for no query. */
   explorer.asked = (hash) => {
     if (!/^#q=/.test(hash)) return null;
     const found = {};
     hash.slice(1).split("&").forEach((part) => {
       const [key, ...rest] = part.split("=");
+      if (!["q", "a", "b"].includes(key) || key in found) return;
       try {
         found[key] = decodeURIComponent(rest.join("="));
       } catch (error) {

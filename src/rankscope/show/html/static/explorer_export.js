@@ -3,16 +3,11 @@
   "use strict";
   const explorer = (window.rankscope.explorer = window.rankscope.explorer || {});
 
-  const cell = (value) => {
-    if (value === null || value === undefined || Number.isNaN(value)) return "";
-    const text = String(value);
-    return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
+  /** Saves rows as NAME.csv, as every table of the page. */
+  const save = (name, heads, rows) => {
+    const told = rows.map((row) => row.map((value) => (value === undefined || Number.isNaN(value) ? null : value)));
+    window.rankscope.saveRows("csv", name, heads.map((header) => ({ header })), told);
   };
-
-  /** Rows as CSV, lines ended as the standard has it. */
-  explorer.csv = (rows) => rows.map((row) => `${row.map(cell).join(",")}\r\n`).join("");
-
-  const save = (name, rows) => window.rankscope.save(name, explorer.csv(rows), "text/csv;charset=utf-8");
 
   const difference = (one, other) => (Number.isNaN(other - one) ? NaN : Number((other - one).toPrecision(6)));
 
@@ -27,7 +22,7 @@
       const change = two ? [difference(explorer.value(query, a), explorer.value(query, b))] : [];
       return [query.i, query.t, ...values, ...change];
     });
-    save("queries.csv", [["query_id", "text", ...columns.map(([head]) => head), ...last], ...rows]);
+    save("queries", ["query_id", "text", ...columns.map(([head]) => head), ...last], rows);
   };
 
   /** The documents of a query that are shown: grade, ranks, what each adds, and its text. */
@@ -41,6 +36,6 @@
       ...(two ? [Number(document.change.toPrecision(6))] : []), document.text,
     ]);
     const name = query.i.replace(/[^A-Za-z0-9_-]+/g, "-").slice(0, 60) || "query";
-    save(`documents-${name}.csv`, [[...heads, ...(two ? ["to the difference"] : []), "text"], ...rows]);
+    save(`documents-${name}`, [...heads, ...(two ? ["to the difference"] : []), "text"], rows);
   };
 })();

@@ -109,7 +109,7 @@
       const tone = explorer.tone(data, fact.difference);
       const two = data.runs.length > 1;
       const name = explorer.name(query.i);
-      const values = two ? `${explorer.written(fact.one)} → ${explorer.written(fact.two)}` : "";
+      const values = two && state.a !== state.b ? `${explorer.written(fact.one)} → ${explorer.written(fact.two)}` : "";
       const made = make(
         "div",
         {
@@ -119,7 +119,7 @@
         },
         make("span", { class: "explorer-id", title: name.length > 30 ? explorer.cut(name, 600) : null }, make("bdi", {}, explorer.cut(name, 80))),
         make("span", { class: "explorer-values" }, values),
-        make("span", { class: "explorer-change" }, two ? explorer.signed(fact.difference) : explorer.written(fact.one)),
+        make("span", { class: "explorer-change" }, two && state.a !== state.b ? explorer.signed(fact.difference) : explorer.written(fact.one)),
         make("span", { class: "explorer-words" }, make("bdi", {}, explorer.cut(explorer.plain(query.t), 140))),
         bar(fact, two),
       );

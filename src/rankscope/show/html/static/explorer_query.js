@@ -37,7 +37,8 @@
       others: documents.filter((document) => !document.ranks[run] && document.grade !== null).map(told),
       judged: explorer.judged(data, query),
       beyond: [...below].filter(([rank]) => rank > docs.length).sort((one, other) => one[0] - other[0]),
-      level: data.level, topGrade: data.topGrade, k: data.cutoff, metric: data.metrics[0], size: query.n[run] || 0,
+      level: data.level, topGrade: data.topGrade, k: data.cutoff, p: data.parameters.p, maxGrade: data.parameters.max_grade,
+      metric: data.metrics[0], value: explorer.value(query, run), size: query.n[run] || 0,
     };
   };
   explorer.whatifList = listOf;
@@ -106,7 +107,7 @@
 
   /** What the rows do not add up to, so that all that is on the page sums to the difference. */
   const rest = (pair) => {
-    if (!pair.two || pair.a === pair.b || Math.abs(pair.rest) < 5e-6) return null;
+    if (!pair.two || Math.abs(pair.rest) < 5e-6) return null;
     const { make } = explorer;
     const row = make("p", { class: "explorer-rest" }, "what is not shown adds ", make("span", { "data-change": pair.rest, "data-tone": explorer.tone(pair.data, pair.rest) }, explorer.signed(pair.rest)), " to the difference");
     return row;

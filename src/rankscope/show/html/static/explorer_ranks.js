@@ -81,7 +81,7 @@
       make("span", { class: "explorer-rank" }, String(document.ranks[run])),
       explorer.chip(pair.data, document.grade),
       button,
-      pair.two && pair.a !== pair.b ? badge(from, to, why) : null,
+      pair.two ? badge(from, to, why) : null,
       make("span", { class: `explorer-add${add ? "" : " explorer-none"}`, title: `adds ${add} to ${pair.data.metrics[0]}` }, add ? explorer.written(add) : "·"),
       pair.two && counted ? share(pair, document.change) : pair.two ? make("span", { class: "explorer-share" }) : null,
       explorer.textOf(document.text, pair.words),
@@ -133,15 +133,20 @@
     const room = Math.min(data.cutoff || data.depth, MOST);
     let left = 0;
     explorer.judged(data, pair.query).filter(([grade]) => grade > 0).forEach(([grade, many]) => {
-      const shown = pair.shown.filter((document) => document.grade === grade).sort((one, other) => one.ranks[pair.a] - other.ranks[pair.a]);
+      const at = (document) => document.ranks[pair.a] || Infinity; // what was not retrieved comes last
+      const known = pair.documents.filter((document) => document.grade === grade).sort((one, other) => at(one) - at(other) || 0);
       left += many;
-      for (let at = 0; at < many && rows.length < room; at += 1) {
-        const document = shown[at];
+      for (let place = 0; place < many && rows.length < room; place += 1) {
+        const document = known[place];
         const rank = rows.length + 1;
         const row = make("li", { class: `explorer-row explorer-ideal${grade >= data.level ? " explorer-relevant" : ""}` }, make("span", { class: "explorer-rank" }, String(rank)), explorer.chip(data, grade));
-        if (document) {
+        const id = document && make("bdi", {}, explorer.broken(explorer.cut(name(document.id), 120)));
+        if (document && pair.shown.includes(document)) {
           row.dataset.doc = document.at;
-          row.append(make("button", { type: "button", class: "explorer-name" }, make("bdi", {}, explorer.broken(explorer.cut(name(document.id), 120)))), badge(document.ranks[pair.a], rank, `stands at rank ${document.ranks[pair.a]}`));
+          row.append(make("button", { type: "button", class: "explorer-name" }, id), badge(document.ranks[pair.a], rank, `stands at rank ${document.ranks[pair.a]}`));
+        } else if (document) {
+          const deep = document.ranks[pair.a];
+          row.append(make("span", { class: "explorer-name" }, id), deep ? badge(deep, rank, `stands at rank ${deep}`) : make("span", { class: "explorer-move explorer-unknown", title: "not retrieved" }, "missed"));
         } else row.append(make("span", { class: "explorer-quiet" }, `a document of grade ${grade}`), make("span", { class: "explorer-move explorer-unknown" }, "not shown"));
         rows.push(row);
       }

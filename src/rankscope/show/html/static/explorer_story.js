@@ -7,7 +7,7 @@
 
   /** The pair of rankings, decoded: the documents, what each adds to the difference, and what none of those shown adds. */
   explorer.pair = (data, query, a, b) => {
-    const two = data.runs.length > 1;
+    const two = data.runs.length > 1 && a !== b; // a run is not set against itself: it stands beside the best there is
     const documents = explorer.documents(data, query);
     const within = (document, run) => document.ranks[run] > 0 && document.ranks[run] <= data.depth;
     const shown = documents.filter((document) => within(document, a) || (two && within(document, b)));
@@ -41,7 +41,6 @@
     const [base, rival, metric] = [bold(data.runs[a]), bold(data.runs[b]), data.metrics[0] || "the metric"];
     if (Number.isNaN(one) && Number.isNaN(two)) return [`${metric} has no value for this query under either run`];
     if (Number.isNaN(difference)) return [`${metric} has no value here under `, Number.isNaN(one) ? base : rival];
-    if (a === b) return [rival, ` stands beside itself, at ${explorer.written(two)}`];
     if (Math.abs(difference) < 1e-6) return [rival, " and ", base, ` are level here, at ${explorer.written(two)}`];
     const size = explorer.written(Math.abs(difference));
     if (data.way > 0) return [rival, ` ${difference > 0 ? "gains" : "loses"} ${size} here`];
@@ -70,7 +69,7 @@
     const known = explorer.known(data, query);
     if (!query.j.length) return "No document is judged for this query.";
     if (!known) return "No document of this query is judged relevant.";
-    const runs = pair.two && pair.a !== pair.b ? [pair.a, pair.b] : [pair.a];
+    const runs = pair.two ? [pair.a, pair.b] : [pair.a];
     const found = runs.map((run) => {
       const ranks = explorer.relevantRanks(data, query, run);
       const above = ranks.filter((rank) => rank <= data.top).length;
@@ -90,6 +89,7 @@
     const alone = Number.isNaN(one)
       ? [`${pair.data.metrics[0]} has no value for this query.`]
       : [bold(pair.data.runs[pair.a] || ""), ` reaches ${explorer.written(one)} here.`];
+    if (pair.data.runs.length > 1) alone.push(" It is chosen on both sides, so that there is no difference to show: choose another run to set it against.");
     return make(
       "div", { class: "explorer-story" },
       make("p", {}, pair.two ? contrast(pair, bold, named) : alone),

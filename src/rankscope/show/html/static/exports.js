@@ -4,10 +4,24 @@
   const rankscope = window.rankscope;
 
   const quoted = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const HALF = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g; // no file can hold them
+  const whole = (text) => text.replace(HALF, (half) => `\\u${half.charCodeAt(0).toString(16)}`);
+  const line = (fields) => (fields.length === 1 && fields[0] === "" ? '""' : fields.join(",")); // no line is empty
+
+  /** Headers that are keys: one that was there before gets a number. */
+  function numbered(headers) {
+    const out = new Set();
+    for (const header of headers) {
+      let [number, key] = [1, header];
+      while (out.has(key) || (number > 1 && headers.includes(key))) key = `${header} ${++number}`;
+      out.add(key);
+    }
+    return [...out];
+  }
 
   /** A column with an interval becomes three. */
   const headerOf = (columns) =>
-    columns.flatMap(({ header, ranged }) => (ranged ? [header, `${header} lower`, `${header} upper`] : [header]));
+    numbered(columns.flatMap(({ header, ranged }) => (ranged ? [header, `${header} lower`, `${header} upper`] : [header])));
 
   const fieldsOf = (columns, row) =>
     columns.flatMap(({ ranged }, i) => (ranged ? (Array.isArray(row[i]) ? row[i] : [row[i], null, null]) : [row[i]]));
@@ -15,7 +29,7 @@
   /** CSV of columns ({header, ranged}) and rows; a value with an interval is [value, lower, upper], numbers may be their digits. */
   rankscope.csvOf = (columns, rows) =>
     [headerOf(columns), ...rows.map((row) => fieldsOf(columns, row))]
-      .map((fields) => fields.map((field) => quoted(field === null ? "" : String(field))).join(","))
+      .map((fields) => line(fields.map((field) => quoted(field === null ? "" : whole(String(field))))))
       .join("\n") + "\n";
 
   /** The same rows as JSON: a record a row, null where there is no value. */

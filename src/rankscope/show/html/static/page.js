@@ -10,23 +10,10 @@
   rankscope.onTheme(pressed);
   pressed();
 
-  /** Copies text; a page from a file may have to do it the old way. */
-  async function copied(text, block) {
-    try {
-      await navigator.clipboard.writeText(text);
-      return true;
-    } catch {
-      const range = document.createRange();
-      range.selectNodeContents(block);
-      getSelection().removeAllRanges();
-      getSelection().addRange(range);
-      return document.execCommand("copy");
-    }
-  }
   rankscope.each(".copy", (button) =>
     button.addEventListener("click", async () => {
       const code = button.parentNode.querySelector("code");
-      const done = await copied(code.textContent, code);
+      const done = await rankscope.copied(code.textContent, code);
       button.textContent = done ? "Copied" : "Press Ctrl+C";
       rankscope.say(button.textContent);
       setTimeout(() => (button.textContent = "Copy"), 2000);

@@ -5,6 +5,8 @@
   const order = new Intl.Collator("en", { numeric: true });
 
   const textOf = (cell) => cell.dataset.v ?? cell.textContent;
+  /** What stands behind a text that is not written on the page as it is; undefined where it is. */
+  const ownOf = (cell) => (cell.dataset.json === undefined ? undefined : JSON.parse(cell.dataset.json));
   /** A number in full, null where a cell has none, text where it is no number. */
   function numberOf(digits) {
     if (digits === "" || digits === "-") return null;
@@ -12,13 +14,20 @@
     return Number.isNaN(number) ? digits : number;
   }
 
+  const NONE = new Set(["", "Infinity", "-Infinity"]); // as files have no sign for them
+
   /** Columns and rows as they are to be saved, in the order shown; a CSV takes the digits as they are. */
   function contentOf(table, asNumbers) {
     const heads = [...table.tHead.rows[0].cells];
-    const columns = heads.map((head) => ({ header: head.querySelector(".head").textContent, ranged: "ranged" in head.dataset }));
-    const parsed = (digits) => (asNumbers ? numberOf(digits) : digits);
+    const columns = heads.map((head) => ({
+      header: ownOf(head) ?? head.querySelector(".head").textContent,
+      ranged: "ranged" in head.dataset,
+    }));
+    const parsed = (digits) => (NONE.has(digits) ? null : asNumbers ? numberOf(digits) : digits);
     const rows = [...table.tBodies[0].rows].map((row) =>
       [...row.cells].map((cell, i) => {
+        const own = ownOf(cell);
+        if (typeof own === "string" || (asNumbers && own !== undefined)) return own;
         if (heads[i].dataset.kind === "text") return cell.dataset.v === "" ? null : textOf(cell);
         const value = parsed(textOf(cell));
         return "l" in cell.dataset ? [value, parsed(cell.dataset.l), parsed(cell.dataset.u)] : value;

@@ -22,8 +22,8 @@
    * Put a list that can be rearranged into an element (whatever was in it goes).
    *
    * list: {docs: [{id, text, grade}] by rank, judged: [[grade, count], ...], beyond: [[rank, grade], ...], size,
-   * others: [{id, text, grade}] judged and not retrieved (may be left out), k, level, topGrade, p, metric: the
-   * spelling of the one to take apart first}.
+   * others: [{id, text, grade}] judged and not retrieved (may be left out), k, level, topGrade, p, maxGrade, metric: the
+   * spelling of the one to take apart first, value: what the page has for that}.
    */
   whatif.mount = function (element, list) {
     const make = whatif.make;
@@ -36,12 +36,13 @@
     let preview = null;
 
     // ERR's scale: as high as any grade there is or can be given here, and never below 4
-    o.maxGrade = Math.max(4, ...grades, whatif.topGrade(whatif.asList(start)));
+    o.maxGrade = list.maxGrade ?? Math.max(4, ...grades, whatif.topGrade(whatif.asList(start)));
     let chosen = last || (whatif.values(whatif.asList(start), o).find((found) => found.spelling === list.metric) || { key: "nDCG" }).key;
     const measured = (of) => ({ list: whatif.asList(of), values: whatif.values(whatif.asList(of), o) });
 
     const place = { class: "whatif-list", "aria-label": "The list: drag a document to another rank" };
     const ol = make("ol", place);
+    const other = whatif.other(list, whatif.values(whatif.asList(start), o));
     const right = make("div", { class: "whatif-right" });
     const apart = make("div", { class: "whatif-below-both" });
     const said = make("p", { class: "whatif-said", role: "status", "aria-live": "polite" });
@@ -69,7 +70,7 @@
       said.replaceChildren(make("strong", {}, `${what}: ${whatif.fullName(after.values[lead], o.k)} ${moved}.`), stood ? ` ${stood}` : "");
     }
 
-    const nameOf = (key) => whatif.cut(state.docs.find((doc) => doc.key === key).id, 40);
+    const nameOf = (key) => whatif.idOf(state.docs.find((doc) => doc.key === key), 40);
 
     function move(key, rank, tops) {
       const to = Math.min(Math.max(rank, 1), state.docs.length);
@@ -91,7 +92,7 @@
     function include(candidate, rank) {
       const next = whatif.including(state, candidate, rank);
       const doc = next.docs[rank - 1];
-      change(next, `${whatif.cut(doc.id, 40)} is in at rank ${rank}`);
+      change(next, `${whatif.idOf(doc, 40)} is in at rank ${rank}`);
       tray.querySelector("button").focus();
     }
 
@@ -170,8 +171,8 @@
     element.replaceChildren(
       make("div", { class: "whatif" },
         make("div", { class: "whatif-tools" }, make("div", { class: "whatif-orders", role: "group", "aria-label": "Rearrange the list" }, ...buttons), options()),
-        make("div", { class: "whatif-both" }, left, right),
-        said,
+        other ? make("p", { class: "whatif-other quiet" }, other) : null,
+        make("div", { class: "whatif-both" }, left, make("div", { class: "whatif-side" }, said, right)),
         apart,
       ),
     );

@@ -18,8 +18,8 @@
 
   const calm = () => window.matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-  /** Long ids and texts cut, so that one row stays one row. */
-  const cut = (text, room) => (text.length > room ? `${text.slice(0, room - 1)}…` : text);
+  /** An id cut, so that one row stays one row. */
+  whatif.idOf = (doc, room) => rankscope.cut(rankscope.name(doc.id), room);
 
   /** The grades to choose from: whole ones up to the top of the scale, and all that occur. */
   whatif.gradesOf = function (list, topGrade) {
@@ -39,7 +39,7 @@
     let held = null;
 
     function row(doc) {
-      const id = cut(doc.id, 60);
+      const id = whatif.idOf(doc, 60);
       const choices = [null, ...grades];
       const step = (by) => {
         const at = choices.indexOf(state.docs.find((one) => one.key === doc.key).grade) + by;
@@ -61,8 +61,8 @@
         lower: make("button", { type: "button", "aria-label": `Lower grade for ${id}`, onclick: () => step(-1) }, "−"),
         raise: make("button", { type: "button", "aria-label": `Higher grade for ${id}`, onclick: () => step(1) }, "+"),
       };
-      const name = make("span", { class: "whatif-doc" }, make("bdi", { class: "whatif-id", title: doc.id }, id));
-      if (doc.text) name.append(make("bdi", { class: "whatif-text" }, cut(doc.text, 200)));
+      const name = make("span", { class: "whatif-doc" }, make("bdi", { class: "whatif-id", title: whatif.idOf(doc, 600) }, id));
+      if (doc.text) name.append(make("bdi", { class: "whatif-text" }, rankscope.cut(rankscope.plain(doc.text), 200)));
       part.line = make(
         "li",
         { class: "whatif-row", "data-key": doc.key },
@@ -210,7 +210,7 @@
         part.rank.textContent = String(rank);
         part.was.textContent = doc.start === 0 ? "new" : from ? `${from > 0 ? "▲" : "▼"}${Math.abs(from)}` : "";
         part.was.title = doc.start === 0 ? "was not in the list" : from ? `was at rank ${doc.start}` : "";
-        part.handle.setAttribute("aria-label", `${cut(doc.id, 60)}, rank ${rank} of ${order.length}: arrow keys, Home and End move it`);
+        part.handle.setAttribute("aria-label", `${whatif.idOf(doc, 60)}, rank ${rank} of ${order.length}: arrow keys, Home and End move it`);
         part.select.selectedIndex = [null, ...grades].indexOf(doc.grade);
         part.lower.disabled = doc.grade === null;
         part.raise.disabled = doc.grade === grades[grades.length - 1];
@@ -230,5 +230,4 @@
   };
 
   whatif.make = make;
-  whatif.cut = cut;
 })((window.rankscope = window.rankscope || {}));

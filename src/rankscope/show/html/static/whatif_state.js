@@ -68,7 +68,7 @@
   /** What could be put into the list: each with a name for it, best grades first. */
   whatif.candidates = function (state) {
     const grade = (g) => (g < 0 ? `negative grade ${g}` : `grade ${g}`);
-    const named = state.tray.map((doc) => ({ value: `tray ${doc.key}`, grade: doc.grade, label: `${whatif.cut(doc.id, 40)} (${grade(doc.grade)})` }));
+    const named = state.tray.map((doc) => ({ value: `tray ${doc.key}`, grade: doc.grade, label: `${whatif.idOf(doc, 40)} (${grade(doc.grade)})` }));
     const nameless = state.nameless.map(([g, n]) => ({ value: `nameless ${g}`, grade: g, label: `a document of ${grade(g)}, not retrieved (${n} left)` }));
     const below = state.beyond.map(([rank, g], i) => ({ value: `beyond ${i}`, grade: g, label: `the document of ${grade(g)} at rank ${rank}` }));
     const all = [...named, ...below, ...nameless].sort((a, b) => b.grade - a.grade);

@@ -52,7 +52,7 @@
     const make = whatif.make;
     const cells = [
       make("th", { scope: "row" }, String(row.rank)),
-      make("td", { class: "whatif-name" }, make("bdi", {}, doc ? doc.id : "below")),
+      make("td", { class: "whatif-name" }, make("bdi", {}, doc ? whatif.idOf(doc, 600) : "below")),
       make("td", {}, whatif.gradeText(row.grade)),
       ...row.factors.map((factor) => make("td", {}, plain(factor))),
       make("td", {}, row.adds ? whatif.shown(row.adds) : "0"),

@@ -41,15 +41,15 @@
   /** A number as it is shown; a dash where there is none. */
   whatif.shown = (value) => (value === null ? "–" : fourDecimals(value));
 
-  /** A change with its sign; a minus as long as the plus. */
+  /** A change with its sign. */
   whatif.signed = function (change) {
     const text = fourDecimals(Math.abs(change));
-    if (Number(text) === 0) return Math.abs(change) < 1e-12 ? "0" : change > 0 ? "+0.0000" : "−0.0000";
-    return (change > 0 ? "+" : "−") + text;
+    if (Number(text) === 0) return Math.abs(change) < 1e-12 ? "0" : change > 0 ? "+0.0000" : "-0.0000";
+    return (change > 0 ? "+" : "-") + text;
   };
 
   /** A grade as it is shown; a question mark where nobody judged the document. */
-  whatif.gradeText = (grade) => (grade === null ? "?" : String(grade).replace("-", "−"));
+  whatif.gradeText = (grade) => (grade === null ? "?" : String(grade));
 
   /** The name of a metric in the table: `nDCG@5` with its gain as a second word. */
   whatif.nameOf = (found, k) => [found.cls + (found.cut ? `@${k}` : ""), GAINS[found.key] || ""];
@@ -79,6 +79,16 @@
     if (found.cls === "RBP") said.push(["reader", `goes on to the next document with chance p = ${o.p}`]);
     said.push(["blind to", BLIND[found.cls]]);
     return said;
+  };
+
+  /** What to say where the metric that leads the page is none of those here, or has another value there; "" where both agree. */
+  whatif.other = function (list, values) {
+    const there = list.value;
+    if (!list.metric || there === undefined || Number.isNaN(there)) return "";
+    const found = values.find((one) => one.spelling === list.metric);
+    if (!found) return `The page has ${whatif.shown(there)} for ${list.metric}, which is none of the metrics that can be tried here.`;
+    if (found.value !== null && Math.abs(found.value - there) <= 1e-5 * Math.max(1, Math.abs(there))) return ""; // it is written with six digits
+    return `Here ${list.metric} starts at ${whatif.shown(found.value)}, and the page has ${whatif.shown(there)}: its conventions (ties, ideal, queries without relevant documents) are others than those tried here.`;
   };
 
   const same = (a, b) => (a === null || b === null ? a === b : Math.abs(a - b) < 1e-12);
