@@ -35,7 +35,7 @@ def test_the_same_input_gives_the_same_bytes_wherever_it_goes(run: Run, files: P
 
 def test_quiet_leaves_out_notes_and_not_the_verdict(run: Run, files: Path) -> None:
     said = run("report", *TWO, "-m", "RR", "-q")
-    assert said.out.startswith("best beats bm25 on RR")
+    assert said.out.startswith(" best beats bm25 on RR")
     assert said.err == ""
 
 

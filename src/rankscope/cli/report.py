@@ -87,6 +87,8 @@ def command(
     """  # noqa: D301 - click reads the \b
     output.check_page(out)
     check_extra()
+    from rankscope.blocks import Paragraph
+
     metrics, options = comparing.settled(metrics, options)
     made = _made(qrels, runs, metrics, scores, [out, *([folder] if folder else [])], quiet, options)
     html = made.html
@@ -99,7 +101,7 @@ def command(
         files = made.export(folder)
         output.tell_where(folder, f"{len(files):,} files", quiet)
     if out != "-":
-        output.write([f"{verdict.text}\n" for verdict in made.page.verdicts])
+        output.write([output.rendered([Paragraph(verdict.text) for verdict in made.page.verdicts])])
 
 
 def check_extra() -> None:

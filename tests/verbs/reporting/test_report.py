@@ -242,3 +242,10 @@ def test_real_runs(shared_data: Callable[[str], Path]) -> None:
     deciding = report.page.verdicts[0].queries
     assert deciding
     assert {query for query, _ in deciding} <= {query.query_id for query in explorer.queries}
+
+
+def test_half_a_character_in_an_id_is_told_in_one_line() -> None:
+    qrels = {"q\udcff": {"a": 1}, "r": {"a": 1}}
+    run = {query: {"a": 1.0, "b": 2.0} for query in qrels}
+    with pytest.raises(rs.InputError, match="holds half of a character"):
+        rs.report(qrels, {"one": run, "two": run}, "RR")

@@ -16,6 +16,7 @@ from rankscope.verbs.comparison.compare import Comparison, compare
 from rankscope.verbs.comparison.fields import OPTIONS as COMPARING
 from rankscope.verbs.comparison.fields import USUAL, led
 from rankscope.verbs.evaluate import evaluate
+from rankscope.verbs.health import LONGEST
 from rankscope.verbs.inputs import named_runs, read_any
 from rankscope.verbs.policies import POLICIES, refuse_unknown
 from rankscope.verbs.reporting.page import page_of
@@ -202,10 +203,18 @@ def _made(subject: Subject, words: Words) -> Report:
     notes = [note for texts in subject.texts for note in texts.notes]
     whole = subject.comparison if subject.comparison is not None else subject.scores
     assert whole is not None
-    page = page_of(subject, words.title, words.command)
+    page = _page(subject, words)
     if words.about:
         page = replace(page, about=f"{page.about}. {words.about}")
     return Report(page, [*whole.notes, *notes])
+
+
+def _page(subject: Subject, words: Words) -> Page:
+    try:
+        return page_of(subject, words.title, words.command)
+    except UnicodeEncodeError as error:  # from dicts; no file of text holds such ids
+        whole = error.object if len(error.object) <= LONGEST else "an id"
+        raise InputError(f"{whole!r} holds half of a character: mend the id, or drop that half") from None
 
 
 def _refuse_others(options: Mapping[str, Any]) -> None:
