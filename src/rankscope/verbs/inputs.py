@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, KeysView, Mapping, Sequence, ValuesView
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from rankscope.engines.base import SEVERAL, Order, Seen
+from rankscope.engines.base import SEVERAL, Order, Seen, Ties
 from rankscope.errors import InputError
 from rankscope.lists import Judged
 from rankscope.metrics import CATALOGUE, Metric
@@ -25,6 +25,28 @@ class Policy:
 
     duplicates: Duplicates = "error"
     self_match: SelfMatch = "keep"
+
+
+def policy_in(conventions: Mapping[str, Any]) -> Policy:
+    """What was done with the rows of a result, from the conventions that it states."""
+    return Policy(conventions["duplicates"], conventions["self_match"])
+
+
+def one_order(ties: str, metric: Metric) -> Ties:
+    """The one order of equal scores in which documents are shown: as said, else (for trec, and all orders together) the metric's own."""
+    found: Ties = ties if ties in {"docid", "input", "rank"} else metric.trec_ties  # type: ignore[assignment]
+    return found
+
+
+def part_of(data: Any, queries: Sequence[str]) -> Any:
+    """Only these queries of a table, or of a dict; those that are not in it have nothing there."""
+    if isinstance(data, dict):
+        return {query: data[query] for query in queries if query in data}
+    import polars as pl
+
+    asked = pl.Series(list(queries), dtype=pl.String).implode()
+    rows = data.frame.filter(pl.col("query_id").is_in(asked))
+    return replace(data, frame=rows, more_queries=tuple(queries))
 
 
 @dataclass(frozen=True, eq=False)

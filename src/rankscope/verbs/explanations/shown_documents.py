@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from rankscope.lists import Array
 from rankscope.verbs.explanations.ceilings import worthy
 from rankscope.verbs.explanations.failures import HIGH
 from rankscope.verbs.explanations.ranking import Ranking, ranking_of
-from rankscope.verbs.inputs import Policy, clean, takers
+from rankscope.verbs.inputs import clean, one_order, part_of, policy_in, takers
 from rankscope.verbs.scores import Scores
 
 if TYPE_CHECKING:
@@ -57,21 +57,11 @@ class Shown:
 
     def _rankings(self, run: Diagnosed, queries: Sequence[str]) -> dict[str, Ranking]:
         said = self.scores.conventions
-        policy = Policy(said["duplicates"], said["self_match"])
-        ties = said["ties"] if said["ties"] in {"docid", "input", "rank"} else run.metric.trec_ties
-        grades = clean(_part(self.qrels, queries), policy, "qrels", takers([run.metric]))
-        ranked = clean(_part(self.runs[run.name], queries), policy, "run")
+        policy = policy_in(said)
+        ties = one_order(said["ties"], run.metric)
+        grades = clean(part_of(self.qrels, queries), policy, "qrels", takers([run.metric]))
+        ranked = clean(part_of(self.runs[run.name], queries), policy, "run")
         return {query: ranking_of(ranked, grades, query, ties, said["depth"]) for query in queries}
-
-
-def _part(data: Any, queries: Sequence[str]) -> Any:
-    """Only these queries of a table, or of a dict."""
-    if isinstance(data, dict):
-        return {query: data.get(query, {}) for query in queries}
-    import polars as pl
-
-    rows = data.frame.filter(pl.col("query_id").is_in(list(queries)))
-    return replace(data, frame=rows, more_queries=tuple(queries))
 
 
 def _picked(run: Diagnosed) -> Iterator[tuple[str, int, int]]:

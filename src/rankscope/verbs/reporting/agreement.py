@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -14,7 +13,7 @@ from rankscope.blocks import Block, Chart, Column, Paragraph, Section, Table, Va
 from rankscope.lists import Array
 from rankscope.lists.overlap import jaccard_by_query, rbo_by_query, shared_by_depth
 from rankscope.verbs.incomplete.ranked_rows import top_rows
-from rankscope.verbs.inputs import Policy, clean
+from rankscope.verbs.inputs import clean, part_of, policy_in
 from rankscope.verbs.reporting.shown_runs import order_of, ranked_runs
 from rankscope.verbs.reporting.subject import Subject
 
@@ -127,11 +126,11 @@ def _tops(subject: Subject, names: Sequence[str], queries: Sequence[str], depth:
     """The first documents of each run, documents numbered query by query."""
     assert subject.scores is not None
     said = subject.scores.conventions
-    policy = Policy(said["duplicates"], said["self_match"])
+    policy = policy_in(said)
     ties = order_of(subject)
     number = pl.DataFrame({"query_id": list(queries)}, schema={"query_id": pl.String}).with_row_index("query")
     frames = [
-        top_rows(clean(_part(subject.runs[name], queries), policy, "run"), ties, depth, name)
+        top_rows(clean(part_of(subject.runs[name], queries), policy, "run"), ties, depth, name)
         .join(number, on="query_id")
         .with_columns(pl.lit(i).alias("run"))
         for i, name in enumerate(names)
@@ -147,15 +146,6 @@ def _top(rows: pl.DataFrame, queries: int) -> _Top:
         rows["doc"].to_numpy().astype(np.int64),
         rows["rank"].to_numpy().astype(np.int64),
         np.bincount(query, minlength=queries),
-    )
-
-
-def _part(data: Any, queries: Sequence[str]) -> Any:
-    """Only these queries of a table, or of a dict."""
-    if isinstance(data, dict):
-        return {query: data[query] for query in queries if query in data}
-    return replace(
-        data, frame=data.frame.filter(pl.col("query_id").is_in(list(queries))), more_queries=tuple(queries)
     )
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import polars as pl
@@ -17,7 +17,7 @@ from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
 from rankscope.tables import Qrels
 from rankscope.verbs.incomplete.ranked_rows import top_rows
-from rankscope.verbs.inputs import Cleaned, Policy, clean, judge, takers
+from rankscope.verbs.inputs import Cleaned, clean, judge, one_order, part_of, policy_in, takers
 from rankscope.verbs.reporting.subject import Subject
 
 SPAN = 1 << 32  # more than any rank: queries and ranks as one number
@@ -111,7 +111,7 @@ def behind(
     own = said.get("by_metric", {}).get(str(metric), {})
     ties = own.get("ties", said["ties"])
     averaged = ties in {"expected", "best", "worst"}
-    policy = Policy(said["duplicates"], said["self_match"])
+    policy = policy_in(said)
     at = [mean.metric for mean in scores.board if mean.run == scores.runs[0].name].index(metric)
     judged = [subject.evaluated(name).judged[at] for name in names]
     if averaged:  # the engine read to the end, as a document below the depth may be tied with one above
@@ -120,23 +120,16 @@ def behind(
         metric=metric,
         names=names,
         qrels=clean(subject.qrels, policy, "qrels", takers(scores.metrics)),
-        runs=[clean(_part(subject.runs[name], queries, few), policy, "run") for name in names],
+        runs=[
+            clean(part_of(subject.runs[name], queries) if few else subject.runs[name], policy, "run")
+            for name in names
+        ],
         judged=judged,
-        ties=metric.trec_ties if ties == "trec" or averaged else ties,
+        ties=one_order(ties, metric),
         averaged=averaged,
         deepest=said["depth"],
         number={query: number for number, query in enumerate(queries)},
     )
-
-
-def _part(data: Any, queries: Sequence[str], few: bool) -> Any:
-    """Only these queries of a run."""
-    if not few:
-        return data
-    if isinstance(data, dict):
-        return {query: data[query] for query in queries if query in data}
-    asked = pl.Series(list(queries), dtype=pl.String).implode()
-    return replace(data, frame=data.frame.filter(pl.col("query_id").is_in(asked)), more_queries=())
 
 
 @dataclass(frozen=True, eq=False)

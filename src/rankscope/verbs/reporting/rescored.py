@@ -14,7 +14,7 @@ from rankscope.metrics import Metric
 from rankscope.verbs.call import Call
 from rankscope.verbs.conventions import Asked
 from rankscope.verbs.evaluate import Evaluated, values_of
-from rankscope.verbs.inputs import Policy
+from rankscope.verbs.inputs import policy_in
 from rankscope.verbs.means import mean
 from rankscope.verbs.scores import RunScores, Scores
 
@@ -50,7 +50,7 @@ def rescored(scores: Scores, run: str, metrics: Sequence[Metric], like: Metric) 
     said, convention = scores.conventions, convention_of(scores, like)
     call = Call(
         [Asked(str(metric), metric, convention) for metric in metrics],
-        Policy(said["duplicates"], said["self_match"]),
+        policy_in(said),
         said["depth"],
         seed=said["seed"] or 0,
     )

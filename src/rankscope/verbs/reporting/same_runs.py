@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from rankscope.verbs.incomplete.ranked_rows import top_rows
-from rankscope.verbs.inputs import Policy, clean
+from rankscope.verbs.inputs import clean, policy_in
 from rankscope.verbs.reporting.shown_runs import order_of
 from rankscope.verbs.reporting.subject import Subject
 
@@ -80,6 +80,6 @@ def _rows(subject: Subject, name: str) -> pl.DataFrame:
     assert subject.scores is not None
     said = subject.scores.conventions
     run = next(run for run in subject.scores.runs if run.name == name)
-    cleaned = clean(subject.runs[name], Policy(said["duplicates"], said["self_match"]), "run")
+    cleaned = clean(subject.runs[name], policy_in(said), "run")
     rows = top_rows(cleaned, order_of(subject), said["depth"], name)
     return rows.filter(pl.col("query_id").is_in(list(run.query_ids))).sort("query_id", "rank")

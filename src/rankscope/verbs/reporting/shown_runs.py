@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from rankscope.engines.base import TIES, Ties
+from rankscope.engines.base import Ties
+from rankscope.verbs.inputs import one_order
 from rankscope.verbs.reporting.subject import Subject
 from rankscope.verbs.reporting.wording import merit
 
@@ -35,8 +36,7 @@ def order_of(subject: Subject) -> Ties:
     assert subject.scores is not None
     ties = subject.scores.conventions["ties"]
     metric = subject.scores.metrics[0] if subject.metric is None else subject.metric
-    found: Ties = ties if ties in TIES and ties != "trec" else metric.trec_ties
-    return found
+    return one_order(ties, metric)
 
 
 def few_runs(subject: Subject, most: int = MOST) -> tuple[tuple[str, ...], str]:
