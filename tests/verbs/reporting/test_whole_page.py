@@ -3,13 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 import rankscope as rs
-from rankscope.blocks import Chart, Section, Table, Value, Verdict, Written
+from rankscope.blocks import (
+    Chart,
+    Code,
+    Column,
+    Facts,
+    Heading,
+    Note,
+    Notes,
+    Paragraph,
+    Section,
+    Table,
+    Value,
+    Verdict,
+    Written,
+)
+from rankscope.verbs.notebook import fragment
+from rankscope.verbs.reporting import data_health
 from rankscope.verbs.reporting.page import colours_of
+from rankscope.verbs.reporting.shown_runs import few_runs
 from rankscope.verbs.reporting.subject import Subject
 
 QUERIES = [f"q{i:02}" for i in range(24)]
@@ -134,3 +153,62 @@ def test_one_run_keeps_its_interval_its_clusters_and_its_primary_metric() -> Non
     )
     assert "nDCG@5" in report.page.verdicts[0].text
     assert f"{expected.lower:.3f} to {expected.upper:.3f}" in report.page.verdicts[0].text
+
+
+ENTRIES = {
+    "rows": "rows",
+    "ranked": "queries",
+    "judged": "judged_queries",
+    "missing": "missing_queries",
+    "empty": "empty_queries",
+    "extra": "extra_queries",
+    "none relevant": "queries_without_relevant",
+    "rank column": "rank_disagreements",
+    "repeated": "duplicates",
+    "own query": "self_matches",
+    "repeated judgments": "qrels_duplicates",
+}
+
+
+def test_every_entry_of_the_health_table_is_its_own(found: rs.Comparison) -> None:
+    assert found.scores is not None
+    numbers: dict[str, Any] = {entry: 100 + i for i, entry in enumerate(ENTRIES.values())}
+    health = replace(
+        found.scores.runs[0].health,
+        ties_at_cutoff={5: 7},
+        unjudged_at_cutoff={5: 0.25},
+        missing=(),
+        **numbers,
+    )
+    scores = replace(found.scores, runs=[replace(found.scores.runs[0], health=health)])
+    section = data_health.section(Subject(scores, None))
+    table = next(b for b in section.blocks if isinstance(b, Table) and b.name == "data-health")
+    row = dict(zip([column.header for column in table.columns], table.rows[0], strict=True))
+    for header, entry in ENTRIES.items():
+        assert row[header] == numbers[entry], header
+    assert row["ties@5"] == 7
+    assert number(row["unjudged@5"]) == 0.25
+
+
+def test_few_runs_are_the_best_and_the_baseline() -> None:
+    many = {f"run{i:02}": {q: ranking(j, i / 5) for j, q in enumerate(QUERIES)} for i in range(12)}
+    found = rs.compare(QRELS, many, "nDCG@5", baseline="run00")
+    kept, said = few_runs(Subject(found.scores, found, QRELS, many), 5)
+    means = {name: found.fields[0].mean(name) for name in many}
+    best = sorted((name for name in many if name != "run00"), key=lambda name: -means[name])[:4]
+    assert set(kept) == {"run00", *best}
+    assert "7 runs are left out" in said
+
+
+def test_what_a_notebook_shows_is_text() -> None:
+    evil = "<script>alert(1)</script>"
+    told: list[Any] = [
+        Paragraph(evil), Heading(evil), Notes((Note(evil, evil, evil),)), Facts(((evil, evil),)), Code((evil,)),
+        Table((Column(evil, hint=evil),), ((evil,),), note=evil, title=evil), Verdict(evil, about=evil, more=(evil,)),
+        Chart("c", evil, "bars", (Column("a"), Column("b", "value")), ((evil, 1.0),), x="a", y="b", caption=evil),
+    ]  # fmt: skip
+    for block in told:
+        said = fragment([block])
+        assert said is not None
+        assert "<script" not in said, block
+        assert "alert(1)" in said

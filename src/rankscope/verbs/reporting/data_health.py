@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
@@ -84,7 +85,7 @@ def _notes(scores: Scores | None, found: Comparison | None) -> list[str]:
 def _of_runs(scores: Scores) -> Iterator[Block]:
     health = [(run.name, run.health) for run in scores.runs]
     kept, nothing = [], []
-    for fact in _facts([h for _, h in health], scores):
+    for fact in _facts([h for _, h in health]):
         if any(fact.of(h) for _, h in health):
             kept.append(fact)
         elif any(fact.of(h) is not None for _, h in health):
@@ -113,54 +114,40 @@ def _more(count: int) -> str:
     return f"{count:,} more are missing" if count else ""
 
 
-def _facts(health: Sequence[Health], scores: Scores) -> Iterator[_Fact]:
+# header, what it counts, what to say where it is nothing for all runs, and the entry of Health
+SIZES = (
+    ("rows", "documents in all rankings", "documents", "rows"),
+    ("ranked", "queries that have a ranking in the run", "ranked queries", "queries"),
+    ("judged", "queries in the qrels", "judged queries", "judged_queries"),
+    ("missing", "judged queries without a ranking in the run", "judged queries without a ranking", "missing_queries"),
+    ("empty", "judged queries whose ranking is there but holds no document", "empty rankings", "empty_queries"),
+    ("extra", "queries of the run that are not in the qrels", "queries without judgments", "extra_queries"),
+    (
+        "none relevant", "judged queries of which no document is of grade 1 or more", "queries without a relevant document",
+        "queries_without_relevant",
+    ),
+)  # fmt: skip
+ODD = (
+    (
+        "rank column", "queries whose rank column contradicts the scores", "rank columns that contradict the scores",
+        "rank_disagreements",
+    ),
+    ("repeated", "repeated documents that were dropped", "repeated documents", "duplicates"),
+    ("own query", "documents that are their own query and were dropped", "documents that are their own query", "self_matches"),
+    ("repeated judgments", "judgments that were repeated and dropped", "repeated judgments", "qrels_duplicates"),
+)  # fmt: skip
+
+
+def _facts(health: Sequence[Health]) -> Iterator[_Fact]:
     """What is told about runs: sizes first, then what may be odd, as counts and shares."""
-    yield _Fact(_count("rows", "documents in all rankings"), "no documents", lambda h: h.rows)
-    yield _Fact(_count("ranked", "queries that have a ranking in the run"), "no queries", lambda h: h.queries)
-    yield _Fact(_count("judged", "queries in the qrels"), "no judged queries", lambda h: h.judged_queries)
-    yield _Fact(
-        _count("missing", "judged queries without a ranking in the run"),
-        "judged queries without a ranking",
-        lambda h: h.missing_queries,
-    )
-    yield _Fact(
-        _count("empty", "judged queries whose ranking is there but holds no document"),
-        "empty rankings",
-        lambda h: h.empty_queries,
-    )
-    yield _Fact(
-        _count("extra", "queries of the run that are not in the qrels"),
-        "queries without judgments",
-        lambda h: h.extra_queries,
-    )
-    yield _Fact(
-        _count("none relevant", "judged queries of which no document is of grade 1 or more"),
-        "queries without a relevant document",
-        lambda h: h.queries_without_relevant,
-    )
+    yield from _counts(SIZES)
     yield from _at_cutoffs(_cutoffs(health))
-    yield _Fact(
-        _count("rank column", "queries whose rank column contradicts the scores"),
-        "rank columns that contradict the scores",
-        lambda h: h.rank_disagreements,
-    )
-    yield _Fact(
-        _count("repeated", "repeated documents that were dropped"),
-        "repeated documents",
-        lambda h: h.duplicates,
-    )
-    yield _Fact(
-        _count("own query", "documents that are their own query and were dropped"),
-        "documents that are their own query",
-        lambda h: h.self_matches,
-    )
-    if any(h.qrels_duplicates for h in health):
-        yield _Fact(
-            _count("repeated judgments", "judgments that were repeated and dropped"),
-            "",
-            lambda h: h.qrels_duplicates,
-        )
-    assert scores.runs
+    yield from _counts(ODD)
+
+
+def _counts(told: Sequence[tuple[str, str, str, str]]) -> Iterator[_Fact]:
+    for header, hint, nothing, entry in told:
+        yield _Fact(_count(header, hint), nothing, attrgetter(entry))
 
 
 def _at_cutoffs(cutoffs: Sequence[int]) -> Iterator[_Fact]:
