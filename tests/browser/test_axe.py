@@ -38,14 +38,21 @@ def axe(tmp_path_factory: pytest.TempPathFactory, unless: Callable[[str], NoRetu
         return script.read().decode("utf-8")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", params=["every block", "the demo's report", "the playground"])
 def whole(request: pytest.FixtureRequest) -> str:
     need = request.getfixturevalue("need")
     for name in ("altair", "jinja2", "vl_convert"):
         need(name)
     from rankscope.show.html.page import render
+    from rankscope.verbs import demo
+    from rankscope.verbs.reporting.playground import playground
 
-    return render(pages.page(queries=8))
+    made = {
+        "every block": lambda: pages.page(queries=8),
+        "the demo's report": lambda: demo.report().page,
+        "the playground": playground,
+    }
+    return render(made[request.param]())
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
@@ -53,10 +60,12 @@ def test_no_violation(
     whole: str, opened: Opened, axe: str, scheme: Literal["light", "dark"], width: int
 ) -> None:
     page = opened(whole, scheme=scheme, viewport=(width, 900), bypass_csp=True)
+    page.set_default_timeout(30_000)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")  # draws every chart
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     page.evaluate("document.querySelectorAll('details').forEach((details) => (details.open = true))")
-    page.locator(".plot svg").last.wait_for()
+    if page.locator(".plot").count():
+        page.locator(".plot svg, .plot canvas").last.wait_for()
     page.evaluate(axe)
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     told = [
