@@ -180,7 +180,7 @@ def test_a_metric_of_its_own_parameters_is_not_told_as_the_usual_one() -> None:
     subject = compared(QRELS, {"x": ranked_run(1), "y": ranked_run(2)}, metrics)
     hints = [hint_of(field) for field in subject.fields]
     assert [hint.split(". ")[0] for hint in hints[:3]] == [
-        "Here gain = exponential", "Here denominator = min_k_relevant", "Here level = 2",
+        "Here gain 2^grade - 1", "Here denominator = 'min_k_relevant'", "Here relevant from grade 2 on",
     ]  # fmt: skip
     assert all(" The usual form: " in hint for hint in hints[:3])
     assert hints[3].startswith("One over the rank of the first relevant document. ")

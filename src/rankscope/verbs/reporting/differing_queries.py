@@ -13,7 +13,7 @@ from rankscope.verbs.comparison.contrast import Contrast
 from rankscope.verbs.comparison.method import FEWEST
 from rankscope.verbs.comparison.sentences import counted, percent
 from rankscope.verbs.reporting.subject import Subject
-from rankscope.verbs.reporting.wording import FEW, files_of, query_ids, rivals_of, some, weighed
+from rankscope.verbs.reporting.wording import FEW, files_of, query_ids, rivals_of, short, some, weighed
 
 BARS = 6000  # bars of a chart; of more queries those that differ least are left out
 MOST = 30  # queries of a table: as many as are shown without folding
@@ -193,7 +193,7 @@ def extreme(c: Contrast, file: str, texts: Mapping[str, str]) -> Table:
     rows: list[tuple[Value, ...]] = [
         (
             ids[i],
-            *([_cut(texts.get(ids[i], ""))] if told else []),
+            *([short(texts.get(ids[i], ""), LONGEST)] if told else []),
             float(c.paired.baseline[i]),
             float(c.paired.run[i]),
             float(gains[i]),
@@ -208,7 +208,3 @@ def extreme(c: Contrast, file: str, texts: Mapping[str, str]) -> Table:
         columns, tuple(rows), note=note, name=f"differing-{file}", pair=(c.baseline, c.run),
         title=f"Queries on which {c.run} and {c.baseline} differ most",
     )  # fmt: skip
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

@@ -44,11 +44,16 @@ def convention_of(metric: Metric) -> str:
     >>> convention_of(parse("DCG(gain='exponential')@10"))[:55]
     'here: gain 2^grade - 1. Usually: linear gain and 1/log2'
     """
-    own = [_words(metric, name) for name, default in _parameters(metric) if getattr(metric, name) != default]
+    own = own_of(metric)
     if not own:
         return metric.convention
     usually = f". Usually: {metric.convention}" if metric.convention else ""
     return f"here: {', '.join(own)}{usually}"
+
+
+def own_of(metric: Metric) -> list[str]:
+    """The parameters of a metric that are not as usual, in words, its cutoff aside."""
+    return [_words(metric, name) for name, default in _parameters(metric) if getattr(metric, name) != default]
 
 
 def told(metric: Metric) -> list[str]:

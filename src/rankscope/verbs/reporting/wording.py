@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any
 
 from rankscope.blocks import Column, Ranged
-from rankscope.declared import plain
 from rankscope.errors import InputError
 from rankscope.inference.base import Bounds
 from rankscope.metrics import parse
@@ -18,6 +16,7 @@ from rankscope.verbs.comparison.compared import how
 from rankscope.verbs.comparison.contrast import CLEAR, Contrast
 from rankscope.verbs.comparison.measured import Measured
 from rankscope.verbs.comparison.sentences import percent
+from rankscope.verbs.reporting.parameters import own_of
 
 if TYPE_CHECKING:
     from rankscope.verbs.comparison.compare import Comparison
@@ -38,25 +37,12 @@ def hint_of(field: Measured) -> str:
             metric = parse(field.name)
         except InputError:
             return f"Scores as they were given. {way(field).capitalize()}."
-    own = _own(metric)
+    own = own_of(metric)
     parts = [f"Here {', '.join(own)}. The usual form:"] if own else []
     parts += [f"{rewards(type(metric))}."]
     parts += [f"Formula: {metric.formula}."] if metric.formula else []
     parts += [f"Convention: {metric.convention}."] if metric.convention else []
     return " ".join([*parts, f"{way(field).capitalize()}."])
-
-
-def _own(metric: Any) -> list[str]:
-    """The parameters of a metric that are not as usual, its cutoff aside."""
-    said = {f.name: getattr(metric, f.name) for f in fields(metric) if f.name != metric.at}
-    usual = {
-        f.name: f.default if f.default_factory is MISSING else f.default_factory() for f in fields(metric)
-    }
-    return [
-        f"{name} = {value if isinstance(value, str) else plain(value)}"
-        for name, value in said.items()
-        if value != usual[name]
-    ]
 
 
 def way(field: Measured) -> str:
