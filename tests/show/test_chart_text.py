@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.show.made_charts import AXES as FORMS
 
 from rankscope.blocks import Chart, Column, Form, Ranged, Value
 from rankscope.show.bars import in_text
@@ -15,16 +16,6 @@ from rankscope.show.strokes import bar, cell_of, heaps, whisker
 from rankscope.show.terminal import render
 from rankscope.show.text import as_latex, as_markdown
 
-FORMS: dict[Form, tuple[str, str]] = {
-    "intervals": ("value", "name"),
-    "bars": ("name", "value"),
-    "ordered": ("count", "value"),
-    "stacked": ("count", "name"),
-    "points": ("count", "value"),
-    "lines": ("count", "value"),
-    "steps": ("count", "value"),
-    "heat": ("name", "other"),
-}
 COLUMNS = (Column("name"), Column("other"), Column("value", "value"), Column("count", "count"))
 
 
