@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from rankscope.blocks import Explorer, Query
 from rankscope.show.cells import text_of
+from rankscope.show.html.assets import safe
 from rankscope.show.html.text import cut, named, shown
 
 ROWS = 500  # of the table that needs no script: more would be no reading, unless the page links to more
@@ -20,7 +21,6 @@ TEXT = 160  # characters of a query's text in a cell
 ID = 80
 
 # what would end a script or a line of it, and halves of characters, which no file can hold
-_UNSAFE = re.compile("[<\u2028\u2029\ud800-\udfff]")
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
@@ -50,7 +50,7 @@ def encoded(explorer: Explorer) -> str:
         "texts": list(texts),
         "queries": [_query(query, grades, texts) for query in explorer.queries],
     }
-    return _safe(json.dumps(whole, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
+    return safe(json.dumps(whole, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
 
 
 def _query(query: Query, grades: dict[float | None, int], texts: dict[str, int]) -> dict[str, Any]:
@@ -113,10 +113,6 @@ def _sparse(values: Iterable[float]) -> list[float | int | None]:
 
 def _flat(pairs: Iterable[tuple[Any, Any]]) -> list[Any]:
     return [part for pair in pairs for part in pair]
-
-
-def _safe(text: str) -> str:
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from rankscope.verbs.incomplete.ranked_rows import top_rows
 from rankscope.verbs.inputs import clean, part_of, policy_in
 from rankscope.verbs.reporting.shown_runs import order_of, ranked_runs
 from rankscope.verbs.reporting.subject import Subject
+from rankscope.verbs.reporting.wording import number_or_none
 
 PERSISTENCE = 0.9  # with it the first 10 ranks weigh 86 % (Webber, Moffat and Zobel, 2010)
 DEPTH = 100  # ranks that are looked at: what lies below weighs 0.9**100
@@ -158,7 +159,9 @@ def _heat(
     """A square of runs."""
     values = {pair: value for one in found for pair, value in _both_ways(one, header)}
     rows: list[tuple[Value, ...]] = [
-        (one, other, 1.0 if one == other else _plain(values[one, other])) for one in names for other in names
+        (one, other, 1.0 if one == other else number_or_none(values[one, other]))
+        for one in names
+        for other in names
     ]
     columns = (Column("run"), Column("other"), Column(header, "value"))
     return Chart(
@@ -207,7 +210,9 @@ def _table(names: Sequence[str], found: Sequence[Alike], k: int) -> Table:
         own = [pair for pair in found if name in (pair.one, pair.other) and pair.queries]
         if own:
             near, far = max(own, key=lambda p: p.rbo), min(own, key=lambda p: p.rbo)
-            rows.append((name, _partner(near, name), *_told(near), _partner(far, name), _plain(far.rbo)))
+            rows.append(
+                (name, _partner(near, name), *_told(near), _partner(far, name), number_or_none(far.rbo))
+            )
     header = (
         Column("run"),
         Column("most alike"),
@@ -226,7 +231,7 @@ def _table(names: Sequence[str], found: Sequence[Alike], k: int) -> Table:
 
 def _told(pair: Alike) -> tuple[Value, ...]:
     shared = None if math.isnan(pair.shared) else Written(f"{pair.shared:.1f}", pair.shared)
-    return _plain(pair.rbo), _plain(pair.jaccard), shared
+    return number_or_none(pair.rbo), number_or_none(pair.jaccard), shared
 
 
 def _partner(pair: Alike, name: str) -> str:
@@ -248,7 +253,3 @@ def _shares(pair: Alike, k: int) -> str:
 
 def _or_zero(value: float) -> float:
     return 0.0 if math.isnan(value) else value
-
-
-def _plain(value: float) -> float | None:
-    return None if math.isnan(value) else value

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from rankscope.blocks import Block, Chart, Column, Paragraph, Section, Table, Value
 from rankscope.metrics import Metric, parse
@@ -15,6 +14,7 @@ from rankscope.verbs.comparison.sentences import number
 from rankscope.verbs.reporting.rescored import index_of, rescored, why_not
 from rankscope.verbs.reporting.shown_runs import few_runs
 from rankscope.verbs.reporting.subject import Subject
+from rankscope.verbs.reporting.wording import number_or_none
 from rankscope.verbs.scores import Scores
 
 FAMILIES = 3  # metrics that are drawn
@@ -109,7 +109,7 @@ def _deepest(scores: Scores, runs: Sequence[str]) -> int:
 
 def _chart(curve: Curve) -> Chart:
     rows: list[tuple[Value, ...]] = [
-        (run, k, _plain(value))
+        (run, k, number_or_none(value))
         for run, found in curve.values.items()
         for k, value in zip(curve.cutoffs, found, strict=True)
     ]
@@ -132,7 +132,7 @@ def _table(curve: Curve) -> Table:
     """A row a run, a column a cutoff, the best at each stressed."""
     runs = list(curve.values)
     columns = (Column("run"), *(Column(f"@{k}", "value") for k in curve.cutoffs))
-    rows: list[tuple[Value, ...]] = [(run, *map(_plain, curve.values[run])) for run in runs]
+    rows: list[tuple[Value, ...]] = [(run, *map(number_or_none, curve.values[run])) for run in runs]
     best: list[tuple[int, int]] = []
     if len(runs) > 1:
         best = [
@@ -201,7 +201,3 @@ def _names(runs: Sequence[str]) -> str:
 
 def _leads(runs: Sequence[str]) -> str:
     return "leads" if len(runs) == 1 else "lead"
-
-
-def _plain(value: Any) -> float | None:
-    return None if math.isnan(value) else float(value)

@@ -13,6 +13,7 @@ from rankscope.verbs.comparison.sentences import number
 from rankscope.verbs.reporting.rescored import rescored, why_not
 from rankscope.verbs.reporting.shown_runs import few_runs, first_run
 from rankscope.verbs.reporting.subject import Subject
+from rankscope.verbs.reporting.wording import number_or_none
 from rankscope.verbs.scores import Scores
 
 TITLE = "Precision and recall"
@@ -43,7 +44,7 @@ def section(subject: Subject) -> Section | None:
     if all(math.isnan(value) for found in curves.values() for value in found):
         return None
     rows: list[tuple[Value, ...]] = [
-        (run, recall, _plain(value))
+        (run, recall, number_or_none(value))
         for run, found in curves.items()
         for recall, value in zip(TENTHS, found, strict=True)
     ]
@@ -83,7 +84,7 @@ def _table(curves: Mapping[str, Sequence[float]]) -> Table:
             for recall in TENTHS
         ),
     )
-    rows: list[tuple[Value, ...]] = [(run, *map(_plain, found)) for run, found in curves.items()]
+    rows: list[tuple[Value, ...]] = [(run, *map(number_or_none, found)) for run, found in curves.items()]
     return Table(columns, tuple(rows), name="recall-table")
 
 
@@ -104,7 +105,3 @@ def _in_words(curves: Mapping[str, Sequence[float]], baseline: str) -> str:
         other = max((run for run in known if run != first), key=lambda run: known[run][HALF])
         return f"{said}, {other} {number(known[other][HALF])}."
     return f"{said}, {first} {number(known[first][HALF])}."
-
-
-def _plain(value: float) -> float | None:
-    return None if math.isnan(value) else value
