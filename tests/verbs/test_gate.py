@@ -18,7 +18,7 @@ import rankscope as rs
 from rankscope.errors import DataError, InputError
 from rankscope.metrics import parse
 from rankscope.panels.method import method_of
-from rankscope.panels.panel import Measured
+from rankscope.panels.panel import Panel
 from rankscope.panels.tolerance import Allowance, tolerances_of
 from rankscope.verbs.gate.checks import drafted, settled
 from rankscope.verbs.gate.gate import gate
@@ -55,7 +55,7 @@ def checked(
     values = np.array([baseline, run], dtype=float)
     ids = tuple(f"q{i:04}" for i in range(values.shape[1]))
     m = parse(metric)
-    field = Measured(metric, ("a", "b"), ids, values, m, m.better, m.range, **more)
+    field = Panel(metric, ("a", "b"), ids, values, m, m.better, m.range, **more)
     draft = drafted(field, None, Allowance(tolerance), fail_on, METHOD)
     assert draft is not None
     return settled([draft], fail_on, METHOD)[0]

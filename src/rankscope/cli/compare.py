@@ -106,10 +106,10 @@ def _format(asked: str | None, out: str | None) -> str:
 
 def _written(found: Comparison, form: str, details: bool, out: str | None) -> Iterable[str]:
     from rankscope.blocks import Paragraph
-    from rankscope.panels.verdicts import sentences
     from rankscope.show.text import as_latex, as_markdown
     from rankscope.verbs.compare import records as contrast_records
     from rankscope.verbs.compare import result as compared
+    from rankscope.verbs.compare.verdicts import sentences
 
     if form in {"latex", "markdown"}:
         verdict = [Paragraph(text) for text in sentences(found)]

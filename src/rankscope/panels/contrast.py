@@ -12,7 +12,7 @@ import numpy as np
 from rankscope.inference.base import CLOSE, Bounds, PairedTest
 from rankscope.inference.intervals import t as t_interval
 from rankscope.panels.method import FEWEST, POWER, Method
-from rankscope.panels.panel import Measured, Paired
+from rankscope.panels.panel import PairedValues, Panel
 
 if TYPE_CHECKING:
     from rankscope.inference.effects import Equivalence
@@ -35,8 +35,8 @@ class Contrast:
 
     run: str
     baseline: str
-    measured: Measured
-    paired: Paired
+    measured: Panel
+    paired: PairedValues
     method: Method
     bounds: Bounds
     p_value: float
@@ -251,13 +251,13 @@ class Contrast:
         return self._paired_only.mean(system)
 
     @property
-    def _paired_only(self) -> Measured:
+    def _paired_only(self) -> Panel:
         """The metric on the queries for which both have a value."""
         whole = self.queries == len(self.measured.query_ids)
         return self.measured if whole else self.measured.within(self.paired.inside)
 
 
-def contrast(measured: Measured, run: str, baseline: str, method: Method) -> Contrast:
+def contrast(measured: Panel, run: str, baseline: str, method: Method) -> Contrast:
     """Compare two systems on one metric, not yet corrected for other comparisons."""
     paired = measured.pair(run, baseline)
     test = _test_for(paired, method)
@@ -271,7 +271,7 @@ def contrast(measured: Measured, run: str, baseline: str, method: Method) -> Con
     )  # fmt: skip
 
 
-def interval_of(paired: Paired, method: Method, level: float, measured: Measured) -> Bounds:
+def interval_of(paired: PairedValues, method: Method, level: float, measured: Panel) -> Bounds:
     """The interval of a difference at a level: t unless another was asked for, within what a difference can be."""
     if not paired.queries:
         return Bounds.none("no query has a value for both")
@@ -281,7 +281,7 @@ def interval_of(paired: Paired, method: Method, level: float, measured: Measured
     return found.clipped(low - high, high - low) if math.isfinite(high - low) else found
 
 
-def _test_for(paired: Paired, method: Method) -> PairedTest:
+def _test_for(paired: PairedValues, method: Method) -> PairedTest:
     if method.test is not None:
         return method.test
     # without spread t would be infinitely sure

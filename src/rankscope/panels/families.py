@@ -15,7 +15,7 @@ from rankscope.inference.anova import Anova, two_way
 from rankscope.inference.base import Bounds, Joint
 from rankscope.panels.contrast import CLEAR, Contrast, contrast, interval_of
 from rankscope.panels.method import FEWEST, Method
-from rankscope.panels.panel import Measured
+from rankscope.panels.panel import Panel
 
 Pairs = Sequence[tuple[str, str]]
 
@@ -41,7 +41,7 @@ def pairs_of(systems: Sequence[str], baseline: str, all_pairs: bool) -> Pairs:
     return [(system, baseline) for system in systems if system != baseline]
 
 
-def contrasts_of(fields: Sequence[Measured], pairs: Pairs, method: Method) -> list[Contrast]:
+def contrasts_of(fields: Sequence[Panel], pairs: Pairs, method: Method) -> list[Contrast]:
     """Every pair on every metric, corrected within the families."""
     by_metric = [[contrast(field, *pair, method) for pair in pairs] for field in fields]
     if method.correction.joint:
@@ -86,7 +86,7 @@ def _with(c: Contrast, p_value: float, bounds: Bounds, size: int) -> Contrast:
     return replace(c, p_value_adjusted=p_value, adjusted=bounds, comparisons=size)
 
 
-def _jointly(field: Measured, family: Sequence[Contrast]) -> list[Contrast]:
+def _jointly(field: Panel, family: Sequence[Contrast]) -> list[Contrast]:
     """A family corrected by looking at the scores of all its systems together."""
     if not family:
         return []
@@ -105,7 +105,7 @@ def _jointly(field: Measured, family: Sequence[Contrast]) -> list[Contrast]:
     return out
 
 
-def joint(field: Measured, pairs: Pairs, method: Method) -> Joint:
+def joint(field: Panel, pairs: Pairs, method: Method) -> Joint:
     """What a joint correction says of pairs of systems."""
     if field.clusters is not None:
         raise InputError(
@@ -126,7 +126,7 @@ class TopGroup:
     of: int
 
 
-def top_group(field: Measured, contrasts: Iterable[Contrast], method: Method) -> TopGroup | None:
+def top_group(field: Panel, contrasts: Iterable[Contrast], method: Method) -> TopGroup | None:
     """Who cannot be told apart from the best; None without a direction.
 
     The best is picked by looking at all, so all pairs are the family. Nobody is in it whom the contrasts at hand tell from the best.
@@ -147,7 +147,7 @@ def top_group(field: Measured, contrasts: Iterable[Contrast], method: Method) ->
     return TopGroup(field.name, (best, *(s for s in others if s not in apart)), len(field.systems))
 
 
-def anova_of(field: Measured) -> Anova | None:
+def anova_of(field: Panel) -> Anova | None:
     """Two-way analysis of variance (systems and queries) of a metric; None for fewer than three systems or two queries."""
     scores = field.complete
     if len(scores) < 3 or scores.shape[1] < 2:

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
+from rankscope.declared.choices import one_of
 from rankscope.errors import InputError
 from rankscope.inference import called
 from rankscope.inference.base import Correction, Interval, PairedTest
 from rankscope.metrics import parse
-from rankscope.scoring.conventions import one_of
 
 FEWEST = 6  # differing queries below which no test of signs can reach 5%
 POWER = 0.8

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -15,15 +15,11 @@ from rankscope.lists import Array
 from rankscope.metrics import Metric
 from rankscope.panels.samples import NO_SAMPLE, bounds_of, parts_of
 
-if TYPE_CHECKING:
-    from rankscope.scoring.scores import Scores
-
-
 SAME = 1e-12  # values closer than this part of the larger differ by their rounding alone
 
 
 @dataclass(frozen=True, eq=False)
-class Paired:
+class PairedValues:
     """Two systems on the queries for which both have a value.
 
     ``inside`` marks these queries among those measured, ``run`` and ``baseline`` are their values, and ``gains`` the differences, run minus baseline, 0 where they differ
@@ -55,7 +51,7 @@ class Paired:
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class Panel:
     """One metric of several systems: ``values`` is systems x queries, NaN where undefined; the queries are sorted by id.
 
     ``name`` is how the metric is spelled, ``better`` its direction and ``bounds`` its range. ``weights`` is like ``values``, where
@@ -104,7 +100,7 @@ class Measured:
             return bounds_of(self.metric, self.values[self.row(system)], weights, level=level)
         return interval_of_mean(self.sample(system), None, level, *self.bounds)
 
-    def pair(self, run: str, baseline: str, inside: Array | None = None) -> Paired:
+    def pair(self, run: str, baseline: str, inside: Array | None = None) -> PairedValues:
         """Two systems on the queries for which both have a value, and that are ``inside`` if that is given."""
         a, b = self.row(run), self.row(baseline)
         both = np.asarray(~np.isnan(self.values[[a, b]]).any(axis=0))
@@ -117,10 +113,10 @@ class Measured:
         gains = _without_rounding(ours - theirs, ours, theirs)
         if self.metric is None or (self.weights is None and self.metric.aggregate == "mean"):
             sample = Sample(gains, clusters)
-            return Paired(both, ours, theirs, gains, sample, sample)
+            return PairedValues(both, ours, theirs, gains, sample, sample)
         here, there = self._parts(a, both)[both], self._parts(b, both)[both]
         sample = Sample(_without_rounding(here - there, here, there), clusters)
-        return Paired(both, ours, theirs, gains, sample, self._swapped(a, b, both, gains, sample))
+        return PairedValues(both, ours, theirs, gains, sample, self._swapped(a, b, both, gains, sample))
 
     def _swapped(self, a: int, b: int, both: Array, gains: Array, sample: Sample) -> Sample:
         """What each query adds to a weighted difference, where its weight is the same for both systems."""
@@ -139,7 +135,7 @@ class Measured:
         inside = np.asarray(~np.isnan(self.values).any(axis=0))
         return np.stack([self._parts(i, inside)[inside] for i in range(len(self.systems))])
 
-    def restricted(self, rows: Sequence[int]) -> Measured:
+    def restricted(self, rows: Sequence[int]) -> Panel:
         """The same of some of the systems."""
         return replace(
             self,
@@ -148,7 +144,7 @@ class Measured:
             weights=None if self.weights is None else self.weights[rows],
         )
 
-    def within(self, inside: Array) -> Measured:
+    def within(self, inside: Array) -> Panel:
         """The same on some of the queries."""
         ids = tuple(q for q, kept in zip(self.query_ids, inside.tolist(), strict=True) if kept)
         return replace(
@@ -177,30 +173,3 @@ def _without_rounding(difference: Array, run: Array, baseline: Array) -> Array:
 def _numbered(clusters: Array) -> Array:
     """Clusters numbered from 0 without gaps."""
     return np.unique(clusters, return_inverse=True)[1]
-
-
-def measured(
-    scores: Scores,
-    metrics: Sequence[Metric] | None = None,
-    clusters: Mapping[str, int] | None = None,
-    as_given: bool = False,
-) -> list[Measured]:
-    """The metrics of a result, each over all its runs and the union of their queries, sorted by id unless they stay ``as_given``."""
-    known = dict.fromkeys(query for run in scores.runs for query in run.query_ids)
-    ids = tuple(known if as_given else sorted(known))
-    places = {query: i for i, query in enumerate(ids)}
-    at = [np.array([places[query] for query in run.query_ids], dtype=int) for run in scores.runs]
-    codes = None if clusters is None else np.array([clusters[query] for query in ids])
-    out = []
-    for metric in scores.metrics if metrics is None else metrics:
-        values = np.full((len(scores.runs), len(ids)), np.nan)
-        weights = np.ones_like(values) if any(metric in run.weights for run in scores.runs) else None
-        for row, run in enumerate(scores.runs):
-            values[row, at[row]] = run.values[metric]
-            if weights is not None and metric in run.weights:
-                weights[row, at[row]] = np.nan_to_num(run.weights[metric])
-        names = tuple(run.name for run in scores.runs)
-        out.append(
-            Measured(str(metric), names, ids, values, metric, metric.better, metric.range, weights, codes)
-        )
-    return out

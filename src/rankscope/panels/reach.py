@@ -11,7 +11,7 @@ import numpy as np
 
 from rankscope.inference.base import CLOSE, Sample
 from rankscope.inference.power import Detectable, detectable, power_of, queries_needed, shown_by
-from rankscope.panels.panel import Measured, Paired
+from rankscope.panels.panel import PairedValues, Panel
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Reach:
 
 
 def reach_of(
-    field: Measured, pair: tuple[str, str], aim: Aim, differences: Sequence[float], observed: bool
+    field: Panel, pair: tuple[str, str], aim: Aim, differences: Sequence[float], observed: bool
 ) -> Reach:
     """What the queries of a metric can show about a run and a baseline."""
     run, baseline = pair
@@ -146,7 +146,7 @@ class _Spread:
         )
 
 
-def _nothing_to_go_by(paired: Paired, field: Measured, pair: tuple[str, str]) -> str:
+def _nothing_to_go_by(paired: PairedValues, field: Panel, pair: tuple[str, str]) -> str:
     """Why nothing can be planned from these queries; empty where something can."""
     sample, (run, baseline) = paired.sample, pair
     both = f"both {run} and {baseline} on {field.name}"
@@ -166,7 +166,7 @@ def _even(sample: Sample, scale: float) -> bool:
     return bool(np.ptp(sample.values) <= CLOSE * scale) or sample.error <= CLOSE * scale
 
 
-def _scale(paired: Paired) -> float:
+def _scale(paired: PairedValues) -> float:
     return max(float(np.abs(paired.run).max()), float(np.abs(paired.baseline).max()))
 
 
@@ -201,7 +201,7 @@ class Overall:
     variance_within: float
 
 
-def overall(field: Measured, reaches: Sequence[Reach]) -> Overall | None:
+def overall(field: Panel, reaches: Sequence[Reach]) -> Overall | None:
     """A metric over its pairs; None where nothing can be planned for any."""
     known = [reach for reach in reaches if not reach.reason]
     if not known:
@@ -228,7 +228,7 @@ def _middle(values: Sequence[float]) -> Middle:
     return Middle(median(values), min(values), max(values))
 
 
-def _within(field: Measured) -> float:
+def _within(field: Panel) -> float:
     """The variance of queries within systems, pooled over systems by their degrees of freedom."""
     samples = [field.sample(system) for system in field.systems]
     parts = [(s.deviation**2 * (s.count - 1), s.count - 1) for s in samples if s.count > 1]

@@ -10,12 +10,32 @@ from rankscope.inference.base import Bounds, Interval, Sample
 from rankscope.inference.intervals import interval_of_mean, linearised, t
 from rankscope.lists import Array
 from rankscope.metrics import Metric
-from rankscope.scoring.means import FLOOR, mean
 
+FLOOR = 0.00001  # what a value of 0 counts as in a geometric mean, as in trec_eval
 NO_SAMPLE = {
     "pooled": "made of the documents of all queries together",
     "sum": "a total, not a mean",
 }
+
+
+def mean(metric: Metric, value: Array, weight: Array) -> float:
+    """The values of the queries as one number, undefined ones left out; NaN where none is defined.
+
+    Sums are exact before they are rounded, so the order of the queries does not matter.
+    """
+    defined = ~np.isnan(value)
+    value, weight = value[defined], weight[defined]
+    if not len(value):
+        return math.nan
+    if metric.aggregate == "sum":
+        return math.fsum(value.tolist())
+    if metric.aggregate == "geometric":
+        value = np.array([math.log(max(v, FLOOR)) for v in value.tolist()])
+    whole = math.fsum(weight.tolist())
+    if not whole:
+        return math.nan
+    average = math.fsum((value * weight).tolist()) / whole
+    return math.exp(average) if metric.aggregate == "geometric" else average
 
 
 def parts_of(metric: Metric | None, value: Array, weight: Array | None = None) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 from rankscope.panels.contrast import Contrast, contrast
 from rankscope.panels.families import Pairs, corrected
 from rankscope.panels.method import Method
-from rankscope.panels.panel import Measured
+from rankscope.panels.panel import Panel
 
 _NUMBERS = frozenset("-0123456789")  # a name of numbers begins with its attribute
 MOST = 30  # values of an attribute beyond which it makes no slices: it tells queries apart rather than kinds of them
@@ -38,14 +38,14 @@ class SliceContrast:
 
 
 @dataclass(frozen=True, eq=False)
-class Sliced:
+class Slices:
     """The contrasts of each slice, corrected over all slices and runs within a metric, and what to say about the attributes."""
 
     contrasts: Sequence[SliceContrast]
     notes: Sequence[str]
 
 
-def sliced(source: Any, fields: Sequence[Measured], pairs: Pairs, method: Method) -> Sliced:
+def sliced(source: Any, fields: Sequence[Panel], pairs: Pairs, method: Method) -> Slices:
     """Compare within each slice that a table of query attributes makes.
 
     The p-values of all slices, runs and attributes are corrected together, metric by metric (a joint correction knows no slices,
@@ -78,4 +78,4 @@ def sliced(source: Any, fields: Sequence[Measured], pairs: Pairs, method: Method
                     found += [contrast(part, *pair, method) for pair in pairs]
                     labels += [(attribute, name)] * len(pairs)
         out += [SliceContrast(*label, c) for label, c in zip(labels, corrected(found), strict=True)]
-    return Sliced(out, notes)
+    return Slices(out, notes)

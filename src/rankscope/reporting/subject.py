@@ -8,11 +8,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rankscope.metrics import Metric
-from rankscope.panels.panel import Measured, measured
+from rankscope.panels.panel import Panel
+from rankscope.scoring.measurements import panels_of
 
 if TYPE_CHECKING:
     from rankscope.files.texts import Texts
-    from rankscope.scoring.evaluation import Evaluated
+    from rankscope.scoring.evaluation import RunEvaluation
     from rankscope.scoring.scores import Scores
     from rankscope.verbs.compare.compare import Comparison
 
@@ -37,15 +38,15 @@ class Subject:
     shown: int | None = None
 
     @cached_property
-    def fields(self) -> Sequence[Measured]:
+    def fields(self) -> Sequence[Panel]:
         """Each metric over all systems and queries, the leading one first."""
         if self.comparison is not None:
             return self.comparison.fields
         assert self.scores is not None
-        return measured(self.scores)
+        return panels_of(self.scores)
 
     @property
-    def lead(self) -> Measured:
+    def lead(self) -> Panel:
         """The metric that leads."""
         return self.fields[0]
 
@@ -73,7 +74,7 @@ class Subject:
             (c.run, c.baseline) for c in sorted(lead, key=lambda c: -(c.measured.sign or 1) * c.difference)
         )
 
-    def evaluated(self, run: str) -> Evaluated:
+    def evaluate_request(self, run: str) -> RunEvaluation:
         """The judged documents of a run; its name is one of ``scores.runs``. Raises KeyError for another."""
         assert self.scores is not None
         for scored, found in zip(self.scores.runs, self.scores.found, strict=True):

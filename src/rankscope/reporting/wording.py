@@ -11,7 +11,7 @@ from rankscope.errors import InputError
 from rankscope.inference.base import Bounds
 from rankscope.metrics import parse
 from rankscope.panels.contrast import CLEAR, Contrast
-from rankscope.panels.panel import Measured
+from rankscope.panels.panel import Panel
 from rankscope.panels.verdicts import percent
 from rankscope.reporting.parameters import own_of
 from rankscope.verbs.catalogue.catalogue import rewards
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FEW = 3  # rivals that get charts of their own
 
 
-def hint_of(field: Measured) -> str:
+def hint_of(field: Panel) -> str:
     """What a metric is: its meaning, formula, the convention that bites, and which way is better.
 
     These are told of the metric as its name alone stands for it. Where parameters are set otherwise, they are said first, and the
@@ -45,14 +45,14 @@ def hint_of(field: Measured) -> str:
     return " ".join([*parts, f"{way(field).capitalize()}."])
 
 
-def way(field: Measured) -> str:
+def way(field: Panel) -> str:
     """Which way is better, in words."""
     if not field.sign:
         return "neither high nor low is better"
     return "higher is better" if field.sign > 0 else "lower is better"
 
 
-def column_of(field: Measured, header: str = "") -> Column:
+def column_of(field: Panel, header: str = "") -> Column:
     """The column of a metric, with what it is."""
     total = field.metric is not None and field.metric.aggregate == "sum"
     return Column(header or field.name, "count" if total else "value", hint=hint_of(field))
@@ -126,7 +126,7 @@ def merit(subject: Subject) -> list[str]:
     return sorted(field.systems, key=lambda s: math.inf if math.isnan(value[s]) else -value[s])
 
 
-def weighed(field: Measured) -> str:
+def weighed(field: Panel) -> str:
     """What a picture of single queries does not show of the mean; nothing for a plain one."""
     aggregate = field.metric.aggregate if field.metric is not None else "mean"
     if aggregate == "pooled":
@@ -158,7 +158,7 @@ def short(name: str, most: int = 40) -> str:
     return name if len(name) <= most else name[: most - 1] + "…"
 
 
-def query_ids(field: Measured, inside: Any) -> list[str]:
+def query_ids(field: Panel, inside: Any) -> list[str]:
     """The ids of the queries that are inside, in their order."""
     return [query for query, kept in zip(field.query_ids, inside.tolist(), strict=True) if kept]
 

@@ -9,9 +9,8 @@ from typing import Any
 
 from rankscope.errors import DataError, InputError
 from rankscope.metrics import DEFAULT, Metric, in_order, parse
-from rankscope.panels.panel import measured
 from rankscope.scoring.health import warnings_of
-from rankscope.scoring.measurements import Given
+from rankscope.scoring.measurements import Measurements, panels_of
 from rankscope.scoring.policies import POLICIES, refuse_unknown
 from rankscope.scoring.score_tables import known, merged, of_table
 from rankscope.scoring.scores import Scores
@@ -24,7 +23,7 @@ OPTIONS = (
 CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100)  # where it is looked whether the winner changes with k
 
 
-def given_fields(
+def measure(
     qrels: Any,
     runs: Any,
     metrics: Any,
@@ -34,7 +33,7 @@ def given_fields(
     systems: Mapping[str, str] | str | None = None,
     as_given: bool = False,
     **policies: Any,
-) -> Given:
+) -> Measurements:
     """Whatever was given, as metrics over systems and queries, which are sorted by id unless they are to stay ``as_given``."""
     refuse_unknown(policies, "compare", OPTIONS)
     if runs is None:
@@ -79,7 +78,7 @@ def _refuse_policies(policies: Iterable[str]) -> None:
 
 def _evaluated(
     qrels: Any, runs: Any, metrics: Any, primary: Any, as_given: bool, policies: dict[str, Any]
-) -> Given:
+) -> Measurements:
     from rankscope.scoring.evaluation import evaluate
 
     wanted = led(USUAL if metrics is None else metrics, primary)
@@ -92,10 +91,10 @@ def _evaluated(
         wanted = scores.metrics
     kept = _without(scores, extra)
     curve = [*extra, first] if extra else []
-    return Given(
-        measured(scores, wanted, as_given=as_given),
+    return Measurements(
+        panels_of(scores, wanted, as_given=as_given),
         kept,
-        measured(scores, sorted(curve, key=lambda m: m.cutoff)),  # type: ignore[attr-defined]
+        panels_of(scores, sorted(curve, key=lambda m: m.cutoff)),  # type: ignore[attr-defined]
         list(scores.notes),
     )
 
@@ -142,7 +141,7 @@ def _curve_of(metric: Metric) -> list[Metric]:
     return [metric.having(cutoff=k) for k in CUTOFFS if k != cutoff]
 
 
-def _of_scores(scores: Scores, metrics: Any, primary: Any, as_given: bool) -> Given:
+def _of_scores(scores: Scores, metrics: Any, primary: Any, as_given: bool) -> Measurements:
     asked = scores.metrics if metrics is None else _asked(metrics)
     missing = [str(m) for m in asked if m not in scores.metrics]
     if missing:
@@ -152,10 +151,12 @@ def _of_scores(scores: Scores, metrics: Any, primary: Any, as_given: bool) -> Gi
         raise InputError(
             f"primary {first}: it was not evaluated, there are {', '.join(map(str, scores.metrics))}"
         )
-    return Given(measured(scores, [first, *(m for m in asked if m != first)], as_given=as_given), scores)
+    return Measurements(
+        panels_of(scores, [first, *(m for m in asked if m != first)], as_given=as_given), scores
+    )
 
 
-def _clustered(given: Given, source: Any) -> Given:
+def _clustered(given: Measurements, source: Any) -> Measurements:
     """The queries numbered by the cluster they belong to."""
     from rankscope.files.attributes import clusters_of
 

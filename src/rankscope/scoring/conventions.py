@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import Any, get_args
 
 from rankscope.declared import plain
+from rankscope.declared.choices import choices
 from rankscope.dialects import DIALECTS, Convention, Dialect
 from rankscope.dialects.base import LooksAt, Mean, NoRelevant, NothingFound, Population, Ties
 from rankscope.errors import InputError
@@ -44,7 +45,7 @@ QUERIES_IN_WORDS = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class MetricRequest:
     """A metric as it was asked for, what it means here, and the conventions it is computed under."""
 
     said: str
@@ -52,7 +53,7 @@ class Asked:
     convention: Convention
 
 
-def asked(metrics: Any, convention: Convention, dialect: str | None) -> list[Asked]:
+def asked(metrics: Any, convention: Convention, dialect: str | None) -> list[MetricRequest]:
     """The metrics of a call, each with its conventions; in a dialect both are the dialect's."""
     found = _read(metrics)
     if not found:
@@ -62,14 +63,16 @@ def asked(metrics: Any, convention: Convention, dialect: str | None) -> list[Ask
     if dialect is None:
         _refuse_impossible(found, convention, metrics is None)
         kept = [pair for pair in found if possible(pair[1], convention.ties)]
-        return [Asked(said, metric, convention) for said, metric in kept]
+        return [MetricRequest(said, metric, convention) for said, metric in kept]
     speaks = dialect_called(dialect)
     if convention != Convention():
         own = next(f.name for f in fields(Convention) if getattr(convention, f.name) != f.default)
         raise InputError(f"dialect={dialect!r} has conventions of its own: leave {own} out, or the dialect")
     if metrics is None:
         found = [pair for pair in found if computes(speaks, pair[1])]
-    return [Asked(said, translated(speaks, metric), speaks.of(family(metric))) for said, metric in found]
+    return [
+        MetricRequest(said, translated(speaks, metric), speaks.of(family(metric))) for said, metric in found
+    ]
 
 
 def _read(metrics: Any) -> list[tuple[str, Metric]]:
@@ -89,7 +92,7 @@ def convention_of(**said: Any) -> tuple[Convention, frozenset[str] | None]:
     if not isinstance(queries, str):
         if not isinstance(queries, Iterable) or isinstance(queries, Mapping):
             raise InputError(
-                f"queries={queries!r}: queries is one of {_choices(POPULATIONS)}, or a list of query ids"
+                f"queries={queries!r}: queries is one of {choices(POPULATIONS)}, or a list of query ids"
             )
         only = frozenset(str(query) for query in queries)
         if not only:
@@ -100,18 +103,8 @@ def convention_of(**said: Any) -> tuple[Convention, frozenset[str] | None]:
     for name, value in said.items():
         if not any(value == choice and type(value) is type(choice) for choice in CHOICES[name]):
             allowed = POPULATIONS if name == "queries" else CHOICES[name]
-            raise InputError(f"{name}={value!r}: {name} is one of {_choices(allowed)}")
+            raise InputError(f"{name}={value!r}: {name} is one of {choices(allowed)}")
     return Convention(**said), only
-
-
-def _choices(values: Iterable[Any]) -> str:
-    return ", ".join(map(repr, values))
-
-
-def one_of(name: str, value: Any, allowed: Sequence[Any]) -> None:
-    """Refuse what is none of these."""
-    if value not in allowed:
-        raise InputError(f"{name}={value!r}: {name} is one of {_choices(allowed)}")
 
 
 def possible(metric: Metric, ties: Ties) -> bool:
@@ -195,7 +188,7 @@ def translated(dialect: Dialect, metric: Metric) -> Metric:
 
 
 def stated(
-    asked: Sequence[Asked],
+    asked: Sequence[MetricRequest],
     policy: Policy,
     depth: int | None,
     dialect: str | None,

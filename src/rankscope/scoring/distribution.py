@@ -9,7 +9,7 @@ import numpy as np
 
 from rankscope.blocks import Block, Column, Heading, Paragraph, Table, Value
 from rankscope.lists import Array, Judged
-from rankscope.scoring.scores import as_json
+from rankscope.show.result import null
 
 if TYPE_CHECKING:
     from rankscope.scoring.scores import RunScores, Scores
@@ -46,7 +46,7 @@ def spread_of(values: Array) -> dict[str, Any]:
     found = np.quantile(known, list(QUANTILES.values())) if len(known) else [np.nan] * len(QUANTILES)
     return {
         "queries": len(known),
-        **{name: as_json(float(value)) for name, value in zip(QUANTILES, found, strict=True)},
+        **{name: null(float(value)) for name, value in zip(QUANTILES, found, strict=True)},
         "zeros": int(np.count_nonzero(known == 0)),
     }
 

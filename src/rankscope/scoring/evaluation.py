@@ -15,12 +15,12 @@ from rankscope.engines.orders import scored
 from rankscope.errors import DataError, InputError
 from rankscope.lists import Array, Judged
 from rankscope.scoring import conventions as said_conventions
-from rankscope.scoring.conventions import Asked
+from rankscope.scoring.conventions import MetricRequest
 from rankscope.scoring.distribution import first_ranks
 from rankscope.scoring.facts import relstrings
 from rankscope.scoring.health import Health, examine, warnings_of
 from rankscope.scoring.inputs import (
-    Cleaned,
+    CleanInput,
     Duplicates,
     SelfMatch,
     clean,
@@ -33,12 +33,12 @@ from rankscope.scoring.inputs import (
     takers,
 )
 from rankscope.scoring.means import board_of, population, weight_of
-from rankscope.scoring.request import Call, call_of
+from rankscope.scoring.request import Request, request_of
 from rankscope.scoring.scores import RunScores, Scores
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluated:
+class RunEvaluation:
     """One run, judged and scored, before the population is known.
 
     ``query_id`` are all queries; ``judged`` and ``values`` follow the metrics asked for.
@@ -105,11 +105,13 @@ def evaluate(  # noqa: PLR0913 - the policies of the command line, each with its
         "ties": ties, "queries": queries, "depth": depth, "duplicates": duplicates, "self_match": self_match,
         "no_relevant": no_relevant, "nothing_found": nothing_found, "mean": mean, "weights": weights, "dialect": dialect, "seed": seed,
     }  # fmt: skip
-    call = call_of(metrics, policies, (interval, level, clusters))
-    return evaluated(qrels, runs, call, progress)
+    call = request_of(metrics, policies, (interval, level, clusters))
+    return evaluate_request(qrels, runs, call, progress)
 
 
-def evaluated(qrels: Any, runs: Any, call: Call, progress: Callable[[str], None] | None = None) -> Scores:
+def evaluate_request(
+    qrels: Any, runs: Any, call: Request, progress: Callable[[str], None] | None = None
+) -> Scores:
     """Score rankings as a call asks: metrics that each come with conventions of their own."""
     grades = clean(read_any("qrels", qrels), call.policy, "qrels", takers([a.metric for a in call.asked]))
     _refuse_fractions(grades, call)
@@ -122,7 +124,7 @@ def evaluated(qrels: Any, runs: Any, call: Call, progress: Callable[[str], None]
     return replace(_put_together(done, grades, call), given=(qrels, given))
 
 
-def _refuse_fractions(grades: Cleaned, call: Call) -> None:
+def _refuse_fractions(grades: CleanInput, call: Request) -> None:
     """One line where a grade is no whole number and what was asked for takes nothing else."""
     whole = call.dialect is not None and said_conventions.dialect_called(call.dialect).whole_grades
     if (whole or call.facts) and (where := fraction_in(grades)):
@@ -130,7 +132,9 @@ def _refuse_fractions(grades: Cleaned, call: Call) -> None:
         raise InputError(f"{where}, and {taker} takes whole grades only; round them, or leave it out")
 
 
-def _evaluate_run(run: Any, name: str | None, number: int, grades: Cleaned, call: Call) -> Evaluated:
+def _evaluate_run(
+    run: Any, name: str | None, number: int, grades: CleanInput, call: Request
+) -> RunEvaluation:
     data = read_any("run", run, name)
     labels = label_of(data, name, number)
     cleaned = clean(data, call.policy, "run")
@@ -158,10 +162,12 @@ def _evaluate_run(run: Any, name: str | None, number: int, grades: Cleaned, call
     source = None if isinstance(data, dict) else data.source
     tag = None if source is None else source.tag
     values = values_of(call, by_metric)
-    return Evaluated(labels, judged.query_id, by_metric, values, frozenset(seen.missing), health, source, tag)
+    return RunEvaluation(
+        labels, judged.query_id, by_metric, values, frozenset(seen.missing), health, source, tag
+    )
 
 
-def values_of(call: Call, judged: Sequence[Judged]) -> list[Values]:
+def values_of(call: Request, judged: Sequence[Judged]) -> list[Values]:
     """Every metric's values, those under one tie policy computed together, with the policies for hopeless queries."""
     out: dict[int, Values] = {}
     together: dict[tuple[int, str], list[int]] = {}
@@ -174,7 +180,7 @@ def values_of(call: Call, judged: Sequence[Judged]) -> list[Values]:
     return [_by_policy(call.asked[i], out[i], judged[i]) for i in range(len(call.asked))]
 
 
-def _by_policy(asked: Asked, values: Values, judged: Judged) -> Values:
+def _by_policy(asked: MetricRequest, values: Values, judged: Judged) -> Values:
     """The values after the policies for queries without relevant documents, and the weights of a micro mean."""
     metric, convention = asked.metric, asked.convention
     value, weight = values.value, values.weight
@@ -204,7 +210,7 @@ def _refuse_no_overlap(name: str, have: Sequence[str], want: Sequence[str]) -> N
     )
 
 
-def _put_together(done: Sequence[Evaluated], grades: Cleaned, call: Call) -> Scores:
+def _put_together(done: Sequence[RunEvaluation], grades: CleanInput, call: Request) -> Scores:
     names = distinct_names([e.labels for e in done])
     shared = frozenset[str]().union(*(e.missing for e in done))
     judged_queries = frozenset(grades.data if grades.is_mapping else grades.data.queries)
@@ -239,7 +245,9 @@ def _put_together(done: Sequence[Evaluated], grades: Cleaned, call: Call) -> Sco
     )
 
 
-def _scores_of_run(name: str, e: Evaluated, inside: Sequence[Array], shown: Array, call: Call) -> RunScores:
+def _scores_of_run(
+    name: str, e: RunEvaluation, inside: Sequence[Array], shown: Array, call: Request
+) -> RunScores:
     """The values of the queries shown, NaN where a metric does not average them."""
     asked = list(zip(call.asked, e.values, inside, strict=True))
     ids = [e.query_id[int(i)] for i in shown] if len(shown) < len(e.query_id) else list(e.query_id)
@@ -270,7 +278,7 @@ def _laid_out(values: Array, kept: Array) -> Array:
     return out
 
 
-def _refuse_nobody(inside: Sequence[Array], call: Call) -> None:
+def _refuse_nobody(inside: Sequence[Array], call: Request) -> None:
     for a, kept in zip(call.asked, inside, strict=True):
         if not kept.any():
             if a.convention.queries == "list":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankscope.blocks import Caution
 from rankscope.engines.base import Seen
 from rankscope.lists import Judged
 
@@ -23,19 +24,6 @@ DECIDES = {  # who is in where equal scores straddle a cutoff
     "docid": "the document id decides who is in",
     "input": "the order of the file decides who is in",
 }
-
-
-@dataclass(frozen=True)
-class Warned:
-    """One thing a reader of the numbers should know: a stable code, what it is, what to do."""
-
-    code: str
-    message: str
-    hint: str
-
-    def as_dict(self) -> dict[str, str]:
-        """As it stands in JSON."""
-        return {"code": self.code, "message": self.message, "hint": self.hint}
 
 
 @dataclass(frozen=True)
@@ -132,7 +120,7 @@ def examine(
 
 def warnings_of(
     health: Mapping[str, Health], population: str, metrics: Sequence[Metric] = (), ties: str = "trec"
-) -> list[Warned]:
+) -> list[Caution]:
     """What a reader should know before trusting the numbers of these metrics (of any, where none is given)."""
     out = []
     for name, h in health.items():
@@ -143,17 +131,17 @@ def warnings_of(
     return out
 
 
-def _judgments(health: Mapping[str, Health]) -> list[Warned]:
+def _judgments(health: Mapping[str, Health]) -> list[Caution]:
     """What is to say about the qrels, once for all runs."""
     out = []
     repeated = max((h.qrels_duplicates for h in health.values()), default=0)
     if repeated:
         said = _count(repeated, "repeated judgment was", "repeated judgments were")
-        out.append(Warned("RS104", f"qrels: {said} dropped", "see --duplicates"))
+        out.append(Caution("RS104", f"qrels: {said} dropped", "see --duplicates"))
     without = max((h.queries_without_relevant for h in health.values()), default=0)
     if without:
         out.append(
-            Warned(
+            Caution(
                 "RS103",
                 f"{_count(without, 'judged query has', 'judged queries have')} no relevant document (grade 1 or more) and "
                 f"{'scores' if without == 1 else 'score'} 0 on most metrics",
@@ -163,11 +151,11 @@ def _judgments(health: Mapping[str, Health]) -> list[Warned]:
     return out
 
 
-def _queries(name: str, h: Health, population: str) -> list[Warned]:
+def _queries(name: str, h: Health, population: str) -> list[Caution]:
     out = []
     if h.missing_queries and population == "judged":
         out.append(
-            Warned(
+            Caution(
                 "RS101",
                 f"{name} has no ranking for {h.missing_queries} of {_count(h.judged_queries, 'judged query', 'judged queries')} "
                 f"({_some(h.missing, h.missing_queries)}), scored as empty",
@@ -176,7 +164,7 @@ def _queries(name: str, h: Health, population: str) -> list[Warned]:
         )
     if h.empty_queries:
         out.append(
-            Warned(
+            Caution(
                 "RS106",
                 f"{name} has an empty ranking for {_count(h.empty_queries, 'judged query', 'judged queries')}, scored as empty",
                 "find out why nothing was returned for them",
@@ -185,7 +173,7 @@ def _queries(name: str, h: Health, population: str) -> list[Warned]:
     if h.extra_queries:
         what = "scored with no judgments" if population == "run" else "left out"
         out.append(
-            Warned(
+            Caution(
                 "RS102",
                 f"{name} ranks {_count(h.extra_queries, 'query', 'queries')} without judgments ({_some(h.extra, h.extra_queries)}), {what}",
                 "expected where a run covers more than the qrels do",
@@ -194,19 +182,19 @@ def _queries(name: str, h: Health, population: str) -> list[Warned]:
     return out
 
 
-def _rows(name: str, h: Health) -> list[Warned]:
+def _rows(name: str, h: Health) -> list[Caution]:
     out = []
     if h.duplicates:
         said = _count(h.duplicates, "repeated document was", "repeated documents were")
-        out.append(Warned("RS104", f"{name}: {said} dropped", "see --duplicates"))
+        out.append(Caution("RS104", f"{name}: {said} dropped", "see --duplicates"))
     if h.self_matches:
         said = _count(
             h.self_matches, "document that is its own query was", "documents that are their own query were"
         )
-        out.append(Warned("RS105", f"{name}: {said} dropped", "see --self-match"))
+        out.append(Caution("RS105", f"{name}: {said} dropped", "see --self-match"))
     if h.rank_disagreements:
         out.append(
-            Warned(
+            Caution(
                 "RS201",
                 f"{name}: the rank column contradicts the scores in {_count(h.rank_disagreements, 'query', 'queries')}; the scores were followed",
                 "--ties rank follows the rank column",
@@ -215,7 +203,7 @@ def _rows(name: str, h: Health) -> list[Warned]:
     return out
 
 
-def _tied(name: str, h: Health, ties: str) -> list[Warned]:
+def _tied(name: str, h: Health, ties: str) -> list[Caution]:
     """Cutoffs at which only the tie policy tells who is in; the rank column leaves none."""
     tied = [(k, n) for k, n in h.ties_at_cutoff.items() if n]
     if not tied or ties not in DECIDES:
@@ -228,7 +216,7 @@ def _tied(name: str, h: Health, ties: str) -> list[Warned]:
     else:
         said = f"in {queries} equal scores straddle rank {rank}"
     return [
-        Warned(
+        Caution(
             "RS203",
             f"{name}: {said}; {DECIDES[ties]}",
             "give distinct scores, or take --ties expected; rankscope ties tells how far it matters",
@@ -249,7 +237,7 @@ def _counting(metrics: Sequence[Metric], cutoffs: set[int]) -> set[int]:
     return cutoffs if None in own else cutoffs & own
 
 
-def _unjudged(health: Mapping[str, Health], cutoffs: set[int]) -> list[Warned]:
+def _unjudged(health: Mapping[str, Health], cutoffs: set[int]) -> list[Caution]:
     """Holes in the judgments, where they are large or uneven between runs."""
     if not cutoffs:
         return []
@@ -261,7 +249,7 @@ def _unjudged(health: Mapping[str, Health], cutoffs: set[int]) -> list[Warned]:
     uneven = len(share) > 1 and share[worst] - share[best] > 0.05
     compared = f" ({best}: {share[best]:.0%}), an uneven comparison" if uneven else ""
     return [
-        Warned(
+        Caution(
             "RS204",
             f"{worst}: {share[worst]:.0%} of its top {k} is unjudged and counted as not relevant{compared}",
             "judge more, or look at Bpref beside the others; rankscope unjudged tells how far it could matter",

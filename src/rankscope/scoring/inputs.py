@@ -50,7 +50,7 @@ def part_of(data: Any, queries: Sequence[str]) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Cleaned:
+class CleanInput:
     """An input after the policies, and what they removed."""
 
     data: Any
@@ -140,7 +140,9 @@ def refuse_faults(table: Any) -> None:
         raise InputError(faults[0].message + more)
 
 
-def clean(data: Any, policy: Policy, kind: Literal["run", "qrels"], takers: Takers | None = None) -> Cleaned:
+def clean(
+    data: Any, policy: Policy, kind: Literal["run", "qrels"], takers: Takers | None = None
+) -> CleanInput:
     """Refuse what no number can be made of, and apply the policies for duplicates and self-matches.
 
     ``takers`` says which metrics take several grades of one document: without any metric that takes one,
@@ -163,7 +165,7 @@ def clean(data: Any, policy: Policy, kind: Literal["run", "qrels"], takers: Take
     matches = 0
     if kind == "run" and policy.self_match == "drop":
         data, matches = data.without_self_matches()
-    return Cleaned(data, len(repeated), matches)
+    return CleanInput(data, len(repeated), matches)
 
 
 @dataclass(frozen=True)
@@ -206,7 +208,7 @@ def takes_several(cls: type[Metric]) -> bool:
         return False
 
 
-def fraction_in(qrels: Cleaned) -> str | None:
+def fraction_in(qrels: CleanInput) -> str | None:
     """Where a grade is no whole number, in words; None where all are."""
     if isinstance(qrels.data, dict):
         for query, grades in qrels.data.items():
@@ -223,17 +225,17 @@ def fraction_in(qrels: Cleaned) -> str | None:
     return f"{qrels.data.source.at(row)}: document {doc} of query {query} is graded {grade[row]:g}"
 
 
-def _clean_mapping(data: dict[str, Any], policy: Policy, kind: str) -> Cleaned:
+def _clean_mapping(data: dict[str, Any], policy: Policy, kind: str) -> CleanInput:
     if kind == "qrels" or policy.self_match == "keep":
-        return Cleaned(data)
+        return CleanInput(data)
     own = [query for query, documents in data.items() if query in documents]
     kept = dict(data)
     for query in own:
         kept[query] = {doc: score for doc, score in data[query].items() if doc != query}
-    return Cleaned(kept, 0, len(own))
+    return CleanInput(kept, 0, len(own))
 
 
-def judge(run: Cleaned, qrels: Cleaned, order: Order, label: str) -> tuple[Judged, Seen]:
+def judge(run: CleanInput, qrels: CleanInput, order: Order, label: str) -> tuple[Judged, Seen]:
     """Hand run and qrels to the engine of their shape: dicts are looked up, tables are joined."""
     if run.is_mapping and order.ties != "rank" and not order.needs & SEVERAL:
         from rankscope.engines import mappings

@@ -11,15 +11,13 @@ import numpy as np
 from rankscope.engines.base import Values
 from rankscope.errors import DataError, InputError
 from rankscope.lists import Array
-from rankscope.metrics import Metric
-from rankscope.scoring.conventions import Asked
+from rankscope.panels.samples import mean
+from rankscope.scoring.conventions import MetricRequest
 from rankscope.scoring.scores import Mean
 from rankscope.scoring.weights import Weights
 
 if TYPE_CHECKING:
-    from rankscope.scoring.evaluation import Evaluated
-
-FLOOR = 0.00001  # what a value of 0 counts as in a geometric mean, as in trec_eval
+    from rankscope.scoring.evaluation import RunEvaluation
 
 
 def population(
@@ -64,7 +62,11 @@ def _inside(
 
 
 def board_of(
-    run: str, asked: Sequence[Asked], found: Evaluated, inside: Sequence[Array], weights: Weights | None
+    run: str,
+    asked: Sequence[MetricRequest],
+    found: RunEvaluation,
+    inside: Sequence[Array],
+    weights: Weights | None,
 ) -> list[Mean]:
     """The means of one run."""
     out = []
@@ -84,7 +86,7 @@ def board_of(
 
 
 def weight_of(
-    asked: Asked, values: Values, query_id: Sequence[str], at: Array, weights: Weights | None
+    asked: MetricRequest, values: Values, query_id: Sequence[str], at: Array, weights: Weights | None
 ) -> Array:
     """What the queries at these places weigh in the mean of a metric."""
     weight = values.weight[at]
@@ -93,26 +95,6 @@ def weight_of(
     if asked.metric.aggregate == "pooled":
         raise InputError(f"{asked.metric} is made of all documents together: it takes no weights of queries")
     return weight * weights.of([query_id[int(i)] for i in at])
-
-
-def mean(metric: Metric, value: Array, weight: Array) -> float:
-    """The values of the queries as one number, undefined ones left out; NaN where none is defined.
-
-    Sums are exact before they are rounded, so the order of the queries does not matter.
-    """
-    defined = ~np.isnan(value)
-    value, weight = value[defined], weight[defined]
-    if not len(value):
-        return math.nan
-    if metric.aggregate == "sum":
-        return math.fsum(value.tolist())
-    if metric.aggregate == "geometric":
-        value = np.array([math.log(max(v, FLOOR)) for v in value.tolist()])
-    whole = math.fsum(weight.tolist())
-    if not whole:
-        return math.nan
-    average = math.fsum((value * weight).tolist()) / whole
-    return math.exp(average) if metric.aggregate == "geometric" else average
 
 
 def _error_of_mean(value: Array, weight: Array, error: Array) -> float:

@@ -15,20 +15,20 @@ from rankscope.engines.base import TIES, Ties
 from rankscope.engines.mappings import as_text
 from rankscope.errors import InputError
 from rankscope.lists import Array
-from rankscope.scoring.inputs import Cleaned
+from rankscope.scoring.inputs import CleanInput
 from rankscope.tables import Run, spans
 
 SCHEMA = {"query_id": pl.String, "doc_id": pl.String, "rank": pl.Int64}
 
 
-def top_rows(run: Cleaned, ties: Ties = "trec", k: int | None = None, label: str = "run") -> pl.DataFrame:
+def top_rows(run: CleanInput, ties: Ties = "trec", k: int | None = None, label: str = "run") -> pl.DataFrame:
     """The first k documents of every query: ``query_id``, ``doc_id`` and the 1-based ``rank``, a row a document.
 
     Without ``k`` all of them. ``ties`` is one order of equal scores: ``trec``, ``docid``, ``input`` or ``rank``; judged documents
     have the ranks that the engines give them. Rows follow the queries of the run, and within a query the rank. ``run`` must be
     clean: no pair twice and no NaN. Raises InputError for a tie policy that is no single order, and where ``rank`` has no column.
 
-    >>> run = Cleaned({"q1": {"a": 1.0, "b": 3.0, "c": 3.0}})
+    >>> run = CleanInput({"q1": {"a": 1.0, "b": 3.0, "c": 3.0}})
     >>> top_rows(run, "trec", 2).rows()
     [('q1', 'c', 1), ('q1', 'b', 2)]
     """

@@ -9,7 +9,7 @@ from typing import Any
 
 from rankscope.engines.mappings import as_text
 from rankscope.errors import InputError
-from rankscope.scoring.inputs import Cleaned
+from rankscope.scoring.inputs import CleanInput
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,9 @@ class Ranking:
         return {doc: rank for rank, doc in enumerate(self.doc_ids, start=1)}
 
 
-def ranking_of(run: Cleaned, qrels: Cleaned, query: str, ties: str, depth: int | None = None) -> Ranking:
+def ranking_of(
+    run: CleanInput, qrels: CleanInput, query: str, ties: str, depth: int | None = None
+) -> Ranking:
     """The ranking of one query under a tie policy (``trec``, ``docid``, ``input`` or ``rank``).
 
     A query that the run does not hold has an empty ranking. Raises InputError for a query that is neither judged nor ranked.
@@ -56,7 +58,7 @@ def ranking_of(run: Cleaned, qrels: Cleaned, query: str, ties: str, depth: int |
     return Ranking(query, tuple(doc for doc, _ in rows[:depth]), grades)
 
 
-def _rows(run: Cleaned, query: str, ties: str) -> tuple[list[tuple[str, float]], bool]:
+def _rows(run: CleanInput, query: str, ties: str) -> tuple[list[tuple[str, float]], bool]:
     """Documents and scores (or ranks) in the order given, and whether the run holds the query."""
     if run.is_mapping:
         scores = run.data.get(query)
@@ -72,7 +74,7 @@ def _items(scores: Mapping[Any, Any], query: str) -> list[tuple[str, float]]:
     return [(doc, float(score)) for doc, score in as_text(scores, f"query {query}").items()]
 
 
-def _grades(qrels: Cleaned, query: str) -> tuple[dict[str, float], bool]:
+def _grades(qrels: CleanInput, query: str) -> tuple[dict[str, float], bool]:
     """The grade of each judged document (the highest, where there are several), and whether the qrels hold the query."""
     if qrels.is_mapping:
         found = qrels.data.get(query)

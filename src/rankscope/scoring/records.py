@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from rankscope import __version__
+from rankscope._version import __version__
 from rankscope.metrics import Metric
 from rankscope.scoring.distribution import distribution, first_relevant
-from rankscope.scoring.scores import RunScores, Scores, as_json
+from rankscope.scoring.scores import RunScores, Scores
+from rankscope.show.result import input_record, null
 
 MEAN_COLUMNS = ("run", "metric", "value", "queries", "undefined", "ci_lower", "ci_upper", "interval")
 QUERY_COLUMNS = ("run", "query_id", "metric", "value")
@@ -21,7 +22,7 @@ def envelope(scores: Scores, per_query: bool = False, spread: bool = False) -> d
         "schema": "rankscope/evaluate/1",
         "rankscope": __version__,
         "conventions": dict(scores.conventions),
-        "inputs": [source_record(source) for source in scores.inputs],
+        "inputs": [input_record(source) for source in scores.inputs],
         "data_health": scores.data_health,
         "results": list(means(scores)),
         "per_query": list(query_values(scores)) if per_query else [],
@@ -35,12 +36,6 @@ def envelope(scores: Scores, per_query: bool = False, spread: bool = False) -> d
     }
 
 
-def source_record(source: Any) -> dict[str, Any]:
-    """A file that was read: its path, and the hash of what is in it."""
-    path = source.path or ("-" if source.label == "standard input" else source.label)
-    return {"path": path, "sha256": source.sha256() if source.sha256 else None}
-
-
 def means(scores: Scores) -> Iterator[dict[str, Any]]:
     """One record a run and metric; ``undefined`` counts the queries left out, where there are any.
 
@@ -52,10 +47,10 @@ def means(scores: Scores) -> Iterator[dict[str, Any]]:
             "run": mean.run,
             "metric": str(mean.metric),
             "asked": mean.asked,
-            "value": as_json(mean.value),
+            "value": null(mean.value),
             "queries": mean.queries,
-            "ci_lower": as_json(mean.bounds.lower),
-            "ci_upper": as_json(mean.bounds.upper),
+            "ci_lower": null(mean.bounds.lower),
+            "ci_upper": null(mean.bounds.upper),
             "interval": mean.bounds.method,
         }
         if mean.bounds.reason:
@@ -63,7 +58,7 @@ def means(scores: Scores) -> Iterator[dict[str, Any]]:
         if mean.undefined:
             record["undefined"] = mean.undefined
         if mean.error is not None:
-            record["standard_error_of_ties"] = as_json(mean.error)
+            record["standard_error_of_ties"] = null(mean.error)
         if mean.drawn:
             record["queries_with_orders_drawn"] = mean.drawn
         yield record
@@ -75,7 +70,7 @@ def query_values(scores: Scores) -> Iterator[dict[str, Any]]:
         columns = {str(metric): values.tolist() for metric, values in run.values.items()}
         for i, query in enumerate(run.query_ids):
             for metric, values in columns.items():
-                yield {"run": run.name, "query_id": query, "metric": metric, "value": as_json(values[i])}
+                yield {"run": run.name, "query_id": query, "metric": metric, "value": null(values[i])}
 
 
 def facts(scores: Scores) -> Iterator[dict[str, Any]]:

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from rankscope.declared.choices import one_of
 from rankscope.dialects.base import Ties
 from rankscope.engines.base import Order
 from rankscope.errors import InputError
 from rankscope.scoring import conventions as said_conventions
-from rankscope.scoring.conventions import Asked
+from rankscope.scoring.conventions import MetricRequest
 from rankscope.scoring.facts import split_off
 from rankscope.scoring.inputs import Duplicates, Policy, SelfMatch
 from rankscope.scoring.intervals import Intervals, intervals_of
@@ -19,10 +20,10 @@ from rankscope.scoring.weights import Weights, weights_of
 
 
 @dataclass(frozen=True)
-class Call:
+class Request:
     """What a call asked for, checked: the metrics with their conventions, and what holds for all of them."""
 
-    asked: Sequence[Asked]
+    asked: Sequence[MetricRequest]
     policy: Policy = field(default_factory=Policy)
     depth: int | None = None
     only: frozenset[str] | None = None
@@ -42,7 +43,7 @@ class Call:
         """The cutoffs at which the state of the data is of interest."""
         return tuple(sorted({c for a in self.asked if (c := getattr(a.metric, "cutoff", None))} or {10}))
 
-    def order(self, asked: Asked) -> Order:
+    def order(self, asked: MetricRequest) -> Order:
         """How an engine is to order documents for a metric; what holds over all orders starts from trec_eval's."""
         needs = frozenset[str]().union(*(a.metric.needs for a in self.asked))
         ties = asked.convention.ties
@@ -53,13 +54,13 @@ class Call:
         return Order(ties, self.depth, self.cutoffs, needs, self.extra)  # type: ignore[arg-type]
 
 
-def call_of(metrics: Any, policies: Mapping[str, Any], intervals: Any = (None, 0.95, None)) -> Call:
+def request_of(metrics: Any, policies: Mapping[str, Any], intervals: Any = (None, 0.95, None)) -> Request:
     """A call from the policies that were said; those that were not have their defaults. Each must be one of ``POLICIES``."""
     said = POLICIES | dict(policies)
     convention, only = said_conventions.convention_of(**{name: said[name] for name in CONVENTIONS})
     metrics, facts = split_off(metrics)
     dialect, seed = said["dialect"], _seed(said["seed"])
-    return Call(
+    return Request(
         asked=said_conventions.asked(metrics, convention, dialect),
         policy=policy_of(said["duplicates"], said["self_match"], said["ties"]),
         depth=_depth(said["depth"]),
@@ -74,8 +75,8 @@ def call_of(metrics: Any, policies: Mapping[str, Any], intervals: Any = (None, 0
 
 def policy_of(duplicates: Duplicates, self_match: SelfMatch, ties: Ties) -> Policy:
     """What is done with the rows of the input, checked."""
-    said_conventions.one_of("duplicates", duplicates, ("error", "first", "best"))
-    said_conventions.one_of("self_match", self_match, ("keep", "drop"))
+    one_of("duplicates", duplicates, ("error", "first", "best"))
+    one_of("self_match", self_match, ("keep", "drop"))
     if ties == "rank" and duplicates == "best":
         raise InputError(
             "duplicates='best' goes by score and ties='rank' does not: choose duplicates='first'"

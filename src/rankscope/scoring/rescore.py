@@ -11,11 +11,11 @@ from rankscope.dialects import Convention
 from rankscope.engines.orders import closed, ordered
 from rankscope.lists import Array
 from rankscope.metrics import Metric
-from rankscope.scoring.conventions import Asked
-from rankscope.scoring.evaluation import Evaluated, values_of
+from rankscope.panels.samples import mean
+from rankscope.scoring.conventions import MetricRequest
+from rankscope.scoring.evaluation import RunEvaluation, values_of
 from rankscope.scoring.inputs import policy_in
-from rankscope.scoring.means import mean
-from rankscope.scoring.request import Call
+from rankscope.scoring.request import Request
 from rankscope.scoring.scores import RunScores, Scores
 
 
@@ -48,8 +48,8 @@ def rescored(scores: Scores, run: str, metrics: Sequence[Metric], like: Metric) 
     place = [scored.name for scored in scores.runs].index(run)
     scored, found = scores.runs[place], scores.found[place]
     said, convention = scores.conventions, convention_of(scores, like)
-    call = Call(
-        [Asked(str(metric), metric, convention) for metric in metrics],
+    call = Request(
+        [MetricRequest(str(metric), metric, convention) for metric in metrics],
         policy_in(said),
         said["depth"],
         seed=said["seed"] or 0,
@@ -65,12 +65,12 @@ def rescored(scores: Scores, run: str, metrics: Sequence[Metric], like: Metric) 
 
 
 def index_of(scores: Scores, metric: Metric) -> int:
-    """The place of a metric among those that were asked for, as ``Evaluated`` holds them."""
+    """The place of a metric among those that were asked for, as ``RunEvaluation`` holds them."""
     name = scores.runs[0].name
     return [mean.metric for mean in scores.board if mean.run == name].index(metric)
 
 
-def places_of(scored: RunScores, found: Evaluated) -> Array:
+def places_of(scored: RunScores, found: RunEvaluation) -> Array:
     """Where the queries that were scored stand among all."""
     if len(scored.query_ids) == len(found.query_id):
         return np.arange(len(found.query_id))

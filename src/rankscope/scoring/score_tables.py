@@ -14,14 +14,14 @@ import numpy as np
 from rankscope.errors import InputError
 from rankscope.inference.replicates import Replicates, averaged
 from rankscope.metrics import Metric, parse
-from rankscope.panels.panel import Measured
-from rankscope.scoring.measurements import Given
+from rankscope.panels.panel import Panel
+from rankscope.scoring.measurements import Measurements
 
 if TYPE_CHECKING:
     from rankscope.files.matrices import ScoreTable
 
 
-def of_table(source: Any, metrics: Any, primary: Any, as_given: bool, systems: Any = "auto") -> Given:
+def of_table(source: Any, metrics: Any, primary: Any, as_given: bool, systems: Any = "auto") -> Measurements:
     """The metrics of a table of scores, as files, frames or dicts hold it.
 
     Raises InputError for a metric that the table does not hold.
@@ -43,7 +43,7 @@ def of_table(source: Any, metrics: Any, primary: Any, as_given: bool, systems: A
         for f in fields
         if not known(f.name) and f.name != NAMELESS
     ]
-    return Given(fields, notes=notes, inputs=[_file(path) for path in _paths(source)])
+    return Measurements(fields, notes=notes, inputs=[_file(path) for path in _paths(source)])
 
 
 def known(name: str) -> bool:
@@ -98,7 +98,7 @@ def _wanted(table: ScoreTable, names: Sequence[str] | None) -> list[str]:
 LARGEST = 1e150  # beyond it squares are infinite
 
 
-def _of_matrix(table: ScoreTable, name: str, as_given: bool) -> Measured:
+def _of_matrix(table: ScoreTable, name: str, as_given: bool) -> Panel:
     """One metric of a table of scores; its direction and range are known where its name is that of a metric."""
     places = range(len(table.query_ids))
     order = list(places) if as_given else sorted(places, key=lambda i: table.query_ids[i])
@@ -112,11 +112,11 @@ def _of_matrix(table: ScoreTable, name: str, as_given: bool) -> Measured:
     try:
         metric = parse(name)
     except InputError:
-        return Measured(name, table.systems, ids, values)
+        return Panel(name, table.systems, ids, values)
     low, high = metric.range
     known = values[~np.isnan(values)]
     inside = bool(((known >= low - 1e-9) & (known <= high + 1e-9)).all())
-    return Measured(
+    return Panel(
         str(metric),
         table.systems,
         ids,
@@ -127,7 +127,7 @@ def _of_matrix(table: ScoreTable, name: str, as_given: bool) -> Measured:
     )
 
 
-def merged(given: Given, systems: Mapping[str, str]) -> Given:
+def merged(given: Measurements, systems: Mapping[str, str]) -> Measurements:
     """Runs of one system averaged query by query."""
     names = given.fields[0].systems
     for run in systems:
@@ -144,7 +144,7 @@ def merged(given: Given, systems: Mapping[str, str]) -> Given:
         )
     replicates: dict[str, dict[str, Replicates]] = {}
 
-    def merge(field: Measured) -> Measured:
+    def merge(field: Panel) -> Panel:
         rows: dict[str, list[int]] = {}
         for row, name in enumerate(field.systems):
             rows.setdefault(of[name], []).append(row)

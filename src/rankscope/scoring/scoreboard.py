@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from typing import Any
 
-from rankscope.blocks import EMPTY, Block, Column, Heading, Note, Notes, Paragraph, Ranged, Table, Value
+from rankscope.blocks import (
+    EMPTY,
+    Block,
+    Column,
+    Heading,
+    Note,
+    Notes,
+    Paragraph,
+    Ranged,
+    Table,
+    Value,
+)
 from rankscope.metrics import Metric
 from rankscope.scoring import distribution
-from rankscope.scoring.health import Warned
 from rankscope.scoring.intervals import legend, without
-from rankscope.scoring.scores import Mean, Scores, as_json
+from rankscope.scoring.scores import Mean, Scores
+from rankscope.show.result import caution_notes, null
 
 UNRANGED = "there is no room for the other intervals: a wider terminal shows them, --format csv has them"
-SHOWN = 2  # warnings of one kind that are shown in full
 TOO_MANY = 3  # notes of readers that are shown one by one
 
 
@@ -60,7 +69,7 @@ def board(scores: Scores) -> Table:
     best = {
         (i, j)
         for j, metric in enumerate(scores.metrics, start=1)
-        for i in _best(metric, [as_json(numbers[run.name, metric].value) for run in scores.runs])
+        for i in _best(metric, [null(numbers[run.name, metric].value) for run in scores.runs])
     }
     return Table(
         tuple(columns), tuple(rows), best=frozenset(best), turns=True, note=legend(scores), unranged=UNRANGED
@@ -69,7 +78,7 @@ def board(scores: Scores) -> Table:
 
 def _with_ends(mean: Mean) -> Value:
     ends = mean.bounds
-    return Ranged(mean.value, ends.lower, ends.upper) if ends.known else as_json(mean.value)
+    return Ranged(mean.value, ends.lower, ends.upper) if ends.known else null(mean.value)
 
 
 def _column(metric: Metric) -> Column:
@@ -96,7 +105,7 @@ def query_table(scores: Scores) -> Table:
     for query in order:
         for run, place in zip(scores.runs, places, strict=True):
             if query in place:
-                values = [as_json(float(column[place[query]])) for column in run.values.values()]
+                values = [null(float(column[place[query]])) for column in run.values.values()]
                 facts = [said[place[query]] for said in run.facts.values()]
                 rows.append((query, *([run.name] if several else []), *values, *facts))
     columns = (*names, *map(_column, scores.metrics), *map(Column, scores.runs[0].facts))
@@ -151,20 +160,7 @@ def _left_out(metric: Metric, left: Sequence[Mean], runs: int) -> str:
 
 def warned(scores: Scores) -> list[Note]:
     """The warnings of a result as notes."""
-    return grouped(scores.warnings)
-
-
-def grouped(warnings: Sequence[Warned], where: str = "--format json lists all") -> list[Note]:
-    """Warnings as notes, those of one kind together, no more than can be read; ``where`` says what lists all of them."""
-    out = []
-    for code, group in groupby(sorted(warnings, key=lambda w: w.code), key=lambda w: w.code):
-        alike: list[Warned] = list(group)
-        shown = alike if len(alike) <= SHOWN else alike[:1]
-        rest = len(alike) - len(shown)
-        more = f" (and {rest:,} more like it; {where})" if rest else ""
-        out += [Note(w.message, "", code) for w in shown[:-1]]
-        out.append(Note(shown[-1].message + more, shown[-1].hint, code))
-    return out
+    return caution_notes(scores.warnings)
 
 
 def conventions(scores: Scores) -> str:

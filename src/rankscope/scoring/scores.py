@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,18 +9,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rankscope.blocks import Caution
 from rankscope.errors import InputError
 from rankscope.inference.base import Bounds
 from rankscope.lists import Array
 from rankscope.metrics import Metric, parse, parse_many
-from rankscope.scoring.health import Health, Warned
+from rankscope.scoring.health import Health
 from rankscope.show.notebook import InNotebook
+from rankscope.show.result import null
 
 if TYPE_CHECKING:
     import polars as pl
 
     from rankscope.reporting.report import Report
-    from rankscope.scoring.evaluation import Evaluated
+    from rankscope.scoring.evaluation import RunEvaluation
 
 
 @dataclass(frozen=True)
@@ -87,10 +88,10 @@ class Scores(InNotebook):
     runs: Sequence[RunScores]
     board: Sequence[Mean]
     conventions: Mapping[str, Any]
-    warnings: Sequence[Warned]
+    warnings: Sequence[Caution]
     inputs: Sequence[Any] = field(default_factory=list)
     notes: Sequence[str] = field(default_factory=list)
-    found: Sequence[Evaluated] = ()
+    found: Sequence[RunEvaluation] = ()
     given: tuple[Any, Sequence[tuple[str | None, Any]]] | None = None
 
     def __getitem__(self, key: Any) -> float:
@@ -151,10 +152,10 @@ class Scores(InNotebook):
             (
                 m.run,
                 str(m.metric),
-                as_json(m.value),
+                null(m.value),
                 m.queries,
-                as_json(m.bounds.lower),
-                as_json(m.bounds.upper),
+                null(m.bounds.lower),
+                null(m.bounds.upper),
             )
             for m in self.board
         ]
@@ -222,8 +223,3 @@ class Scores(InNotebook):
             for m in self.board
         ]
         return "\n".join(lines)
-
-
-def as_json(value: float) -> float | None:
-    """A number where null stands for undefined."""
-    return None if math.isnan(value) else value

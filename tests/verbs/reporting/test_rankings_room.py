@@ -13,7 +13,7 @@ import rankscope as rs
 from rankscope.reporting.explorer.rankings import shortened
 from rankscope.reporting.explorer.room import interest
 from rankscope.reporting.subject import Subject
-from rankscope.scoring.inputs import Cleaned
+from rankscope.scoring.inputs import CleanInput
 from rankscope.scoring.ranked_rows import top_rows
 from rankscope.show.html.explorer_data import encoded
 from rankscope.verbs.explain.explanation import Explanation
@@ -110,7 +110,7 @@ def test_real_runs_with_ties(shared_data: Callable[[str], Path]) -> None:
     assert len(explorer.queries) == 30
     adds_up(explorer)
     for at, name in enumerate(explorer.runs):
-        ranks = {(q, d): r for q, d, r in top_rows(Cleaned(runs[name]), "trec").iter_rows()}
+        ranks = {(q, d): r for q, d, r in top_rows(CleanInput(runs[name]), "trec").iter_rows()}
         for query in explorer.queries:
             expected = [ranks.get((query.query_id, d.doc_id), 0) for d in query.documents]
             assert [d.ranks[at] for d in query.documents] == expected

@@ -13,7 +13,6 @@ from tests.verbs.reporting.made_subjects import subject, world
 import rankscope as rs
 from rankscope.blocks import Chart, Notes, Paragraph, Section, Table, Written
 from rankscope.metrics import parse
-from rankscope.panels.doubts import listed
 from rankscope.reporting.sections import (
     agreement,
     cutoffs,
@@ -27,6 +26,7 @@ from rankscope.reporting.sections import (
 from rankscope.reporting.sections.rank_weights import DEPTH, hidden_of, weights_of
 from rankscope.reporting.subject import Subject
 from rankscope.scoring.comparable import CUTOFFS
+from rankscope.verbs.compare.doubts import listed
 
 
 def lead_of(section: Section | None) -> str:

@@ -15,10 +15,10 @@ from tests.verbs.reporting.made_sections import (
 )
 
 from rankscope.blocks import Notes, Paragraph, Ranged, Written
-from rankscope.panels.verdicts import sentences
 from rankscope.reporting.sections import board, data_health
 from rankscope.reporting.sections.verdicts import MEANS_ONLY, verdicts
 from rankscope.reporting.wording import hint_of
+from rankscope.verbs.compare.verdicts import sentences
 
 IDS = [f"q{i:02}" for i in range(40)]
 

@@ -11,7 +11,7 @@ import rankscope as rs
 from rankscope.blocks import Paragraph, Section, Table
 from rankscope.reporting.sections import worklist
 from rankscope.reporting.subject import Subject
-from rankscope.scoring.inputs import Cleaned
+from rankscope.scoring.inputs import CleanInput
 from rankscope.scoring.ranked_rows import top_rows
 
 
@@ -55,7 +55,7 @@ def test_it_is_what_unjudged_says(policies: dict[str, Any], tabled: bool) -> Non
         name: {
             (query, doc): rank
             for query, doc, rank in top_rows(
-                Cleaned(run), "trec" if ties == "expected" else ties, policies.get("depth")
+                CleanInput(run), "trec" if ties == "expected" else ties, policies.get("depth")
             ).iter_rows()
         }
         for name, run in runs.items()

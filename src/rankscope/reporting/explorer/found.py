@@ -16,7 +16,7 @@ from rankscope.engines.mappings import as_text
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
 from rankscope.reporting.subject import Subject
-from rankscope.scoring.inputs import Cleaned, clean, judge, one_order, part_of, policy_in, takers
+from rankscope.scoring.inputs import CleanInput, clean, judge, one_order, part_of, policy_in, takers
 from rankscope.scoring.ranked_rows import top_rows
 from rankscope.tables import Qrels
 
@@ -33,8 +33,8 @@ class Behind:
 
     metric: Metric
     names: tuple[str, ...]
-    qrels: Cleaned
-    runs: Sequence[Cleaned]
+    qrels: CleanInput
+    runs: Sequence[CleanInput]
     judged: Sequence[Judged]
     ties: Ties
     averaged: bool
@@ -113,7 +113,7 @@ def behind(
     averaged = ties in {"expected", "best", "worst"}
     policy = policy_in(said)
     at = [mean.metric for mean in scores.board if mean.run == scores.runs[0].name].index(metric)
-    judged = [subject.evaluated(name).judged[at] for name in names]
+    judged = [subject.evaluate_request(name).judged[at] for name in names]
     if averaged:  # the engine read to the end, as a document below the depth may be tied with one above
         judged = [cut(one, said["depth"]) for one in judged]
     return Behind(
@@ -215,7 +215,7 @@ def ranks_of(source: Behind, pool: pl.DataFrame) -> Array:
     To the engine these documents are the judged ones, their grades being their numbers; it then tells the rank of each.
     """
     coded = pool.select("query_id", "doc_id", pl.int_range(pl.len()).cast(pl.Float64).alias("grade"))
-    asked = Cleaned(Qrels(coded))
+    asked = CleanInput(Qrels(coded))
     out = np.zeros((len(source.names), pool.height), dtype=np.int64)
     for run, (name, data) in enumerate(zip(source.names, source.runs, strict=True)):
         told, _ = judge(data, asked, Order(source.ties, source.deepest), name)
@@ -223,7 +223,7 @@ def ranks_of(source: Behind, pool: pl.DataFrame) -> Array:
     return out
 
 
-def _grades(qrels: Cleaned, pool: pl.DataFrame) -> Array:
+def _grades(qrels: CleanInput, pool: pl.DataFrame) -> Array:
     """The grade of each document, the highest where it has several; NaN where the qrels do not hold it."""
     if qrels.is_mapping:
         grades: list[float] = []

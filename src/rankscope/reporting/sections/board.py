@@ -13,7 +13,7 @@ from rankscope.blocks import Block, Column, Paragraph, Ranged, Section, Table, V
 from rankscope.lists import Array
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.families import separated
-from rankscope.panels.panel import Measured
+from rankscope.panels.panel import Panel
 from rankscope.panels.verdicts import counted, percent, signed
 from rankscope.reporting.subject import Subject
 from rankscope.reporting.wording import (
@@ -123,14 +123,14 @@ def values_table(found: Comparison) -> Table:
     )
 
 
-def _cell(field: Measured, system: str, found: Comparison) -> Value:
+def _cell(field: Panel, system: str, found: Comparison) -> Value:
     mean = field.mean(system)
     if field.reason:
         return number_or_none(mean)
     return ranged(mean, field.interval(system, found.method.level)) or number_or_none(mean)
 
 
-def _best(field: Measured, order: list[str]) -> list[int]:
+def _best(field: Panel, order: list[str]) -> list[int]:
     """The rows with the best value, as far as can be seen; none where all are the same."""
     seen = [number_or_none(field.mean(system)) for system in order]
     known = [round(value, DIGITS) for value in seen if value is not None]
@@ -163,7 +163,7 @@ def _counts(marked: Array) -> str:
     return counted(low) if low == high else f"{low:,} to {high:,} queries (it depends on the run)"
 
 
-def _weightless(field: Measured) -> Array:
+def _weightless(field: Panel) -> Array:
     """The queries with a value whose weight is 0, systems x queries."""
     if field.weights is None:
         return np.zeros(field.values.shape, dtype=bool)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from rankscope.blocks import Block, Chart, Column, Paragraph, Section, Table, Value
 from rankscope.metrics import Metric, parse
-from rankscope.panels.doubts import EVEN, listed
 from rankscope.panels.verdicts import number
 from rankscope.reporting.sections.shown_runs import few_runs
 from rankscope.reporting.subject import Subject
@@ -16,6 +15,7 @@ from rankscope.reporting.wording import number_or_none
 from rankscope.scoring.comparable import CUTOFFS
 from rankscope.scoring.rescore import index_of, rescored, why_not
 from rankscope.scoring.scores import Scores
+from rankscope.verbs.compare.doubts import EVEN, listed
 
 FAMILIES = 3  # metrics that are drawn
 INSTEAD = "nDCG@10"  # where no metric with a cutoff was asked for

@@ -8,13 +8,26 @@ from operator import attrgetter
 
 import numpy as np
 
-from rankscope.blocks import Block, Column, Heading, Note, Notes, Paragraph, Section, Table, Value, Written
+from rankscope.blocks import (
+    Block,
+    Caution,
+    Column,
+    Heading,
+    Note,
+    Notes,
+    Paragraph,
+    Section,
+    Table,
+    Value,
+    Written,
+)
 from rankscope.panels.verdicts import counted
 from rankscope.reporting.sections.same_runs import alike
 from rankscope.reporting.subject import Subject
-from rankscope.scoring.health import Health, Warned
-from rankscope.scoring.scoreboard import grouped, notes_of
+from rankscope.scoring.health import Health
+from rankscope.scoring.scoreboard import notes_of
 from rankscope.scoring.scores import Scores
+from rankscope.show.result import caution_notes
 from rankscope.verbs.compare.compare import Comparison
 
 NEAR = 10  # the cutoff that is told about where there are many
@@ -40,10 +53,10 @@ def section(subject: Subject) -> Section:
     else:
         blocks.append(_of_table(subject))
     warned = found.warnings if found is not None else scores.warnings if scores is not None else []
-    doubts = [*(Note(text) for text in alike(subject)), *grouped(warned, "the table below lists all")]
+    doubts = [*(Note(text) for text in alike(subject)), *caution_notes(warned, "the table below lists all")]
     if doubts:
         blocks += [Heading("What to doubt"), Notes(tuple(doubts))]
-    if len(grouped(warned)) < len(warned):
+    if len(caution_notes(warned)) < len(warned):
         blocks.append(_all_of(warned))
     return Section("data", "Data health", tuple(blocks), _lead(subject, len(doubts)))
 
@@ -54,7 +67,7 @@ def notes_read(subject: Subject) -> list[str]:
     return [*_notes(subject.scores, subject.comparison), *read]
 
 
-def _all_of(warned: Sequence[Warned]) -> Table:
+def _all_of(warned: Sequence[Caution]) -> Table:
     """Every warning, where the notes do not hold them all."""
     columns = (Column("code"), Column("what", wraps=True), Column("what to do", wraps=True))
     rows = tuple((w.code, w.message, w.hint) for w in sorted(warned, key=lambda w: w.code))

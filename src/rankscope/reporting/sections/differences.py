@@ -9,7 +9,7 @@ import numpy as np
 
 from rankscope.blocks import Block, Chart, Column, Paragraph, Section, Value
 from rankscope.panels.contrast import Contrast
-from rankscope.panels.panel import Measured
+from rankscope.panels.panel import Panel
 from rankscope.panels.verdicts import counted
 from rankscope.reporting.subject import Subject
 from rankscope.reporting.wording import (
@@ -73,7 +73,7 @@ def forests(found: Comparison) -> Iterator[Chart]:
         yield from _forest(found, [field], f"forest-{i}")
 
 
-def _wide(field: Measured) -> bool:
+def _wide(field: Panel) -> bool:
     """Whether differences may be far beyond those of a share; scores of an unknown range tell by their values."""
     low, high = field.bounds
     if math.isfinite(high - low):
@@ -83,7 +83,7 @@ def _wide(field: Measured) -> bool:
 
 
 def _forest(
-    found: Comparison, fields: Sequence[Measured], name: str, by_metric: bool = False
+    found: Comparison, fields: Sequence[Panel], name: str, by_metric: bool = False
 ) -> Iterator[Chart]:
     rows: list[tuple[Value, ...]] = []
     for field in fields:
@@ -118,7 +118,7 @@ def _forest(
     )  # fmt: skip
 
 
-def _in_order(found: Comparison, field: Measured) -> list[Contrast]:
+def _in_order(found: Comparison, field: Panel) -> list[Contrast]:
     """The contrasts on a metric, the runs in order of merit on the leading one; of many pairs those that differ most."""
     mine = found.of(field.name)
     if each_pair(found):
@@ -131,7 +131,7 @@ def _difference(found: Comparison) -> str:
     return "run minus baseline" if not each_pair(found) else "the first of the pair minus the second"
 
 
-def _read(found: Comparison, fields: Sequence[Measured]) -> str:
+def _read(found: Comparison, fields: Sequence[Panel]) -> str:
     """How to read a forest."""
     left = len(found.of(fields[0].name)) - ROOM
     more = (

@@ -8,7 +8,7 @@ import numpy as np
 
 from rankscope.blocks import Chart, Column, Section, Value
 from rankscope.lists import Array
-from rankscope.panels.panel import SAME, Measured
+from rankscope.panels.panel import SAME, Panel
 from rankscope.panels.verdicts import counted, number
 from rankscope.reporting.subject import Subject
 from rankscope.reporting.wording import apart, column_of, merit, short
@@ -34,7 +34,7 @@ def section(subject: Subject) -> Section | None:
     return Section("heatmap", "Runs and queries", (_chart(subject, picked),), lead)
 
 
-def _gaps(field: Measured) -> Array:
+def _gaps(field: Panel) -> Array:
     """How far the runs are apart on each query; 0 where rounding alone tells them apart, or where fewer than two have a value."""
     high = np.where(np.isnan(field.values), -np.inf, field.values).max(axis=0)
     low = np.where(np.isnan(field.values), np.inf, field.values).min(axis=0)
@@ -43,7 +43,7 @@ def _gaps(field: Measured) -> Array:
     return np.where(gap <= SAME * np.maximum(np.abs(high), np.abs(low)), 0.0, gap)
 
 
-def _others(field: Measured, gap: Array) -> str:
+def _others(field: Panel, gap: Array) -> str:
     """What the queries are on which no runs differ: counts that add up to all queries with those on which some do."""
     level, known = gap == 0, ~np.isnan(field.values)
     whole, none = known.all(axis=0), ~known.any(axis=0)

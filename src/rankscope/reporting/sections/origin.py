@@ -12,8 +12,8 @@ from rankscope.panels.verdicts import number
 from rankscope.reporting.subject import Subject
 from rankscope.scoring.rescore import convention_of
 from rankscope.scoring.scores import Scores
+from rankscope.scoring.sources import Band
 from rankscope.verbs.explain.explain import Sourced, inseparable, sourced
-from rankscope.verbs.explain.sources import Band
 
 TITLE = "Where in the ranking the difference comes from"
 RIVALS = 3  # pairs that are taken apart

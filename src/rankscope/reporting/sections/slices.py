@@ -11,7 +11,7 @@ from rankscope.panels.slices import SliceContrast
 from rankscope.panels.verdicts import percent
 from rankscope.reporting.subject import Subject
 from rankscope.reporting.wording import FEW, files_of, is_clear, ranged, rivals_of
-from rankscope.scoring.scoreboard import grouped
+from rankscope.show.result import caution_notes
 from rankscope.verbs.compare.compare import Comparison
 from rankscope.verbs.compare.tables import slice_table
 
@@ -26,7 +26,7 @@ def section(subject: Subject) -> Section | None:
         return None
     mine = [part for part in found.slices.contrasts if part.contrast.metric == found.primary]
     blocks: list[Block | Chart] = []
-    doubts = grouped([w for w in found.warnings if w.code == REVERSED])
+    doubts = caution_notes([w for w in found.warnings if w.code == REVERSED])
     if doubts:
         blocks.append(Notes(tuple(doubts)))
     if mine:

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankscope.blocks import Block, Chart, Column, Section, Table, Value
 from rankscope.lists import Array
-from rankscope.panels.panel import Measured
+from rankscope.panels.panel import Panel
 from rankscope.panels.verdicts import counted, number
 from rankscope.reporting.sections.shown_runs import ranked_runs
 from rankscope.reporting.subject import Subject
@@ -39,7 +39,7 @@ def section(subject: Subject) -> Section | None:
     return Section("spread", "How the queries are spread", tuple(blocks), _lead(subject))
 
 
-def _known(field: Measured, system: str) -> Array:
+def _known(field: Panel, system: str) -> Array:
     values = field.values[field.row(system)]
     return np.asarray(values[~np.isnan(values)])
 
@@ -67,7 +67,7 @@ def _lead(subject: Subject) -> str:
     return f"{said}{ends}{f' and {best:,} {_score(best)} {top:g}' if best else ''}."
 
 
-def _figure(field: Measured, value: float) -> str:
+def _figure(field: Panel, value: float) -> str:
     """A value in words: counts without decimals."""
     total = field.metric is not None and field.metric.aggregate == "sum"
     return f"{value:,.0f}" if total and value == round(value) else number(value)
@@ -159,7 +159,7 @@ def _quantiles(subject: Subject) -> Iterator[Table]:
         yield replace(table, columns=(Column("metric"), *table.columns), labels=2)
 
 
-def _row(field: Measured, system: str) -> tuple[Value, ...]:
+def _row(field: Panel, system: str) -> tuple[Value, ...]:
     known = _known(field, system)
     found = spread_of(known)
     top = field.bounds[1]
@@ -168,7 +168,7 @@ def _row(field: Measured, system: str) -> tuple[Value, ...]:
 
 
 def _quantile_table(
-    first: str, rows: Sequence[tuple[Value, ...]], name: str, title: str, fields: Sequence[Measured]
+    first: str, rows: Sequence[tuple[Value, ...]], name: str, title: str, fields: Sequence[Panel]
 ) -> Table:
     hints = {"q05": "5% of the queries score at most this", "q25": "a quarter of the queries scores at most this",
              "median": "half of the queries score at most this", "q75": "three quarters of the queries score at most this",
@@ -183,7 +183,7 @@ def _quantile_table(
     return Table(columns, tuple(rows), name=name, title=title, note=_unweighed(fields))
 
 
-def _unweighed(fields: Sequence[Measured]) -> str:
+def _unweighed(fields: Sequence[Panel]) -> str:
     """That every query counts once in quantiles, where it does not in the mean: of weights, and of means made in another way."""
     said: dict[str, list[str]] = {}
     for field in fields:

@@ -9,24 +9,14 @@ import numpy as np
 
 from rankscope.blocks import Tone, Verdict
 from rankscope.panels.contrast import Contrast
-from rankscope.panels.verdicts import (
-    SPELLED,
-    also,
-    counted,
-    ends,
-    number,
-    percent,
-    rounded,
-    sentence,
-    sentences,
-    signed,
-)
+from rankscope.panels.verdicts import SPELLED, also, counted, ends, number, percent, rounded, sentence, signed
 from rankscope.reporting.subject import Subject
 from rankscope.reporting.wording import FEW, each_pair, query_ids, rivals_of, some
 from rankscope.scoring.health import warnings_of
 from rankscope.scoring.scores import Mean, Scores
 from rankscope.verbs.compare.compare import Comparison
 from rankscope.verbs.compare.tables import in_order_of_merit
+from rankscope.verbs.compare.verdicts import sentences
 from rankscope.verbs.diagnose.diagnose import Diagnosis, diagnosis_of
 from rankscope.verbs.diagnose.losses import Query
 from rankscope.verbs.diagnose.result import sentences as losses

@@ -16,8 +16,9 @@ from rankscope.reporting.explorer.found import behind, ranks_of
 from rankscope.reporting.explorer.told import runs_in_order
 from rankscope.reporting.subject import Subject
 from rankscope.scoring.inputs import clean, takers
-from rankscope.scoring.request import Call, call_of
-from rankscope.scoring.scores import Scores, as_json
+from rankscope.scoring.request import Request, request_of
+from rankscope.scoring.scores import Scores
+from rankscope.show.result import null
 from rankscope.verbs.unjudged.given import Given
 from rankscope.verbs.unjudged.study import Study, study_of
 
@@ -79,7 +80,7 @@ def _study(subject: Subject, scores: Scores, metric: Metric) -> Study:
     return study_of(given, call.asked[0], scores, None)
 
 
-def _call(scores: Scores, metric: Metric) -> Call:
+def _call(scores: Scores, metric: Metric) -> Request:
     """The call that made these scores, for one metric."""
     said = scores.conventions
     names = ["depth", "duplicates", "self_match"]
@@ -92,7 +93,7 @@ def _call(scores: Scores, metric: Metric) -> Call:
     if said["weights"]:
         policies["weights"] = _weights(scores, metric)
     asked = next(mean.asked for mean in scores.board if mean.metric == metric)
-    return call_of([asked if said["dialect"] else metric], policies)
+    return request_of([asked if said["dialect"] else metric], policies)
 
 
 def _weights(scores: Scores, metric: Metric) -> dict[str, float]:
@@ -147,7 +148,7 @@ def _bounds(study: Study) -> Iterator[Block]:
         ends = study.bounds(at)
         exact &= ends.exact
         count, whole = study.found.counts[at], study.found.shown[at]
-        values = map(as_json, (study.values[at], ends.lower, ends.upper))
+        values = map(null, (study.values[at], ends.lower, ends.upper))
         rows.append((run.name, *values, count, _share(count, whole)))
     top = _top(study, "top")
     columns = (

@@ -7,9 +7,9 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rankscope import __version__
+from rankscope._version import __version__
 from rankscope.blocks import EMPTY, Block, Code, Column, Heading, Paragraph, Table
-from rankscope.scoring.records import source_record
+from rankscope.show.result import input_record
 from rankscope.verbs.advise.advise import Advice
 from rankscope.verbs.advise.case import HOLES, RESTS, grades, number, queries, relevant
 from rankscope.verbs.advise.guess import because
@@ -241,7 +241,7 @@ def envelope(found: Advice) -> dict[str, Any]:
             "cutoff": cutoff(found),
             "likeliest": [{"task": g.task, "points": g.points, "because": list(g.signs)} for g in found.likeliest],
         },
-        "inputs": [source_record(source) for source in inputs],
+        "inputs": [input_record(source) for source in inputs],
         "recommended": [
             {"metric": str(one.metric), "why": one.why, "rests_on": one.rests_on, "primary": one.primary}
             for one in found.recommended

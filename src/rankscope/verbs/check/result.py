@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rankscope import __version__
+from rankscope._version import __version__
 from rankscope.blocks import EMPTY, Block, Code, Column, Facts, Paragraph, Table
-from rankscope.scoring.records import source_record
+from rankscope.show.result import input_record
 from rankscope.verbs.check.check import Checked
 from rankscope.verbs.check.rules.base import Finding, Rule
 
@@ -80,7 +80,7 @@ def envelope(found: Checked) -> dict[str, Any]:
         "schema": "rankscope/check/1",
         "rankscope": __version__,
         "conventions": dict(scores.conventions) if scores else {},
-        "inputs": [source_record(source) for source in found.sources],
+        "inputs": [input_record(source) for source in found.sources],
         "data_health": scores.data_health if scores else {},
         "results": [
             {"code": rule.code, "rule": type(rule).__name__, "findings": number[rule.code]}

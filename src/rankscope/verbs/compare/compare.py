@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rankscope.blocks import Caution
 from rankscope.errors import DataError, InputError
 from rankscope.panels.contrast import Contrast
-from rankscope.panels.doubts import flags_of
 from rankscope.panels.families import TopGroup, baseline_of, contrasts_of, pairs_of, top_group
 from rankscope.panels.method import Method, method_of
-from rankscope.panels.panel import Measured
-from rankscope.panels.slices import Sliced, sliced
-from rankscope.scoring.comparable import given_fields
-from rankscope.scoring.health import Warned
-from rankscope.scoring.measurements import Given
+from rankscope.panels.panel import Panel
+from rankscope.panels.slices import Slices, sliced
+from rankscope.scoring.comparable import measure
+from rankscope.scoring.measurements import Measurements
 from rankscope.show.notebook import InNotebook
+from rankscope.verbs.compare.doubts import flags_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,12 +40,12 @@ class Comparison(InNotebook):
 
     shown_by: ClassVar[str] = "rankscope.verbs.compare.result"
 
-    given: Given
+    given: Measurements
     contrasts: Sequence[Contrast]
     method: Method
     baseline: str
     all_pairs: bool
-    slices: Sliced | None = None
+    slices: Slices | None = None
     tradeoffs: TradeOffs | None = None
     tried: int | None = None
     declared: bool = False
@@ -61,7 +61,7 @@ class Comparison(InNotebook):
         return [*self.given.notes, *(self.slices.notes if self.slices else ())]
 
     @property
-    def fields(self) -> Sequence[Measured]:
+    def fields(self) -> Sequence[Panel]:
         """The metrics that are compared, the primary one first."""
         return self.given.fields
 
@@ -89,7 +89,7 @@ class Comparison(InNotebook):
         return [group for group in found if group is not None]
 
     @cached_property
-    def warnings(self) -> list[Warned]:
+    def warnings(self) -> list[Caution]:
         """What a reader should know before believing the verdict: of the data, then of the comparison."""
         said = list(self.scores.warnings) if self.scores is not None else []
         return [*said, *flags_of(self)]
@@ -127,7 +127,7 @@ class Comparison(InNotebook):
         return report_of(self, **options)
 
     def __str__(self) -> str:
-        from rankscope.panels.verdicts import sentences
+        from rankscope.verbs.compare.verdicts import sentences
 
         return "\n".join(sentences(self))
 
@@ -172,7 +172,7 @@ def compare(  # noqa: PLR0913 - the options of the command line, each with its d
     method = method_of(
         test=test, interval=interval, correction=correction, family=family, alpha=alpha, margin=margin, bayes=bayes, seed=seed,
     )
-    given = given_fields(
+    given = measure(
         qrels, runs, metrics, primary=primary, clusters=clusters, systems=systems, as_given=method.as_given,
         progress=progress, seed=seed, **policies,
     )
@@ -191,7 +191,9 @@ def compare(  # noqa: PLR0913 - the options of the command line, each with its d
 # fmt: on
 
 
-def _priced(given: Given, costs: Any, limits: Any, baseline: str) -> tuple[Given, TradeOffs | None]:
+def _priced(
+    given: Measurements, costs: Any, limits: Any, baseline: str
+) -> tuple[Measurements, TradeOffs | None]:
     """What the runs cost against the primary metric, and what is to say about the table of costs."""
     if costs is None:
         if limits:
@@ -213,7 +215,7 @@ def _priced(given: Given, costs: Any, limits: Any, baseline: str) -> tuple[Given
     return replace(given, notes=[*given.notes, *table.remarks(first.systems)]), found
 
 
-def _why_none(given: Given) -> str:
+def _why_none(given: Measurements) -> str:
     """Why no two runs have a value for one query."""
     ranked = [set(run.query_ids) for run in given.scores.runs] if given.scores is not None else []
     if ranked and not np.isfinite(given.fields[0].values).any():

@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rankscope import __version__
+from rankscope._version import __version__
 from rankscope.inference.base import Bounds
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.families import anova_of, separated
-from rankscope.panels.verdicts import sentences
-from rankscope.scoring.records import source_record
+from rankscope.show.result import input_record
+from rankscope.verbs.compare.verdicts import sentences
 
 if TYPE_CHECKING:
     from rankscope.verbs.compare.compare import Comparison
@@ -131,7 +131,7 @@ def envelope(found: Comparison) -> dict[str, Any]:
         "rankscope": __version__,
         "verdict": list(sentences(found)),
         "conventions": {**(scores.conventions if scores is not None else {}), **conventions(found)},
-        "inputs": [source_record(source) for source in scores.inputs]
+        "inputs": [input_record(source) for source in scores.inputs]
         if scores is not None
         else [dict(part) for part in found.given.inputs],
         "data_health": scores.data_health if scores is not None else {},

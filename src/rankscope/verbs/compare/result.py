@@ -9,16 +9,10 @@ from typing import TYPE_CHECKING
 from rankscope.blocks import EMPTY, Block, Heading, Notes, Paragraph
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.families import anova_of, separated
-from rankscope.panels.panel import Measured
-from rankscope.panels.verdicts import (
-    group_in_words,
-    p_of,
-    percent,
-    sentences,
-    title,
-)
+from rankscope.panels.panel import Panel
+from rankscope.panels.verdicts import group_in_words, p_of, percent, title
 from rankscope.scoring.scoreboard import conventions as conventions_of
-from rankscope.scoring.scoreboard import grouped
+from rankscope.show.result import caution_notes
 from rankscope.verbs.compare.tables import (
     ROOM,
     Layout,
@@ -28,6 +22,7 @@ from rankscope.verbs.compare.tables import (
     run_table,
     slice_table,
 )
+from rankscope.verbs.compare.verdicts import sentences
 
 if TYPE_CHECKING:
     from rankscope.verbs.compare.compare import Comparison
@@ -42,7 +37,7 @@ def blocks_of(found: Comparison, details: bool = False) -> list[Block]:
         blocks += _slice_blocks(found)
     if found.tradeoffs is not None:
         blocks += [EMPTY, *found.tradeoffs.blocks()]
-    doubts = grouped(found.warnings)
+    doubts = caution_notes(found.warnings)
     blocks += [EMPTY, *([Notes(tuple(doubts))] if doubts else [])]
     return [*blocks, Paragraph(" · ".join(_small_print(found)), quiet=True)]
 
@@ -70,7 +65,7 @@ def _tables(found: Comparison, details: bool) -> Iterator[Block]:
         yield board(found)
 
 
-def _title(found: Comparison, field: Measured) -> str:
+def _title(found: Comparison, field: Panel) -> str:
     primary = found.declared and field.name == found.primary
     return f"{field.name}{' (primary)' if primary else ''}"
 

@@ -12,17 +12,17 @@ import numpy as np
 from rankscope.blocks import Column, Ranged, Table, Value, Written
 from rankscope.inference.base import Bounds
 from rankscope.panels.contrast import CLEAR, Contrast
-from rankscope.panels.panel import Measured
+from rankscope.panels.panel import Panel
 from rankscope.panels.verdicts import SPELLED, ends, number, p_plain, percent, signed
 
 if TYPE_CHECKING:
-    from rankscope.panels.slices import Sliced
+    from rankscope.panels.slices import Slices
     from rankscope.verbs.compare.compare import Comparison
 
 ROOM = 30  # rows of tables that are read at one go
 
 
-def run_table(found: Comparison, field: Measured) -> Table:
+def run_table(found: Comparison, field: Panel) -> Table:
     """Runs as rows, the best first: the value, the difference from the baseline, its interval, p-values, counts of queries."""
     contrasts = {c.run: c for c in found.of(field.name)}
     layout = Layout.of(found)
@@ -41,13 +41,13 @@ def run_table(found: Comparison, field: Measured) -> Table:
     return Table(tuple(columns), tuple(rows))
 
 
-def in_order_of_merit(field: Measured) -> list[str]:
+def in_order_of_merit(field: Panel) -> list[str]:
     """The systems, the best first; in the order given on a metric without a direction."""
     means = {system: field.sign * field.mean(system) for system in field.systems}
     return sorted(field.systems, key=lambda s: math.inf if math.isnan(means[s]) else -means[s])
 
 
-def pair_table(found: Comparison, field: Measured, all_of_them: bool, parted: bool = False) -> Table:
+def pair_table(found: Comparison, field: Panel, all_of_them: bool, parted: bool = False) -> Table:
     """Pairs as rows, the one ahead first, the largest differences on top; only the clear ones where there are many.
 
     ``parted`` gives each count of queries a column of its own.
@@ -188,7 +188,7 @@ def _mark(c: Contrast) -> str:
     return "†" if c.verdict == "worse" else ""
 
 
-def effects_table(found: Comparison, field: Measured) -> Table:
+def effects_table(found: Comparison, field: Panel) -> Table:
     """How large each difference is, in other units: relative to the baseline, in standard deviations, in queries."""
     columns = (
         Column("run"),
@@ -222,7 +222,7 @@ def effects_table(found: Comparison, field: Measured) -> Table:
     return Table(columns, tuple(rows), labels=2, note=note)
 
 
-def slice_table(found: Comparison, slices: Sliced, parted: bool = False) -> Table:
+def slice_table(found: Comparison, slices: Slices, parted: bool = False) -> Table:
     """Slices as rows, the primary metric on the queries of each.
 
     ``parted`` gives each count of queries a column of its own, and writes slices as ``kind = head``.

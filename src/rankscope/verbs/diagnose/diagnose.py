@@ -13,11 +13,11 @@ import numpy as np
 from rankscope.errors import InputError
 from rankscope.lists import Array, Judged
 from rankscope.metrics import RR, Metric
-from rankscope.scoring.evaluation import Evaluated, evaluate
+from rankscope.scoring.ceilings import ceilings
+from rankscope.scoring.evaluation import RunEvaluation, evaluate
 from rankscope.scoring.inputs import named_runs, read_any
 from rankscope.scoring.scores import RunScores, Scores
 from rankscope.show.notebook import InNotebook
-from rankscope.verbs.diagnose.ceilings import ceilings
 from rankscope.verbs.diagnose.failures import (
     EQUAL,
     Facts,
@@ -149,7 +149,7 @@ def diagnosis_of(scores: Scores, qrels: Any, runs: Mapping[str, Any], queries_sh
     return Diagnosis(scores.metrics[0], found, scores, queries_shown, Shown(qrels, runs, scores))
 
 
-def _diagnosed(run: RunScores, e: Evaluated, scores: Scores) -> Diagnosed:
+def _diagnosed(run: RunScores, e: RunEvaluation, scores: Scores) -> Diagnosed:
     metric = scores.metrics[0]
     judged = _of_queries(e, run.query_ids)
     value = run.values[metric]
@@ -178,7 +178,7 @@ def _diagnosed(run: RunScores, e: Evaluated, scores: Scores) -> Diagnosed:
     )
 
 
-def _of_queries(e: Evaluated, query_ids: Sequence[str]) -> Judged:
+def _of_queries(e: RunEvaluation, query_ids: Sequence[str]) -> Judged:
     """The judged documents of these queries."""
     if len(query_ids) == len(e.query_id):
         return e.judged[0]

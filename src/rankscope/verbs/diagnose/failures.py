@@ -10,7 +10,7 @@ import numpy as np
 
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
-from rankscope.verbs.diagnose.ceilings import worthy
+from rankscope.scoring.ceilings import worthy
 
 USUAL = 10  # the top of a ranking, for a metric without a cutoff
 HIGH = (1, 2, 3)  # ranks at which a document that is not relevant is most in the way

@@ -10,8 +10,8 @@ import numpy as np
 
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
-from rankscope.scoring.means import mean
-from rankscope.verbs.diagnose.ceilings import Ceilings
+from rankscope.panels.samples import mean
+from rankscope.scoring.ceilings import Ceilings
 from rankscope.verbs.diagnose.failures import KINDS, AtRank, Depth, Facts
 
 

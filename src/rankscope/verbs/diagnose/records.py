@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from rankscope import __version__
-from rankscope.scoring.records import source_record
-from rankscope.scoring.scores import as_json
+from rankscope._version import __version__
+from rankscope.show.result import input_record, null
 from rankscope.verbs.diagnose.diagnose import Diagnosis
 from rankscope.verbs.diagnose.failures import BANDS, KINDS
 from rankscope.verbs.diagnose.losses import Diagnosed, Query
@@ -28,7 +27,7 @@ def envelope(found: Diagnosis) -> dict[str, Any]:
         "metric": str(found.metric),
         "summary": list(sentences(found)),
         "conventions": dict(found.scores.conventions),
-        "inputs": [source_record(source) for source in found.scores.inputs],
+        "inputs": [input_record(source) for source in found.scores.inputs],
         "data_health": found.scores.data_health,
         "results": [_run(found, run) for run in found.runs],
         "no_ceiling": found.reason or None,
@@ -55,13 +54,13 @@ def _query(found: Diagnosis, one: Query) -> dict[str, Any]:
         "run": one.run,
         "query_id": one.query_id,
         "metric": str(found.metric),
-        "value": as_json(one.value),
-        "ceiling": as_json(one.ceiling),
-        "best": as_json(one.best),
-        "lost": as_json(one.loss),
-        "never_retrieved": as_json(one.never_retrieved),
-        "ordered_badly": as_json(one.ordered_badly),
-        "regret": as_json(one.regret) if one.best_run else None,
+        "value": null(one.value),
+        "ceiling": null(one.ceiling),
+        "best": null(one.best),
+        "lost": null(one.loss),
+        "never_retrieved": null(one.never_retrieved),
+        "ordered_badly": null(one.ordered_badly),
+        "regret": null(one.regret) if one.best_run else None,
         "best_run": one.best_run or None,
         "kind": one.kind,
         "relevant_known": one.known,
@@ -77,14 +76,14 @@ def _run(found: Diagnosis, run: Diagnosed) -> dict[str, Any]:
         "run": run.name,
         "metric": str(found.metric),
         "queries": len(run.query_ids),
-        "value": as_json(lost.value),
-        "ceiling": as_json(lost.ceiling),
-        "best": as_json(lost.best),
-        "lost": as_json(whole),
-        "never_retrieved": as_json(lost.never_retrieved),
-        "ordered_badly": as_json(lost.ordered_badly),
-        "share_never_retrieved": as_json(lost.never_retrieved / whole) if whole > 0 else None,
-        "reranked": {str(depth): as_json(value) for depth, value in sorted(lost.tops.items())},
+        "value": null(lost.value),
+        "ceiling": null(lost.ceiling),
+        "best": null(lost.best),
+        "lost": null(whole),
+        "never_retrieved": null(lost.never_retrieved),
+        "ordered_badly": null(lost.ordered_badly),
+        "share_never_retrieved": null(lost.never_retrieved / whole) if whole > 0 else None,
+        "reranked": {str(depth): null(value) for depth, value in sorted(lost.tops.items())},
         "kinds": run.kinds,
         "typical_first_relevant_rank": _finite(run.rank),
         "median_first_relevant_rank": _finite(run.median),

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from rankscope.blocks import EMPTY, Block, Notes, Paragraph
 from rankscope.metrics import RR
 from rankscope.panels.verdicts import number
-from rankscope.scoring.scoreboard import conventions, grouped
+from rankscope.scoring.scoreboard import conventions
+from rankscope.show.result import caution_notes
 from rankscope.verbs.diagnose.diagnose import Diagnosis
 from rankscope.verbs.diagnose.failures import EQUAL, HOPELESS, NOTHING
 from rankscope.verbs.diagnose.losses import Diagnosed
@@ -22,7 +23,7 @@ def blocks_of(found: Diagnosis) -> list[Block]:
     """The sentences, the tables, what to doubt, the conventions, and the next step."""
     blocks: list[Block] = [Paragraph(text) for text in sentences(found)]
     blocks += tables_of(found)
-    doubts = grouped(found.scores.warnings)
+    doubts = caution_notes(found.scores.warnings)
     blocks += [EMPTY, *([Notes(tuple(doubts))] if doubts else [])]
     blocks.append(Paragraph(" · ".join(_small_print(found)), quiet=True))
     if step := next_step(found):

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankscope.lists import Array
+from rankscope.scoring.ceilings import worthy
 from rankscope.scoring.inputs import clean, one_order, part_of, policy_in, takers
 from rankscope.scoring.ranking import Ranking, ranking_of
 from rankscope.scoring.scores import Scores
-from rankscope.verbs.diagnose.ceilings import worthy
 from rankscope.verbs.diagnose.failures import HIGH
 
 if TYPE_CHECKING:

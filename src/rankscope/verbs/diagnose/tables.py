@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rankscope.blocks import EMPTY, Block, Column, Heading, Table, Value
-from rankscope.scoring.scores import as_json
+from rankscope.show.result import null
 from rankscope.verbs.diagnose.diagnose import Diagnosis
 from rankscope.verbs.diagnose.failures import BANDS, EQUAL, KINDS, Kind
 from rankscope.verbs.diagnose.losses import Diagnosed, Query
@@ -62,7 +62,7 @@ def _values(heads: Sequence[str], rows: Sequence[Sequence[float]], found: Diagno
     """Numbers of each run, a dash for what is not known."""
     columns = (Column("run"), *(Column(head, "value") for head in heads))
     lines: list[tuple[Value, ...]] = [
-        (run.name, *map(as_json, row)) for run, row in zip(found.runs, rows, strict=True)
+        (run.name, *map(null, row)) for run, row in zip(found.runs, rows, strict=True)
     ]
     return Table(columns, tuple(lines))
 
@@ -137,7 +137,7 @@ def _hardest(found: Diagnosis) -> list[Block]:
     parts = () if found.reason else ("ceiling", "best", "lost")
 
     def numbers(one: Query) -> tuple[Value, ...]:
-        return tuple(map(as_json, () if found.reason else (one.ceiling, one.best, one.loss)))
+        return tuple(map(null, () if found.reason else (one.ceiling, one.best, one.loss)))
 
     columns = (
         Column("query"),
@@ -146,7 +146,7 @@ def _hardest(found: Diagnosis) -> list[Block]:
         Column("how"),
     )
     rows = tuple(
-        (one.query_id, *([one.run] if several else []), as_json(one.value), *numbers(one), one.kind)
+        (one.query_id, *([one.run] if several else []), null(one.value), *numbers(one), one.kind)
         for one in found.hardest
     )
     return [EMPTY, Heading(heading), Table(columns, rows, labels=2 if several else 1)]
@@ -164,8 +164,7 @@ def _regrets(found: Diagnosis) -> list[Block]:
         Column("how"),
     )
     rows = tuple(
-        (one.query_id, one.run, as_json(one.value), one.best_run, one.regret, one.kind)
-        for one in found.regrets
+        (one.query_id, one.run, null(one.value), one.best_run, one.regret, one.kind) for one in found.regrets
     )
     return [
         EMPTY,

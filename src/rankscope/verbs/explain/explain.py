@@ -13,19 +13,19 @@ from rankscope.errors import DataError, InputError
 from rankscope.inference.effects import favourable
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric, parse
-from rankscope.panels.panel import measured
 from rankscope.scoring.evaluation import evaluate
 from rankscope.scoring.inputs import clean, named_runs, read_any, takers
+from rankscope.scoring.measurements import panels_of
 from rankscope.scoring.ranking import ranking_of
 from rankscope.scoring.request import policy_of
 from rankscope.scoring.scores import Scores
+from rankscope.scoring.sources import Band, bands_of, by_rank
 from rankscope.show.notebook import InNotebook
 from rankscope.verbs.explain.difference import Difference, difference
 from rankscope.verbs.explain.explanation import Explanation, explanation
-from rankscope.verbs.explain.sources import Band, bands_of, by_rank
 
 if TYPE_CHECKING:
-    from rankscope.scoring.evaluation import Evaluated
+    from rankscope.scoring.evaluation import RunEvaluation
 
 ORDERS = ("trec", "docid", "input", "rank")
 
@@ -160,7 +160,7 @@ def _explained(
     return Explained(whole, scores.conventions, list(scores.notes), list(scores.inputs))
 
 
-def _alone(evaluated: Evaluated, query: str) -> Judged:
+def _alone(evaluated: RunEvaluation, query: str) -> Judged:
     """The judged documents of one query."""
     if query not in evaluated.query_id:
         raise DataError(
@@ -194,7 +194,7 @@ def sourced(scores: Scores, before: str, after: str, metric: Metric) -> Sourced:
     """
     names = [scored.name for scored in scores.runs]
     at = [names.index(before), names.index(after)]
-    (field,) = measured(replace(scores, runs=[scores.runs[i] for i in at]), [metric])
+    (field,) = panels_of(replace(scores, runs=[scores.runs[i] for i in at]), [metric])
     pair = field.pair(after, before)
     if not pair.queries:
         raise DataError(f"no query has a value of {metric} for both runs")
@@ -221,7 +221,7 @@ def sourced(scores: Scores, before: str, after: str, metric: Metric) -> Sourced:
 
 
 def _ranks(
-    evaluated: Evaluated, place: int, metric: Metric, ids: Sequence[str], weights: Array | None
+    evaluated: RunEvaluation, place: int, metric: Metric, ids: Sequence[str], weights: Array | None
 ) -> tuple[Array, float]:
     """What each rank adds to the mean of one run over these queries, with their weights."""
     places = {query: i for i, query in enumerate(evaluated.query_id)}

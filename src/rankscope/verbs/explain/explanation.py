@@ -12,8 +12,8 @@ import numpy as np
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
 from rankscope.metrics.base import Terms
+from rankscope.scoring.ceilings import candidates, why_not
 from rankscope.scoring.ranking import Ranking
-from rankscope.verbs.diagnose.ceilings import candidates, why_not
 from rankscope.verbs.explain.whatif import Swap, best_swap, if_perfect
 
 FEW = 10  # positions shown of a metric without a cutoff, where no later one earns anything

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from rankscope import __version__
-from rankscope.scoring.records import source_record
+from rankscope._version import __version__
+from rankscope.show.result import input_record
 from rankscope.verbs.explain.difference import Difference, Moved
 from rankscope.verbs.explain.explain import Explained, Sourced
 from rankscope.verbs.explain.explanation import Explanation, Position, Rest
@@ -98,7 +98,7 @@ def envelope(found: Explained | Sourced) -> dict[str, Any]:
         **about,
         "rows": list(records(found)),
         "conventions": dict(found.conventions),
-        "inputs": [source_record(source) for source in found.inputs],
+        "inputs": [input_record(source) for source in found.inputs],
     }
 
 

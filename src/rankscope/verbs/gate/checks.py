@@ -14,9 +14,9 @@ from rankscope.inference.intervals import without_interval
 from rankscope.lists import Array
 from rankscope.panels.contrast import interval_of
 from rankscope.panels.method import FEWEST, POWER, Method
-from rankscope.panels.panel import Measured, Paired
+from rankscope.panels.panel import PairedValues, Panel
+from rankscope.panels.samples import mean
 from rankscope.panels.tolerance import Allowance
-from rankscope.scoring.means import mean
 
 Status = Literal["pass", "fail", "cannot tell"]
 FailOn = Literal["loss", "tolerance"]
@@ -88,7 +88,7 @@ class Check:
 
 
 def drafted(
-    field: Measured, part: str | None, allowed: Allowance, fail_on: FailOn, method: Method
+    field: Panel, part: str | None, allowed: Allowance, fail_on: FailOn, method: Method
 ) -> Check | None:
     """What is known about a metric of two systems, the baseline first; the status waits for all checks. None without queries."""
     baseline, run = field.systems
@@ -189,13 +189,13 @@ def _turned(bounds: Bounds, sign: int) -> Bounds:
     return bounds if sign > 0 else replace(bounds, lower=-bounds.upper, upper=-bounds.lower)
 
 
-def _clusters(paired: Paired) -> int:
+def _clusters(paired: PairedValues) -> int:
     """In how many clusters a query differs."""
     assert paired.sample.clusters is not None
     return len(np.unique(paired.sample.clusters[paired.swapped.values != 0]))
 
 
-def _method(paired: Paired, sample: Sample, bounds: Bounds, few: bool) -> str:
+def _method(paired: PairedValues, sample: Sample, bounds: Bounds, few: bool) -> str:
     if not paired.differing and not sample.differing:
         return NOTHING
     if few:
@@ -221,7 +221,7 @@ def _p_value(sample: Sample, tolerance: float, method: Method) -> float:
     return t().p_value(moved)
 
 
-def _losses_alone(field: Measured, paired: Paired) -> float:
+def _losses_alone(field: Panel, paired: PairedValues) -> float:
     """What the mean loses if the queries that got better had stayed as they were."""
     assert field.metric is not None
     worse = (
@@ -234,7 +234,7 @@ def _losses_alone(field: Measured, paired: Paired) -> float:
     return max(0.0, field.sign * (before - after))
 
 
-def _weights(field: Measured, row: int, inside: Array) -> Array:
+def _weights(field: Panel, row: int, inside: Array) -> Array:
     return np.ones(int(inside.sum())) if field.weights is None else field.weights[row][inside]
 
 

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
+from rankscope.blocks import Caution
+from rankscope.declared.choices import one_of
 from rankscope.errors import DataError, InputError
 from rankscope.metrics import Metric
 from rankscope.panels.method import Method, method_of
-from rankscope.panels.panel import Measured, measured
+from rankscope.panels.panel import Panel
 from rankscope.panels.samples import NO_SAMPLE
 from rankscope.panels.tolerance import Tolerances, tolerances_of
-from rankscope.scoring.conventions import one_of
-from rankscope.scoring.health import Warned
+from rankscope.scoring.measurements import panels_of
 from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.scores import Scores
 from rankscope.scoring.settings import GATE
@@ -89,11 +90,11 @@ class Gate(InNotebook):
         return provenance(self.scores, self.stored, (self.baseline, self.candidate))
 
     @cached_property
-    def warnings(self) -> list[Warned]:
+    def warnings(self) -> list[Caution]:
         """What a reader should know before believing the verdict."""
         return [*self.scores.warnings, *self._unanswered(), *self._left_out()]
 
-    def _unanswered(self) -> list[Warned]:
+    def _unanswered(self) -> list[Caution]:
         """Where queries in common count alone: those that only the baseline answers, which would else be losses."""
         scores = self.scores
         if scores.conventions["queries"] != "both" or not scores.found:
@@ -107,14 +108,14 @@ class Gate(InNotebook):
             return []
         said = f"{len(lost):,} judged {'query' if len(lost) == 1 else 'queries'}"
         return [
-            Warned(
+            Caution(
                 "RS101",
                 f"{self.candidate} has no ranking for {said} that {self.baseline} answers, left out",
                 "find out why; take --queries judged to count a missing ranking as a loss",
             )
         ]
 
-    def _left_out(self) -> list[Warned]:
+    def _left_out(self) -> list[Caution]:
         said = self.scores.conventions
         hint = "take --queries judged to count a missing ranking as a loss"
         if said["nothing_found"] != "metric":
@@ -122,7 +123,7 @@ class Gate(InNotebook):
         elif said["queries"] != "run" and (said["queries"] != "both" or self.stored is None):
             hint = "a query may have no value by the metric itself (as AUC with one class); name a metric that has one"
         return [
-            Warned(
+            Caution(
                 "RS407",
                 f"{c.metric}: {c.left_out:,} {'query has' if c.left_out == 1 else 'queries have'} a value for only one of "
                 f"{self.candidate} and {self.baseline} and cannot be paired: the gate is over the other {c.queries:,}",
@@ -193,7 +194,7 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     _refuse_undirected(scores.metrics)
     both = scores if stored is None else stored.beside(scores)
     allowed = tolerances_of(tolerance, [(m.asked, m.metric) for m in scores.board])
-    fields = _clustered(measured(both, scores.metrics), clusters)
+    fields = _clustered(panels_of(both, scores.metrics), clusters)
     drafts, notes = _drafts(fields, slices, allowed, fail_on, method)
     notes = [*([stored.note] if stored is not None else []), *notes]
     names = fields[0].systems
@@ -223,7 +224,7 @@ def _refuse_undirected(metrics: Sequence[Metric]) -> None:
             )
 
 
-def _clustered(fields: list[Measured], source: Any) -> list[Measured]:
+def _clustered(fields: list[Panel], source: Any) -> list[Panel]:
     """The queries numbered by the cluster they belong to."""
     if source is None:
         return fields
@@ -238,7 +239,7 @@ def _clustered(fields: list[Measured], source: Any) -> list[Measured]:
 
 
 def _drafts(
-    fields: Sequence[Measured], slices: Any, allowed: Tolerances, fail_on: FailOn, method: Method
+    fields: Sequence[Panel], slices: Any, allowed: Tolerances, fail_on: FailOn, method: Method
 ) -> tuple[list[Check], list[str]]:
     """A draft of every check, each metric on all queries and then on its slices; and what to say about the slices."""
     parts, notes = _parts(slices, fields[0].query_ids)

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
+from rankscope.blocks import Caution
 from rankscope.errors import DataError, InputError
 from rankscope.panels.families import baseline_of, pairs_of
 from rankscope.panels.method import FEWEST
 from rankscope.panels.reach import Aim, Overall, Reach, overall, reach_by, reach_of
-from rankscope.scoring.comparable import given_fields
-from rankscope.scoring.health import Warned
-from rankscope.scoring.measurements import Given
+from rankscope.scoring.comparable import measure
+from rankscope.scoring.measurements import Measurements
 from rankscope.show.notebook import InNotebook
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Plan(InNotebook):
 
     reaches: Sequence[Reach]
     aim: Aim
-    given: Given | None = None
+    given: Measurements | None = None
     baseline: str | None = None
 
     @property
@@ -62,7 +62,7 @@ class Plan(InNotebook):
         return [one for one in found if one is not None]
 
     @cached_property
-    def warnings(self) -> list[Warned]:
+    def warnings(self) -> list[Caution]:
         """What to doubt: of the data, then of the plan."""
         said = self.given.scores.warnings if self.given and self.given.scores is not None else []
         return [*said, *(warned for reach in self.reaches for warned in _doubts(reach))]
@@ -92,12 +92,12 @@ class Plan(InNotebook):
     __repr__ = __str__
 
 
-def _doubts(reach: Reach) -> list[Warned]:
+def _doubts(reach: Reach) -> list[Caution]:
     if reach.reason:
-        return [Warned("RS408", reach.reason, "leave the pair out of the plan, or judge more queries")]
+        return [Caution("RS408", reach.reason, "leave the pair out of the plan, or judge more queries")]
     if 0 < reach.differing < FEWEST:
         return [
-            Warned(
+            Caution(
                 "RS405",
                 f"{reach.run} and {reach.baseline} differ on {reach.differing} of {reach.queries:,} queries on {reach.metric}; "
                 f"fewer than {FEWEST} say little about how differences vary",
@@ -154,12 +154,14 @@ def power(  # noqa: PLR0913 - the options of the command line, each with its def
         return Plan([reach_by(_deviation(deviation), aim, sizes or USUAL)], aim)
     if isinstance(systems, int):
         raise InputError(f"systems={systems}: how many systems there are is for design='anova'; runs are counted")
-    found = given_fields(qrels, runs, metrics, clusters=clusters, systems=systems, progress=progress, **policies)
+    found = measure(qrels, runs, metrics, clusters=clusters, systems=systems, progress=progress, **policies)
     return _of_runs(found, aim, sizes, baseline, all_pairs)
 # fmt: on
 
 
-def _of_runs(given: Given, aim: Aim, sizes: Sequence[float], baseline: str | None, all_pairs: bool) -> Plan:
+def _of_runs(
+    given: Measurements, aim: Aim, sizes: Sequence[float], baseline: str | None, all_pairs: bool
+) -> Plan:
 
     if all_pairs and baseline is not None:
         raise InputError(f"baseline {baseline!r} and all pairs: ask for one of them")
@@ -181,7 +183,7 @@ def _of_runs(given: Given, aim: Aim, sizes: Sequence[float], baseline: str | Non
     return Plan(reaches, aim, given, None if all_pairs else chosen)
 
 
-def _refuse_impossible(given: Given, sizes: Sequence[float]) -> None:
+def _refuse_impossible(given: Measurements, sizes: Sequence[float]) -> None:
     """A difference larger than the range of every metric is a slip: percent for parts of 1."""
     widest = max(given.fields, key=lambda field: field.bounds[1] - field.bounds[0])
     low, high = widest.bounds

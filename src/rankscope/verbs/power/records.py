@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from rankscope import __version__
+from rankscope._version import __version__
 from rankscope.panels.reach import Middle, Overall
-from rankscope.scoring.records import source_record
+from rankscope.show.result import input_record
 from rankscope.verbs.power import topics
 from rankscope.verbs.power.power import Plan
 from rankscope.verbs.power.topics import Design
@@ -95,7 +95,7 @@ def envelope(found: Plan | Design) -> dict[str, Any]:
     }
     return out | {
         "conventions": {**(scores.conventions if scores is not None else {}), **own},
-        "inputs": [source_record(source) for source in scores.inputs] if scores is not None else [],
+        "inputs": [input_record(source) for source in scores.inputs] if scores is not None else [],
         "data_health": scores.data_health if scores is not None else {},
         "results": list(records(found)),
         "summary": [summary(one) for one in found.summary],

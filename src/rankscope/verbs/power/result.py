@@ -9,7 +9,7 @@ from rankscope.blocks import EMPTY, Block, Column, Heading, Notes, Paragraph, Ta
 from rankscope.panels.reach import Overall, Reach
 from rankscope.panels.verdicts import number, rounded, signed
 from rankscope.scoring.scoreboard import conventions as conventions_of
-from rankscope.scoring.scoreboard import grouped
+from rankscope.show.result import caution_notes
 from rankscope.verbs.power.power import Plan
 from rankscope.verbs.power.topics import level_in_words
 
@@ -20,7 +20,7 @@ ROOM = 30  # pairs that are read at one go; of more, only the summary is shown
 def blocks_of(found: Plan, details: bool = False) -> list[Block]:
     """The sentence, the tables, what to doubt, and the formula with what it assumes."""
     blocks: list[Block] = [Paragraph(sentence(found)), *_tables(found, details)]
-    doubts = grouped(found.warnings)
+    doubts = caution_notes(found.warnings)
     blocks += [EMPTY, *([Notes(tuple(doubts))] if doubts else [])]
     return [*blocks, Paragraph(" · ".join(_small_print(found)), quiet=True)]
 

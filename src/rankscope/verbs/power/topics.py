@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from rankscope.blocks import EMPTY, Block, Column, Paragraph, Table
+from rankscope.blocks import EMPTY, Block, Caution, Column, Paragraph, Table
+from rankscope.declared.choices import one_of
 from rankscope.errors import InputError
 from rankscope.inference.power import topic_set_size
 from rankscope.panels.reach import Aim
-from rankscope.scoring.conventions import one_of
-from rankscope.scoring.health import Warned
 
 Kind = Literal["t", "anova", "interval"]
 KINDS: tuple[Kind, ...] = ("t", "anova", "interval")
@@ -42,7 +41,7 @@ class Design:
         return ()
 
     @property
-    def warnings(self) -> Sequence[Warned]:
+    def warnings(self) -> Sequence[Caution]:
         """Nothing to doubt but the variance."""
         return ()
 

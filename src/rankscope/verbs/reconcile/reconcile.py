@@ -12,10 +12,10 @@ from rankscope.dialects import DIALECTS, Dialect
 from rankscope.dialects.base import Says
 from rankscope.errors import InputError
 from rankscope.metrics import Metric, parse
-from rankscope.scoring.conventions import Asked, computes, family, translated
-from rankscope.scoring.evaluation import evaluated
-from rankscope.scoring.inputs import Cleaned, Policy, fraction_in, named_runs, read_any
-from rankscope.scoring.request import Call
+from rankscope.scoring.conventions import MetricRequest, computes, family, translated
+from rankscope.scoring.evaluation import evaluate_request
+from rankscope.scoring.inputs import CleanInput, Policy, fraction_in, named_runs, read_any
+from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
 from rankscope.scoring.ways import Way, changes, options_of
 from rankscope.show.notebook import InNotebook
@@ -118,7 +118,7 @@ def reconcile(
     bench = _Bench(
         read_any("qrels", qrels), [(n, read_any("run", r, n)) for n, r in named_runs(runs)], duplicates
     )
-    fractions = fraction_in(Cleaned(bench.qrels)) is not None
+    fractions = fraction_in(CleanInput(bench.qrels)) is not None
     theirs = {
         name: way
         for name, dialect in DIALECTS.items()
@@ -176,10 +176,10 @@ class _Bench:
     def add(self, ways: Sequence[Way]) -> Scores:
         """Compute these ways; what was computed before is computed again only if it is the first."""
         new = [way for way in dict.fromkeys(ways) if way not in self.values] or list(ways[:1])
-        scores = evaluated(
+        scores = evaluate_request(
             self.qrels,
             self.runs,
-            Call([Asked(str(w.metric), w.metric, w.convention) for w in new], self.policy),
+            Request([MetricRequest(str(w.metric), w.metric, w.convention) for w in new], self.policy),
         )
         by_run = [[mean.value for mean in scores.board if mean.run == run.name] for run in scores.runs]
         self.names = [run.name for run in scores.runs]

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from rankscope import __version__
+from rankscope._version import __version__
 from rankscope.blocks import EMPTY, Block, Column, Heading, Paragraph, Table, Value
 from rankscope.dialects import Convention
 from rankscope.scoring.conventions import QUERIES_IN_WORDS, TIES_IN_WORDS
-from rankscope.scoring.scores import as_json
+from rankscope.show.result import null
 from rankscope.verbs.reconcile.reconcile import CLOSE, Explained, Printed, Reconciled
 
 NAMED = 4  # tools that a sentence names
@@ -184,7 +184,7 @@ def _tools(found: Reconciled) -> Table:
             enter(p.values, _reason(p), p.dialect)
     order = list(dict.fromkeys(key for key, _ in groups))
     rows: list[tuple[Value, ...]] = [
-        (*map(as_json, values[key]), ", ".join(names), why)
+        (*map(null, values[key]), ", ".join(names), why)
         for key in order
         for (own, why), names in groups.items()
         if own == key
@@ -243,7 +243,7 @@ def records(found: Reconciled) -> Iterator[dict[str, Any]]:
             "run": run,
             "asked": found.asked,
             "metric": str(found.metric),
-            "value": as_json(value),
+            "value": null(value),
             "same": True,
             "reason": None,
             "defect": None,
@@ -257,7 +257,7 @@ def records(found: Reconciled) -> Iterator[dict[str, Any]]:
                 "run": run,
                 "asked": found.asked,
                 "metric": str(p.way.metric) if p.way else None,
-                "value": None if theirs is None else as_json(theirs),
+                "value": None if theirs is None else null(theirs),
                 "same": theirs is not None and abs(theirs - found.ours[at]) <= CLOSE,
                 "reason": _together(p.reasons) or None,
                 "defect": p.says.defect or None,

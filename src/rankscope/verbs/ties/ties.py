@@ -9,15 +9,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rankscope import __version__
+from rankscope._version import __version__
 from rankscope.blocks import EMPTY, Block, Column, Paragraph, Table, Value
 from rankscope.dialects.base import Ties
 from rankscope.metrics import Metric
 from rankscope.scoring.conventions import QUERIES_IN_WORDS
 from rankscope.scoring.evaluation import evaluate
 from rankscope.scoring.inputs import named_runs, read_any
-from rankscope.scoring.scores import RunScores, Scores, as_json
+from rankscope.scoring.scores import RunScores, Scores
 from rankscope.show.notebook import InNotebook
+from rankscope.show.result import null
 
 NOTABLE = 0.0005  # a spread below this is nothing to worry about
 
@@ -153,8 +154,8 @@ def blocks_of(report: TieReport) -> list[Block]:
         (
             *([s.run] if several else []),
             str(s.metric),
-            as_json(s.value),
-            as_json(s.expected),
+            null(s.value),
+            null(s.expected),
             s.worst,
             s.best,
             f"{s.queries:,} of {s.of:,}",
@@ -192,8 +193,8 @@ def records(report: TieReport) -> Iterator[dict[str, Any]]:
         yield {
             "run": s.run,
             "metric": str(s.metric),
-            "value": as_json(s.value),
-            "expected": as_json(s.expected),
+            "value": null(s.value),
+            "expected": null(s.expected),
             "worst": _plain(s.worst),
             "best": _plain(s.best),
             "queries_that_move": s.queries,

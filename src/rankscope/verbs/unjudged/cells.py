@@ -17,7 +17,7 @@ import polars as pl
 from rankscope.engines.orders import scored
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
-from rankscope.scoring.inputs import Cleaned
+from rankscope.scoring.inputs import CleanInput
 from rankscope.tables import Qrels
 
 CODE = 2.0**40  # plus the number of the document within its query: no grade is as large
@@ -55,7 +55,7 @@ class Unseen:
         return np.asarray(np.where(self.rank > 0, self.rank, np.iinfo(np.int64).max).min(axis=0))
 
 
-def unseen(tops: Sequence[pl.DataFrame], qrels: Cleaned, queries: Sequence[Sequence[str]]) -> Unseen:
+def unseen(tops: Sequence[pl.DataFrame], qrels: CleanInput, queries: Sequence[Sequence[str]]) -> Unseen:
     """The documents of the tops that are not in the qrels, for the ``queries`` that each run is averaged over."""
     judged = _pairs(qrels)
     parts, shown = [], []
@@ -81,7 +81,7 @@ def unseen(tops: Sequence[pl.DataFrame], qrels: Cleaned, queries: Sequence[Seque
     return Unseen(documents, names, rank, shown)
 
 
-def _pairs(qrels: Cleaned) -> pl.DataFrame:
+def _pairs(qrels: CleanInput) -> pl.DataFrame:
     """The judged pairs of query and document."""
     if not qrels.is_mapping:
         return pl.DataFrame(qrels.data.frame.select(*DOCS).unique())
@@ -89,7 +89,7 @@ def _pairs(qrels: Cleaned) -> pl.DataFrame:
     return pl.DataFrame(pairs, schema=dict.fromkeys(DOCS, pl.String), orient="row")
 
 
-def filled(qrels: Cleaned, more: pl.DataFrame, several: bool = False) -> Any:
+def filled(qrels: CleanInput, more: pl.DataFrame, several: bool = False) -> Any:
     """The judgments with more of them: ``more`` has ``query_id``, ``doc_id`` and ``grade`` of documents that have none.
 
     For a metric that takes ``several`` grades of a document, the grade is given for each subtopic or judge that the query has.
@@ -114,10 +114,10 @@ def filled(qrels: Cleaned, more: pl.DataFrame, several: bool = False) -> Any:
     return Qrels(ordered.drop("number"), qrels.data.source, tuple(queries))
 
 
-def coded(qrels: Cleaned, found: Unseen) -> Cleaned:
+def coded(qrels: CleanInput, found: Unseen) -> CleanInput:
     """The judgments with a code in the place of the grade of every unjudged document."""
     grades = found.frame.with_columns((pl.col("place").cast(pl.Float64) + CODE).alias("grade"))
-    return Cleaned(filled(qrels, grades))
+    return CleanInput(filled(qrels, grades))
 
 
 @dataclass(frozen=True, eq=False)

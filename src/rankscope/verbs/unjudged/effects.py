@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankscope.lists import Array
-from rankscope.scoring.means import FLOOR
+from rankscope.panels.samples import FLOOR
 from rankscope.verbs.unjudged.cells import Cells, Unseen
 
 DOCUMENTS = 4_000_000  # judged documents in the variants that are tried, one unjudged document each

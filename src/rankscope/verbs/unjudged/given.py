@@ -9,9 +9,9 @@ from typing import Any
 
 from rankscope.engines.base import SEVERAL
 from rankscope.metrics import RBP, Metric, RBPResidual
-from rankscope.scoring.conventions import Asked
-from rankscope.scoring.inputs import Cleaned
-from rankscope.scoring.request import Call
+from rankscope.scoring.conventions import MetricRequest
+from rankscope.scoring.inputs import CleanInput
+from rankscope.scoring.request import Request
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,11 +20,11 @@ class Given:
 
     raw_qrels: Any
     raw_runs: Sequence[tuple[str | None, Any]]
-    qrels: Cleaned
-    runs: Sequence[Cleaned]
-    call: Call
+    qrels: CleanInput
+    runs: Sequence[CleanInput]
+    call: Request
 
-    def call_with(self, beside: Mapping[Metric, Mapping[str, Metric]]) -> Call:
+    def call_with(self, beside: Mapping[Metric, Mapping[str, Metric]]) -> Request:
         """The call with what is shown beside its metrics."""
         asked = list(self.call.asked)
         for a in self.call.asked:
@@ -71,7 +71,7 @@ def beside_of(metric: Metric) -> dict[str, Metric]:
     return out
 
 
-def reason_of(asked: Asked) -> str:
+def reason_of(asked: MetricRequest) -> str:
     """Why values cannot be put together query by query, where they cannot."""
     said = asked.convention
     if asked.metric.relevance == "none":

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rankscope import __version__
+from rankscope._version import __version__
 from rankscope.blocks import EMPTY, Block, Column, Heading, Paragraph, Table, Value
 from rankscope.scoring import scoreboard
-from rankscope.scoring.records import source_record
-from rankscope.scoring.scores import as_json
+from rankscope.show.result import input_record, null
 from rankscope.verbs.unjudged.unjudged import Bounded, Turn, Unjudged, Wanted
 
 SPELLED = 3  # runs that get a sentence each
@@ -32,7 +31,7 @@ def sentence(found: Unjudged) -> str:
 
 def _of_run(b: Bounded) -> str:
     what = _top(b)
-    value = as_json(b.value)
+    value = null(b.value)
     if value is None:
         return f"{b.run}: {b.metric} has no value on any query."
     if not b.unjudged:
@@ -118,7 +117,7 @@ def _bounds_table(bounds: Sequence[Bounded]) -> Table:
     rows: list[tuple[Value, ...]] = [
         (
             b.run,
-            *map(as_json, (b.value, b.lower, b.upper, *(() if alike else (b.worthless, b.perfect)))),
+            *map(null, (b.value, b.lower, b.upper, *(() if alike else (b.worthless, b.perfect)))),
             _plain(b.residual if residual else b.condensed),
             _share(b),
         )
@@ -129,7 +128,7 @@ def _bounds_table(bounds: Sequence[Bounded]) -> Table:
 
 def _near(one: float, other: float) -> bool:
     """Whether two values look the same with four decimals."""
-    return as_json(one) == as_json(other) or abs(one - other) < ALIKE
+    return null(one) == null(other) or abs(one - other) < ALIKE
 
 
 def _turn_table(turns: Sequence[Turn]) -> Table:
@@ -152,7 +151,7 @@ def _turn_table(turns: Sequence[Turn]) -> Table:
 
 
 def _signed(value: float) -> str | None:
-    return None if as_json(value) is None else f"{value:+.4f}"
+    return None if null(value) is None else f"{value:+.4f}"
 
 
 def _work_table(worklist: Sequence[Wanted]) -> Table:
@@ -203,12 +202,12 @@ def records(found: Unjudged) -> Iterator[dict[str, Any]]:
         yield {
             "run": b.run,
             "metric": str(b.metric),
-            "value": as_json(b.value),
-            "lower": as_json(b.lower),
-            "upper": as_json(b.upper),
+            "value": null(b.value),
+            "lower": null(b.lower),
+            "upper": null(b.upper),
             "exact": b.exact,
-            "worthless": as_json(b.worthless),
-            "perfect": as_json(b.perfect),
+            "worthless": null(b.worthless),
+            "perfect": null(b.perfect),
             "condensed": _plain(b.condensed),
             "residual": _plain(b.residual),
             "residual_of": b.residual_of,
@@ -228,9 +227,9 @@ def turns(found: Unjudged) -> Iterator[dict[str, Any]]:
             "run": t.run,
             "baseline": t.baseline,
             "metric": str(t.metric),
-            "difference": as_json(t.difference),
-            "lower": as_json(t.lower),
-            "upper": as_json(t.upper),
+            "difference": null(t.difference),
+            "lower": null(t.lower),
+            "upper": null(t.upper),
             "exact": t.exact,
             "unjudged": t.unjudged,
             "needed": t.needed,
@@ -252,7 +251,7 @@ def envelope(found: Unjudged) -> dict[str, Any]:
         "schema": "rankscope/unjudged/1",
         "rankscope": __version__,
         "conventions": dict(found.scores.conventions),
-        "inputs": [source_record(source) for source in found.scores.inputs],
+        "inputs": [input_record(source) for source in found.scores.inputs],
         "verdict": [sentence(found)],
         "results": list(records(found)),
         "turns": list(turns(found)),
@@ -267,4 +266,4 @@ def envelope(found: Unjudged) -> dict[str, Any]:
 
 
 def _plain(value: float | None) -> float | None:
-    return None if value is None else as_json(value)
+    return None if value is None else null(value)

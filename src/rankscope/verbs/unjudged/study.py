@@ -18,8 +18,8 @@ import polars as pl
 from rankscope.engines.base import SEVERAL
 from rankscope.errors import InputError
 from rankscope.lists import Array
-from rankscope.scoring.conventions import Asked
-from rankscope.scoring.evaluation import evaluated
+from rankscope.scoring.conventions import MetricRequest
+from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.inputs import judge
 from rankscope.scoring.ranked_rows import top_rows
 from rankscope.scoring.scores import Scores
@@ -52,7 +52,7 @@ class Study:
     """
 
     given: Given
-    asked: Asked
+    asked: MetricRequest
     scores: Scores
     found: Unseen
     depth: int | None
@@ -228,7 +228,7 @@ class Study:
             call = replace(self.given.call, asked=[asked], only=only, facts={})
             several = bool(self.asked.metric.needs & SEVERAL)
             more = filled(self.given.qrels, given, several)
-            scores = evaluated(more, [("run", self.given.runs[run].data)], call)
+            scores = evaluate_request(more, [("run", self.given.runs[run].data)], call)
             self._known[key] = self._mean(scores, scores.runs[0].name)
         return self._known[key]
 
@@ -236,7 +236,7 @@ class Study:
         return next(m.value for m in scores.board if m.run == name and m.metric == self.asked.metric)
 
 
-def study_of(given: Given, asked: Asked, scores: Scores, grade: float | None) -> Study:
+def study_of(given: Given, asked: MetricRequest, scores: Scores, grade: float | None) -> Study:
     """Find the documents that nobody judged in what a metric looks at."""
     call = replace(given.call, asked=[asked])
     cutoff = None if asked.metric.looks_below else getattr(asked.metric, "cutoff", None)

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 from rankscope.errors import InputError
 from rankscope.metrics import Metric
-from rankscope.scoring.evaluation import evaluated
+from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.inputs import clean, named_runs, read_any, takers
 from rankscope.scoring.policies import refuse_unknown
-from rankscope.scoring.request import Call, call_of
+from rankscope.scoring.request import Request, request_of
 from rankscope.scoring.scores import Scores
 from rankscope.show.notebook import InNotebook
 from rankscope.verbs.unjudged.given import Given, beside_of
@@ -148,11 +148,11 @@ def unjudged(
     [('x', {'run': 2}, 0.5)]
     """
     refuse_unknown(policies, "unjudged", ("baseline", "grade", "n"))
-    call = call_of(metrics, policies)
+    call = request_of(metrics, policies)
     _check(grade, n)
     given = _given(qrels, runs, call)
     beside = {a.metric: beside_of(a.metric) for a in call.asked}
-    scores = evaluated(given.raw_qrels, given.raw_runs, given.call_with(beside))
+    scores = evaluate_request(given.raw_qrels, given.raw_runs, given.call_with(beside))
     names = [run.name for run in scores.runs]
     first = _baseline(baseline, names)
     bounds, turns, studies = [], [], []
@@ -184,7 +184,7 @@ def _check(grade: float | None, n: int) -> None:
         raise InputError(f"n={n!r}: the length of the worklist is a whole number of at least 0")
 
 
-def _given(qrels: Any, runs: Any, call: Call) -> Given:
+def _given(qrels: Any, runs: Any, call: Request) -> Given:
     raw_qrels = read_any("qrels", qrels)
     raw_runs = [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
     return Given(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from rankscope.errors import RankscopeError
 from rankscope.metrics import AUC, GAUC, Metric
-from rankscope.scoring.conventions import Asked
-from rankscope.scoring.evaluation import evaluated
+from rankscope.scoring.conventions import MetricRequest
+from rankscope.scoring.evaluation import evaluate_request
 from rankscope.verbs.check.rules.base import Finding, Rule, counted
 from rankscope.verbs.check.rules.derived import turn, values_by
 
@@ -45,9 +45,11 @@ class PooledAgainstGrouped(Rule, code="RS331"):
         if all(m in case.metrics for m in metrics):
             return {m: {run.name: case.mean(run.name, m) for run in case.scored_runs} for m in metrics}
         convention = next(a.convention for a in case.call.asked if a.metric == asked)
-        call = replace(case.call, asked=[Asked(str(m), m, convention) for m in metrics], weights=None)
+        call = replace(case.call, asked=[MetricRequest(str(m), m, convention) for m in metrics], weights=None)
         try:
-            scores = evaluated(case.qrels.sound, [(run.name, run.sound) for run in case.comparable], call)
+            scores = evaluate_request(
+                case.qrels.sound, [(run.name, run.sound) for run in case.comparable], call
+            )
         except RankscopeError:
             return {}
         return {m: {mean.run: mean.value for mean in scores.board if mean.metric == m} for m in metrics}

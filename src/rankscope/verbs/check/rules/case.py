@@ -16,9 +16,9 @@ from rankscope.engines.orders import scored
 from rankscope.errors import RankscopeError
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
-from rankscope.scoring.evaluation import Evaluated, evaluated
-from rankscope.scoring.means import mean
-from rankscope.scoring.request import Call
+from rankscope.panels.samples import mean
+from rankscope.scoring.evaluation import RunEvaluation, evaluate_request
+from rankscope.scoring.request import Request
 from rankscope.scoring.scores import RunScores, Scores
 from rankscope.tables import Qrels, Run
 from rankscope.verbs.check.rules.given import Given, Said
@@ -36,7 +36,7 @@ class Case:
 
     qrels: Given[Qrels]
     runs: Sequence[Given[Run]]
-    call: Call
+    call: Request
     said: Said = field(default_factory=Said)
     kept: dict[str, Any] = field(default_factory=dict)
 
@@ -74,8 +74,8 @@ class Case:
                 a.said: str(error) for a in kept[1:]
             }
 
-    def _evaluate(self, call: Call) -> Scores:
-        return evaluated(self.qrels.sound, [(run.name, run.sound) for run in self.comparable], call)
+    def _evaluate(self, call: Request) -> Scores:
+        return evaluate_request(self.qrels.sound, [(run.name, run.sound) for run in self.comparable], call)
 
     @property
     def scores(self) -> Scores | None:
@@ -138,7 +138,7 @@ class Case:
             asked = [replace(a, convention=replace(a.convention, ties=ties)) for a in asked]
         call = replace(self.call, asked=asked, policy=replace(self.call.policy, **policy))
         try:
-            new = evaluated(grades or self.qrels.sound, [(run.name, table or run.sound)], call)
+            new = evaluate_request(grades or self.qrels.sound, [(run.name, table or run.sound)], call)
         except RankscopeError:
             return {}
         return {m.metric: m.value for m in new.board if not math.isnan(m.value)}
@@ -157,7 +157,7 @@ class Case:
         """The run of this name, as it was given."""
         return next(run for run in self.runs if run.name == name)
 
-    def found(self, name: str) -> Evaluated:
+    def found(self, name: str) -> RunEvaluation:
         """What ``evaluate`` found for a run: its judged documents by metric, and values of all queries."""
         assert self.scores is not None
         names = [run.name for run in self.scores.runs]

@@ -8,50 +8,50 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from rankscope.blocks import Caution
 from rankscope.errors import RankscopeError
-from rankscope.panels.doubts import flags_of
 from rankscope.panels.families import contrasts_of, pairs_of
 from rankscope.panels.method import method_of
-from rankscope.panels.panel import Measured, measured
+from rankscope.panels.panel import Panel
 from rankscope.scoring.comparable import CUTOFFS
-from rankscope.scoring.health import Warned
-from rankscope.scoring.measurements import Given
+from rankscope.scoring.measurements import Measurements, panels_of
 from rankscope.verbs.check.rules.base import Finding, Rule
 from rankscope.verbs.check.rules.derived import derived, means_of
 from rankscope.verbs.compare.compare import Comparison
+from rankscope.verbs.compare.doubts import flags_of
 
 if TYPE_CHECKING:
     from rankscope.verbs.check.rules.case import Case
 
 SHOWN = 3  # findings of one code; the rest is counted
 
-_found: WeakKeyDictionary[Case, list[Warned]] = WeakKeyDictionary()
+_found: WeakKeyDictionary[Case, list[Caution]] = WeakKeyDictionary()
 
 
-def doubts(case: Case) -> list[Warned]:
+def doubts(case: Case) -> list[Caution]:
     """What ``compare`` would doubt about these runs against the first, over the metrics that have a direction and a value a query."""
     if case not in _found:
         _found[case] = _doubts(case)
     return _found[case]
 
 
-def _doubts(case: Case) -> list[Warned]:
+def _doubts(case: Case) -> list[Caution]:
     scores = case.scores
     metrics = [m for m in case.metrics if m.better != "neither" and m.aggregate != "pooled"]
     if scores is None or len(scores.runs) < 2 or not metrics:
         return []
     method = method_of()
     try:
-        fields = measured(scores, metrics)
+        fields = panels_of(scores, metrics)
         pairs = pairs_of(fields[0].systems, fields[0].systems[0], False)
-        given = Given(fields, scores, _curve(case, fields[0]))
+        given = Measurements(fields, scores, _curve(case, fields[0]))
         contrasts = contrasts_of(fields, pairs, method)
         return flags_of(Comparison(given, contrasts, method, fields[0].systems[0], False))
     except RankscopeError:  # nothing that can be compared
         return []
 
 
-def _curve(case: Case, first: Measured) -> list[Measured]:
+def _curve(case: Case, first: Panel) -> list[Panel]:
     """The means of the first metric at other cutoffs, each as if there were one query: only the means are looked at."""
     metric = first.metric
     cutoff = getattr(metric, "cutoff", None)
@@ -66,7 +66,7 @@ def _curve(case: Case, first: Measured) -> list[Measured]:
     for k in sorted(by_cutoff):
         column = np.array([[by_cutoff[k][system]] for system in first.systems])
         at = metric.having(cutoff=k)
-        out.append(Measured(str(at), first.systems, ("mean",), column, at, metric.better, metric.range))
+        out.append(Panel(str(at), first.systems, ("mean",), column, at, metric.better, metric.range))
     return out
 
 

@@ -12,6 +12,7 @@ from rankscope.declared import parameters
 from rankscope.lists import Array, Lists
 from rankscope.lists.rearranged import perfect
 from rankscope.metrics import DCG, LAUC, IdealDCG, Metric, P
+from rankscope.scoring.sources import by_rank
 from rankscope.verbs.check.rules.base import Finding, Rule, counted
 from rankscope.verbs.check.rules.derived import (
     derived,
@@ -24,7 +25,6 @@ from rankscope.verbs.check.rules.derived import (
     turn,
     values_by,
 )
-from rankscope.verbs.explain.sources import by_rank
 
 if TYPE_CHECKING:
     from rankscope.scoring.scores import RunScores

@@ -13,7 +13,7 @@ from rankscope.engines.base import mapped
 from rankscope.errors import RankscopeError
 from rankscope.lists import Array, Lists
 from rankscope.metrics import Metric
-from rankscope.scoring.conventions import Asked
+from rankscope.scoring.conventions import MetricRequest
 from rankscope.scoring.evaluation import values_of
 from rankscope.scoring.means import board_of, population
 
@@ -36,7 +36,7 @@ def derived(case: Case, pairs: Sequence[tuple[Metric, Metric]]) -> dict[Metric, 
         return {}
     place = _places(case)
     wanted = [
-        Asked(str(other), other, case.call.asked[_asked_at(case, metric)].convention)
+        MetricRequest(str(other), other, case.call.asked[_asked_at(case, metric)].convention)
         for metric, other in pairs
     ]
     call = replace(case.call, asked=wanted)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankscope.blocks import Caution
 from rankscope.engines.base import score
 from rankscope.lists import Judged
-from rankscope.scoring.health import Warned, warnings_of
-from rankscope.scoring.means import mean
+from rankscope.panels.samples import mean
+from rankscope.scoring.health import warnings_of
 from rankscope.scoring.scores import RunScores
 from rankscope.verbs.check.rules.base import Finding, Rule, against_leaving_out, counted, moved, some
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 MANY_HOPELESS = 0.1  # from this share of queries without a relevant document on it is a warning
 
 
-def said_by_evaluate(case: Case, run: RunScores | None, code: str) -> list[Warned]:
+def said_by_evaluate(case: Case, run: RunScores | None, code: str) -> list[Caution]:
     """What ``evaluate`` warns of under a code, for one run or for all together."""
     health = {r.name: r.health for r in case.scored_runs if run is None or r.name == run.name}
     return [w for w in warnings_of(health, case.population, case.metrics, case.ties) if w.code == code]
