@@ -12,8 +12,8 @@ import rankscope as rs
 from rankscope.metrics import AP, RR, nDCG
 from rankscope.testing.cases import judged as judged_of
 from rankscope.testing.cases import made_up
-from rankscope.verbs.explanations.ceilings import ceilings
-from rankscope.verbs.explanations.failures import (
+from rankscope.verbs.diagnose.ceilings import ceilings
+from rankscope.verbs.diagnose.failures import (
     BANDS,
     KINDS,
     NOTHING,

@@ -13,9 +13,9 @@ import pytest
 from rankscope.engines.base import TIES, Order
 from rankscope.errors import InputError
 from rankscope.files import qrels_of, run_of
+from rankscope.scoring.inputs import Cleaned, judge
+from rankscope.scoring.ranked_rows import top_rows
 from rankscope.tables import Run
-from rankscope.verbs.incomplete.ranked_rows import top_rows
-from rankscope.verbs.inputs import Cleaned, judge
 
 CODE = 2.0**30
 

@@ -21,13 +21,13 @@ from tests.verbs.reporting.made_subjects import (
 import rankscope as rs
 from rankscope.errors import InputError, RankscopeError
 from rankscope.metrics import CATALOGUE, Metric
+from rankscope.reporting.explorer.rankings import explorer_of
+from rankscope.reporting.subject import Subject
+from rankscope.scoring.inputs import Cleaned
+from rankscope.scoring.ranked_rows import top_rows
 from rankscope.tables import Qrels, Run
 from rankscope.testing import variants
 from rankscope.testing.cases import top_grade
-from rankscope.verbs.incomplete.ranked_rows import top_rows
-from rankscope.verbs.inputs import Cleaned
-from rankscope.verbs.reporting.rankings import explorer_of
-from rankscope.verbs.reporting.subject import Subject
 
 CLASSES = [cls for cls in dict.fromkeys(CATALOGUE.values()) if cls.__module__.startswith("rankscope.")]
 

@@ -10,13 +10,13 @@ import numpy as np
 from tests.verbs.reporting.made_subjects import adds_up, by_id, looked, scored, world
 
 import rankscope as rs
+from rankscope.reporting.explorer.rankings import shortened
+from rankscope.reporting.explorer.room import interest
+from rankscope.reporting.subject import Subject
+from rankscope.scoring.inputs import Cleaned
+from rankscope.scoring.ranked_rows import top_rows
 from rankscope.show.html.explorer_data import encoded
-from rankscope.verbs.explanations.explanation import Explanation
-from rankscope.verbs.incomplete.ranked_rows import top_rows
-from rankscope.verbs.inputs import Cleaned
-from rankscope.verbs.reporting.rankings import shortened
-from rankscope.verbs.reporting.rankings_room import interest
-from rankscope.verbs.reporting.subject import Subject
+from rankscope.verbs.explain.explanation import Explanation
 
 TREC_COVID = ("BioinfoUA-emb-q", "sab20.1.merged", "RUIR-doc2vec")
 
