@@ -57,16 +57,12 @@ def command(  # noqa: PLR0913, PLR0917 - the options of the command line
     output.check_place(out, [str(qrels), *(path for _, path in named)])
     form = output.answer_format_of(form, out)
 
-    from rankscope.verbs.check import result as checked
     from rankscope.verbs.check.check import check
 
     found = check(qrels, named, list(metrics) or None, **options)
     if not quiet:
-        output.tell(note for source in found.sources for note in source.notes)
-    answer = output.Answer(
-        checked.blocks_of(found), checked.envelope(found), checked.COLUMNS, checked.records(found)
-    )
-    output.write(answer.written(form, out), out)
+        output.tell(found.notes)
+    _write(found, form, out)
     output.tell_where(out, form, quiet)
     if found.exit_code and not exit_zero:
         click.get_current_context().exit(found.exit_code)
@@ -74,11 +70,11 @@ def command(  # noqa: PLR0913, PLR0917 - the options of the command line
 
 def _tell(code: str | None, form: str, out: str | None) -> None:
     """Explain one rule, or list all."""
-    from rankscope.verbs.check import result as checked
-    from rankscope.verbs.check.rules import called, rules
+    from rankscope.verbs.check.result import RuleBook
+    from rankscope.verbs.check.rules.catalogue import all_rules, rule_named
 
-    chosen: Sequence[Any] = rules() if code is None else [called(code)]
-    blocks = checked.listing(chosen) if code is None else checked.explanation(chosen[0])
-    columns = ("code", "rule", "severity", "what", "why", "remedy")
-    answer = output.Answer(blocks, checked.rules_envelope(chosen), columns, checked.rule_records(chosen))
-    output.write(answer.written(form, out), out)
+    _write(RuleBook(all_rules() if code is None else [rule_named(code)]), form, out)
+
+
+def _write(result: Result, form: str, out: str | None) -> None:
+    output.write(result.write(form, **output.look(out)), out)

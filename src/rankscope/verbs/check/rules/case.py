@@ -1,49 +1,120 @@
-"""Everything a rule may look at: the input with its faults, the numbers it gives, and what was said about it."""
+"""Everything a rule may look at: the input with its faults, the numbers it gives, and what the caller states about it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import polars as pl
 
-from rankscope.engines.base import score
+from rankscope.engines.base import mapped
 from rankscope.engines.orders import scored
 from rankscope.errors import RankscopeError
-from rankscope.lists import Array, Judged
+from rankscope.files.texts import Texts, texts_of
+from rankscope.lists import Array, Judged, Lists
 from rankscope.metrics import Metric
 from rankscope.panels.samples import mean
-from rankscope.scoring.evaluation import RunEvaluation, evaluate_request
+from rankscope.scoring.conventions import MetricRequest
+from rankscope.scoring.evaluation import RunEvaluation, evaluate_request, values_of
+from rankscope.scoring.means import board_of, population
 from rankscope.scoring.request import Request
+from rankscope.scoring.rescore import index_of, places_of
 from rankscope.scoring.scores import RunScores, Scores
 from rankscope.tables import Qrels, Run
-from rankscope.verbs.check.rules.given import Given, Said
+from rankscope.verbs.check.rules.interactions import interactions_of
 from rankscope.verbs.check.rules.tops import top_rows
+
+TableT = TypeVar("TableT", Run, Qrels)
+
+EXAMPLES = 5  # queries, documents and places that a finding names
+
+
+@dataclass(frozen=True, eq=False)
+class InputTable(Generic[TableT]):
+    """A run or qrels: the ``table`` as it was read, with its faults and repeated rows, under the ``name`` that messages use."""
+
+    name: str
+    table: TableT
+
+    @cached_property
+    def sound(self) -> TableT:
+        """The table without what cannot be scored: faulty lines, NaN scores, infinite grades. Repeated rows stay."""
+        table = self.table
+        if len(table.nan_rows):
+            table = table._having(table.frame[self._kept])
+            lines, kept = table.source.line_of, self._kept
+            if lines is not None:
+                table = replace(
+                    table, source=replace(table.source, line_of=lambda row: lines(int(kept[row])))
+                )
+        if table.source.faults:
+            cached = {k: v for k, v in table.__dict__.items() if k in {"blocks", "repeated", "queries"}}
+            table = replace(table, source=replace(table.source, faults=()))
+            table.__dict__.update(cached)
+        return table
+
+    @cached_property
+    def _kept(self) -> Array:
+        """The rows of ``table`` that are rows of ``sound``."""
+        return np.delete(np.arange(self.table.frame.height), self.table.nan_rows)
+
+    def places(self, rows: Array, *, of_sound: bool = True) -> list[str]:
+        """Where the first of some rows stand in the file, and what they are: ``bm25.run line 7: document d1 of query q2``.
+
+        Rows are those of ``sound``, or those of ``table`` as it was read.
+        """
+        at = (self._kept[rows[:EXAMPLES]] if of_sound else rows[:EXAMPLES]).tolist()
+        frame, source = self.table.frame, self.table.source
+        return [
+            f"{source.at(row)}: document {frame['doc_id'][row]} of query {frame['query_id'][row]}"
+            for row in at
+        ]
+
+    @cached_property
+    def query_set(self) -> frozenset[str]:
+        """The ids of all queries."""
+        return frozenset(self.table.queries)
+
+
+@dataclass(frozen=True, eq=False)
+class Background:
+    """What the caller states about the data, for the rules that need it.
+
+    ``scale`` holds the lowest and the highest grade; ``train`` (the interactions that a recommender was trained on) and ``texts``
+    (of documents) are as they were given, and read where a rule looks at them.
+    """
+
+    scale: tuple[float, float] | None = None
+    train: Any = None
+    texts: Any = None
+
+    @cached_property
+    def interactions(self) -> pl.DataFrame:
+        """The training interactions: ``query_id`` (the user), ``doc_id`` (the item), ``time``; read when first needed."""
+        return interactions_of(self.train)
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One call of ``check``: what was given, and on demand what it gives.
+    """One call of ``check``: its input, and on demand the numbers it gives.
 
     ``qrels`` and ``runs`` are as read. ``scores`` are evaluated over what is sound in them, the first of repeated documents kept,
     for the metrics that can be computed and the runs that share a query with the qrels; ``refused`` has what could not be computed.
-    ``kept`` is where rules that share something costly keep it.
     """
 
-    qrels: Given[Qrels]
-    runs: Sequence[Given[Run]]
-    call: Request
-    said: Said = field(default_factory=Said)
-    kept: dict[str, Any] = field(default_factory=dict)
+    qrels: InputTable[Qrels]
+    runs: Sequence[InputTable[Run]]
+    request: Request
+    background: Background = field(default_factory=Background)
 
     # --- what evaluates ------------------------------------------------------------------------------
 
     @cached_property
-    def comparable(self) -> list[Given[Run]]:
+    def comparable(self) -> list[InputTable[Run]]:
         """The runs that share a query with the qrels."""
         return [run for run in self.runs if run.query_set & self.qrels.query_set]
 
@@ -53,29 +124,29 @@ class Case:
         if not self.comparable:
             return None, {}
         try:
-            return self._evaluate(self.call), {}
+            return self._evaluate(self.request), {}
         except RankscopeError as error:
-            if len(self.call.asked) == 1:
-                return None, {self.call.asked[0].said: str(error)}
+            if len(self.request.asked) == 1:
+                return None, {self.request.asked[0].said: str(error)}
         refused: dict[str, str] = {}
         kept = []
-        for asked in self.call.asked:
+        for asked in self.request.asked:
             try:
-                self._evaluate(replace(self.call, asked=[asked]))
+                self._evaluate(replace(self.request, asked=[asked]))
                 kept.append(asked)
             except RankscopeError as error:
                 refused[asked.said] = str(error)
         if not kept:
             return None, refused
         try:
-            return self._evaluate(replace(self.call, asked=kept)), refused
+            return self._evaluate(replace(self.request, asked=kept)), refused
         except RankscopeError as error:  # metrics that go alone and not together
-            return self._evaluate(replace(self.call, asked=kept[:1])), refused | {
+            return self._evaluate(replace(self.request, asked=kept[:1])), refused | {
                 a.said: str(error) for a in kept[1:]
             }
 
-    def _evaluate(self, call: Request) -> Scores:
-        return evaluate_request(self.qrels.sound, [(run.name, run.sound) for run in self.comparable], call)
+    def _evaluate(self, request: Request) -> Scores:
+        return evaluate_request(self.qrels.sound, [(run.name, run.sound) for run in self.comparable], request)
 
     @property
     def scores(self) -> Scores | None:
@@ -84,7 +155,7 @@ class Case:
 
     @property
     def refused(self) -> Mapping[str, str]:
-        """By metric, as it was asked for, why ``evaluate`` refuses to compute it."""
+        """By metric, as the caller spelled it, why ``evaluate`` refuses to compute it."""
         return self._attempt[1]
 
     @property
@@ -94,90 +165,69 @@ class Case:
 
     @property
     def metrics(self) -> Sequence[Metric]:
-        """The metrics asked for that could be computed."""
+        """The metrics of the request that could be computed."""
         return self.scores.metrics if self.scores else ()
 
     @property
     def population(self) -> str:
         """Which queries are averaged, as in ``evaluate``."""
-        return self.call.asked[0].convention.queries
+        return self.request.asked[0].convention.queries
 
     @property
     def ties(self) -> str:
         """How equal scores are ordered, as in ``evaluate``."""
-        return self.call.asked[0].convention.ties
+        return self.request.asked[0].convention.ties
 
     @property
     def plain(self) -> bool:
         """Whether values are as metrics give them: no policy for queries without relevant documents, or with nothing found."""
-        conventions = [a.convention for a in self.call.asked]
+        conventions = [a.convention for a in self.request.asked]
         return all(c.no_relevant == "metric" and c.nothing_found == "metric" for c in conventions)
 
     @property
     def cutoff(self) -> int:
-        """The cutoff of interest: of those asked for the one nearest to 10."""
-        return min(self.call.cutoffs, key=lambda k: (abs(k - 10), k))
+        """The cutoff of interest: of those of the metrics the one nearest to 10."""
+        return min(self.request.cutoffs, key=lambda k: (abs(k - 10), k))
 
-    def again(
-        self,
-        run: Given[Run],
-        *,
-        table: Run | None = None,
-        grades: Qrels | None = None,
-        ties: Any = None,
-        **policy: Any,
-    ) -> dict[Metric, float]:
-        """The means of a run with another run or qrels ``table``, ``ties`` or ``policy`` for rows; empty where there are none.
+    # --- a run and its numbers -----------------------------------------------------------------------
 
-        It is judged and scored again, so this is for what was found, not for looking.
-        """
-        asked = list(self.call.asked)
-        if self.scores is not None:
-            asked = [a for a in asked if a.metric in set(self.metrics)]
-        if ties is not None:
-            asked = [replace(a, convention=replace(a.convention, ties=ties)) for a in asked]
-        call = replace(self.call, asked=asked, policy=replace(self.call.policy, **policy))
-        try:
-            new = evaluate_request(grades or self.qrels.sound, [(run.name, table or run.sound)], call)
-        except RankscopeError:
-            return {}
-        return {m.metric: m.value for m in new.board if not math.isnan(m.value)}
-
-    def change(self, run: Given[Run], **other: Any) -> dict[str, float]:
-        """By metric, how far the mean of a run would move under what ``again`` takes; empty where it has none now."""
-        if self.scores is None or run not in self.comparable:
-            return {}
-        old = {m.metric: m.value for m in self.scores.board if m.run == run.name}
-        new = self.again(run, **other)
-        return {str(m): v - old[m] for m, v in new.items() if m in old and not math.isnan(old[m])}
-
-    # --- below the values ----------------------------------------------------------------------------
-
-    def given(self, name: str) -> Given[Run]:
-        """The run of this name, as it was given."""
+    def input(self, name: str) -> InputTable[Run]:
+        """The run of this name, as it was read."""
         return next(run for run in self.runs if run.name == name)
 
-    def found(self, name: str) -> RunEvaluation:
-        """What ``evaluate`` found for a run: its judged documents by metric, and values of all queries."""
-        assert self.scores is not None
-        names = [run.name for run in self.scores.runs]
-        return self.scores.found[names.index(name)]
+    def run(self, name: str) -> RunScores:
+        """The values of a run that was scored."""
+        return next(run for run in self.scored_runs if run.name == name)
 
-    def judged(self, name: str) -> Judged:
-        """The judged documents of a run, in the order of the first metric asked for; queries as in ``found(name).query_id``."""
-        return self.found(name).judged[0]
+    def evaluation(self, name: str) -> RunEvaluation:
+        """What ``evaluate`` knows of a run: its judged documents by metric, and values of all queries."""
+        assert self.scores is not None
+        return self.scores.found[[run.name for run in self.scores.runs].index(name)]
+
+    def judged(self, name: str, metric: Metric | None = None) -> Judged:
+        """The judged documents of a run as a metric sees them (the first metric unless named); queries as in ``evaluation(name).query_id``."""
+        assert self.scores is not None
+        return self.evaluation(name).judged[0 if metric is None else index_of(self.scores, metric)]
+
+    def places(self, name: str) -> Array:
+        """Where the queries of a run that are averaged for some metric stand among all of its ``evaluation``."""
+        return places_of(self.run(name), self.evaluation(name))
 
     def mean(self, name: str, metric: Metric) -> float:
         """The mean of a metric, as ``evaluate`` prints it."""
         assert self.scores is not None
         return next(m.value for m in self.scores.board if m.run == name and m.metric == metric)
 
+    def means(self, metric: Metric) -> dict[str, float]:
+        """By run, the mean of a metric."""
+        return {run.name: self.mean(run.name, metric) for run in self.scored_runs}
+
     def mean_over(self, name: str, metric: Metric, values: Array | None = None, without: Any = ()) -> float:
         """The mean of a metric over other ``values`` of its queries (its own unless given), or ``without`` some queries.
 
         NaN for a metric whose mean is made of the documents of all queries together (``pooled``).
         """
-        run = next(r for r in self.scored_runs if r.name == name)
+        run = self.run(name)
         if metric.aggregate == "pooled":
             return math.nan
         left = set(without)
@@ -186,29 +236,105 @@ class Case:
         weight = run.weights.get(metric, np.ones(len(value)))
         return mean(metric, value[kept], weight[kept])
 
-    def also(self, name: str, metrics: Sequence[Metric]) -> list[Array]:
-        """The values that other metrics have for a run, one a query of ``scored_runs``' ``query_ids``: nothing is read or judged again.
+    def values(self, name: str, metrics: Sequence[Metric], ties: str = "") -> list[Array]:
+        """The values that other metrics, or another tie policy, have for a run: nothing is read or judged again.
 
-        A metric must not need more of the judgments (aspects, scores) than those asked for. Ties are as asked for.
+        One value a query of ``run(name).query_ids``. A metric must need no more of the judgments (aspects, scores) than those
+        of the request.
         """
-        judged = self._shown(name)
-        return [v.value for v in scored(judged, metrics, self.ties, self.call.depth, self.call.seed)]
+        judged, at, request = self.judged(name), self.places(name), self.request
+        judged = judged if len(at) == len(judged) else judged.of(at)
+        return [v.value for v in scored(judged, metrics, ties or self.ties, request.depth, request.seed)]
 
-    def under(self, name: str, ties: str, metrics: Sequence[Metric]) -> list[Array]:
-        """Values of metrics by query under another tie policy: ``expected``, ``best`` or ``worst``."""
-        judged = self._shown(name)
-        return [v.value for v in scored(judged, metrics, ties, self.call.depth, self.call.seed)]
+    def values_from(
+        self, name: str, metric: Metric, kernels: Sequence[Callable[[Lists], Array]]
+    ) -> list[Array]:
+        """What plain functions give for the queries of a run, over the lists that a metric sees."""
+        at = self.places(name)
+        return [values[at] for values in mapped(self.judged(name, metric), kernels)]
 
-    def plainly(self, name: str, metrics: Sequence[Metric]) -> list[Array]:
-        """Values of metrics by query with ties as the engine ordered them."""
-        return [v.value for v in score(self._shown(name), metrics)]
+    # --- what other metrics, rows or policies would give ---------------------------------------------
 
-    def _shown(self, name: str) -> Judged:
-        run, found = next(r for r in self.scored_runs if r.name == name), self.found(name)
-        if len(run.query_ids) == len(found.query_id):
-            return found.judged[0]
-        number = {query: i for i, query in enumerate(found.query_id)}
-        return found.judged[0].of(np.array([number[q] for q in run.query_ids], dtype=np.int64))
+    def other_means(self, pairs: Collection[tuple[Metric, Metric]]) -> dict[Metric, dict[str, float]]:
+        """By metric and run, the means of other metrics, each under the conventions (ties, queries) of one of the request.
+
+        ``pairs`` are of a metric of the request and the other one, which must need no more of the judgments. Nothing is read or
+        judged again. Empty where one of them cannot be computed on these judgments.
+        """
+        scores = self.scores
+        if scores is None or not pairs:
+            return {}
+        wanted = [MetricRequest(str(other), other, self._convention_of(metric)) for metric, other in pairs]
+        request = replace(self.request, asked=wanted)
+        shared = frozenset[str]().union(*(e.missing for e in scores.found))
+        out: dict[Metric, dict[str, float]] = {other: {} for _, other in pairs}
+        for run, found in zip(scores.runs, scores.found, strict=True):
+            judged = [self.judged(run.name, metric) for metric, _ in pairs]
+            try:
+                values = values_of(request, judged)
+            except RankscopeError:
+                return {}
+            inside = [
+                population(
+                    a.convention.queries, found.query_id, self.qrels.query_set, found.missing, shared, request.only
+                )
+                for a in wanted
+            ]  # fmt: skip
+            evaluation = replace(found, judged=judged, values=values)
+            for mean_of in board_of(run.name, wanted, evaluation, inside, request.weights):
+                out[mean_of.metric][run.name] = mean_of.value
+        return out
+
+    def evaluated_means(self, metrics: Sequence[Metric], like: Metric) -> dict[Metric, dict[str, float]]:
+        """By metric and run, means that need more of the rankings than was kept: all runs are judged again.
+
+        Conventions are those of the metric ``like``, without weights of queries. Empty where they cannot be computed.
+        """
+        convention = self._convention_of(like)
+        asked = [MetricRequest(str(m), m, convention) for m in metrics]
+        try:
+            board = self._evaluate(replace(self.request, asked=asked, weights=None)).board
+        except RankscopeError:
+            return {}
+        return {metric: {m.run: m.value for m in board if m.metric == metric} for metric in metrics}
+
+    def _convention_of(self, metric: Metric) -> Any:
+        return next(a.convention for a in self.request.asked if a.metric == metric)
+
+    def again(
+        self,
+        run: InputTable[Run],
+        *,
+        table: Run | None = None,
+        grades: Qrels | None = None,
+        ties: Any = None,
+        **policy: Any,
+    ) -> dict[Metric, float]:
+        """The means of a run with another run or qrels ``table``, ``ties`` or ``policy`` for rows; empty where there are none.
+
+        It is judged and scored again, so this is for telling what a finding costs, not for looking.
+        """
+        asked = list(self.request.asked)
+        if self.scores is not None:
+            asked = [a for a in asked if a.metric in set(self.metrics)]
+        if ties is not None:
+            asked = [replace(a, convention=replace(a.convention, ties=ties)) for a in asked]
+        request = replace(self.request, asked=asked, policy=replace(self.request.policy, **policy))
+        try:
+            new = evaluate_request(grades or self.qrels.sound, [(run.name, table or run.sound)], request)
+        except RankscopeError:
+            return {}
+        return {m.metric: m.value for m in new.board if not math.isnan(m.value)}
+
+    def change(self, run: InputTable[Run], **other: Any) -> dict[str, float]:
+        """By metric, how far the mean of a run would move under what ``again`` takes; empty where it has none now."""
+        if self.scores is None or run not in self.comparable:
+            return {}
+        old = {m.metric: m.value for m in self.scores.board if m.run == run.name}
+        new = self.again(run, **other)
+        return {str(m): v - old[m] for m, v in new.items() if m in old and not math.isnan(old[m])}
+
+    # --- documents -----------------------------------------------------------------------------------
 
     def top(self, name: str, k: int | None = None) -> pl.DataFrame:
         """The documents of a run in the top k (``cutoff`` unless given): ``query_id``, ``doc_id``, ``score``, ``position`` (1-based).
@@ -217,12 +343,24 @@ class Case:
         """
         k = self.cutoff if k is None else k
         if (name, k) not in self._tops:
-            self._tops[name, k] = top_rows(self.given(name).sound, k)
+            self._tops[name, k] = top_rows(self.input(name).sound, k)
         return self._tops[name, k]
 
     @cached_property
     def _tops(self) -> dict[tuple[str, int], pl.DataFrame]:
         return {}
+
+    def judged_top(self, name: str) -> pl.DataFrame:
+        """The top ``cutoff`` of a run, for judged queries only."""
+        return self.top(name).filter(pl.col("query_id").is_in(list(self.qrels.query_set)))
+
+    @cached_property
+    def texts(self) -> Texts | None:
+        """The texts of the documents in the top ``cutoff`` of judged queries; None where none were given."""
+        if self.background.texts is None:
+            return None
+        tops = [self.judged_top(run.name)["doc_id"] for run in self.scored_runs]
+        return texts_of(self.background.texts, {doc for docs in tops for doc in docs.to_list()})
 
     @cached_property
     def judgments(self) -> pl.DataFrame:
@@ -231,12 +369,3 @@ class Case:
         if not len(self.qrels.sound.repeated):
             return frame
         return frame.unique(["query_id", "doc_id"], keep="first", maintain_order=True)
-
-    @cached_property
-    def unjudged_top(self) -> dict[str, pl.DataFrame]:
-        """By run, the documents in the top ``cutoff`` of judged queries that are not in the qrels."""
-        out = {}
-        for run in self.scored_runs:
-            top = self.top(run.name).filter(pl.col("query_id").is_in(list(self.qrels.query_set)))
-            out[run.name] = top.join(self.judgments, on=["query_id", "doc_id"], how="anti")
-        return out
