@@ -9,11 +9,14 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from rankscope.errors import InputError
+
+if TYPE_CHECKING:
+    from rankscope.show.result import Result
 
 FORMATS = ("table", "json", "jsonl", "csv", "markdown", "latex", "trec")
 ANSWERS = ("table", "json", "jsonl", "csv", "markdown")
@@ -190,6 +193,18 @@ def answer_format_of(asked: str | None, out: str | None) -> str:
     return form
 
 
+def show(
+    result: Result, form: str, out: str | None = None, notes: Iterable[str] = (), **options: Any
+) -> None:
+    """Tell the notes, then write a result where it goes: for a terminal's width and colour, or plain 80 columns in a file."""
+    tell(notes)
+    here = out is None or out == "-"
+    write(
+        result.write(form, width=width() if here else 80, colour=here and colour_on(sys.stdout), **options),
+        out,
+    )
+
+
 def say(message: str) -> None:
     """One line to stderr."""
     from rankscope.show.cells import printable
@@ -201,9 +216,9 @@ def tell(notes: Iterable[str], warnings: Iterable[Any] = (), form: str = "table"
     """What was read; and the warnings, where the format does not hold them. A blank line parts it from what follows on a terminal."""
     said = [*notes]
     if form not in {"table", "json"}:
-        from rankscope.verbs.scoreboard import grouped
+        from rankscope.show.result import caution_notes
 
-        said += [f"warning {note.code}: {note.text}" for note in grouped(list(warnings))]
+        said += [f"warning {note.code}: {note.text}" for note in caution_notes(list(warnings))]
     for line in said:
         say(line)
     if said and watched(sys.stdout) and watched(sys.stderr):

@@ -1,0 +1,185 @@
+"""Where metrics and methods come from: as a paper cites them, and as entries of BibTeX."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rankscope._version import __version__
+
+YEAR = r"(?:1[5-9]|20)\d\d"
+PART = re.compile(rf"(?P<head>.+?)(?P<comma>,?) (?P<year>{YEAR})(?:, .+| \(.+\))?")
+SURNAME = re.compile(r"(?:(?:van|von|de|der|di|la) )*[^\W\d_][^\W\d_]+(?:['’-][^\W\d_]+)*")
+VOLUME = re.compile(r"(?P<journal>.*\D) (?P<volume>\d+)(?:\((?P<number>\d+)\))?")
+JOURNAL = re.compile(
+    r"Annals|Journal|JRSS|Biometri|Radiology|TOIS|Transactions|^Information Retrieval$|\d$|\)$"
+)
+MEETING = re.compile(r"[A-Z][A-Z0-9-]+")
+SPELLED = 3  # authors that a citation names
+ESCAPED = {c: f"\\{c}" for c in "{}%&#_$"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A source, taken apart as far as it parts: ``whole`` is as it was written; without a ``title`` the rest is not sure."""
+
+    whole: str
+    authors: tuple[str, ...] = ()
+    others: bool = False
+    title: str = ""
+    venue: str = ""
+    year: str = ""
+
+    @property
+    def short(self) -> str:
+        """How a text cites it: authors and year; in full where these are not known."""
+        if not self.authors:
+            return self.whole
+        *first, last = self.authors
+        if self.others or len(self.authors) > SPELLED:
+            return f"{self.authors[0]} et al., {self.year}"
+        return f"{', '.join(first)}{' and ' if first else ''}{last}, {self.year}"
+
+
+def read(source: str) -> Reference:
+    """A source as the catalogue writes them: authors, title, venue, year; some have no venue, or no title.
+
+    >>> found = read("Zhai, Cohen and Lafferty, Beyond independent relevance, SIGIR 2003")
+    >>> found.authors, found.title, found.venue, found.year, found.short
+    (('Zhai', 'Cohen', 'Lafferty'), 'Beyond independent relevance', 'SIGIR', '2003', 'Zhai, Cohen and Lafferty, 2003')
+    >>> read("Student, Biometrika 6(1), 1908").venue, read("trec_eval ndcg").short
+    ('Biometrika 6(1)', 'trec_eval ndcg')
+    """
+    whole = source.strip()
+    parted = PART.fullmatch(whole)
+    if parted is None:
+        return Reference(whole)
+    pieces = parted["head"].split(", ")
+    authors, others, used = _authors(pieces)
+    rest = pieces[used:]
+    if not authors:
+        return Reference(whole, year=parted["year"])
+    venue = rest.pop() if rest and (not parted["comma"] or VOLUME.fullmatch(rest[-1])) else ""
+    return Reference(whole, authors, others, ", ".join(rest), venue, parted["year"])
+
+
+def _authors(pieces: list[str]) -> tuple[tuple[str, ...], bool, int]:
+    """The authors that pieces begin with, whether there are more of them, and how many pieces they take."""
+    names: list[str] = []
+    for used, piece in enumerate(pieces, start=1):
+        if piece.endswith(" et al."):
+            return (*names, piece.removesuffix(" et al.")), True, used
+        several = piece.split(" and ")
+        if not all(SURNAME.fullmatch(name) for name in several):
+            break
+        names += several
+        if len(several) > 1:
+            return tuple(names), False, used
+    return tuple(names[:1]), False, 1  # a list of names ends with "and"
+
+
+def sources_of(thing: Any, clustered: bool = False) -> list[str]:
+    """Where a metric or a method comes from, without what does not hold for it: another measure of trec_eval, clusters."""
+    out = []
+    for part in str(getattr(thing, "source", "") or "").split(";"):
+        said = part.strip()
+        if said.startswith("clusters:"):
+            said = said.removeprefix("clusters:").strip() if clustered else ""
+        elif said.startswith("trec_eval ") and hasattr(thing, "trec_name"):
+            name = thing.trec_name()
+            said = f"trec_eval {name}" if name else ""
+        elif said.endswith("(exponential gain)") and getattr(thing, "gain", "") != "exponential":
+            said = ""
+        if said:
+            out.append(said)
+    return out
+
+
+def cited(sources: Iterable[str], *before: str) -> str:
+    """What stands in brackets after a metric or a method; empty where there is nothing to say.
+
+    >>> cited(["Holm, A simple sequentially rejective multiple test procedure, 1979"])
+    ' (Holm, 1979)'
+    """
+    said = [*before, *dict.fromkeys(read(source).short for source in sources)]
+    return f" ({'; '.join(said)})" if said else ""
+
+
+# --- BibTeX ------------------------------------------------------------------------------------------------
+
+
+def bibliography(sources: Iterable[str]) -> Iterator[str]:
+    """What to cite, as entries of BibTeX: rankscope, then each dated source once."""
+    yield from ("@software{rankscope,", "  title = {rankscope},", f"  version = {{{__version__}}},", "}")
+    used: set[str] = {"rankscope"}
+    for one in _distinct(read(source) for source in sources):
+        yield from _entry(one, _key(one, used))
+
+
+def _distinct(references: Iterable[Reference]) -> Iterator[Reference]:
+    """Dated references, each once: one without a title is the one of the same authors and year that has one."""
+    dated = {(one.authors, one.year, one.title or one.whole): one for one in references if one.year}
+    titled = {(one.authors, one.year) for one in dated.values() if one.title}
+    venues = {(one.authors, one.year): one.venue for one in dated.values() if one.authors and not one.title}
+    for one in dated.values():
+        who = one.authors, one.year
+        if one.title:
+            yield replace(one, venue=one.venue or venues.get(who, ""))
+        elif who not in titled:
+            yield one
+
+
+def _entry(one: Reference, key: str) -> Iterator[str]:
+    kind, where = _where(one) if one.title else ("misc", {})
+    said = {
+        "author": " and ".join([*one.authors, *(["others"] if one.others else [])]) if one.title else "",
+        "title": f"{{{_escaped(one.title or one.whole)}}}",
+        **{name: _escaped(value) for name, value in where.items()},
+        "year": one.year,
+    }
+    yield f"@{kind}{{{key},"
+    yield from (f"  {name} = {{{value}}}," for name, value in said.items() if value)
+    yield "}"
+
+
+def _where(one: Reference) -> tuple[str, dict[str, str]]:
+    """Which kind of entry, and where it appeared."""
+    if not one.venue:
+        return "misc", {}
+    volume = VOLUME.fullmatch(one.venue)
+    if volume:
+        return "article", {
+            "journal": volume["journal"],
+            "volume": volume["volume"],
+            "number": volume["number"] or "",
+        }
+    if JOURNAL.search(one.venue):
+        return "article", {"journal": one.venue}
+    if MEETING.fullmatch(one.venue):
+        return "inproceedings", {"booktitle": one.venue}
+    return "misc", {"howpublished": one.venue}
+
+
+def _escaped(text: str) -> str:
+    """Text as BibTeX takes it."""
+    return "".join(ESCAPED.get(character, character) for character in text)
+
+
+def _key(one: Reference, used: set[str]) -> str:
+    """A key that no other entry has: who, and when."""
+    first = one.authors[0].split(" ")[-1] if one.authors else re.split(r"[\s,]", one.whole, maxsplit=1)[0]
+    plain = unicodedata.normalize("NFKD", first).encode("ascii", "ignore").decode()
+    stem = key = f"{re.sub(r'[^A-Za-z]', '', plain).casefold() or 'source'}{one.year}"
+    number = 1
+    while key in used:
+        number += 1
+        key = f"{stem}{'abcdefghijklmnopqrstuvwxyz'[number - 1] if number <= 26 else f'-{number}'}"
+    used.add(key)
+    return key
