@@ -14,7 +14,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from rankscope._version import __version__ as __version__
 
 _PLACES = {
     "advise": "rankscope.verbs.advice.advise",

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from rankscope import __version__
+from rankscope._version import __version__
 from rankscope.cli import ReaderGoneError
 
 COMMANDS = (

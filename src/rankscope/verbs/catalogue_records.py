@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from rankscope import __version__
+from rankscope._version import __version__
 from rankscope.declared import parameters, required
 from rankscope.metrics import Metric
 from rankscope.verbs.catalogue import default_of, rewards, takes, trec_names, usual, value_of

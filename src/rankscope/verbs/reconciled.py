@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from rankscope import __version__
+from rankscope._version import __version__
 from rankscope.blocks import EMPTY, Block, Column, Heading, Paragraph, Table, Value
 from rankscope.dialects import Convention
 from rankscope.verbs.conventions import QUERIES_IN_WORDS, TIES_IN_WORDS

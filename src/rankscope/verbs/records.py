@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from rankscope import __version__
+from rankscope._version import __version__
 from rankscope.metrics import Metric
 from rankscope.verbs.distribution import distribution, first_relevant
 from rankscope.verbs.scores import RunScores, Scores, as_json

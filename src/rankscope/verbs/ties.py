@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rankscope import __version__
+from rankscope._version import __version__
 from rankscope.blocks import EMPTY, Block, Column, Paragraph, Table, Value
 from rankscope.dialects.base import Ties
 from rankscope.metrics import Metric

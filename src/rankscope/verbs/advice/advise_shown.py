@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rankscope import __version__
+from rankscope._version import __version__
 from rankscope.blocks import EMPTY, Block, Code, Column, Heading, Paragraph, Table
 from rankscope.verbs.advice.advise import Advice
 from rankscope.verbs.advice.advise_case import HOLES, RESTS, grades, number, queries, relevant

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rankscope import __version__
+from rankscope._version import __version__
 from rankscope.blocks import EMPTY, Block, Code, Column, Facts, Paragraph, Table
 from rankscope.verbs.checks.check import Checked
 from rankscope.verbs.checks.rules.base import Finding, Rule

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rankscope import __version__
+from rankscope._version import __version__
 from rankscope.inference.base import Bounds
 from rankscope.verbs.comparison.contrast import Contrast
 from rankscope.verbs.comparison.families import anova_of, separated

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from rankscope import __version__
+from rankscope._version import __version__
 from rankscope.verbs.explanations.diagnose import Diagnosis
 from rankscope.verbs.explanations.diagnosed import sentences
 from rankscope.verbs.explanations.failures import BANDS, KINDS

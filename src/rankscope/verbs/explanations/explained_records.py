@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from rankscope import __version__
+from rankscope._version import __version__
 from rankscope.verbs.explanations.difference import Difference, Moved
 from rankscope.verbs.explanations.explain import Explained, Sourced
 from rankscope.verbs.explanations.explanation import Explanation, Position, Rest

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rankscope import __version__
+from rankscope._version import __version__
 from rankscope.blocks import EMPTY, Block, Column, Heading, Note, Notes, Paragraph, Table, Value
 from rankscope.verbs.comparison.method import FEWEST
 from rankscope.verbs.gating.gate import CODES, Gate

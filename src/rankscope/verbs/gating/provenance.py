@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rankscope import __version__
+from rankscope._version import __version__
 from rankscope.errors import DataError, InputError
 from rankscope.metrics import Metric
 from rankscope.verbs.gating.stored import contents_of, document_of, unlike

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rankscope import __version__
+from rankscope._version import __version__
 from rankscope.blocks import EMPTY, Block, Column, Heading, Paragraph, Table, Value
 from rankscope.verbs import scoreboard
 from rankscope.verbs.incomplete.unjudged import Bounded, Turn, Unjudged, Wanted

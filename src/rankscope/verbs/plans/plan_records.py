@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from rankscope import __version__
+from rankscope._version import __version__
 from rankscope.verbs.plans import topics
 from rankscope.verbs.plans.planning import Plan
 from rankscope.verbs.plans.reach import Middle, Overall

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rankscope import __version__
+from rankscope._version import __version__
 
 YEAR = r"(?:1[5-9]|20)\d\d"
 PART = re.compile(rf"(?P<head>.+?)(?P<comma>,?) (?P<year>{YEAR})(?:, .+| \(.+\))?")

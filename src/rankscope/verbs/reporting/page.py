@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from rankscope import __version__
+from rankscope._version import __version__
 from rankscope.blocks import Chart, Page, Section
 from rankscope.verbs.comparison.compare_tables import in_order_of_merit
 from rankscope.verbs.comparison.sentences import counted

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from rankscope import __version__
+from rankscope._version import __version__
 from rankscope.blocks import Block, Code, Heading, Paragraph
 from rankscope.dialects import DIALECTS
 from rankscope.errors import InputError

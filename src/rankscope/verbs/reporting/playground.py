@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankscope import __version__
+from rankscope._version import __version__
 from rankscope.blocks import Column, Document, Explorer, Page, Query, Section, Table, Value
 from rankscope.metrics import Metric, parse
 from rankscope.metrics.single import judged_lists

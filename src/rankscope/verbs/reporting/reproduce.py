@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from rankscope import __version__
+from rankscope._version import __version__
 from rankscope.blocks import Block, Code, Column, Facts, Heading, Paragraph, Section, Table, Value
 from rankscope.verbs.comparison.method import FEWEST
 from rankscope.verbs.comparison.sentences import percent

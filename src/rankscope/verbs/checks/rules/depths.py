@@ -10,7 +10,7 @@ import numpy as np
 
 from rankscope.declared import parameters
 from rankscope.lists import Array, Lists
-from rankscope.lists.rearranged import perfect
+from rankscope.lists.best import perfect
 from rankscope.metrics import DCG, LAUC, IdealDCG, Metric, P
 from rankscope.verbs.checks.rules.base import Finding, Rule, counted
 from rankscope.verbs.checks.rules.derived import (

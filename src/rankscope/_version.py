@@ -1,0 +1,3 @@
+"""The version of rankscope, said here alone."""
+
+__version__ = "0.1.0"
