@@ -59,7 +59,7 @@ class Tied:
     def __init__(self, judged: Judged) -> None:
         self.judged = judged
         query = np.repeat(np.arange(len(judged)), judged.size)
-        self.queries = np.unique(query[(judged.rank > 0) & (judged.tie_size > 1)])
+        self.queries = np.flatnonzero(np.bincount(query[(judged.rank > 0) & (judged.tie_size > 1)]))
         self.mask = np.zeros(len(judged), dtype=bool)
         self.mask[self.queries] = True
 
@@ -70,7 +70,7 @@ class Tied:
         here = slice(at, at + judged.found[number])
         start, size = judged.tie_start[here], judged.tie_size[here]
         out = []
-        for first in np.unique(start[size > 1]).tolist():
+        for first in sorted(set(start[size > 1].tolist())):
             rows = np.flatnonzero(start == first)
             out.append(_Group(first, int(size[rows[0]]), rows, judged.grade[here][rows]))
         return out

@@ -281,4 +281,4 @@ def _disagreeing(rank: Array, same: Array, start: Array) -> int:
     falls = rank[1:] < rank[:-1]
     falls[start[1:] - 1] = False
     where = np.flatnonzero(falls) + 1
-    return len(np.unique(np.searchsorted(start, where, side="right")))
+    return int(np.count_nonzero(np.bincount(np.searchsorted(start, where, side="right"))))
