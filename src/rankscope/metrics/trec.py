@@ -171,7 +171,11 @@ def parse_trec(text: str, catalogue: Mapping[str, Any]) -> list[Any] | None:
         shorthands = cls.__dict__.get("shorthands", ())
         for spec in shorthands:
             size = len(spec.name)
-            if spec.sets and text[:size].lower() == spec.name.lower() and (cut := _CUTOFFS.fullmatch(text, size)):
+            if (
+                spec.sets
+                and text[:size].lower() == spec.name.lower()
+                and (cut := _CUTOFFS.fullmatch(text, size))
+            ):
                 return spec.read(cls, cut[1], text)  # type: ignore[no-any-return]
         for spec in (*cls.__dict__.get("trec", ()), *(s for s in shorthands if not s.sets)):
             if text.startswith(spec.name) and (match := _VALUES.fullmatch(text, len(spec.name))):
