@@ -11,8 +11,8 @@ from typing import Any
 import rankscope as rs
 from rankscope.dialects import Convention
 from rankscope.metrics import Metric
-from rankscope.verbs.reconciled import in_words
-from rankscope.verbs.ways import Way
+from rankscope.scoring.ways import Way
+from rankscope.verbs.reconcile.result import in_words
 
 WORDS = {
     ("compat", 9.0): "the documents needed for a recall are counted as trec_eval 9 does",

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from itertools import groupby
 from pathlib import Path
 
-from rankscope.verbs.demo import folder
+from rankscope.verbs.demo.demo import folder
 
 Table = dict[str, dict[str, float]]
 Judged = dict[str, dict[str, int]]

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rankscope.verbs.advice.advise_case import Case
-from rankscope.verbs.advice.advise_tasks import SHARED_LAST, TASKS, WITH_ASPECTS, Pick
+from rankscope.verbs.advise.case import Case
+from rankscope.verbs.advise.tasks import SHARED_LAST, TASKS, WITH_ASPECTS, Pick
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "advise.md"
 START, END = "<!-- tasks: written by tools/write_advise_page.py -->", "<!-- end of tasks -->"

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rankscope.verbs.checks.rules import rules
-from rankscope.verbs.checks.rules.base import Rule
+from rankscope.verbs.check.rules import rules
+from rankscope.verbs.check.rules.base import Rule
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "check.md"
 START, END = "<!-- rules: written by tools/write_rules_page.py -->", "<!-- end of rules -->"

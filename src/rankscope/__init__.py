@@ -17,26 +17,26 @@ from typing import TYPE_CHECKING, Any
 from rankscope._version import __version__ as __version__
 
 _PLACES = {
-    "advise": "rankscope.verbs.advice.advise",
-    "Advice": "rankscope.verbs.advice.advise",
-    "evaluate": "rankscope.verbs.evaluate",
-    "compare": "rankscope.verbs.comparison.compare",
-    "Comparison": "rankscope.verbs.comparison.compare",
-    "gate": "rankscope.verbs.gating.gate",
-    "Gate": "rankscope.verbs.gating.gate",
-    "check": "rankscope.verbs.checks.check",
-    "Checked": "rankscope.verbs.checks.check",
-    "power": "rankscope.verbs.plans.planning",
-    "Plan": "rankscope.verbs.plans.planning",
-    "explain": "rankscope.verbs.explanations.explain",
-    "diagnose": "rankscope.verbs.explanations.diagnose",
-    "Diagnosis": "rankscope.verbs.explanations.diagnose",
-    "ties": "rankscope.verbs.ties",
-    "unjudged": "rankscope.verbs.incomplete.unjudged",
-    "reconcile": "rankscope.verbs.reconcile",
-    "report": "rankscope.verbs.reporting.report",
-    "Report": "rankscope.verbs.reporting.report",
-    "Scores": "rankscope.verbs.scores",
+    "advise": "rankscope.verbs.advise.advise",
+    "Advice": "rankscope.verbs.advise.advise",
+    "evaluate": "rankscope.scoring.evaluation",
+    "compare": "rankscope.verbs.compare.compare",
+    "Comparison": "rankscope.verbs.compare.compare",
+    "gate": "rankscope.verbs.gate.gate",
+    "Gate": "rankscope.verbs.gate.gate",
+    "check": "rankscope.verbs.check.check",
+    "Checked": "rankscope.verbs.check.check",
+    "power": "rankscope.verbs.power.power",
+    "Plan": "rankscope.verbs.power.power",
+    "explain": "rankscope.verbs.explain.explain",
+    "diagnose": "rankscope.verbs.diagnose.diagnose",
+    "Diagnosis": "rankscope.verbs.diagnose.diagnose",
+    "ties": "rankscope.verbs.ties.ties",
+    "unjudged": "rankscope.verbs.unjudged.unjudged",
+    "reconcile": "rankscope.verbs.reconcile.reconcile",
+    "report": "rankscope.reporting.report",
+    "Report": "rankscope.reporting.report",
+    "Scores": "rankscope.scoring.scores",
     "read_run": "rankscope.files",
     "read_qrels": "rankscope.files",
     "Run": "rankscope.tables",
@@ -63,28 +63,28 @@ if TYPE_CHECKING:
     from rankscope.metrics import Metric as Metric
     from rankscope.metrics import Terms as Terms
     from rankscope.metrics import parse as parse
+    from rankscope.reporting.report import Report as Report
+    from rankscope.reporting.report import report as report
+    from rankscope.scoring.evaluation import evaluate as evaluate
+    from rankscope.scoring.scores import Scores as Scores
     from rankscope.tables import Qrels as Qrels
     from rankscope.tables import Run as Run
-    from rankscope.verbs.advice.advise import Advice as Advice
-    from rankscope.verbs.advice.advise import advise as advise
-    from rankscope.verbs.checks.check import Checked as Checked
-    from rankscope.verbs.checks.check import check as check
-    from rankscope.verbs.comparison.compare import Comparison as Comparison
-    from rankscope.verbs.comparison.compare import compare as compare
-    from rankscope.verbs.evaluate import evaluate as evaluate
-    from rankscope.verbs.explanations.diagnose import Diagnosis as Diagnosis
-    from rankscope.verbs.explanations.diagnose import diagnose as diagnose
-    from rankscope.verbs.explanations.explain import explain as explain
-    from rankscope.verbs.gating.gate import Gate as Gate
-    from rankscope.verbs.gating.gate import gate as gate
-    from rankscope.verbs.incomplete.unjudged import unjudged as unjudged
-    from rankscope.verbs.plans.planning import Plan as Plan
-    from rankscope.verbs.plans.planning import power as power
-    from rankscope.verbs.reconcile import reconcile as reconcile
-    from rankscope.verbs.reporting.report import Report as Report
-    from rankscope.verbs.reporting.report import report as report
-    from rankscope.verbs.scores import Scores as Scores
-    from rankscope.verbs.ties import ties as ties
+    from rankscope.verbs.advise.advise import Advice as Advice
+    from rankscope.verbs.advise.advise import advise as advise
+    from rankscope.verbs.check.check import Checked as Checked
+    from rankscope.verbs.check.check import check as check
+    from rankscope.verbs.compare.compare import Comparison as Comparison
+    from rankscope.verbs.compare.compare import compare as compare
+    from rankscope.verbs.diagnose.diagnose import Diagnosis as Diagnosis
+    from rankscope.verbs.diagnose.diagnose import diagnose as diagnose
+    from rankscope.verbs.explain.explain import explain as explain
+    from rankscope.verbs.gate.gate import Gate as Gate
+    from rankscope.verbs.gate.gate import gate as gate
+    from rankscope.verbs.power.power import Plan as Plan
+    from rankscope.verbs.power.power import power as power
+    from rankscope.verbs.reconcile.reconcile import reconcile as reconcile
+    from rankscope.verbs.ties.ties import ties as ties
+    from rankscope.verbs.unjudged.unjudged import unjudged as unjudged
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from rankscope.verbs.gating.gate import Gate
+    from rankscope.verbs.gate.gate import Gate
 
 
 @pytest.fixture(scope="session")
@@ -26,8 +26,8 @@ def rankscope_gate(pytestconfig: pytest.Config) -> Callable[..., Gate]:
     """
 
     def gated(qrels: Any, baseline: Any, candidate: Any, metrics: Any = None, **options: Any) -> Gate:
-        from rankscope.verbs.gating.gate import gate
-        from rankscope.verbs.settings import GATE, settings_of
+        from rankscope.scoring.settings import GATE, settings_of
+        from rankscope.verbs.gate.gate import gate
 
         settings = settings_of(options.pop("settings", None), pytestconfig.rootpath).of("gate")
         chosen = settings.metrics or settings.primary if metrics is None else metrics

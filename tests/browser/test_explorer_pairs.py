@@ -164,7 +164,7 @@ def test_a_run_beside_itself_says_so(opened: Any) -> None:
 
 
 def test_numbers_are_those_that_python_writes(opened: Any) -> None:
-    from rankscope.verbs.comparison.sentences import number
+    from rankscope.panels.verdicts import number
 
     tab = show(opened, block())
     values = [k / 16 for k in range(-33, 34)] + [

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from rankscope.metrics import parse
-from rankscope.verbs.reporting.playground import LESSONS, playground, value
+from rankscope.reporting.playground import LESSONS, playground, value
 
 KEYS = {
     "P": "P@5", "R": "R@5", "RR": "RR", "AP": "AP", "DCG": "DCG@5", "DCGexp": "DCG(gain='exponential')@5", "nDCG": "nDCG@5",

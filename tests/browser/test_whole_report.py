@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import rankscope as rs
-from rankscope.verbs import demo
+from rankscope.verbs.demo import demo
 
 
 @pytest.fixture(scope="module")

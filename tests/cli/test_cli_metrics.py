@@ -10,7 +10,7 @@ import pytest
 
 from rankscope.metrics import families
 from rankscope.testing.examples import worked_out
-from rankscope.verbs.demo import folder as demo_folder
+from rankscope.verbs.demo.demo import folder as demo_folder
 
 ALL = [cls.__name__ for group in families().values() for cls in group]
 

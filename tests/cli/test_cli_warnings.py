@@ -10,7 +10,7 @@ import pytest
 from rankscope.engines.base import Order
 from rankscope.engines.mappings import judge
 from rankscope.metrics import in_order
-from rankscope.verbs.health import Health, examine, warnings_of
+from rankscope.scoring.health import Health, examine, warnings_of
 
 
 def health(**more: Any) -> Health:

@@ -15,7 +15,7 @@ from rankscope.dialects.learning import LEARNING
 from rankscope.dialects.recommendation import RECOMMENDATION
 from rankscope.dialects.retrieval import RETRIEVAL
 from rankscope.metrics import CATALOGUE
-from rankscope.verbs.conventions import CHOICES, translated
+from rankscope.scoring.conventions import CHOICES, translated
 
 Table = dict[str, dict[str, float]]
 

@@ -178,7 +178,7 @@ def test_order_of_rows_changes_no_value(write: Any) -> None:
 
 def test_what_evaluate_writes_comes_back(write: Any) -> None:
     from rankscope import evaluate
-    from rankscope.verbs.records import envelope, query_values
+    from rankscope.scoring.records import envelope, query_values
 
     qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
     runs = {"x": {"q1": ["a", "b"], "q2": ["a", "b"]}, "y": {"q1": ["b", "a"], "q2": ["b"]}}

@@ -1,4 +1,4 @@
-"""Paired tests: their laws, arithmetic, and scipy's numbers."""
+"""PairedValues tests: their laws, arithmetic, and scipy's numbers."""
 
 from __future__ import annotations
 

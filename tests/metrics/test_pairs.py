@@ -38,18 +38,18 @@ MIXED: Groups = {
 }
 
 
-def evaluated(groups: Groups, *metrics: Any) -> rs.Scores:
+def evaluate_request(groups: Groups, *metrics: Any) -> rs.Scores:
     qrels = {q: {f"d{i}": g for i, g in enumerate(labels)} for q, (labels, _) in groups.items()}
     run = {q: {f"d{i}": s for i, s in enumerate(scores)} for q, (_, scores) in groups.items()}
     return rs.evaluate(qrels, run, list(metrics))
 
 
 def test_mean_over_lists_of_one_length() -> None:
-    assert evaluated(THREE_USERS, "GAUC")["GAUC"] == pytest.approx((1 + 1 / 2 + 1) / 3)
+    assert evaluate_request(THREE_USERS, "GAUC")["GAUC"] == pytest.approx((1 + 1 / 2 + 1) / 3)
 
 
 def test_one_curve_misleads_where_users_differ() -> None:
-    scores = evaluated(APART, "AUC(pooled=True)", "GAUC")
+    scores = evaluate_request(APART, "AUC(pooled=True)", "GAUC")
     assert scores["AUC(pooled=True)"] == pytest.approx(
         (3 * 3) / (4 * 4)
     )  # u1's 3 beat u2's 3, and none u1's own
@@ -62,7 +62,7 @@ def test_one_curve_misleads_where_users_differ() -> None:
 )
 def test_weights(weights: Any, expected: float) -> None:
     metric = rs.GAUC(weights=weights)
-    assert evaluated(TWO_SIZES, metric)[metric] == pytest.approx(expected)
+    assert evaluate_request(TWO_SIZES, metric)[metric] == pytest.approx(expected)
 
 
 FIRST, SECOND = 5 / 6, (3 + 2 / 2) / 12
@@ -86,7 +86,7 @@ FIRST, SECOND = 5 / 6, (3 + 2 / 2) / 12
     ],
 )
 def test_every_way_to_average(metric: str, expected: float) -> None:
-    scores = evaluated(MIXED, metric)
+    scores = evaluate_request(MIXED, metric)
     assert scores[metric] == pytest.approx(expected)
     assert scores.board[0].undefined == (0 if "single_class" in metric else 2)
 
@@ -97,7 +97,7 @@ def test_every_way_to_average(metric: str, expected: float) -> None:
      ("AUC(single_class=0.5)", 0.5417), ("AUC(single_class=0)", 0.2917)],
 )  # fmt: skip
 def test_figures_that_tools_print(metric: str, published: float) -> None:
-    assert evaluated(MIXED, metric)[metric] == pytest.approx(published, abs=5e-5)
+    assert evaluate_request(MIXED, metric)[metric] == pytest.approx(published, abs=5e-5)
 
 
 def by_hand(grades: list[float], scores: list[float], tied: float) -> float:
@@ -152,14 +152,14 @@ def test_area_of_the_top_of_the_list() -> None:
     assert math.isnan((rs.AUC @ 1).of(ranking))
     assert rs.AUC(single_class=1, cutoff=1).of(ranking) == 1
     pooled = rs.AUC(pooled=True, cutoff=3)
-    assert evaluated({"q": (ranking, [5.0, 4.0, 3.0, 2.0, 1.0])}, pooled)[pooled] == 1 / 2
+    assert evaluate_request({"q": (ranking, [5.0, 4.0, 3.0, 2.0, 1.0])}, pooled)[pooled] == 1 / 2
 
 
 def test_one_curve_of_one_class_only() -> None:
     one: Groups = {"q": ([1, 1], [2.0, 1.0])}
-    assert math.isnan(evaluated(one, "AUC(pooled=True)")["AUC(pooled=True)"])
+    assert math.isnan(evaluate_request(one, "AUC(pooled=True)")["AUC(pooled=True)"])
     metric = rs.AUC(pooled=True, single_class=0.5)
-    assert evaluated(one, metric)[metric] == 0.5
+    assert evaluate_request(one, metric)[metric] == 0.5
 
 
 @pytest.mark.parametrize("value", ["left out", -0.5, 2])

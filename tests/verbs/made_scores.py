@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import rankscope as rs
-from rankscope.verbs.comparison.contrast import Contrast
+from rankscope.panels.contrast import Contrast
 
 Table = dict[str, dict[str, float]]
 

@@ -16,14 +16,14 @@ import rankscope as rs
 from rankscope.errors import DataError, InputError
 from rankscope.inference.power import shown_by
 from rankscope.metrics import CATALOGUE
-from rankscope.verbs.advice.advise import Advice, advise
-from rankscope.verbs.advice.advise_avoid import RULES
-from rankscope.verbs.advice.advise_case import RESTS, Case
-from rankscope.verbs.advice.advise_facts import facts_of, level_of, stars
-from rankscope.verbs.advice.advise_guess import SIGNS
-from rankscope.verbs.advice.advise_shown import blocks_of, envelope, folded, records
-from rankscope.verbs.advice.advise_tasks import SHARED_LAST, TASKS, WITH_ASPECTS, task_called
-from rankscope.verbs.settings import settings_of
+from rankscope.scoring.settings import settings_of
+from rankscope.verbs.advise.advise import Advice, advise
+from rankscope.verbs.advise.avoid import RULES
+from rankscope.verbs.advise.case import RESTS, Case
+from rankscope.verbs.advise.facts import facts_of, level_of, stars
+from rankscope.verbs.advise.guess import SIGNS
+from rankscope.verbs.advise.result import blocks_of, envelope, folded, records
+from rankscope.verbs.advise.tasks import SHARED_LAST, TASKS, WITH_ASPECTS, task_called
 
 Grades = dict[str, dict[str, float]]
 Shared = Callable[[str], Path]

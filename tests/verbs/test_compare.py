@@ -12,8 +12,8 @@ from scipy import stats
 from tests.verbs.made_scores import Table, drawn, one, ranked, ranked_run, table
 
 import rankscope as rs
-from rankscope.verbs.comparison.contrast import Contrast
-from rankscope.verbs.comparison.contrast_records import records
+from rankscope.panels.contrast import Contrast
+from rankscope.verbs.compare.records import records
 
 # the first relevant document at these ranks: the figures of a paper that said "significantly outperforms"
 FIRST, SECOND = (2, 1, 5, 3, 1), (1, 1, 2, 1, 1)

@@ -17,10 +17,10 @@ from scipy import stats
 
 import rankscope as rs
 from rankscope.errors import InputError
-from rankscope.verbs.comparison.compare import Comparison
-from rankscope.verbs.comparison.contrast import CLEAR, Contrast
-from rankscope.verbs.comparison.contrast_records import envelope
-from rankscope.verbs.comparison.families import separated
+from rankscope.panels.contrast import CLEAR, Contrast
+from rankscope.panels.families import separated
+from rankscope.verbs.compare.compare import Comparison
+from rankscope.verbs.compare.records import envelope
 
 Table = dict[str, dict[str, float]]
 BY_P = ("holm", "bonferroni", "bh", "none")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rankscope as rs
-from rankscope.verbs.comparison.compare import Comparison
+from rankscope.verbs.compare.compare import Comparison
 
 QRELS = {f"q{i:02}": {"good": 1} for i in range(40)}
 

@@ -16,7 +16,7 @@ from tests.verbs.made_scores import as_arrays, drawn, one, ranked, ranked_run, t
 
 import rankscope as rs
 from rankscope.errors import DataError, InputError
-from rankscope.verbs.comparison.contrast_records import records
+from rankscope.verbs.compare.records import records
 
 ADJUSTED = {"p_value_adjusted", "ci_lower_adjusted", "ci_upper_adjusted", "comparisons", "verdict"}
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 import rankscope as rs
 from rankscope.errors import DataError
+from rankscope.panels.contrast import CLEAR
 from rankscope.show.terminal import render
 from rankscope.show.text import as_latex, as_markdown
-from rankscope.verbs.comparison.compared import blocks_of, paper_blocks
-from rankscope.verbs.comparison.contrast import CLEAR
-from rankscope.verbs.comparison.contrast_records import COLUMNS, envelope
+from rankscope.verbs.compare.records import COLUMNS, envelope
+from rankscope.verbs.compare.result import blocks_of, paper_blocks
 
 cells = st.one_of(
     st.none(),

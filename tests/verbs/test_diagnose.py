@@ -18,14 +18,14 @@ import rankscope as rs
 from rankscope.engines.base import SEVERAL
 from rankscope.errors import DataError, InputError
 from rankscope.metrics import CATALOGUE, Metric
+from rankscope.scoring.ceilings import ceilings, why_not
 from rankscope.show.terminal import render
 from rankscope.show.text import as_json
 from rankscope.testing.cases import Case, accepted, made_up, top_grade, values
 from rankscope.testing.cases import judged as judged_of
 from rankscope.testing.variants import variants
-from rankscope.verbs.explanations.ceilings import ceilings, why_not
-from rankscope.verbs.explanations.diagnosed import blocks_of, next_step, sentences
-from rankscope.verbs.explanations.diagnosed_records import COLUMNS, envelope, records
+from rankscope.verbs.diagnose.records import COLUMNS, envelope, records
+from rankscope.verbs.diagnose.result import blocks_of, next_step, sentences
 
 EVERY = list(dict.fromkeys(CATALOGUE.values()))
 

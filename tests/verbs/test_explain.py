@@ -17,15 +17,15 @@ import rankscope as rs
 from rankscope.errors import DataError, InputError
 from rankscope.lists import Judged
 from rankscope.metrics import CATALOGUE, Metric, parse
+from rankscope.scoring.inputs import Policy, clean, judge, read_any
+from rankscope.scoring.ranking import Ranking, ranking_of
 from rankscope.testing import Case, variants
 from rankscope.testing.cases import accepted, judged, made_up, top_grade
-from rankscope.verbs.explanations.difference import Difference, difference
-from rankscope.verbs.explanations.explain import Sourced, explain
-from rankscope.verbs.explanations.explained import moved_in_words
-from rankscope.verbs.explanations.explained_records import envelope, records
-from rankscope.verbs.explanations.explanation import Explanation, explanation
-from rankscope.verbs.explanations.ranking import Ranking, ranking_of
-from rankscope.verbs.inputs import Policy, clean, judge, read_any
+from rankscope.verbs.explain.difference import Difference, difference
+from rankscope.verbs.explain.explain import Sourced, explain
+from rankscope.verbs.explain.explanation import Explanation, explanation
+from rankscope.verbs.explain.records import envelope, records
+from rankscope.verbs.explain.result import moved_in_words
 
 CLASSES = [cls for cls in dict.fromkeys(CATALOGUE.values()) if cls.__module__.startswith("rankscope.")]
 every_class = pytest.mark.parametrize("cls", CLASSES, ids=[cls.__name__ for cls in CLASSES])
@@ -70,7 +70,7 @@ def test_what_the_rows_add_is_the_value(cls: type[Metric]) -> None:
 
 
 def rs_explained(found: Explanation | Difference) -> Any:
-    from rankscope.verbs.explanations.explain import Explained
+    from rankscope.verbs.explain.explain import Explained
 
     return Explained(found, {})
 

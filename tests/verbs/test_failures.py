@@ -10,10 +10,10 @@ import pytest
 
 import rankscope as rs
 from rankscope.metrics import AP, RR, nDCG
+from rankscope.scoring.ceilings import ceilings
 from rankscope.testing.cases import judged as judged_of
 from rankscope.testing.cases import made_up
-from rankscope.verbs.explanations.ceilings import ceilings
-from rankscope.verbs.explanations.failures import (
+from rankscope.verbs.diagnose.failures import (
     BANDS,
     KINDS,
     NOTHING,

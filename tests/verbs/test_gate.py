@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 import rankscope as rs
 from rankscope.errors import DataError, InputError
 from rankscope.metrics import parse
-from rankscope.verbs.comparison.measured import Measured
-from rankscope.verbs.comparison.method import method_of
-from rankscope.verbs.gating.gate import gate
-from rankscope.verbs.gating.gate_checks import drafted, settled
-from rankscope.verbs.gating.gated import envelope, sentence
-from rankscope.verbs.gating.tolerances import Allowance, tolerances_of
+from rankscope.panels.method import method_of
+from rankscope.panels.panel import Panel
+from rankscope.panels.tolerance import Allowance, tolerances_of
+from rankscope.verbs.gate.checks import drafted, settled
+from rankscope.verbs.gate.gate import gate
+from rankscope.verbs.gate.result import envelope, sentence
 
 QRELS = {f"q{i:02}": {"good": 1} for i in range(40)}
 METHOD = method_of()
@@ -55,7 +55,7 @@ def checked(
     values = np.array([baseline, run], dtype=float)
     ids = tuple(f"q{i:04}" for i in range(values.shape[1]))
     m = parse(metric)
-    field = Measured(metric, ("a", "b"), ids, values, m, m.better, m.range, **more)
+    field = Panel(metric, ("a", "b"), ids, values, m, m.better, m.range, **more)
     draft = drafted(field, None, Allowance(tolerance), fail_on, METHOD)
     assert draft is not None
     return settled([draft], fail_on, METHOD)[0]
@@ -425,7 +425,7 @@ def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def keep(place: str, *runs: str, metrics: str = "RR nDCG@10", **policies: Any) -> None:
-    from rankscope.verbs.records import envelope as kept
+    from rankscope.scoring.records import envelope as kept
 
     scores = rs.evaluate("qrels.txt", list(runs), metrics, **policies)
     Path(place).write_text(json.dumps(kept(scores, per_query=True), indent=1))

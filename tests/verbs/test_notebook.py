@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import rankscope as rs
-from rankscope.verbs.reporting.figures import charts_of
+from rankscope.reporting.figures import charts_of
 
 QRELS = {f"q{i}": {"a": 2, "b": 1} for i in range(8)}
 ONE = {query: {"x": 3.0, "a": 2.0, "b": 1.0} for query in QRELS}

@@ -9,7 +9,7 @@ import pytest
 
 from rankscope.blocks import Table
 from rankscope.metrics import parse
-from rankscope.verbs.reporting.playground import EXPLAINED, LESSONS, METRICS, playground, value
+from rankscope.reporting.playground import EXPLAINED, LESSONS, METRICS, playground, value
 
 BY_NAME = {lesson.name.partition(" · ")[0]: lesson.told for lesson in LESSONS}
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 import rankscope as rs
 from rankscope.errors import DataError, InputError
-from rankscope.verbs.plans.plan_records import COLUMNS, envelope, records
-from rankscope.verbs.plans.planned import blocks_of, sentence
-from rankscope.verbs.plans.planning import Plan, power
+from rankscope.verbs.power.power import Plan, power
+from rankscope.verbs.power.records import COLUMNS, envelope, records
+from rankscope.verbs.power.result import blocks_of, sentence
 
 BASE = np.linspace(0.1, 0.5, 30)
 NOISE = np.random.default_rng(7).normal(0, 0.2, (3, 30))

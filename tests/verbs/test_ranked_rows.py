@@ -13,9 +13,9 @@ import pytest
 from rankscope.engines.base import TIES, Order
 from rankscope.errors import InputError
 from rankscope.files import qrels_of, run_of
+from rankscope.scoring.inputs import CleanInput, judge
+from rankscope.scoring.ranked_rows import top_rows
 from rankscope.tables import Run
-from rankscope.verbs.incomplete.ranked_rows import top_rows
-from rankscope.verbs.inputs import Cleaned, judge
 
 CODE = 2.0**30
 
@@ -43,12 +43,14 @@ def as_table(run: dict[str, dict[str, float]], seed: int, mixed: bool) -> Run:
     return Run(frame[rng.permutation(frame.height)] if mixed else frame)
 
 
-def engine_ranks(run: Cleaned, docs: list[tuple[str, str]], ties: Any, depth: int | None) -> dict[Any, int]:
+def engine_ranks(
+    run: CleanInput, docs: list[tuple[str, str]], ties: Any, depth: int | None
+) -> dict[Any, int]:
     """The rank that the engine gives each of these documents, all of them being judged."""
     coded: dict[str, dict[str, float]] = {}
     for number, (query, doc) in enumerate(docs):
         coded.setdefault(query, {})[doc] = CODE + number
-    found, _ = judge(run, Cleaned(coded), Order(ties, depth), "run")
+    found, _ = judge(run, CleanInput(coded), Order(ties, depth), "run")
     numbers = (found.grade - CODE).astype(int).tolist()
     return {docs[n]: rank for n, rank in zip(numbers, found.rank.tolist(), strict=True) if rank}
 
@@ -61,7 +63,7 @@ def engine_ranks(run: Cleaned, docs: list[tuple[str, str]], ties: Any, depth: in
 def test_ranks_are_those_of_the_engine(ties: Any, k: int | None, kind: str) -> None:
     for seed in range(5):
         run = made_up(seed)
-        cleaned = Cleaned(run if kind == "dict" else as_table(run, seed, kind == "mixed"))
+        cleaned = CleanInput(run if kind == "dict" else as_table(run, seed, kind == "mixed"))
         rows = top_rows(cleaned, ties, k)
         ours = {(q, d): r for q, d, r in rows.iter_rows()}
         docs = [(q, d) for q, documents in run.items() for d in documents]
@@ -73,7 +75,7 @@ def test_ranks_are_those_of_the_engine(ties: Any, k: int | None, kind: str) -> N
 
 @pytest.mark.parametrize("ties", TIES)
 def test_real_runs(ties: Any, shared_data: Callable[[str], Path]) -> None:
-    run = Cleaned(run_of(str(shared_data("trec_covid/round1/runs") / "DA_IICT_all.gz"), None))
+    run = CleanInput(run_of(str(shared_data("trec_covid/round1/runs") / "DA_IICT_all.gz"), None))
     qrels = qrels_of(str(shared_data("trec_covid/qrels.txt")))
     pairs = [(q, d) for q, d in qrels.frame.select("query_id", "doc_id").unique(maintain_order=True).rows()]
     ranks = engine_ranks(run, pairs, ties, 20)
@@ -82,13 +84,13 @@ def test_real_runs(ties: Any, shared_data: Callable[[str], Path]) -> None:
 
 
 def test_numbers_as_ids_become_strings() -> None:
-    assert top_rows(Cleaned({"q": {7: 1.0, 9: 2.0}}), "trec", 1).rows() == [("q", "9", 1)]
+    assert top_rows(CleanInput({"q": {7: 1.0, 9: 2.0}}), "trec", 1).rows() == [("q", "9", 1)]
 
 
 def test_an_empty_run_has_no_rows() -> None:
     empty = Run(pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}))
-    assert top_rows(Cleaned(empty), "trec", 5).height == 0
-    assert top_rows(Cleaned({"q": {}}), "trec", 5).height == 0
+    assert top_rows(CleanInput(empty), "trec", 5).height == 0
+    assert top_rows(CleanInput({"q": {}}), "trec", 5).height == 0
 
 
 @pytest.mark.parametrize(
@@ -100,10 +102,10 @@ def test_an_empty_run_has_no_rows() -> None:
 )
 def test_what_has_no_order_is_one_line(run: Any, ties: Any, says: str) -> None:
     with pytest.raises(InputError, match=says):
-        top_rows(Cleaned(run), ties, 5)
+        top_rows(CleanInput(run), ties, 5)
 
 
 def test_a_table_without_ranks() -> None:
     frame = pl.DataFrame({"query_id": ["q"], "doc_id": ["a"], "score": [1.0]})
     with pytest.raises(InputError, match="no rank column"):
-        top_rows(Cleaned(Run(frame)), "rank", 5)
+        top_rows(CleanInput(Run(frame)), "rank", 5)

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankscope as rs
-from rankscope.verbs.comparison.contrast import Contrast
-from rankscope.verbs.comparison.sentences import number, p_of, sentence, sentences
+from rankscope.panels.contrast import Contrast
+from rankscope.panels.verdicts import number, p_of, sentence
+from rankscope.verbs.compare.verdicts import sentences
 
 INTERVAL = re.compile(r"interval (-?[\d.]+) to (-?[\d.]+)")
 

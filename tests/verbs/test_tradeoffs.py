@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rankscope.blocks import Paragraph, Table
 from rankscope.errors import DataError, InputError
 from rankscope.files.costs import costs_of
-from rankscope.verbs.comparison.tradeoffs import limits_of, tradeoffs
+from rankscope.panels.tradeoffs import limits_of, tradeoffs
 
 COSTS = {
     "bm25": {"latency_ms": 10, "cost": 1},

@@ -15,7 +15,7 @@ import rankscope as rs
 from rankscope.engines.base import SEVERAL
 from rankscope.errors import InputError
 from rankscope.metrics import CATALOGUE, Metric
-from rankscope.verbs.incomplete.unjudged_bounds import alone, ways
+from rankscope.verbs.unjudged.bounds import alone, ways
 
 Qrels = dict[str, dict[str, float]]
 LEVELS = (0.0, 1.0, 2.0)
@@ -445,7 +445,7 @@ def test_what_cannot_be_used_is_one_line(more: dict[str, Any], says: str) -> Non
 
 
 def test_rankings_too_deep_to_be_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankscope.verbs.incomplete.unjudged_study.MOST", 20)
+    monkeypatch.setattr("rankscope.verbs.unjudged.study.MOST", 20)
     qrels, runs = made_up(13)
     with pytest.raises(InputError, match=r"AP looks at whole rankings, here 36 documents, too many"):
         rs.unjudged(qrels, runs, "AP")

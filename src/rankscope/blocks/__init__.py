@@ -15,6 +15,7 @@ from rankscope.blocks.page import Verdict as Verdict
 from rankscope.blocks.text import EMPTY as EMPTY
 from rankscope.blocks.text import EVEN as EVEN
 from rankscope.blocks.text import Block as Block
+from rankscope.blocks.text import Caution as Caution
 from rankscope.blocks.text import Code as Code
 from rankscope.blocks.text import Column as Column
 from rankscope.blocks.text import Facts as Facts

@@ -90,6 +90,19 @@ class Heading:
 
 
 @dataclass(frozen=True)
+class Caution:
+    """One thing a reader of the numbers should know: a stable code, what it is, what to do."""
+
+    code: str
+    message: str
+    hint: str
+
+    def as_dict(self) -> dict[str, str]:
+        """As it stands in JSON."""
+        return {"code": self.code, "message": self.message, "hint": self.hint}
+
+
+@dataclass(frozen=True)
 class Note:
     """One thing a reader should know: what it is, what to do, and its stable code."""
 

@@ -62,8 +62,8 @@ def command(  # noqa: PLR0913, PLR0917 - the options of the command line
     output.check_place(out, [qrels, *(path for _, path in named or [])])
     form = output.answer_format_of(form, out)
 
-    from rankscope.verbs.advice import advise_shown
-    from rankscope.verbs.advice.advise import advise
+    from rankscope.verbs.advise import result as advise_shown
+    from rankscope.verbs.advise.advise import advise
 
     found = advise(qrels, named, task, k, duplicates=duplicates)  # type: ignore[arg-type]
     if not quiet:

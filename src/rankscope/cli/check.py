@@ -57,8 +57,8 @@ def command(  # noqa: PLR0913, PLR0917 - the options of the command line
     output.check_place(out, [str(qrels), *(path for _, path in named)])
     form = output.answer_format_of(form, out)
 
-    from rankscope.verbs.checks import checked
-    from rankscope.verbs.checks.check import check
+    from rankscope.verbs.check import result as checked
+    from rankscope.verbs.check.check import check
 
     found = check(qrels, named, list(metrics) or None, **options)
     if not quiet:
@@ -74,8 +74,8 @@ def command(  # noqa: PLR0913, PLR0917 - the options of the command line
 
 def _tell(code: str | None, form: str, out: str | None) -> None:
     """Explain one rule, or list all."""
-    from rankscope.verbs.checks import checked
-    from rankscope.verbs.checks.rules import called, rules
+    from rankscope.verbs.check import result as checked
+    from rankscope.verbs.check.rules import called, rules
 
     chosen: Sequence[Any] = rules() if code is None else [called(code)]
     blocks = checked.listing(chosen) if code is None else checked.explanation(chosen[0])

@@ -11,7 +11,7 @@ from rankscope.cli import comparing, inputs, output
 from rankscope.errors import InputError
 
 if TYPE_CHECKING:
-    from rankscope.verbs.comparison.compare import Comparison
+    from rankscope.verbs.compare.compare import Comparison
 
 FORMATS = (*output.ANSWERS, "latex")
 USAGE = "rankscope compare QRELS RUN RUN..."
@@ -74,7 +74,7 @@ def _of_runs(
     options: dict[str, Any],
 ) -> Comparison:
     from rankscope.cli.progress import bar
-    from rankscope.verbs.comparison.compare import compare
+    from rankscope.verbs.compare.compare import compare
 
     named, systems = inputs.repeated(qrels, runs, USAGE)
     paths = [path for _, path in named]
@@ -90,7 +90,7 @@ def _of_scores(
     out: str | None,
     options: dict[str, Any],
 ) -> Comparison:
-    from rankscope.verbs.comparison.compare import compare
+    from rankscope.verbs.compare.compare import compare
 
     paths, asked, options = comparing.of_scores(qrels, runs, metrics, options)
     output.check_place(out, paths)
@@ -107,8 +107,9 @@ def _format(asked: str | None, out: str | None) -> str:
 def _written(found: Comparison, form: str, details: bool, out: str | None) -> Iterable[str]:
     from rankscope.blocks import Paragraph
     from rankscope.show.text import as_latex, as_markdown
-    from rankscope.verbs.comparison import compared, contrast_records
-    from rankscope.verbs.comparison.sentences import sentences
+    from rankscope.verbs.compare import records as contrast_records
+    from rankscope.verbs.compare import result as compared
+    from rankscope.verbs.compare.verdicts import sentences
 
     if form in {"latex", "markdown"}:
         verdict = [Paragraph(text) for text in sentences(found)]

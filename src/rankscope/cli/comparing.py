@@ -104,7 +104,7 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def settled(metrics: tuple[str, ...], options: dict[str, Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
     """Metrics and options as they were said, else as the settings have them; what neither says is left to the verb."""
-    from rankscope.verbs.settings import settings_of
+    from rankscope.scoring.settings import settings_of
 
     margins, limits = options.pop("margins"), options.pop("limits")
     settings = settings_of(options.pop("settings")).of("compare")

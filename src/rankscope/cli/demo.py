@@ -31,7 +31,7 @@ def command(to: str | None, page: str | None) -> None:
       rankscope demo --copy demo
       rankscope demo --report demo.html
     """  # noqa: D301 - click reads the \b
-    from rankscope.verbs import demo
+    from rankscope.verbs.demo import demo
 
     if to is not None:
         files = demo.copy(to)

@@ -13,7 +13,7 @@ from rankscope.cli.progress import bar
 from rankscope.errors import InputError
 
 if TYPE_CHECKING:
-    from rankscope.verbs.scores import Scores
+    from rankscope.scoring.scores import Scores
 
 SPREAD = ("table", "json", "markdown", "latex")  # formats that have room for --distribution
 NEXT = "next: --per-query shows every query · rankscope metrics {name} says what {name} is"
@@ -81,12 +81,12 @@ def command(  # noqa: PLR0913, PLR0917 - one argument an option
     if distribution and form not in SPREAD:
         raise InputError(f"--distribution is written as {', '.join(SPREAD)}, not as {form}")
 
-    from rankscope.verbs.evaluate import evaluate
+    from rankscope.scoring.evaluation import evaluate
 
     with bar([path for _, path in named], wanted=not quiet) as progress:
         scores = evaluate(qrels, named, list(metrics) or None, progress=progress, **policies)
     if not quiet:
-        from rankscope.verbs.scoreboard import notes_of
+        from rankscope.scoring.scoreboard import notes_of
 
         output.tell(notes_of(scores), scores.warnings, form)
     output.write(PRINTERS[form](scores, Wanted(per_query, distribution, out)), out)
@@ -107,7 +107,7 @@ class Wanted:
 
 def _table(scores: Scores, wanted: Wanted) -> Iterator[str]:
     from rankscope.blocks import Paragraph
-    from rankscope.verbs.scoreboard import blocks_of
+    from rankscope.scoring.scoreboard import blocks_of
 
     blocks = blocks_of(scores, wanted.per_query, wanted.distribution)
     if wanted.out is None and not wanted.per_query:
@@ -118,22 +118,22 @@ def _table(scores: Scores, wanted: Wanted) -> Iterator[str]:
 
 
 def _json(scores: Scores, wanted: Wanted) -> Iterator[str]:
+    from rankscope.scoring.records import envelope
     from rankscope.show.text import as_json
-    from rankscope.verbs.records import envelope
 
     yield as_json(envelope(scores, wanted.per_query, wanted.distribution))
 
 
 def _jsonl(scores: Scores, wanted: Wanted) -> Iterable[str]:
+    from rankscope.scoring.records import means, query_values
     from rankscope.show.text import as_jsonl
-    from rankscope.verbs.records import means, query_values
 
     return as_jsonl(query_values(scores) if wanted.per_query else means(scores))
 
 
 def _csv(scores: Scores, wanted: Wanted) -> Iterable[str]:
+    from rankscope.scoring.records import MEAN_COLUMNS, QUERY_COLUMNS, means, query_values
     from rankscope.show.text import as_csv
-    from rankscope.verbs.records import MEAN_COLUMNS, QUERY_COLUMNS, means, query_values
 
     if wanted.per_query:
         return as_csv(QUERY_COLUMNS, query_values(scores))
@@ -141,21 +141,21 @@ def _csv(scores: Scores, wanted: Wanted) -> Iterable[str]:
 
 
 def _markdown(scores: Scores, wanted: Wanted) -> Iterator[str]:
+    from rankscope.scoring.scoreboard import paper_blocks
     from rankscope.show.text import as_markdown
-    from rankscope.verbs.scoreboard import paper_blocks
 
     yield as_markdown(paper_blocks(scores, wanted.per_query, wanted.distribution))
 
 
 def _latex(scores: Scores, wanted: Wanted) -> Iterator[str]:
+    from rankscope.scoring.scoreboard import paper_blocks
     from rankscope.show.text import as_latex
-    from rankscope.verbs.scoreboard import paper_blocks
 
     yield as_latex(paper_blocks(scores, wanted.per_query, wanted.distribution))
 
 
 def _trec(scores: Scores, wanted: Wanted) -> Iterable[str]:
-    from rankscope.verbs.records import trec_lines
+    from rankscope.scoring.records import trec_lines
 
     return trec_lines(scores, wanted.per_query)
 

@@ -65,8 +65,9 @@ def _explained(
     query: str | None,
     policies: dict[str, Any],
 ) -> tuple[output.Answer, list[str]]:
-    from rankscope.verbs.explanations import explained, explained_records
-    from rankscope.verbs.explanations.explain import explain
+    from rankscope.verbs.explain import records as explained_records
+    from rankscope.verbs.explain import result as explained
+    from rankscope.verbs.explain.explain import explain
 
     found = explain(qrels, named, metric, query=query, **policies)
     columns = COLUMNS["all" if query is None else "one" if len(named) == 1 else "two"]
@@ -82,8 +83,9 @@ def _explained(
 def _diagnosed(
     qrels: str | None, named: list[tuple[str | None, str]], metric: str, policies: dict[str, Any]
 ) -> tuple[output.Answer, list[str]]:
-    from rankscope.verbs.explanations import diagnosed, diagnosed_records
-    from rankscope.verbs.explanations.diagnose import diagnose
+    from rankscope.verbs.diagnose import records as diagnosed_records
+    from rankscope.verbs.diagnose import result as diagnosed
+    from rankscope.verbs.diagnose.diagnose import diagnose
 
     found = diagnose(qrels, named, metric, **policies)
     answer = output.Answer(

@@ -13,7 +13,7 @@ from rankscope.cli.progress import bar
 from rankscope.errors import InputError
 
 if TYPE_CHECKING:
-    from rankscope.verbs.gating.gate import Gate
+    from rankscope.verbs.gate.gate import Gate
 
 USAGE = "rankscope gate QRELS BASELINE CANDIDATE"
 FILES = ("slices", "clusters", "weights")
@@ -120,7 +120,7 @@ def command(  # noqa: PLR0913, PLR0917 - the options of the command line
     _check_places(out, junit, read)
     if settings and not quiet:
         output.say(f"settings: {settings}")
-    from rankscope.verbs.gating.gate import gate
+    from rankscope.verbs.gate.gate import gate
 
     with bar([before[1], after[1]], wanted=not quiet) as progress:
         verdict = gate(qrels, before, after, metrics, progress=progress, **options)
@@ -135,7 +135,7 @@ def _check_places(out: str | None, junit: str | None, read: list[str]) -> None:
 
 def _settled(path: str | None, options: dict[str, Any]) -> tuple[str, str, Any, dict[str, Any]]:
     """Where the settings stand and their file, the metrics, and the options: what the command line does not say, the settings do."""
-    from rankscope.verbs.settings import settings_of
+    from rankscope.scoring.settings import settings_of
 
     settings = settings_of(path).of("gate")
     given = options | {"metrics": list(options["metrics"]), "tolerance": _tolerances(options["tolerance"])}
@@ -176,7 +176,7 @@ def _write(
     summary: str | None,
     quiet: bool,
 ) -> None:
-    from rankscope.verbs.gating import gated
+    from rankscope.verbs.gate import result as gated
 
     if not quiet:
         output.tell([*verdict.scores.notes, *verdict.notes], verdict.warnings, form)

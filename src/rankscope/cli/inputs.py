@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from rankscope.cli.names import DialectName, MetricName, QueryChoice
 from rankscope.errors import InputError
-from rankscope.verbs.policies import POLICIES
+from rankscope.scoring.policies import POLICIES
 
 Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
 

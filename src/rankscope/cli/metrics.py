@@ -55,7 +55,8 @@ def command(name: str | None, traits: bool, plot: bool, form: str | None, out: s
     form = _format_of(name, form, out)
 
     from rankscope.show.text import as_json
-    from rankscope.verbs import catalogue, catalogue_records
+    from rankscope.verbs.catalogue import catalogue
+    from rankscope.verbs.catalogue import records as catalogue_records
 
     if name is not None and traits:
         raise click.UsageError(
@@ -107,8 +108,8 @@ def _plot(name: str | None, traits: bool, form: str | None, out: str | None) -> 
             click.get_current_context(),
         )
 
-    from rankscope.verbs import catalogue
-    from rankscope.verbs.reporting import discounts
+    from rankscope.reporting.sections import discounts
+    from rankscope.verbs.catalogue import catalogue
 
     if catalogue.set_called(name):
         raise InputError(f"--plot draws one metric, and {name} is a set: rankscope metrics {name} lists it")

@@ -27,7 +27,7 @@ class MetricName(Kind):
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """Names that go on from what was typed, with cutoffs for those that take one."""
-        from rankscope.verbs.catalogue import spellings
+        from rankscope.verbs.catalogue.catalogue import spellings
 
         typed = incomplete.casefold()
         found = [
@@ -87,7 +87,7 @@ class FamilyName(Kind):
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """The names of the catalogue."""
-        from rankscope.verbs.catalogue import spellings
+        from rankscope.verbs.catalogue.catalogue import spellings
 
         return [
             CompletionItem(name, help=about)

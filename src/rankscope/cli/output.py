@@ -201,9 +201,9 @@ def tell(notes: Iterable[str], warnings: Iterable[Any] = (), form: str = "table"
     """What was read; and the warnings, where the format does not hold them. A blank line parts it from what follows on a terminal."""
     said = [*notes]
     if form not in {"table", "json"}:
-        from rankscope.verbs.scoreboard import grouped
+        from rankscope.show.result import caution_notes
 
-        said += [f"warning {note.code}: {note.text}" for note in grouped(list(warnings))]
+        said += [f"warning {note.code}: {note.text}" for note in caution_notes(list(warnings))]
     for line in said:
         say(line)
     if said and watched(sys.stdout) and watched(sys.stderr):

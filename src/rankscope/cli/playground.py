@@ -38,8 +38,8 @@ def command(out: str | None, closed: bool) -> None:
     place = out or USUAL
     output.check_page(place)
 
+    from rankscope.reporting.playground import playground
     from rankscope.show.html.page import render
-    from rankscope.verbs.reporting.playground import playground
 
     html = render(playground())
     output.write([html], place)

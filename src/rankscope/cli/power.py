@@ -11,8 +11,8 @@ from rankscope.cli import inputs, output
 from rankscope.errors import InputError
 
 if TYPE_CHECKING:
-    from rankscope.verbs.plans.planning import Plan
-    from rankscope.verbs.plans.topics import Design
+    from rankscope.verbs.power.power import Plan
+    from rankscope.verbs.power.topics import Design
 
 USAGE = "rankscope power QRELS RUN RUN..."
 
@@ -134,7 +134,7 @@ def _found(
     options: dict[str, Any],
 ) -> Plan | Design:
     from rankscope.cli.progress import bar
-    from rankscope.verbs.plans.planning import power
+    from rankscope.verbs.power.power import power
 
     aside = any(options[name] is not None for name in ("deviation", "design", "variance", "width"))
     if scores or aside:
@@ -162,8 +162,10 @@ def _found(
 
 
 def _written(found: Plan | Design, form: str, details: bool, out: str | None) -> Iterable[str]:
-    from rankscope.verbs.plans import plan_records, planned, topics
-    from rankscope.verbs.plans.topics import Design
+    from rankscope.verbs.power import records as plan_records
+    from rankscope.verbs.power import result as planned
+    from rankscope.verbs.power import topics
+    from rankscope.verbs.power.topics import Design
 
     envelope = plan_records.envelope(found) if form == "json" else {}
     if isinstance(found, Design):

@@ -48,9 +48,9 @@ def command(  # noqa: PLR0913, PLR0917 - the options of the command line
     output.check_place(out, [str(qrels), *(path for _, path in named)])
     form = output.answer_format_of(form, out)
 
-    from rankscope.verbs import reconciled
-    from rankscope.verbs.inputs import read_any
-    from rankscope.verbs.reconcile import reconcile
+    from rankscope.scoring.inputs import read_any
+    from rankscope.verbs.reconcile import result as reconciled
+    from rankscope.verbs.reconcile.reconcile import reconcile
 
     grades, given = read_any("qrels", qrels), [(name, read_any("run", run, name)) for name, run in named]
     found = [

@@ -10,7 +10,7 @@ import click
 from rankscope.cli import comparing, inputs, output
 
 if TYPE_CHECKING:
-    from rankscope.verbs.reporting.report import Report
+    from rankscope.reporting.report import Report
 
 USAGE = "rankscope report QRELS RUN..."
 USUAL = "report.html"
@@ -122,7 +122,7 @@ def _made(
     options: dict[str, Any],
 ) -> Report:
     from rankscope.cli.progress import bar
-    from rankscope.verbs.reporting.report import report
+    from rankscope.reporting.report import report
 
     command = _typed()
     if scores or (qrels is not None and not runs and comparing.holds_scores(qrels)):
@@ -139,7 +139,7 @@ def _made(
 
 
 def _check_places(places: list[str], inputs: list[str]) -> None:
-    from rankscope.verbs.reporting.places import check_folder
+    from rankscope.reporting.places import check_folder
 
     out, *folders = places
     output.check_page(out, inputs)

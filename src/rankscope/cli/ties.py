@@ -42,7 +42,7 @@ def command(
     output.check_place(out, [str(qrels), *(path for _, path in named)])
     form = output.answer_format_of(form, out)
 
-    from rankscope.verbs import ties
+    from rankscope.verbs.ties import ties
 
     report = ties.ties(qrels, named, list(metrics) or None, **policies)
     if not quiet:

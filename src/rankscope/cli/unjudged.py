@@ -61,7 +61,8 @@ def command(
     form = output.answer_format_of(form, out)
 
     from rankscope.show.text import as_csv
-    from rankscope.verbs.incomplete import unjudged, unjudged_shown
+    from rankscope.verbs.unjudged import result as unjudged_shown
+    from rankscope.verbs.unjudged import unjudged
 
     found = unjudged.unjudged(qrels, named, list(metrics) or "nDCG@10", **options)
     if not quiet:

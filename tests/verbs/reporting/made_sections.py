@@ -11,8 +11,8 @@ from tests.verbs.made_scores import drawn, ranked_run
 
 import rankscope as rs
 from rankscope.blocks import Chart, Ranged, Section, Table, Written
-from rankscope.verbs.comparison.contrast import Contrast
-from rankscope.verbs.reporting import (
+from rankscope.panels.contrast import Contrast
+from rankscope.reporting.sections import (
     board,
     costs,
     data_health,
@@ -23,7 +23,7 @@ from rankscope.verbs.reporting import (
     slices,
     spread,
 )
-from rankscope.verbs.reporting.subject import Subject
+from rankscope.reporting.subject import Subject
 
 MODULES = (data_health, board, differences, differing_queries, spread, heat, pairs, slices, costs)
 

@@ -10,9 +10,9 @@ import polars as pl
 
 import rankscope as rs
 from rankscope.blocks import Explorer, Query
+from rankscope.reporting.explorer.rankings import explorer_of
+from rankscope.reporting.subject import Subject
 from rankscope.tables import Qrels, Run
-from rankscope.verbs.reporting.rankings import explorer_of
-from rankscope.verbs.reporting.subject import Subject
 
 Dicts = dict[str, dict[str, float]]
 

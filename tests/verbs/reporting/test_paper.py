@@ -11,9 +11,9 @@ from tests.verbs.reporting.made_subjects import scored, subject, world
 import rankscope as rs
 from rankscope.blocks import Code, Paragraph
 from rankscope.metrics import CATALOGUE, parse
-from rankscope.verbs.reporting import paper, parameters
-from rankscope.verbs.reporting.citations import bibliography, cited, read, sources_of
-from rankscope.verbs.reporting.subject import Subject
+from rankscope.reporting import paper, parameters
+from rankscope.reporting.citations import bibliography, cited, read, sources_of
+from rankscope.reporting.subject import Subject
 
 QRELS = {f"q{i:02}": {"a": 2.0, "b": 1.0} for i in range(12)}
 RUNS = {

@@ -21,13 +21,13 @@ from tests.verbs.reporting.made_subjects import (
 import rankscope as rs
 from rankscope.errors import InputError, RankscopeError
 from rankscope.metrics import CATALOGUE, Metric
+from rankscope.reporting.explorer.rankings import explorer_of
+from rankscope.reporting.subject import Subject
+from rankscope.scoring.inputs import CleanInput
+from rankscope.scoring.ranked_rows import top_rows
 from rankscope.tables import Qrels, Run
 from rankscope.testing import variants
 from rankscope.testing.cases import top_grade
-from rankscope.verbs.incomplete.ranked_rows import top_rows
-from rankscope.verbs.inputs import Cleaned
-from rankscope.verbs.reporting.rankings import explorer_of
-from rankscope.verbs.reporting.subject import Subject
 
 CLASSES = [cls for cls in dict.fromkeys(CATALOGUE.values()) if cls.__module__.startswith("rankscope.")]
 
@@ -78,7 +78,7 @@ def test_ranks_are_those_of_the_engine(ties: Any, depth: int | None) -> None:
     explorer = looked(scored(qrels, runs, "nDCG@5", ties=ties, depth=depth), depth=4)
     queries = by_id(explorer)
     for at, name in enumerate(explorer.runs):
-        whole = top_rows(Cleaned(runs[name]), ties, depth)
+        whole = top_rows(CleanInput(runs[name]), ties, depth)
         ranks = {(q, d): r for q, d, r in whole.iter_rows()}
         for query in queries.values():
             there = {d.doc_id for d in query.documents}
@@ -109,7 +109,7 @@ def test_what_is_not_shown_is_counted() -> None:
         assert dict(query.judged) == {g: list(grades.values()).count(g) for g in grades.values()}
         assert [g for g, _ in query.judged] == sorted({*grades.values()}, reverse=True)
         for at, name in enumerate(explorer.runs):
-            ranking = top_rows(Cleaned({query.query_id: runs[name].get(query.query_id, {})}), "trec")[
+            ranking = top_rows(CleanInput({query.query_id: runs[name].get(query.query_id, {})}), "trec")[
                 "doc_id"
             ].to_list()
             shown = {d.doc_id for d in query.documents}

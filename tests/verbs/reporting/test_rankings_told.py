@@ -17,8 +17,8 @@ from tests.verbs.reporting.made_subjects import (
 )
 
 import rankscope as rs
-from rankscope.verbs.reporting.rankings_told import runs_in_order
-from rankscope.verbs.reporting.verdicts import verdicts
+from rankscope.reporting.explorer.told import runs_in_order
+from rankscope.reporting.sections.verdicts import verdicts
 
 
 def graded(queries: int = 8) -> Dicts:

@@ -13,9 +13,9 @@ from tests.verbs.reporting.made_subjects import scored, subject, world
 import rankscope as rs
 from rankscope.blocks import Code, Facts, Paragraph, Section, Table
 from rankscope.files.texts import texts_of
-from rankscope.verbs.reporting import reproduce
-from rankscope.verbs.reporting.data_health import notes_read
-from rankscope.verbs.reporting.subject import Subject
+from rankscope.reporting.sections import reproduce
+from rankscope.reporting.sections.data_health import notes_read
+from rankscope.reporting.subject import Subject
 
 
 def facts(section: Section) -> dict[str, str]:

@@ -13,9 +13,7 @@ from tests.verbs.reporting.made_subjects import subject, world
 import rankscope as rs
 from rankscope.blocks import Chart, Notes, Paragraph, Section, Table, Written
 from rankscope.metrics import parse
-from rankscope.verbs.comparison.fields import CUTOFFS
-from rankscope.verbs.comparison.flags import listed
-from rankscope.verbs.reporting import (
+from rankscope.reporting.sections import (
     agreement,
     cutoffs,
     data_health,
@@ -25,8 +23,10 @@ from rankscope.verbs.reporting import (
     recall,
     spread,
 )
-from rankscope.verbs.reporting.rank_weights import DEPTH, hidden_of, weights_of
-from rankscope.verbs.reporting.subject import Subject
+from rankscope.reporting.sections.rank_weights import DEPTH, hidden_of, weights_of
+from rankscope.reporting.subject import Subject
+from rankscope.scoring.comparable import CUTOFFS
+from rankscope.verbs.compare.doubts import listed
 
 
 def lead_of(section: Section | None) -> str:

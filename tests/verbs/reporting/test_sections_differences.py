@@ -20,11 +20,11 @@ from tests.verbs.reporting.made_sections import (
 )
 
 from rankscope.blocks import Ranged, Written
+from rankscope.reporting.sections import differences, differing_queries
+from rankscope.reporting.sections.differing_queries import MOST
+from rankscope.reporting.sections.verdicts import verdicts
+from rankscope.reporting.subject import Subject
 from rankscope.show.html.tables import LONG
-from rankscope.verbs.reporting import differences, differing_queries
-from rankscope.verbs.reporting.differing_queries import MOST
-from rankscope.verbs.reporting.subject import Subject
-from rankscope.verbs.reporting.verdicts import verdicts
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_a_lead_says_how_few_queries_carry_it() -> None:
 
 
 def test_many_queries_are_thinned_from_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankscope.verbs.reporting.differing_queries.BARS", 10)
+    monkeypatch.setattr("rankscope.reporting.sections.differing_queries.BARS", 10)
     subject = compared(drawn(2, queries=60), metrics="AP")
     chart = first_by(charts(differing_queries.section(subject)), "waterfall")
     gains = np.abs(first(subject).paired.gains)

@@ -19,11 +19,11 @@ from tests.verbs.reporting.made_sections import (
 )
 
 from rankscope.blocks import Heading, Notes, Paragraph, Ranged, Written
-from rankscope.verbs.comparison.sentences import p_plain
-from rankscope.verbs.reporting import costs, heat, pairs, slices, spread
-from rankscope.verbs.reporting.costs import MEANS_ONLY
-from rankscope.verbs.reporting.spread import cumulative
-from rankscope.verbs.reporting.subject import Subject
+from rankscope.panels.verdicts import p_plain
+from rankscope.reporting.sections import costs, heat, pairs, slices, spread
+from rankscope.reporting.sections.costs import MEANS_ONLY
+from rankscope.reporting.sections.spread import cumulative
+from rankscope.reporting.subject import Subject
 
 # --- spread, pictures ----------------------------------------------------------------------------
 

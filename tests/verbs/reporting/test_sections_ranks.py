@@ -14,13 +14,13 @@ import rankscope as rs
 from rankscope.blocks import Chart, Paragraph, Section, Table
 from rankscope.lists.overlap import jaccard, rbo
 from rankscope.metrics import parse
-from rankscope.verbs.comparison.compare import compare
-from rankscope.verbs.explanations.explain import sourced
-from rankscope.verbs.explanations.ranking import ranking_of
-from rankscope.verbs.inputs import Policy, clean, read_any
-from rankscope.verbs.reporting import agreement, cutoffs, discounts, origin, recall
-from rankscope.verbs.reporting.rescored import rescored, why_not
-from rankscope.verbs.reporting.subject import Subject
+from rankscope.reporting.sections import agreement, cutoffs, discounts, origin, recall
+from rankscope.reporting.subject import Subject
+from rankscope.scoring.inputs import Policy, clean, read_any
+from rankscope.scoring.ranking import ranking_of
+from rankscope.scoring.rescore import rescored, why_not
+from rankscope.verbs.compare.compare import compare
+from rankscope.verbs.explain.explain import sourced
 
 SECTIONS = (agreement, cutoffs, discounts, recall, origin)
 COVID = ("bm25_basline", "bm25t5", "run1", "smith.ql", "ixa-ir-filter-query")

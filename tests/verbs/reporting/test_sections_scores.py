@@ -19,8 +19,8 @@ from tests.verbs.reporting.made_sections import (
 
 import rankscope as rs
 from rankscope.blocks import Chart, Table
-from rankscope.verbs.reporting.subject import Subject
-from rankscope.verbs.reporting.verdicts import verdicts
+from rankscope.reporting.sections.verdicts import verdicts
+from rankscope.reporting.subject import Subject
 
 # --- whatever is compared ------------------------------------------------------------------------
 

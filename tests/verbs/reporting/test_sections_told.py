@@ -15,10 +15,10 @@ from tests.verbs.reporting.made_sections import (
 )
 
 from rankscope.blocks import Notes, Paragraph, Ranged, Written
-from rankscope.verbs.comparison.sentences import sentences
-from rankscope.verbs.reporting import board, data_health
-from rankscope.verbs.reporting.verdicts import MEANS_ONLY, verdicts
-from rankscope.verbs.reporting.wording import hint_of
+from rankscope.reporting.sections import board, data_health
+from rankscope.reporting.sections.verdicts import MEANS_ONLY, verdicts
+from rankscope.reporting.wording import hint_of
+from rankscope.verbs.compare.verdicts import sentences
 
 IDS = [f"q{i:02}" for i in range(40)]
 

@@ -25,11 +25,11 @@ from rankscope.blocks import (
     Verdict,
     Written,
 )
-from rankscope.verbs.notebook import fragment
-from rankscope.verbs.reporting import data_health
-from rankscope.verbs.reporting.page import colours_of
-from rankscope.verbs.reporting.shown_runs import few_runs
-from rankscope.verbs.reporting.subject import Subject
+from rankscope.reporting.page import colours_of
+from rankscope.reporting.sections import data_health
+from rankscope.reporting.sections.shown_runs import few_runs
+from rankscope.reporting.subject import Subject
+from rankscope.show.notebook import fragment
 
 QUERIES = [f"q{i:02}" for i in range(24)]
 QRELS = {query: {f"d{j}": 3 - j // 2 for j in range(6)} for query in QUERIES}

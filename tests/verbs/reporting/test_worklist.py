@@ -9,10 +9,10 @@ from tests.verbs.reporting.made_subjects import Dicts, in_tables, scored, subjec
 
 import rankscope as rs
 from rankscope.blocks import Paragraph, Section, Table
-from rankscope.verbs.incomplete.ranked_rows import top_rows
-from rankscope.verbs.inputs import Cleaned
-from rankscope.verbs.reporting import worklist
-from rankscope.verbs.reporting.subject import Subject
+from rankscope.reporting.sections import worklist
+from rankscope.reporting.subject import Subject
+from rankscope.scoring.inputs import CleanInput
+from rankscope.scoring.ranked_rows import top_rows
 
 
 def made(found: Subject) -> Section:
@@ -55,7 +55,7 @@ def test_it_is_what_unjudged_says(policies: dict[str, Any], tabled: bool) -> Non
         name: {
             (query, doc): rank
             for query, doc, rank in top_rows(
-                Cleaned(run), "trec" if ties == "expected" else ties, policies.get("depth")
+                CleanInput(run), "trec" if ties == "expected" else ties, policies.get("depth")
             ).iter_rows()
         }
         for name, run in runs.items()
@@ -116,7 +116,7 @@ def test_where_there_is_too_much_to_try_the_command_is_named(monkeypatch: pytest
     section = made(scored(qrels, runs, "AP"))
     assert set(tables(section)) == {"judging-worklist"}
     assert any("rankscope unjudged" in block.text for block in section.blocks if isinstance(block, Paragraph))
-    from rankscope.verbs.incomplete import unjudged_study
+    from rankscope.verbs.unjudged import study as unjudged_study
 
     monkeypatch.setattr(unjudged_study, "MOST", 3)
     (said,) = made(scored(qrels, runs, "AP")).blocks

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import rankscope as rs
-from rankscope.verbs.checks.check import check
-from rankscope.verbs.checks.rules import Finding, called
+from rankscope.verbs.check.check import check
+from rankscope.verbs.check.rules import Finding, called
 
 QRELS = {f"q{i:02}": {"good": 1} for i in range(40)}
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import rankscope as rs
-from rankscope.verbs.checks.check import check
-from rankscope.verbs.checks.rules import Finding
+from rankscope.verbs.check.check import check
+from rankscope.verbs.check.rules import Finding
 
 Grades = Sequence[float | None]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rankscope.verbs.checks.check import Checked, check
+from rankscope.verbs.check.check import Checked, check
 
 METRICS = ["nDCG(ideal='retrieved_topk')@10", "nDCG@10", "nDCG@5", "AP"]
 

@@ -9,8 +9,8 @@ import pytest
 
 import rankscope as rs
 from rankscope.metrics import parse
-from rankscope.verbs.checks.check import check
-from rankscope.verbs.checks.rules.derived import derived, leaders, swapped, turn, values_by
+from rankscope.verbs.check.check import check
+from rankscope.verbs.check.rules.derived import derived, leaders, swapped, turn, values_by
 
 
 def drawn(seed: int, queries: int = 12, docs: int = 30) -> tuple[Any, Any]:

@@ -10,8 +10,8 @@ import pytest
 
 import rankscope as rs
 from rankscope.tables import Run
-from rankscope.verbs.checks.rules import Finding
-from rankscope.verbs.checks.rules.tops import top_rows
+from rankscope.verbs.check.rules import Finding
+from rankscope.verbs.check.rules.tops import top_rows
 
 METRICS = ["nDCG@10", "AP", "RR@10", "P@10"]
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import rankscope as rs
-from rankscope.verbs.checks.rules import Finding
+from rankscope.verbs.check.rules import Finding
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 a 1\nq2 0 b 2\n"
 RUN = "q1 Q0 a 1 3.0 x\nq1 Q0 b 2 2.0 x\nq2 Q0 b 1 3.0 x\nq2 Q0 a 2 2.0 x\n"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import rankscope as rs
-from rankscope.verbs.checks.rules import Finding
+from rankscope.verbs.check.rules import Finding
 
 QUERIES = [str(i) for i in range(1, 9)]
 QRELS = {q: {"d10": 1, "d20": 0} for q in QUERIES}

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import rankscope as rs
-from rankscope.verbs.checks.rules import Finding
+from rankscope.verbs.check.rules import Finding
 
 QUERIES = [f"q{i}" for i in range(10)]
 QRELS = {q: {"a": 2, "b": 1, "c": 0, "d": 0} for q in QUERIES}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import rankscope as rs
-from rankscope.verbs.checks.rules import Finding
+from rankscope.verbs.check.rules import Finding
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1, "b": 0}, "q3": {"a": 1, "b": 0}, "q4": {"a": 1, "b": 0}}
 RUN = {q: {"a": 2.0, "b": 1.0} for q in QRELS}

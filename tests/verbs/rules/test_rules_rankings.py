@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import rankscope as rs
-from rankscope.verbs.checks.rules import Finding
+from rankscope.verbs.check.rules import Finding
 
 QRELS = {f"q{i}": {"a": 1, "b": 0, "c": 0, "d": 0} for i in range(10)}
 RUN = {q: {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0} for q in QRELS}

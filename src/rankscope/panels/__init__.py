@@ -1,0 +1,1 @@
+"""Values of systems on units, and what can be inferred from them: contrasts, families, slices, trade-offs."""

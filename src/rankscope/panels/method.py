@@ -1,0 +1,138 @@
+"""How runs are compared: the test, the interval, the correction and its family, checked once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from rankscope.declared.choices import one_of
+from rankscope.errors import InputError
+from rankscope.inference import called
+from rankscope.inference.base import Correction, Interval, PairedTest
+from rankscope.metrics import parse
+
+FEWEST = 6  # differing queries below which no test of signs can reach 5%
+POWER = 0.8
+
+LOOKING = frozenset({"anytime", "betting"})
+
+Family = Literal["metric", "all"]
+T = TypeVar("T", PairedTest, Interval)
+
+
+@dataclass(frozen=True)
+class Method:
+    """How runs are compared.
+
+    ``test`` is None where none was asked for: the t test then, or the exact sign-flip test where too few queries differ for it.
+    ``margin`` is what counts as practically equal, for all metrics or by the name of each; ``alpha`` the share of false
+    differences that is accepted. ``bayes`` asks for the Bayesian bootstrap.
+    """
+
+    test: PairedTest | None
+    interval: Interval | None
+    correction: Correction
+    family: Family = "metric"
+    alpha: float = 0.05
+    margin: float | Mapping[str, float] | None = None
+    bayes: bool = False
+    seed: int = 0
+
+    @property
+    def as_given(self) -> bool:
+        """Whether the order of the queries matters, as it does for who bets on one after the other."""
+        return any(type(part).__name__ == "betting" for part in (self.test, self.interval))
+
+    @property
+    def looking(self) -> bool:
+        """Whether the test holds however often one looks."""
+        return type(self.test).__name__ in LOOKING
+
+    @property
+    def level(self) -> float:
+        """The level of the intervals."""
+        return 1 - self.alpha
+
+    def check_margins(self, metrics: Sequence[str]) -> None:
+        """Refuse a margin for a metric that is not compared."""
+        unknown = (
+            [name for name in self.margin if name not in metrics] if isinstance(self.margin, Mapping) else []
+        )
+        if unknown:
+            raise InputError(f"margin of {unknown[0]}: it is not compared, there are {', '.join(metrics)}")
+
+    def margin_of(self, metric: str) -> float | None:
+        """The margin of a metric; None where there is none."""
+        if isinstance(self.margin, Mapping):
+            return self.margin.get(metric)
+        return self.margin
+
+
+def method_of(  # noqa: PLR0913 - each is an option of the command line
+    *,
+    test: Any = None,
+    interval: Any = None,
+    correction: Any = "holm",
+    family: Any = "metric",
+    alpha: Any = 0.05,
+    margin: Any = None,
+    bayes: bool = False,
+    seed: int = 0,
+) -> Method:
+    """A method from what was said, every part checked; InputError says in one line what cannot be used."""
+    one_of("family", family, ("metric", "all"))
+    if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 0.5:
+        raise InputError(f"alpha={alpha!r}: alpha is a share above 0 and below 0.5, like 0.05")
+    if test is None and interval is not None:
+        test = _looking(called(Interval, interval), PairedTest)
+    found = Method(
+        test=None if test is None else called(PairedTest, test, seed),
+        interval=called(Interval, interval, seed) if interval is not None else _dual(test),
+        correction=called(Correction, correction, seed),
+        family=family,
+        alpha=float(alpha),
+        margin=_margin(margin),
+        bayes=bayes,
+        seed=seed,
+    )
+    if found.correction.joint and family == "all":
+        raise InputError(
+            f"correction={str(found.correction)!r} looks at the scores of one metric: use family='metric', or holm"
+        )
+    return found
+
+
+def _dual(test: Any) -> Interval | None:
+    """The interval that says the same as a test for those who look more than once; None for other tests."""
+    return None if test is None else _looking(called(PairedTest, test), Interval)
+
+
+def _looking(said: PairedTest | Interval, other: type[T]) -> T | None:
+    """The test to an interval, or the interval to a test, that holds however often one looks; None for others."""
+    return called(other, str(said)) if type(said).__name__ in LOOKING else None
+
+
+def _margin(margin: Any) -> float | Mapping[str, float] | None:
+    if margin is None:
+        return None
+    if isinstance(margin, Mapping):
+        return {_spelled(metric): _positive(value) for metric, value in margin.items()}
+    return _positive(margin)
+
+
+def _spelled(metric: Any) -> str:
+    """The canonical spelling of a metric; other names stay, as scores may be of anything."""
+    try:
+        return str(parse(metric))
+    except InputError:
+        return str(metric)
+
+
+def _positive(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+        raise InputError(
+            f"margin={value!r}: a margin is a difference above 0 that would not matter, like 0.01"
+        )
+    return float(value)

@@ -1,0 +1,1 @@
+"""One page of any result: sections that pick tables and charts."""

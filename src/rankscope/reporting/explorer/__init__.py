@@ -1,0 +1,1 @@
+"""The queries of a page to look into, document by document."""

@@ -1,0 +1,260 @@
+"""The paragraph of a paper that says how the numbers of a report were made, and what it cites."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from rankscope._version import __version__
+from rankscope.blocks import Block, Code, Heading, Paragraph
+from rankscope.dialects import DIALECTS
+from rankscope.errors import InputError
+from rankscope.inference import called
+from rankscope.inference.base import Interval, PairedTest
+from rankscope.panels.contrast import Contrast
+from rankscope.panels.method import FEWEST, Method
+from rankscope.panels.verdicts import counted, percent
+from rankscope.reporting import parameters
+from rankscope.reporting.citations import bibliography, cited, sources_of
+from rankscope.reporting.policy_words import policies
+from rankscope.reporting.subject import Subject
+from rankscope.scoring.conventions import QUERIES_IN_WORDS, TIES_IN_WORDS
+from rankscope.verbs.compare.compare import Comparison
+
+TESTS = {
+    "t": "a paired t test",
+    "permutation": "a sign-flip test (paired permutations)",
+    "wilcoxon": "Wilcoxon's signed-rank test",
+    "sign": "the sign test",
+    "bootstrap": "a studentised bootstrap test",
+    "anytime": "a test that holds at every look (asymptotic confidence sequences)",
+    "betting": "a test that holds at every look (betting)",
+}
+INTERVALS = {
+    "t": "t intervals",
+    "wilson": "Wilson's intervals",
+    "percentile": "percentile bootstrap intervals",
+    "bca": "BCa bootstrap intervals",
+    "studentised": "studentised bootstrap intervals",
+    "anytime": "intervals that hold at every look (asymptotic confidence sequences)",
+    "betting": "intervals that hold at every look (betting)",
+}
+CORRECTIONS = {
+    "holm": "Holm's correction",
+    "bonferroni": "Bonferroni's correction",
+    "bh": "the correction of Benjamini and Hochberg",
+    "max_t": "the max-t correction of Westfall and Young",
+    "tukey": "Tukey's honestly significant differences",
+    "randomised_tukey": "the randomised Tukey test",
+}
+OF_MARGINS = "Schuirmann, A comparison of the two one-sided tests procedure, 1987"
+OF_CHANCES = "Rubin, The Bayesian Bootstrap, The Annals of Statistics 9(1), 1981"
+
+
+@dataclass
+class Cites:
+    """The sources that a text cites, in the order in which it does."""
+
+    sources: list[str] = field(default_factory=list)
+
+    def of(self, thing: Any, *before: str, clustered: bool = False) -> str:
+        """What stands in brackets behind a metric or a method: what is said of it ``before``, and its sources."""
+        return self.to(sources_of(thing, clustered), *before)
+
+    def to(self, sources: Iterable[str], *before: str) -> str:
+        """What stands in brackets for these sources."""
+        named = list(sources)
+        self.sources += named
+        return cited(named, *before)
+
+
+def blocks(subject: Subject) -> list[Block]:
+    """The paragraph, and what it cites as BibTeX."""
+    cites = Cites()
+    said = " ".join(_sentences(subject, cites))
+    return [Heading("For a paper"), Paragraph(said), Code(tuple(bibliography(cites.sources)))]
+
+
+def _sentences(subject: Subject, cites: Cites) -> Iterator[str]:
+    yield from _scored(subject, cites)
+    yield from _means(subject, cites)
+    if subject.comparison is not None:
+        yield from _compared(subject.comparison, cites)
+
+
+# --- how values were made ----------------------------------------------------------------------------------
+
+
+def _scored(subject: Subject, cites: Cites) -> Iterator[str]:
+    systems = len(subject.systems)
+    runs, on = f"{systems:,} {'run' if systems == 1 else 'runs'}", counted(len(subject.lead.query_ids))
+    named = "; ".join(
+        one.name + ("" if one.metric is None else cites.of(one.metric, *parameters.told(one.metric)))
+        for one in subject.fields
+    )
+    if subject.scores is None:
+        yield f"Scores of {runs} on {on} were compared with rankscope {__version__}, on {named}."
+    else:
+        were = "was" if systems == 1 else "were"
+        yield f"{runs} {were} scored on {on} with rankscope {__version__}, by {named}."
+        yield from _conventions(subject.scores.conventions)
+        level = parameters.levels(one.metric for one in subject.fields if one.metric is not None)
+        yield from [level] if level else []
+        yield from policies(subject.scores)
+    yield from _repeated(subject.comparison)
+
+
+def _conventions(said: Mapping[str, Any]) -> Iterator[str]:
+    if said.get("dialect"):
+        dialect = DIALECTS[said["dialect"]]
+        yield f"All values are computed by the conventions of {dialect.tool}{f' {dialect.version}' if dialect.version else ''}."
+    if said["ties_in_words"] in TIES_IN_WORDS.values():
+        ordered = said["ties"] in {"trec", "docid", "input"}
+        yield f"Equal scores{' were ordered by' if ordered else ':'} {said['ties_in_words']}."
+    if said["queries_in_words"] in QUERIES_IN_WORDS.values():
+        yield f"Queries: {said['queries_in_words']}."
+
+
+def _repeated(found: Comparison | None) -> Iterator[str]:
+    """Systems that ran several times, on the first metric as on all."""
+    if found is None:
+        return
+    runs = next(iter(found.given.replicates.values()), {})
+    if runs:
+        several = ", ".join(f"{system} of {one.runs:,} runs" for system, one in runs.items())
+        yield f"Runs of one system were averaged query by query: {several}."
+
+
+def _means(subject: Subject, cites: Cites) -> Iterator[str]:
+    """The intervals of the means that the scoreboard shows."""
+    found, scores = subject.comparison, subject.scores
+    if found is not None:
+        level, clustered = found.method.level, subject.lead.clusters is not None
+        bounds = [f.interval(s, level) for f in subject.fields if not f.reason for s in f.systems]
+    else:
+        assert scores is not None
+        level, clustered = scores.conventions["level"], bool(scores.conventions["clusters"])
+        bounds = [mean.bounds for mean in scores.board]
+    used = dict.fromkeys(one.method for one in bounds if one.known)
+    names = []
+    for said in sorted(used):
+        name, numbers, thing = _part(Interval, said, INTERVALS)
+        where = ["where all scores are 0 or 1"] if name == INTERVALS["wilson"] and len(used) > 1 else []
+        names.append(name + cites.of(thing, *numbers, *where, clustered=clustered))
+    if names:
+        yield f"Intervals of means are {percent(level)} {' or '.join(names)}."
+    if clustered:
+        yield f"Queries come in {clusters(subject)}, and intervals{' and tests are' if found else ' are'} of the sums over each."
+
+
+def clusters(subject: Subject) -> str:
+    """How many clusters there are: ``12 clusters``; their number is known to a comparison alone."""
+    codes = subject.lead.clusters
+    return "clusters" if codes is None else f"{int(codes.max()) + 1:,} clusters"
+
+
+# --- how runs were compared --------------------------------------------------------------------------------
+
+
+def _compared(found: Comparison, cites: Cites) -> Iterator[str]:
+    method = found.method
+    clustered = found.fields[0].clusters is not None
+    against = "with every other" if found.all_pairs else f"with {found.baseline}"
+    test = method.test or called(PairedTest, "t")
+    name, numbers, _ = _part(PairedTest, str(test), TESTS)
+    exact = _exact(found.contrasts) if method.test is None else ""
+    yield f"Every run was compared {against} by {name}, two-sided{cites.of(test, *numbers, clustered=clustered)}{exact}."
+    yield from _intervals(found, cites)
+    yield from _corrected(found, cites)
+    yield from _further(found, cites)
+    parts = (test, interval_of(method), method.correction)
+    if any("seed" in {f.name for f in fields(part)} for part in parts) or method.bayes or exact:
+        yield f"Random numbers start from seed {method.seed}."
+
+
+def _exact(contrasts: Iterable[Contrast]) -> str:
+    """Where another test than t was taken, as there was nothing for it to go by."""
+    flipped = [c for c in contrasts if c.test.startswith("permutation")]
+    where = [f"fewer than {FEWEST} queries differed"] if any(c.few for c in flipped) else []
+    where += ["all queries differed alike"] if any(not c.few for c in flipped) else []
+    return f"; where {' or '.join(where)}, by the exact sign-flip test" if where else ""
+
+
+def interval_of(method: Method) -> Interval:
+    """The interval of the differences: the one asked for, that of the test, or t."""
+    return method.interval or getattr(method.test, "interval", None) or called(Interval, "t")
+
+
+def several(found: Comparison) -> bool:
+    """Whether there was something to correct for."""
+    return str(found.method.correction) != "none" and any(c.comparisons > 1 for c in found.contrasts)
+
+
+def _intervals(found: Comparison, cites: Cites) -> Iterator[str]:
+    method = found.method
+    if method.correction.joint:
+        yield f"Intervals of differences are simultaneous {percent(method.level)} intervals by {_correction(method)}."
+        return
+    name, numbers, thing = _part(Interval, str(interval_of(method)), INTERVALS)
+    about = cites.of(thing, *numbers, clustered=found.fields[0].clusters is not None)
+    if several(found):
+        yield f"Intervals of differences are {name}{about} at the level at which {_correction(method)} tests each comparison ({percent(method.level)} for one alone)."
+    else:
+        yield f"Intervals of differences are {percent(method.level)} {name}{about}."
+
+
+def _corrected(found: Comparison, cites: Cites) -> Iterator[str]:
+    method = found.method
+    alpha = f"alpha = {method.alpha:g}"
+    if str(method.correction) == "none":
+        yield f"P-values were not corrected; {alpha}."
+    elif not several(found):
+        each = "" if len(found.fields) == 1 else " for each metric"
+        yield f"There was one comparison{each}, and no P-value to correct; {alpha}."
+    else:
+        over = "the comparisons of each metric" if method.family == "metric" else "all runs and metrics"
+        _, numbers, _ = _part(type(method.correction), str(method.correction), {})
+        about = cites.of(method.correction, *numbers)
+        yield f"P-values were corrected over {over} by {_correction(method)}{about}, at {alpha}."
+    if found.slices is not None:
+        by = " by Holm's correction" if method.correction.joint else ""
+        yield f"Comparisons within slices were corrected together{by}, over all slices and runs of a metric."
+
+
+def _correction(method: Method) -> str:
+    name = type(method.correction).__name__
+    return CORRECTIONS.get(name, f"the correction {name}")
+
+
+def _further(found: Comparison, cites: Cites) -> Iterator[str]:
+    """What was asked for beside: a margin, chances, a primary metric, how many systems were tried."""
+    method = found.method
+    if method.margin is not None:
+        about = cites.to([OF_MARGINS])
+        yield f"Whether runs are practically the same was tested by two one-sided t tests{about}, with the margin {margins(method)}."
+    if method.bayes:
+        yield f"Chances are of the Bayesian bootstrap{cites.to([OF_CHANCES])}."
+    if found.declared:
+        yield f"{found.primary} was declared as the primary metric."
+    if found.tried is not None:
+        yield f"{found.tried:,} systems were tried on these judgments."
+
+
+def margins(method: Method) -> str:
+    """The margin, or that of each metric that has one."""
+    if isinstance(method.margin, Mapping):
+        return ", ".join(f"{value:g} ({name})" for name, value in method.margin.items())
+    return f"{method.margin:g}"
+
+
+def _part(kind: Any, said: str, names: Mapping[str, str]) -> tuple[str, list[str], Any]:
+    """A method in words, the numbers it was given, and itself where it can be read back."""
+    name, _, given = said.partition("(")
+    numbers = [given.removesuffix(")")] if given else []
+    try:
+        thing = called(kind, said) if kind in {Interval, PairedTest} else None
+    except InputError:  # made by a class that is not declared
+        thing = None
+    usual = f"{name} intervals" if kind is Interval else f"the test {name}"
+    return names.get(name, usual), numbers, thing

@@ -1,0 +1,261 @@
+"""A page to play with: worked examples as lists that can be rearranged, and what each metric makes of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankscope._version import __version__
+from rankscope.blocks import Column, Document, Explorer, Page, Query, Section, Table, Value
+from rankscope.metrics import Metric, parse
+from rankscope.metrics.single import judged_lists
+from rankscope.verbs.catalogue.catalogue import metric_called, rewards, value_of
+
+CUTOFF = 5  # of the metrics that have one
+TOP = 4  # the best grade there is: ERR's scale ends here
+METRICS = (
+    "nDCG@5", "nDCG(gain='exponential')@5", "P@5", "R@5", "RR", "AP", "DCG@5", "DCG(gain='exponential')@5", "ERR@5", "RBP",
+)  # fmt: skip
+EXPLAINED = ("P", "R", "RR", "AP", "DCG", "nDCG", "ERR", "RBP")
+
+Grades = Sequence[float | None]
+_VALUE = re.compile(r"<([^<>|]+?)(?:\s*\|\s*([^<>]*?))?>")
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A list to play with and what to try on it.
+
+    ``grades`` are in ranked order (None: nobody judged it), ``missing`` those of judged documents that were not retrieved. In
+    ``says``, ``<AP>`` stands for the value of the list, ``<AP | 0 1 ?>`` for that of another list of grades.
+    """
+
+    name: str
+    grades: Grades
+    says: str
+    missing: tuple[float, ...] = ()
+
+    @property
+    def told(self) -> str:
+        """What to try, with the values worked out."""
+        return _VALUE.sub(lambda found: f"{self._value(found[1], found[2]):.4f}", self.says)
+
+    def _value(self, metric: str, grades: str | None) -> float:
+        if grades is None:
+            return value(metric, self.grades, self.missing)
+        other = [None if grade == "?" else float(grade) for grade in grades.split()]
+        return value(metric, other, self.missing)
+
+
+LESSONS = (
+    Lesson(
+        "1 · Order",
+        (1, 0, 1, 0, 0, 1),
+        "Swap ranks 1 and 2: which metrics move? P@5 and R@5 stand still, as they count what is in the top 5 and not where. "
+        "RR falls from <RR> to <RR | 0 1 1 0 0 1>, nDCG@5 from <nDCG@5> to <nDCG@5 | 0 1 1 0 0 1>.",
+    ),
+    Lesson(
+        "2 · AP by hand",
+        (1, 0, 1, 0, 0, 1),
+        "Relevant documents at ranks 1, 3 and 6 of 3 there are: AP = (1/1 + 2/3 + 3/6) / 3 = <AP>. Click AP to see the three precisions, "
+        "then move the last one up, rank by rank. At rank 2 it makes AP <AP | 1 1 0 1 0 0>: it lifts the precision of the one below it, too.",
+    ),
+    Lesson(
+        "3 · Two gains",
+        (3, 2, 0, 1, 2),
+        "nDCG@5 is <nDCG@5> with linear gain and <nDCG(gain='exponential')@5> with exponential gain: two tools that both say nDCG@5 need not "
+        "agree. Swap ranks 1 and 2: one falls to <nDCG@5 | 2 3 0 1 2>, the other to <nDCG(gain='exponential')@5 | 2 3 0 1 2>.",
+    ),
+    Lesson(
+        "4 · The top grade",
+        (2, 2, 2, 2, 4),
+        "Four good documents stand above the best one. With linear gain nDCG@5 is <nDCG@5>; with exponential gain, where grade 4 is worth 15 "
+        "and grade 2 is worth 3, it is <nDCG(gain='exponential')@5>. Move the best one to the top: both are 1. What do P@5 and AP say?",
+    ),
+    Lesson(
+        "5 · RR at the top",
+        (0, 1, 0, 0, 0, 0, 0, 0, 0, 0),
+        "From rank 2 to rank 1, RR goes from <RR> to <RR | 1>. From rank 10 to rank 9 it goes from <RR | 0 0 0 0 0 0 0 0 0 1> to "
+        "<RR | 0 0 0 0 0 0 0 0 1>: the same step of one rank. Move the document down and watch the steps shrink.",
+    ),
+    Lesson(
+        "6 · P@k and order",
+        (1, 1, 0, 0, 0),
+        "Press Reverse: P@5 stays at <P@5> while nDCG@5 falls from <nDCG@5> to <nDCG@5 | 0 0 0 1 1> and AP from <AP> to <AP | 0 0 0 1 1>. "
+        "Then set the cutoff to 2 and reverse again.",
+    ),
+    Lesson(
+        "7 · AP and grades",
+        (1, 1, 3, 0, 0),
+        "AP is <AP>, as good as can be, with the best document third. nDCG@5 is <nDCG@5>, and <nDCG(gain='exponential')@5> with exponential "
+        "gain. Press Best order: only metrics that see grades move. Press Reset and let relevance begin at grade 2: AP is <AP(level=2)>.",
+    ),
+    Lesson(
+        "8 · A second answer",
+        (4, 4, 0, 0, 0),
+        "ERR@5 is <ERR@5>. Set the grade of d2 to 0: ERR@5 falls to <ERR@5 | 4 0 0 0 0> only, while DCG@5 falls from <DCG@5> to "
+        "<DCG@5 | 4 0 0 0 0>. A reader who is satisfied at rank 1 seldom gets to rank 2: click ERR@5 and read “reaches here”.",
+    ),
+    Lesson(
+        "9 · Recall",
+        (0, 0, 0, 0, 0, 0, 0, 0, 0, 1),
+        "R@5 is <R@5>. Set the cutoff to 10: R@10 is <R@10>, as good as can be, while RR is <RR> and nDCG@10 <nDCG@10>. Recall suits what is "
+        "passed on to a reranker; a person may never look there.",
+    ),
+    Lesson(
+        "10 · Patience",
+        (0, 0, 0, 1, 1),
+        "With p = 0.8 RBP is <RBP>. Set p to 0.5, an impatient reader: <RBP(p=0.5)>. At 0.95 it is <RBP(p=0.95)>: a reader who looks at many "
+        "documents expects many good ones, and two are few.",
+    ),
+    Lesson(
+        "11 · More than k",
+        (1, 1, 1, 1, 1),
+        "Eight relevant documents are known and five are shown, all relevant. P@5 is <P@5> and nDCG@5 <nDCG@5>, yet R@5 cannot be more than "
+        "5/8 = <R@5>, and AP not more than <AP>. Set the cutoff to 3: what can R@3 reach?",
+        missing=(1, 1, 1),
+    ),
+    Lesson(
+        "12 · Unjudged",
+        (None, 1, None, 1, 0),
+        "Nobody judged d1 and d3, and they count as not relevant: nDCG@5 is <nDCG@5>. Give d1 grade 1 and it is <nDCG@5 | 1 1 ? 1 0>. A new "
+        "system that finds what nobody looked at yet is punished for it.",
+    ),
+    Lesson(
+        "13 · Missed",
+        (1, 0, 1, 0, 0),
+        "Two documents of grade 3 were not retrieved, so nDCG@5 is <nDCG@5>, and in the best order of what is here no more than "
+        "<nDCG@5 | 1 1 0 0 0>. Put one of them in at rank 1. RR knows nothing of this: it is <RR> all along.",
+        missing=(3, 3),
+    ),
+    Lesson(
+        "14 · Nothing to find",
+        (0, 0, 0, 0, 0),
+        "No relevant document is known, so every metric is 0 in every order: 0 out of 0 is 0. Give one document a grade and the list comes "
+        "alive. Such queries pull the mean of all systems down alike.",
+    ),
+)  # fmt: skip
+
+
+def playground() -> Page:
+    """The page: lists to rearrange, each with what to try, and below them what the metrics are.
+
+    >>> page = playground()
+    >>> page.title, len(page.explorer.queries), [section.name for section in page.sections]
+    ('Playground', 14, ['queries', 'metrics', 'examples'])
+    """
+    sections = (
+        Section(
+            "queries",
+            "Lists to play with",
+            (_explorer(),),
+            "Each list is one query and its ranked documents. Drag a document to another rank or change a grade: the metrics follow.",
+        ),
+        Section("metrics", "The metrics", (_metrics(),), "What each one is, and the convention that bites."),
+        Section(
+            "examples", "Worked out by hand", (_examples(),), "Each value as the arithmetic that gives it."
+        ),
+    )
+    about = (
+        "What moves a metric, and what leaves it cold: rankings to rearrange, with every number taken apart."
+    )
+    return Page("Playground", about, (), sections, f"rankscope {__version__}")
+
+
+def value(metric: str, grades: Grades, missing: Sequence[float] = ()) -> float:
+    """What a metric gives for grades in ranked order; ``missing`` are those of judged documents that were not retrieved.
+
+    >>> value("AP", [1, 0, 1, 0, 0, 1])
+    0.7222222222222222
+    >>> value("R@5", [1, 1, 1, 1, 1], missing=[1, 1, 1])
+    0.625
+    """
+    return float(parse(metric).of(list(grades), ideal=_judged(grades, missing)))
+
+
+def _judged(grades: Grades, missing: Sequence[float]) -> list[float]:
+    return [grade for grade in grades if grade is not None] + list(missing)
+
+
+def _explorer() -> Explorer:
+    return Explorer(
+        runs=("this list",),
+        metrics=METRICS,
+        better="higher",
+        queries=tuple(map(_query, LESSONS)),
+        depth=max(len(lesson.grades) for lesson in LESSONS),
+        cutoff=CUTOFF,
+        level=1.0,
+        top_grade=float(TOP),
+        teaching=True,
+    )
+
+
+def _query(lesson: Lesson) -> Query:
+    judged = _judged(lesson.grades, lesson.missing)
+    documents = tuple(
+        Document(f"d{rank}", None if grade is None else float(grade), (rank,), (add,))
+        for rank, (grade, add) in enumerate(zip(lesson.grades, _adds(lesson), strict=True), 1)
+    )
+    return Query(
+        query_id=lesson.name,
+        text=lesson.told,
+        values=(tuple(value(metric, lesson.grades, lesson.missing) for metric in METRICS),),
+        documents=documents,
+        sizes=(len(documents),),
+        judged=tuple((float(grade), judged.count(grade)) for grade in sorted(set(judged), reverse=True)),
+        beyond=((),),
+        rest=(0.0,),
+        unjudged=(list(lesson.grades[:CUTOFF]).count(None),),
+    )
+
+
+def _adds(lesson: Lesson) -> list[float]:
+    """What each document adds to the leading metric."""
+    metric: Metric = parse(METRICS[0])
+    given = {"ideal": _judged(lesson.grades, lesson.missing)}
+    rest = dict.fromkeys(("scores", "known", "relevant", "judgments"))
+    terms = metric.taken_apart(judged_lists(list(lesson.grades), 1.0, {**rest, **given}).lists(np.arange(1)))
+    adds = [0.0] * len(lesson.grades)
+    for rank, shown, share in zip(terms.lists.rank[0], terms.lists.shown[0], terms.shares[0], strict=True):
+        if shown:
+            adds[int(rank) - 1] = float(share)
+    return adds
+
+
+def _metrics() -> Table:
+    columns = (
+        Column("metric"),
+        Column("what it rewards", wraps=True),
+        Column("formula", wraps=True),
+        Column("the convention that bites", wraps=True),
+    )
+    classes = [metric_called(name) for name in EXPLAINED]
+    rows = tuple((cls.__name__, rewards(cls), cls.formula, cls.convention) for cls in classes)
+    return Table(columns, rows, name="metrics")
+
+
+def _examples() -> Table:
+    columns = (
+        Column("metric"),
+        Column("grades, best rank first", wraps=True),
+        Column("worked out", wraps=True),
+        Column("value", "value"),
+    )
+    return Table(columns, tuple(_worked()), labels=2, name="examples")
+
+
+def _worked() -> Iterator[tuple[Value, ...]]:
+    """The examples that the metrics declare."""
+    for name in EXPLAINED:
+        for example in metric_called(name).examples:
+            grades = " ".join(
+                "?" if grade is None else f"{grade:g}"
+                for grade in example.grades
+                if not isinstance(grade, dict)
+            )
+            more = "".join(f", {what} {count}" for what, count in (example.more or {}).items())
+            yield example.metric, grades + more, example.value, value_of(example)

@@ -1,0 +1,152 @@
+"""How to get the same numbers again: command, versions, conventions, inputs; and how to tell of them in a paper."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from rankscope._version import __version__
+from rankscope.blocks import Block, Code, Column, Facts, Heading, Paragraph, Section, Table, Value
+from rankscope.panels.method import FEWEST
+from rankscope.panels.verdicts import percent
+from rankscope.reporting import paper
+from rankscope.reporting.parameters import convention_of
+from rankscope.reporting.policy_words import clusters_in_words, in_words
+from rankscope.reporting.sections.data_health import notes_read
+from rankscope.reporting.subject import Subject
+from rankscope.scoring.intervals import USUAL
+
+PACKAGES = ("numpy", "polars", "scipy", "altair")
+NO_HASH = "in memory"
+
+
+def section(subject: Subject, command: str | None) -> Section:
+    """What it takes to get the same page again. ``command`` is how it was made, None where that is not known.
+
+    Says nothing that differs from one making of the page to the next: no time, no place but those the reader typed.
+    """
+    blocks: list[Block] = []
+    if command:
+        blocks += [Code((command,))]
+    blocks += [Facts(tuple(_versions()))]
+    conventions = [*_conventions(subject), *_method(subject)]
+    if conventions:
+        blocks += [Heading("Conventions"), Facts(tuple(conventions))]
+    inputs = _inputs(subject)
+    if inputs.rows:
+        blocks += [inputs]
+    if notes := notes_read(subject):
+        blocks += [Heading("What was read"), *(Paragraph(note, quiet=True) for note in notes)]
+    blocks += paper.blocks(subject)
+    return Section(
+        "reproduce", "Reproduce", tuple(blocks), "What it takes to get the same numbers again.", folded=True
+    )
+
+
+def _versions() -> Iterator[tuple[str, str]]:
+    yield "rankscope", __version__
+    yield "Python", platform.python_version()
+    for package in PACKAGES:
+        try:
+            yield package, version(package)
+        except PackageNotFoundError:
+            continue
+
+
+# --- conventions -------------------------------------------------------------------------------------------
+
+
+def _conventions(subject: Subject) -> Iterator[tuple[str, str]]:
+    """Everything that the values rest on, in words."""
+    scores = subject.scores
+    if scores is None:
+        return
+    said = scores.conventions
+    if said.get("dialect"):
+        yield "dialect", f"{said['dialect']}: everything as this tool computes it"
+    yield "equal scores", str(said["ties_in_words"])
+    yield "queries", str(said["queries_in_words"])
+    yield from in_words(scores)
+    if subject.comparison is None:
+        yield "interval of means", f"{percent(said['level'])}, {said['interval']}"
+        if said["clusters"]:
+            yield "clusters", clusters_in_words(said["clusters"])
+    if said.get("seed") is not None:
+        yield "seed of equal scores", str(said["seed"])
+    for metric in scores.metrics:
+        if convention := convention_of(metric):
+            yield str(metric), convention
+
+
+def _method(subject: Subject) -> Iterator[tuple[str, str]]:
+    """How runs were compared."""
+    found = subject.comparison
+    if found is None:
+        return
+    method = found.method
+    yield "baseline", "every run against every other" if found.all_pairs else found.baseline
+    yield "primary metric", f"{found.primary}{'' if found.declared else ' (the first asked for)'}"
+    usual = f"paired t; where fewer than {FEWEST} queries differ, the exact sign-flip test"
+    yield "test", usual if method.test is None else str(method.test)
+    yield "interval of means", f"{percent(method.level)}, {USUAL}"
+    joint = method.correction.joint
+    level = (
+        ", at the level of the correction where there is one" if paper.several(found) and not joint else ""
+    )
+    of = method.correction if joint else paper.interval_of(method)
+    yield "interval of differences", f"{percent(method.level)}, {of}{level}"
+    over = "within each metric" if method.family == "metric" else "over all metrics together"
+    yield "correction", f"{method.correction}, {over}"
+    yield "alpha", f"{method.alpha:g}"
+    if method.margin is not None:
+        yield "margin", paper.margins(method)
+    if subject.lead.clusters is not None:
+        yield (
+            "clusters",
+            f"queries come in {paper.clusters(subject)}; intervals and tests are of the sums over each",
+        )
+    for system, runs in next(iter(found.given.replicates.values()), {}).items():
+        yield f"runs of {system}", f"{runs.runs:,}, averaged query by query"
+    if found.tried is not None:
+        yield "systems tried", f"{found.tried:,}"
+    yield "seed", str(method.seed)
+
+
+# --- inputs ------------------------------------------------------------------------------------------------
+
+
+def _inputs(subject: Subject) -> Table:
+    """What was read, with what identifies its content."""
+    rows: list[tuple[Value, ...]] = []
+    if subject.scores is not None and subject.runs:
+        rows.append(_input("qrels", subject.qrels))
+        rows += [_input(name, run) for name, run in subject.runs.items()]
+    elif subject.scores is not None:
+        rows += [
+            (source.label, source.label, source.kind, None, _hash(source)) for source in subject.scores.inputs
+        ]
+    elif subject.comparison is not None:
+        rows += [
+            ("scores", str(one.get("path", "")), "scores", None, str(one.get("sha256") or NO_HASH))
+            for one in subject.comparison.given.inputs
+        ]
+    for texts in subject.texts:
+        path = texts.label if texts.source.sha256 else None
+        rows.append(
+            ("texts" if path else texts.label, path, texts.source.kind, len(texts.by_id), _hash(texts.source))
+        )
+    columns = (Column("input"), Column("file"), Column("kind"), Column("rows", "count"), Column("SHA-256"))
+    return Table(columns, tuple(rows), name="inputs", title="Inputs")
+
+
+def _input(name: str, data: Any) -> tuple[Value, ...]:
+    if isinstance(data, dict):
+        return name, None, "dict", sum(len(documents) for documents in data.values()), NO_HASH
+    source = data.source
+    return name, source.label if source.sha256 else None, source.kind, data.frame.height, _hash(source)
+
+
+def _hash(source: Any) -> str:
+    return str(source.sha256()) if source.sha256 else NO_HASH

@@ -1,0 +1,270 @@
+"""What a verb is given, made into tables or dicts that an engine can judge; faults become one clear line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, KeysView, Mapping, Sequence, ValuesView
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from rankscope.engines.base import SEVERAL, Order, Seen, Ties
+from rankscope.errors import InputError
+from rankscope.lists import Judged
+from rankscope.metrics import CATALOGUE, Metric
+
+Duplicates = Literal["error", "first", "best"]
+SelfMatch = Literal["keep", "drop"]
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What is done with the rows of the input before they are ranked."""
+
+    duplicates: Duplicates = "error"
+    self_match: SelfMatch = "keep"
+
+
+def policy_in(conventions: Mapping[str, Any]) -> Policy:
+    """What was done with the rows of a result, from the conventions that it states."""
+    return Policy(conventions["duplicates"], conventions["self_match"])
+
+
+def one_order(ties: str, metric: Metric) -> Ties:
+    """The one order of equal scores in which documents are shown: as said, else (for trec, and all orders together) the metric's own."""
+    found: Ties = ties if ties in {"docid", "input", "rank"} else metric.trec_ties  # type: ignore[assignment]
+    return found
+
+
+def part_of(data: Any, queries: Sequence[str]) -> Any:
+    """Only these queries of a table, or of a dict; those that are not in it have nothing there."""
+    if isinstance(data, dict):
+        return {query: data[query] for query in queries if query in data}
+    import polars as pl
+
+    asked = pl.Series(list(queries), dtype=pl.String).implode()
+    rows = data.frame.filter(pl.col("query_id").is_in(asked))
+    return replace(data, frame=rows, more_queries=tuple(queries))
+
+
+@dataclass(frozen=True, eq=False)
+class CleanInput:
+    """An input after the policies, and what they removed."""
+
+    data: Any
+    duplicates: int = 0
+    self_matches: int = 0
+
+    @property
+    def is_mapping(self) -> bool:
+        """Whether it is still a dict of dicts."""
+        return isinstance(self.data, dict)
+
+
+def named_runs(runs: Any) -> Iterator[tuple[str | None, Any]]:
+    """The runs of a call, each with the name given to it or None: one run, a dict of named runs, or a list of runs, or of pairs of name and run."""
+    if isinstance(runs, Mapping) and _names_runs(runs):
+        for name, run in runs.items():
+            yield str(name), run
+    elif isinstance(runs, list | tuple):
+        if not runs:
+            raise InputError("no run was given: pass a path, a dict or a data frame, or a list of them")
+        for run in runs:
+            yield run if _is_pair(run) else (None, run)
+    else:
+        yield None, runs
+
+
+def _is_pair(run: Any) -> bool:
+    return isinstance(run, tuple) and len(run) == 2 and (run[0] is None or isinstance(run[0], str))
+
+
+def _names_runs(runs: Mapping[Any, Any]) -> bool:
+    """Whether a dict maps names to runs, rather than queries to documents."""
+
+    def is_ranking(value: Any) -> bool:
+        if isinstance(value, list | tuple | set | frozenset | KeysView | ValuesView):
+            return True
+        frame = hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__")
+        return hasattr(value, "__array__") and not frame and getattr(value, "ndim", 1) == 1
+
+    for value in runs.values():
+        if isinstance(value, Mapping):
+            for inner in value.values():
+                return isinstance(inner, Mapping) or is_ranking(inner)
+        elif is_ranking(value):
+            if len(value):
+                return False
+        else:
+            return True
+    return False
+
+
+def read_any(kind: Literal["run", "qrels"], source: Any, name: str | None = None) -> Any:
+    """A run or qrels from whatever was given: dicts of dicts stay dicts, the rest becomes a table."""
+    if _is_scores(source):
+        from rankscope.engines.mappings import id_text
+
+        queries = {id_text(query, kind): documents for query, documents in source.items()}
+        if len(queries) < len(source):
+            raise InputError(
+                f"{kind}: a query is given both as a number and as a string; make the ids strings"
+            )
+        return queries
+    from rankscope.files import qrels_of, run_of
+
+    if isinstance(source, Mapping) and not source:
+        raise InputError(
+            f"the {kind} dict is empty: it maps queries to documents, like {{'q1': {{'d1': 1}}}}"
+        )
+    return run_of(source, name) if kind == "run" else qrels_of(source)
+
+
+def _is_scores(source: Any) -> bool:
+    """Whether these are dicts of dicts of numbers, which need no table; several grades of a document do."""
+    return (
+        isinstance(source, Mapping)
+        and bool(source)
+        and all(isinstance(v, Mapping) for v in source.values())
+        and not any(isinstance(g, Mapping) for v in source.values() for g in list(v.values())[:1])
+    )
+
+
+def refuse_faults(table: Any) -> None:
+    """Raise the first thing that a reader found wrong."""
+    faults = table.source.faults
+    if faults:
+        more = f" (and {len(faults) - 1} more like it)" if len(faults) > 1 else ""
+        raise InputError(faults[0].message + more)
+
+
+def clean(
+    data: Any, policy: Policy, kind: Literal["run", "qrels"], takers: Takers | None = None
+) -> CleanInput:
+    """Refuse what no number can be made of, and apply the policies for duplicates and self-matches.
+
+    ``takers`` says which metrics take several grades of one document: without any metric that takes one,
+    a document of the qrels may have a grade for each aspect.
+    """
+    if isinstance(data, dict):
+        return _clean_mapping(data, policy, kind)
+    refuse_faults(data)
+    for row in data.nan_rows[:1].tolist():
+        said = "NaN" if math.isnan(data.frame[data.worth][row]) else "infinite"
+        raise InputError(
+            f"{data.source.at(row)}: the {data.worth} is {said}; give it a number or leave the document out"
+        )
+    several = takers is not None and not takers.of_one
+    repeated = data.repeated_by_aspect if several else data.repeated
+    if len(repeated):
+        if policy.duplicates == "error":
+            _refuse_repeated(data, int(repeated[0]), kind, takers)
+        data = data.distinct(policy.duplicates, *(("iteration", "subgroup") if several else ()))
+    matches = 0
+    if kind == "run" and policy.self_match == "drop":
+        data, matches = data.without_self_matches()
+    return CleanInput(data, len(repeated), matches)
+
+
+@dataclass(frozen=True)
+class Takers:
+    """Of the metrics asked for: one that takes a single grade of each document, and whether any takes several."""
+
+    of_one: str | None = None
+    of_several: bool = False
+
+
+def takers(metrics: Sequence[Metric]) -> Takers:
+    """Which of these metrics take one grade of a document, and which several."""
+    several = any(m.needs & {"aspects", "subtopics"} for m in metrics)
+    # what is blind to grades goes with either
+    one = (
+        m
+        for m in metrics
+        if not m.needs & {"aspects", "subtopics"} and not (several and m.relevance == "none")
+    )
+    return Takers(next(map(str, one), None), several)
+
+
+def _refuse_repeated(data: Any, row: int, kind: str, takers: Takers | None) -> None:
+    query, doc = data.frame["query_id"][row], data.frame["doc_id"][row]
+    if kind == "qrels" and takers and takers.of_one and len(data.repeated_by_aspect) < len(data.repeated):
+        several = [cls.__name__ for cls in dict.fromkeys(CATALOGUE.values()) if takes_several(cls)]
+        raise InputError(
+            f"{data.source.at(row)}: document {doc} of query {query} has several grades (by subtopic or judge) and {takers.of_one} "
+            f"takes one; only {', '.join(several)} take several; --duplicates best keeps the highest"
+        )
+    what = f"document {doc} of query {query} is {'ranked' if kind == 'run' else 'judged'} twice"
+    raise InputError(f"{data.source.at(row)}: {what}; remove one, or choose --duplicates first or best")
+
+
+def takes_several(cls: type[Metric]) -> bool:
+    """Whether a metric takes several grades of one document."""
+    try:
+        return bool(cls().needs & {"aspects", "subtopics"})
+    except (InputError, TypeError):
+        return False
+
+
+def fraction_in(qrels: CleanInput) -> str | None:
+    """Where a grade is no whole number, in words; None where all are."""
+    if isinstance(qrels.data, dict):
+        for query, grades in qrels.data.items():
+            for doc, grade in grades.items():
+                if float(grade) % 1:
+                    return f"document {doc} of query {query} is graded {grade:g}"
+        return None
+    grade = qrels.data.frame["grade"].to_numpy()
+    rows = np.flatnonzero(grade % 1)
+    if not len(rows):
+        return None
+    row = int(rows[0])
+    query, doc = qrels.data.frame["query_id"][row], qrels.data.frame["doc_id"][row]
+    return f"{qrels.data.source.at(row)}: document {doc} of query {query} is graded {grade[row]:g}"
+
+
+def _clean_mapping(data: dict[str, Any], policy: Policy, kind: str) -> CleanInput:
+    if kind == "qrels" or policy.self_match == "keep":
+        return CleanInput(data)
+    own = [query for query, documents in data.items() if query in documents]
+    kept = dict(data)
+    for query in own:
+        kept[query] = {doc: score for doc, score in data[query].items() if doc != query}
+    return CleanInput(kept, 0, len(own))
+
+
+def judge(run: CleanInput, qrels: CleanInput, order: Order, label: str) -> tuple[Judged, Seen]:
+    """Hand run and qrels to the engine of their shape: dicts are looked up, tables are joined."""
+    if run.is_mapping and order.ties != "rank" and not order.needs & SEVERAL:
+        from rankscope.engines import mappings
+
+        grades = qrels.data if qrels.is_mapping else qrels.data.mapping
+        return mappings.judge(run.data, grades, order, label)
+    from rankscope.engines import local
+    from rankscope.files import qrels_of, run_of
+
+    return local.judge(run_of(run.data), qrels_of(qrels.data), order)
+
+
+def label_of(data: Any, name: str | None, number: int) -> tuple[str, str, str]:
+    """A run's name, and two longer ones for the case that two runs share it."""
+    if name is not None:
+        return name, name, name
+    if isinstance(data, dict):
+        fallback = f"run{number}"
+        return "run", fallback, fallback
+    path = data.source.path
+    stem = Path(path).name.split(".")[0] if path and path != "-" else f"run{number}"
+    return data.name, stem, str(path or f"run{number}")
+
+
+def distinct_names(labels: Sequence[tuple[str, str, str]]) -> list[str]:
+    """The shortest of each run's names that no other run has: tag, file name, path, number."""
+    out = []
+    for i, choices in enumerate(labels):
+        others = [label for j, label in enumerate(labels) if j != i]
+        free = (c for level, c in enumerate(choices) if all(other[level] != c for other in others))
+        out.append(next(free, f"{choices[-1]}#{i + 1}"))
+    return out

@@ -1,0 +1,359 @@
+"""What every verb gives: tables declared once, sentences, charts; and every format that follows from them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from rankscope._version import __version__
+from rankscope.blocks import Block, Caution, Chart, Column, Explorer, Note, Notes, Paragraph, Table, Value
+from rankscope.errors import InputError, MissingExtraError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Kind = Literal["text", "value", "count"]
+Shown = Block | Chart
+
+FORMATS = ("table", "json", "jsonl", "csv", "markdown", "latex")
+FEW = 2  # warnings of one kind that are printed one by one; of more the first stands for all
+
+
+class Col:
+    """A column of a result, declared once for programs and for people.
+
+    ``names`` are its keys in JSON and CSV: none for a column that is printed only, two or more where one value of a row
+    has parts, as the ends of an interval. ``of`` takes a row and gives the value, or a tuple of values for several names;
+    without it the value is the attribute (or, of a dict, the entry) of that name. ``head`` is the header of the printed
+    table; a column without one is for programs only. ``cell`` takes the row and gives what is printed; without it that
+    is the value itself. A ``rare`` column stands in a record only where it has a value, and never in CSV.
+
+    >>> from types import SimpleNamespace
+    >>> row = SimpleNamespace(run="bm25", value=float("nan"), bounds=(0.1, 0.2))
+    >>> cols = Col("run", head="run"), Col("value"), Col("ci_lower", "ci_upper", of=lambda row: row.bounds)
+    >>> dict(pair for col in cols for pair in col.record(row))
+    {'run': 'bm25', 'value': None, 'ci_lower': 0.1, 'ci_upper': 0.2}
+    """
+
+    __slots__ = ("cell", "head", "hint", "kind", "names", "of", "queries", "rare", "wraps")
+
+    def __init__(  # noqa: PLR0913 - a declaration names what departs from the default
+        self,
+        *names: str,
+        of: Callable[[Any], Any] | None = None,
+        head: str = "",
+        cell: Callable[[Any], Value] | None = None,
+        kind: Kind = "text",
+        hint: str = "",
+        rare: bool = False,
+        queries: bool = False,
+        wraps: bool = False,
+    ) -> None:
+        self.names = names
+        self.of = of or _entry(names)
+        self.head = head
+        self.cell = cell or self.of
+        self.kind: Kind = kind
+        self.hint = hint
+        self.rare = rare
+        self.queries = queries
+        self.wraps = wraps
+
+    def record(self, row: Any) -> Iterator[tuple[str, Any]]:
+        """The keys of this column with their values in a row, null where a number is not finite."""
+        if not self.names:
+            return
+        value = self.of(row)
+        for name, part in zip(self.names, (value,) if len(self.names) == 1 else value, strict=True):
+            part = null(part)  # noqa: PLW2901
+            if part is not None or not self.rare:
+                yield name, part
+
+    @property
+    def column(self) -> Column:
+        """The column of the printed table."""
+        return Column(self.head, self.kind, self.wraps, self.hint, self.queries)
+
+
+def _entry(names: tuple[str, ...]) -> Callable[[Any], Any]:
+    if not names:
+        return lambda _: None
+    by_name, by_key = attrgetter(*names), itemgetter(*names)
+    return lambda row: by_key(row) if isinstance(row, Mapping) else by_name(row)
+
+
+def null(value: Any) -> Any:
+    """A value as JSON has it: null for a number that is not finite."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A table of a result: its name (``result.table("per_query")``), its columns, and how the result gives its rows.
+
+    ``columns`` may depend on the result.
+    """
+
+    name: str
+    columns: tuple[Col, ...] | Callable[[Any], Sequence[Col]]
+    rows: Callable[[Any], Iterable[Any]]
+    title: str = ""
+    note: str | Callable[[Any], str] = ""
+    labels: int = 1
+
+    def columns_of(self, result: Any) -> Sequence[Col]:
+        """The columns for a result."""
+        return self.columns(result) if callable(self.columns) else self.columns
+
+    def records(self, result: Any) -> Iterator[dict[str, Any]]:
+        """The rows as plain records."""
+        columns = self.columns_of(result)
+        for row in self.rows(result):
+            yield {name: value for column in columns for name, value in column.record(row)}
+
+    def header(self, result: Any) -> list[str]:
+        """The keys that every record has: those of CSV."""
+        return [name for column in self.columns_of(result) if not column.rare for name in column.names]
+
+    def table(self, result: Any, most: int | None = None) -> Table:
+        """The rows as they are printed, the first ``most`` of them."""
+        columns = [column for column in self.columns_of(result) if column.head]
+        rows = list(self.rows(result))[:most]
+        cells = tuple(tuple(column.cell(row) for column in columns) for row in rows)
+        note = self.note(result) if callable(self.note) else self.note
+        return Table(
+            tuple(column.column for column in columns), cells, self.labels, note=note, name=self.name, title=self.title
+        )  # fmt: skip
+
+
+class Result:
+    """What a verb found, in every format.
+
+    A subclass declares ``schema`` (``"compare/1"``) and its ``views``, of which the first is what CSV and JSON lines hold and
+    stands under ``results`` in JSON. It says itself in ``sentences``, lays itself out for reading in ``blocks``, and draws
+    itself in ``charts``; ``facts`` are what its JSON holds beside the views. All else follows.
+
+    ``conventions`` state under which policies the numbers were computed, ``inputs`` what was read, ``notes`` what was said
+    while reading, ``warnings`` what to know before believing the numbers.
+    """
+
+    schema: ClassVar[str]
+    views: ClassVar[tuple[View, ...]]
+    formats: ClassVar[tuple[str, ...]] = FORMATS[:-1]
+
+    # -- what a subclass says of itself ---------------------------------------------------------------
+
+    if TYPE_CHECKING:  # fields or properties of the subclass; no defaults here, as dataclasses would inherit them
+
+        @property
+        def conventions(self) -> Mapping[str, Any]:
+            """The policies under which the numbers were computed."""
+
+        @property
+        def notes(self) -> Sequence[str]:
+            """What was said while reading."""
+
+        @property
+        def warnings(self) -> Sequence[Caution]:
+            """What to know before believing the numbers."""
+
+    def facts(self) -> Mapping[str, Any]:
+        """What JSON holds before the views: conventions, inputs, the state of the data."""
+        return {"conventions": dict(self.conventions)}
+
+    def sentences(self) -> Iterator[str]:
+        """What was found, in sentences, the most important first."""
+        yield from ()
+
+    def blocks(self, **options: Any) -> list[Shown]:
+        """The result as it is printed: sentences, then the first table."""
+        return [*map(Paragraph, self.sentences()), self.table(**options)]
+
+    def paper(self, **options: Any) -> list[Shown]:
+        """The result as it goes into a document: Markdown and LaTeX hold this."""
+        return self.blocks(**options)
+
+    def charts(self) -> Iterator[Chart]:
+        """The charts of the result."""
+        yield from ()
+
+    # -- tables -----------------------------------------------------------------------------------------
+
+    def view(self, name: str = "") -> View:
+        """A view by its name; the first without one. Raises InputError for a name that there is not."""
+        for view in self.views:
+            if name in ("", view.name):
+                return view
+        raise InputError(f"no table is called {name!r}: there are {', '.join(v.name for v in self.views)}")
+
+    def table(self, name: str = "", *, most: int | None = None) -> Table:
+        """A view as a printed table."""
+        return self.view(name).table(self, most)
+
+    def chart(self, name: str) -> Chart | None:
+        """The chart of this name; None where the result has none such."""
+        return next((chart for chart in self.charts() if chart.name == name), None)
+
+    # -- for programs -----------------------------------------------------------------------------------
+
+    def to_dicts(self, table: str = "") -> list[dict[str, Any]]:
+        """A table as a list of records, null where there is no number; the main one unless named."""
+        return list(self.view(table).records(self))
+
+    def beside(self, **options: Any) -> Iterator[str]:
+        """The names of the views that JSON holds beside the main one: all, unless a subclass knows better."""
+        yield from (view.name for view in self.views[1:])
+
+    def envelope(self, **options: Any) -> dict[str, Any]:
+        """All of the result as JSON has it; keys are added to it but never renamed."""
+        return {
+            "schema": f"rankscope/{self.schema}",
+            "rankscope": __version__,
+            **self.facts(),
+            "results": self.to_dicts(),
+            **{name: self.to_dicts(name) for name in self.beside(**options)},
+            "warnings": [caution.as_dict() for caution in self.warnings],
+        }
+
+    def to_json(self, **options: Any) -> str:
+        """The result as JSON, with its conventions, inputs and warnings."""
+        from rankscope.show.text import as_json
+
+        return as_json(self.envelope(**options))
+
+    def to_jsonl(self, table: str = "") -> str:
+        """A table as JSON lines."""
+        return "".join(self._jsonl(table))
+
+    def to_csv(self, table: str = "") -> str:
+        """A table as CSV, numbers in full."""
+        return "".join(self._csv(table))
+
+    def to_markdown(self, **options: Any) -> str:
+        """The result as Markdown."""
+        from rankscope.show.text import as_markdown
+
+        return as_markdown(self.paper(**options))
+
+    def to_latex(self, **options: Any) -> str:
+        """The tables of the result as LaTeX."""
+        from rankscope.show.text import as_latex
+
+        return as_latex(self.paper(**options))
+
+    def to_text(self, width: int = 80, *, colour: bool = False, **options: Any) -> str:
+        """The result as it is printed in a terminal of this width."""
+        from rankscope.show.terminal import render
+
+        return render(self.blocks(**options), width, colour)
+
+    def to_polars(self, table: str = "") -> pl.DataFrame:
+        """A table as a Polars frame."""
+        import polars as pl
+
+        view = self.view(table)
+        types = {"value": pl.Float64, "count": pl.Int64}
+        schema = {
+            name: types.get(column.kind)
+            for column in view.columns_of(self)
+            if not column.rare
+            for name in column.names
+        }
+        rows = [[record.get(name) for name in schema] for record in view.records(self)]
+        frame = pl.DataFrame(rows, schema=schema, orient="row", infer_schema_length=None)
+        return frame.with_columns(pl.col(pl.Null).cast(pl.String))
+
+    def to_pandas(self, table: str = "") -> Any:
+        """A table as a pandas frame. Raises MissingExtraError where pandas or pyarrow is not installed."""
+        try:
+            return self.to_polars(table).to_pandas()
+        except ImportError as error:
+            raise MissingExtraError(
+                "frames of pandas need pandas and pyarrow: pip install pandas pyarrow"
+            ) from error
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The main table as a list of records."""
+        return self.to_dicts()
+
+    def write(
+        self, form: str, *, width: int = 80, colour: bool = False, table: str = "", **options: Any
+    ) -> Iterable[str]:
+        """The result in one of ``formats``, in pieces; ``table`` is the view of CSV and JSON lines, ``options`` are those of ``blocks``, ``paper`` and ``beside``."""
+        if form not in self.formats:
+            raise InputError(f"this is written as {', '.join(self.formats)}, not as {form}")
+        if form == "table":
+            return [self.to_text(width, colour=colour, **options)]
+        if form == "json":
+            return [self.to_json(**options)]
+        if form in {"jsonl", "csv"}:
+            return self._jsonl(table) if form == "jsonl" else self._csv(table)
+        return [self.to_markdown(**options) if form == "markdown" else self.to_latex(**options)]
+
+    def _jsonl(self, table: str) -> Iterator[str]:
+        from rankscope.show.text import as_jsonl
+
+        return iter(as_jsonl(self.view(table).records(self)))
+
+    def _csv(self, table: str) -> Iterator[str]:
+        from rankscope.show.text import as_csv
+
+        view = self.view(table)
+        return as_csv(view.header(self), view.records(self))
+
+    # -- for people -------------------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences()) or self.to_text()
+
+    __repr__ = __str__
+
+    def _repr_markdown_(self) -> str:
+        return self.to_markdown()
+
+    def _repr_html_(self) -> str | None:
+        return fragment([*self.blocks(), *self.charts()])
+
+    def report(self, **_: Any) -> None:
+        """Gone: ``rs.report(result)`` makes the page of any result."""
+        raise InputError("a result no longer makes its own page: write rs.report(result)")
+
+
+def fragment(blocks: Sequence[Any]) -> str | None:
+    """Blocks as a piece of HTML; None where what draws it is not installed, so that a notebook shows Markdown."""
+    try:
+        from rankscope.show.html.page import fragment as html_of
+
+        return html_of([block for block in blocks if not isinstance(block, Explorer)])
+    except MissingExtraError:
+        return None
+
+
+def input_record(source: Any) -> dict[str, Any]:
+    """A file that was read: its path, and the hash of what is in it."""
+    path = source.path or ("-" if source.label == "standard input" else source.label)
+    return {"path": path, "sha256": source.sha256() if source.sha256 else None}
+
+
+def caution_notes(warnings: Iterable[Caution], where: str = "--format json lists all") -> list[Note]:
+    """Warnings as notes, those of one kind together, no more than can be read; ``where`` says what lists all of them."""
+    out = []
+    for code, group in groupby(sorted(warnings, key=lambda w: w.code), key=lambda w: w.code):
+        alike: list[Caution] = list(group)
+        shown = alike if len(alike) <= FEW else alike[:1]
+        rest = len(alike) - len(shown)
+        more = f" (and {rest:,} more like it; {where})" if rest else ""
+        out += [Note(w.message, "", code) for w in shown[:-1]]
+        out.append(Note(shown[-1].message + more, shown[-1].hint, code))
+    return out
+
+
+def caution_block(warnings: Iterable[Caution]) -> list[Block]:
+    """Warnings as a block; nothing where there are none."""
+    notes = caution_notes(warnings)
+    return [Notes(tuple(notes))] if notes else []

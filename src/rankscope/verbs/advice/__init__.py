@@ -1,1 +1,0 @@
-"""Which metrics fit the data and the task."""

@@ -1,0 +1,1 @@
+"""Which metrics fit a task and its data."""

@@ -1,1 +1,0 @@
-"""A linter for evaluations: rules with codes."""

@@ -1,0 +1,1 @@
+"""Which run is better, by how much, and whether the difference is real."""

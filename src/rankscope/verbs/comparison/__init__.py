@@ -1,1 +1,0 @@
-"""Comparing runs: pairs, families of pairs, the verdict and what to doubt about it."""

@@ -1,0 +1,105 @@
+"""Documents with their ids that show what is wrong with a ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankscope.lists import Array
+from rankscope.scoring.ceilings import worthy
+from rankscope.scoring.inputs import clean, one_order, part_of, policy_in, takers
+from rankscope.scoring.ranking import Ranking, ranking_of
+from rankscope.scoring.scores import Scores
+from rankscope.verbs.diagnose.failures import HIGH
+
+if TYPE_CHECKING:
+    from rankscope.verbs.diagnose.losses import Diagnosed
+
+FEW = 3  # examples of each thing
+NOT_RELEVANT, NEVER, DEEP = "not relevant, high up", "relevant, never retrieved", "relevant, far down"
+
+
+@dataclass(frozen=True)
+class Document:
+    """One document as an example: ``rank`` is None where it was not retrieved."""
+
+    what: str
+    query_id: str
+    doc_id: str
+    grade: float
+    rank: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """Finds the ids of documents in what was given; engines hand over none."""
+
+    qrels: Any
+    runs: Mapping[str, Any]
+    scores: Scores
+
+    def of(self, run: Diagnosed) -> list[Document]:
+        """Documents judged not relevant at the first ranks, relevant ones never retrieved, and those found far down.
+
+        Of each a few, from the queries that lose most, a document a query.
+        """
+        picked = list(_picked(run))
+        queries = list(dict.fromkeys(run.query_ids[query] for _, query, _ in picked))
+        rankings = self._rankings(run, queries)
+        return [
+            document
+            for what, query, row in picked
+            if (document := _document(what, rankings[run.query_ids[query]], run, row)) is not None
+        ]
+
+    def _rankings(self, run: Diagnosed, queries: Sequence[str]) -> dict[str, Ranking]:
+        said = self.scores.conventions
+        policy = policy_in(said)
+        ties = one_order(said["ties"], run.metric)
+        grades = clean(part_of(self.qrels, queries), policy, "qrels", takers([run.metric]))
+        ranked = clean(part_of(self.runs[run.name], queries), policy, "run")
+        return {query: ranking_of(ranked, grades, query, ties, said["depth"]) for query in queries}
+
+
+def _picked(run: Diagnosed) -> Iterator[tuple[str, int, int]]:
+    """What is shown: a word for it, the query, and the row among the judged documents."""
+    judged = run.judged
+    query = np.repeat(np.arange(len(judged)), judged.size)
+    place = np.empty(len(judged), dtype=np.int64)
+    place[run.worst_first] = np.arange(len(judged))
+    relevant = worthy(run.metric, judged.grade)
+    bad = (judged.grade >= 0) & ~relevant & np.isin(judged.rank, HIGH)
+    never = relevant & (judged.rank == 0)
+    deep = relevant & (judged.rank > run.facts.k)
+
+    def first(what: str, rows: Array, *keys: Array) -> Iterator[tuple[str, int, int]]:
+        at = np.flatnonzero(rows)
+        seen: set[int] = set()
+        for row in at[np.lexsort([place[query[at]], *(key[at] for key in keys)])].tolist():
+            if int(query[row]) not in seen:
+                seen.add(int(query[row]))
+                yield what, int(query[row]), row
+            if len(seen) == FEW:
+                return
+
+    yield from first(NOT_RELEVANT, bad, judged.rank)
+    yield from first(NEVER, never, -judged.grade)
+    yield from first(DEEP, deep, -judged.rank, -judged.grade)
+
+
+def _document(what: str, ranking: Ranking, run: Diagnosed, row: int) -> Document | None:
+    """The document behind a row: by its rank, or the first id of its grade among those not retrieved."""
+    rank, grade = int(run.judged.rank[row]), float(run.judged.grade[row])
+    if rank:
+        if rank > len(ranking.doc_ids):
+            return None
+        return Document(what, ranking.query_id, ranking.doc_ids[rank - 1], grade, rank)
+    retrieved = set(ranking.doc_ids)
+    left = [doc for doc, own in ranking.grades.items() if own == grade and doc not in retrieved]
+    return Document(what, ranking.query_id, min(left), grade, None) if left else None
+
+
+__all__ = ["Document", "Shown"]

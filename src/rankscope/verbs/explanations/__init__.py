@@ -1,1 +1,0 @@
-"""Why a score is what it is: one query, two rankings, all queries."""

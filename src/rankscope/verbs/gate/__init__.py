@@ -1,0 +1,1 @@
+"""Pass or fail a change."""

@@ -1,1 +1,0 @@
-"""The gate: a verdict for continuous integration, and the baselines it trusts."""

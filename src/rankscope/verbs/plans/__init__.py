@@ -1,1 +1,0 @@
-"""Planning: what queries can show, and how many a difference needs."""

@@ -1,0 +1,1 @@
+"""How many queries would show a difference."""

@@ -1,0 +1,1 @@
+"""What other tools print under the name of a metric, and why."""

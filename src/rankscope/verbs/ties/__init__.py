@@ -1,0 +1,1 @@
+"""How far equal scores could move a number."""
