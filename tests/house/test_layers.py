@@ -14,7 +14,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "rankscope"
 
 FLOOR = {
-    "errors": 1, "lists": 1, "moments": 1, "blocks": 1,
+    "errors": 1, "words": 1, "lists": 1, "moments": 1, "blocks": 1,
     "declared": 2, "tables": 2, "show": 2,
     "metrics": 3, "inference": 3, "estimators": 3, "clicks": 3, "interleavings": 3, "rankers": 3,
     "engines": 3, "files": 3, "dialects": 3,
