@@ -147,7 +147,9 @@ class Result:
 
     # -- what a subclass says of itself ---------------------------------------------------------------
 
-    if TYPE_CHECKING:  # fields or properties of the subclass; no defaults here, as dataclasses would inherit them
+    if (
+        TYPE_CHECKING
+    ):  # fields or properties of the subclass; no defaults here, as dataclasses would inherit them
 
         @property
         def conventions(self) -> Mapping[str, Any]:
