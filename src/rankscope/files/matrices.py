@@ -478,7 +478,8 @@ def _refuse_apart(
     if len(alone):
         one = int(alone[0])
         own, others = (
-            words.sample([queries[n] for n in np.flatnonzero(there)]) for there in (has[one], ~has[one])
+            words.sample([queries[n] for n in np.flatnonzero(there).tolist()])
+            for there in (has[one], ~has[one])
         )
         raise DataError(
             f"{label}: system {systems[one]!r} shares no query with the others: its queries are {own}, theirs {others}; use one set of query ids"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
 
+from rankscope import words
 from rankscope.blocks import (
     Block,
     Chart,
@@ -118,6 +119,7 @@ def environment() -> Any:
     )
     made.filters["told"] = told
     made.globals["tones"] = TONES
+    made.globals["words"] = words
     return made
 
 
