@@ -172,9 +172,9 @@ def test_comments_hide_topics(tmp_path: Path) -> None:
 
 
 def test_records_across_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from rankscope.files import marked_texts
+    from rankscope.files import records
 
-    monkeypatch.setattr(marked_texts, "BLOCK", 7)
+    monkeypatch.setattr(records, "BLOCK", 7)
     assert texts_of(written(tmp_path, "t", FORMATS["docs.trec"])).by_id == ROWS
     broken = FORMATS["docs.trec"] + "\n<DOC>\n<DOCNO>x</DOCNO>"
     with pytest.raises(InputError, match="line 20: <DOC> is never closed"):
