@@ -123,7 +123,7 @@ def test_samples_say_that_there_is_more() -> None:
 
 def test_hints_offer_the_nearest_or_what_there_is() -> None:
     assert words.nearest("NDCG@10", ["AP", "nDCG@10"]) == "nDCG@10"
-    assert words.hint("mpa", {"map": "AP", "mrr": "RR"}) == ", did you mean AP?"
+    assert words.hint("mpa", ["map", "mrr"], offer=str.upper) == ", did you mean MAP?"
     assert words.hint("x", ["one"]) == ": there is one"
     assert words.hint("x", ["one", "two"], otherwise="; say a name") == "; say a name"
     assert words.hint("x", NAMES, most=2) == ": there are run0, run1 and 10 more"

@@ -14,19 +14,20 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rankscope import words as words  # at once: __getattr__ below would look for a metric of this name
+from rankscope import words as words
 from rankscope._version import __version__ as __version__
 
 _PLACES = {
     "advise": "rankscope.verbs.advise.advise",
     "Advice": "rankscope.verbs.advise.advise",
     "evaluate": "rankscope.scoring.evaluation",
+    "catalogue": "rankscope.verbs.catalogue.catalogue",
     "compare": "rankscope.verbs.compare.compare",
     "Comparison": "rankscope.verbs.compare.compare",
     "gate": "rankscope.verbs.gate.gate",
     "Gate": "rankscope.verbs.gate.gate",
     "check": "rankscope.verbs.check.check",
-    "Checked": "rankscope.verbs.check.check",
+    "Inspection": "rankscope.verbs.check.result",
     "power": "rankscope.verbs.power.power",
     "Plan": "rankscope.verbs.power.power",
     "explain": "rankscope.verbs.explain.explain",
@@ -72,8 +73,9 @@ if TYPE_CHECKING:
     from rankscope.tables import Run as Run
     from rankscope.verbs.advise.advise import Advice as Advice
     from rankscope.verbs.advise.advise import advise as advise
-    from rankscope.verbs.check.check import Checked as Checked
+    from rankscope.verbs.catalogue.catalogue import catalogue as catalogue
     from rankscope.verbs.check.check import check as check
+    from rankscope.verbs.check.result import Inspection as Inspection
     from rankscope.verbs.compare.compare import Comparison as Comparison
     from rankscope.verbs.compare.compare import compare as compare
     from rankscope.verbs.diagnose.diagnose import Diagnosis as Diagnosis

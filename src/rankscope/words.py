@@ -8,7 +8,7 @@ numbers in cells, ``cell`` and ``in_table`` do it for text that goes into one. J
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 
 MINUS = "\N{MINUS SIGN}"
 UNDEFINED = "-"  # stands where there is no value
@@ -312,20 +312,24 @@ def nearest(name: str, names: Iterable[str], close: float = 0.6) -> str | None:
 
 
 def hint(
-    name: str, names: Iterable[str] | Mapping[str, str], otherwise: str | None = None, most: int = 10
+    name: str,
+    names: Iterable[str],
+    otherwise: str | None = None,
+    most: int = 10,
+    offer: Callable[[str], str] = str,
 ) -> str:
     """The end of a message about an unknown name: the nearest one, else ``otherwise``, else what there is.
 
-    Of a mapping, the keys are what may be written, and the values what is offered.
+    ``offer`` gives what is offered for a name, where that is written in another way.
 
     >>> hint("bm52", ["bm25", "dense"]), hint("sparse", ["bm25", "dense"]), hint("sparse", [])
     (', did you mean bm25?', ': there are bm25 and dense', '')
     """
-    offers = names if isinstance(names, Mapping) else {other: other for other in names}
-    near = nearest(name, offers)
+    known = list(names)
+    near = nearest(name, known)
     if near is not None:
-        return f", did you mean {offers[near]}?"
-    known = list(dict.fromkeys(offers.values()))
+        return f", did you mean {offer(near)}?"
     if otherwise is not None or not known:
         return otherwise or ""
-    return f": there {agree(len(known), 'is')} {listing(known, most)}"
+    offers = dict.fromkeys(map(offer, known))
+    return f": there {agree(len(offers), 'is')} {listing(offers, most)}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -16,15 +15,21 @@ from rankscope.cli import inputs, output
     "--select", multiple=True, metavar="CODES", help="Only these rules: RS101, or RS1 for a family."
 )
 @click.option("--ignore", multiple=True, metavar="CODES", help="All rules but these.")
-@click.option("--exit-zero", is_flag=True, help="Exit with 0 also where a warning stands.")
-@click.option("--explain", metavar="CODE", help="Say what a rule is about, why it matters, and what to do.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are warnings.")
+@click.option(
+    "--explain", metavar="CODE", help="Explain a rule: what it is about, why it matters, what to do."
+)
 @click.option("--list", "listed", is_flag=True, help="List all rules.")
-@click.option("--scale", metavar="LOW-HIGH", help="The scale of the grades as it was meant, like 0-3.")
+@click.option("--scale", metavar="LOW-HIGH", help="The intended scale of the grades, like 0-3.")
 @click.option(
     "--train", type=click.Path(), metavar="FILE", help="Interactions that a recommender was trained on."
 )
 @click.option(
-    "--docs-text", "texts", type=click.Path(), metavar="FILE", help="Texts of documents: doc_id and text."
+    "--docs-text",
+    "texts",
+    type=click.Path(),
+    metavar="FILE",
+    help="Texts of documents: JSONL, TSV, CSV, Parquet or TREC documents.",
 )
 @inputs.policies
 @output.printed()
@@ -40,9 +45,9 @@ def command(  # noqa: PLR0913, PLR0917 - the options of the command line
     out: str | None,
     **options: Any,
 ) -> None:
-    """Find what can make a number wrong, unfair or misread: a linter for evaluations.
+    """Find what can make a number wrong, unfair or misleading: a linter for evaluations.
 
-    Every rule has a code. Exits with 0 when all is well or there is only information, with 1 when a warning stands.
+    Every rule has a code. Exits with 1 if there is a warning, with 0 otherwise.
 
     \b
     Examples:
@@ -51,7 +56,7 @@ def command(  # noqa: PLR0913, PLR0917 - the options of the command line
       rankscope check --explain RS101
     """  # noqa: D301 - click reads the \b
     if explain is not None or listed:
-        _tell(explain, output.answer_format_of(form, out), out)
+        _write_rules(explain, output.answer_format_of(form, out), out)
         return
     named = inputs.named(qrels, runs, "rankscope check QRELS RUN...")
     output.check_place(out, [str(qrels), *(path for _, path in named)])
@@ -60,21 +65,15 @@ def command(  # noqa: PLR0913, PLR0917 - the options of the command line
     from rankscope.verbs.check.check import check
 
     found = check(qrels, named, list(metrics) or None, **options)
-    if not quiet:
-        output.tell(found.notes)
-    _write(found, form, out)
+    output.show(found, form, out, () if quiet else found.notes)
     output.tell_where(out, form, quiet)
     if found.exit_code and not exit_zero:
         click.get_current_context().exit(found.exit_code)
 
 
-def _tell(code: str | None, form: str, out: str | None) -> None:
+def _write_rules(code: str | None, form: str, out: str | None) -> None:
     """Explain one rule, or list all."""
     from rankscope.verbs.check.result import RuleBook
     from rankscope.verbs.check.rules.catalogue import all_rules, rule_named
 
-    _write(RuleBook(all_rules() if code is None else [rule_named(code)]), form, out)
-
-
-def _write(result: Result, form: str, out: str | None) -> None:
-    output.write(result.write(form, **output.look(out)), out)
+    output.show(RuleBook(all_rules() if code is None else [rule_named(code)]), form, out)

@@ -26,7 +26,7 @@ def family(kind: type[Declared], name: str, text: str) -> Any:
     if found is None:
         near = {key: cls.__name__ for key, cls in kind.catalogue.items()}
         where = f" ({kind.listed_by} lists all)" if kind.listed_by else None
-        hint = words.hint(name, near, otherwise=where, most=len(near))
+        hint = words.hint(name, near, otherwise=where, most=len(near), offer=near.__getitem__)
         raise InputError(f"{kind.kind} {text!r}: no {kind.kind} is called {name}{hint}")
     return found
 

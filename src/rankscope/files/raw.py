@@ -237,4 +237,4 @@ def _near(path: Path) -> str:
         names = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
     except OSError:
         return ""
-    return words.hint(path.name, {name: str(path.with_name(name)) for name in names}, otherwise="")
+    return words.hint(path.name, names, otherwise="", offer=lambda name: str(path.with_name(name)))

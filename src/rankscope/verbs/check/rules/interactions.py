@@ -9,8 +9,7 @@ import polars as pl
 
 from rankscope.errors import InputError
 from rankscope.files import qrels_of
-from rankscope.files.opened import is_path, opened
-from rankscope.files.sheets import Sheet
+from rankscope.files.sheets import Sheet, is_path, opened
 from rankscope.scoring.inputs import read_any
 
 USERS = ("user_id", "user", "userid", "query_id", "qid", "session_id", "customer_id")
