@@ -44,7 +44,8 @@ def _family_hint(code: str) -> str:
 
 
 def _name_hint(name: str) -> str:
-    return words.hint(name, {type(r).__name__: f"{type(r).__name__} ({r.code})" for r in all_rules()}, "")
+    codes = {type(rule).__name__: rule.code for rule in all_rules()}
+    return words.hint(name, codes, "", offer=lambda near: f"{near} ({codes[near]})")
 
 
 def select_rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Rule]:

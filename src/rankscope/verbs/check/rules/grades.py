@@ -79,7 +79,7 @@ class BinaryOnGraded(Rule, code="RS301"):
 def _treats_alike(metrics: Sequence[Metric], grades: dict[float, int], several: bool) -> str:
     low, high = min(grades), max(grades)
     between = (
-        f"between grades {low:g} and {high:g}" if len(grades) == 2 else f"between grades, {low:g} to {high:g}"
+        f"between grades {low:g} and {high:g}" if len(grades) == 2 else f"among grades {low:g} to {high:g}"
     )
     text = (
         f"{words.listing(metrics, most=4)} {words.agree(len(metrics), 'ignores')} the difference {between} "

@@ -163,8 +163,9 @@ class NotNormalised(Rule, code="RS314"):
             if rich is None:
                 continue
             number, queries, share = rich
+            richest = "richest" if number == 1 else f"{words.count(number)} richest"
             yield self.finding(
-                f"{metric} is not normalised: the richest {words.counted(number, 'query')} of {words.count(queries)} "
+                f"{metric} is not normalised: the {richest} of {words.counted(queries, 'query')} "
                 f"{words.agree(number, 'holds')} {words.share(share)} of its sum ({case.scored_runs[0].name})"
                 + (f"; nDCG names another winner: {found.sentence(metric, whole)}" if found else ""),
                 severity="warning" if found else "information",

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import rankscope as rs
-from rankscope.verbs.check.rules import Finding
+from rankscope.verbs.check.rules.rule import Finding
 
 QUERIES = [f"q{i}" for i in range(10)]
 QRELS = {q: {"a": 2, "b": 1, "c": 0, "d": 0} for q in QUERIES}
@@ -72,7 +72,7 @@ def test_differences_that_so_few_queries_cannot_show() -> None:
     assert found.severity == "information"
     assert "differ by 0.1000 on P@2" in found.message
     # one difference of 1 in ten: deviation sqrt(0.1), t quantiles of 9 degrees of freedom 2.2622 and 0.8834
-    assert f"of {(2.2622 + 0.8834) * np.sqrt(0.1) / np.sqrt(10):.3f} or more" in found.message
+    assert f"can detect about {(2.2622 + 0.8834) * np.sqrt(0.1) / np.sqrt(10):.3f}" in found.message
     assert of("RS409", QRELS, {"one": RUN, "same": RUN}) == []
     nothing = {q: {"c": 2.0 + i / 10, "d": 1.0} for i, q in enumerate(QUERIES)}
     assert of("RS409", QRELS, {"one": RUN, "none": nothing}) == []  # far apart in every query

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import rankscope as rs
-from rankscope.verbs.check.rules import Finding
+from rankscope.verbs.check.rules.rule import Finding
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 a 1\nq2 0 b 2\n"
 RUN = "q1 Q0 a 1 3.0 x\nq1 Q0 b 2 2.0 x\nq2 Q0 b 1 3.0 x\nq2 Q0 a 2 2.0 x\n"
@@ -83,7 +83,7 @@ def test_places_are_right_where_other_rows_are_left_out(files: Any) -> None:
 
 def test_a_document_judged_twice(files: Any) -> None:
     (found,) = of("RS104", *files(qrels=QRELS + "q1 0 b 2\nq2 0 a 1\n"))
-    assert "2 documents judged twice or more, 1 with different grades" in found.message
+    assert "2 documents are judged more than once, 1 with different grades" in found.message
     assert found.run is None
     # the ideal of q1 has another document of grade 2 then: (1 + 2/log2(3)) / (2 + 1/log2(3)) instead of 1
     best = (1 + 2 / math.log2(3)) / (2 + 1 / math.log2(3))

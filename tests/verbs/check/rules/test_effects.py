@@ -10,7 +10,7 @@ import pytest
 
 import rankscope as rs
 from rankscope.tables import Run
-from rankscope.verbs.check.rules import Finding
+from rankscope.verbs.check.rules.rule import Finding
 from rankscope.verbs.check.rules.tops import top_rows
 
 METRICS = ["nDCG@10", "AP", "RR@10", "P@10"]

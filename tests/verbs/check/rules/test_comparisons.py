@@ -8,7 +8,8 @@ import pytest
 
 import rankscope as rs
 from rankscope.verbs.check.check import check
-from rankscope.verbs.check.rules import Finding, called
+from rankscope.verbs.check.rules.catalogue import rule_named
+from rankscope.verbs.check.rules.rule import Finding
 
 QRELS = {f"q{i:02}": {"good": 1} for i in range(40)}
 
@@ -124,6 +125,6 @@ def test_many_alike_are_counted() -> None:
 
 @pytest.mark.parametrize("code", [f"RS40{n}" for n in range(1, 8)])
 def test_each_code_is_explained(code: str) -> None:
-    rule = called(code)
+    rule = rule_named(code)
     assert rule.why
     assert rule.remedy

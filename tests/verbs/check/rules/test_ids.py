@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import rankscope as rs
-from rankscope.verbs.check.rules import Finding
+from rankscope.verbs.check.rules.rule import Finding
 
 QUERIES = [str(i) for i in range(1, 9)]
 QRELS = {q: {"d10": 1, "d20": 0} for q in QUERIES}
@@ -60,11 +60,11 @@ def test_all_query_ids_written_otherwise() -> None:
         ("d010", "leading zeros"),
         ("D10", "case"),
         ("d10 ", "spaces"),
-        ("d10.txt", "the ending of a file"),
-        ("d10#2", "the number of a chunk"),
-        ("d10_3", "the number of a chunk"),
-        ("d10-chunk-0", "the number of a chunk"),
-        ("d10::passage_4", "the number of a chunk"),
+        ("d10.txt", "a file extension"),
+        ("d10#2", "a chunk number"),
+        ("d10_3", "a chunk number"),
+        ("d10-chunk-0", "a chunk number"),
+        ("d10::passage_4", "a chunk number"),
     ],
 )
 def test_document_ids_that_are_written_otherwise(written: str, words: str) -> None:
