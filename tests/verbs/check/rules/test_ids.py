@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.verbs.check.made_findings import finder
 
 import rankscope as rs
-from rankscope.verbs.check.rules.rule import Finding
 
 QUERIES = [str(i) for i in range(1, 9)]
 QRELS = {q: {"d10": 1, "d20": 0} for q in QUERIES}
 RUN = {q: {"d20": 2.0, "d10": 1.0} for q in QUERIES}
 
 
-def of(code: str, qrels: Any, run: Any) -> list[Finding]:
-    return list(rs.check(qrels, run, "RR", select=[code]))
+of = finder("RR")
 
 
 def test_clean_ids_are_left_in_peace() -> None:

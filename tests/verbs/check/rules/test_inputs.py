@@ -8,16 +8,15 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.verbs.check.made_findings import finder
 
 import rankscope as rs
-from rankscope.verbs.check.rules.rule import Finding
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 a 1\nq2 0 b 2\n"
 RUN = "q1 Q0 a 1 3.0 x\nq1 Q0 b 2 2.0 x\nq2 Q0 b 1 3.0 x\nq2 Q0 a 2 2.0 x\n"
 
 
-def of(code: str, qrels: Any, run: Any, metrics: Any = "nDCG@2", **options: Any) -> list[Finding]:
-    return list(rs.check(qrels, run, metrics, select=[code], **options))
+of = finder("nDCG@2")
 
 
 @pytest.fixture

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
+from tests.verbs.check.made_findings import finder
 
 import rankscope as rs
-from rankscope.verbs.check.rules.rule import Finding
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1, "b": 0}, "q3": {"a": 1, "b": 0}, "q4": {"a": 1, "b": 0}}
 RUN = {q: {"a": 2.0, "b": 1.0} for q in QRELS}
 
 
-def of(code: str, qrels: Any, run: Any, **options: Any) -> list[Finding]:
-    return list(rs.check(qrels, run, "RR", select=[code], **options))
+of = finder("RR")
 
 
 @pytest.mark.parametrize("code", ["RS101", "RS102", "RS103", "RS106", "RS110", "RS111"])

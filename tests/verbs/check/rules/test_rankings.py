@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.verbs.check.made_findings import finder
 
 import rankscope as rs
-from rankscope.verbs.check.rules.rule import Finding
 
 QRELS = {f"q{i}": {"a": 1, "b": 0, "c": 0, "d": 0} for i in range(10)}
 RUN = {q: {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0} for q in QRELS}
 
 
-def of(code: str, qrels: Any, run: Any, metrics: Any = "RR", **options: Any) -> list[Finding]:
-    return list(rs.check(qrels, run, metrics, select=[code], **options))
+of = finder("RR")
 
 
 @pytest.mark.parametrize("code", ["RS105", "RS201", "RS202", "RS203", "RS205"])
