@@ -19,7 +19,7 @@ from rankscope._version import __version__ as __version__
 
 _PLACES = {
     "advise": "rankscope.verbs.advise.advise",
-    "Advice": "rankscope.verbs.advise.advise",
+    "Advice": "rankscope.verbs.advise.result",
     "evaluate": "rankscope.scoring.evaluation",
     "catalogue": "rankscope.verbs.catalogue.catalogue",
     "compare": "rankscope.verbs.compare.compare",
@@ -71,8 +71,8 @@ if TYPE_CHECKING:
     from rankscope.scoring.scores import Scores as Scores
     from rankscope.tables import Qrels as Qrels
     from rankscope.tables import Run as Run
-    from rankscope.verbs.advise.advise import Advice as Advice
     from rankscope.verbs.advise.advise import advise as advise
+    from rankscope.verbs.advise.result import Advice as Advice
     from rankscope.verbs.catalogue.catalogue import catalogue as catalogue
     from rankscope.verbs.check.check import check as check
     from rankscope.verbs.check.result import Inspection as Inspection

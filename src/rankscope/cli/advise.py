@@ -8,14 +8,14 @@ from rankscope.cli import inputs, output
 from rankscope.errors import InputError
 
 
-@click.command("advise", short_help="Say which metrics fit the data and the task.")
+@click.command("advise", short_help="Recommend metrics that fit the data and the task.")
 @click.argument("qrels", type=click.Path(), required=False, metavar="QRELS")
 @click.argument("runs", type=click.Path(), nargs=-1, metavar="[RUN]...")
 @click.option(
     "--task",
     metavar="TASK",
     help="known-item, question-answering, web, exploratory, recall, entity, candidates, re-ranking, feed, next-item, clicks, rag or "
-    "benchmark. Default: what fits the data, and how sure that is.",
+    "benchmark. Default: the task that fits the data best.",
 )
 @click.option(
     "--k",
@@ -23,7 +23,7 @@ from rankscope.errors import InputError
     "k",
     type=click.IntRange(min=1),
     metavar="N",
-    help="How many results people see, the next stage takes, or the context of a language model holds. Default: as the task has it.",
+    help="How many results people see, the next stage takes, or the context of a language model holds. Default: that of the task.",
 )
 @click.option(
     "--duplicates",
@@ -44,7 +44,7 @@ def command(  # noqa: PLR0913, PLR0917 - the options of the command line
     form: str | None,
     out: str | None,
 ) -> None:
-    """Say which metrics and cutoffs fit, which one to declare in advance, and what not to use.
+    """Recommend metrics and cutoffs, the one to declare in advance, and what not to use.
 
     Goes by the judgments, by the runs where some are given, and by the task.
 
@@ -62,17 +62,8 @@ def command(  # noqa: PLR0913, PLR0917 - the options of the command line
     output.check_place(out, [qrels, *(path for _, path in named or [])])
     form = output.answer_format_of(form, out)
 
-    from rankscope.verbs.advise import result as advise_shown
     from rankscope.verbs.advise.advise import advise
 
     found = advise(qrels, named, task, k, duplicates=duplicates)  # type: ignore[arg-type]
-    if not quiet:
-        output.tell(found.notes)
-    answer = output.Answer(
-        advise_shown.blocks_of(found),
-        advise_shown.envelope(found),
-        advise_shown.COLUMNS,
-        advise_shown.records(found),
-    )
-    output.write(answer.written(form, out), out)
+    output.show(found, form, out, () if quiet else found.notes)
     output.tell_where(out, form, quiet)
