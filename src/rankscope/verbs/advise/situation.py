@@ -402,10 +402,10 @@ def relevant(data: Situation) -> str:
     """How many relevant documents queries have."""
     low, high = int(data.facts.answered.min()), int(data.facts.answered.max())
     if low == high:
-        return f"{words.counted(low, 'relevant document')} for every query that has any"
+        return f"every query that has any has {words.counted(low, 'relevant document')}"
     level = "" if data.facts.level == 1 else f" (grade {data.facts.level:g} or more)"
-    middle = f"{words.amount(data.facts.median)} for the median query"
-    return f"relevant documents{level}: {middle}, {words.count(low)} to {words.count(high)} in all"
+    noun = words.plural("relevant document") if data.facts.median != 1 else "relevant document"
+    return f"the median query has {words.amount(data.facts.median)} {noun}{level}; range {words.count(low)} to {words.count(high)}"
 
 
 def singles(data: Situation) -> str:

@@ -87,88 +87,23 @@ class Pitfall:
 
 # --- picks that several tasks share -----------------------------------------------------------------
 
-GRADES = Pick(
-    "nDCG",
-    "k",
-    "it rewards better grades and higher ranks, relative to the best ranking of the query",
-    "grades",
-    ("graded",),
-)
-PLACES = Pick(
-    "nDCG",
-    "k",
-    "it rewards higher ranks, relative to the best ranking of the query",
-    "relevant",
-    ("not graded", "not one"),
-)
+# fmt: off
+GRADES = Pick("nDCG", "k", "it rewards better grades and higher ranks, relative to the best ranking of the query", "grades", ("graded",))
+PLACES = Pick("nDCG", "k", "it rewards higher ranks, relative to the best ranking of the query", "relevant", ("not graded", "not one"))
 FIRST = Pick("RR", "k", "there is one right document, and only its rank counts", "singles", ("one",))
-FIRST_OF_MANY = Pick(
-    "RR",
-    "k",
-    "the first right document ends the search, and only its rank counts",
-    "relevant",
-    ("not one", "not graded"),
-)
-FIRST_TOP = Pick(
-    "RR",
-    "k",
-    "people look for a document of the top grade, and only its rank counts",
-    "tops",
-    ("not one", "graded"),
-    "level={top:g}",
-)
+FIRST_OF_MANY = Pick("RR", "k", "the first right document ends the search, and only its rank counts", "relevant", ("not one", "not graded"))
+FIRST_TOP = Pick("RR", "k", "people look for a document of the top grade, and only its rank counts", "tops", ("not one", "graded"), "level={top:g}")
 AT_ONCE = Pick("Success", "1", "it shows how often the first result is right", "queries")
 FOUND = Pick("Success", "k", "it shows how often the answer is among the results that people see", "queries")
-RECALL = Pick(
-    "R",
-    "deep",
-    "it shows what is found at all: no later stage can rank what is missing",
-    "relevant",
-    ("not capped_deep",),
-)
-CAPPED = Pick(
-    "R",
-    "deep",
-    "many queries have more than k relevant documents, so it divides by the smaller of both",
-    "ceiling_deep",
-    ("capped_deep",),
-    "denominator='min_k_relevant'",
-)
-RECALL_K = Pick(
-    "R", "k", "it shows which share of the relevant documents is passed on", "relevant", ("not capped",)
-)
-CAPPED_K = Pick(
-    "R",
-    "k",
-    "many queries have more than k relevant documents, so it divides by the smaller of both",
-    "ceiling",
-    ("capped",),
-    "denominator='min_k_relevant'",
-)
-EVERY = Pick(
-    "AP",
-    "uncut",
-    "it rewards every relevant document found, the higher the better",
-    "relevant",
-    ("not graded", "not one"),
-)
-SHARE = Pick(
-    "P",
-    "k",
-    "it is easy to explain: the share of the results shown that is relevant",
-    "relevant",
-    ("not one", "many"),
-)
-STOPS = Pick(
-    "ERR",
-    "k",
-    "it models readers who stop at the first good document, on the scale of your grades",
-    "grades",
-    ("graded",),
-)
-FITS = Pick(
-    "Rprec", "", "its cutoff fits each query: as many documents as are relevant", "relevant", ("not one",)
-)
+RECALL = Pick("R", "deep", "it shows what is found at all: no later stage can rank what is missing", "relevant", ("not capped_deep",))
+CAPPED = Pick("R", "deep", "many queries have more than k relevant documents, so it divides by the smaller of both", "ceiling_deep", ("capped_deep",), "denominator='min_k_relevant'")
+RECALL_K = Pick("R", "k", "it shows which share of the relevant documents is passed on", "relevant", ("not capped",))
+CAPPED_K = Pick("R", "k", "many queries have more than k relevant documents, so it divides by the smaller of both", "ceiling", ("capped",), "denominator='min_k_relevant'")
+EVERY = Pick("AP", "uncut", "it rewards every relevant document found, the higher the better", "relevant", ("not graded", "not one"))
+SHARE = Pick("P", "k", "it is easy to explain: the share of the results shown that is relevant", "relevant", ("not one", "many"))
+STOPS = Pick("ERR", "k", "it models readers who stop at the first good document, on the scale of your grades", "grades", ("graded",))
+FITS = Pick("Rprec", "", "its cutoff fits each query: as many documents as are relevant", "relevant", ("not one",))
+# fmt: on
 
 SHARED_LAST = (
     Pick("Bpref", "", "it ignores unjudged documents", "unjudged", ("holes", "not aspects")),
@@ -450,7 +385,7 @@ def _ignores_grades(data: Situation) -> str:
 
 
 PITFALLS = (
-    Pitfall("RR({level})", lambda data: f"it stops at the first relevant document and ignores grades, with {relevant(data)}", ("graded", "not one", "not aspects"), apart=("known-item", "candidates")),
+    Pitfall("RR({level})", lambda data: f"it stops at the first relevant document and ignores grades, but {relevant(data)}", ("graded", "not one", "not aspects"), apart=("known-item", "candidates")),
     Pitfall("RR({level})", lambda data: f"it stops at the first of many: {relevant(data)}", ("not graded", "many", "not aspects"), apart=("known-item", "question-answering", "candidates")),
     Pitfall("RR({level})@{k}", lambda _: "what matters is whether documents are passed on, not their order", tasks=("candidates",), when=("not one",)),
     Pitfall("nDCG@10", lambda _: "it is about the order of the top, which the next stage changes anyway", tasks=("candidates",)),
