@@ -86,7 +86,10 @@ def _evaluated(
     deepest = policies.get("depth") or CUTOFFS[-1]
     curve = [m for m in _curve_of(first) if m.cutoff <= deepest]  # type: ignore[attr-defined]
     extra = [] if policies.get("dialect") else [m for m in curve if m not in wanted]
-    progress, intervals = policies.pop("progress", None), {n: policies.pop(n) for n in ("interval", "level") if n in policies}
+    progress, intervals = (
+        policies.pop("progress", None),
+        {n: policies.pop(n) for n in ("interval", "level") if n in policies},
+    )
     request = Request.of([*wanted, *extra], policies, **intervals)
     scores = evaluate_request(qrels, runs, request, progress)
     if policies.get("dialect"):

@@ -63,5 +63,3 @@ def translated(dialect: Dialect, metric: Metric) -> Metric:
         if name in default and getattr(theirs, name) == default[name] and default[name] is not MISSING
     }
     return theirs.having(**carried).ready()
-
-

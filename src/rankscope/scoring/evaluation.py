@@ -167,11 +167,7 @@ def _run_scores(name: str, e: RunEvaluation, request: Request) -> RunScores:
         {m.metric: np.where(kept, v.value, np.nan)[shown] for m, v, kept in by_metric},
         e.health,
         e.tag,
-        {
-            m.metric: np.where(kept, v.error, np.nan)[shown]
-            for m, v, kept in by_metric
-            if v.error is not None
-        },
+        {m.metric: np.where(kept, v.error, np.nan)[shown] for m, v, kept in by_metric if v.error is not None},
         {
             fact: relstrings(e.judged[0], shown.tolist(), min(signs, depth or signs))
             for fact, signs in request.facts.items()

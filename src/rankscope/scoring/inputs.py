@@ -15,6 +15,7 @@ from rankscope.errors import InputError
 from rankscope.lists import Judged
 from rankscope.metrics import CATALOGUE, Metric
 
+
 def one_order(ties: str, metric: Metric) -> Ties:
     """The one order of equal scores in which documents are shown: as said, else (for trec, and all orders together) the metric's own."""
     found: Ties = ties if ties in {"docid", "input", "rank"} else metric.trec_ties  # type: ignore[assignment]

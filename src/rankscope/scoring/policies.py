@@ -402,9 +402,7 @@ class Averaging(Policy):
         "macro": "of the queries' values",
         "micro": "all that the queries earn, out of all that they are worth",
     }
-    sentences = {
-        "micro": "Means are micro means: all that the queries earn, out of all that they are worth."
-    }
+    sentences = {"micro": "Means are micro means: all that the queries earn, out of all that they are worth."}
     help = "The mean of the queries' values, or all that they earned out of all that they are worth."
 
     def refuses(self, value: Any, metric: Metric) -> str:

@@ -121,9 +121,7 @@ class Request:
         if conventions:
             if self.policies.dialect is None:
                 policies = policies.having(**{n: changes[n] for n in conventions})
-            own = {
-                n: POLICIES[n].stated(POLICIES[n].check(changes[n]), ()) for n in conventions
-            }
+            own = {n: POLICIES[n].stated(POLICIES[n].check(changes[n]), ()) for n in conventions}
             metrics = tuple(replace(m, convention=replace(m.convention, **own)) for m in self.metrics)
             return replace(self, metrics=metrics, policies=policies)
         return replace(self, policies=policies)

@@ -98,4 +98,3 @@ def places_of(query_ids: Sequence[str], evaluation: RunEvaluation) -> Array:
         return np.arange(len(evaluation.query_id))
     places = {query: i for i, query in enumerate(evaluation.query_id)}
     return np.array([places[query] for query in query_ids], dtype=np.int64)
-

@@ -77,14 +77,14 @@ class Scores(Result):
         Records(
             "per_query",
             (Col("run"), Col("query_id"), Col("metric"), Col("value", kind="value")),
-            lambda scores: scores._query_values(),  # noqa: SLF001 - of this class
+            lambda scores: scores._query_values(),
         ),
         View(
             "facts",
             lambda scores: (Col("run"), Col("query_id"), Col("runid"), *map(Col, scores.runs[0].facts)),
-            lambda scores: scores._facts(),  # noqa: SLF001
+            lambda scores: scores._facts(),
         ),
-        View("distribution", SPREAD, lambda scores: scores._spread()),  # noqa: SLF001
+        View("distribution", SPREAD, lambda scores: scores._spread()),
         View(
             "first_relevant",
             (Col("run", head="run"), Col("rank", head="rank"), Col("queries", head="queries", kind="count")),
@@ -251,7 +251,7 @@ class Scores(Result):
             columns = {str(metric): values.tolist() for metric, values in run.values.items()}
             for i, query in enumerate(run.query_ids):
                 for metric, values in columns.items():
-                    value = values[i] if values[i] == values[i] else None  # noqa: PLR0124 - NaN is none
+                    value = values[i] if values[i] == values[i] else None
                     yield {"run": run.name, "query_id": query, "metric": metric, "value": value}
 
     def _facts(self) -> Iterator[dict[str, Any]]:
@@ -463,8 +463,14 @@ class Scores(Result):
         if len(self.runs) == 1:
             tables = [_quantiles("metric", records), EMPTY]
         else:
-            by_metric = {r["metric"]: [other for other in records if other["metric"] == r["metric"]] for r in records}
-            tables = [block for name, group in by_metric.items() for block in (_quantiles("run", group, name), EMPTY)]
+            by_metric = {
+                r["metric"]: [other for other in records if other["metric"] == r["metric"]] for r in records
+            }
+            tables = [
+                block
+                for name, group in by_metric.items()
+                for block in (_quantiles("run", group, name), EMPTY)
+            ]
         header = (Column("run"), *(Column(name, "count") for name in (*spread.RANKS, spread.NONE)))
         ranks = tuple((run.name, *spread.rank_counts(run).values()) for run in self.runs)
         return [

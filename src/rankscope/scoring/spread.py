@@ -127,7 +127,11 @@ def first_relevant_chart(runs: Sequence[RunScores], note: str = "", told: bool =
     )
     first = runs[0].name
     none = counts[first][NONE]
-    never = f"{first} shows none on {words.counted(none, 'query')}." if none else f"{first} shows one on every query."
+    never = (
+        f"{first} shows none on {words.counted(none, 'query')}."
+        if none
+        else f"{first} shows one on every query."
+    )
     return Chart(
         "first-relevant",
         "Queries by the rank of their first relevant document",

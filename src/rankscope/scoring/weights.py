@@ -15,6 +15,7 @@ from rankscope.lists import Array
 
 EXPECTED = "weights are a table of two columns, query and weight, or {query: weight}"
 
+
 @dataclass(frozen=True, eq=False)
 class Weights:
     """What each query weighs, and where that was said."""

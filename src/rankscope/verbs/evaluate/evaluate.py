@@ -12,7 +12,7 @@ from rankscope.scoring.scores import Scores
 
 
 @with_policies
-def evaluate(  # noqa: PLR0913 - the options of the command line, each with its default
+def evaluate(
     qrels: Any,
     runs: Any,
     metrics: Any = None,
