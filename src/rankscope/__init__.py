@@ -20,12 +20,8 @@ from rankscope._version import __version__ as __version__
 _PLACES = {
     "advise": "rankscope.verbs.advise.advise",
     "Advice": "rankscope.verbs.advise.advise",
-<<<<<<< HEAD
     "evaluate": "rankscope.verbs.evaluate.evaluate",
-=======
-    "evaluate": "rankscope.scoring.evaluation",
     "catalogue": "rankscope.verbs.catalogue.catalogue",
->>>>>>> main
     "compare": "rankscope.verbs.compare.compare",
     "Comparison": "rankscope.verbs.compare.compare",
     "gate": "rankscope.verbs.gate.gate",
