@@ -67,7 +67,6 @@ if TYPE_CHECKING:
     from rankscope.metrics import parse as parse
     from rankscope.reporting.report import Report as Report
     from rankscope.reporting.report import report as report
-    from rankscope.verbs.evaluate.evaluate import evaluate as evaluate
     from rankscope.scoring.scores import Scores as Scores
     from rankscope.tables import Qrels as Qrels
     from rankscope.tables import Run as Run
@@ -80,6 +79,7 @@ if TYPE_CHECKING:
     from rankscope.verbs.compare.compare import compare as compare
     from rankscope.verbs.diagnose.diagnose import Diagnosis as Diagnosis
     from rankscope.verbs.diagnose.diagnose import diagnose as diagnose
+    from rankscope.verbs.evaluate.evaluate import evaluate as evaluate
     from rankscope.verbs.explain.explain import explain as explain
     from rankscope.verbs.gate.gate import Gate as Gate
     from rankscope.verbs.gate.gate import gate as gate
