@@ -99,7 +99,7 @@ def test_a_picture_that_fails_is_an_error_that_names_its_chart(
 ) -> None:
     from rankscope.show.charts import spec
 
-    given, right = chart(form), spec._filled
+    given, right = chart(form), spec._fill
 
     def wrong(change: dict[str, Any]) -> None:
         monkeypatch.setattr(spec, "_filled", lambda chart, width: {**right(chart, width), **change})

@@ -8,7 +8,7 @@ from functools import cache
 from inspect import Parameter, Signature
 from typing import Annotated, Any, ClassVar, Self, dataclass_transform, get_args, get_origin, get_type_hints
 
-from rankscope.declared.param import Param, brief, checked, plain
+from rankscope.declared.param import Param, brief, check_value, plain
 from rankscope.errors import InputError
 
 
@@ -79,7 +79,7 @@ class Declared(metaclass=_Family):
                 raise TypeError(f"{cls.__name__}.__init__() missing the keyword-only argument {f.name!r}")
             hint, param = known[f.name]
             called = f"{cls.__name__}({f.name}={brief(value, quoted=True)})"
-            object.__setattr__(self, f.name, checked(called, f.name, value, hint, param))
+            object.__setattr__(self, f.name, check_value(called, f.name, value, hint, param))
         self.check()
 
     def __setattr__(self, name: str, value: Any) -> None:

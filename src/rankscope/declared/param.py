@@ -96,7 +96,7 @@ def plain(value: Any) -> str:
     return repr(value)
 
 
-def checked(said_as: str, name: str, value: Any, hint: Any, param: Param) -> Any:
+def check_value(said_as: str, name: str, value: Any, hint: Any, param: Param) -> Any:
     """The value in the parameter's type and within its bounds, or one clear line."""
     kinds = get_args(hint) if isinstance(hint, UnionType) or get_origin(hint) is Union else (hint,)
     for kind in kinds:

@@ -42,7 +42,7 @@ class Found:
         if len(self.faults) < FAULTS:
             self.faults.append(Fault(kind, message, line))
 
-    def closed(self, label: str) -> tuple[Fault, ...]:
+    def closing_faults(self, label: str) -> tuple[Fault, ...]:
         """Give the faults; where there were more than are kept, the last one says how many."""
         self.faults.sort(key=lambda fault: fault.line or 0)
         if self.faulty > len(self.faults):
@@ -70,7 +70,7 @@ def grades_of(grade: pl.Series) -> str:
     return f"{words.counted(len(distinct), 'different grade')} from {distinct[0]:g} to {distinct[-1]:g}"
 
 
-def made_run(frame: pl.DataFrame, source: Source, found: Found, what: str, name: str) -> Run:
+def make_run(frame: pl.DataFrame, source: Source, found: Found, what: str, name: str) -> Run:
     """Build the run and say in the first note how it was read."""
     blocks = found.blocks or blocks_of(frame["query_id"])
     tag = f", tag {found.tag}" if found.tag else ""
@@ -78,17 +78,17 @@ def made_run(frame: pl.DataFrame, source: Source, found: Found, what: str, name:
     infinite = int(frame["score"].is_infinite().sum())
     if infinite:
         found.notes.append(f"{words.counted(infinite, 'score is', 'scores are')} infinite")
-    run = Run(frame, _closed(source, found, first), name=name)
+    run = Run(frame, _close(source, found, first), name=name)
     run.__dict__["blocks"] = blocks  # a cached property, found already
     return run
 
 
-def made_qrels(frame: pl.DataFrame, source: Source, found: Found, what: str) -> Qrels:
+def make_qrels(frame: pl.DataFrame, source: Source, found: Found, what: str) -> Qrels:
     """Build the qrels and say in the first note how they were read."""
     blocks = found.blocks or blocks_of(frame["query_id"])
     rows = words.counted(len(frame), "judgment")
     first = f"read {source.label} as {what}: {rows}, {_queries(blocks)}, {grades_of(frame['grade'])}"
-    qrels = Qrels(frame, _closed(source, found, first))
+    qrels = Qrels(frame, _close(source, found, first))
     qrels.__dict__["blocks"] = blocks
     return qrels
 
@@ -98,10 +98,13 @@ def _queries(blocks: Blocks) -> str:
     return words.counted(number, "query")
 
 
-def _closed(source: Source, found: Found, first: str) -> Source:
+def _close(source: Source, found: Found, first: str) -> Source:
     left_out = [f"left out {words.counted(found.faulty, 'faulty row')}"] if found.faulty else []
     return replace(
-        source, tag=found.tag, notes=(first, *found.notes, *left_out), faults=found.closed(source.label)
+        source,
+        tag=found.tag,
+        notes=(first, *found.notes, *left_out),
+        faults=found.closing_faults(source.label),
     )
 
 

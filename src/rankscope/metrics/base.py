@@ -154,7 +154,7 @@ class Metric(Declared, kind="metric"):
         cutoff = getattr(self, "cutoff", None)
         plain = self.terms(lists.top(depth).top(cutoff))
         everywhere = self.terms(lists.spread(upto).top(depth).top(cutoff))
-        return replace(plain, mean_earned=total(everywhere.earned)).value
+        return replace(plain, mean_earnings=total(everywhere.earned)).value
 
     def weight(self, lists: Lists) -> Array:
         """The weight of each query in a weighted mean."""

@@ -114,7 +114,7 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
         """Graded where there is a scale to divide by."""
         return "binary" if self.max_grade is None and self.gain is None else "graded"
 
-    def gained(self, lists: Lists) -> Array:
+    def _gain(self, lists: Lists) -> Array:
         """Relevant or not, or the grade as a share of the scale."""
         if self.gain is not None:
             return self.of_table(lists, self.gain)
@@ -145,7 +145,7 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
 
     def terms(self, lists: Lists) -> Terms:
         name = "relevant" if self.relevance == "binary" else "gain"
-        return Terms(lists, {name: self.gained(lists), "looks here": looks(self.p, lists.rank)})
+        return Terms(lists, {name: self._gain(lists), "looks here": looks(self.p, lists.rank)})
 
 
 class RBPResidual(Metric, aliases=("RBPResid", "RankBiasedPrecisionResidual")):

@@ -10,7 +10,7 @@ import numpy as np
 from rankscope.declared import Param
 from rankscope.lists import Array, Lists, by_rank, each, log2_discount, running, total
 from rankscope.metrics.base import Example, Level, Terms
-from rankscope.metrics.gain import _Gained, ideal_gains
+from rankscope.metrics.gain import _GainMetric, ideal_gains
 from rankscope.metrics.relevance import _Binary
 from rankscope.metrics.trec import TrecName, pair, two_places
 
@@ -79,7 +79,7 @@ class BinG(_Binary):
         )
 
 
-class _Normalised(_Gained):
+class _Ratio(_GainMetric):
     """A share of what the ideal ranking gains."""
 
     @property
@@ -88,7 +88,7 @@ class _Normalised(_Gained):
         return (0.0, 1.0)
 
 
-class G(_Normalised):
+class G(_Ratio):
     """Gain, worth less the further the list has fallen behind the ideal one."""
 
     formula = "sum of gain(grade) / log2(2 + cost so far - gain so far), over all gain there is"
@@ -114,7 +114,7 @@ class G(_Normalised):
         return False
 
     def terms(self, lists: Lists) -> Terms:
-        gain, best = self.gained(lists), ideal_gains(lists, self.gain)
+        gain, best = self._gain(lists), ideal_gains(lists, self.gain)
         # a rank costs 1, and what the ideal gains there beyond that
         beyond = running(np.maximum(best - 1.0, 0.0))
         cost = lists.rank + np.take_along_axis(beyond, _column(lists.rank, best), axis=1)
@@ -126,7 +126,7 @@ class G(_Normalised):
         )
 
 
-class RnDCG(_Normalised):
+class RnDCG(_Ratio):
     """The mean of nDCG at the ranks where the gain of the ideal ranking falls."""
 
     formula = "mean of nDCG at the depths R1, R1 + R2 ..., the numbers of documents of each gain, best first, and at the end of the list"
@@ -156,12 +156,12 @@ class RnDCG(_Normalised):
         weight = here + (end * _inverse(ideal[:, -1]))[:, None]
         return Terms(
             lists,
-            {"gain": self.gained(lists), "discount": discount, "points from here on": weight},
+            {"gain": self._gain(lists), "discount": discount, "points from here on": weight},
             (total(falls) + end) * (lists.known(self.level) > 0),
         )
 
 
-class nDCGRel(_Normalised):
+class nDCGRel(_Ratio):
     """The mean of nDCG at the rank of each document that gains."""
 
     formula = "mean over documents with a gain of nDCG at their rank, at the end of the list for those that were not returned"
@@ -189,7 +189,7 @@ class nDCGRel(_Normalised):
         return False
 
     def terms(self, lists: Lists) -> Terms:
-        gain, best = self.gained(lists), ideal_gains(lists, self.gain)
+        gain, best = self._gain(lists), ideal_gains(lists, self.gain)
         ideal = _ideal_so_far(best)
         found = gain > 0
         at_rank = np.where(found, np.take_along_axis(_inverse(ideal), _column(lists.rank, best), axis=1), 0.0)

@@ -20,7 +20,7 @@ def about(lists: Lists, level: float) -> Array:
     return np.asarray(lists.pool.shown[:, :, None] & (lists.pool.aspects >= max(level, 0.0)))
 
 
-def added(by_subtopic: Array) -> Array:
+def marginal_gain(by_subtopic: Array) -> Array:
     """The sum over subtopics, one after another, so that no query's numbers depend on its neighbours'."""
     return np.asarray(np.cumsum(by_subtopic, axis=2, dtype=float)[:, :, -1])
 
@@ -120,7 +120,7 @@ class _BySubtopic(Metric):
         """Not by grade, which does not say how many subtopics a document is about, or how new they are."""
         return False
 
-    def times_met(self, lists: Lists) -> Array:
+    def count_seen(self, lists: Lists) -> Array:
         """How often a subtopic has been met down to each document, 0 where the document is not about it."""
         met = lists.aspects >= max(self.level, 0.0)
         return np.asarray(np.cumsum(met, axis=1) * met)
@@ -150,7 +150,7 @@ class StRecall(_BySubtopic, aliases=("SubtopicRecall", "S_recall", "strec", "S-R
     cutoff: Cutoff = None
 
     def terms(self, lists: Lists) -> Terms:
-        fresh = (self.times_met(lists) == 1).sum(axis=2)
+        fresh = (self.count_seen(lists) == 1).sum(axis=2)
         return Terms(lists, {"new subtopics": fresh.astype(float)}, self.subtopics(lists))
 
 
@@ -167,7 +167,7 @@ class P_IA(_BySubtopic, aliases=("P-IA", "Precision-IA")):
     cutoff: NeededCutoff = None
 
     def terms(self, lists: Lists) -> Terms:
-        covered = (self.times_met(lists) > 0).sum(axis=2)
+        covered = (self.count_seen(lists) > 0).sum(axis=2)
         return Terms(
             lists, {"subtopics": covered.astype(float)}, self.subtopics(lists) * float(self.cutoff or 0)
         )
@@ -188,7 +188,7 @@ class AP_IA(_BySubtopic, aliases=("MAP_IA", "MAP-IA")):
 
     def terms(self, lists: Lists) -> Terms:
         known = np.maximum(self.known(lists), 1.0)[:, None, :]
-        recall = added(self.times_met(lists) / known)
+        recall = marginal_gain(self.count_seen(lists) / known)
         return Terms(
             lists, {"recall of its subtopics": recall, "1/rank": 1.0 / lists.rank}, self.subtopics(lists)
         )
@@ -209,7 +209,7 @@ class _Novelty(_BySubtopic):
 
     def factors(self, lists: Lists) -> dict[str, Array]:
         return {
-            "gain": added(by_rank(self.left, self.times_met(lists))),
+            "gain": marginal_gain(by_rank(self.left, self.count_seen(lists))),
             "discount": by_rank(self.discount, lists.rank),
         }
 

@@ -32,7 +32,7 @@ Discount = Annotated[
 ]
 
 
-class _Gained(Metric):
+class _GainMetric(Metric):
     """Gain at each position; shared by the cumulated gains."""
 
     relevance = "graded"
@@ -64,7 +64,7 @@ class _Gained(Metric):
         """Not under a table, which may value a better grade less, if only one that it leaves out."""
         return not isinstance(self.gain, Table)
 
-    def gained(self, lists: Lists) -> Array:
+    def _gain(self, lists: Lists) -> Array:
         return np.where(lists.judged, gains(lists.grade, self.gain), 0.0)
 
 
@@ -79,7 +79,7 @@ def ideal_gains(lists: Lists, gain: str | Table) -> Array:
     return best_first(np.where(ideal.shown & (ideal.grade >= 0), gains(ideal.grade, gain), 0.0))
 
 
-class CG(_Gained):
+class CG(_GainMetric):
     """The gain of the first k documents, added up wherever they stand."""
 
     formula = "sum of gain over the top k"
@@ -90,10 +90,10 @@ class CG(_Gained):
     positions = False
 
     def terms(self, lists: Lists) -> Terms:
-        return Terms(lists, {"gain": self.gained(lists)})
+        return Terms(lists, {"gain": self._gain(lists)})
 
 
-class DCG(_Gained):
+class DCG(_GainMetric):
     """Gain, worth less the further down it is found."""
 
     formula = "sum of gain(grade) · discount(rank)"
@@ -156,7 +156,7 @@ class DCG(_Gained):
         return total(gain * self.discounts(rank) * (rank <= depths[:, None]))
 
     def terms(self, lists: Lists) -> Terms:
-        return Terms(lists, {"gain": self.gained(lists), "discount": self.discounts(lists.rank)})
+        return Terms(lists, {"gain": self._gain(lists), "discount": self.discounts(lists.rank)})
 
 
 class IdealDCG(DCG, aliases=("IDCG",)):

@@ -9,7 +9,7 @@ import numpy as np
 from rankscope.declared import Param
 from rankscope.lists import Array, Lists, running, total
 from rankscope.metrics.base import Example, Level, Metric, Terms
-from rankscope.metrics.pairs import below, listed, refuse_more_than
+from rankscope.metrics.pairs import below, count_listed, refuse_more_than
 
 
 class _Labels(Metric):
@@ -123,7 +123,7 @@ class CoverageError(_Labels, aliases=("LabelCoverage", "coverage_error")):
         return Terms(
             lists,
             {"last that holds": final, "rank": last},
-            base=np.where(found < known, listed(lists), 0.0),
+            base=np.where(found < known, count_listed(lists), 0.0),
         )
 
 
@@ -168,7 +168,7 @@ class PercentileRank(Metric, aliases=("PercentileRanking", "ExpectedPercentileRa
 
     def terms(self, lists: Lists) -> Terms:
         relevant, known = lists.relevant(self.level), lists.known(self.level)
-        items = np.maximum(listed(lists), 1.0)
+        items = np.maximum(count_listed(lists), 1.0)
         if self.candidates is not None:
             refuse_more_than(self, self.candidates, lists)
             items = np.full(len(lists), float(self.candidates))

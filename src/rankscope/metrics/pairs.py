@@ -17,7 +17,7 @@ SingleClass = Annotated[
 ]
 
 
-class _Paired(Metric):
+class _PairMetric(Metric):
     """Shares of pairs: a query may have none."""
 
     single_class: SingleClass = "skip"
@@ -39,7 +39,7 @@ class _Paired(Metric):
         return Terms(lists, factors, pairs, base=np.where(pairs > 0, 0.0, self.single_class))
 
 
-class AUC(_Paired, aliases=("ROC_AUC", "uAUC", "ROC-AUC")):
+class AUC(_PairMetric, aliases=("ROC_AUC", "uAUC", "ROC-AUC")):
     """The chance that a relevant document scores above a non-relevant one, both judged and retrieved."""
 
     formula = "pairs with the relevant document above (ties half) / pairs"
@@ -140,7 +140,7 @@ class GAUC(AUC, aliases=("gAUC", "GroupAUC", "wuAUC")):
         }[self.weights]
 
 
-class OPA(_Paired, aliases=("OrderedPairAccuracy", "PairAccuracy", "XAUC")):
+class OPA(_PairMetric, aliases=("OrderedPairAccuracy", "PairAccuracy", "XAUC")):
     """The share of pairs of different grade in which the better document scores higher."""
 
     formula = "pairs with the better document above / pairs of different grade"
@@ -172,18 +172,18 @@ class OPA(_Paired, aliases=("OrderedPairAccuracy", "PairAccuracy", "XAUC")):
 
     def pairs(self, lists: Lists) -> Array:
         """How many pairs of different grade each query has."""
-        return total(lower_graded(lists, np.zeros(lists.rank.shape), tied=1.0))
+        return total(count_lower_grades(lists, np.zeros(lists.rank.shape), tied=1.0))
 
     def weight(self, lists: Lists) -> Array:
         """The weight of each query."""
         return self.pairs(lists) if self.weights == "pairs" else np.ones(len(lists))
 
     def terms(self, lists: Lists) -> Terms:
-        lower = lower_graded(lists, lists.tie_start, self.tied)
+        lower = count_lower_grades(lists, lists.tie_start, self.tied)
         return self.of_pairs(lists, {"lower graded below": lower}, self.pairs(lists))
 
 
-class LAUC(_Paired, aliases=("LimitedAUC",)):
+class LAUC(_PairMetric, aliases=("LimitedAUC",)):
     """The chance that a relevant document stands above a non-relevant one, if all below the top k stand in random order."""
 
     formula = (
@@ -243,16 +243,16 @@ def below(marked: Array, group: Array, tied: float = 0.5, part: Array | None = N
     new_group = new_part | (group[:, 1:] != group[:, :-1])
     edge = np.ones((len(marked), 1), bool)
     before = np.maximum.accumulate(np.where(np.hstack([edge, new_group]), so_far - marked, 0.0), axis=1)
-    upto = _carried_back(so_far, np.hstack([new_group, edge]))
-    return np.asarray(_carried_back(so_far, np.hstack([new_part, edge])) - upto + tied * (upto - before))
+    upto = _carry_back(so_far, np.hstack([new_group, edge]))
+    return np.asarray(_carry_back(so_far, np.hstack([new_part, edge])) - upto + tied * (upto - before))
 
 
-def _carried_back(so_far: Array, last: Array) -> Array:
+def _carry_back(so_far: Array, last: Array) -> Array:
     """The running count at the last cell of a stretch, in all its cells; counts never fall, so a minimum from the right."""
     return np.minimum.accumulate(np.where(last, so_far, np.inf)[:, ::-1], axis=1)[:, ::-1]
 
 
-def lower_graded(lists: Lists, group: Array, tied: float) -> Array:
+def count_lower_grades(lists: Lists, group: Array, tied: float) -> Array:
     """How many documents of a lower grade score below each document, both judged; equal scores count ``tied``.
 
     Two grades differ first at one bit of their places in the order of grades, so each pair is counted at
@@ -274,14 +274,14 @@ def lower_graded(lists: Lists, group: Array, tied: float) -> Array:
     return count
 
 
-def listed(lists: Lists) -> Array:
+def count_listed(lists: Lists) -> Array:
     """How many documents of each query were returned or judged."""
     return np.asarray(lists.retrieved + lists.known_judged - total(lists.judged))
 
 
 def refuse_more_than(metric: Metric, candidates: int, lists: Lists) -> None:
     """One clear line where a query has more documents than there are said to be."""
-    most = int(listed(lists).max(initial=0))
+    most = int(count_listed(lists).max(initial=0))
     if most > candidates:
         raise InputError(
             f"{metric}: a query has {most} documents returned or judged, more than candidates={candidates}; "

@@ -60,10 +60,10 @@ class Preferences:
 
     def _partial(self, query: int, judge: int) -> Array:
         if (query, judge) not in self.partial:
-            self.partial[query, judge] = self._closed(query, judge)
+            self.partial[query, judge] = self._close(query, judge)
         return self.partial[query, judge]
 
-    def _closed(self, query: int, judge: int) -> Array:
+    def _close(self, query: int, judge: int) -> Array:
         """The preferences of a judge in several parts, and what follows from them: A over B and B over C is A over C."""
         pool = self.lists.pool
         assert pool is not None
@@ -174,7 +174,7 @@ class Preferences:
         return np.asarray((documents & looked_at).sum(axis=1))
 
     @cached_property
-    def _kept(self) -> Array:
+    def _keep(self) -> Array:
         """All documents but those after the first R that are not relevant, where there are more than R of them."""
         order = np.argsort(self.place, axis=1, kind="stable")[:, :, None]
         ranked = np.take_along_axis(self.nonrelevant, order, axis=1)
@@ -188,7 +188,7 @@ class Preferences:
 
     def _among_first(self, which: Array, piece: Piece, judge: int) -> Array:
         queries, rows = piece
-        kept = self._kept[queries, :, judge]
+        kept = self._keep[queries, :, judge]
         whole = self.in_parts[queries, judge]
         which = which & kept[:, None, :]
         parted = which & kept[:, rows, None]
@@ -212,7 +212,7 @@ Fewer = Annotated[
 ]
 
 
-class _Preferred(Metric):
+class _PreferenceMetric(Metric):
     relevance = "graded"
 
     @property
@@ -231,7 +231,7 @@ class _Preferred(Metric):
         return "docid"
 
 
-class Prefs(_Preferred, aliases=("Preferences",)):
+class Prefs(_PreferenceMetric, aliases=("Preferences",)):
     """The share of judges' preferences for one document over another that the ranking fulfils."""
 
     formula = "preferences with the better document above / preferences"
@@ -284,7 +284,7 @@ class Prefs(_Preferred, aliases=("Preferences",)):
         )
 
 
-class PrefsR(_Preferred):
+class PrefsR(_PreferenceMetric):
     """The share of preferences fulfilled when a judge's documents that are not relevant are as many as the relevant ones."""
 
     formula = "mean over judges of (preferences with the better document above / preferences), among the relevant and the first R others"
@@ -333,7 +333,7 @@ class PrefsR(_Preferred):
         return Terms(lists, factors, judges_of(preferences.grade))
 
 
-class NumPrefs(_Preferred):
+class NumPrefs(_PreferenceMetric):
     """How many preferences for one document over another the judges have."""
 
     formula = "preferences, over judges"
@@ -360,7 +360,7 @@ class NumPrefs(_Preferred):
         return Terms(lists, {}, base=over_judges(Preferences(lists, "all").by_judge()[1]))
 
 
-class NumPrefsFul(_Preferred):
+class NumPrefsFul(_PreferenceMetric):
     """How many of the judges' preferences the ranking fulfils."""
 
     formula = "preferences with the better document above, over judges"

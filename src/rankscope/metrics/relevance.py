@@ -18,7 +18,7 @@ from rankscope.metrics.base import (
     Terms,
     needs_cutoff,
 )
-from rankscope.metrics.trec import CAPPED, CUTOFFS, TrecName
+from rankscope.metrics.trec import CUTOFFS, NAMES_OF_CAPPED_RECALL, TrecName
 
 Beta = Annotated[float, Param("how many times more recall counts than precision", above=0, high=1e6)]
 
@@ -38,7 +38,7 @@ class _Binary(Metric):
     def known(self, lists: Lists) -> Array:
         return lists.known(self.level)
 
-    def found_anywhere(self, lists: Lists) -> Array:
+    def _finds_any(self, lists: Lists) -> Array:
         """Relevant documents in the whole ranking, also below the cutoff."""
         return total(lists.whole.relevant(self.level))
 
@@ -83,7 +83,8 @@ class R(_Binary, aliases=("Recall",)):
     positions = False
     trec = (TrecName("recall", sets="cutoff", defaults=CUTOFFS),)
     shorthands = tuple(
-        TrecName(name, fixed={"denominator": "min_k_relevant"}, sets="cutoff") for name in CAPPED
+        TrecName(name, fixed={"denominator": "min_k_relevant"}, sets="cutoff")
+        for name in NAMES_OF_CAPPED_RECALL
     )
 
     cutoff: NeededCutoff = None
@@ -101,7 +102,7 @@ class R(_Binary, aliases=("Recall",)):
         out_of = {
             "relevant": self.known(lists),
             "min_k_relevant": np.minimum(self.known(lists), float(self.cutoff or 0)),
-            "positives_in_list": self.found_anywhere(lists),
+            "positives_in_list": self._finds_any(lists),
         }
         return Terms(lists, {"relevant": self.relevant(lists)}, out_of[self.denominator])
 
@@ -241,7 +242,7 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision", "average_precision")):
     def terms(self, lists: Lists) -> Terms:
         relevant, known = self.relevant(lists), self.known(lists)
         cutoff = float(self.cutoff or 0)
-        in_list = self.found_anywhere(lists)
+        in_list = self._finds_any(lists)
         out_of: dict[str, Array | float] = {
             "relevant": known,
             "min_k_relevant": np.minimum(known, cutoff),

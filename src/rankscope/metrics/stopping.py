@@ -31,7 +31,7 @@ NeededDepth = Annotated[int | None, Param("look no further than this rank", low=
 Horizon = Annotated[int, Param("the rank at which every reader has stopped", low=1, high=DEEPEST)]
 
 
-class _Scaled(Metric):
+class _ScaledMetric(Metric):
     """Gain as a share of the scale."""
 
     relevance = "graded"
@@ -58,7 +58,7 @@ class _Scaled(Metric):
         return np.where(lists.judged, np.maximum(lists.grade - self.min_grade, 0.0), 0.0)
 
 
-class _Stopping(_Scaled):
+class _Stopping(_ScaledMetric):
     """The gain that a reader meets for each document looked at; a class says with what chance the reader goes on."""
 
     def goes_on(self, points: Array, rank: Array) -> Array:
@@ -132,7 +132,7 @@ class INSQ(_Stopping):
     horizon: Horizon = 1000
 
     def goes_on(self, points: Array, rank: Array) -> Array:
-        return np.broadcast_to(_squared(rank + 2.0 * self.T), points.shape)
+        return np.broadcast_to(_square(rank + 2.0 * self.T), points.shape)
 
 
 class INST(_Stopping):
@@ -151,7 +151,7 @@ class INST(_Stopping):
     horizon: Horizon = 1000
 
     def goes_on(self, points: Array, rank: Array) -> Array:
-        return _squared(rank + 2.0 * self.T - np.cumsum(points, axis=1) / self.full)
+        return _square(rank + 2.0 * self.T - np.cumsum(points, axis=1) / self.full)
 
 
 class NERR8(_Stopping):
@@ -212,7 +212,7 @@ class NERR11(INSQ):
         return super().goes_on(points, rank) * (1.0 - points / self.full)
 
 
-class SDCG(_Scaled, aliases=("ScaledDCG",)):
+class SDCG(_ScaledMetric, aliases=("ScaledDCG",)):
     """Discounted gain, as a share of k documents of the highest grade."""
 
     formula = "sum of gain(grade) / log2(rank + 1), over the same of k documents of max_grade"
@@ -241,7 +241,7 @@ class SDCG(_Scaled, aliases=("ScaledDCG",)):
         )
 
 
-def _squared(wanted: Array) -> Array:
+def _square(wanted: Array) -> Array:
     share = (wanted - 1.0) / wanted
     return np.asarray(share * share)
 
