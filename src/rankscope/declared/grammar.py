@@ -1,4 +1,4 @@
-"""Reading a spelling back: ``nDCG(gain='exponential')@5,10`` and errors that offer the nearest name."""
+"""Reading spellings such as ``nDCG(gain='exponential')@5,10``, with errors that suggest the nearest name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WORDS = {"true": True, "false": False, "none": None}
 
 
 def family(kind: type[Declared], name: str, text: str) -> Any:
-    """The class of this name or alias, whatever its case; or an error that offers the nearest."""
+    """The class of this name or alias, ignoring case; or an error that suggests the nearest name."""
     found = kind.catalogue.get(name)
     text, name = brief(text), brief(name)
     if found is None:

@@ -79,7 +79,7 @@ def _float(value: Any) -> float:
 
 
 def brief(value: Any, quoted: bool = False) -> str:
-    """A value or a text for an error message, shortened."""
+    """A value or text for an error message, shortened."""
     try:
         text = value if isinstance(value, str) and not quoted else repr(value)
     except (ValueError, RecursionError):  # a whole number of thousands of digits has no repr

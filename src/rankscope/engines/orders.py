@@ -130,7 +130,7 @@ def _place_kinds(free: tuple[int, ...], sizes: Sequence[int]) -> Iterator[list[i
 
 
 def try_orders(tied: Tied, metric: Any, plainly: Values, ties: str, depth: int | None, seed: int) -> Values:
-    """Try the orders of each query, all or some, and take their mean, best or worst value."""
+    """Score all orders of each query, or a sample of them, and take their mean, best or worst value."""
     value = plainly.value.copy()
     error = np.zeros(len(value))
     alike = not metric.needs & {"aspects", "subtopics", "identities"}

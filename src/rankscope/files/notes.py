@@ -1,4 +1,4 @@
-"""What a reader says about what it read: names, notes and faults, in one line each."""
+"""What readers report: names, notes and faults, one line each."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SUFFIXES = {
 
 @dataclass
 class Found:
-    """What a reader gathers on its way to a table."""
+    """Notes and faults that a reader collects."""
 
     notes: list[str] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
@@ -61,7 +61,7 @@ def stem(path: str) -> str:
 
 
 def grades_of(grade: pl.Series) -> str:
-    """Say which grades there are: ``grades 0 1 2``, or their range where there are many."""
+    """List the grades: ``grades 0 1 2``, or their range where there are many."""
     distinct = grade.unique().sort().to_list()
     if not distinct:
         return "no grades"
@@ -71,7 +71,7 @@ def grades_of(grade: pl.Series) -> str:
 
 
 def make_run(frame: pl.DataFrame, source: Source, found: Found, what: str, name: str) -> Run:
-    """Build the run and say in the first note how it was read."""
+    """Build the run; its first note says how it was read."""
     blocks = found.blocks or blocks_of(frame["query_id"])
     tag = f", tag {found.tag}" if found.tag else ""
     first = f"read {source.label} as {what}: {words.counted(len(frame), 'row')}, {_queries(blocks)}{tag}"
@@ -84,7 +84,7 @@ def make_run(frame: pl.DataFrame, source: Source, found: Found, what: str, name:
 
 
 def make_qrels(frame: pl.DataFrame, source: Source, found: Found, what: str) -> Qrels:
-    """Build the qrels and say in the first note how they were read."""
+    """Build the qrels; their first note says how they were read."""
     blocks = found.blocks or blocks_of(frame["query_id"])
     rows = words.counted(len(frame), "judgment")
     first = f"read {source.label} as {what}: {rows}, {_queries(blocks)}, {grades_of(frame['grade'])}"

@@ -1,4 +1,4 @@
-"""The front door: any input, by its kind, to a reader."""
+"""Reads runs and qrels from any input: paths, dicts, data frames."""
 
 from __future__ import annotations
 

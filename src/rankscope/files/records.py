@@ -47,7 +47,7 @@ SEPARATOR = " · "
 
 @dataclass
 class Selection:
-    """The ids asked for (None: all); ``seen`` are the first that were met, ``remarks`` what to say of the reading."""
+    """The ids to read (None: all); ``seen`` are the first ids read, ``remarks`` notes about the reading."""
 
     ids: frozenset[str] | None
     seen: list[str] = field(default_factory=list)
@@ -55,13 +55,13 @@ class Selection:
     replaced: bool = False
 
     def wants(self, one: str) -> bool:
-        """Whether the text of this id is asked for."""
+        """Whether to read the text of this id."""
         if len(self.seen) < 3:
             self.seen.append(one)
         return self.ids is None or one in self.ids
 
     def text(self, data: bytes) -> str:
-        """Bytes as text; what is no UTF-8 becomes a sign that says so."""
+        """Bytes as text; invalid UTF-8 becomes the replacement character."""
         try:
             return data.decode("utf-8")
         except UnicodeDecodeError:

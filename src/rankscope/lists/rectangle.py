@@ -63,7 +63,7 @@ class Lists:
 
     @cached_property
     def judged(self) -> Array:
-        """Cells of documents somebody graded (0 or more)."""
+        """Cells of judged documents (grade 0 or more)."""
         return np.asarray(self.shown & (self.grade >= 0))
 
     @cached_property
@@ -107,7 +107,7 @@ class Lists:
 
     @cached_property
     def known_judged(self) -> Array:
-        """How many documents of each query somebody graded (0 or more)."""
+        """The number of judged documents of each query (grade 0 or more)."""
         return self.known(0.0)
 
     @property
@@ -134,7 +134,7 @@ class Lists:
 
     @cached_property
     def condensed(self) -> Lists:
-        """The same rankings without the documents nobody graded, the gaps closed."""
+        """The same rankings without unjudged documents, the gaps closed."""
         keep = self.judged
         place = running(keep)
         fresh = np.hstack([np.ones((len(self), 1), bool), self.tie_start[:, 1:] != self.tie_start[:, :-1]])

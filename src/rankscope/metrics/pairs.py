@@ -40,13 +40,14 @@ class _PairMetric(Metric):
 
 
 class AUC(_PairMetric, aliases=("ROC_AUC", "uAUC", "ROC-AUC")):
-    """The chance that a relevant document scores above a non-relevant one, both judged and retrieved."""
+    """The probability that a relevant document scores above a non-relevant one, both judged and retrieved."""
 
     formula = "pairs with the relevant document above (ties half) / pairs"
     convention = (
-        "only documents that are judged and retrieved are paired, so what was missed does not show (LAUC counts it). A query of one class "
-        "only is undefined, left out of the mean and counted; single_class=0, 0.5 or 1 gives it a value. pooled=True makes one curve of "
-        "the documents of all queries, whose scores must then be comparable across queries"
+        "only pairs of judged, retrieved documents count, so it does not see what was missed (LAUC does). A query "
+        "with one class only is undefined: left out of the mean and counted; single_class=0, 0.5 or 1 gives it a "
+        "value. pooled=True makes one curve of the documents of all queries, whose scores must then be comparable "
+        "across queries"
     )
     source = "Hanley and McNeil, The meaning and use of the area under a receiver operating characteristic (ROC) curve, Radiology 1982"
     best_for = "click models and classifiers that rank a given list"
@@ -109,15 +110,15 @@ class AUC(_PairMetric, aliases=("ROC_AUC", "uAUC", "ROC-AUC")):
 
 
 class GAUC(AUC, aliases=("gAUC", "GroupAUC", "wuAUC")):
-    """AUC of each query, averaged with weights, so that busy users count for more."""
+    """AUC of each query, averaged with weights, so that busy users count more."""
 
     formula = "sum of weight · AUC / sum of weights, over queries with both classes"
     convention = (
-        "weights are list lengths (impressions) unless said: weights='positives', 'pairs' or 'equal' give other numbers, and so does "
-        "single_class=0 or 0.5 for queries of one class, which are left out otherwise"
+        "the weights are list lengths (impressions) by default; weights='positives', 'pairs' or 'equal' give other "
+        "numbers, and so does single_class=0 or 0.5 for queries with one class, which are otherwise left out"
     )
     source = "Zhu et al., Optimized Cost per Click in Taobao Display Advertising, KDD 2017"
-    best_for = "click-through models: ranks within a user's list, blind to how users differ"
+    best_for = "click-through models: order within a user's list, ignoring differences between users"
     examples = (Example("GAUC", (1, 0, 1, 0), "3 / 4"),)
 
     weights: Annotated[Literal["length", "positives", "pairs", "equal"], Param("what a query weighs")] = (
@@ -141,15 +142,16 @@ class GAUC(AUC, aliases=("gAUC", "GroupAUC", "wuAUC")):
 
 
 class OPA(_PairMetric, aliases=("OrderedPairAccuracy", "PairAccuracy", "XAUC")):
-    """The share of pairs of different grade in which the better document scores higher."""
+    """The share of pairs of different grades in which the better document scores higher."""
 
     formula = "pairs with the better document above / pairs of different grade"
     convention = (
-        "a pair with equal scores counts half; tied=0 counts it as wrong (TF-Ranking, which also weighs queries by their pairs: "
-        "weights='pairs'). Only documents that are judged and retrieved are paired; a query without a pair is left out of the mean"
+        "a pair with equal scores counts half; tied=0 counts it as wrong (TF-Ranking, which also weighs queries by "
+        "their pairs: weights='pairs'). Only pairs of judged, retrieved documents count; a query without a pair is "
+        "left out of the mean"
     )
     source = "Ordered pair accuracy of TF-Ranking; AUC is the same for two grades"
-    best_for = "graded labels where every pair matters alike, wherever it stands"
+    best_for = "graded labels where every pair matters equally, at any rank"
     examples = (
         Example("OPA", (2, 0, 1), "2 / 3"),
         Example("OPA(tied=0)", (1, 0, 2), "(1 + 1) / 3", {"scores": [0.5, 0.5, 0.7]}),
@@ -184,14 +186,15 @@ class OPA(_PairMetric, aliases=("OrderedPairAccuracy", "PairAccuracy", "XAUC")):
 
 
 class LAUC(_PairMetric, aliases=("LimitedAUC",)):
-    """The chance that a relevant document stands above a non-relevant one, if all below the top k stand in random order."""
+    """The probability that a relevant document ranks above a non-relevant one, if everything below the top k is in random order."""
 
     formula = (
         "(pairs with the relevant document above, half of the pairs below k) / (relevant · non-relevant)"
     )
     convention = (
-        "what is not in the top k shares the place below it, so what was missed counts. Non-relevant are the judged ones; with "
-        "candidates=n all others of n items are, judged or not, as in recommenders. Ties keep the order of the list"
+        "documents outside the top k share the place below it, so misses count. Only judged documents are "
+        "non-relevant; with candidates=n all others of n items are, judged or not, as in recommenders. Ties keep "
+        "the order of the list"
     )
     source = "Schröder et al., Setting Goals and Choosing Metrics for Recommender System Evaluations, UCERSTI 2011; AUC of implicit"
     best_for = "comparing short lists with full rankings by one area"
@@ -209,7 +212,7 @@ class LAUC(_PairMetric, aliases=("LimitedAUC",)):
 
     @property
     def empty(self) -> Any:
-        """One half where there is a pair, and otherwise what is said."""
+        """One half where there is a pair, else the value given."""
         return "varies"
 
     def terms(self, lists: Lists) -> Terms:

@@ -59,7 +59,7 @@ class Terms:
 
     @property
     def unjudged_share(self) -> Array:
-        """What the positions of documents nobody judged add, before the link."""
+        """What the positions of unjudged documents add, before the link."""
         return _over(np.broadcast_to(np.asarray(self.unjudged, dtype=float), len(self.lists)), self.worth)
 
     @property
