@@ -165,7 +165,7 @@ def test_a_heading_tells_what_the_metric_is() -> None:
     subject = SUBJECTS["runs"]()
     (values, marks) = (tables(board.section(subject))[name] for name in ("scoreboard", "against-baseline"))
     hint = {c.header: c.hint for c in values.columns}["nDCG@10"]
-    assert hint.startswith("Discounted gain, ")
+    assert hint.startswith("Discounted gain as a share of ")
     assert "Formula: DCG / DCG of the ideal ranking. Convention: linear gain" in hint
     assert hint.endswith(" Higher is better.")
     assert not any(c.hint for c in marks.columns), "said once, at the first table"
