@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,8 +10,7 @@ from rankscope.cli import inputs, output
 from rankscope.errors import InputError
 
 if TYPE_CHECKING:
-    from rankscope.verbs.power.power import Plan
-    from rankscope.verbs.power.topics import Design
+    from rankscope.verbs.power.result import Design, Plan
 
 USAGE = "rankscope power QRELS RUN RUN..."
 
@@ -117,14 +115,13 @@ def command(  # noqa: PLR0913 - the options of the command line
     form = output.answer_format_of(form, out)
     for name in ("difference", "width"):
         options[name] = list(options[name]) or None
-    found = _found(qrels, runs, metrics, scores, out, quiet, options)
-    if not quiet:
-        output.tell(found.notes, found.warnings, form)
-    output.write(_written(found, form, details, out), out)
+    plan = _plan(qrels, runs, metrics, scores, out, quiet, options)
+    told = {} if quiet else {"notes": plan.notes, "warnings": plan.warnings}
+    output.show(plan, form, out, details=details, **told)
     output.tell_where(out, form, quiet)
 
 
-def _found(
+def _plan(
     qrels: str | None,
     runs: tuple[str, ...],
     metrics: tuple[str, ...],
@@ -148,8 +145,8 @@ def _found(
         if qrels is None:
             raise InputError("no file of scores was given: rankscope power --scores scores.csv")
         output.check_place(out, [qrels, *runs])
-        asked = metrics[0] if len(metrics) == 1 else list(metrics) or None
-        return power(inputs.named_scores([qrels, *runs]), None, asked, **options)
+        names = metrics[0] if len(metrics) == 1 else list(metrics) or None
+        return power(inputs.named_scores([qrels, *runs]), None, names, **options)
     if qrels is None or not runs:
         what = "no run was given" if qrels else "no qrels and no runs were given"
         raise InputError(f"{what}: {USAGE}, or without runs --deviation S or --design t|anova|interval")
@@ -159,18 +156,3 @@ def _found(
     options["systems"] = systems if options["systems"] is None else options["systems"]
     with bar(paths, wanted=not quiet) as progress:
         return power(qrels, named, list(metrics) or None, progress=progress, **options)
-
-
-def _written(found: Plan | Design, form: str, details: bool, out: str | None) -> Iterable[str]:
-    from rankscope.verbs.power import records as plan_records
-    from rankscope.verbs.power import result as planned
-    from rankscope.verbs.power import topics
-    from rankscope.verbs.power.topics import Design
-
-    envelope = plan_records.envelope(found) if form == "json" else {}
-    if isinstance(found, Design):
-        answer = output.Answer(topics.blocks_of(found), envelope, topics.COLUMNS, topics.records(found))
-    else:
-        blocks = planned.blocks_of(found, details) if form in {"table", "markdown"} else []
-        answer = output.Answer(blocks, envelope, plan_records.COLUMNS, plan_records.records(found))
-    return answer.written(form, out)
