@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 USAGE = "rankscope power QRELS RUN RUN..."
 
 
-@click.command("power", short_help="Say how many queries it takes to show a difference.")
+@click.command("power", short_help="What difference queries can detect, and how many it takes.")
 @inputs.taken(
     "A metric, like nDCG@10; may be repeated. Default: nDCG@10 AP RR@10 R@100 P@10. With --scores: what the scores are of."
 )
@@ -24,28 +24,28 @@ USAGE = "rankscope power QRELS RUN RUN..."
     type=float,
     multiple=True,
     metavar="X",
-    help="A difference to be shown, like 0.02; may be repeated. Default: 0.01, 0.02, 0.05 and the observed one.",
+    help="A difference to detect, like 0.02; may be repeated. Default: 0.01, 0.02, 0.05 and the observed one.",
 )
 @click.option(
     "--power",
     type=float,
     default=0.8,
     show_default=True,
-    help="The chance to find a difference that is there.",
+    help="The chance to detect a difference that is there.",
 )
 @click.option(
     "--alpha",
     type=float,
     default=0.05,
     show_default=True,
-    help="The share of false differences that is accepted.",
+    help="The accepted share of false differences.",
 )
 @click.option(
     "--comparisons",
     type=click.IntRange(min=1),
     default=1,
     metavar="M",
-    help="How many comparisons will be made: each gets alpha / M. Default: 1.",
+    help="How many comparisons you will make: each gets alpha / M. Default: 1.",
 )
 @click.option(
     "-n", "n", type=click.IntRange(min=2), metavar="N", help="Plan for N queries instead of those at hand."
@@ -55,23 +55,23 @@ USAGE = "rankscope power QRELS RUN RUN..."
 )
 @click.option("--all-pairs", is_flag=True, help="Every run with every other.")
 @click.option(
-    "--clusters", type=click.Path(), metavar="FILE", help="A query and its user, session or topic a line."
+    "--clusters", type=click.Path(), metavar="FILE", help="One query per line, with its user, session or topic."
 )
 @click.option(
     "--scores",
     is_flag=True,
-    help="The files given are tables of scores (systems and queries) rather than judgments and runs.",
+    help="The files are tables of scores (systems and queries), not judgments and runs.",
 )
 @click.option(
     "--deviation",
     type=float,
     metavar="S",
-    help="Without runs: the standard deviation of the differences, as it is known from elsewhere.",
+    help="Without runs: the standard deviation of the differences, known from elsewhere.",
 )
 @click.option(
     "--design",
     type=click.Choice(["t", "anova", "interval"]),
-    help="Without runs: topics of a collection, for a --difference by a t test or an analysis of variance, or for a --width.",
+    help="Without runs: topics of a collection, for a --difference with a t test or an analysis of variance, or for a --width.",
 )
 @click.option(
     "--variance",
@@ -79,7 +79,7 @@ USAGE = "rankscope power QRELS RUN RUN..."
     metavar="V",
     help="For --design: of differences (t, interval), within systems (anova).",
 )
-@click.option("--systems", type=int, metavar="M", help="For --design anova: how many systems are compared.")
+@click.option("--systems", type=int, metavar="M", help="For --design anova: how many systems will be compared.")
 @click.option(
     "--width", type=float, multiple=True, metavar="W", help="For --design interval: from end to end."
 )
@@ -98,10 +98,10 @@ def command(  # noqa: PLR0913 - the options of the command line
     scores: bool,
     **options: Any,
 ) -> None:
-    """Say what difference the queries at hand can show, and how many queries others need.
+    """What difference the queries at hand can detect, and how many queries others need.
 
-    From RUNs, judged by QRELS: what is found for pairs of runs holds for queries like these. Without runs, from the
-    standard deviation of the differences, or by a design for a test collection.
+    From RUNs, judged by QRELS: the results hold for queries like these. Without runs, from the standard deviation of
+    the differences, or by a design for a test collection.
 
     \b
     Examples:

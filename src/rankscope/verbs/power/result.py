@@ -6,21 +6,11 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 from rankscope import words
-from rankscope.blocks import (
-    EMPTY,
-    Block,
-    Caution,
-    Chart,
-    Column,
-    Heading,
-    Paragraph,
-    Table,
-    Value,
-    Written,
-)
+from rankscope.blocks import EMPTY, Block, Caution, Chart, Column, Heading, Paragraph, Table, Value, Written
 from rankscope.inference.power import detectable_difference
 from rankscope.panels.method import FEWEST
 from rankscope.panels.reach import Aim, Middle, Reach, Summary, Target, summary_of
@@ -42,6 +32,9 @@ NEEDED = "for X: queries needed to detect X (current power for it)"
 FEW_PAIRS = 30  # pairs that are read at one go; of more, only the summary is printed
 LINES = 8  # lines of a chart that are told apart
 SHARES = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8)  # of the queries at hand
+Kind = Literal["text", "value", "count"]
+DesignKind = Literal["t", "anova", "interval"]
+Line = dict[str, Value]  # a line of the tables: its cells by their columns
 ENDS = (("median", "median", "median"), ("least", "low", "high"), ("most", "high", "low"))
 
 
@@ -53,25 +46,29 @@ class _Row:
     target: Target | None
 
 
-def _of_runs(name: str) -> Col:
-    return Col(name, of=lambda row: getattr(row.reach, name) if row.reach.run else None, kind="count")
+def _of_reach(name: str, attribute: str = "", kind: Kind = "value") -> Col:
+    return Col(name, of=attrgetter(f"reach.{attribute or name}"), kind=kind)
 
 
-def _of_target(name: str, attribute: str, kind: Literal["text", "value", "count"] = "count") -> Col:
-    return Col(name, of=lambda row: row.target and getattr(row.target, attribute), kind=kind)
+def _of_target(name: str, attribute: str, kind: Kind = "count") -> Col:
+    return Col(name, of=lambda row: getattr(row.target, attribute, None), kind=kind)
+
+
+def _of_runs(name: str, kind: Kind = "count") -> Col:
+    return Col(name, of=lambda row: getattr(row.reach, name) if row.reach.run else None, kind=kind)
 
 
 def _columns(plan: Plan) -> tuple[Col, ...]:
     return (
-        *(Col(name, of=lambda row, name=name: getattr(row.reach, name) or None) for name in ("run", "baseline", "metric")),
+        *(_of_runs(name, "text") for name in ("run", "baseline", "metric")),
         _of_runs("queries"),
         Col("planned_queries", of=lambda _: plan.aim.n, kind="count"),
         _of_runs("differing"),
-        Col("difference", of=lambda row: row.reach.difference, kind="value"),
-        Col("deviation", of=lambda row: row.reach.deviation, kind="value"),
-        Col("detectable_difference", of=lambda row: row.reach.detectable.difference, kind="value"),
-        Col("detectable_lower", of=lambda row: row.reach.detectable.low, kind="value"),
-        Col("detectable_upper", of=lambda row: row.reach.detectable.high, kind="value"),
+        _of_reach("difference"),
+        _of_reach("deviation"),
+        _of_reach("detectable_difference", "detectable.difference"),
+        _of_reach("detectable_lower", "detectable.low"),
+        _of_reach("detectable_upper", "detectable.high"),
         _of_target("wanted_difference", "difference", "value"),
         _of_target("observed", "observed", "text"),
         _of_target("queries_needed", "queries"),
@@ -79,26 +76,26 @@ def _columns(plan: Plan) -> tuple[Col, ...]:
         _of_target("queries_needed_upper", "high"),
         _of_target("power", "power", "value"),
         Col("reason", of=lambda row: None if row.target else row.reach.reason),
-    )  # fmt: skip
+    )
 
 
-def _range_of(middle: Middle) -> dict[str, float]:
+def _ends_of(middle: Middle) -> dict[str, float]:
     return {"median": middle.median, "lowest": middle.low, "highest": middle.high}
 
 
-def _needs_of(summary: Summary) -> list[dict[str, Any]]:
+def _targets_of(summary: Summary) -> list[dict[str, Any]]:
     each = zip(summary.differences, summary.queries, summary.power, strict=True)
-    return [{"difference": x, "queries_needed": _range_of(n), "power": _range_of(p)} for x, n, p in each]
+    return [{"difference": x, "queries_needed": _ends_of(n), "power": _ends_of(p)} for x, n, p in each]
 
 
 SUMMARY = (
     Col("metric"),
     Col("pairs", kind="count"),
-    Col("pairs_left_out", of=lambda one: one.left_out, kind="count"),
-    Col("deviation", of=lambda one: _range_of(one.deviation)),
-    Col("detectable_difference", of=lambda one: _range_of(one.detectable)),
-    Col("variance_within_runs", of=lambda one: one.variance_within, kind="value"),
-    Col("wanted", of=_needs_of),
+    Col("pairs_left_out", of=attrgetter("left_out"), kind="count"),
+    Col("deviation", of=lambda one: _ends_of(one.deviation)),
+    Col("detectable_difference", of=lambda one: _ends_of(one.detectable)),
+    Col("variance_within_runs", of=attrgetter("variance_within"), kind="value"),
+    Col("wanted", of=_targets_of),
 )
 
 
@@ -118,13 +115,13 @@ class Plan(Result):
 
     schema = "power/1"
     views = (
-        View(
-            "results",
-            _columns,
-            lambda plan: (_Row(r, t) for r in plan.reaches for t in r.targets or (None,)),
-        ),
+        View("results", _columns, lambda plan: plan.pairs_and_targets()),
         View("summary", SUMMARY, lambda plan: plan.summary),
     )
+
+    def pairs_and_targets(self) -> Iterator[_Row]:
+        """Every pair of runs with each of its targets."""
+        return (_Row(reach, target) for reach in self.reaches for target in reach.targets or (None,))
 
     @property
     def notes(self) -> Sequence[str]:
@@ -254,67 +251,93 @@ class Plan(Result):
         return [*answer, *self._tables(details), EMPTY, *caution_block(self.warnings), small]
 
     def _tables(self, details: bool) -> Iterator[Block]:
+        yield EMPTY
         if not self.measurements:
-            yield EMPTY
             yield self._targets_alone()
-            return
-        if len(self.of(self.metrics[0])) == 1:
-            one = self.reaches[0]
-            yield from (EMPTY, Heading(f"{one.run} against {one.baseline}"))
-            yield from self._two_tables(("metric",), [_line(self, r, (r.metric,)) for r in self.reaches])
-            return
-        for metric in self.metrics if details else self.metrics[:1]:
-            yield from self._of_metric(metric, details)
-        if len(self.metrics) > 1 and not details:
-            yield from (EMPTY, Heading("all metrics, the median over pairs of runs"))
-            yield self._all_metrics()
+        elif len(self.of(self.metrics[0])) == 1:
+            yield Heading(f"{self.reaches[0].run} against {self.reaches[0].baseline}")
+            yield from self._two_tables(1, [self._line(r, metric=r.metric) for r in self.reaches])
+        else:
+            for i, metric in enumerate(self.metrics if details else self.metrics[:1]):
+                yield from [EMPTY] if i else []
+                yield from self._of_metric(metric, details)
+            if len(self.metrics) > 1 and not details:
+                yield from (EMPTY, Heading("all metrics, the median over pairs of runs"))
+                heads = ["metric", "pairs", "s", "detects", *self._sizes]
+                lines = [
+                    {**self._ends(one)[0], "metric": one.metric, "pairs": words.count(one.pairs)}
+                    for one in self.summary
+                ]
+                yield _table(heads, 1, lines, note=NEEDED, turns=True)
 
     def _of_metric(self, metric: str, details: bool) -> Iterator[Block]:
-        yield from (EMPTY, Heading(f"{metric}, against {self.baseline}" if self.baseline else metric))
+        yield Heading(f"{metric}, against {self.baseline}" if self.baseline else metric)
         mine = self.of(metric)
         over = next((one for one in self.summary if one.metric == metric), None)
         if len(mine) > FEW_PAIRS and not details and over is not None:
-            yield self._ends_alone(over)
-            return
-        heads = ("run",) if self.baseline else ("run", "against")
-        lines = [_line(self, reach, (reach.run, reach.baseline)[: len(heads)]) for reach in mine]
-        yield from self._two_tables(heads, lines + (_ends(over, len(heads)) if over else []))
+            count = words.counted(over.pairs, "pair")
+            lines = [{**line, count: line["run"]} for line in self._ends(over)]
+            note = f"{self._legend()} · {NEEDED} · --details lists each pair"
+            yield _table([count, "s", "detects", *self._sizes], 1, lines, note=note)
+        elif self.baseline:
+            lines = [self._line(reach, run=reach.run) for reach in mine]
+            yield from self._two_tables(1, lines + self._ends(over))
+        else:
+            lines = [self._line(reach, run=reach.run, against=reach.baseline) for reach in mine]
+            yield from self._two_tables(2, lines + self._ends(over))
 
-    def _two_tables(self, heads: tuple[str, ...], lines: Sequence[_Line]) -> Iterator[Block]:
+    def _two_tables(self, labels: int, lines: Sequence[Line]) -> Iterator[Block]:
         """What the queries can detect, and what other differences take."""
-        columns = ("queries", "s", "detects", "range", "observed")
-        rows = [(line.count, line.deviation, line.detects, line.range, line.difference) for line in lines]
-        yield _table(heads, columns, lines, rows, note=self._legend(ranged=True))
-        known = next(reach for reach in self.reaches if not reach.reason)
-        sizes = [words.amount(target.difference) for target in known.chosen]
-        observed = any(reach.observed for reach in self.reaches)
+        names = list(lines[0])[:labels]
+        columns = [*names, "queries", "s", "detects", "range", "observed"]
+        yield _table(
+            columns, labels, lines, note=f"{self._legend()} · range: at the ends of the 95% interval of s"
+        )
         have = (
             "current power" if self.aim.n is None else f"power of {words.counted(self.aim.n, 'such query')}"
         )
         yield EMPTY
         yield Paragraph(f"queries needed to detect a difference of (in brackets: {have} for it)")
-        more = [(*line.needs, *([line.observed] if observed else [])) for line in lines]
-        yield _table(heads, [*sizes, *(["observed"] if observed else [])], lines, more, turns=True)
+        observed = ["for observed"] if any(reach.observed for reach in self.reaches) else []
+        yield _table([*names, *self._sizes, *observed], labels, lines, turns=True, without="for ")
 
-    def _ends_alone(self, over: Summary) -> Table:
-        """The median over pairs and the ends of their range, where there are too many pairs to print."""
-        lines = _ends(over, 1)
-        columns = ["s", "detects", *(f"for {words.amount(size)}" for size in over.differences)]
-        rows = [(line.deviation, line.detects, *line.needs) for line in lines]
-        note = f"{self._legend()} · {NEEDED} · --details lists each pair"
-        return _table((words.counted(over.pairs, "pair"),), columns, lines, rows, note=note)
+    @cached_property
+    def _sizes(self) -> list[str]:
+        """The columns of the chosen targets."""
+        known = next(reach for reach in self.reaches if not reach.reason)
+        return [f"for {words.amount(target.difference)}" for target in known.chosen]
 
-    def _all_metrics(self) -> Table:
-        """Metrics as rows: the medians over pairs."""
-        columns = [
-            "pairs", "s", "detects", *(f"for {words.amount(size)}" for size in self.summary[0].differences)
-        ]  # fmt: skip
-        lines = [_ends(one, 1, (one.metric,))[0] for one in self.summary]
-        rows = [
-            (words.count(one.pairs), line.deviation, line.detects, *line.needs)
-            for one, line in zip(self.summary, lines, strict=True)
+    def _line(self, reach: Reach, **labels: Value) -> Line:
+        """A pair of runs on a metric, by the columns of the tables."""
+        can, seen = reach.detectable, reach.observed
+        needs = (_need(target.queries, target.power or 0.0) for target in reach.chosen)
+        return {
+            **labels,
+            "queries": words.count(reach.queries),
+            "s": _number(reach.deviation),
+            "detects": _number(can.difference),
+            "range": None if reach.reason else words.in_table(words.interval(can.low, can.high)),
+            "observed": Written(words.signed(reach.difference), reach.difference),
+            **dict.fromkeys(self._sizes),
+            **dict(zip(self._sizes, needs, strict=False)),
+            "for observed": _about(seen.queries) if seen else None,
+        }
+
+    def _ends(self, over: Summary | None) -> list[Line]:
+        """The median over pairs and the ends of their range; the pair that needs fewest has the most power."""
+        return [
+            {
+                "run": name,
+                "s": _number(getattr(over.deviation, end)),
+                "detects": _number(getattr(over.detectable, end)),
+                **{
+                    size: _need(getattr(queries, end), getattr(power, other))
+                    for size, queries, power in zip(self._sizes, over.queries, over.power, strict=True)
+                },
+            }
+            for name, end, other in ENDS
+            if over is not None
         ]
-        return _table(("metric",), columns, lines, rows, note=NEEDED, turns=True)
 
     def _targets_alone(self) -> Table:
         """Differences as rows, where the deviation was given."""
@@ -327,13 +350,10 @@ class Plan(Result):
         ]
         return Table(tuple(columns), tuple(rows))
 
-    def _legend(self, ranged: bool = False) -> str:
+    def _legend(self) -> str:
         queries = "these queries" if self.aim.n is None else words.counted(self.aim.n, "such query")
-        parts = [
-            "s: standard deviation of the differences",
-            f"detects: what {queries} detect with {words.percent(self.aim.power)} power",
-        ]
-        return " · ".join(parts + (["range: at the ends of the 95% interval of s"] if ranged else []))
+        power = words.percent(self.aim.power)
+        return f"s: standard deviation of the differences · detects: what {queries} detect with {power} power"
 
     def _small_print(self) -> Iterator[str]:
         if self.measurements:
@@ -393,65 +413,20 @@ def _caution(reach: Reach) -> Caution | None:
     )
 
 
-# --- lines of the tables ---------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Line:
-    """A pair of runs, or an end of the range over pairs, as the tables have it."""
-
-    labels: tuple[str, ...]
-    deviation: Value
-    detects: Value
-    needs: Sequence[Value]
-    count: Value = ""
-    range: Value = ""
-    difference: Value = ""
-    observed: Value = ""
-
-
-def _line(plan: Plan, reach: Reach, labels: tuple[str, ...]) -> _Line:
-    can, seen = reach.detectable, reach.observed
-    sizes = next(known.chosen for known in plan.reaches if not known.reason)
-    return _Line(
-        labels,
-        _number(reach.deviation),
-        _number(can.difference),
-        [_need(t.queries, t.power or 0.0) for t in reach.chosen] or [None] * len(sizes),
-        words.count(reach.queries),
-        None if math.isnan(can.difference) else words.in_table(words.interval(can.low, can.high)),
-        Written(words.signed(reach.difference), reach.difference),
-        _about(seen.queries) if seen else None,
-    )
-
-
-def _ends(over: Summary, width: int, labels: tuple[str, ...] = ()) -> list[_Line]:
-    """The median over pairs and the ends of their range; the pair that needs fewest has the most power. None of one pair."""
-    return [
-        _Line(
-            labels or (name, *[""] * (width - 1)),
-            _number(getattr(over.deviation, end)),
-            _number(getattr(over.detectable, end)),
-            [
-                _need(getattr(queries, end), getattr(power, other))
-                for queries, power in zip(over.queries, over.power, strict=True)
-            ],
-        )
-        for name, end, other in ENDS
-    ]
-
-
 def _table(
-    heads: tuple[str, ...],
-    columns: Sequence[str],
-    lines: Sequence[_Line],
-    rows: Sequence[tuple[Value, ...]],
+    heads: Sequence[str],
+    labels: int,
+    lines: Sequence[Line],
     note: str = "",
     turns: bool = False,
+    without: str = "",
 ) -> Table:
-    named = (*map(Column, heads), *(Column(name, "value") for name in columns))
-    cells = tuple((*line.labels, *row) for line, row in zip(lines, rows, strict=True))
-    return Table(named, cells, labels=len(heads), note=note, turns=turns)
+    """Lines by the columns that they have; the heads are printed without a beginning."""
+    columns = (
+        Column(head.removeprefix(without), "value" if i >= labels else "text") for i, head in enumerate(heads)
+    )
+    cells = (tuple(line.get(head, "") for head in heads) for line in lines)
+    return Table(tuple(columns), tuple(cells), labels=labels, note=note, turns=turns)
 
 
 def _need(queries: float, power: float) -> str:
@@ -476,8 +451,7 @@ def _queries(number: int) -> str:
 
 # --- designs ---------------------------------------------------------------------------------------------
 
-Kind = Literal["t", "anova", "interval"]
-VARIANCE_OF: dict[Kind, str] = {
+VARIANCE_OF: dict[DesignKind, str] = {
     "t": "of the differences of two systems",
     "anova": "of topics within a system",
     "interval": "of the differences of two systems",
@@ -488,38 +462,29 @@ VARIANCE_OF: dict[Kind, str] = {
 class Design(Result):
     """How many topics each difference (for "interval": each width) needs: ``sizes`` holds both, the smallest difference first."""
 
-    kind: Kind
+    kind: DesignKind
     variance: float
     systems: int | None
     sizes: tuple[tuple[float, int], ...]
     aim: Aim
 
     schema = "power/1"
-    views = (
-        View(
-            "results",
-            lambda design: design.columns(),
-            lambda design: design.sizes,
-        ),
-    )
+    views = (View("results", lambda design: tuple(design.columns()), lambda design: design.sizes),)
 
-    def columns(self) -> tuple[Col, ...]:
-        """A row is a size and its number of topics."""
+    def columns(self) -> Iterator[Col]:
+        """The columns; a row is a size and its number of topics."""
         interval = self.kind == "interval"
-        size, topics = (lambda row: row[0]), (lambda row: row[1])
-        none = {"of": lambda _: None, "kind": "value"}
-        cell = {"of": size, "cell": lambda row: words.amount(row[0]), "kind": "value"}
-        return (
-            Col("design", of=lambda _: self.kind),
-            Col("systems", of=lambda _: self.systems, kind="count"),
-            Col("variance", of=lambda _: self.variance, kind="value"),
-            Col("difference", **(none if interval else {**cell, "head": "difference"})),
-            Col("width", **({**cell, "head": "width"} if interval else none)),
-            Col("topics", of=topics, head="topics", kind="count"),
-            Col("power", of=lambda _: None if interval else self.aim.power, kind="value"),
-            Col("alpha", of=lambda _: self.aim.alpha, kind="value"),
-            Col("comparisons", of=lambda _: self.aim.comparisons, kind="count"),
-        )
+        yield Col("design", of=lambda _: self.kind)
+        yield Col("systems", of=lambda _: self.systems, kind="count")
+        yield Col("variance", of=lambda _: self.variance, kind="value")
+        size: dict[str, Any] = {"of": itemgetter(0), "cell": lambda row: words.amount(row[0])}
+        for name in ("difference", "width"):
+            mine = (name == "width") == interval
+            yield Col(name, kind="value", **({**size, "head": name} if mine else {"of": lambda _: None}))
+        yield Col("topics", of=itemgetter(1), head="topics", kind="count")
+        yield Col("power", of=lambda _: None if interval else self.aim.power, kind="value")
+        yield Col("alpha", of=lambda _: self.aim.alpha, kind="value")
+        yield Col("comparisons", of=lambda _: self.aim.comparisons, kind="count")
 
     @property
     def notes(self) -> Sequence[str]:
@@ -588,4 +553,4 @@ def _level(aim: Aim) -> str:
     return f"alpha {words.amount(aim.alpha)} over {words.count(aim.comparisons)} comparisons: {aim.each:.2g} for each"
 
 
-__all__ = ["VARIANCE_OF", "Design", "Kind", "Plan"]
+__all__ = ["VARIANCE_OF", "Design", "DesignKind", "Plan"]

@@ -10,7 +10,7 @@ from rankscope.declared.choices import one_of
 from rankscope.errors import InputError
 from rankscope.inference.power import topic_set_size
 from rankscope.panels.reach import Aim
-from rankscope.verbs.power.result import VARIANCE_OF, Design, Kind
+from rankscope.verbs.power.result import VARIANCE_OF, Design, DesignKind
 
 
 def design_of(
@@ -18,7 +18,7 @@ def design_of(
 ) -> Design:
     """The topics that a design needs, after Sakai. Raises InputError for what is missing or does not belong."""
     one_of("design", kind, tuple(VARIANCE_OF))
-    kind = cast(Kind, kind)
+    kind = cast(DesignKind, kind)
     if not hasattr(variance, "__float__") or not 0 < float(variance) < math.inf:
         raise InputError(
             f"variance={variance!r}: design {kind!r} needs the variance {VARIANCE_OF[kind]}, a number above 0"
@@ -40,5 +40,5 @@ def design_of(
     return Design(kind, float(variance), systems, tuple(zip(sizes, topics, strict=True)), aim)
 
 
-def _topics(kind: Kind, variance: float, size: dict[str, float], systems: int | None, aim: Aim) -> int:
+def _topics(kind: DesignKind, variance: float, size: dict[str, float], systems: int | None, aim: Aim) -> int:
     return topic_set_size(kind, variance=variance, systems=systems, power=aim.power, alpha=aim.each, **size)
