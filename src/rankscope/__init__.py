@@ -21,6 +21,7 @@ _PLACES = {
     "advise": "rankscope.verbs.advise.advise",
     "Advice": "rankscope.verbs.advise.advise",
     "evaluate": "rankscope.scoring.evaluation",
+    "catalogue": "rankscope.verbs.catalogue.catalogue",
     "compare": "rankscope.verbs.compare.compare",
     "Comparison": "rankscope.verbs.compare.compare",
     "gate": "rankscope.verbs.gate.gate",
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     from rankscope.tables import Run as Run
     from rankscope.verbs.advise.advise import Advice as Advice
     from rankscope.verbs.advise.advise import advise as advise
+    from rankscope.verbs.catalogue.catalogue import catalogue as catalogue
     from rankscope.verbs.check.check import Checked as Checked
     from rankscope.verbs.check.check import check as check
     from rankscope.verbs.compare.compare import Comparison as Comparison

@@ -111,7 +111,7 @@ class View:
     """
 
     name: str
-    columns: tuple[Col, ...] | Callable[[Any], Sequence[Col]]
+    columns: tuple[Col, ...] | Callable[[Any], Iterable[Col]]
     rows: Callable[[Any], Iterable[Any]]
     title: str = ""
     note: str | Callable[[Any], str] = ""
@@ -119,7 +119,7 @@ class View:
 
     def columns_of(self, result: Any) -> Sequence[Col]:
         """The columns for a result."""
-        return self.columns(result) if callable(self.columns) else self.columns
+        return tuple(self.columns(result)) if callable(self.columns) else self.columns
 
     def records(self, result: Any) -> Iterator[dict[str, Any]]:
         """The rows as plain records."""
@@ -150,6 +150,7 @@ class Result:
     stands under ``results`` in JSON. It says itself in ``sentences``, lays itself out for reading in ``blocks``, and draws
     itself in ``charts``; ``facts`` are what its JSON holds beside the views. All else follows.
 
+    Subclasses are dataclasses with ``repr=False``: a result says what it found rather than how it is made.
     ``conventions`` state under which policies the numbers were computed, ``inputs`` what was read, ``notes`` what was said
     while reading, ``warnings`` what to know before believing the numbers.
     """

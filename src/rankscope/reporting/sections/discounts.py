@@ -18,7 +18,7 @@ from rankscope.reporting.sections.rank_weights import DEPTH, hidden_of, weights_
 from rankscope.reporting.sections.shown_runs import MOST, few_runs
 from rankscope.reporting.subject import Subject
 from rankscope.scoring.rescore import index_of, places_of
-from rankscope.verbs.catalogue.catalogue import usual
+from rankscope.verbs.catalogue.result import usual
 
 DRAWN = (
     ("RR: 1/rank", "RR"),
@@ -132,9 +132,9 @@ def usual_of(text: str) -> Metric:
     try:
         return parse(text).ready()
     except InputError:
-        from rankscope.verbs.catalogue.catalogue import metric_called
+        from rankscope.verbs.catalogue.catalogue import find_metric
 
-        cls = metric_called(text)
+        cls = find_metric(text)
         if text.casefold() in {name.casefold() for name in (cls.__name__, *cls.aliases)}:
             return usual(cls).ready()
         raise

@@ -189,7 +189,7 @@ class _Reconciled(Result):
         }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Reconciliations(_Reconciled):
     """What ``reconcile`` found for several metrics, one after the other."""
 
@@ -209,7 +209,7 @@ class Reconciliations(_Reconciled):
         return [block for part in self.several for block in part.blocks()]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Reconciliation(_Reconciled):
     """What ``reconcile`` found for one metric: what each tool prints, and which ways give the ``value`` in question."""
 

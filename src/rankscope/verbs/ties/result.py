@@ -62,7 +62,7 @@ def _columns(report: TieReport) -> Iterator[Col]:
     yield Col("standard_error_of_expected", of=lambda s: s.error, kind="value")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TieReport(Result):
     """What ``ties`` found: one ``Spread`` a run and metric."""
 

@@ -13,7 +13,7 @@ from rankscope.metrics import Metric
 from rankscope.scoring.scores import RunScores
 from rankscope.verbs.check.rules.base import Finding, Rule, counted, moved, some
 from rankscope.verbs.check.rules.queries import said_by_evaluate
-from rankscope.verbs.ties.ties import NOTABLE
+from rankscope.verbs.ties.result import NOTABLE
 
 if TYPE_CHECKING:
     from rankscope.verbs.check.rules.case import Case
