@@ -20,7 +20,7 @@ from rankscope._version import __version__ as __version__
 _PLACES = {
     "advise": "rankscope.verbs.advise.advise",
     "Advice": "rankscope.verbs.advise.advise",
-    "evaluate": "rankscope.scoring.evaluation",
+    "evaluate": "rankscope.verbs.evaluate.evaluate",
     "catalogue": "rankscope.verbs.catalogue.catalogue",
     "compare": "rankscope.verbs.compare.compare",
     "Comparison": "rankscope.verbs.compare.compare",
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from rankscope.metrics import parse as parse
     from rankscope.reporting.report import Report as Report
     from rankscope.reporting.report import report as report
-    from rankscope.scoring.evaluation import evaluate as evaluate
+    from rankscope.verbs.evaluate.evaluate import evaluate as evaluate
     from rankscope.scoring.scores import Scores as Scores
     from rankscope.tables import Qrels as Qrels
     from rankscope.tables import Run as Run
