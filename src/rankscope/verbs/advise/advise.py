@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,14 @@ from rankscope import words
 from rankscope.errors import DataError, InputError
 from rankscope.files import qrels_of
 from rankscope.inference.base import Sample
-from rankscope.inference.power import shown_by
+from rankscope.inference.power import detectable_difference
 from rankscope.metrics import Metric
-from rankscope.panels.reach import Aim, overall, reach_of
-from rankscope.scoring.evaluation import evaluate
-from rankscope.scoring.inputs import Duplicates, Policy, Takers, clean, named_runs, read_any
+from rankscope.panels.reach import summary_of_all_pairs
+from rankscope.scoring.evaluation import evaluate_request
+from rankscope.scoring.inputs import Takers, clean, named_runs, read_any
 from rankscope.scoring.measurements import panels_of
+from rankscope.scoring.policies import Policies
+from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
 from rankscope.verbs.advise.result import Advice, Files, Misfit, Recommendation, Sensitivity
 from rankscope.verbs.advise.situation import RESTS, DataFacts, RunFacts, Situation, facts_of
@@ -43,7 +44,7 @@ def advise(
     task: str | None = None,
     k: int | None = None,
     *,
-    duplicates: Duplicates = "error",
+    duplicates: str = "error",
 ) -> Advice:
     """Say which metrics and cutoffs fit judgments and a task, which one to declare in advance, and what not to use.
 
@@ -66,7 +67,7 @@ def advise(
     users = _has_user_column(qrels)
     read = read_any("qrels", qrels)
     takers = Takers(None, True) if duplicates == "error" else None
-    grades = clean(qrels_of(read), Policy(duplicates), "qrels", takers).data
+    grades = clean(qrels_of(read), Policies(duplicates=duplicates), "qrels", takers).data
     facts = facts_of(grades, users=users)
     _refuse_nothing(facts)
     named = [] if runs is None else [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
@@ -77,7 +78,8 @@ def advise(
     data = _situation(facts, preview, chosen, k)
     recommended = list(_recommend(data, chosen))
     metrics = [one.metric for one in recommended]
-    scores = evaluate(grades, named, metrics, duplicates=duplicates) if named else None
+    request = Request.of(metrics, {"duplicates": duplicates})
+    scores = evaluate_request(grades, named, request) if named else None
     misfits = pitfalls_of(data, chosen.name, set(map(str, metrics)))
     return Advice(
         situation=data,
@@ -114,19 +116,19 @@ def _refuse_nothing(facts: DataFacts) -> None:
 
 
 def _preview(
-    grades: Any, named: Sequence[tuple[str | None, Any]], facts: DataFacts, duplicates: Duplicates
+    grades: Any, named: Sequence[tuple[str | None, Any]], facts: DataFacts, duplicates: str
 ) -> Scores | None:
     """The runs against the judgments, by metrics that take any grades."""
     if not named:
         return None
     metrics = [f"Judged@{LOOK}"] + ([f"StRecall@{LOOK}"] if facts.several else [])
-    return evaluate(grades, named, metrics, duplicates=duplicates)
+    return evaluate_request(grades, named, Request.of(metrics, {"duplicates": duplicates}))
 
 
 def _situation(facts: DataFacts, preview: Scores | None, task: Task | None, k: int | None) -> Situation:
     """The facts with the ranks of a task, which go no deeper than the runs do unless that is asked for."""
     own, deep = (task.k, task.deep) if task else (LOOK, 100)
-    found = preview.found if preview else ()
+    found = preview.evaluations if preview else ()
     reach = min((int(run.judged[0].retrieved.max(initial=0)) for run in found), default=0) or max(own, deep)
     seen = k or min(own, reach)
     runs = tuple(_run_facts(preview, i, seen) for i in range(len(found))) if preview else ()
@@ -134,7 +136,7 @@ def _situation(facts: DataFacts, preview: Scores | None, task: Task | None, k: i
 
 
 def _run_facts(preview: Scores, number: int, k: int) -> RunFacts:
-    name, found = preview.runs[number].name, preview.found[number]
+    name, found = preview.runs[number].name, preview.evaluations[number]
     judged, health = found.judged[0], found.health
     lists = judged.retrieved[judged.retrieved > 0]
     deepest = int(lists.max(initial=0))
@@ -172,9 +174,7 @@ def _recommend(data: Situation, task: Task) -> Iterator[Recommendation]:
 def _sensitivity(data: Situation, primary: Metric, scores: Scores | None) -> Sensitivity | None:
     """What difference in the primary metric the queries detect, by the spread at hand; None where there is none."""
     if scores is not None and len(scores.runs) > 1:
-        (panel,) = panels_of(scores, [primary])
-        pairs = combinations(panel.systems, 2)
-        over = overall(panel, [reach_of(panel, pair, Aim(), (), False) for pair in pairs])
+        over = summary_of_all_pairs(panels_of(scores, [primary])[0])
         if over is None:  # runs that do not differ, a single query
             return None
         count = int(np.isfinite(scores.runs[0].values[primary]).sum())
@@ -187,7 +187,9 @@ def _sensitivity(data: Situation, primary: Metric, scores: Scores | None) -> Sen
         queries, deviation = sample.count, sample.deviation
     if queries < 2 or not deviation > 0:
         return None
-    return Sensitivity(queries, shown_by(queries, deviation), deviation, "scores" if scores else "assumed")
+    return Sensitivity(
+        queries, detectable_difference(queries, deviation), deviation, "scores" if scores else "assumed"
+    )
 
 
 # --- how the inputs are written in a command ----------------------------------------------------------

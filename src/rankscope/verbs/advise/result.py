@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Literal
 from rankscope import words
 from rankscope.blocks import EMPTY, Caution, Code, Heading, Paragraph
 from rankscope.metrics import Metric
-from rankscope.scoring.inputs import Duplicates
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import Col, Result, Shown, View, input_record
 from rankscope.verbs.advise.situation import HOLES, Situation, depth, grades, queries, relevant
@@ -115,7 +114,7 @@ class Advice(Result):
     showable: Sensitivity | None
     notes: Sequence[str] = ()
     scores: Scores | None = None
-    duplicates: Duplicates = "error"
+    duplicates: str = "error"
     files: Files = field(default_factory=Files)
     conventions: ClassVar[Mapping[str, Any]] = {}
     warnings: ClassVar[Sequence[Caution]] = ()

@@ -10,7 +10,7 @@ from rankscope.errors import InputError
 from rankscope.files import qrels_of, run_of
 from rankscope.scoring.inputs import distinct_names, label_of, named_runs, read_any
 from rankscope.scoring.policies import refuse_unknown
-from rankscope.scoring.request import request_of
+from rankscope.scoring.request import Request
 from rankscope.verbs.check.result import Inspection
 from rankscope.verbs.check.rules.case import Background, Case, InputTable
 from rankscope.verbs.check.rules.catalogue import select_rules
@@ -59,7 +59,7 @@ def _case_of(
     """The input, read and named; what can be read at all is not refused."""
     refuse_unknown(policies, "check")
     lenient = {} if policies.get("duplicates", "error") != "error" else {"duplicates": "first"}
-    request = request_of(metrics, {**policies, **lenient})
+    request = Request.of(metrics, {**policies, **lenient})
     grades = qrels_of(read_any("qrels", qrels))
     read = [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
     labels = [label_of(data, name, number) for number, (name, data) in enumerate(read, start=1)]

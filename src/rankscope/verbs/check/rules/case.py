@@ -18,12 +18,11 @@ from rankscope.files.texts import Texts, texts_of
 from rankscope.lists import Array, Judged, Lists
 from rankscope.metrics import Metric
 from rankscope.panels.samples import mean
-from rankscope.scoring.conventions import MetricRequest
-from rankscope.scoring.evaluation import RunEvaluation, evaluate_request, values_of
-from rankscope.scoring.means import board_of, population
+from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.request import Request
-from rankscope.scoring.rescore import index_of, places_of
-from rankscope.scoring.scores import RunScores, Scores
+from rankscope.scoring.rescore import places_of, rescored
+from rankscope.scoring.runs import RunEvaluation, RunScores
+from rankscope.scoring.scores import Scores
 from rankscope.tables import Qrels, Run
 from rankscope.verbs.check.rules.interactions import interactions_of
 from rankscope.verbs.check.rules.tops import top_rows
@@ -126,23 +125,23 @@ class Case:
         try:
             return self._evaluate(self.request), {}
         except RankscopeError as error:
-            if len(self.request.asked) == 1:
-                return None, {self.request.asked[0].said: str(error)}
+            if len(self.request.metrics) == 1:
+                return None, {self.request.metrics[0].spelling: str(error)}
         refused: dict[str, str] = {}
         kept = []
-        for asked in self.request.asked:
+        for asked in self.request.metrics:
             try:
-                self._evaluate(replace(self.request, asked=[asked]))
+                self._evaluate(replace(self.request, metrics=(asked,)))
                 kept.append(asked)
             except RankscopeError as error:
-                refused[asked.said] = str(error)
+                refused[asked.spelling] = str(error)
         if not kept:
             return None, refused
         try:
-            return self._evaluate(replace(self.request, asked=kept)), refused
+            return self._evaluate(self.request.with_metrics(*kept)), refused
         except RankscopeError as error:  # metrics that go alone and not together
-            return self._evaluate(replace(self.request, asked=kept[:1])), refused | {
-                a.said: str(error) for a in kept[1:]
+            return self._evaluate(self.request.with_metrics(*kept[:1])), refused | {
+                a.spelling: str(error) for a in kept[1:]
             }
 
     def _evaluate(self, request: Request) -> Scores:
@@ -171,17 +170,17 @@ class Case:
     @property
     def population(self) -> str:
         """Which queries are averaged, as in ``evaluate``."""
-        return self.request.asked[0].convention.queries
+        return self.request.metrics[0].convention.queries
 
     @property
     def ties(self) -> str:
         """How equal scores are ordered, as in ``evaluate``."""
-        return self.request.asked[0].convention.ties
+        return self.request.metrics[0].convention.ties
 
     @property
     def plain(self) -> bool:
         """Whether values are as metrics give them: no policy for queries without relevant documents, or with nothing found."""
-        conventions = [a.convention for a in self.request.asked]
+        conventions = [a.convention for a in self.request.metrics]
         return all(c.no_relevant == "metric" and c.nothing_found == "metric" for c in conventions)
 
     @property
@@ -202,16 +201,16 @@ class Case:
     def evaluation(self, name: str) -> RunEvaluation:
         """What ``evaluate`` knows of a run: its judged documents by metric, and values of all queries."""
         assert self.scores is not None
-        return self.scores.found[[run.name for run in self.scores.runs].index(name)]
+        return self.scores.evaluations[[run.name for run in self.scores.runs].index(name)]
 
     def judged(self, name: str, metric: Metric | None = None) -> Judged:
         """The judged documents of a run as a metric sees them (the first metric unless named); queries as in ``evaluation(name).query_id``."""
         assert self.scores is not None
-        return self.evaluation(name).judged[0 if metric is None else index_of(self.scores, metric)]
+        return self.evaluation(name).judged[0 if metric is None else self.scores.request.place(metric)]
 
     def places(self, name: str) -> Array:
         """Where the queries of a run that are averaged for some metric stand among all of its ``evaluation``."""
-        return places_of(self.run(name), self.evaluation(name))
+        return places_of(self.run(name).query_ids, self.evaluation(name))
 
     def mean(self, name: str, metric: Metric) -> float:
         """The mean of a metric, as ``evaluate`` prints it."""
@@ -242,9 +241,9 @@ class Case:
         One value a query of ``run(name).query_ids``. A metric must need no more of the judgments (aspects, scores) than those
         of the request.
         """
-        judged, at, request = self.judged(name), self.places(name), self.request
+        judged, at, policies = self.judged(name), self.places(name), self.request.policies
         judged = judged if len(at) == len(judged) else judged.of(at)
-        return [v.value for v in scored(judged, metrics, ties or self.ties, request.depth, request.seed)]
+        return [v.value for v in scored(judged, metrics, ties or self.ties, policies.depth, policies.seed)]
 
     def values_from(
         self, name: str, metric: Metric, kernels: Sequence[Callable[[Lists], Array]]
@@ -261,45 +260,25 @@ class Case:
         ``pairs`` are of a metric of the request and the other one, which must need no more of the judgments. Nothing is read or
         judged again. Empty where one of them cannot be computed on these judgments.
         """
-        scores = self.scores
-        if scores is None or not pairs:
-            return {}
-        wanted = [MetricRequest(str(other), other, self._convention_of(metric)) for metric, other in pairs]
-        request = replace(self.request, asked=wanted)
-        shared = frozenset[str]().union(*(e.missing for e in scores.found))
         out: dict[Metric, dict[str, float]] = {other: {} for _, other in pairs}
-        for run, found in zip(scores.runs, scores.found, strict=True):
-            judged = [self.judged(run.name, metric) for metric, _ in pairs]
-            try:
-                values = values_of(request, judged)
-            except RankscopeError:
-                return {}
-            inside = [
-                population(
-                    a.convention.queries, found.query_id, self.qrels.query_set, found.missing, shared, request.only
-                )
-                for a in wanted
-            ]  # fmt: skip
-            evaluation = replace(found, judged=judged, values=values)
-            for mean_of in board_of(run.name, wanted, evaluation, inside, request.weights):
-                out[mean_of.metric][run.name] = mean_of.value
-        return out
+        try:
+            for found in rescored(self.scores, list(pairs)) if self.scores else ():
+                out[found.metric][found.run] = found.value
+        except RankscopeError:
+            return {}
+        return out if self.scores else {}
 
     def evaluated_means(self, metrics: Sequence[Metric], like: Metric) -> dict[Metric, dict[str, float]]:
         """By metric and run, means that need more of the rankings than was kept: all runs are judged again.
 
         Conventions are those of the metric ``like``, without weights of queries. Empty where they cannot be computed.
         """
-        convention = self._convention_of(like)
-        asked = [MetricRequest(str(m), m, convention) for m in metrics]
+        request = self.request.with_metrics(*metrics, like=like).with_policies(weights=None)
         try:
-            board = self._evaluate(replace(self.request, asked=asked, weights=None)).board
+            board = self._evaluate(request).board
         except RankscopeError:
             return {}
         return {metric: {m.run: m.value for m in board if m.metric == metric} for metric in metrics}
-
-    def _convention_of(self, metric: Metric) -> Any:
-        return next(a.convention for a in self.request.asked if a.metric == metric)
 
     def again(
         self,
@@ -314,12 +293,11 @@ class Case:
 
         It is judged and scored again, so this is for telling what a finding costs, not for looking.
         """
-        asked = list(self.request.asked)
+        asked = list(self.request.metrics)
         if self.scores is not None:
             asked = [a for a in asked if a.metric in set(self.metrics)]
-        if ties is not None:
-            asked = [replace(a, convention=replace(a.convention, ties=ties)) for a in asked]
-        request = replace(self.request, asked=asked, policy=replace(self.request.policy, **policy))
+        changes = policy if ties is None else {"ties": ties, **policy}
+        request = self.request.with_metrics(*asked).with_policies(**changes)
         try:
             new = evaluate_request(grades or self.qrels.sound, [(run.name, table or run.sound)], request)
         except RankscopeError:

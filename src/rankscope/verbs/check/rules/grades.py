@@ -257,7 +257,7 @@ class OtherScale(Rule, code="RS305"):
         if not grades:
             return
         top = max(grades) if case.background.scale is None else case.background.scale[1]
-        for asked in case.request.asked:
+        for asked in case.request.metrics:
             most = _top_of(asked.metric)
             if most is not None and most < max(grades):
                 yield self.finding(

@@ -128,7 +128,7 @@ class Repeated(Rule, code="RS104"):
 
     def _of_qrels(self, case: Case) -> Iterator[Finding]:
         table = case.qrels.sound
-        taker = takers([a.metric for a in case.request.asked])
+        taker = takers([a.metric for a in case.request.metrics])
         several = len(table.repeated_by_aspect) < len(table.repeated)
         rows = table.repeated_by_aspect if several and taker.of_one is None else table.repeated
         if not len(rows):

@@ -13,7 +13,7 @@ from rankscope.declared import parameters, plain
 from rankscope.lists import Array, Lists
 from rankscope.lists.best import perfect
 from rankscope.metrics import AUC, CG, DCG, GAUC, LAUC, IdealDCG, Metric, P, nDCG
-from rankscope.scoring.scores import RunScores
+from rankscope.scoring.runs import RunScores
 from rankscope.scoring.sources import by_rank
 from rankscope.verbs.check.rules.case import Case
 from rankscope.verbs.check.rules.leads import differences, largest, lead_change
@@ -326,7 +326,7 @@ class ListsEnd(Rule, code="RS322"):
     def find(self, case: Case) -> Iterator[Finding]:
         """One finding for all runs that end at one rank, a warning where another run goes deeper and wins for it."""
         metrics = [m for m in case.metrics if _endless(m)]
-        if not metrics or case.request.depth is not None:
+        if not metrics or case.request.policies.depth is not None:
             return
         ends = {run.name: end for run in case.scored_runs if (end := _end_of(case, run))}
         if not ends:

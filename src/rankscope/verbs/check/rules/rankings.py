@@ -13,7 +13,7 @@ from rankscope import words
 from rankscope.declared import parameters
 from rankscope.metrics import Metric
 from rankscope.scoring.health import NOTABLE
-from rankscope.scoring.scores import RunScores
+from rankscope.scoring.runs import RunScores
 from rankscope.verbs.check.rules.case import Case
 from rankscope.verbs.check.rules.queries import health_cautions
 from rankscope.verbs.check.rules.rule import Finding, Rule, changes
@@ -76,7 +76,7 @@ class ShortRun(Rule, code="RS202"):
 
     def find(self, case: Case) -> Iterator[Finding]:
         """One finding a run: a warning where no query reaches the cutoff and another run's queries do."""
-        if case.request.depth is not None:  # lists are short because they were cut
+        if case.request.policies.depth is not None:  # lists are short because they were cut
             return
         cutoffs = {str(m): int(k) for m in case.metrics if (k := getattr(m, "cutoff", None))}
         reach = {run.name: self._deepest(case, run) for run in case.scored_runs}
@@ -110,7 +110,7 @@ class TiesAtCutoff(Rule, code="RS203"):
 
     def find(self, case: Case) -> Iterator[Finding]:
         """One finding a run, where a metric could move by 0.0005 or more."""
-        if case.ties not in {"trec", "docid", "input"} or case.request.depth is not None:
+        if case.ties not in {"trec", "docid", "input"} or case.request.policies.depth is not None:
             return
         if not case.plain:
             for run in case.scored_runs:
@@ -209,7 +209,11 @@ class ConstantScores(Rule, code="RS205"):
 
     def _expected(self, case: Case, run: RunScores) -> dict[str, float]:
         metrics = [m for m in case.metrics if m.aggregate != "pooled"]
-        if case.ties not in {"trec", "docid", "input"} or case.request.depth is not None or not case.plain:
+        if (
+            case.ties not in {"trec", "docid", "input"}
+            or case.request.policies.depth is not None
+            or not case.plain
+        ):
             return {}
         out = {}
         for metric, values in zip(metrics, case.values(run.name, metrics, "expected"), strict=True):
@@ -231,7 +235,7 @@ class SelfMatch(Rule, code="RS105"):
 
     def find(self, case: Case) -> Iterator[Finding]:
         """One finding a run: a warning where it is often the first document, none where numbers meet by chance."""
-        if case.request.policy.self_match == "drop":
+        if case.request.policies.self_match == "drop":
             return
         for run in case.scored_runs:
             given = case.input(run.name)
