@@ -22,7 +22,7 @@ _PLACES = {
     "Advice": "rankscope.verbs.advise.advise",
     "evaluate": "rankscope.scoring.evaluation",
     "compare": "rankscope.verbs.compare.compare",
-    "Comparison": "rankscope.verbs.compare.compare",
+    "Comparison": "rankscope.verbs.compare.result",
     "gate": "rankscope.verbs.gate.gate",
     "Gate": "rankscope.verbs.gate.gate",
     "check": "rankscope.verbs.check.check",
@@ -74,8 +74,8 @@ if TYPE_CHECKING:
     from rankscope.verbs.advise.advise import advise as advise
     from rankscope.verbs.check.check import Checked as Checked
     from rankscope.verbs.check.check import check as check
-    from rankscope.verbs.compare.compare import Comparison as Comparison
     from rankscope.verbs.compare.compare import compare as compare
+    from rankscope.verbs.compare.result import Comparison as Comparison
     from rankscope.verbs.diagnose.diagnose import Diagnosis as Diagnosis
     from rankscope.verbs.diagnose.diagnose import diagnose as diagnose
     from rankscope.verbs.explain.explain import explain as explain

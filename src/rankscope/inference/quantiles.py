@@ -26,16 +26,19 @@ def normal(outside: float) -> float:
 
 
 @cache
-def student(freedom: int, outside: float) -> float:
+def student(freedom: float, outside: float) -> float:
     """The value that Student's t with so many degrees of freedom exceeds with this chance, which is below one half.
+
+    A fraction of a degree of freedom is scipy's affair.
 
     >>> round(student(4, 0.025), 6)
     2.776445
     """
-    if outside < FAR:
+    if outside < FAR or freedom % 1:
         from scipy.special import stdtrit
 
         return -float(stdtrit(freedom, outside))
+    freedom = int(freedom)
     if freedom == 1:
         return 1 / math.tan(math.pi * outside)
     z = normal(outside)

@@ -13,8 +13,7 @@ from rankscope.errors import DataError, InputError
 from rankscope.panels.families import baseline_of, pairs_of
 from rankscope.panels.method import FEWEST
 from rankscope.panels.reach import Aim, Overall, Reach, overall, reach_by, reach_of
-from rankscope.scoring.comparable import measure
-from rankscope.scoring.measurements import Measurements
+from rankscope.scoring.measurements import Measurements, measure
 from rankscope.show.notebook import InNotebook
 
 if TYPE_CHECKING:
