@@ -14,13 +14,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rankscope import words as words  # at once: __getattr__ below would look for a metric of this name
+from rankscope import words as words
 from rankscope._version import __version__ as __version__
 
 _PLACES = {
     "advise": "rankscope.verbs.advise.advise",
     "Advice": "rankscope.verbs.advise.advise",
-    "evaluate": "rankscope.scoring.evaluation",
+    "evaluate": "rankscope.verbs.evaluate.evaluate",
+    "catalogue": "rankscope.verbs.catalogue.catalogue",
     "compare": "rankscope.verbs.compare.compare",
     "Comparison": "rankscope.verbs.compare.result",
     "gate": "rankscope.verbs.gate.gate",
@@ -66,18 +67,19 @@ if TYPE_CHECKING:
     from rankscope.metrics import parse as parse
     from rankscope.reporting.report import Report as Report
     from rankscope.reporting.report import report as report
-    from rankscope.scoring.evaluation import evaluate as evaluate
     from rankscope.scoring.scores import Scores as Scores
     from rankscope.tables import Qrels as Qrels
     from rankscope.tables import Run as Run
     from rankscope.verbs.advise.advise import Advice as Advice
     from rankscope.verbs.advise.advise import advise as advise
+    from rankscope.verbs.catalogue.catalogue import catalogue as catalogue
     from rankscope.verbs.check.check import Checked as Checked
     from rankscope.verbs.check.check import check as check
     from rankscope.verbs.compare.compare import compare as compare
     from rankscope.verbs.compare.result import Comparison as Comparison
     from rankscope.verbs.diagnose.diagnose import Diagnosis as Diagnosis
     from rankscope.verbs.diagnose.diagnose import diagnose as diagnose
+    from rankscope.verbs.evaluate.evaluate import evaluate as evaluate
     from rankscope.verbs.explain.explain import explain as explain
     from rankscope.verbs.gate.gate import Gate as Gate
     from rankscope.verbs.gate.gate import gate as gate

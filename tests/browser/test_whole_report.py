@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import rankscope as rs
+from rankscope.reporting.demo import demo_report
 from rankscope.verbs.demo import demo
 
 
@@ -16,7 +17,7 @@ from rankscope.verbs.demo import demo
 def page(tmp_path_factory: pytest.TempPathFactory, need: Callable[[str], Any]) -> Path:
     for name in ("altair", "jinja2", "vl_convert"):
         need(name)
-    return demo.report().save(tmp_path_factory.mktemp("demo") / "demo.html")
+    return demo_report().save(tmp_path_factory.mktemp("demo") / "demo.html")
 
 
 def chosen(tab: Any) -> tuple[str, str]:

@@ -231,6 +231,11 @@ def tell_where(out: str | None, what: str, quiet: bool = False) -> None:
         say(f"wrote {out} ({what})")
 
 
+def room(out: str | None = None) -> tuple[int, bool]:
+    """The width, and whether there is colour, where a result goes: those of the terminal, or plain 80 columns in a file."""
+    return (width(), colour_on(sys.stdout)) if out is None or out == "-" else (80, False)
+
+
 def rendered(blocks: Any, out: str | None = None) -> str:
     """Blocks as text for where they go: a terminal's width and colour, or plain 80 columns in a file."""
     from rankscope.show.terminal import render

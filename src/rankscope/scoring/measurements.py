@@ -16,7 +16,6 @@ from rankscope.inference.replicates import Replicates, averaged
 from rankscope.metrics import DEFAULT, Metric, in_order, parse
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import UNKNOWN, Measure
-from rankscope.scoring.health import warnings_of
 from rankscope.scoring.policies import POLICIES, refuse_unknown
 from rankscope.scoring.scores import Scores
 
@@ -154,14 +153,17 @@ def _of_runs(
     qrels: Any, runs: Any, metrics: Any, primary: Any, as_given: bool, policies: dict[str, Any]
 ) -> Measurements:
     """Runs, evaluated; where it costs little also at other cutoffs of the primary metric."""
-    from rankscope.scoring.evaluation import evaluate
+    from rankscope.scoring.evaluation import evaluate_request
+    from rankscope.scoring.request import Request
 
     wanted = lead_first(USUAL if metrics is None else metrics, primary)
     first = wanted[0]
     deepest = policies.get("depth") or CUTOFFS[-1]
     curve = [m for m in _other_cutoffs(first) if m.cutoff <= deepest]  # type: ignore[attr-defined]
     extra = [] if policies.get("dialect") else [m for m in curve if m not in wanted]
-    scores = evaluate(qrels, runs, [*wanted, *extra], **policies)
+    progress = policies.pop("progress", None)
+    intervals = {name: policies.pop(name) for name in ("interval", "level") if name in policies}
+    scores = evaluate_request(qrels, runs, Request.of([*wanted, *extra], policies, **intervals), progress)
     if policies.get("dialect"):
         wanted = scores.metrics
     curve = [*extra, first] if extra else []
@@ -178,14 +180,13 @@ def _without(scores: Scores, extra: Sequence[Metric]) -> Scores:
     kept = [metric for metric in scores.metrics if metric not in extra]
     cutoffs = {c for m in kept if (c := getattr(m, "cutoff", None))} or {10}
     runs = [replace(run, health=run.health.at(cutoffs)) for run in scores.runs]
-    health = {run.name: run.health for run in runs}
-    stated = scores.conventions
+    request = scores.request.with_metrics(*kept)
     return replace(
         scores,
         runs=runs,
         board=[mean for mean in scores.board if mean.metric in kept],
-        conventions={**stated, "metrics": {str(m): m.convention for m in kept}},
-        warnings=warnings_of(health, stated["queries"], kept, stated["ties"]),
+        request=request,
+        warnings=request.cautions({run.name: run.health for run in runs}),
     )
 
 
@@ -242,8 +243,7 @@ def _of_table(source: Any, metrics: Any, primary: Any, as_given: bool, systems: 
 
     Raises InputError for a metric that the table does not hold.
     """
-    from rankscope.files.matrices import scores_of
-    from rankscope.files.shapes import NAMELESS
+    from rankscope.files.matrices import NAMELESS, scores_of
 
     names = _names(metrics)
     table = scores_of(source, names[0] if names and len(names) == 1 else None, systems)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from rankscope.blocks import EMPTY, Block, Column, Heading, Notes, Paragraph, Table, Value
 from rankscope.panels.reach import Overall, Reach
 from rankscope.panels.verdicts import number, rounded, signed
-from rankscope.scoring.scoreboard import conventions as conventions_of
 from rankscope.show.result import caution_notes
 from rankscope.verbs.power.power import Plan
 from rankscope.verbs.power.topics import level_in_words
@@ -276,7 +275,7 @@ def _small_print(found: Plan) -> Iterator[str]:
     if any(reach.observed for reach in found.reaches):
         yield "the observed difference is uncertain itself: plan for the smallest that would matter"
     if found.given.scores is not None:
-        yield conventions_of(found.given.scores)
+        yield found.given.scores.request.small_print()
 
 
 def _count(value: float) -> str:
