@@ -85,7 +85,7 @@ def reach_of(
     """What the queries of a metric can show about a run and a baseline."""
     run, baseline = pair
     paired = field.pair(run, baseline)
-    sample = paired.sample
+    sample = paired.means
     seen = (field.name, run, baseline, sample.count, paired.differing, sample.mean)
     if reason := _nothing_to_go_by(paired, field, pair):
         return Reach(*seen, deviation=sample.deviation, reason=reason)
@@ -148,7 +148,7 @@ class _Spread:
 
 def _nothing_to_go_by(paired: PairedValues, field: Panel, pair: tuple[str, str]) -> str:
     """Why nothing can be planned from these queries; empty where something can."""
-    sample, (run, baseline) = paired.sample, pair
+    sample, (run, baseline) = paired.means, pair
     both = f"both {run} and {baseline} on {field.name}"
     if sample.count < 2:
         count = "no query has" if not sample.count else "only one query has"
@@ -230,7 +230,7 @@ def _middle(values: Sequence[float]) -> Middle:
 
 def _within(field: Panel) -> float:
     """The variance of queries within systems, pooled over systems by their degrees of freedom."""
-    samples = [field.sample(system) for system in field.systems]
+    samples = [field.sample_of_mean(system) for system in field.systems]
     parts = [(s.deviation**2 * (s.count - 1), s.count - 1) for s in samples if s.count > 1]
     return (
         math.fsum(total for total, _ in parts) / sum(freedom for _, freedom in parts) if parts else math.nan
