@@ -53,12 +53,12 @@ def detectable(sample: Sample | Estimate, power: float = 0.8, alpha: float = 0.0
     return Detectable(found, low * found, high * found)
 
 
-def shown_by(n: int, deviation: float, power: float = 0.8, alpha: float = 0.05) -> float:
+def detectable_difference(n: int, deviation: float, power: float = 0.8, alpha: float = 0.05) -> float:
     """The smallest difference that n queries show whose differences have this standard deviation: as ``detectable``, planned ahead.
 
     Raises InputError for fewer than two queries and a deviation below 0.
 
-    >>> round(shown_by(50, deviation=0.2), 4)  # (2.0096 + 0.8490) * 0.2 / sqrt(50)
+    >>> round(detectable_difference(50, deviation=0.2), 4)  # (2.0096 + 0.8490) * 0.2 / sqrt(50)
     0.0809
     """
     _check(power, alpha)
@@ -228,4 +228,4 @@ def _needs(method: str, variance: float, size: float | None) -> None:
         raise InputError(f"{name}={size}: method={method!r} needs a {name} above 0")
 
 
-__all__ = ["Detectable", "detectable", "power_of", "queries_needed", "shown_by", "topic_set_size"]
+__all__ = ["Detectable", "detectable", "detectable_difference", "power_of", "queries_needed", "topic_set_size"]
