@@ -11,14 +11,20 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import polars as pl
 
+from rankscope.blocks import Caution
 from rankscope.engines.base import mapped
 from rankscope.engines.orders import scored
 from rankscope.errors import RankscopeError
 from rankscope.files.texts import Texts, texts_of
 from rankscope.lists import Array, Judged, Lists
 from rankscope.metrics import Metric
-from rankscope.panels.samples import mean
+from rankscope.panels.doubts import doubts_of
+from rankscope.panels.families import Family, pairs_of
+from rankscope.panels.method import method_of
+from rankscope.panels.panel import Panel
+from rankscope.panels.samples import Measure, mean
 from rankscope.scoring.evaluation import evaluate_request
+from rankscope.scoring.measurements import CUTOFFS, panels_of
 from rankscope.scoring.request import Request
 from rankscope.scoring.rescore import places_of, rescored
 from rankscope.scoring.runs import RunEvaluation, RunScores
@@ -311,6 +317,40 @@ class Case:
         old = {m.metric: m.value for m in self.scores.board if m.run == run.name}
         new = self.again(run, **other)
         return {str(m): v - old[m] for m, v in new.items() if m in old and not math.isnan(old[m])}
+
+    # --- comparisons ---------------------------------------------------------------------------------
+
+    @cached_property
+    def doubts(self) -> list[Caution]:
+        """What ``compare`` would doubt about these runs against the first, over the metrics with a direction and a value a query."""
+        metrics = [m for m in self.metrics if m.better != "neither" and m.aggregate != "pooled"]
+        if self.scores is None or len(self.scored_runs) < 2 or not metrics:
+            return []
+        try:
+            panels = panels_of(self.scores, metrics)
+            first = panels[0].systems[0]
+            family = Family(panels, pairs_of(panels[0].systems, first, False), method_of(), first)
+            return doubts_of(family, curve=self._curve(metrics[0]))
+        except RankscopeError:  # nothing that can be compared
+            return []
+
+    def _curve(self, metric: Metric) -> list[Panel]:
+        """The means of a metric at several cutoffs, each as if there were one query: only the means are looked at."""
+        cutoff, policies = getattr(metric, "cutoff", None), self.request.policies
+        if cutoff is None or metric.aggregate != "mean" or policies.dialect:
+            return []
+        others = {k: metric.having(cutoff=k) for k in CUTOFFS if k != cutoff and k <= (policies.depth or k)}
+        means = self.other_means([(metric, other) for other in others.values()])
+        if not means:
+            return []
+        systems = tuple(run.name for run in self.scored_runs)
+        by_cutoff = {k: means[other] for k, other in others.items()} | {cutoff: self.means(metric)}
+        return [
+            Panel(
+                Measure.of(metric.having(cutoff=k)), systems, ("mean",), np.array([[by_cutoff[k][s]] for s in systems])
+            )
+            for k in sorted(by_cutoff)
+        ]  # fmt: skip
 
     # --- documents -----------------------------------------------------------------------------------
 

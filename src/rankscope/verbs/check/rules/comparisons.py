@@ -5,72 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 from typing import ClassVar
-from weakref import WeakKeyDictionary
-
-import numpy as np
 
 from rankscope import words
-from rankscope.blocks import Caution
-from rankscope.errors import RankscopeError
 from rankscope.metrics import Metric
-from rankscope.panels.families import contrasts_of, pairs_of
-from rankscope.panels.method import method_of
-from rankscope.panels.panel import Panel
 from rankscope.panels.reach import Aim, reach_of
-from rankscope.scoring.comparable import CUTOFFS
-from rankscope.scoring.measurements import Measurements, panels_of
+from rankscope.scoring.measurements import panels_of
 from rankscope.verbs.check.rules.case import Case
 from rankscope.verbs.check.rules.rule import Finding, Rule
-from rankscope.verbs.compare.compare import Comparison
-from rankscope.verbs.compare.doubts import flags_of
 
 SHOWN = 3  # findings of one code; the rest is counted
-
-_known: WeakKeyDictionary[Case, list[Caution]] = WeakKeyDictionary()
-
-
-def doubts(case: Case) -> list[Caution]:
-    """What ``compare`` would doubt about these runs against the first, over the metrics that have a direction and a value a query."""
-    if case not in _known:
-        _known[case] = _doubts(case)
-    return _known[case]
-
-
-def _doubts(case: Case) -> list[Caution]:
-    scores = case.scores
-    metrics = [m for m in case.metrics if m.better != "neither" and m.aggregate != "pooled"]
-    if scores is None or len(scores.runs) < 2 or not metrics:
-        return []
-    method = method_of()
-    try:
-        fields = panels_of(scores, metrics)
-        pairs = pairs_of(fields[0].systems, fields[0].systems[0], False)
-        measurements = Measurements(fields, scores, _curve(case, fields[0]))
-        contrasts = contrasts_of(fields, pairs, method)
-        return flags_of(Comparison(measurements, contrasts, method, fields[0].systems[0], False))
-    except RankscopeError:  # nothing that can be compared
-        return []
-
-
-def _curve(case: Case, first: Panel) -> list[Panel]:
-    """The means of the first metric at other cutoffs, each as if there were one query: only the means are looked at."""
-    metric = first.metric
-    cutoff = getattr(metric, "cutoff", None)
-    if metric is None or cutoff is None or metric.aggregate != "mean" or case.request.policies.dialect:
-        return []
-    others = {
-        k: metric.having(cutoff=k) for k in CUTOFFS if k != cutoff and k <= (case.request.policies.depth or k)
-    }
-    means = case.other_means([(metric, other) for other in others.values()])
-    if not means:
-        return []
-    by_cutoff = {k: means[other] for k, other in others.items()} | {cutoff: case.means(metric)}
-    out = []
-    for k in sorted(by_cutoff):
-        column = np.array([[by_cutoff[k][system]] for system in first.systems])
-        at = metric.having(cutoff=k)
-        out.append(Panel(str(at), first.systems, ("mean",), column, at, metric.better, metric.range))
-    return out
 
 
 class _OfComparison(Rule):
@@ -82,7 +25,7 @@ class _OfComparison(Rule):
         """The cautions of ``compare`` under this code; of many alike the first few."""
         if len(case.scored_runs) < self.runs_needed:
             return
-        cautions = [caution for caution in doubts(case) if caution.code == self.code]
+        cautions = [caution for caution in case.doubts if caution.code == self.code]
         for number, caution in enumerate(cautions[:SHOWN], start=1):
             rest = len(cautions) - SHOWN
             more = f" (and {words.count(rest)} more like it)" if number == SHOWN and rest > 0 else ""
