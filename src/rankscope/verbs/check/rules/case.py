@@ -12,9 +12,10 @@ import numpy as np
 import polars as pl
 
 from rankscope.blocks import Caution
-from rankscope.engines.base import mapped
+from rankscope.engines.base import Order, mapped
 from rankscope.engines.orders import scored
-from rankscope.errors import RankscopeError
+from rankscope.engines.top import top
+from rankscope.errors import InputError, RankscopeError
 from rankscope.files.texts import Texts, texts_of
 from rankscope.lists import Array, Judged, Lists
 from rankscope.metrics import Metric
@@ -24,6 +25,7 @@ from rankscope.panels.method import method_of
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure, mean
 from rankscope.scoring.evaluation import evaluate_request
+from rankscope.scoring.inputs import clean, one_order
 from rankscope.scoring.measurements import CUTOFFS, panels_of
 from rankscope.scoring.request import Request
 from rankscope.scoring.rescore import places_of, rescored
@@ -31,7 +33,6 @@ from rankscope.scoring.runs import RunEvaluation, RunScores
 from rankscope.scoring.scores import Scores
 from rankscope.tables import Qrels, Run
 from rankscope.verbs.check.rules.interactions import interactions_of
-from rankscope.verbs.check.rules.tops import top_rows
 
 TableT = TypeVar("TableT", Run, Qrels)
 
@@ -355,13 +356,21 @@ class Case:
     # --- documents -----------------------------------------------------------------------------------
 
     def top(self, name: str, k: int | None = None) -> pl.DataFrame:
-        """The documents of a run in the top k (``cutoff`` unless given): ``query_id``, ``doc_id``, ``score``, ``position`` (1-based).
+        """The documents of a run in the top k (``cutoff`` unless given): ``query_id``, ``doc_id`` and the 1-based ``rank``.
 
-        Ordered as trec_eval does: score, then document id, both descending. Queries without judgments are there, too.
+        They are those that were scored: in the same order, cut at the same depth, repeated ones and self-matches handled alike.
+        Under all orders of equal scores, and for a run that cannot be ordered as asked, the order is trec_eval's. Queries
+        without judgments are there, too.
         """
         k = self.cutoff if k is None else k
         if (name, k) not in self._tops:
-            self._tops[name, k] = top_rows(self.input(name).sound, k)
+            run = clean(self.input(name).sound, self.request.policies, "run").data
+            first, depth = self.request.metrics[0], self.request.policies.depth
+            try:
+                found = top(run, Order(one_order(first.convention.ties, first.metric), depth), k, name)
+            except InputError:
+                found = top(run, Order(depth=depth), k, name)
+            self._tops[name, k] = found
         return self._tops[name, k]
 
     @cached_property
