@@ -64,6 +64,6 @@ def command(  # noqa: PLR0913, PLR0917 - the options of the command line
 
     from rankscope.verbs.advise.advise import advise
 
-    found = advise(qrels, named, task, k, duplicates=duplicates)  # type: ignore[arg-type]
+    found = advise(qrels, named, task, k, duplicates=duplicates)
     output.show(found, form, out, () if quiet else found.notes)
     output.tell_where(out, form, quiet)

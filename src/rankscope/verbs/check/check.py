@@ -12,7 +12,7 @@ from rankscope.scoring.inputs import distinct_names, label_of, named_runs, read_
 from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.request import Request
 from rankscope.verbs.check.result import Inspection
-from rankscope.verbs.check.rules.case import Background, Case, InputTable
+from rankscope.verbs.check.rules.case import Background, CheckCase, InputTable
 from rankscope.verbs.check.rules.catalogue import select_rules
 
 NUMBER = r"[+-]?\d+(?:\.\d+)?"
@@ -55,7 +55,7 @@ def check(  # noqa: PLR0913 - the options of the command line, each with its def
 
 def _case_of(
     qrels: Any, runs: Any, metrics: Any, background: Background, policies: Mapping[str, Any]
-) -> Case:
+) -> CheckCase:
     """The input, read and named; what can be read at all is not refused."""
     refuse_unknown(policies, "check")
     lenient = {} if policies.get("duplicates", "error") != "error" else {"duplicates": "first"}
@@ -66,7 +66,7 @@ def _case_of(
     tables = [
         InputTable(name, run_of(data)) for name, (_, data) in zip(distinct_names(labels), read, strict=True)
     ]
-    return Case(InputTable(grades.source.label, grades), tables, request, background)
+    return CheckCase(InputTable(grades.source.label, grades), tables, request, background)
 
 
 def scale_of(scale: Any) -> tuple[float, float] | None:

@@ -11,7 +11,7 @@ from rankscope import words
 from rankscope.blocks import EMPTY, Caution, Code, Facts, Paragraph
 from rankscope.show.result import Col, Result, Shown, View, input_record
 from rankscope.tables import Source
-from rankscope.verbs.check.rules.case import Case
+from rankscope.verbs.check.rules.case import CheckCase
 from rankscope.verbs.check.rules.rule import Finding, Rule
 
 PLACES = 3  # places that the table names; JSON has two more
@@ -33,11 +33,6 @@ def _why_not(rule: Rule) -> str:
     return f"reported by {rule.other_verb}" if rule.other_verb else f"needs {OPTIONS[rule.needs]}"
 
 
-def _entry(name: str) -> Any:
-    """The value of a finding under a key of JSON; None where it has none."""
-    return lambda finding: finding.as_dict().get(name)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Inspection(Result):
     """What ``check`` found: ``findings``, warnings first; the ``rules`` that were applied; the ``case`` they looked at.
@@ -56,7 +51,10 @@ class Inspection(Result):
                 Col("message", head="finding", cell=_message, wraps=True),
                 Col("hint"),
                 Col("count"),
-                *(Col(name, of=_entry(name)) for name in ("effect", "queries", "documents", "places")),
+                Col("effect", of=lambda f: dict(f.effect) or None),
+                Col("queries", of=lambda f: list(f.queries) or None),
+                Col("documents", of=lambda f: [{"query_id": q, "doc_id": d} for q, d in f.documents] or None),
+                Col("places", of=lambda f: list(f.places) or None),
             ),
             lambda inspection: inspection.findings,
             labels=2,
@@ -79,14 +77,14 @@ class Inspection(Result):
 
     findings: Sequence[Finding]
     rules: Sequence[Rule]
-    case: Case
+    case: CheckCase
     not_applied: Sequence[Rule] = ()
 
     def __iter__(self) -> Iterator[Finding]:
         return iter(self.findings)
 
     @property
-    def warnings(self) -> list[Finding]:  # type: ignore[override] - a finding is a caution with more to it
+    def warnings(self) -> Sequence[Finding]:
         """What to deal with before trusting the numbers."""
         return [finding for finding in self.findings if finding.severity == "warning"]
 
@@ -126,7 +124,10 @@ class Inspection(Result):
 
     def envelope(self, **options: Any) -> dict[str, Any]:
         """All of the result: how many findings each rule has under ``results``, all findings under ``warnings``."""
-        findings = [finding.as_dict() for finding in self.findings]
+        findings = [
+            {key: value for key, value in record.items() if value is not None or key == "run"}
+            for record in self.to_dicts()
+        ]
         return super().envelope(**options) | {"results": self.to_dicts("rules"), "warnings": findings}
 
     def beside(self, **_: Any) -> Iterator[str]:
@@ -145,11 +146,8 @@ class Inspection(Result):
             yield f"Nothing found: {applied}."
             return
         number = Counter(finding.severity for finding in self.findings)
-        parts = [
-            words.counted(number[severity], noun)
-            for severity, noun in (("warning", "warning"), ("information", "note"))
-            if number[severity]
-        ]
+        counts = {"warning": number["warning"], "note": number["information"]}
+        parts = [words.counted(count, noun) for noun, count in counts.items() if count]
         yield f"{', '.join(parts)} · {applied}"
 
     def blocks(self, **_: Any) -> list[Shown]:

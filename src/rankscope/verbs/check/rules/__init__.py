@@ -9,7 +9,7 @@ To add a rule, write one class in the module of its family (a new module goes in
         why = "nDCG then cannot tell documents apart ..."   # why it matters for the number
         remedy = "judge documents that are not relevant"    # what to do; the hint of a finding unless it names another
 
-        def find(self, case: Case) -> Iterator[Finding]:
+        def find(self, case: CheckCase) -> Iterator[Finding]:
             grades = case.judgments["grade"].unique()
             if len(grades) == 1:
                 yield self.finding(
@@ -19,7 +19,7 @@ To add a rule, write one class in the module of its family (a new module goes in
                     severity="warning",                     # where this finding is more serious
                 )
 
-A ``Case`` (``case.py``) has all that a rule may look at: ``case.scores`` (None where nothing could be scored), ``scored_runs``,
+A ``CheckCase`` (``case.py``) has all that a rule may look at: ``case.scores`` (None where nothing could be scored), ``scored_runs``,
 ``metrics``, ``mean(run, metric)``, ``mean_over``, ``values(run, metrics, ties)`` (of other metrics or another tie policy, cheap),
 ``other_means`` (means of other metrics), ``judged(run)``, ``top(run, k)``, ``judgments``, ``input(run).table``, ``background``.
 ``words`` and ``changes`` (``rule.py``) write numbers and counts, ``leads.py`` tells whether another run wins. A rule must be quiet

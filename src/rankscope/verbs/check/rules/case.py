@@ -105,7 +105,7 @@ class Background:
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class CheckCase:
     """One call of ``check``: its input, and on demand the numbers it gives.
 
     ``qrels`` and ``runs`` are as read. ``scores`` are evaluated over what is sound in them, the first of repeated documents kept,

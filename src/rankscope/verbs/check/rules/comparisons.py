@@ -10,7 +10,7 @@ from rankscope import words
 from rankscope.metrics import Metric
 from rankscope.panels.reach import Aim, reach_of
 from rankscope.scoring.measurements import panels_of
-from rankscope.verbs.check.rules.case import Case
+from rankscope.verbs.check.rules.case import CheckCase
 from rankscope.verbs.check.rules.rule import Finding, Rule
 
 SHOWN = 3  # findings of one code; the rest is counted
@@ -21,7 +21,7 @@ class _OfComparison(Rule):
 
     runs_needed: ClassVar[int] = 2
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """The cautions of ``compare`` under this code; of many alike the first few."""
         if len(case.scored_runs) < self.runs_needed:
             return
@@ -111,7 +111,7 @@ class TooFewQueries(Rule, code="RS409"):
         "how many)"
     )
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a metric: the pairs of runs whose difference is smaller than what can be shown."""
         if len(case.scored_runs) < 2:
             return
@@ -121,7 +121,7 @@ class TooFewQueries(Rule, code="RS409"):
         if metric is not None and not any(metric in run.weights for run in case.scored_runs):
             yield from self._of(case, metric)
 
-    def _of(self, case: Case, metric: Metric) -> Iterator[Finding]:
+    def _of(self, case: CheckCase, metric: Metric) -> Iterator[Finding]:
         assert case.scores is not None
         (panel,) = panels_of(case.scores, [metric])
         reaches = [reach_of(panel, pair, Aim(), (), False) for pair in combinations(panel.systems, 2)]
@@ -150,6 +150,6 @@ class NoPlan(Rule, code="RS408"):
     )
     remedy = "leave the pair out of the plan, or judge more queries"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """Nothing: only a plan can have this fault."""
         return iter(())

@@ -9,7 +9,7 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.metrics import CG, DCG, ERR, Metric, nDCG
-from rankscope.verbs.check.rules.case import Case
+from rankscope.verbs.check.rules.case import CheckCase
 from rankscope.verbs.check.rules.leads import (
     LeadChange,
     against,
@@ -25,14 +25,14 @@ MANY_GRADES = 5  # grades in use; with more of them 2^grade - 1 leaves little to
 STEEP = 1000.0  # the highest grade of which 2^grade is taken
 
 
-def grades_in_use(case: Case) -> dict[float, int]:
+def grades_in_use(case: CheckCase) -> dict[float, int]:
     """How many judgments there are of each grade, the lowest first; pooled documents without a grade are left out."""
     frame = case.judgments.filter((pl.col("grade") >= 0) & pl.col("grade").is_finite())
     counts = frame.group_by("grade").len().sort("grade")
     return {float(grade): int(number) for grade, number in counts.iter_rows()}
 
 
-def positive(case: Case) -> dict[float, int]:
+def positive(case: CheckCase) -> dict[float, int]:
     """The grades above 0."""
     return {grade: number for grade, number in grades_in_use(case).items() if grade > 0}
 
@@ -59,7 +59,7 @@ class BinaryOnGraded(Rule, code="RS301"):
     )
     remedy = "report nDCG beside it, or say which grade counts, as in AP(level=2)"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding for all metrics; and a warning for each that names another winner than graded gain does."""
         grades = positive(case)
         metrics = [m for m in case.metrics if knows_no_grades(m)]
@@ -90,7 +90,7 @@ def _treats_alike(metrics: Sequence[Metric], grades: dict[float, int], several: 
 
 
 def _changes_of_winner(
-    case: Case, metrics: Sequence[Metric], grades: Sequence[float]
+    case: CheckCase, metrics: Sequence[Metric], grades: Sequence[float]
 ) -> dict[Metric, tuple[Metric, LeadChange]]:
     """The metrics that name another winner than graded gain does, where it is the grades that decide."""
     graded = {m: _with_gain(m, "linear") for m in metrics}
@@ -127,7 +127,7 @@ class LowestGrade(Rule, code="RS302"):
     )
     remedy = "look up what the grades mean; use level=2, as in AP(level=2), if grade 1 is not relevant"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding for all metrics at their usual level; a warning where the next level names another winner."""
         grades = [grade for grade in positive(case) if grade >= 1]
         metrics = [m for m in case.metrics if knows_no_grades(m) and getattr(m, "level", None) == 1]
@@ -160,7 +160,7 @@ class LowestGrade(Rule, code="RS302"):
 
 
 def _largest_of(
-    case: Case, metrics: Sequence[Metric], other: dict[Metric, dict[str, float]]
+    case: CheckCase, metrics: Sequence[Metric], other: dict[Metric, dict[str, float]]
 ) -> tuple[str, dict[str, float]]:
     """The run whose means would move most, and how far each would."""
     by_metric = {m: differences(case.means(m), other[m]) for m in metrics}
@@ -182,7 +182,7 @@ class TopGrade(Rule, code="RS303"):
     )
     remedy = "use linear gain, or a table of gains such as nDCG(gain={1: 1, 2: 3, 3: 5}), and report which"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding for all metrics with exponential gain, where more than five grades are in use."""
         metrics = [m for m in case.metrics if getattr(m, "gain", None) == "exponential"]
         grades = grades_in_use(case)
@@ -209,7 +209,7 @@ class GainDecides(Rule, code="RS304"):
     )
     remedy = "decide before looking how much better a top grade is for users; state the gain wherever the number is shown"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a metric with a linear or exponential gain; information where the same run wins under both."""
         grades = positive(case)
         if len(case.scored_runs) < 2 or len(grades) < 2 or max(grades) > STEEP:
@@ -251,7 +251,7 @@ class OtherScale(Rule, code="RS305"):
         "set the top of the scale, as in ERR(max_grade=3)@20; do not compare numbers with different max_grade"
     )
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a metric; a warning where the top of the scale names another winner, or a grade is above it."""
         grades = grades_in_use(case)
         if not grades:
@@ -271,7 +271,7 @@ class OtherScale(Rule, code="RS305"):
         for metric, right in pairs.items() if means else ():
             yield self._of(case, metric, right, means[right])
 
-    def _of(self, case: Case, metric: Metric, right: Metric, means: dict[str, float]) -> Finding:
+    def _of(self, case: CheckCase, metric: Metric, right: Metric, means: dict[str, float]) -> Finding:
         now = case.means(metric)
         name, by = largest(differences(now, means)) or (case.scored_runs[0].name, 0.0)
         found = lead_change(now, means, metric.better)

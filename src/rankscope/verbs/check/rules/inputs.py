@@ -13,7 +13,7 @@ import polars as pl
 from rankscope import words
 from rankscope.scoring.inputs import takers
 from rankscope.tables import Run
-from rankscope.verbs.check.rules.case import Case, InputTable
+from rankscope.verbs.check.rules.case import CheckCase, InputTable
 from rankscope.verbs.check.rules.rule import Finding, Rule, changes
 
 LOOKED_AT = 20  # documents at the top of a ranking that are compared with judged ones
@@ -25,7 +25,7 @@ CHUNK = (
 # --- what evaluate refuses ---------------------------------------------------------------------------
 
 
-def _inputs(case: Case) -> Iterator[tuple[str | None, InputTable[Any]]]:
+def _inputs(case: CheckCase) -> Iterator[tuple[str | None, InputTable[Any]]]:
     """The qrels (with None) and every run (with its name)."""
     yield None, case.qrels
     for run in case.runs:
@@ -41,7 +41,7 @@ class MalformedLines(Rule, code="RS107"):
     )
     remedy = "correct the lines, or remove them if they are not data; an interrupted copy leaves half a line"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a file."""
         for run, given in _inputs(case):
             faults = given.table.source.faults
@@ -68,7 +68,7 @@ class NotANumber(Rule, code="RS108"):
     )
     remedy = "find out why the system gave no number; leave the document out, or give it a score"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a file for NaN, one for infinite scores."""
         for run, given in _inputs(case):
             bad = given.table.nan_rows
@@ -108,7 +108,7 @@ class Repeated(Rule, code="RS104"):
     )
     remedy = "remove the repeated rows at their source; --duplicates first or best says which one to keep"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding for the qrels, and one a run."""
         yield from self._of_qrels(case)
         for run in case.runs:
@@ -126,7 +126,7 @@ class Repeated(Rule, code="RS104"):
                     places=run.places(rows),
                 )
 
-    def _of_qrels(self, case: Case) -> Iterator[Finding]:
+    def _of_qrels(self, case: CheckCase) -> Iterator[Finding]:
         table = case.qrels.sound
         taker = takers([a.metric for a in case.request.metrics])
         several = len(table.repeated_by_aspect) < len(table.repeated)
@@ -168,7 +168,7 @@ class Refused(Rule, code="RS109"):
     )
     remedy = "give the metric what it needs, or choose another (rankscope metrics NAME tells what it takes)"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding for the metrics that are refused for one reason."""
         reasons: dict[str, list[str]] = {}
         for metric, message in case.refused.items():
@@ -190,7 +190,7 @@ class OffScale(Rule, code="RS112"):
     )
     remedy = "correct the grades, or state the scale that they are on (--scale)"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding, where a scale was stated; negative grades mark documents that were pooled and not judged."""
         if case.background.scale is None:
             return
@@ -277,7 +277,7 @@ class QueryIdsAlike(Rule, code="RS113"):
     )
     remedy = "write the ids alike; spreadsheets and data frames drop leading zeros and add .0"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run: the spelling that makes most unmatched queries match."""
         for run in case.runs:
             missing = _column("judged", case.qrels.query_set - run.query_set)
@@ -290,7 +290,9 @@ class QueryIdsAlike(Rule, code="RS113"):
             if best is not None:
                 yield self._finding(case, run, *best)
 
-    def _finding(self, case: Case, run: InputTable[Run], variant: Variant, pairs: pl.DataFrame) -> Finding:
+    def _finding(
+        self, case: CheckCase, run: InputTable[Run], variant: Variant, pairs: pl.DataFrame
+    ) -> Finding:
         renamed = run.sound.frame.with_columns(
             query_id=pl.col("query_id").replace(pairs["ranked"], pairs["judged"])
         )
@@ -314,7 +316,7 @@ class DocIdsAlike(Rule, code="RS114"):
     )
     remedy = "write the ids alike; map chunks to their documents before scoring, and keep the best (--duplicates best)"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run: the spelling that makes most unjudged documents of its top match judged ones it lacks."""
         for run in case.comparable:
             top = case.top(run.name, max(LOOKED_AT, case.cutoff)).select("query_id", ranked="doc_id")
@@ -333,7 +335,9 @@ class DocIdsAlike(Rule, code="RS114"):
             if best is not None:
                 yield self._finding(case, run, *best)
 
-    def _finding(self, case: Case, run: InputTable[Run], variant: Variant, pairs: pl.DataFrame) -> Finding:
+    def _finding(
+        self, case: CheckCase, run: InputTable[Run], variant: Variant, pairs: pl.DataFrame
+    ) -> Finding:
         judged = case.judgments.select("query_id", judged="doc_id").with_columns(
             key=variant.key("judged", "qrels")
         )
@@ -378,7 +382,7 @@ def _not_retrieved(run: Run, pairs: pl.DataFrame) -> pl.DataFrame:
     return pairs.join(rows, left_on=["query_id", "judged"], right_on=["query_id", "doc_id"], how="anti")
 
 
-def _effect(case: Case, run: InputTable[Run], table: Run, **policy: Any) -> tuple[dict[str, float], str]:
+def _effect(case: CheckCase, run: InputTable[Run], table: Run, **policy: Any) -> tuple[dict[str, float], str]:
     """What treating the ids as the same would change, and in words."""
     if run in case.comparable:
         effect = case.change(run, table=table, **policy)

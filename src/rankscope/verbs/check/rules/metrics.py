@@ -15,7 +15,7 @@ from rankscope.lists.best import perfect
 from rankscope.metrics import AUC, CG, DCG, GAUC, LAUC, IdealDCG, Metric, P, nDCG
 from rankscope.scoring.runs import RunScores
 from rankscope.scoring.sources import by_rank
-from rankscope.verbs.check.rules.case import Case
+from rankscope.verbs.check.rules.case import CheckCase
 from rankscope.verbs.check.rules.leads import differences, largest, lead_change
 from rankscope.verbs.check.rules.rule import Finding, Rule
 
@@ -47,7 +47,7 @@ class SeveralCutoffs(Rule, code="RS311"):
     )
     remedy = "compare runs at one k, and name it; do not compare one run across cutoffs"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding for all values of one convention."""
         alike: dict[Metric, list[Metric]] = {}
         for metric in case.metrics:
@@ -78,7 +78,7 @@ class SeveralConventions(Rule, code="RS312"):
     )
     remedy = "keep one convention, and show it with the number; rankscope reconcile tells which convention explains another tool's"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a metric."""
         kinds: dict[type[Metric], list[Metric]] = {}
         for metric in case.metrics:
@@ -115,7 +115,7 @@ class OutOfReturned(Rule, code="RS313"):
     )
     remedy = "use the ideal of all judged documents (the usual one), and divide by all known relevant ones"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a metric, with what the metric out of all judged documents gives."""
         pairs = {m: other for m in case.metrics if (other := out_of_all(m)) is not None}
         means = case.other_means(pairs.items())
@@ -152,7 +152,7 @@ class NotNormalised(Rule, code="RS314"):
     )
     remedy = "report nDCG, which divides every query by what it could give"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a metric, where queries differ in what they have to give; a warning where nDCG names another winner."""
         metrics = [m for m in case.metrics if isinstance(m, CG | DCG) and not isinstance(m, IdealDCG | nDCG)]
         pairs = {m: _normalised(m) for m in metrics}
@@ -173,7 +173,7 @@ class NotNormalised(Rule, code="RS314"):
                 hint=f"report {whole}",
             )
 
-    def _rich(self, case: Case, run: RunScores, metric: Metric) -> tuple[int, int, float] | None:
+    def _rich(self, case: CheckCase, run: RunScores, metric: Metric) -> tuple[int, int, float] | None:
         """How many queries are the richest tenth, of how many, and their share of the sum; None where queries are alike."""
         (best,) = case.values_from(run.name, metric, [_normalised(metric).worth])
         value = run.values[metric]
@@ -202,7 +202,7 @@ class Constant(Rule, code="RS315"):
     )
     remedy = "if all are 0, compare the ids of run and qrels, and the level; otherwise choose a metric that still varies"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run for metrics that are 0, a warning; one for other constants."""
         for run in case.scored_runs:
             constant = {m: v for m in case.metrics if (v := _same_for_all(run.values[m], m)) is not None}
@@ -251,7 +251,7 @@ class DeepCutoff(Rule, code="RS321"):
     )
     remedy = "report nDCG@10 beside it; a deep cutoff is right where all results are read, or passed to another stage"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a metric with a discount, and how much of the difference of the two best runs comes from there."""
         for metric in case.metrics:
             if not isinstance(metric, DCG) or isinstance(metric, IdealDCG) or metric.aggregate != "mean":
@@ -266,7 +266,7 @@ class DeepCutoff(Rule, code="RS321"):
                     hint=f"report {metric.having(cutoff=SEEN)} beside it, if readers see ten results",
                 )
 
-    def _lead(self, case: Case, metric: Metric) -> tuple[str, dict[str, float]]:
+    def _lead(self, case: CheckCase, metric: Metric) -> tuple[str, dict[str, float]]:
         """What the ranks below add to the difference of the two runs with the best means."""
         means = case.means(metric)
         runs = sorted(case.scored_runs, key=lambda run: -means[run.name])[:2]
@@ -293,11 +293,11 @@ def weight_below(metric: DCG, depth: int) -> float:
     return math.fsum(weight[SEEN:]) / whole if whole else 0.0
 
 
-def _deepest(case: Case) -> int:
+def _deepest(case: CheckCase) -> int:
     return max(int(case.judged(run.name).retrieved.max(initial=1)) for run in case.scored_runs)
 
 
-def _below(case: Case, run: RunScores, metric: Metric) -> float:
+def _below(case: CheckCase, run: RunScores, metric: Metric) -> float:
     """What the ranks below 10 add to the mean of a run."""
     queries = len(case.evaluation(run.name).query_id)
     at, values = case.places(run.name), run.values[metric]
@@ -323,7 +323,7 @@ class ListsEnd(Rule, code="RS322"):
     )
     remedy = "name the cutoff, as in AP@100, and cut all runs at the same rank"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding for all runs that end at one rank, a warning where another run goes deeper and wins for it."""
         metrics = [m for m in case.metrics if _endless(m)]
         if not metrics or case.request.policies.depth is not None:
@@ -373,7 +373,7 @@ def _endless(metric: Metric) -> bool:
     )
 
 
-def _end_of(case: Case, run: RunScores) -> int | None:
+def _end_of(case: CheckCase, run: RunScores) -> int | None:
     """The rank at which all lists of a run end, where something relevant may stand below; None where they do not."""
     judged = case.judged(run.name)
     lengths = judged.retrieved[judged.retrieved > 0]
@@ -393,7 +393,7 @@ class Ceiling(Rule, code="RS323"):
     )
     remedy = "read the value as a share of the ceiling, or divide by what can be reached: denominator='min_k_relevant'"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a metric, from the judgments of the queries averaged."""
         for metric in case.metrics:
             if not _bounded_by_judgments(metric):
@@ -445,12 +445,12 @@ class PooledAgainstGrouped(Rule, code="RS331"):
     )
     remedy = "decide by GAUC where lists are ranked for one user at a time; pooled AUC is about calibration across users"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding for each cutoff and level of an AUC."""
         metrics = {(m.cutoff, m.level): m for m in case.metrics if isinstance(m, AUC)}
         for (cutoff, level), metric in metrics.items() if len(case.scored_runs) > 1 else ():
             pooled, grouped = AUC(cutoff=cutoff, level=level, pooled=True), GAUC(cutoff=cutoff, level=level)
-            both = [pooled, grouped]
+            both: list[Metric] = [pooled, grouped]
             if all(m in case.metrics for m in both):
                 means = {m: case.means(m) for m in both}
             else:
@@ -472,7 +472,7 @@ class OneClass(Rule, code="RS332"):
     )
     remedy = "report how many users the number is about; keep documents that were shown and not clicked in the judgments"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a metric, of the run with fewest users left."""
         for metric in case.metrics:
             if not isinstance(metric, AUC) or metric.aggregate == "pooled":

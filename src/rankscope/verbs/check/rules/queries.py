@@ -13,19 +13,19 @@ from rankscope.engines.base import score
 from rankscope.lists import Judged
 from rankscope.panels.samples import mean
 from rankscope.scoring.runs import RunScores
-from rankscope.verbs.check.rules.case import Case
+from rankscope.verbs.check.rules.case import CheckCase
 from rankscope.verbs.check.rules.rule import Finding, Rule, changes
 
 MANY_HOPELESS = 0.1  # from this share of queries without a relevant document on it is a warning
 
 
-def health_cautions(case: Case, run: RunScores | None, code: str) -> list[Caution]:
+def health_cautions(case: CheckCase, run: RunScores | None, code: str) -> list[Caution]:
     """What ``evaluate`` warns of under a code, for one run or for all together."""
     health = {r.name: r.health for r in case.scored_runs if run is None or r.name == run.name}
     return [w for w in case.request.with_metrics(*case.metrics).cautions(health) if w.code == code]
 
 
-def cost(case: Case, run: RunScores, without: Sequence[str]) -> dict[str, float]:
+def cost(case: CheckCase, run: RunScores, without: Sequence[str]) -> dict[str, float]:
     """By metric, the mean as it is less the mean without some queries."""
     by_metric = {
         str(metric): case.mean(run.name, metric) - case.mean_over(run.name, metric, without=without)
@@ -49,7 +49,7 @@ class MissingQueries(Rule, code="RS101"):
     )
     remedy = "find out why they are missing; --queries both leaves them out, for all runs alike"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run."""
         for run in case.scored_runs:
             missing = sorted(case.evaluation(run.name).missing)
@@ -66,7 +66,7 @@ class MissingQueries(Rule, code="RS101"):
             if missing and case.population in {"run", "both"}:
                 yield self._left_out(case, run, missing)
 
-    def _left_out(self, case: Case, run: RunScores, missing: Sequence[str]) -> Finding:
+    def _left_out(self, case: CheckCase, run: RunScores, missing: Sequence[str]) -> Finding:
         """Where the policy leaves the missing queries out: what counting them would give."""
         count, effect = run.health.judged_queries, {}
         for m in case.metrics:
@@ -100,7 +100,7 @@ class ExtraQueries(Rule, code="RS102"):
     )
     remedy = "expected where a run covers more than the qrels do; --queries run counts them"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run."""
         for run in case.scored_runs:
             for caution in health_cautions(case, run, self.code):
@@ -114,7 +114,7 @@ class ExtraQueries(Rule, code="RS102"):
                     queries=run.health.extra,
                 )
 
-    def _effect(self, case: Case, run: RunScores) -> dict[str, float]:
+    def _effect(self, case: CheckCase, run: RunScores) -> dict[str, float]:
         """What averaging the queries without judgments in would change, where they are left out."""
         if case.population not in {"judged", "both"} or not case.plain or case.request.weights is not None:
             return {}
@@ -147,7 +147,7 @@ class NothingRelevant(Rule, code="RS103"):
     )
     remedy = "keep them to match trec_eval, or leave them out with --no-relevant skip, and say which"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding for all runs."""
         for caution in health_cautions(case, None, self.code):
             best = case.judgments.group_by("query_id").max()
@@ -171,7 +171,7 @@ class EmptyRankings(Rule, code="RS106"):
     why = "It scores as empty, which is 0 for most metrics. Files cannot hold such a ranking, so a saved run loses the query."
     remedy = "find out why nothing was returned"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run."""
         for run in case.scored_runs:
             for caution in health_cautions(case, run, self.code):
@@ -200,7 +200,7 @@ class NoSharedQuery(Rule, code="RS110"):
         "check that run and qrels belong to the same collection, and that their query ids are written alike"
     )
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run."""
         for run in case.runs:
             if run not in case.comparable:
@@ -219,7 +219,7 @@ class NoSharedDocument(Rule, code="RS111"):
     why = "Everything retrieved counts as not relevant and the number is 0, which looks like a bad system but measures nothing."
     remedy = "check that the document ids of run and qrels are those of the same collection, written alike"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run."""
         for run in case.scored_runs:
             judged = case.judged(run.name)

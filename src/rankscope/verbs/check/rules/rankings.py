@@ -14,7 +14,7 @@ from rankscope.declared import parameters
 from rankscope.metrics import Metric
 from rankscope.scoring.health import NOTABLE
 from rankscope.scoring.runs import RunScores
-from rankscope.verbs.check.rules.case import Case
+from rankscope.verbs.check.rules.case import CheckCase
 from rankscope.verbs.check.rules.queries import health_cautions
 from rankscope.verbs.check.rules.rule import Finding, Rule, changes
 
@@ -38,7 +38,7 @@ class RankColumn(Rule, code="RS201"):
     )
     remedy = "write scores that fall with the rank; --ties rank follows the rank column"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run."""
         for run in case.scored_runs:
             for caution in health_cautions(case, run, self.code):
@@ -58,7 +58,7 @@ class RankColumn(Rule, code="RS201"):
                 )
 
     @staticmethod
-    def _rising(case: Case, name: str) -> bool:
+    def _rising(case: CheckCase, name: str) -> bool:
         """Whether nearly every document has a better score than the one that the rank column has above it."""
         frame = case.input(name).sound.frame.sort("query_id", "rank")
         step = frame.select(pl.col("score").diff().over("query_id").drop_nulls()).to_series()
@@ -74,7 +74,7 @@ class ShortRun(Rule, code="RS202"):
     )
     remedy = "retrieve at least as many documents as the largest cutoff, or choose a smaller one"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run: a warning where no query reaches the cutoff and another run's queries do."""
         if case.request.policies.depth is not None:  # lists are short because they were cut
             return
@@ -94,7 +94,7 @@ class ShortRun(Rule, code="RS202"):
                 count=reach[run.name],
             )
 
-    def _deepest(self, case: Case, run: RunScores) -> int:
+    def _deepest(self, case: CheckCase, run: RunScores) -> int:
         return int(case.judged(run.name).retrieved.max(initial=0))
 
 
@@ -108,7 +108,7 @@ class TiesAtCutoff(Rule, code="RS203"):
     )
     remedy = "give distinct scores, or report --ties expected; rankscope ties has the details"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run, where a metric could move by 0.0005 or more."""
         if case.ties not in {"trec", "docid", "input"} or case.request.policies.depth is not None:
             return
@@ -139,7 +139,7 @@ class TiesAtCutoff(Rule, code="RS203"):
                 effect={str(m): width for m, width in widths.items()},
             )
 
-    def _rival(self, case: Case, name: str, ends: Mapping[str, Ends]) -> str:
+    def _rival(self, case: CheckCase, name: str, ends: Mapping[str, Ends]) -> str:
         """Another run against which the order of equal scores decides who is ahead, on the first metric."""
         metric = next(iter(ends[name]), None)
         if metric is None or ends[name][metric][1] - ends[name][metric][0] < NOTABLE:
@@ -156,7 +156,7 @@ class TiesAtCutoff(Rule, code="RS203"):
                 return f"; their order decides whether it is ahead of {other} on {metric}"
         return ""
 
-    def _ends(self, case: Case, run: RunScores) -> Ends:
+    def _ends(self, case: CheckCase, run: RunScores) -> Ends:
         """The lowest and the highest mean over all orders of equal scores."""
         metrics = [
             m for m in case.metrics if m.better != "neither" and m.aggregate != "pooled" and not m.counts_ties
@@ -183,7 +183,7 @@ class ConstantScores(Rule, code="RS205"):
     )
     remedy = "find out why the scorer does not distinguish documents; --ties expected gives what chance gives"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run; a warning where it holds for half of the queries."""
         for run in case.scored_runs:
             table = case.input(run.name).sound.by_query()
@@ -207,7 +207,7 @@ class ConstantScores(Rule, code="RS205"):
                 queries=queries,
             )
 
-    def _expected(self, case: Case, run: RunScores) -> dict[str, float]:
+    def _expected(self, case: CheckCase, run: RunScores) -> dict[str, float]:
         metrics = [m for m in case.metrics if m.aggregate != "pooled"]
         if (
             case.ties not in {"trec", "docid", "input"}
@@ -233,7 +233,7 @@ class SelfMatch(Rule, code="RS105"):
     )
     remedy = "remove the query from its own ranking, or use --self-match drop, and say which"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run: a warning where it is often the first document, none where numbers meet by chance."""
         if case.request.policies.self_match == "drop":
             return
@@ -270,7 +270,7 @@ class NearDuplicates(Rule, code="RS206"):
     )
     remedy = "keep one of each group of copies, in the collection or in the ranking, and judge copies alike"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run, where texts were given (--docs-text)."""
         if case.texts is None:
             return
@@ -296,7 +296,7 @@ class NearDuplicates(Rule, code="RS206"):
                 documents=[(q, d) for q, d, _ in copies],
             )
 
-    def _effect(self, case: Case, name: str, copies: list[tuple[str, str, str]]) -> dict[str, float]:
+    def _effect(self, case: CheckCase, name: str, copies: list[tuple[str, str, str]]) -> dict[str, float]:
         given = case.input(name)
         gone = pl.DataFrame(
             {"query_id": [q for q, _, _ in copies], "doc_id": [d for _, d, _ in copies]},
@@ -350,7 +350,7 @@ class Unjudged(Rule, code="RS204"):
     )
     remedy = "judge the unjudged documents in the top k, or report Judged@k and metrics with judged_only=True beside the others"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding for all runs; information where the judgments name relevant documents only."""
         for caution in health_cautions(case, None, self.code):
             negative = case.judgments.filter(pl.col("grade") < 1).height
@@ -376,7 +376,7 @@ class Unjudged(Rule, code="RS204"):
                 effect=effect,
             )
 
-    def _judged_only(self, case: Case, name: str) -> dict[str, float]:
+    def _judged_only(self, case: CheckCase, name: str) -> dict[str, float]:
         """What each metric would gain if unjudged documents were taken out of the ranking."""
         out: dict[str, float] = {}
         for metric in case.metrics if case.plain and case.ties in {"trec", "docid", "input", "rank"} else ():

@@ -8,15 +8,16 @@ from inspect import cleandoc
 from typing import Any, ClassVar, Literal
 
 from rankscope import words
+from rankscope.blocks import Caution
 from rankscope.declared import Declared
 from rankscope.scoring.health import NOTABLE
-from rankscope.verbs.check.rules.case import EXAMPLES, Case
+from rankscope.verbs.check.rules.case import EXAMPLES, CheckCase
 
 Severity = Literal["warning", "information"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class Finding(Caution):
     """One thing that is wrong or worth knowing, in words and as data.
 
     ``message`` is one sentence without a full stop, with the size of the effect on this data where there is one; ``hint`` what to
@@ -24,8 +25,6 @@ class Finding:
     documents. ``places`` are lines of files, ``queries`` and ``documents`` (query and document) examples.
     """
 
-    code: str
-    message: str
     hint: str = ""
     severity: Severity = "warning"
     run: str | None = None
@@ -35,30 +34,12 @@ class Finding:
     documents: Sequence[tuple[str, str]] = ()
     places: Sequence[str] = ()
 
-    def as_dict(self) -> dict[str, Any]:
-        """As JSON has it: keys without a value are left out."""
-        out: dict[str, Any] = {
-            "code": self.code,
-            "severity": self.severity,
-            "message": self.message,
-            "hint": self.hint,
-            "run": self.run,
-        }
-        more = {
-            "count": self.count,
-            "effect": dict(self.effect),
-            "queries": list(self.queries),
-            "documents": [{"query_id": query, "doc_id": doc} for query, doc in self.documents],
-            "places": list(self.places),
-        }
-        return out | {name: value for name, value in more.items() if value not in (None, [], {})}
-
 
 class Rule(Declared, kind="rule"):
     """Base of every rule: one class is one rule.
 
     Its docstring says what is wrong in one line (``what``); ``why`` tells why it matters for the number, ``remedy`` what to do.
-    ``code`` never changes its meaning once released. ``find`` looks at a ``Case`` and yields its findings, if any.
+    ``code`` never changes its meaning once released. ``find`` looks at a ``CheckCase`` and yields its findings, if any.
     ``needs`` names what must be stated beside the data (an attribute of ``Background``), ``other_verb`` the command that alone
     can find this.
     """
@@ -80,11 +61,11 @@ class Rule(Declared, kind="rule"):
         """What is wrong, in one line."""
         return cleandoc(cls.__doc__ or "").splitlines()[0].rstrip(".")
 
-    def applies(self, case: Case) -> bool:
+    def applies(self, case: CheckCase) -> bool:
         """Whether ``check`` can look for this in a case: what it needs was stated, and it is not for another command."""
         return not self.other_verb and (not self.needs or getattr(case.background, self.needs) is not None)
 
-    def find(self, case: Case) -> Iterable[Finding]:
+    def find(self, case: CheckCase) -> Iterable[Finding]:
         """The findings of this rule in a case, none where all is well; the one method that every rule must define."""
         raise TypeError(f"rule {self.code} does not say what it finds")
 

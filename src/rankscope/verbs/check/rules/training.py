@@ -8,7 +8,7 @@ from dataclasses import replace
 import polars as pl
 
 from rankscope import words
-from rankscope.verbs.check.rules.case import Case
+from rankscope.verbs.check.rules.case import CheckCase
 from rankscope.verbs.check.rules.interactions import timed_interactions
 from rankscope.verbs.check.rules.queries import cost, cost_in_words
 from rankscope.verbs.check.rules.rule import Finding, Rule, changes
@@ -28,7 +28,7 @@ class TestInTrain(Rule, code="RS501"):
     )
     remedy = "split again, so that no pair of user and item is in both parts"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding, where the training interactions were given (--train)."""
         train = case.background.interactions
         relevant = case.judgments.filter(pl.col("grade") >= 1)
@@ -68,7 +68,7 @@ class SeenRecommended(Rule, code="RS502"):
     )
     remedy = "filter seen items from the ranking (or do not, for repeat consumption), for all systems alike, and report it"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run, where more than one of 100 recommendations in the top k was seen."""
         train = case.background.interactions
         for run in case.scored_runs:
@@ -99,7 +99,7 @@ class TimeOrder(Rule, code="RS503"):
     )
     remedy = "split by time: for each user, or better at one moment for all, train before and test after"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding, where both the training data and the qrels have a column of times."""
         train = case.background.interactions
         if train["time"].is_null().all() or case.qrels.table.source.path is None:
@@ -132,7 +132,7 @@ class Cold(Rule, code="RS504"):
     )
     remedy = "report cold users and items separately, or leave them out and say so"
 
-    def find(self, case: Case) -> Iterator[Finding]:
+    def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding for users and one for items, where one of 20 is cold."""
         train = case.background.interactions
         relevant = case.judgments.filter(pl.col("grade") >= 1)
