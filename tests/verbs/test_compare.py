@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rankscope.verbs.compare.records import records
 from scipy import stats
 from tests.verbs.made_scores import Table, drawn, one, ranked, ranked_run, table
 
 import rankscope as rs
 from rankscope.panels.contrast import Contrast
-from rankscope.verbs.compare.records import records
 
 # the first relevant document at these ranks: the figures of a paper that said "significantly outperforms"
 FIRST, SECOND = (2, 1, 5, 3, 1), (1, 1, 2, 1, 1)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rankscope.verbs.compare.records import envelope
 from scipy import stats
 
 import rankscope as rs
@@ -20,7 +21,6 @@ from rankscope.errors import InputError
 from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.families import separated
 from rankscope.verbs.compare.compare import Comparison
-from rankscope.verbs.compare.records import envelope
 
 Table = dict[str, dict[str, float]]
 BY_P = ("holm", "bonferroni", "bh", "none")

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from rankscope.verbs.compare.records import records
 from scipy import stats
 from tests.verbs.made_scores import as_arrays, drawn, one, ranked, ranked_run, table
 
 import rankscope as rs
 from rankscope.errors import DataError, InputError
-from rankscope.verbs.compare.records import records
 
 ADJUSTED = {"p_value_adjusted", "ci_lower_adjusted", "ci_upper_adjusted", "comparisons", "verdict"}
 

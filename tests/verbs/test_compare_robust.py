@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rankscope.verbs.compare.records import COLUMNS, envelope
 
 import rankscope as rs
 from rankscope.errors import DataError
 from rankscope.panels.contrast import CLEAR
 from rankscope.show.terminal import render
 from rankscope.show.text import as_latex, as_markdown
-from rankscope.verbs.compare.records import COLUMNS, envelope
 from rankscope.verbs.compare.result import blocks_of, paper_blocks
 
 cells = st.one_of(

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rankscope.verbs.compare.verdicts import sentences
 
 import rankscope as rs
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.verdicts import number, p_of, sentence
-from rankscope.verbs.compare.verdicts import sentences
 
 INTERVAL = re.compile(r"interval (-?[\d.]+) to (-?[\d.]+)")
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rankscope.verbs.compare.records import envelope, records
 from scipy import stats
 
 import rankscope as rs
 from rankscope.errors import DataError, InputError
 from rankscope.panels.contrast import CLEAR
 from rankscope.verbs.compare.compare import Comparison
-from rankscope.verbs.compare.records import envelope, records
 
 IDS = [f"q{i:02}" for i in range(45)]
 LANG = {query: {"lang": ("en", "de", "fr")[i % 3]} for i, query in enumerate(IDS)}

@@ -498,3 +498,16 @@ def test_what_cannot_be_advised_on_is_one_line(
     with pytest.raises(error, match=says) as found:
         advise(**said)
     assert "\n" not in str(found.value)
+
+
+def test_all_formats_say_the_same() -> None:
+    found = advise(GRADED, {"good": ranked(GRADED), "bad": ranked(GRADED, worst=True)}, "web")
+    whole = found.envelope()
+    assert whole["verdict"] == [str(found)] == [next(found.sentences())]
+    assert whole["recommended"] == found.to_dicts("recommended")
+    assert found.to_polars("avoid")["metric"].to_list() == [one["metric"] for one in whole["avoid"]]
+    assert found.to_polars()["metric"].to_list() == [row["metric"] for row in found.rows]
+    text = " ".join(found.to_text(10_000).split())
+    for row in found.rows:
+        assert row["why"] in text
+        assert row["why"] in found.to_markdown().replace("\\", "")

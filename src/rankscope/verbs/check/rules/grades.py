@@ -79,14 +79,16 @@ class BinaryOnGraded(Rule, code="RS301"):
 def _treats_alike(metrics: Sequence[Metric], grades: dict[float, int], several: bool) -> str:
     low, high = min(grades), max(grades)
     between = (
-        f"between grades {low:g} and {high:g}" if len(grades) == 2 else f"among grades {low:g} to {high:g}"
+        f"difference between grades {low:g} and {high:g}"
+        if len(grades) == 2
+        else f"differences among grades {low:g} to {high:g}"
     )
     text = (
-        f"{words.listing(metrics, most=4)} {words.agree(len(metrics), 'ignores')} the difference {between} "
+        f"{words.listing(metrics, most=4)} {words.agree(len(metrics), 'ignores')} the {between} "
         f"({words.share(grades[low] / sum(grades.values()))} of the judgments above 0 are {low:g}, "
         f"{words.share(grades[high] / sum(grades.values()))} {high:g})"
     )
-    return text + ("; seeing it would not change which run wins" if several else "")
+    return text + ("; seeing them would not change which run wins" if several else "")
 
 
 def _changes_of_winner(
