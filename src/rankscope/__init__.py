@@ -29,7 +29,7 @@ _PLACES = {
     "check": "rankscope.verbs.check.check",
     "Checked": "rankscope.verbs.check.check",
     "power": "rankscope.verbs.power.power",
-    "Plan": "rankscope.verbs.power.power",
+    "Plan": "rankscope.verbs.power.result",
     "explain": "rankscope.verbs.explain.explain",
     "diagnose": "rankscope.verbs.diagnose.diagnose",
     "Diagnosis": "rankscope.verbs.diagnose.diagnose",
@@ -83,7 +83,7 @@ if TYPE_CHECKING:
     from rankscope.verbs.explain.explain import explain as explain
     from rankscope.verbs.gate.gate import Gate as Gate
     from rankscope.verbs.gate.gate import gate as gate
-    from rankscope.verbs.power.power import Plan as Plan
+    from rankscope.verbs.power.result import Plan as Plan
     from rankscope.verbs.power.power import power as power
     from rankscope.verbs.reconcile.reconcile import reconcile as reconcile
     from rankscope.verbs.ties.ties import ties as ties

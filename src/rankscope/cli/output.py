@@ -194,10 +194,15 @@ def answer_format_of(asked: str | None, out: str | None) -> str:
 
 
 def show(
-    result: Result, form: str, out: str | None = None, notes: Iterable[str] = (), **options: Any
+    result: Result,
+    form: str,
+    out: str | None = None,
+    notes: Iterable[str] = (),
+    warnings: Iterable[Any] = (),
+    **options: Any,
 ) -> None:
-    """Tell the notes, then write a result where it goes: for a terminal's width and colour, or plain 80 columns in a file."""
-    tell(notes)
+    """Tell the notes and warnings, then write a result where it goes: for a terminal's width and colour, or plain 80 columns in a file."""
+    tell(notes, warnings, form)
     here = out is None or out == "-"
     write(
         result.write(form, width=width() if here else 80, colour=here and colour_on(sys.stdout), **options),

@@ -11,7 +11,7 @@ import numpy as np
 
 from rankscope.errors import DataError, InputError
 from rankscope.inference.base import Sample
-from rankscope.inference.power import shown_by
+from rankscope.inference.power import detectable_difference
 from rankscope.metrics import Metric
 from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.inputs import Takers, clean, named_runs, read_any
@@ -263,7 +263,7 @@ def _showable(case: Case, primary: Metric, scores: Scores | None) -> Showable | 
         queries, deviation, source = sample.count, sample.deviation, "scores"
     if queries < 2 or not deviation > 0:
         return None
-    return Showable(queries, shown_by(queries, deviation), deviation, source)
+    return Showable(queries, detectable_difference(queries, deviation), deviation, source)
 
 
 # --- how the inputs are written in a command ----------------------------------------------------------
