@@ -148,7 +148,7 @@ def test_conventions_are_told(run: Any, files: dict[str, str]) -> None:
         (["--dialect", "mlfow"], "did you mean mlflow", 2),
         (["--queries", "@nowhere"], "a query id a line", 2),
         (["--queries", "q9"], "queries is one of", 2),
-        (["--weights", "nowhere"], "cannot be read", 2),
+        (["--weights", "nowhere"], "no such file", 2),
         (["-m", "alpha_nDCG@10"], "names no subtopics", 2),
         (["-m", "INST(T=2)"], "needs max_grade", 2),
         (["-m", "ERR(max_grade=0.5)"], "above max_grade=0.5", 2),

@@ -6,6 +6,7 @@ import gzip
 import inspect
 import json
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
 
@@ -91,6 +92,7 @@ def test_values_that_the_types_name_are_those_of_the_policies() -> None:
         policy.name: set(policy.values) for policy in by_metric()
     }
     assert set(PolicyOptions.__annotations__) == set(POLICIES)
+    assert {p.name for p in by_metric()} == {f.name for f in fields(Convention)} - {"looks_at"}
     for policy in by_metric():
         assert getattr(Convention(), policy.name) == policy.default
 
