@@ -53,12 +53,12 @@ def detectable(sample: Sample, power: float = 0.8, alpha: float = 0.05) -> Detec
     return Detectable(found, low * found, high * found)
 
 
-def shown_by(n: int, deviation: float, power: float = 0.8, alpha: float = 0.05) -> float:
+def detectable_difference(n: int, deviation: float, power: float = 0.8, alpha: float = 0.05) -> float:
     """The smallest difference that n queries show whose differences have this standard deviation: as ``detectable``, planned ahead.
 
     Raises InputError for fewer than two queries and a deviation below 0.
 
-    >>> round(shown_by(50, deviation=0.2), 4)  # (2.0096 + 0.8490) * 0.2 / sqrt(50)
+    >>> round(detectable_difference(50, deviation=0.2), 4)  # (2.0096 + 0.8490) * 0.2 / sqrt(50)
     0.0809
     """
     _check(power, alpha)
@@ -227,5 +227,7 @@ def _needs(method: str, variance: float, size: float | None) -> None:
     if size is None or not 0 < size < math.inf:
         raise InputError(f"{name}={size}: method={method!r} needs a {name} above 0")
 
+
+shown_by = detectable_difference
 
 __all__ = ["Detectable", "detectable", "power_of", "queries_needed", "shown_by", "topic_set_size"]
