@@ -228,6 +228,11 @@ def _needs(method: str, variance: float, size: float | None) -> None:
         raise InputError(f"{name}={size}: method={method!r} needs a {name} above 0")
 
 
-shown_by = detectable_difference
-
-__all__ = ["Detectable", "detectable", "power_of", "queries_needed", "shown_by", "topic_set_size"]
+__all__ = [
+    "Detectable",
+    "detectable",
+    "detectable_difference",
+    "power_of",
+    "queries_needed",
+    "topic_set_size",
+]
