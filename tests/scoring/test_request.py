@@ -99,12 +99,14 @@ def test_values_that_the_types_name_are_those_of_the_policies() -> None:
 
 def test_every_policy_is_told_in_full() -> None:
     for name, policy in POLICIES.items():
-        assert policy.help and policy.title and type(policy).__doc__, name
+        assert policy.help, name
+        assert policy.title, name
+        assert type(policy).__doc__, name
         assert policy.accepts(policy.default) or policy.default is None
         for value in policy.values:
             assert policy.words(value) == policy.values[value]
             assert policy.parse(str(value)) == value
-            assert policy.sentence(value) in {""} or policy.sentence(value).endswith(".")
+            assert not policy.sentence(value) or policy.sentence(value).endswith(".")
 
 
 def test_the_function_shows_every_policy_with_its_default() -> None:

@@ -569,9 +569,9 @@ def _of_queries(metric: Metric) -> bool:
 
 def _mapped(judged: Judged, kernel: Callable[..., Array]) -> Array:
     """A plain function over the lists of every query."""
-    from rankscope.engines.base import mapped
+    from rankscope.engines.base import map_kernels
 
-    return mapped(judged, [kernel])[0]
+    return map_kernels(judged, [kernel])[0]
 
 
 def _where(values: Values, there: Array, instead: float) -> Values:
