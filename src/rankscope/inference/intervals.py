@@ -46,7 +46,7 @@ def student(freedom: int, outside: float) -> float:
         return 1 / math.tan(math.pi * outside)
     z = normal(outside)
     if freedom > MANY:
-        return _expanded(freedom, z)
+        return _expand(freedom, z)
     scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
     value = z  # left of the root of a convex function, so Newton's steps only rise towards it
     for _ in range(200):
@@ -72,7 +72,7 @@ def _tail(freedom: int, value: float) -> float:
     return (1 - inside) / 2
 
 
-def _expanded(freedom: int, z: float) -> float:
+def _expand(freedom: int, z: float) -> float:
     """Student's quantile from the normal one, in powers of 1 / freedom (the same, 26.7.5)."""
     s = z * z
     terms = (
