@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from inspect import cleandoc
 from typing import Any
 
 import click
@@ -57,5 +58,7 @@ class Command:
             return import_module(self.way).run(self, click.get_current_context())
 
         examples = "\n".join(f"  rankscope {one}" for one in self.examples)
-        text = f"{self.text}\n\n\b\nExamples:\n{examples}"
-        return click.Command(self.name, callback=call, params=self.parameters, help=text, short_help=self.about)
+        text = f"{cleandoc(self.text)}\n\n\b\nExamples:\n{examples}"
+        return click.Command(
+            self.name, callback=call, params=self.parameters, help=text, short_help=self.about
+        )

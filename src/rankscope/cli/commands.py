@@ -55,7 +55,9 @@ COMMANDS = (
         ),
         (
             *JUDGED,
-            metric("A metric, like nDCG@10; may be repeated, or several in quotes. Default: nDCG@10 AP RR@10 R@100 P@10 Judged@10."),
+            metric(
+                "A metric, like nDCG@10; may be repeated, or several in quotes. Default: nDCG@10 AP RR@10 R@100 P@10 Judged@10."
+            ),
             QUIET,
             Option("--per-query", is_flag=True, to="result", help="Also the values of every query."),
             Option(
@@ -70,7 +72,8 @@ COMMANDS = (
             POLICIES,
             *output(*FORMATS, "latex", "trec"),
         ),
-        verb="rankscope.scoring.evaluation",
+        verb="rankscope.verbs.evaluate.evaluate",
+        way="rankscope.cli.evaluate",
         bar=True,
     ),
     Command(
@@ -126,7 +129,9 @@ COMMANDS = (
                 help="Texts of the documents: TSV, CSV, JSONL (BEIR) or TREC documents.",
             ),
             Option("--title", metavar="TEXT", help="What stands on top. Default: the runs."),
-            Option("--about", metavar="TEXT", help="What stands below it: what a reader should know of the data."),
+            Option(
+                "--about", metavar="TEXT", help="What stands below it: what a reader should know of the data."
+            ),
             Option(
                 "--shown",
                 type=NUMBER,
@@ -197,9 +202,16 @@ COMMANDS = (
             *JUDGED,
             metric("A metric, like nDCG@10; may be repeated."),
             QUIET,
-            Option("--select", multiple=True, metavar="CODES", help="Only these rules: RS101, or RS1 for a family."),
+            Option(
+                "--select",
+                multiple=True,
+                metavar="CODES",
+                help="Only these rules: RS101, or RS1 for a family.",
+            ),
             Option("--ignore", multiple=True, metavar="CODES", help="All rules but these."),
-            Option("--exit-zero", is_flag=True, to="command", help="Exit with 0 also where a warning stands."),
+            Option(
+                "--exit-zero", is_flag=True, to="command", help="Exit with 0 also where a warning stands."
+            ),
             Option(
                 "--explain",
                 metavar="CODE",
@@ -208,8 +220,12 @@ COMMANDS = (
             ),
             Option("--list", "list", is_flag=True, to="command", help="List all rules."),
             Option("--scale", metavar="LOW-HIGH", help="The scale of the grades as it was meant, like 0-3."),
-            Option("--train", type=FILE, metavar="FILE", help="Interactions that a recommender was trained on."),
-            Option("--docs-text", "texts", type=FILE, metavar="FILE", help="Texts of documents: doc_id and text."),
+            Option(
+                "--train", type=FILE, metavar="FILE", help="Interactions that a recommender was trained on."
+            ),
+            Option(
+                "--docs-text", "texts", type=FILE, metavar="FILE", help="Texts of documents: doc_id and text."
+            ),
             POLICIES,
             *OUTPUT,
         ),
@@ -235,7 +251,9 @@ COMMANDS = (
             QRELS,
             click.Argument(["baseline"], type=FILE, required=False, metavar="BASELINE"),
             click.Argument(["candidate"], type=FILE, required=False, metavar="CANDIDATE"),
-            metric("A metric that must hold, like nDCG@10 (the default); may be repeated, or several in quotes."),
+            metric(
+                "A metric that must hold, like nDCG@10 (the default); may be repeated, or several in quotes."
+            ),
             QUIET,
             Option(
                 "--tolerance",
@@ -258,7 +276,14 @@ COMMANDS = (
             TEST,
             POLICIES,
             SETTINGS,
-            Option("--junit", type=FILE, writes=True, to="command", metavar="FILE", help="Also write JUnit XML to FILE."),
+            Option(
+                "--junit",
+                type=FILE,
+                writes=True,
+                to="command",
+                metavar="FILE",
+                help="Also write JUnit XML to FILE.",
+            ),
             Option(
                 "--github-summary",
                 is_flag=True,
@@ -274,11 +299,11 @@ COMMANDS = (
     ),
     Command(
         "power",
-        "Say how many queries it takes to show a difference.",
-        """Say what difference the queries at hand can show, and how many queries others need.
+        "What difference queries can detect, and how many it takes.",
+        """What difference the queries at hand can detect, and how many queries others need.
 
-        From RUNs, judged by QRELS: what is found for pairs of runs holds for queries like these. Without runs, from the
-        standard deviation of the differences, or by a design for a test collection.""",
+        From RUNs, judged by QRELS: the results hold for queries like these. Without runs, from the standard deviation of
+        the differences, or by a design for a test collection.""",
         (
             "power qrels.txt bm25.run dense.run -m nDCG@10",
             "power qrels.txt *.run --all-pairs --difference 0.03",
@@ -296,18 +321,25 @@ COMMANDS = (
                 type=float,
                 multiple=True,
                 metavar="X",
-                help="A difference to be shown, like 0.02; may be repeated. Default: 0.01, 0.02, 0.05 and the observed one.",
+                help="A difference to detect, like 0.02; may be repeated. Default: 0.01, 0.02, 0.05 and the observed one.",
             ),
-            Option("--power", type=float, default=0.8, help="The chance to find a difference that is there."),
+            Option(
+                "--power", type=float, default=0.8, help="The chance to detect a difference that is there."
+            ),
             ALPHA,
             Option(
                 "--comparisons",
                 type=NUMBER,
                 default=1,
                 metavar="M",
-                help="How many comparisons will be made: each gets alpha / M.",
+                help="How many comparisons you will make: each gets alpha / M.",
             ),
-            Option("-n", type=click.IntRange(min=2), metavar="N", help="Plan for N queries instead of those at hand."),
+            Option(
+                "-n",
+                type=click.IntRange(min=2),
+                metavar="N",
+                help="Plan for N queries instead of those at hand.",
+            ),
             BASELINE,
             ALL_PAIRS,
             CLUSTERS,
@@ -316,12 +348,12 @@ COMMANDS = (
                 "--deviation",
                 type=float,
                 metavar="S",
-                help="Without runs: the standard deviation of the differences, as it is known from elsewhere.",
+                help="Without runs: the standard deviation of the differences, known from elsewhere.",
             ),
             Option(
                 "--design",
                 type=click.Choice(["t", "anova", "interval"]),
-                help="Without runs: topics of a collection, for a --difference by a t test or an analysis of variance, or for a --width.",
+                help="Without runs: topics of a collection, for a --difference with a t test or an analysis of variance, or for a --width.",
             ),
             Option(
                 "--variance",
@@ -329,8 +361,19 @@ COMMANDS = (
                 metavar="V",
                 help="For --design: of differences (t, interval), within systems (anova).",
             ),
-            Option("--systems", type=int, metavar="M", help="For --design anova: how many systems are compared."),
-            Option("--width", type=float, multiple=True, metavar="W", help="For --design interval: from end to end."),
+            Option(
+                "--systems",
+                type=int,
+                metavar="M",
+                help="For --design anova: how many systems will be compared.",
+            ),
+            Option(
+                "--width",
+                type=float,
+                multiple=True,
+                metavar="W",
+                help="For --design interval: from end to end.",
+            ),
             DETAILS,
             POLICIES,
             *OUTPUT,
@@ -352,7 +395,9 @@ COMMANDS = (
         ),
         (
             *JUDGED,
-            metric("A metric, like nDCG@10 (the default); may be repeated. The worklist is made for the first."),
+            metric(
+                "A metric, like nDCG@10 (the default); may be repeated. The worklist is made for the first."
+            ),
             QUIET,
             BASELINE,
             Option(

@@ -10,14 +10,18 @@ from rankscope.errors import InputError, RankscopeError
 Named = tuple[str | None, str]  # a file, and the name that was given to it
 
 
-def check_complete(qrels: str | None, runs: Sequence[str], command: str, usage: str, otherwise: str = "") -> None:
+def check_complete(
+    qrels: str | None, runs: Sequence[str], command: str, usage: str, otherwise: str = ""
+) -> None:
     """Refuse a command without judgments or rankings; ``usage`` says what it takes."""
     if qrels is not None and runs:
         return
     absent = "no run was given" if qrels else "no qrels and no run were given"
     like = usage.replace("RUN RUN...", "a.run b.run").replace("RUN...", "my.run").replace("RUN", "my.run")
     like = like.replace("QRELS", "qrels.txt")
-    raise InputError(f"{absent}: {command} {usage}, like {command} {like} (rankscope demo makes an example){otherwise}")
+    raise InputError(
+        f"{absent}: {command} {usage}, like {command} {like} (rankscope demo makes an example){otherwise}"
+    )
 
 
 def parse_runs(runs: Iterable[str], again: bool = False) -> list[Named]:

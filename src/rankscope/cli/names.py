@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -40,7 +39,9 @@ class Name(Kind):
 
         typed = incomplete.casefold()
         known = self.known(incomplete)
-        return [CompletionItem(name, help=about) for name, about in known if name.casefold().startswith(typed)]
+        return [
+            CompletionItem(name, help=about) for name, about in known if name.casefold().startswith(typed)
+        ]
 
 
 def _metrics(typed: str) -> Names:
@@ -71,11 +72,18 @@ def _inferences(kind: str) -> Iterator[tuple[str, str]]:
         yield cls.__name__, (cls.__doc__ or "").partition("\n")[0]
 
 
+def _tasks(_: str) -> Names:
+    from rankscope.verbs.advise.tasks import TASKS
+
+    return ((task.name, task.about) for task in TASKS)
+
+
 METRIC = Name("metric", _metrics)
 FAMILY = Name("name", _families)
 DIALECT = Name("tool", _dialects)
 TEST = Name("test", lambda _: _inferences("test"))
 INTERVAL = Name("interval", lambda _: _inferences("interval"))
+TASK = Name("task", _tasks)
 CORRECTION = Name("correction", lambda _: _inferences("correction"))
 
 
@@ -88,6 +96,8 @@ class Queries(Kind):
         """The name as it is, the ids that a file lists as a list."""
         if not isinstance(value, str) or not value.startswith("@"):
             return value
+        from pathlib import Path
+
         try:
             lines = Path(value[1:]).read_text(encoding="utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError) as error:

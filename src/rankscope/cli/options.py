@@ -58,7 +58,7 @@ SCORES = Option(
     "--scores",
     is_flag=True,
     to="command",
-    help="The files given are tables of scores (systems and queries) rather than judgments and runs.",
+    help="The files are tables of scores (systems and queries), not judgments and runs.",
 )
 SETTINGS = Option(
     "--settings",
@@ -76,11 +76,20 @@ def metric(text: str) -> Option:
 
 # --- what is compared, and how --------------------------------------------------------------------
 
-BASELINE = Option("--baseline", metavar="NAME", help="The run that all others are compared with. Default: the first.")
+BASELINE = Option(
+    "--baseline", metavar="NAME", help="The run that all others are compared with. Default: the first."
+)
 ALL_PAIRS = Option("--all-pairs", is_flag=True, help="Compare every run with every other.")
-ALPHA = Option("--alpha", type=float, default=0.05, help="The share of false differences that is accepted.")
-CLUSTERS = Option("--clusters", type=FILE, metavar="FILE", help="A query and its user, session or topic a line.")
-SLICES = Option("--slices", type=FILE, metavar="FILE", help="A CSV of attributes of queries: each of their values is looked at, too.")
+ALPHA = Option("--alpha", type=float, default=0.05, help="The accepted share of false differences.")
+CLUSTERS = Option(
+    "--clusters", type=FILE, metavar="FILE", help="One query per line, with its user, session or topic."
+)
+SLICES = Option(
+    "--slices",
+    type=FILE,
+    metavar="FILE",
+    help="A CSV of attributes of queries: each of their values is looked at, too.",
+)
 TEST = Option(
     "--test",
     type=names.TEST,
@@ -90,9 +99,10 @@ TEST = Option(
 DETAILS = Option("--details", is_flag=True, to="result", help="A full table for each metric.")
 
 
-def interval(text: str) -> Option:
-    """The option for intervals, and what they are of."""
-    return Option("--interval", type=names.INTERVAL, metavar="INTERVAL", help=f"{text}: {{names}}; with parameters: bca(rounds=20000).")
+def interval(text: str, usual: str = "t") -> Option:
+    """The option for intervals: what they are of, and what holds without it."""
+    text = f"{text}: {{names}}; with parameters: bca(rounds=20000). Default: {usual}."
+    return Option("--interval", type=names.INTERVAL, metavar="INTERVAL", help=text)
 
 
 def _margin(_ctx: click.Context, _param: click.Parameter, typed: tuple[str, ...]) -> Any:
@@ -107,7 +117,9 @@ def _margin(_ctx: click.Context, _param: click.Parameter, typed: tuple[str, ...]
 
         return {str(parse(name)): _number(value) for name, _, value in by_metric}
     if len(typed) > 1:
-        raise InputError(f"--margin is given {len(typed)} times: give one number, or METRIC=X for each metric")
+        raise InputError(
+            f"--margin is given {len(typed)} times: give one number, or METRIC=X for each metric"
+        )
     return _number(typed[0])
 
 
@@ -121,7 +133,12 @@ def _number(text: str) -> float:
 COMPARISON = (
     BASELINE,
     ALL_PAIRS,
-    Option("--primary", metavar="METRIC", type=names.METRIC, help="The metric declared in advance: it leads the verdict."),
+    Option(
+        "--primary",
+        metavar="METRIC",
+        type=names.METRIC,
+        help="The metric declared in advance: it leads the verdict.",
+    ),
     TEST,
     interval("Of the differences"),
     Option(
@@ -147,7 +164,9 @@ COMPARISON = (
     Option("--bayes", is_flag=True, help="Also the chances that a run is better, by the Bayesian bootstrap."),
     CLUSTERS,
     SLICES,
-    Option("--costs", type=FILE, metavar="FILE", help="A CSV of runs and what they cost: latency, price, size."),
+    Option(
+        "--costs", type=FILE, metavar="FILE", help="A CSV of runs and what they cost: latency, price, size."
+    ),
     Option(
         "--limit",
         "limits",
@@ -169,7 +188,11 @@ def policies(*only: str, **helps: str) -> Options:
     def build() -> list[Option]:
         from rankscope.scoring.policies import POLICIES
 
-        return [_of_policy(one, helps.get(one.name, one.help)) for one in POLICIES.values() if not only or one.name in only]
+        return [
+            _of_policy(one, helps.get(one.name, one.help))
+            for one in POLICIES.values()
+            if not only or one.name in only
+        ]
 
     return build
 
@@ -187,7 +210,10 @@ def _of_policy(policy: Any, text: str) -> Option:
     elif policy.metavar == "FILE":
         settings["type"] = FILE
     elif policy.values:
-        settings |= {"type": click.Choice([str(value) for value in policy.values]), "callback": lambda _ctx, _param, text: policy.parse(text)}
+        settings |= {
+            "type": click.Choice([str(value) for value in policy.values]),
+            "callback": lambda _ctx, _param, text: policy.parse(text),
+        }
     else:
         settings["type"] = click.IntRange(min=policy.least)
     return Option(f"--{policy.name.replace('_', '-')}", to="policy", help=text, **settings)
@@ -211,7 +237,16 @@ def output(*formats: str) -> tuple[Option, Option]:
             to="command",
             help="How to print. Default: table, or by the ending of FILE.",
         ),
-        Option("-o", "--output", "out", type=FILE, writes=True, to="command", metavar="FILE", help=f"Write to FILE ({endings})."),
+        Option(
+            "-o",
+            "--output",
+            "out",
+            type=FILE,
+            writes=True,
+            to="command",
+            metavar="FILE",
+            help=f"Write to FILE ({endings}).",
+        ),
     )
 
 
