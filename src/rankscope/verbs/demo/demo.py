@@ -46,7 +46,6 @@ def copy_files(to: str) -> list[Path]:
 
 def introduction(scores: Scores) -> list[Block]:
     """What the demo is, its numbers, how to read them, and what to type next."""
-
     nDCG = {run: scores[run, "nDCG@10"] for run in RUNS}
     RR = {run: scores[run, "RR@10"] for run in RUNS}
     recall = {run: scores[run, "R@100"] for run in RUNS}
