@@ -492,6 +492,7 @@ COMMANDS = (
                 "task has it.",
             ),
             policies(
+                "duplicates",
                 duplicates="A document with several grades or ranks: take the grades for subtopics and refuse the ranks, or keep the "
                 "first or the best.",
             ),
@@ -550,7 +551,7 @@ COMMANDS = (
                 to="command",
                 help="Draw what each rank is worth to a metric; -o FILE.svg or .png for a figure.",
             ),
-            *output("table", "json"),
+            *output("table", "json", more="; .svg .png with --plot"),
         ),
         verb="rankscope.verbs.catalogue.catalogue",
         way="rankscope.cli.metrics",

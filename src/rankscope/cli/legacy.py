@@ -3,7 +3,7 @@ from rankscope.show.result import Result
 
 
 def wrap(r):
-    if isinstance(r, Result) and hasattr(r, "notes") and hasattr(r, "warnings"):
+    if isinstance(r, Result):
         return r
     n = type(r).__name__
     m = type(r).__module__

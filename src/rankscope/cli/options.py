@@ -80,7 +80,7 @@ BASELINE = Option(
     "--baseline", metavar="NAME", help="The run that all others are compared with. Default: the first."
 )
 ALL_PAIRS = Option("--all-pairs", is_flag=True, help="Compare every run with every other.")
-ALPHA = Option("--alpha", type=float, default=0.05, help="The accepted share of false differences.")
+ALPHA = Option("--alpha", type=float, default=0.05, help="The accepted share of false differences; 0.05 also means 95% intervals.")
 CLUSTERS = Option(
     "--clusters", type=FILE, metavar="FILE", help="One query per line, with its user, session or topic."
 )
@@ -226,8 +226,8 @@ ENDINGS = {
 }  # fmt: skip
 
 
-def output(*formats: str) -> tuple[Option, Option]:
-    """The options of a command that prints a result in one of these formats."""
+def output(*formats: str, more: str = "") -> tuple[Option, Option]:
+    """The options of a command that prints a result in one of these formats; ``more`` says what else a file can be."""
     endings = " ".join(ending for ending, form in ENDINGS.items() if form in formats)
     return (
         Option(
@@ -245,7 +245,7 @@ def output(*formats: str) -> tuple[Option, Option]:
             writes=True,
             to="command",
             metavar="FILE",
-            help=f"Write to FILE ({endings}).",
+            help=f"Write to FILE ({endings}{more}).",
         ),
     )
 

@@ -132,16 +132,8 @@ def _replace(place: Path, pieces: Iterable[str]) -> None:
         raise
 
 
-def show(
-    result: Result,
-    form: str,
-    out: str | None = None,
-    notes: Iterable[str] = (),
-    warnings: Iterable[Any] = (),
-    **options: Any,
-) -> None:
-    """Tell the notes and warnings, then write a result where it goes: for a terminal's width and colour, or plain 80 columns in a file."""
-    tell(notes, warnings, form)
+def show(result: Result, form: str, out: str | None = None, **options: Any) -> None:
+    """Write a result where it goes: for a terminal's width and colour, or plain 80 columns in a file."""
     columns, colour = room(out)
     write(result.write(form, width=columns, colour=colour, **options), out)
 

@@ -156,8 +156,10 @@ class Call:
 
     def show(self, result: Any, notes: Any = None, **options: Any) -> int:
         """Write a result, and say what was read and where it went; gives the exit code."""
-        heard = () if self.quiet else (result.notes if notes is None else notes, result.warnings)
-        output.show(result, self.form, self.out, *heard, **self.values("result") | options)
+        if not self.quiet:
+            read = getattr(result, "notes", ()) if notes is None else notes
+            output.tell(read, getattr(result, "warnings", ()), self.form)
+        output.show(result, self.form, self.out, **self.values("result") | options)
         output.say_where(self.out, self.form, self.quiet)
         return int(getattr(result, "exit_code", 0))
 
