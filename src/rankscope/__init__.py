@@ -14,6 +14,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from rankscope import words as words
 from rankscope._version import __version__ as __version__
 
 _PLACES = {

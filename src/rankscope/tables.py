@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from rankscope import words
+
 Array = npt.NDArray[Any]
 
 
@@ -47,8 +49,8 @@ class Source:
     def at(self, row: int) -> str:
         """Say where a row stands: ``bm25.run line 4,812``."""
         if self.line_of is None:
-            return f"{self.label} row {row + 1:,}"
-        return f"{self.label} line {self.line_of(row):,}"
+            return f"{self.label} row {words.count(row + 1)}"
+        return f"{self.label} line {words.count(self.line_of(row))}"
 
 
 @dataclass(frozen=True)

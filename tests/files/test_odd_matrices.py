@@ -85,7 +85,7 @@ def test_faulty_objects(write: Any) -> None:
 
 
 def test_metrics_that_are_not_there() -> None:
-    no(frame(), "no metric 'APP'; there is AP, did you mean AP?", metric="APP")
+    no(frame(), "no metric 'APP', did you mean AP?", metric="APP")
     assert list(scores_of(frame(), metric="ap").values) == ["ap"]
 
 
@@ -111,4 +111,4 @@ def test_absent_queries_are_nan(write: Any) -> None:
         [write("a.csv", "query_id,AP\n1,.5\n2,1\n"), write("b.csv", "query_id,AP\n2,.5\n3,1\n")]
     )
     np.testing.assert_array_equal(table.values["AP"], [[0.5, 1, nan], [nan, 0.5, 1]])
-    assert table.note == "read a.csv, b.csv as scores of 2 systems on 3 queries: AP; 2 of 6 are absent"
+    assert table.note == "read a.csv and b.csv as scores of 2 systems on 3 queries: AP; 2 of 6 are absent"

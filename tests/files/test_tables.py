@@ -73,14 +73,14 @@ def test_rank_only(write: Any) -> None:
 def test_two_columns_for_one_thing(write: Any) -> None:
     run = read_run(write("a.csv", "query,qid,docid,score\nsome text,1,d,2\n"))
     assert run.frame.rows() == [("1", "d", 2.0)]
-    assert run.source.notes[1] == "columns qid, query could all be the query_id: qid is used"
+    assert run.source.notes[1] == "columns qid and query could all be the query_id: qid is used"
 
 
 def test_the_run_column_names_the_run(write: Any) -> None:
     run = read_run(write("a.csv", "qid,docid,score,run\n1,d,2,bm25\n"))
     assert run.name == run.source.tag == "bm25"
     assert no(read_run, write("a.csv", "qid,docid,score,run\n1,d,2,a\n1,d,2,b\n")) == (
-        "a.csv: column run names 2 runs (a, b); a run table holds one: split it by run, or drop the column"
+        "a.csv: column run names 2 runs (a and b); a run table holds one: split it by run, or drop the column"
     )
 
 
@@ -111,11 +111,11 @@ def test_many_faults_of_csv_are_counted(write: Any) -> None:
 @pytest.mark.parametrize(
     ("read", "name", "text", "message"),
     [
-        (read_run, "a.csv", "a,b,c\nx,y,z\n", f"no column for query_id, doc_id, score among a, b, c; {RUN_TABLE}"),
-        (read_run, "a.csv", "1,d,3\n", f"no column for query_id, doc_id, score among 1, d, 3; {RUN_TABLE}; is the header line missing?"),
-        (read_run, "a.tsv", "foo\tbar\n", f"no column for query_id, doc_id, score among foo, bar; {RUN_TABLE}"),
-        (read_run, "a.csv", "qid,docid,grade\n1,d,3\n", f"no column for score among qid, docid, grade; {RUN_TABLE}; a grade belongs to qrels: {ORDER}"),
-        (read_qrels, "a.csv", "qid,docid,rank\n1,d,3\n", f"no column for grade among qid, docid, rank; {QRELS_TABLE}; a rank belongs to a run: {ORDER}"),
+        (read_run, "a.csv", "a,b,c\nx,y,z\n", f"no column for query_id, doc_id and score among a, b and c; {RUN_TABLE}"),
+        (read_run, "a.csv", "1,d,3\n", f"no column for query_id, doc_id and score among 1, d and 3; {RUN_TABLE}; is the header line missing?"),
+        (read_run, "a.tsv", "foo\tbar\n", f"no column for query_id, doc_id and score among foo and bar; {RUN_TABLE}"),
+        (read_run, "a.csv", "qid,docid,grade\n1,d,3\n", f"no column for score among qid, docid and grade; {RUN_TABLE}; a grade belongs to qrels: {ORDER}"),
+        (read_qrels, "a.csv", "qid,docid,rank\n1,d,3\n", f"no column for grade among qid, docid and rank; {QRELS_TABLE}; a rank belongs to a run: {ORDER}"),
         (read_run, "a.csv", "qid,docid,score\n", "a header and no rows"),
         (read_run, "a.csv", 'qid,docid,score\n1,"d,2\n', '1 double quote, an odd number: one is opened and never closed; a quote within an id is written twice ("")'),
         (read_run, "a.json", "[1]", "a JSON array; a run as a dict is {query: {document: score}} or {query: [document, ...]} in rank order, or one object a line (jq -c '.[]' turns an array into lines)"),

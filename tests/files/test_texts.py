@@ -203,7 +203,7 @@ def test_entities_are_never_expanded(tmp_path: Path) -> None:
         ("x.jsonl", '{"_id": "a", "text": "x"}\n{"_id": "b", "te\n', r"x.jsonl line 2: not a JSON object"),
         ("x.jsonl", '{"_id": "a", "text": "x"}\n{"text": "y"}\n', r"x.jsonl line 2: no id"),
         ("x.jsonl", '{"_id": "a", "text": "x"}\n{"_id": 1.5, "text": "y"}\n', r"line 2: 1.5 is not an id"),
-        ("x.jsonl", '{"_id": "a", "words": "x"}\n{"_id": "b", "words": "y"}\n', r"line 1: no id and text among the keys '_id', 'words'"),
+        ("x.jsonl", '{"_id": "a", "words": "x"}\n{"_id": "b", "words": "y"}\n', r"line 1: no id and text among the keys '_id' and 'words'"),
         ("x.json", '{"a": "x",', r"x.json line 1: not JSON"),
         ("x.json", '{"a": 5}', r"5 is no text"),
         ("x.json", "[1, 2]", r"entry 1: 1 has no id and text"),
@@ -239,7 +239,7 @@ def test_what_is_no_source(source: Any) -> None:
 def test_the_file_of_something_else(tmp_path: Path) -> None:
     path = written(tmp_path, "queries.tsv", "q1\twhat\nq2\twhy\n")
     with pytest.raises(
-        InputError, match=r"queries.tsv: no text of a document .*'q1', 'q2'.*the documents are 'd1', 'd2'"
+        InputError, match=r"queries.tsv: no text of a document .*'q1' and 'q2'.*the documents are 'd1' and 'd2'"
     ):
         texts_of(path, ["d1", "d2"])
     with pytest.raises(InputError, match=r"'1'.*'01'"):

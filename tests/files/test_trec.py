@@ -130,7 +130,7 @@ def test_ranks_that_are_no_whole_numbers_leave_the_column_out(write: Any) -> Non
 def test_several_tags(write: Any) -> None:
     run = read_run(write("a.run", PLAIN + "2 Q0 d 1 2.0 u\n"))
     assert run.name == "u"
-    assert run.source.notes[1] == "2 tags (t, u): the last line's, u, names the run"
+    assert run.source.notes[1] == "2 tags (t and u): the last line's, u, names the run"
 
 
 def test_names(write: Any) -> None:

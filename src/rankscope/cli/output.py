@@ -9,11 +9,14 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from rankscope.errors import InputError
+
+if TYPE_CHECKING:
+    from rankscope.show.result import Result
 
 FORMATS = ("table", "json", "jsonl", "csv", "markdown", "latex", "trec")
 ANSWERS = ("table", "json", "jsonl", "csv", "markdown")
@@ -188,6 +191,18 @@ def answer_format_of(asked: str | None, out: str | None) -> str:
     if form not in ANSWERS:
         raise InputError(f"this is written as table, json, jsonl, csv or markdown, not as {form}")
     return form
+
+
+def show(
+    result: Result, form: str, out: str | None = None, notes: Iterable[str] = (), **options: Any
+) -> None:
+    """Tell the notes, then write a result where it goes: for a terminal's width and colour, or plain 80 columns in a file."""
+    tell(notes)
+    here = out is None or out == "-"
+    write(
+        result.write(form, width=width() if here else 80, colour=here and colour_on(sys.stdout), **options),
+        out,
+    )
 
 
 def say(message: str) -> None:

@@ -6,8 +6,6 @@ import click
 
 from rankscope.cli import inputs, output
 
-COLUMNS = ("dialect", "tool", "run", "asked", "metric", "value", "same", "reason", "defect")
-
 
 @click.command("reconcile", short_help="Say what other tools print, and why.")
 @inputs.taken("A metric, like nDCG@10 (the default); may be repeated.")
@@ -49,21 +47,13 @@ def command(  # noqa: PLR0913, PLR0917 - the options of the command line
     form = output.answer_format_of(form, out)
 
     from rankscope.scoring.inputs import read_any
-    from rankscope.verbs.reconcile import result as reconciled
     from rankscope.verbs.reconcile.reconcile import reconcile
+    from rankscope.verbs.reconcile.result import Reconciliations
 
     grades, given = read_any("qrels", qrels), [(name, read_any("run", run, name)) for name, run in named]
-    found = [
+    parts = [
         reconcile(grades, given, metric, value=value, duplicates=duplicates)
         for metric in metrics or ("nDCG@10",)
     ]
-    if not quiet:
-        output.tell(found[0].scores.notes)
-    answer = output.Answer(
-        blocks=[block for one in found for block in reconciled.blocks_of(one)],
-        envelope=reconciled.envelope(found),
-        columns=COLUMNS,
-        records=(record for one in found for record in reconciled.records(one)),
-    )
-    output.write(answer.written(form, out), out)
+    output.show(Reconciliations(tuple(parts)), form, out, notes=() if quiet else parts[0].scores.notes)
     output.tell_where(out, form, quiet)

@@ -8,11 +8,6 @@ import click
 
 from rankscope.cli import inputs, output
 
-COLUMNS = (
-    "run", "metric", "value", "expected", "worst", "best", "queries_that_move", "queries", "tied_in_top",
-    "standard_error_of_expected",
-)  # fmt: skip
-
 
 @click.command("ties", short_help="Say how much equal scores matter.")
 @inputs.taken("A metric, like nDCG@10; may be repeated.")
@@ -42,11 +37,8 @@ def command(
     output.check_place(out, [str(qrels), *(path for _, path in named)])
     form = output.answer_format_of(form, out)
 
-    from rankscope.verbs.ties import ties
+    from rankscope.verbs.ties.ties import ties
 
-    report = ties.ties(qrels, named, list(metrics) or None, **policies)
-    if not quiet:
-        output.tell(report.scores.notes)
-    answer = output.Answer(ties.blocks_of(report), ties.envelope(report), COLUMNS, ties.records(report))
-    output.write(answer.written(form, out), out)
+    report = ties(qrels, named, list(metrics) or None, **policies)
+    output.show(report, form, out, notes=() if quiet else report.scores.notes)
     output.tell_where(out, form, quiet)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any
 
+from rankscope import words
 from rankscope.declared.base import Declared, cut, parameters, required
 from rankscope.declared.param import brief
 from rankscope.errors import InputError
@@ -24,18 +24,11 @@ def family(kind: type[Declared], name: str, text: str) -> Any:
         folded = {cls for key, cls in kind.catalogue.items() if key.casefold() == name.casefold()}
         found = folded.pop() if len(folded) == 1 else None
     if found is None:
-        near = {key.casefold(): cls.__name__ for key, cls in kind.catalogue.items()}
-        close = get_close_matches(name.casefold(), near, n=1, cutoff=0.6)
-        hint = f", did you mean {near[close[0]]}?" if close else _all(kind)
+        near = {key: cls.__name__ for key, cls in kind.catalogue.items()}
+        where = f" ({kind.listed_by} lists all)" if kind.listed_by else None
+        hint = words.hint(name, near, otherwise=where, most=len(near), offer=near.__getitem__)
         raise InputError(f"{kind.kind} {text!r}: no {kind.kind} is called {name}{hint}")
     return found
-
-
-def _all(kind: type[Declared]) -> str:
-    """Where to find all names of a kind, or the names themselves."""
-    if kind.listed_by:
-        return f" ({kind.listed_by} lists all)"
-    return f": there are {', '.join(dict.fromkeys(cls.__name__ for cls in kind.catalogue.values()))}"
 
 
 def _written_like(kind: type[Declared]) -> str:
@@ -147,7 +140,5 @@ def _own_name(kind: type[Declared], cls: type[Declared], key: str, value: Any, t
             spelled = param.also[key]
             return name, spelled.get(value, value) if isinstance(value, str) else value
     key = brief(key)
-    takes = ", ".join(known) or "no parameters"
-    close = get_close_matches(key, known, n=1)
-    hint = f", did you mean {close[0]}?" if close else ""
+    takes, hint = ", ".join(known) or "no parameters", words.hint(key, known, otherwise="")
     raise InputError(f"{kind.kind} {text!r}: {cls.__name__} takes {takes}, not {key}{hint}")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
+from rankscope import words
 from rankscope.errors import InputError
 
 MOST = 2**31 - 1  # the largest whole number that a parameter can be
@@ -83,7 +84,7 @@ def brief(value: Any, quoted: bool = False) -> str:
         text = value if isinstance(value, str) and not quoted else repr(value)
     except (ValueError, RecursionError):  # a whole number of thousands of digits has no repr
         text = f"a very long {type(value).__name__}"
-    return text if len(text) <= 200 else text[:199] + "…"
+    return words.short(text, 200)
 
 
 def plain(value: Any) -> str:
@@ -112,7 +113,7 @@ def checked(said_as: str, name: str, value: Any, hint: Any, param: Param) -> Any
         if not (param.low <= number <= param.high and number > param.above):
             raise InputError(f"{said_as}: {name} is {param.bounds}")
         if number > (MOST if isinstance(number, int) else HUGE):
-            most = f"{MOST:,}" if isinstance(number, int) else f"{HUGE:g}"
+            most = words.count(MOST) if isinstance(number, int) else f"{HUGE:g}"
             raise InputError(f"{said_as}: {name} is at most {most}")
     return value
 
@@ -147,7 +148,7 @@ def _as(kind: Any, value: Any, numbered: bool) -> Any:
 
 def _in_words(kind: Any) -> str:
     if get_origin(kind) is Literal:
-        return "one of " + ", ".join(map(repr, get_args(kind)))
+        return f"one of {words.choices(get_args(kind))}"
     if get_origin(kind) is tuple:
         return "a list of numbers"
     return {

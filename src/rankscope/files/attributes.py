@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from rankscope import words
 from rankscope.errors import DataError, InputError
 from rankscope.files.memory import shown_value
-from rankscope.files.notes import count, listed
 from rankscope.files.opened import is_path, opened
 from rankscope.files.sheets import QUERY, UNDEFINED, Sheet
 from rankscope.tables import Array
@@ -72,17 +72,17 @@ class Attributes:
         unknown, lacking = self.unknown(query_ids), [q for q in query_ids if q not in self.by_query]
         if len(unknown) == len(self.by_query):
             raise DataError(
-                f"{self.label}: no query of it is scored; it has {listed(unknown, 3)}, the scores {listed(query_ids, 3)}: "
+                f"{self.label}: no query of it is scored; it has {words.listing(unknown, 3)}, the scores {words.listing(query_ids, 3)}: "
                 "use one set of query ids"
             )
         said = []
         if unknown:
             said.append(
-                f"{self.label}: {count(len(unknown), 'query is', 'queries are')} not scored ({listed(unknown, 3)})"
+                f"{self.label}: {words.counted(len(unknown), 'query is', 'queries are')} not scored ({words.listing(unknown, 3)})"
             )
         if lacking:
             said.append(
-                f"{self.label}: {count(len(lacking), 'scored query is', 'scored queries are')} not in it ({listed(lacking, 3)})"
+                f"{self.label}: {words.counted(len(lacking), 'scored query is', 'scored queries are')} not in it ({words.listing(lacking, 3)})"
             )
         return said
 
@@ -127,7 +127,7 @@ def clusters_of(source: Any, query_ids: Sequence[str]) -> tuple[Array, list[str]
     without = [query for query in query_ids if by_query.get(query) is None]
     if without:
         raise DataError(
-            f"{label}: query {without[0]!r} has no cluster ({len(without):,} of {len(query_ids):,} queries have none); "
+            f"{label}: query {without[0]!r} has no cluster ({words.count(len(without))} of {words.counted(len(query_ids), 'query')} {words.agree(len(without), 'has')} none); "
             "give every scored query one"
         )
     said = [str(by_query[query]) for query in query_ids]
@@ -201,7 +201,7 @@ def _clusters(found: Sheet | Mapping[Any, Any], label: str, scored: set[str]) ->
         rows = [(str(query), said) for query, said in found.items()]
     else:
         if found.frame.width != 2:
-            raise InputError(f"{label}: {count(found.frame.width, 'column')}; {CLUSTERS}")
+            raise InputError(f"{label}: {words.counted(found.frame.width, 'column')}; {CLUSTERS}")
         key = found.role(QUERY) if found.role(QUERY) == found.frame.columns[0] else found.frame.columns[0]
         assert key is not None
         other = next(name for name in found.frame.columns if name != key)

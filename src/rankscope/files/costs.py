@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
+from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.memory import shown_value
-from rankscope.files.notes import count, listed
 from rankscope.files.opened import is_path, opened
 from rankscope.files.sheets import SYSTEM
 
@@ -37,24 +36,22 @@ class Costs:
         for run in runs:
             if run not in self.by_run:
                 others = [name for name in self.by_run if name not in runs]
-                raise InputError(
-                    f"{self.label}: no run {run!r}{near(run, others)}; it has {listed(self.by_run, 4)}"
-                )
+                raise InputError(f"{self.label}: no run {run!r}{words.hint(run, others)}")
         return {run: self.by_run[run] for run in runs}
 
     def column(self, name: str) -> str:
         """A column by its name, or an error that offers the nearest."""
         if name not in self.columns:
-            raise InputError(
-                f"{self.label}: no column {name!r}{near(name, self.columns)}; there is {listed(self.columns)}"
-            )
+            raise InputError(f"{self.label}: no column {name!r}{words.hint(name, self.columns)}")
         return name
 
     def remarks(self, runs: Sequence[str]) -> list[str]:
         """What to say of runs that have a cost and no score."""
         left = [run for run in self.by_run if run not in runs]
         return (
-            [f"{self.label}: {count(len(left), 'run')} without a score ({listed(left, 3)})"] if left else []
+            [f"{self.label}: {words.counted(len(left), 'run')} without a score ({words.listing(left, 3)})"]
+            if left
+            else []
         )
 
 
@@ -84,13 +81,6 @@ def costs_of(source: Any) -> Costs:
             _refuse(f"{found.at(row)}, column {name}", None if np.isnan(column[row]) else float(column[row]))
     by_run = {run: {name: float(values[name][n]) for name in names} for n, run in enumerate(runs)}
     return _checked(names, by_run, found.label)
-
-
-def near(name: str, names: Iterable[str]) -> str:
-    """``, did you mean latency_ms?`` where one of the names is near."""
-    by_lower = {other.casefold(): other for other in names}
-    close = get_close_matches(name.casefold(), by_lower, n=1, cutoff=0.6)
-    return f", did you mean {by_lower[close[0]]}?" if close else ""
 
 
 def _of_mapping(source: Mapping[Any, Any], label: str) -> Costs:

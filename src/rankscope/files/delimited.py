@@ -9,9 +9,10 @@ import re
 import numpy as np
 import polars as pl
 
+from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.long import long_table, made_table, roles_of, tag_of
-from rankscope.files.notes import Found, count, line_finder
+from rankscope.files.notes import Found, line_finder
 from rankscope.files.raw import BOM, Raw
 from rankscope.tables import Array, Qrels, Run, Source
 
@@ -61,13 +62,13 @@ def read_delimited(raw: Raw, what: str, name: str | None, separator: str) -> Run
         (open_quotes, "an id that runs over several lines: is a quote left open?"),
     ):
         for row in rows[:20].tolist():
-            found.fault("columns", f"{raw.label} line {where(row):,}: {text}", where(row))
+            found.fault("columns", f"{raw.label} line {words.count(where(row))}: {text}", where(row))
         found.faulty += max(len(rows) - 20, 0)
     if what == "run":
         found.tag = tag_of(frame, roles, raw.label)
     table = long_table(
         frame[kept] if len(silent) else frame, roles, raw.label,
-        lambda row: f"{raw.label} line {where(int(kept[row])):,}", found,
+        lambda row: f"{raw.label} line {words.count(where(int(kept[row])))}", found,
     )  # fmt: skip
     left_out = np.union1d(silent, kept[table.left_out])
     source = Source(
@@ -91,7 +92,7 @@ def quote_of(raw: Raw, separator: str) -> str | None:
     quotes = raw.read().count(b'"')
     if quotes % 2:
         raise InputError(
-            f"{raw.label}: {count(quotes, 'double quote')}, an odd number: one is opened and never closed; "
+            f"{raw.label}: {words.counted(quotes, 'double quote')}, an odd number: one is opened and never closed; "
             'a quote within an id is written twice ("")'
         )
     return '"' if quotes else None

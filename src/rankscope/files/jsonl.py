@@ -10,10 +10,11 @@ from typing import Any, NoReturn
 import numpy as np
 import polars as pl
 
+from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.long import long_table, made_table, roles_of, tag_of
 from rankscope.files.memory import DICTS, Pairs, read_dict, shown_value
-from rankscope.files.notes import Found, line_finder, shown
+from rankscope.files.notes import Found, line_finder
 from rankscope.files.raw import BOM, Raw
 from rankscope.tables import Array, Qrels, Run, Source
 
@@ -29,14 +30,16 @@ def read_jsonl(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     frame = _with_ids(frame, text, roles, raw.label, content, found)
     for row in broken[:20].tolist():
         line = int(content[row]) + 1
-        found.fault("json", f"{raw.label} line {line:,}: not a JSON object: {shown(text[row])}", line)
+        found.fault(
+            "json", f"{raw.label} line {words.count(line)}: not a JSON object: {words.quote(text[row])}", line
+        )
     found.faulty += max(len(broken) - 20, 0)
     kept = np.delete(np.arange(len(frame)), broken)
     if what == "run":
         found.tag = tag_of(frame, roles, raw.label)
     table = long_table(
         frame[kept] if len(broken) else frame, roles, raw.label,
-        lambda row: f"{raw.label} line {content[kept[row]] + 1:,}", found,
+        lambda row: f"{raw.label} line {words.count(content[kept[row]] + 1)}", found,
     )  # fmt: skip
     left_out = np.union1d(broken, kept[table.left_out])
     source = Source(
@@ -78,7 +81,7 @@ def _with_ids(
             if isinstance(value, float) and value.is_integer():
                 whole[row] = str(int(value))
             elif value is not None and not isinstance(value, str):
-                where = f"{label} line {int(content[row]) + 1:,}"
+                where = f"{label} line {words.count(int(content[row]) + 1)}"
                 raise InputError(
                     f"{where}: {key} is {shown_value(value)}, not an id; ids are strings or integers"
                 )
@@ -113,7 +116,7 @@ def _keys(raw: Raw) -> list[str]:
     if not keys:
         first = raw.head[:200].split(b"\n")[0].decode("utf-8", "replace")
         raise InputError(
-            f"{raw.label} line 1: not a JSON object: {shown(first)}; JSONL has one object a line"
+            f"{raw.label} line 1: not a JSON object: {words.quote(first)}; JSONL has one object a line"
         )
     return list(keys)
 
@@ -135,7 +138,9 @@ def read_json(raw: Raw, what: str, name: str | None) -> Run | Qrels:
         raise InputError(f"{raw.label}: nested too deeply; {DICTS[what]}") from error
     except ValueError as error:
         line = getattr(error, "lineno", 1)
-        raise InputError(f"{raw.label} line {line:,}: not JSON ({getattr(error, 'msg', error)})") from error
+        raise InputError(
+            f"{raw.label} line {words.count(line)}: not JSON ({getattr(error, 'msg', error)})"
+        ) from error
     if not isinstance(value, Mapping):
         raise InputError(
             f"{raw.label}: a JSON {'array' if isinstance(value, list) else 'value'}; {DICTS[what]}, "

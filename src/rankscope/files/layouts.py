@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.long import is_number
-from rankscope.files.notes import EXPECTED, ORDER, QRELS_LINE, RUN_LINE, count, shown
+from rankscope.files.notes import EXPECTED, ORDER, QRELS_LINE, RUN_LINE
 from rankscope.files.raw import BOM, Raw
 
 
@@ -105,8 +106,8 @@ def layout_of(raw: Raw, what: str, lines: list[bytes]) -> Layout:
         return _three(raw, what, split)
     if width < 3:
         raise InputError(
-            f"{raw.label}: not {'a run' if what == 'run' else 'qrels'}: most lines have {count(width, 'column')}, "
-            f"like {shown(b' '.join(typical).decode('utf-8', 'replace'))}; {EXPECTED[what]}"
+            f"{raw.label}: not {'a run' if what == 'run' else 'qrels'}: most lines have {words.counted(width, 'column')}, "
+            f"like {words.quote(b' '.join(typical).decode('utf-8', 'replace'))}; {EXPECTED[what]}"
         )
     if what == "qrels" and width == 5:
         return _five(raw, [fields for fields in split if len(fields) == 5])

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.notes import ORDER, Found, count, listed, made_qrels, made_run, shown, stem
+from rankscope.files.notes import ORDER, Found, made_qrels, made_run, stem
 from rankscope.tables import Array, Qrels, Run, Source
 
 ALIASES: dict[str, tuple[str, ...]] = {
@@ -50,7 +51,7 @@ def roles_of(names: Sequence[str], what: str, label: str, found: Found) -> dict[
         if fits:
             roles[role] = fits[0]
         if len(fits) > 1:
-            found.notes.append(f"columns {listed(fits)} could all be the {role}: {fits[0]} is used")
+            found.notes.append(f"columns {words.listing(fits)} could all be the {role}: {fits[0]} is used")
     if what == "qrels" and "grade" not in roles and "score" in by_lower:
         roles["grade"] = by_lower["score"]
         found.notes.append(f"no grade column: {by_lower['score']} is taken as the grade")
@@ -75,7 +76,7 @@ def _complain(
         hint = f"; a grade belongs to qrels: {ORDER}"
     if what == "qrels" and missing == ["grade"] and "rank" in by_lower:
         hint = f"; a rank belongs to a run: {ORDER}"
-    wanted = f"no column for {listed(missing)} among {listed(names) or 'none'}"
+    wanted = f"no column for {words.listing(missing)} among {words.listing(names) or 'none'}"
     if not hint and any(is_number(name) for name in names):
         hint = "; is the header line missing?"
     raise InputError(f"{label}: {wanted}; {right}{hint}")
@@ -189,7 +190,7 @@ def _lacking(
     text = given[value][row]
     if text is None or text == "":
         return "missing", f"no {value} (column {roles[value]} is empty)"
-    return "number", f"{value} {shown(str(text))} is not a number"
+    return "number", f"{value} {words.quote(str(text))} is not a number"
 
 
 def _value_role(columns: dict[str, pl.Series]) -> str:
@@ -203,7 +204,7 @@ def tag_of(frame: pl.DataFrame, roles: dict[str, str], label: str) -> str | None
     name = roles["tag"]
     tags = frame[name].drop_nulls().unique(maintain_order=True).cast(pl.String).to_list()
     if len(tags) > 1:
-        several = f"column {name} names {count(len(tags), 'run')} ({listed(tags, 3)})"
+        several = f"column {name} names {words.counted(len(tags), 'run')} ({words.listing(tags, 3)})"
         raise InputError(f"{label}: {several}; a run table holds one: split it by {name}, or drop the column")
     return tags[0] if tags else None
 
@@ -213,7 +214,7 @@ def made_table(table: Long, source: Source, found: Found, what: str, name: str |
     if not len(table.frame):
         if not found.faults:
             raise InputError(f"{source.label}: a header and no rows")
-        more = f" ({found.faulty:,} such rows, and no good one)" if found.faulty > 1 else ""
+        more = f" ({words.counted(found.faulty, 'such row')}, and no good one)" if found.faulty > 1 else ""
         raise InputError(f"{found.faults[0].message}{more}")
     if what == "run":
         title = f"a {source.kind}"

@@ -12,8 +12,8 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.notes import shown
 from rankscope.files.raw import BOM, Raw
 from rankscope.files.text_lines import Wanted, joined_texts, lines_of, stream_of
 
@@ -75,7 +75,9 @@ def _id_of(record: _Record, label: str, wanted: Wanted) -> str:
     one = html.unescape(wanted.text(data)).strip()
     if not one:
         mark = record.name.decode()
-        raise InputError(f"{label} line {record.line:,}: a <{mark}> without an id; {EXAMPLE[record.name]}")
+        raise InputError(
+            f"{label} line {words.count(record.line)}: a <{mark}> without an id; {EXAMPLE[record.name]}"
+        )
     return one
 
 
@@ -104,7 +106,7 @@ def _records(raw: Raw) -> Iterator[_Record]:
                 break
             line += buffer.count(b"\n", at, opened.start())
             at = opened.start()
-            end = _end_of(buffer, opened, f"{raw.label} line {line:,}")
+            end = _end_of(buffer, opened, f"{raw.label} line {words.count(line)}")
             if end is None:
                 break
             if opened[1] is not None:
@@ -117,10 +119,12 @@ def _records(raw: Raw) -> Iterator[_Record]:
     rest = _OPEN.search(buffer, at)
     if rest is not None and rest[1] is not None:
         line += buffer.count(b"\n", at, rest.start())
-        _refuse_open(f"{raw.label} line {line:,}", rest[1])
+        _refuse_open(f"{raw.label} line {words.count(line)}", rest[1])
     if not number:
         first = buffer.removeprefix(BOM).strip()[:60].decode("utf-8", "replace").split("\n")[0]
-        raise InputError(f"{raw.label}: begins with {shown(first)} and holds no <top>, <topic> or <DOC>")
+        raise InputError(
+            f"{raw.label}: begins with {words.quote(first)} and holds no <top>, <topic> or <DOC>"
+        )
 
 
 def _end_of(buffer: bytes, opened: re.Match[bytes], where: str) -> tuple[int, int] | None:
@@ -213,7 +217,7 @@ def of_smart(raw: Raw, wanted: Wanted) -> Iterator[tuple[str, str]]:
                 yield one, _of_parts(said)
             one, part, said = wanted.text(line[2:]).strip(), b"", {}
             if not one:
-                raise InputError(f"{raw.label} line {number:,}: .I without an id")
+                raise InputError(f"{raw.label} line {words.count(number)}: .I without an id")
             kept = wanted.wants(one)
         elif len(line.rstrip()) == 2 and line[:1] == b"." and line[1:2].isupper():
             part = line[1:2]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from rankscope import words
 from rankscope.errors import DataError, InputError
 from rankscope.files.memory import shown_value, speaks_arrow
-from rankscope.files.notes import count, listed, stem
+from rankscope.files.notes import stem
 from rankscope.files.opened import is_path, opened
 from rankscope.files.shapes import EXPECTED, NAMELESS, Part, Systems, is_metric, part_of, tall
 from rankscope.tables import Array
@@ -122,7 +122,7 @@ def _of_mapping(
         name: len(value) for name, value in source.items() if isinstance(value, np.ndarray | list | tuple)
     }
     if len(set(sizes.values())) > 1:
-        said = ", ".join(f"{name} {size:,}" for name, size in list(sizes.items())[:3])
+        said = ", ".join(f"{name} {words.count(size)}" for name, size in list(sizes.items())[:3])
         raise InputError(
             f"{label}: lists of different lengths ({said}); give {{query: value}} for each system"
         )
@@ -133,7 +133,7 @@ def _refuse_measures(source: Mapping[Any, Any], label: str) -> None:
     inner = [str(key) for value in source.values() if isinstance(value, Mapping) for key in value]
     if inner and all(map(is_metric, inner)):
         raise InputError(
-            f"{label}: the inner keys are metrics ({listed(dict.fromkeys(inner), 3)}), so the outer ones are queries: "
+            f"{label}: the inner keys are metrics ({words.listing(dict.fromkeys(inner), 3)}), so the outer ones are queries: "
             "give {system: {query: {metric: value}}}"
         )
 
@@ -178,15 +178,12 @@ def _chosen(frame: pl.DataFrame, metric: str, parts: Sequence[Part]) -> pl.DataF
         n for n in names if n.casefold() == metric.casefold()
     ]
     if not fits:
-        raise InputError(_unknown(metric, names, listed([part.label for part in parts], 3)))
+        raise InputError(_unknown(metric, names, words.listing([part.label for part in parts], 3)))
     return frame.filter(pl.col("metric").is_in(fits)).with_columns(metric=pl.lit(metric))
 
 
 def _unknown(metric: str, names: Sequence[str], label: str) -> str:
-    near = get_close_matches(metric.casefold(), [name.casefold() for name in names], n=1, cutoff=0.6)
-    close = next((name for name in names if near and name.casefold() == near[0]), None)
-    hint = f", did you mean {close}?" if close else ""
-    return f"{label}: no metric {metric!r}; there is {listed(names)}{hint}"
+    return f"{label}: no metric {metric!r}{words.hint(metric, names)}"
 
 
 def _refuse_twice(frame: pl.DataFrame, parts: Sequence[Part]) -> None:
@@ -230,22 +227,20 @@ def _refuse_apart(
     """Systems that share no query with any other, or no metric, cannot be compared."""
     if len(systems) < 2:
         return
-    label = listed(dict.fromkeys(part.label for part in parts), 3)
+    label = words.listing(dict.fromkeys(part.label for part in parts), 3)
     has = np.asarray(there.any(axis=0))
     alone = np.flatnonzero(~(has & (has.sum(axis=0) > 1)).any(axis=1))
     if len(alone):
         one = int(alone[0])
-        own, others = np.flatnonzero(has[one]), np.flatnonzero(~has[one])
+        own, others = (
+            words.sample([queries[n] for n in np.flatnonzero(there).tolist()])
+            for there in (has[one], ~has[one])
+        )
         raise DataError(
-            f"{label}: system {systems[one]!r} shares no query with the others: its queries are {_some(queries, own)}, "
-            f"theirs {_some(queries, others)}; use one set of query ids"
+            f"{label}: system {systems[one]!r} shares no query with the others: its queries are {own}, theirs {others}; use one set of query ids"
         )
     if not (there.any(axis=2).sum(axis=1) > 1).any():
         raise DataError(f"{label}: no metric is there for two systems; give the same metric for each")
-
-
-def _some(names: Sequence[str], at: Array) -> str:
-    return ", ".join(names[n] for n in at[:3].tolist()) + (" ..." if len(at) > 3 else "")
 
 
 def _note(parts: Sequence[Part], table: tuple[tuple[str, ...], ...], lacking: int) -> str:
@@ -254,13 +249,13 @@ def _note(parts: Sequence[Part], table: tuple[tuple[str, ...], ...], lacking: in
     where = {"columns": (" (columns)", " (rows)"), "rows": (" (rows)", " (columns)")}
     of, on = where.get(layouts.pop(), ("", "")) if len(layouts) == 1 else ("", "")
     said = [
-        f"read {listed(dict.fromkeys(part.label for part in parts), 3)} as scores of {count(len(systems), 'system')}{of}",
-        f"on {count(len(queries), 'query', 'queries')}{on}",
+        f"read {words.listing(dict.fromkeys(part.label for part in parts), 3)} as scores of {words.counted(len(systems), 'system')}{of}",
+        f"on {words.counted(len(queries), 'query')}{on}",
     ]
     if any(part.numbered for part in parts):
         said[-1] += f", numbered q1 to q{len(queries)}"
     if metrics != (NAMELESS,):
-        said[-1] += f": {listed(metrics)}"
+        said[-1] += f": {words.listing(metrics)}"
     if lacking:
-        said[-1] += f"; {lacking:,} of {len(systems) * len(queries):,} are absent"
+        said[-1] += f"; {words.count(lacking)} of {words.count(len(systems) * len(queries))} are absent"
     return " ".join(said)

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from rankscope import words
 from rankscope.errors import InputError, MissingExtraError
 from rankscope.files.long import long_table, roles_of, tag_of
-from rankscope.files.notes import Found, count, made_qrels, made_run, stem
+from rankscope.files.notes import Found, made_qrels, made_run, stem
 from rankscope.files.raw import Raw
 from rankscope.tables import Fault, Qrels, Run, Source
 
@@ -66,9 +67,11 @@ def read_frame(source: Any, what: str, name: str | None) -> Run | Qrels:
         raise InputError(f"{label}: the data frame has no rows")
     if what == "run":
         found.tag = tag_of(data, roles, label)
-    table = long_table(data, roles, label, lambda row: f"{label} row {row + 1:,}", found)
+    table = long_table(data, roles, label, lambda row: f"{label} row {words.count(row + 1)}", found)
     if not len(table.frame):
-        raise InputError(f"{found.faults[0].message} ({count(found.faulty, 'such row')}, and no good one)")
+        raise InputError(
+            f"{found.faults[0].message} ({words.counted(found.faulty, 'such row')}, and no good one)"
+        )
     plain = Source(label, "data frame")
     if what == "run":
         return made_run(table.frame, plain, found, "a data frame", name or found.tag or "run")

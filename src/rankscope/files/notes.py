@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from rankscope import words
 from rankscope.tables import Array, Blocks, Fault, Qrels, Run, Source, blocks_of
 
 RUN_LINE = "a TREC run line has 6 (query Q0 document rank score tag)"
@@ -45,26 +46,10 @@ class Found:
         """Give the faults; where there were more than are kept, the last one says how many."""
         self.faults.sort(key=lambda fault: fault.line or 0)
         if self.faulty > len(self.faults):
-            more = f"{label}: {self.faulty - len(self.faults):,} more faulty rows, {self.faulty:,} in all"
+            rest = words.counted(self.faulty - len(self.faults), "more faulty row")
+            more = f"{label}: {rest}, {words.count(self.faulty)} in all"
             return (*self.faults, Fault("more", more))
         return tuple(self.faults)
-
-
-def count(number: int, one: str, many: str | None = None) -> str:
-    """Write a number and its noun: ``1 query``, ``8,691 judgments``."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
-def shown(text: str, limit: int = 100) -> str:
-    """Quote a piece of input, shortened."""
-    return repr(text if len(text) <= limit else text[: limit - 3] + "...")
-
-
-def listed(names: Iterable[str], limit: int = 8) -> str:
-    """Names in a row, the rest counted."""
-    names = list(names)
-    rest = f" and {len(names) - limit:,} more" if len(names) > limit else ""
-    return ", ".join(names[:limit]) + rest
 
 
 def stem(path: str) -> str:
@@ -82,17 +67,17 @@ def grades_of(grade: pl.Series) -> str:
         return "no grades"
     if len(distinct) <= 8:
         return f"grades {' '.join(f'{value:g}' for value in distinct)}"
-    return f"{len(distinct):,} different grades from {distinct[0]:g} to {distinct[-1]:g}"
+    return f"{words.counted(len(distinct), 'different grade')} from {distinct[0]:g} to {distinct[-1]:g}"
 
 
 def made_run(frame: pl.DataFrame, source: Source, found: Found, what: str, name: str) -> Run:
     """Build the run and say in the first note how it was read."""
     blocks = found.blocks or blocks_of(frame["query_id"])
     tag = f", tag {found.tag}" if found.tag else ""
-    first = f"read {source.label} as {what}: {count(len(frame), 'row')}, {_queries(blocks)}{tag}"
+    first = f"read {source.label} as {what}: {words.counted(len(frame), 'row')}, {_queries(blocks)}{tag}"
     infinite = int(frame["score"].is_infinite().sum())
     if infinite:
-        found.notes.append(f"{count(infinite, 'score is', 'scores are')} infinite")
+        found.notes.append(f"{words.counted(infinite, 'score is', 'scores are')} infinite")
     run = Run(frame, _closed(source, found, first), name=name)
     run.__dict__["blocks"] = blocks  # a cached property, found already
     return run
@@ -101,7 +86,7 @@ def made_run(frame: pl.DataFrame, source: Source, found: Found, what: str, name:
 def made_qrels(frame: pl.DataFrame, source: Source, found: Found, what: str) -> Qrels:
     """Build the qrels and say in the first note how they were read."""
     blocks = found.blocks or blocks_of(frame["query_id"])
-    rows = count(len(frame), "judgment")
+    rows = words.counted(len(frame), "judgment")
     first = f"read {source.label} as {what}: {rows}, {_queries(blocks)}, {grades_of(frame['grade'])}"
     qrels = Qrels(frame, _closed(source, found, first))
     qrels.__dict__["blocks"] = blocks
@@ -110,11 +95,11 @@ def made_qrels(frame: pl.DataFrame, source: Source, found: Found, what: str) -> 
 
 def _queries(blocks: Blocks) -> str:
     number = int(blocks.code.max()) + 1 if len(blocks.code) else 0
-    return count(number, "query", "queries")
+    return words.counted(number, "query")
 
 
 def _closed(source: Source, found: Found, first: str) -> Source:
-    left_out = [f"left out {count(found.faulty, 'faulty row')}"] if found.faulty else []
+    left_out = [f"left out {words.counted(found.faulty, 'faulty row')}"] if found.faulty else []
     return replace(
         source, tag=found.tag, notes=(first, *found.notes, *left_out), faults=found.closed(source.label)
     )

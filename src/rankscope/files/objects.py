@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.memory import shown_value
-from rankscope.files.notes import shown
 from rankscope.files.raw import BOM, Raw
 from rankscope.files.sheets import Sheet
 
@@ -21,7 +21,7 @@ def read_objects(raw: Raw, expected: str) -> Sheet | Mapping[str, Any]:
     try:
         value = json.loads(raw.read().removeprefix(BOM), object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
-        where = f" line {error.lineno:,}" if isinstance(error, json.JSONDecodeError) else ""
+        where = f" line {words.count(error.lineno)}" if isinstance(error, json.JSONDecodeError) else ""
         said = getattr(error, "msg", str(error))
         raise InputError(f"{raw.label}{where}: not JSON that can be read ({said})") from error
     return _of_objects(value, raw.label, expected)
@@ -37,8 +37,8 @@ def read_lines(raw: Raw, expected: str) -> Sheet | Mapping[str, Any]:
             except (ValueError, RecursionError):
                 value = None
             if not isinstance(value, dict):
-                text = shown(line.decode("utf-8", "replace"))
-                raise InputError(f"{raw.label} line {number:,}: not a JSON object: {text}")
+                text = words.quote(line.decode("utf-8", "replace"))
+                raise InputError(f"{raw.label} line {words.count(number)}: not a JSON object: {text}")
             objects.append(value)
             lines.append(number)
     if len(objects) == 1 and "per_query" in objects[0]:

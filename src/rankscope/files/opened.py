@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.delimited import quote_of, record_lines
 from rankscope.files.memory import frame_of, speaks_arrow
@@ -142,7 +143,9 @@ def _careful(raw: Raw, separator: str, quote: str | None, names: list[str]) -> S
         if not row:
             continue
         if len(row) != len(names):
-            raise InputError(f"{raw.label} line {start:,}: {len(row)} columns, the header has {len(names)}")
+            raise InputError(
+                f"{raw.label} line {words.count(start)}: {len(row)} columns, the header has {len(names)}"
+            )
         rows.append(row)
         lines.append(start)
     columns = list(zip(*rows, strict=True)) or [()] * len(names)

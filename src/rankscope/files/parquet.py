@@ -6,6 +6,7 @@ import io
 
 import polars as pl
 
+from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.long import long_table, made_table, roles_of, tag_of
 from rankscope.files.notes import Found
@@ -28,7 +29,7 @@ def read_parquet(raw: Raw, what: str, name: str | None) -> Run | Qrels:
         ) from error
     if what == "run":
         found.tag = tag_of(frame, roles, raw.label)
-    table = long_table(frame, roles, raw.label, lambda row: f"{raw.label} row {row + 1:,}", found)
+    table = long_table(frame, roles, raw.label, lambda row: f"{raw.label} row {words.count(row + 1)}", found)
     path = str(raw.path) if raw.path else None
     return made_table(
         table, Source(raw.label, f"Parquet {what}", path, sha256=raw.sha256, same=raw.same), found, what, name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import gzip
 import hashlib
 import io
@@ -16,6 +15,7 @@ from typing import NoReturn
 
 import polars as pl
 
+from rankscope import words
 from rankscope.errors import DataError, InputError
 
 HEAD = 1 << 16
@@ -128,7 +128,7 @@ class Raw:
     def _fail_utf8(self, error: Exception) -> NoReturn:
         wrong = None if self.packed == "zstd" else _first_wrong(self.read())
         where = (
-            f"{self.label} line {wrong[0]:,}: not UTF-8 text: {wrong[1]!r}"
+            f"{self.label} line {words.count(wrong[0])}: not UTF-8 text: {wrong[1]!r}"
             if wrong
             else f"{self.label}: not UTF-8 text"
         )
@@ -237,5 +237,4 @@ def _near(path: Path) -> str:
         names = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
     except OSError:
         return ""
-    close = difflib.get_close_matches(path.name, names, n=1, cutoff=0.7)
-    return f", did you mean {path.with_name(close[0])}?" if close else ""
+    return words.hint(path.name, names, otherwise="", offer=lambda name: str(path.with_name(name)))

@@ -10,8 +10,8 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.notes import listed
 from rankscope.files.sheets import QUERY, SYSTEM, Sheet
 from rankscope.tables import Array
 
@@ -93,7 +93,7 @@ def _long(sheet: Sheet, query: str, system: str, name: str | None, metric: str |
         names = systems.unique(maintain_order=True).to_list()
         if len(names) > 1:
             raise InputError(
-                f"{sheet.label}: holds {len(names):,} systems ({listed(names, 3)}), but is given as the one system {name!r}"
+                f"{sheet.label}: holds {words.counted(len(names), 'system')} ({words.listing(names, 3)}), but is given as the one system {name!r}"
             )
         systems = pl.repeat(name, len(systems), dtype=pl.String, eager=True)
     return _rows(sheet, systems, query, {query, system}, metric)
@@ -124,7 +124,7 @@ def _value_columns(sheet: Sheet, used: set[str], metric: str | None) -> list[str
     names = [name for name in sheet.frame.columns if name not in used]
     if not names:
         raise InputError(
-            f"{sheet.label}: only the columns {listed(sorted(used))}, none of values; {EXPECTED}"
+            f"{sheet.label}: only the columns {words.listing(sorted(used))}, none of values; {EXPECTED}"
         )
     fits = [name for name in names if metric is not None and name.casefold() == metric.casefold()]
     return fits or names

@@ -10,9 +10,10 @@ from typing import NoReturn
 import numpy as np
 import polars as pl
 
+from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.long import id_column
-from rankscope.files.notes import Found, shown
+from rankscope.files.notes import Found
 from rankscope.tables import Array
 
 UNDEFINED = ("", "nan", "na", "n/a", "null", "none")
@@ -33,8 +34,8 @@ class Sheet:
     def at(self, row: int) -> str:
         """Say where a 0-based row stands: ``scores.csv line 3``."""
         if self.lines is None:
-            return f"{self.label} row {row + 1:,}"
-        return f"{self.label} line {int(self.lines()[row]):,}"
+            return f"{self.label} row {words.count(row + 1)}"
+        return f"{self.label} line {words.count(int(self.lines()[row]))}"
 
     def role(self, aliases: Sequence[str]) -> str | None:
         """The first column with one of these names, whatever its case."""
@@ -82,7 +83,7 @@ class Sheet:
             what += f"; write {text.replace(',', '.')}, with a point"
         elif re.fullmatch(r"[+-]?(inf(inity)?|\d.*)", text, re.IGNORECASE) and _infinite(text):
             what = "is infinite; leave the cell empty where a value is undefined"
-        raise InputError(f"{self.at(row)}, column {name}: {shown(text)} {what}")
+        raise InputError(f"{self.at(row)}, column {name}: {words.quote(text)} {what}")
 
 
 def _infinite(text: str) -> bool:

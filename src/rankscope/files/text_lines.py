@@ -14,10 +14,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, NoReturn, cast
 
+from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.long import ALIASES
 from rankscope.files.memory import shown_value
-from rankscope.files.notes import shown
 from rankscope.files.raw import BOM, Raw
 
 IDS = ("_id", "id", "number", "num")
@@ -187,10 +187,10 @@ def of_jsonl(raw: Raw, wanted: Wanted, noun: str, roles: Roles) -> Iterator[tupl
                 wanted.text(found[1] if found[1] is not None else found[2]).strip()
             ):
                 continue
-        where = f"{raw.label} line {number:,}"
+        where = f"{raw.label} line {words.count(number)}"
         value = of_object(line)
         if value is None:
-            text = shown(line.decode("utf-8", "replace"))
+            text = words.quote(line.decode("utf-8", "replace"))
             raise InputError(
                 f"{where}: not a JSON object: {text}; is the file cut off, or a line broken in two?"
             )
@@ -237,7 +237,7 @@ def of_delimited(raw: Raw, separator: str, wanted: Wanted, noun: str) -> Iterato
                 width = len(cells)
                 continue
             width = 0
-        where = f"{raw.label} line {number:,}"
+        where = f"{raw.label} line {words.count(number)}"
         if len(cells) < 2 or len(cells) < width:
             _refuse_short(where, cells, separator)
         one, text = layout(cells)
@@ -260,7 +260,7 @@ def _layout(cells: list[str], noun: str) -> tuple[Callable[[list[str]], tuple[st
 def _refuse_short(where: str, cells: list[str], separator: str) -> NoReturn:
     mark = {"\t": "tab", ",": "comma", ";": "semicolon"}[separator]
     raise InputError(
-        f"{where}: {shown(separator.join(cells))} has too few columns: each line is an id, a {mark} and a text; "
+        f"{where}: {words.quote(separator.join(cells))} has too few columns: each line is an id, a {mark} and a text; "
         "is a text broken over lines?"
     )
 
@@ -291,7 +291,7 @@ def _quoted(raw: Raw, separator: str, wanted: Wanted) -> Iterator[tuple[int, lis
                     yield start, row
     except csv.Error as error:
         raise InputError(
-            f'{raw.label} line {last + 1:,}: {error}; a quote within a text is written twice ("") and closed in the end'
+            f'{raw.label} line {words.count(last + 1)}: {error}; a quote within a text is written twice ("") and closed in the end'
         ) from error
     except (OSError, EOFError, zlib.error) as error:
         raw.fail(error)

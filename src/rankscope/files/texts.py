@@ -9,11 +9,12 @@ from typing import Any, Literal
 
 import polars as pl
 
+from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.long import id_column
 from rankscope.files.marked_texts import is_marked, of_marked, of_smart
 from rankscope.files.memory import frame_of, shown_value, speaks_arrow
-from rankscope.files.notes import Found, listed, shown
+from rankscope.files.notes import Found
 from rankscope.files.opened import is_path
 from rankscope.files.raw import BOM, Raw, open_raw
 from rankscope.files.text_lines import (
@@ -101,7 +102,7 @@ def _gathered(pairs: Iterator[tuple[str, str]], wanted: Wanted) -> dict[str, str
             break
     if again:
         wanted.remarks.append(
-            f"{again:,} {'text has' if again == 1 else 'texts have'} an id that stood before: the first is taken"
+            f"{words.counted(again, 'text has', 'texts have')} an id that stood before: the first is taken"
         )
     if wanted.replaced:
         wanted.remarks.append("some bytes are not UTF-8 text: they are shown as �")
@@ -110,17 +111,16 @@ def _gathered(pairs: Iterator[tuple[str, str]], wanted: Wanted) -> dict[str, str
 
 def _count(by_id: Mapping[str, str], wanted: Wanted, noun: Noun) -> str:
     if wanted.ids is None:
-        return f"{len(by_id):,} {noun if len(by_id) == 1 else MANY[noun]}"
-    many, verb = len(wanted.ids), "has one" if len(by_id) == 1 else "have one"
-    asked = f"{many:,} {noun if many == 1 else MANY[noun]}"
-    return f"{len(by_id):,} of {asked} shown {verb}"
+        return words.counted(len(by_id), noun)
+    verb = words.agree(len(by_id), "has")
+    return f"{words.count(len(by_id))} of {words.counted(len(wanted.ids), noun)} shown {verb} one"
 
 
 def _refuse_strangers(label: str, wanted: Wanted, noun: Noun) -> None:
     asked = sorted(wanted.ids or ())
     raise InputError(
-        f"{label}: no text of a {noun} that is shown: it has ids like {listed(map(repr, wanted.seen), 3)}, the {MANY[noun]} are "
-        f"{listed((repr(one) for one in asked), 3)}; is it the file of these {MANY[noun]}?"
+        f"{label}: no text of a {noun} that is shown: it has ids like {words.listing(map(repr, wanted.seen), 3)}, the {MANY[noun]} are "
+        f"{words.listing((repr(one) for one in asked), 3)}; is it the file of these {MANY[noun]}?"
     )
 
 
@@ -142,7 +142,7 @@ def _of_file(raw: Raw, wanted: Wanted, noun: Noun) -> tuple[str, Iterator[tuple[
     separator = separator_of(raw, noun)
     if separator is None:
         first = head.split(b"\n", 1)[0].decode("utf-8", "replace").strip()
-        raise InputError(f"{raw.label} line 1: {shown(first)} is no id with a text; {EXPECTED}")
+        raise InputError(f"{raw.label} line 1: {words.quote(first)} is no id with a text; {EXPECTED}")
     return ("TSV" if separator == "\t" else "CSV"), of_delimited(raw, separator, wanted, noun)
 
 
@@ -168,10 +168,10 @@ def _of_json(raw: Raw, head: bytes, wanted: Wanted, noun: Noun) -> tuple[str, It
         value = json.loads(raw.read().removeprefix(BOM).decode("utf-8", "replace"))
     except (ValueError, RecursionError) as error:
         if first is not None:
-            keys = listed(map(repr, first)) or "none"
+            keys = words.listing(map(repr, first)) or "none"
             said = f"{raw.label} line 1: no id and text among the keys {keys}; such are _id and text, or doc_id and contents"
             raise InputError(said) from error
-        where = f" line {error.lineno:,}" if isinstance(error, json.JSONDecodeError) else ""
+        where = f" line {words.count(error.lineno)}" if isinstance(error, json.JSONDecodeError) else ""
         raise InputError(
             f"{raw.label}{where}: not JSON ({getattr(error, 'msg', error)}); {EXPECTED}"
         ) from error
@@ -204,13 +204,13 @@ def _of_mapping(
             roles = roles_among(list(value), noun, needs_id=False)
             if roles is None:
                 raise InputError(
-                    f"{label}, {shown(one)}: no text among the keys {listed(map(repr, value)) or 'none'}; call it text"
+                    f"{label}, {words.quote(one)}: no text among the keys {words.listing(map(repr, value)) or 'none'}; call it text"
                 )
             yield one, joined(value, roles)
         elif isinstance(value, str | list | None):
             yield one, plain_text(value)
         else:
-            raise InputError(f"{label}, {shown(one)}: {shown_value(value)} is no text; {TAKEN}")
+            raise InputError(f"{label}, {words.quote(one)}: {shown_value(value)} is no text; {TAKEN}")
 
 
 def _of_list(source: Any, label: str, wanted: Wanted, noun: Noun) -> Iterator[tuple[str, str]]:
@@ -219,9 +219,9 @@ def _of_list(source: Any, label: str, wanted: Wanted, noun: Noun) -> Iterator[tu
         roles = roles_among(list(value), noun) if isinstance(value, Mapping) else None
         if roles is None:
             raise InputError(
-                f"{label} entry {number:,}: {shown_value(value)} has no id and text, like _id and text"
+                f"{label} entry {words.count(number)}: {shown_value(value)} has no id and text, like _id and text"
             )
-        one = _id_in(value, roles, f"{label} entry {number:,}")
+        one = _id_in(value, roles, f"{label} entry {words.count(number)}")
         if wanted.wants(one):
             yield one, joined(value, roles)
 
@@ -236,7 +236,7 @@ def _of_frame(scan: pl.LazyFrame, label: str, wanted: Wanted, noun: Noun) -> Ite
     roles = roles_among(names, noun)
     if roles is None:
         raise InputError(
-            f"{label}: no columns of ids and texts among {listed(names) or 'none'}; call them {'query_id' if noun == 'query' else 'doc_id'} and text"
+            f"{label}: no columns of ids and texts among {words.listing(names) or 'none'}; call them {'query_id' if noun == 'query' else 'doc_id'} and text"
         )
     heads = scan.select(roles.id).head(3).collect()[roles.id]
     for one in id_column(heads, roles.id, label, Found()).to_list():
@@ -245,7 +245,7 @@ def _of_frame(scan: pl.LazyFrame, label: str, wanted: Wanted, noun: Noun) -> Ite
     frame = _kept(scan.select(columns), roles.id, label, wanted)
     for number, row in enumerate(frame.iter_rows(named=True), 1):
         if row[roles.id] in {None, ""}:
-            raise InputError(f"{label} row {number:,}: no id (column {roles.id} is empty)")
+            raise InputError(f"{label} row {words.count(number)}: no id (column {roles.id} is empty)")
         yield row[roles.id], joined(row, roles)
 
 

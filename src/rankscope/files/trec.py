@@ -13,20 +13,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
+from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.layouts import PREFS, PRELS, QRELS3, RUN3, Layout, head_lines, layout_of
-from rankscope.files.notes import (
-    EXPECTED,
-    Found,
-    content_lines,
-    count,
-    line_finder,
-    listed,
-    made_qrels,
-    made_run,
-    shown,
-    stem,
-)
+from rankscope.files.notes import EXPECTED, Found, content_lines, line_finder, made_qrels, made_run, stem
 from rankscope.files.raw import BOM, Raw
 from rankscope.files.regular import comment_lines, is_regular, tidy
 from rankscope.tables import Array, Qrels, Run, Source, blocks_of
@@ -50,7 +40,7 @@ def read_trec(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     if not len(parsed.frame):
         if not found.faults:
             raise InputError(f"{raw.label}: no rows, only blank lines or comments; {EXPECTED[what]}")
-        more = f" ({found.faulty:,} such lines, and no good one)" if found.faulty > 1 else ""
+        more = f" ({words.counted(found.faulty, 'such line')}, and no good one)" if found.faulty > 1 else ""
         raise InputError(f"{found.faults[0].message}{more}")
     source = Source(
         raw.label,
@@ -76,7 +66,7 @@ def _finish_run(parsed: _Parsed, layout: Layout, source: Source, name: str | Non
         frame = frame.with_columns(pl.col("rank").cast(pl.Int64)) if whole else frame.drop("rank")
     elif frame["rank"].null_count():
         text = "the rank column is left out: {} no whole number in it"
-        found.notes.append(text.format(count(frame["rank"].null_count(), "row has", "rows have")))
+        found.notes.append(text.format(words.counted(frame["rank"].null_count(), "row has", "rows have")))
         frame = frame.drop("rank")
     columns = [c for c in ("query_id", "doc_id", "score", "rank") if c in frame.columns]
     name = name or found.tag or stem(source.label)
@@ -127,7 +117,7 @@ def _tell_comments(found: Found, data: bytes) -> None:
     skipped = comment_lines(data)
     if skipped:
         found.notes.append(
-            f"{count(skipped, 'line that begins', 'lines that begin')} with # skipped as a comment"
+            f"{words.counted(skipped, 'line that begins', 'lines that begin')} with # skipped as a comment"
         )
 
 
@@ -264,7 +254,7 @@ def _general(raw: Raw, layout: Layout) -> _Parsed:
         frame = frame.filter("good")
     beyond = int(frame["beyond"].sum())
     if beyond:
-        text = f"{count(beyond, 'line has', 'lines have')} more than {len(layout.names)} columns: the rest is ignored"
+        text = f"{words.counted(beyond, 'line has', 'lines have')} more than {len(layout.names)} columns: the rest is ignored"
         found.notes.append(text)
     if "tag" in layout.names and len(frame):
         _name_tag(frame["tag"], found)
@@ -276,7 +266,7 @@ def _name_tag(tag: pl.Series, found: Found) -> None:
     tags = tag.unique(maintain_order=True)
     if len(tags) > 1:
         found.notes.append(
-            f"{len(tags):,} tags ({listed(tags.to_list(), 3)}): the last line's, {found.tag}, names the run"
+            f"{words.counted(len(tags), 'tag')} ({words.listing(tags.to_list(), 3)}): the last line's, {found.tag}, names the run"
         )
 
 
@@ -287,10 +277,10 @@ def _name_faults(raw: Raw, layout: Layout, data: bytes, bad: Array, found: Found
     for number in numbers[:20].tolist():
         text = lines[number - 1].removeprefix(BOM).decode("utf-8", "replace").strip()
         fields = text.split()
-        at = f"{raw.label} line {number:,}"
+        at = f"{raw.label} line {words.count(number)}"
         if len(fields) < len(layout.names):
-            columns = count(len(fields), "column")
-            found.fault("columns", f"{at}: {columns}, {layout.line}: {shown(text)}", number)
+            columns = words.counted(len(fields), "column")
+            found.fault("columns", f"{at}: {columns}, {layout.line}: {words.quote(text)}", number)
         else:
             value = fields[layout.names.index(layout.number)]
-            found.fault("number", f"{at}: {layout.number} {shown(value)} is not a number", number)
+            found.fault("number", f"{at}: {layout.number} {words.quote(value)} is not a number", number)

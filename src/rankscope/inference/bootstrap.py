@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rankscope import words
 from rankscope.errors import InputError
 from rankscope.inference.base import (
     CLOSE,
@@ -129,7 +130,7 @@ class _Resampled(Interval):
         if (self.rounds + 1) * outside < 1 - CLOSE:
             least = math.ceil(round(1 / outside, 6)) - 1
             raise InputError(
-                f"{self}: an interval of level {level:g} needs at least {least:,} rounds, not {self.rounds:,}"
+                f"{self}: an interval of level {level:g} needs at least {words.count(least)} rounds, not {words.count(self.rounds)}"
             )
         reason = without_interval(sample)
         if reason:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from rankscope import words
 from rankscope.declared import Param
 from rankscope.errors import DataError
 from rankscope.inference.base import CLOSE, PairedTest, Sample
@@ -175,7 +176,7 @@ class _Ranked:
         """Twice the share of all signs under which the smaller sum is no larger."""
         if len(self.ranks) > _EXACT:
             raise DataError(
-                f"{len(self.ranks):,} queries differ, and exact signed ranks go to {_EXACT:,}; use wilcoxon(method='asymptotic')"
+                f"{words.counted(len(self.ranks), 'query')} differ, and exact signed ranks go to {words.count(_EXACT)}; use wilcoxon(method='asymptotic')"
             )
         doubled = np.sort((2 * self.ranks).astype(np.int64))
         chance = np.zeros(int(doubled.sum()) + 1)

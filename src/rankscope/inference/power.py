@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from rankscope import words
 from rankscope.errors import DataError, InputError
 from rankscope.inference.anova import error_places
 from rankscope.inference.base import Sample
@@ -201,7 +202,9 @@ def _smallest(enough: Callable[[int], bool]) -> int:
     while not enough(high):
         low, high = high, 2 * high
         if high > 2 * _MANY:
-            raise DataError(f"more than {_MANY:,} queries would be needed; ask for a larger difference")
+            raise DataError(
+                f"more than {words.count(_MANY)} queries would be needed; ask for a larger difference"
+            )
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from rankscope import words
 from rankscope.declared import parse_all as _parse_all
 from rankscope.errors import InputError
 from rankscope.metrics.accuracy import *
@@ -54,7 +55,7 @@ def parse(text: str | Metric | type[Metric]) -> Metric:
     """
     metrics = parse_many(text)
     if len(metrics) != 1:
-        some = ", ".join(str(metric) for _, metric in metrics[:3]) + (" ..." if len(metrics) > 3 else "")
+        some = words.sample([str(metric) for _, metric in metrics])
         raise InputError(f"metric {text!r} names {len(metrics)} metrics where one is wanted: {some}")
     return metrics[0][1]
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from rankscope import words
 from rankscope.errors import InputError
 from rankscope.lists import Array, Aspects, Judged
 
@@ -196,7 +197,7 @@ def _missing(graded: list[Grade], level: float, known: Any, ideal: Any) -> list[
     if not hasattr(known, "__index__") or isinstance(known, np.ndarray):
         raise InputError(f"known is a whole number, the relevant documents that exist, not {known!r}")
     if known > MOST:
-        raise InputError(f"known is at most {MOST:,}")
+        raise InputError(f"known is at most {words.count(MOST)}")
     if known < found:
         raise InputError(
             f"known={known!r}, but the list holds {found} relevant documents; known counts all that exist"

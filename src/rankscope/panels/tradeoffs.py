@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from rankscope import words
 from rankscope.blocks import EMPTY, Block, Column, Heading, Paragraph, Table, Value, Written
 from rankscope.errors import DataError, InputError
-from rankscope.files.costs import Costs, near
-from rankscope.files.notes import listed
+from rankscope.files.costs import Costs
 
 STEP = 0.01  # what a point of quality is
 ABOUT = 1.05  # costs that differ by a smaller factor are about the same
@@ -219,9 +219,7 @@ def tradeoffs(
     if not known:
         raise DataError(f"no run has a value of {metric}; there is nothing to weigh against {costs.label}")
     if baseline is not None and baseline not in known:
-        raise InputError(
-            f"no run {baseline!r} with a value of {metric}{near(baseline, known)}; there is {listed(known)}"
-        )
+        raise InputError(f"no run {baseline!r} with a value of {metric}{words.hint(baseline, known)}")
     kept = Costs(costs.columns, costs.of(known), costs.label)
     plainly = TradeOffs(metric, better, known, kept, baseline)
     if not within:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from rich.cells import cell_len
 
+from rankscope import words
 from rankscope.blocks import Block, Chart, Code, Column, Heading, Paragraph, Ranged, Table, Value
 from rankscope.show.cells import printable, text_of
 from rankscope.show.strokes import HEAPS, bar, ends_of, heaps, number_of, room_beside, whisker
@@ -204,7 +205,11 @@ def _beside(table: Table, drawn: Sequence[str]) -> Table:
 
 def _of(shown: int, there: int, what: str = "rows") -> tuple[Block, ...]:
     """A line that says how many are shown of how many."""
-    return (Paragraph(f"{shown:,} of {there:,} {what} shown", quiet=True),) if shown < there else ()
+    return (
+        (Paragraph(f"{words.count(shown)} of {words.count(there)} {what} shown", quiet=True),)
+        if shown < there
+        else ()
+    )
 
 
 def _spaced(count: int) -> list[int]:

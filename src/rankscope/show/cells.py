@@ -7,9 +7,8 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Literal
 
+from rankscope import words
 from rankscope.blocks import Ranged, Table, Value, Written
-
-UNDEFINED = "-"
 
 
 def text_of(value: Value, kind: Literal["text", "value", "count"] = "value") -> str:
@@ -19,17 +18,16 @@ def text_of(value: Value, kind: Literal["text", "value", "count"] = "value") -> 
     ('0.5123', '1,234', '-')
     """
     if isinstance(value, Written | Ranged) and value.text:
-        return value.text
+        return words.in_table(value.text)
     if isinstance(value, Written | Ranged):
         value = value.value
     if value is None or (isinstance(value, float) and math.isnan(value)):
-        return UNDEFINED
+        return words.UNDEFINED
     if isinstance(value, str) or kind == "text":
         return str(value)
     if kind == "count" and float(value).is_integer():
-        return f"{int(value):,}"
-    said = f"{value:.4f}"
-    return said if float(said) else said.lstrip("-")
+        return words.count(value)
+    return words.cell(value)
 
 
 def sides_of(value: Value) -> str:
@@ -42,8 +40,8 @@ def sides_of(value: Value) -> str:
         return ""
     below, above = value.value - value.lower, value.upper - value.value
     if value.even:
-        return f"±{(below + above) / 2:.4f}"
-    return f"-{max(below, 0.0):.4f} +{max(above, 0.0):.4f}"
+        return f"±{words.cell((below + above) / 2)}"
+    return f"-{words.cell(max(below, 0.0))} +{words.cell(max(above, 0.0))}"
 
 
 def printable(text: str) -> str:

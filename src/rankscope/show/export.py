@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from rankscope import words
 from rankscope.blocks import Chart, Column, Page, Ranged, Table, Value, Written
 from rankscope.errors import InputError
 from rankscope.show.cells import numbered
@@ -34,7 +34,7 @@ def files_of(page: Page) -> Iterator[tuple[str, bytes]]:
             except InputError as error:
                 failed.append(str(error))
     if failed:
-        more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
+        more = f" (and {words.count(len(failed) - 1)} more)" if len(failed) > 1 else ""
         raise InputError(f"{failed[0]}{more}; all else was exported")
 
 
@@ -109,4 +109,4 @@ def _flat(row: Sequence[Value], ranged: set[int]) -> Iterator[Any]:
 
 def _plain(value: Value) -> Any:
     value = value.value if isinstance(value, Written) else value
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return words.finite(value) if isinstance(value, float) else value

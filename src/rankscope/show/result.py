@@ -10,7 +10,19 @@ from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from rankscope._version import __version__
-from rankscope.blocks import Block, Caution, Chart, Column, Explorer, Note, Notes, Paragraph, Table, Value
+from rankscope.blocks import (
+    EMPTY,
+    Block,
+    Caution,
+    Chart,
+    Column,
+    Explorer,
+    Note,
+    Notes,
+    Paragraph,
+    Table,
+    Value,
+)
 from rankscope.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -103,7 +115,7 @@ class View:
     rows: Callable[[Any], Iterable[Any]]
     title: str = ""
     note: str | Callable[[Any], str] = ""
-    labels: int = 1
+    labels: int | Callable[[Any], int] = 1
 
     def columns_of(self, result: Any) -> Sequence[Col]:
         """The columns for a result."""
@@ -125,8 +137,9 @@ class View:
         rows = list(self.rows(result))[:most]
         cells = tuple(tuple(column.cell(row) for column in columns) for row in rows)
         note = self.note(result) if callable(self.note) else self.note
+        labels = self.labels(result) if callable(self.labels) else self.labels
         return Table(
-            tuple(column.column for column in columns), cells, self.labels, note=note, name=self.name, title=self.title
+            tuple(column.column for column in columns), cells, labels, note=note, name=self.name, title=self.title
         )  # fmt: skip
 
 
@@ -147,7 +160,9 @@ class Result:
 
     # -- what a subclass says of itself ---------------------------------------------------------------
 
-    if TYPE_CHECKING:  # fields or properties of the subclass; no defaults here, as dataclasses would inherit them
+    if (
+        TYPE_CHECKING
+    ):  # fields or properties of the subclass; no defaults here, as dataclasses would inherit them
 
         @property
         def conventions(self) -> Mapping[str, Any]:
@@ -163,7 +178,7 @@ class Result:
 
     def facts(self) -> Mapping[str, Any]:
         """What JSON holds before the views: conventions, inputs, the state of the data."""
-        return {"conventions": dict(self.conventions)}
+        return {"conventions": dict(getattr(self, "conventions", {}))}
 
     def sentences(self) -> Iterator[str]:
         """What was found, in sentences, the most important first."""
@@ -171,7 +186,8 @@ class Result:
 
     def blocks(self, **options: Any) -> list[Shown]:
         """The result as it is printed: sentences, then the first table."""
-        return [*map(Paragraph, self.sentences()), self.table(**options)]
+        said = list(map(Paragraph, self.sentences()))
+        return [*said, *([EMPTY] if said else []), self.table(**options)]
 
     def paper(self, **options: Any) -> list[Shown]:
         """The result as it goes into a document: Markdown and LaTeX hold this."""
@@ -216,7 +232,7 @@ class Result:
             **self.facts(),
             "results": self.to_dicts(),
             **{name: self.to_dicts(name) for name in self.beside(**options)},
-            "warnings": [caution.as_dict() for caution in self.warnings],
+            "warnings": [caution.as_dict() for caution in getattr(self, "warnings", ())],
         }
 
     def to_json(self, **options: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from functools import singledispatch
@@ -15,6 +16,7 @@ from rankscope.show.cells import printable
 from rankscope.show.grid import GAP, Grid, Widths, laid_out, lines_of
 
 TIED = "\N{NO-BREAK SPACE}"
+P_VALUE = re.compile(r"\bp [=<] \d")
 WIDEST = 100  # running text is not read well beyond
 BOLD, DIM, YELLOW, OFF = "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[0m"
 
@@ -136,7 +138,8 @@ def _wrapped(text: str, width: int, first: str, rest: str) -> list[str]:
 
 
 def _whole(text: str, width: int) -> str:
-    """Text made of parts with dots between them, such that lines break only at the dots if that can be."""
+    """Text whose lines break within no p-value; of parts with dots between them, only at the dots if that can be."""
+    text = P_VALUE.sub(lambda found: found[0].replace(" ", TIED), text)
     parts = text.split(" · ")
     if len(parts) == 1 or max(map(cell_len, parts)) > width - 5:
         return text

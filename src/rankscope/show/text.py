@@ -8,13 +8,14 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from rankscope import words
 from rankscope.blocks import Block, Chart, Code, Heading, Note, Notes, Paragraph, Table
 from rankscope.show.cells import printable, rows_of
 
 SHOWN = 20  # as many rows of a chart stand in a text
 LATEX = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "|": r"\textbar{}", "≥": r"$\geq$", "·": r"$\cdot$", "†": r"$\dagger$", "±": r"$\pm$", **{sign: "\\" + sign for sign in "&%$#_{}"},
+    "|": r"\textbar{}", "≥": r"$\geq$", "·": r"$\cdot$", "†": r"$\dagger$", "±": r"$\pm$", "−": "$-$", "∞": r"$\infty$", **{sign: "\\" + sign for sign in "&%$#_{}"},
 }  # fmt: skip
 MARKDOWN = {**{sign: "\\" + sign for sign in "\\|*_`[]"}, "<": "&lt;", "&": "&amp;"}
 
@@ -93,7 +94,7 @@ def _as_table(chart: Chart) -> Iterator[Block]:
         yield Paragraph(chart.caption)
     yield Table(chart.columns, chart.rows[:SHOWN])
     if (more := len(chart.rows) - SHOWN) > 0:
-        yield Paragraph(f"and {more:,} more row{'s' if more > 1 else ''}")
+        yield Paragraph(f"and {words.counted(more, 'more row')}")
 
 
 def _latex(block: Table | Paragraph | Heading) -> str:

@@ -62,7 +62,7 @@ def tellings(chart: Chart) -> list[tuple[str, str]]:
         if column.kind == "text":
             text = f"isValid({value}) ? '' + {value} : '–'"
         else:
-            how = ".4f" if column.kind == "value" else ",.4~f"
+            how = ",.4f" if column.kind == "value" else ",.4~f"
             if any(isinstance(row[at], Written) for row in chart.rows):
                 how = ".3~g"  # a number of its own writing may be far below four decimals
             number = f"format({value}, '{how}')"

@@ -6,6 +6,7 @@ import json
 import math
 from typing import Any
 
+from rankscope import words
 from rankscope.blocks import Chart
 from rankscope.show.charts.axes import domain_of, limits_of, logged, name_axis, value_axis
 from rankscope.show.charts.canvas import Canvas
@@ -150,7 +151,7 @@ def heat(canvas: Canvas) -> Drawn:
     counts = chart.columns[chart.at(chart.colour)].kind == "count"
     dense = len(across) > 60
     long = len(across) > 12 or sum(max(map(len, across), default=0) + 1 for _ in across) > 60
-    title = safe(chart.x) + (f" ({len(across):,})" if dense else "")
+    title = safe(chart.x) + (f" ({words.count(len(across))})" if dense else "")
     x = name_axis(
         canvas,
         chart.x,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import math
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from rankscope import words
 
 STYLES = ("base.css", "page.css", "blocks.css", "tables.css", "charts.css")
 FIRST = "theme.js"  # before anything is shown, so that no page flashes in the wrong theme
@@ -74,7 +75,7 @@ def safe(text: str) -> str:
 
 def _finite(thing: Any) -> Any:
     if isinstance(thing, float):
-        return float(thing) if math.isfinite(thing) else None
+        return words.finite(float(thing))
     if isinstance(thing, dict):
         return {key: _finite(value) for key, value in thing.items()}
     if isinstance(thing, Sequence) and not isinstance(thing, str):

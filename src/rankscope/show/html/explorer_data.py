@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from rankscope import words
 from rankscope.blocks import Explorer, Query
 from rankscope.show.cells import text_of
 from rankscope.show.html.assets import safe
@@ -171,9 +172,7 @@ def _listed(query: Query, runs: int, differs: bool) -> tuple[str, str, str, tupl
     said = [text_of(value) for value in values]
     if differs:
         change = values[1] - values[0]
-        said.append(
-            text_of(change) if math.isnan(change) or text_of(change) == "0.0000" else f"{change:+.4f}"
-        )
+        said.append(words.cell(change, sign=True))
     return (
         fragment(query.query_id),
         cut(named(query.query_id), ID),
@@ -187,15 +186,15 @@ def _left_out(explorer: Explorer, rows: int) -> str:
     said = []
     queries, runs = len(explorer.queries) - rows, len(explorer.runs) - RUNS
     if queries > 0:
-        are, they = ("query is", "it") if queries == 1 else ("queries are", "they")
-        said.append(
-            f"{queries:,} more {are} not in this table; with JavaScript {they} can be searched and opened."
+        more, they = (
+            words.counted(queries, "more query is", "more queries are"),
+            "it" if queries == 1 else "they",
         )
+        said.append(f"{more} not in this table; with JavaScript {they} can be searched and opened.")
     if runs > 0:
         said.append(f"It shows the first {RUNS} of {len(explorer.runs)} runs.")
     if explorer.left_out:
-        are = "query is" if explorer.left_out == 1 else "queries are"
-        said.append(f"{explorer.left_out:,} {are} not in this file.")
+        said.append(f"{words.counted(explorer.left_out, 'query is', 'queries are')} not in this file.")
     return " ".join(said)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
 
+from rankscope import words
 from rankscope.blocks import (
     Block,
     Chart,
@@ -56,6 +57,7 @@ def environment() -> Any:
     )
     made.filters["told"] = told
     made.globals["tones"] = TONES
+    made.globals["words"] = words
     return made
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 from rankscope.dialects import DIALECTS, Dialect
-from rankscope.dialects.base import Says
 from rankscope.errors import InputError
 from rankscope.metrics import Metric, parse
 from rankscope.scoring.conventions import MetricRequest, computes, family, translated
@@ -18,77 +16,10 @@ from rankscope.scoring.inputs import CleanInput, Policy, fraction_in, named_runs
 from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
 from rankscope.scoring.ways import Way, changes, options_of
-from rankscope.show.notebook import InNotebook
+from rankscope.verbs.reconcile.result import CLOSE, Match, Printed, Reconciliation
 
-CLOSE = 1e-9  # numbers closer than this are the same
 MOST = 3  # conventions that are changed at once in search of a number
-ENOUGH = 10  # explanations of a number that are told
-
-
-@dataclass(frozen=True)
-class Printed:
-    """What a tool prints for a metric: one value a run (None where its number is a defect that is never computed).
-
-    ``reasons`` are the departures from rankscope's default in the order of how much of the difference each
-    explains alone; those that change nothing here come last and are in ``idle``.
-    """
-
-    dialect: str
-    tool: str
-    says: Says
-    way: Way | None
-    values: tuple[float, ...] | None
-    reasons: tuple[tuple[str, Any], ...] = ()
-    idle: tuple[tuple[str, Any], ...] = ()
-
-
-@dataclass(frozen=True)
-class Explained:
-    """A way to compute the number asked for, by what it departs in, and the tools that compute so."""
-
-    way: Way
-    departures: tuple[tuple[str, Any], ...]
-    dialects: tuple[str, ...]
-    run: str
-    value: float
-
-
-@dataclass(frozen=True, eq=False)
-class Reconciled(InNotebook):
-    """What ``reconcile`` found for one metric."""
-
-    shown_by: ClassVar[str] = "rankscope.verbs.reconcile.result"
-
-    metric: Metric
-    asked: str
-    runs: tuple[str, ...]
-    ours: tuple[float, ...]
-    printed: Sequence[Printed]
-    value: str | None
-    explained: Sequence[Explained]
-    scores: Scores
-
-    def __str__(self) -> str:
-        from rankscope.verbs.reconcile.result import sentences
-
-        return "\n".join(sentences(self))
-
-    __repr__ = __str__
-
-    @cached_property
-    def winners(self) -> dict[str, list[str]]:
-        """With two runs or more, the run that each tool would call the best (a tie is ""), ours as "rankscope"."""
-        out: dict[str, list[str]] = {}
-        for name, values in (("rankscope", self.ours), *((p.dialect, p.values) for p in self.printed)):
-            if values is not None and not any(map(math.isnan, values)):
-                out.setdefault(self._winner(values), []).append(name)
-        return out
-
-    def _winner(self, values: Sequence[float]) -> str:
-        sign = -1 if self.metric.better == "lower" else 1
-        best = max(sign * value for value in values)
-        top = [run for run, value in zip(self.runs, values, strict=True) if best - sign * value <= CLOSE]
-        return top[0] if len(top) == 1 else ""
+ENOUGH = 10  # explanations of a number that are given
 
 
 def reconcile(
@@ -98,7 +29,7 @@ def reconcile(
     *,
     value: float | str | None = None,
     duplicates: Any = "error",
-) -> Reconciled:
+) -> Reconciliation:
     """Say what other tools print for a metric on these data, and the one reason for each difference.
 
     With ``value``, a number that somebody printed, search the conventions and say which produce it (to as
@@ -114,7 +45,7 @@ def reconcile(
     True
     """
     plain = Way(parse(metric))
-    wanted = None if value is None else _wanted(value, plain.metric.range[1])
+    target = None if value is None else _target(value, plain.metric.range[1])
     bench = _Bench(
         read_any("qrels", qrels), [(n, read_any("run", r, n)) for n, r in named_runs(runs)], duplicates
     )
@@ -137,14 +68,14 @@ def reconcile(
         for name in DIALECTS
         if name in theirs or _is_defect(DIALECTS[name], plain.metric)
     ]
-    return Reconciled(
+    return Reconciliation(
         metric=plain.metric,
         asked=str(metric),
         runs=tuple(run.name for run in scores.runs),
         ours=bench.values[plain],
         printed=printed,
-        value=None if wanted is None else wanted.said,
-        explained=[] if wanted is None else list(_search(wanted, plain, theirs, bench)),
+        value=None if target is None else target.text,
+        explained=[] if target is None else list(_search(target, plain, theirs, bench)),
         scores=scores,
     )
 
@@ -221,8 +152,8 @@ def _distance(one: Sequence[float], two: Sequence[float]) -> float:
 
 
 @dataclass(frozen=True)
-class _Wanted:
-    said: str
+class _Target:
+    text: str
     number: float
     half: float
 
@@ -230,7 +161,7 @@ class _Wanted:
         return abs(value - self.number) <= self.half + CLOSE
 
 
-def _wanted(value: float | str, top: float) -> _Wanted:
+def _target(value: float | str, top: float) -> _Target:
     said = str(value).strip()
     try:
         number = float(said)
@@ -241,31 +172,31 @@ def _wanted(value: float | str, top: float) -> _Wanted:
     decimals = len(said.partition(".")[2]) if "e" not in said.casefold() else 9
     half = 0.5 * 10.0**-decimals if decimals else 0.0
     if top <= 1 < number <= 100:  # no value of the metric, but it may be a percentage
-        return _Wanted(f"{said}%", number / 100, (half or 0.5) / 100)
-    return _Wanted(said, number, half)
+        return _Target(f"{said}%", number / 100, (half or 0.5) / 100)
+    return _Target(said, number, half)
 
 
-def _search(wanted: _Wanted, plain: Way, theirs: Mapping[str, Way], bench: _Bench) -> Iterator[Explained]:
+def _search(target: _Target, plain: Way, theirs: Mapping[str, Way], bench: _Bench) -> Iterator[Match]:
     """Ways that give the number, those of tools first, then those with the fewest departures."""
-    told: dict[Way, None] = {}
+    matches: dict[Way, None] = {}
     for way in [plain, *theirs.values()]:
-        if way not in told and _met(wanted, bench.values[way]) is not None:
-            told[way] = None
+        if way not in matches and _run_at(target, bench.values[way]) is not None:
+            matches[way] = None
     options = options_of(plain)
     for count in range(1, MOST + 1):
-        if len(told) >= ENOUGH or (told and count > 1):
+        if len(matches) >= ENOUGH or (matches and count > 1):
             break
         ways = [w for change in changes(options, count) if (w := plain.having(change)) is not None]
         bench.add(ways)
         for way in ways:
-            if _met(wanted, bench.values[way]) is not None:
-                told.setdefault(way)
-    for way in list(told)[:ENOUGH]:
-        at = _met(wanted, bench.values[way])
+            if _run_at(target, bench.values[way]) is not None:
+                matches.setdefault(way)
+    for way in list(matches)[:ENOUGH]:
+        at = _run_at(target, bench.values[way])
         assert at is not None
         names = tuple(name for name, own in theirs.items() if own == way)
-        yield Explained(way, tuple(way.departs(plain)), names, bench.names[at], bench.values[way][at])
+        yield Match(way, tuple(way.departs(plain)), names, bench.names[at], bench.values[way][at])
 
 
-def _met(wanted: _Wanted, values: Sequence[float]) -> int | None:
-    return next((i for i, value in enumerate(values) if not math.isnan(value) and wanted.meets(value)), None)
+def _run_at(target: _Target, values: Sequence[float]) -> int | None:
+    return next((i for i, value in enumerate(values) if not math.isnan(value) and target.meets(value)), None)

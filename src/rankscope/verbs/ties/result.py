@@ -1,0 +1,102 @@
+"""What ``ties`` found: how far each metric could move by reordering equal scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rankscope.metrics import Metric
+from rankscope.scoring.conventions import QUERIES_IN_WORDS
+from rankscope.scoring.scores import Scores
+from rankscope.show.result import Col, Result, View
+
+NOTABLE = 0.0005  # a smaller spread is nothing to worry about
+LEGEND = (
+    "by id: score, then document id, both descending, as trec_eval · expected: the mean over all orders of equal scores · "
+    "queries: those whose value depends on the order · tied: share of the top k (10 without a cutoff) that shares its score"
+)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """One metric of one run under all orders of equal scores.
+
+    ``value`` is the number under trec_eval's order, ``expected`` the mean over all orders, ``worst`` and
+    ``best`` the ends (None where a metric knows no better). ``queries`` of ``of`` have a value that depends
+    on the order; ``tied`` is the share of the documents in the top k (10 without a cutoff) that are tied.
+    """
+
+    run: str
+    metric: Metric
+    value: float
+    expected: float
+    worst: float | None
+    best: float | None
+    queries: int
+    of: int
+    tied: float
+    error: float | None = None
+
+    @property
+    def width(self) -> float:
+        """How far the value could move."""
+        return 0.0 if self.best is None or self.worst is None else abs(self.best - self.worst)
+
+
+def _columns(report: TieReport) -> Iterator[Col]:
+    yield Col("run", head="run" if len(report.scores.runs) > 1 else "")
+    yield Col("metric", of=lambda s: str(s.metric), head="metric")
+    yield Col("value", head="by id", kind="value")
+    yield Col("expected", head="expected", kind="value")
+    yield Col("worst", head="worst", kind="value")
+    yield Col("best", head="best", kind="value")
+    yield Col(
+        "queries_that_move",
+        of=lambda s: s.queries,
+        head="queries",
+        cell=lambda s: f"{s.queries:,} of {s.of:,}",
+    )
+    yield Col("queries", of=lambda s: s.of)
+    yield Col("tied_in_top", of=lambda s: s.tied, head="tied", cell=lambda s: f"{s.tied:.0%}")
+    yield Col("standard_error_of_expected", of=lambda s: s.error, kind="value")
+
+
+@dataclass(frozen=True, eq=False)
+class TieReport(Result):
+    """What ``ties`` found: one ``Spread`` a run and metric."""
+
+    spreads: Sequence[Spread]
+    scores: Scores
+
+    schema = "ties/1"
+    views = (
+        View(
+            "results",
+            _columns,
+            lambda report: report.spreads,
+            note=LEGEND,
+            labels=lambda report: min(len(report.scores.runs), 2),
+        ),
+    )
+
+    def __iter__(self) -> Iterator[Spread]:
+        return iter(self.spreads)
+
+    @property
+    def conventions(self) -> dict[str, Any]:
+        """Which queries the numbers are averaged over."""
+        queries = self.scores.conventions["queries"]
+        return {"queries": queries, "queries_in_words": QUERIES_IN_WORDS[queries]}
+
+    def sentences(self) -> Iterator[str]:
+        """Whether the order of equal scores matters here."""
+        widest = max(self, key=lambda s: s.width, default=None)
+        if widest is None or widest.width < NOTABLE:
+            yield f"Equal scores do not matter here: no metric could move by {NOTABLE:g} or more."
+            return
+        of = f" of {widest.run}" if len(self.scores.runs) > 1 else ""
+        yield (
+            f"Equal scores matter: depending on their order, {widest.metric}{of} is between {widest.worst:.4f} and {widest.best:.4f} "
+            f"({widest.expected:.4f} on average). Give distinct scores, or report --ties expected."
+        )

@@ -1,0 +1,335 @@
+"""How results speak: numbers, p-values, intervals, shares, counts, lists and hints, each written in one way.
+
+All of these give text for sentences, with a true minus sign as in charts. Tables keep the hyphen as their minus sign: their text
+is copied into spreadsheets and read back by other programs, which take only that one for a number. ``show`` sees to it for
+numbers in cells, ``cell`` and ``in_table`` do it for text that goes into one. JSON and CSV hold plain numbers, never these texts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+
+MINUS = "\N{MINUS SIGN}"
+UNDEFINED = "-"  # stands where there is no value
+NOTHING = 5e-13  # a difference below this is of rounding, and written as 0
+VERBS = {"is": "are", "has": "have", "was": "were", "does": "do", "goes": "go"}
+
+
+# --- numbers ---------------------------------------------------------------------------------------------
+
+
+def number(value: float, sign: bool = False, digits: int | None = None) -> str:
+    """A number in a sentence: three decimals, more where it is smaller than they show, or as many as ``digits`` says.
+
+    ``sign`` writes the plus sign, too. What is written as zero has no sign.
+
+    >>> number(0.0214), number(0.00042), number(-0.5, sign=True), number(1234.5), number(-2e-17, sign=True)
+    ('0.021', '0.00042', '−0.500', '1,234.500', '0.000')
+    >>> number(0.0214, digits=4), number(-0.00001, digits=4), number(float("nan")), number(float("-inf"))
+    ('0.0214', '0.0000', '-', '−∞')
+    """
+    if math.isnan(value):
+        return UNDEFINED
+    size = abs(value)
+    text = f"{size:,.{_decimals(size) if digits is None else digits}f}" if size < math.inf else "∞"
+    if not any(digit in text for digit in "123456789∞"):
+        return text
+    return f"{MINUS if value < 0 else '+' if sign else ''}{text}"
+
+
+def _decimals(size: float) -> int:
+    """Three, or two digits that count for what is smaller than three decimals show."""
+    if size >= 0.001 or size < NOTHING:
+        return 3
+    return min(1 - math.floor(math.log10(size)), 12)
+
+
+def signed(value: float) -> str:
+    """A difference with its sign.
+
+    >>> signed(0.041), signed(-0.041)
+    ('+0.041', '−0.041')
+    """
+    return number(value, sign=True)
+
+
+def interval(
+    low: float, high: float, sign: bool = False, digits: int | None = None, between: str = " to "
+) -> str:
+    """The two ends of an interval.
+
+    >>> interval(-0.0123, 0.25), interval(-0.0123, 0.25, between=", ")
+    ('−0.012 to 0.250', '−0.012, 0.250')
+    """
+    return f"{number(low, sign, digits)}{between}{number(high, sign, digits)}"
+
+
+def amount(value: float) -> str:
+    """A grade, a cost, a limit: a whole number without decimals, any other with four digits.
+
+    >>> amount(45.0), amount(1250), amount(1250.25), amount(0.01234), amount(2.5), amount(-1)
+    ('45', '1,250', '1,250.2', '0.01234', '2.5', '−1')
+    """
+    if not math.isfinite(value):
+        return number(value)
+    size = abs(value)
+    if float(size).is_integer() and size < 1e15:
+        text = f"{int(size):,}"
+    else:
+        text = f"{size:,.1f}" if 1000 <= size < 1e15 else f"{size:.4g}"
+    return f"{MINUS}{text}" if value < 0 else text
+
+
+def cell(value: float, digits: int = 4, sign: bool = False) -> str:
+    """A number as text in a table: always as many decimals, the hyphen as minus sign.
+
+    >>> cell(0.51234), cell(-0.5, sign=True), cell(0.5, 2, sign=True), cell(-0.00001), cell(float("nan"))
+    ('0.5123', '-0.5000', '+0.50', '0.0000', '-')
+    """
+    return in_table(number(value, sign, digits))
+
+
+def in_table(text: str) -> str:
+    """The text of a number as a table has it: with the hyphen as minus sign, which other programs can read.
+
+    >>> in_table(interval(-0.012, 0.25, between=", "))
+    '-0.012, 0.250'
+    """
+    return text.replace(MINUS, "-")
+
+
+def p_value(value: float) -> str:
+    """A p-value in a sentence: two digits, three decimals at most.
+
+    >>> p_value(0.01234), p_value(0.00001), p_value(0.25), p_value(float("nan"))
+    ('p = 0.012', 'p < 0.001', 'p = 0.25', 'no p-value')
+    """
+    if math.isnan(value):
+        return "no p-value"
+    return "p < 0.001" if value < 0.001 else f"p = {p_cell(value)}"
+
+
+def p_cell(value: float) -> str:
+    """A p-value in a table, without its letter.
+
+    >>> p_cell(0.01234), p_cell(0.00001), p_cell(0.25), p_cell(float("nan"))
+    ('0.012', '<.001', '0.25', '-')
+    """
+    if math.isnan(value):
+        return UNDEFINED
+    if value < 0.001:
+        return "<.001"
+    return f"{value:.3f}" if value < 0.1 else f"{value:.2f}"
+
+
+def percent(level: float) -> str:
+    """A level that someone chose, with all of its digits.
+
+    >>> percent(0.95), percent(0.999), percent(1 - 1e-5)
+    ('95%', '99.9%', '99.999%')
+    """
+    return f"{100 * level:.8g}%"
+
+
+def share(part: float, digits: int = 0) -> str:
+    """A share that was measured, rounded; it is neither 0% nor 100% unless none or all are meant.
+
+    >>> share(0.567), share(0.567, 1), share(0.0), share(0.001), share(0.9997), share(1.0), share(0.0001, 1)
+    ('57%', '56.7%', '0%', '<1%', '>99%', '100%', '<0.1%')
+    """
+    if math.isnan(part):
+        return UNDEFINED
+    text = f"{part:.{digits}%}"
+    if 0 < part < 0.5 and text == f"{0:.{digits}%}":
+        return f"<{10.0 ** (-2 - digits):.{digits}%}"
+    if 0.5 < part < 1 and text == f"{1:.{digits}%}":
+        return f">{1 - 10.0 ** (-2 - digits):.{digits}%}"
+    return text.replace("-", MINUS)
+
+
+def relative(change: float, digits: int = 1) -> str:
+    """A change as a share of what it started from, with its sign.
+
+    >>> relative(0.13), relative(-0.0421)
+    ('+13.0%', '−4.2%')
+    """
+    return f"{number(100 * change, sign=True, digits=digits)}%" if not math.isnan(change) else UNDEFINED
+
+
+def factor(ratio: float) -> str:
+    """How many times as much.
+
+    >>> factor(9.0), factor(5.61), factor(1234.5), factor(0.0123)
+    ('9x', '5.6x', '1,234x', '0.012x')
+    """
+    if ratio < 0.95:
+        return f"{ratio:.2g}x"
+    return f"{ratio:,.0f}x" if ratio >= 99.95 else f"{ratio:.1f}".removesuffix(".0") + "x"
+
+
+def finite(value: float | None) -> float | None:
+    """A number for JSON: None, which becomes null, where it is undefined or has no bound.
+
+    >>> finite(0.5), finite(float("nan")), finite(float("inf")), finite(None)
+    (0.5, None, None, None)
+    """
+    return None if value is None or not math.isfinite(value) else value
+
+
+# --- counts ----------------------------------------------------------------------------------------------
+
+
+def count(number: float) -> str:
+    """A count, with separators of thousands.
+
+    >>> count(7), count(8691), count(1204.0)
+    ('7', '8,691', '1,204')
+    """
+    return f"{number:,.0f}"
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """A count and its noun; ``many`` is needed where ``plural`` does not know it.
+
+    >>> (
+    ...     counted(1, "query"),
+    ...     counted(8691, "query"),
+    ...     counted(0, "document"),
+    ...     counted(2, "score is", "scores are"),
+    ... )
+    ('1 query', '8,691 queries', '0 documents', '2 scores are')
+    """
+    return f"{count(number)} {one if number == 1 else many or plural(one)}"
+
+
+def plural(noun: str) -> str:
+    """Several of a thing; of a noun with others before it the last one changes.
+
+    >>> plural("query"), plural("judged query"), plural("run"), plural("key"), plural("class")
+    ('queries', 'judged queries', 'runs', 'keys', 'classes')
+    """
+    if noun.endswith("y") and noun[-2:-1] not in {*"aeiou"}:
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{noun}s"
+
+
+def agree(number: int, verb: str) -> str:
+    """A verb that goes with a count, from its form for one.
+
+    >>> agree(1, "differs"), agree(2, "differs"), agree(0, "is"), agree(3, "carries"), agree(2, "has")
+    ('differs', 'differ', 'are', 'carry', 'have')
+    """
+    if number == 1:
+        return verb
+    if verb in VERBS:
+        return VERBS[verb]
+    return f"{verb[:-3]}y" if verb.endswith("ies") else verb.removesuffix("s")
+
+
+def rounded(number: int, up: bool = False) -> str:
+    """A count to two digits, where it is no more exact than that; ``up`` where fewer would not do.
+
+    >>> rounded(113), rounded(47), rounded(12345), rounded(12345, up=True)
+    ('110', '47', '12,000', '13,000')
+    """
+    step = 10 ** max(len(str(abs(number))) - 2, 0)
+    return count(-(-number // step) * step if up else round(number / step) * step)
+
+
+# --- names and lists -------------------------------------------------------------------------------------
+
+
+def listing(names: Iterable[object], most: int = 6, last: str = "and") -> str:
+    """Names in a sentence; where there are more than ``most``, and more than one is left, the rest is counted.
+
+    >>> (
+    ...     listing(["AP"]),
+    ...     listing(["AP", "RR", "P@10"]),
+    ...     listing(["AP", "RR"], last="or"),
+    ...     listing("abcde", most=3),
+    ... )
+    ('AP', 'AP, RR and P@10', 'AP or RR', 'a, b, c and 2 more')
+    """
+    parts = [str(name) for name in names]
+    if len(parts) > most + 1:
+        parts = [*parts[:most], f"{count(len(parts) - most)} more"]
+    return f" {last} ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
+
+
+def sample(ids: Iterable[str], total: int | None = None, most: int = 3, none: str = "none") -> str:
+    """A few ids to look for, long ones cut, and dots where there are more; ``total`` says of how many they are.
+
+    >>> sample(["17", "21"]), sample(["17", "21", "40", "41"]), sample(["17"], 9, most=1), sample([])
+    ('17, 21', '17, 21, 40 ...', '17 ...', 'none')
+    """
+    known = list(ids)
+    text = ", ".join(short(one) for one in known[:most]) or none
+    return text + (" ..." if (len(known) if total is None else total) > most else "")
+
+
+def choices(values: Iterable[object]) -> str:
+    """The values that an option takes, as they are written in Python.
+
+    >>> choices(["rank", "docid", None])
+    "'rank', 'docid', None"
+    """
+    return ", ".join(map(repr, values))
+
+
+def short(text: str, most: int = 40) -> str:
+    """A name, cut where it is very long.
+
+    >>> short("bm25"), short("bm25-with-expansion", 8)
+    ('bm25', 'bm25-wi…')
+    """
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
+def quote(text: str, most: int = 100) -> str:
+    """A piece of input in quotes, cut where it is very long.
+
+    >>> quote("301 Q0"), quote("coronavirus", 6)
+    ("'301 Q0'", "'coron…'")
+    """
+    return repr(short(text, most))
+
+
+# --- did you mean ----------------------------------------------------------------------------------------
+
+
+def nearest(name: str, names: Iterable[str], close: float = 0.6) -> str | None:
+    """The name that is most like a misspelled one, whatever the case; None where none is like it.
+
+    >>> nearest("BM52", ["bm25", "dense"]), nearest("sparse", ["bm25"])
+    ('bm25', None)
+    """
+    from difflib import get_close_matches  # only an error needs it
+
+    by_folded = {other.casefold(): other for other in reversed(list(names))}
+    found = get_close_matches(name.casefold(), by_folded, n=1, cutoff=close)
+    return by_folded[found[0]] if found else None
+
+
+def hint(
+    name: str,
+    names: Iterable[str],
+    otherwise: str | None = None,
+    most: int = 10,
+    offer: Callable[[str], str] = str,
+) -> str:
+    """The end of a message about an unknown name: the nearest one, else ``otherwise``, else what there is.
+
+    ``offer`` gives what is offered for a name, where that is written in another way.
+
+    >>> hint("bm52", ["bm25", "dense"]), hint("sparse", ["bm25", "dense"]), hint("sparse", [])
+    (', did you mean bm25?', ': there are bm25 and dense', '')
+    """
+    known = list(names)
+    near = nearest(name, known)
+    if near is not None:
+        return f", did you mean {offer(near)}?"
+    if otherwise is not None or not known:
+        return otherwise or ""
+    offers = dict.fromkeys(map(offer, known))
+    return f": there {agree(len(offers), 'is')} {listing(offers, most)}"
