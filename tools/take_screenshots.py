@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from rankscope.verbs.demo import demo
+from rankscope.reporting.demo import demo_report
 
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
 SIZE = {"width": 1440, "height": 900}
@@ -35,7 +35,7 @@ def main() -> int:
         return 2
     IMAGES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
-        page = demo.report().save(Path(folder) / "demo.html")
+        page = demo_report().save(Path(folder) / "demo.html")
         chromium = driver.chromium.launch(executable_path=browser, args=["--no-sandbox"])
         for name, (theme, fragment) in SHOTS.items():
             _shot(chromium, page, IMAGES / f"{name}.png", theme, fragment)

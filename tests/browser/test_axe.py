@@ -43,13 +43,13 @@ def whole(request: pytest.FixtureRequest) -> str:
     need = request.getfixturevalue("need")
     for name in ("altair", "jinja2", "vl_convert"):
         need(name)
+    from rankscope.reporting.demo import demo_report
     from rankscope.reporting.playground import playground
     from rankscope.show.html.page import render
-    from rankscope.verbs.demo import demo
 
     made = {
         "every block": lambda: pages.page(queries=8),
-        "the demo's report": lambda: demo.report().page,
+        "the demo's report": lambda: demo_report().page,
         "the playground": playground,
     }
     return render(made[request.param]())

@@ -169,8 +169,8 @@ def test_examples_open_as_what_if(opened: Any) -> None:
 
 def test_the_demo_adds_up(opened: Any) -> None:
     try:
-        demo: Any = importlib.import_module("rankscope.verbs.demo.demo")
-        report = demo.report()
+        demo: Any = importlib.import_module("rankscope.reporting.demo")
+        report = demo.demo_report()
     except (ImportError, AttributeError) as missing:
         pytest.skip(f"there is no report of the demo yet: {missing}")
     block = report.page.explorer

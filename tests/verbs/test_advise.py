@@ -14,7 +14,7 @@ import pytest
 
 import rankscope as rs
 from rankscope.errors import DataError, InputError
-from rankscope.inference.power import shown_by
+from rankscope.inference.power import detectable_difference
 from rankscope.metrics import CATALOGUE
 from rankscope.scoring.settings import settings_of
 from rankscope.verbs.advise.advise import Advice, advise
@@ -229,10 +229,10 @@ def test_what_queries_can_show() -> None:
     alone = advise(GRADED, runs["a"], "web").showable
     values = rs.evaluate(GRADED, runs["a"], "nDCG@10").runs[0].values[rs.parse("nDCG@10")]
     assert alone is not None
-    assert alone.difference == pytest.approx(shown_by(10, float(values.std(ddof=1))))
+    assert alone.difference == pytest.approx(detectable_difference(10, float(values.std(ddof=1))))
     nothing = advise(GRADED, task="web").showable
     assert nothing is not None
-    assert nothing.difference == shown_by(10, 0.2)
+    assert nothing.difference == detectable_difference(10, 0.2)
     assert advise({"q": {"a": 1}}).showable is None
     same = advise(GRADED, {"a": runs["a"], "b": runs["a"]}, "web")
     assert same.showable is None

@@ -34,7 +34,7 @@ def command(to: str | None, page: str | None) -> None:
     from rankscope.verbs.demo import demo
 
     if to is not None:
-        files = demo.copy(to)
+        files = demo.copy_files(to)
         output.say(f"copied {len(files)} files into {to}; README.md tells what they are")
         output.write(
             [f"rankscope evaluate {to}/qrels.txt {' '.join(f'{to}/{name}.run.gz' for name in demo.RUNS)}\n"]
@@ -45,7 +45,9 @@ def command(to: str | None, page: str | None) -> None:
 
         output.check_page(page)
         check_extra()
-    output.write([output.rendered(demo.blocks_of(demo.demo()))])
+    output.write([output.rendered(demo.introduction(demo.demo()))])
     if page is not None:
-        output.write([demo.report().html], page)
+        from rankscope.reporting.demo import demo_report
+
+        output.write([demo_report().html], page)
         output.say(f"wrote {page}: the same in one page, with every query to look into; open it in a browser")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -81,91 +79,21 @@ def command(  # noqa: PLR0913, PLR0917 - one argument an option
     if distribution and form not in SPREAD:
         raise InputError(f"--distribution is written as {', '.join(SPREAD)}, not as {form}")
 
-    from rankscope.scoring.evaluation import evaluate
+    from rankscope.verbs.evaluate.evaluate import evaluate
 
     with bar([path for _, path in named], wanted=not quiet) as progress:
         scores = evaluate(qrels, named, list(metrics) or None, progress=progress, **policies)
     if not quiet:
-        from rankscope.scoring.scoreboard import notes_of
-
-        output.tell(notes_of(scores), scores.warnings, form)
-    output.write(PRINTERS[form](scores, Wanted(per_query, distribution, out)), out)
+        output.tell(scores.reader_notes(), scores.warnings, form)
+    shown: dict[str, Any] = {"per_query": per_query, "distribution": distribution}
+    if form == "table" and out is None and not per_query:
+        shown["next_step"] = _next(scores)
+    width, colour = output.room(out)
+    output.write(scores.write(form, width=width, colour=colour, **shown), out)
     output.tell_where(out, form, quiet)
 
 
-# --- one function a format -----------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What is printed beside the means, and where to."""
-
-    per_query: bool = False
-    distribution: bool = False
-    out: str | None = None
-
-
-def _table(scores: Scores, wanted: Wanted) -> Iterator[str]:
-    from rankscope.blocks import Paragraph
-    from rankscope.scoring.scoreboard import blocks_of
-
-    blocks = blocks_of(scores, wanted.per_query, wanted.distribution)
-    if wanted.out is None and not wanted.per_query:
-        met = next((m for m in scores.metrics if m.aggregate != "sum"), scores.metrics[0])
-        said = NEXT.format(name=type(met).__name__) if len(scores.runs) == 1 else COMPARE
-        blocks.append(Paragraph(said, quiet=True))
-    yield output.rendered(blocks, wanted.out)
-
-
-def _json(scores: Scores, wanted: Wanted) -> Iterator[str]:
-    from rankscope.scoring.records import envelope
-    from rankscope.show.text import as_json
-
-    yield as_json(envelope(scores, wanted.per_query, wanted.distribution))
-
-
-def _jsonl(scores: Scores, wanted: Wanted) -> Iterable[str]:
-    from rankscope.scoring.records import means, query_values
-    from rankscope.show.text import as_jsonl
-
-    return as_jsonl(query_values(scores) if wanted.per_query else means(scores))
-
-
-def _csv(scores: Scores, wanted: Wanted) -> Iterable[str]:
-    from rankscope.scoring.records import MEAN_COLUMNS, QUERY_COLUMNS, means, query_values
-    from rankscope.show.text import as_csv
-
-    if wanted.per_query:
-        return as_csv(QUERY_COLUMNS, query_values(scores))
-    return as_csv(MEAN_COLUMNS, ({"undefined": 0} | row for row in means(scores)))
-
-
-def _markdown(scores: Scores, wanted: Wanted) -> Iterator[str]:
-    from rankscope.scoring.scoreboard import paper_blocks
-    from rankscope.show.text import as_markdown
-
-    yield as_markdown(paper_blocks(scores, wanted.per_query, wanted.distribution))
-
-
-def _latex(scores: Scores, wanted: Wanted) -> Iterator[str]:
-    from rankscope.scoring.scoreboard import paper_blocks
-    from rankscope.show.text import as_latex
-
-    yield as_latex(paper_blocks(scores, wanted.per_query, wanted.distribution))
-
-
-def _trec(scores: Scores, wanted: Wanted) -> Iterable[str]:
-    from rankscope.scoring.records import trec_lines
-
-    return trec_lines(scores, wanted.per_query)
-
-
-PRINTERS: dict[str, Callable[[Any, Wanted], Iterable[str]]] = {
-    "table": _table,
-    "json": _json,
-    "jsonl": _jsonl,
-    "csv": _csv,
-    "markdown": _markdown,
-    "latex": _latex,
-    "trec": _trec,
-}
+def _next(scores: Scores) -> str:
+    """What to look at next."""
+    first = next((m for m in scores.metrics if m.aggregate != "sum"), scores.metrics[0])
+    return NEXT.format(name=type(first).__name__) if len(scores.runs) == 1 else COMPARE

@@ -54,27 +54,14 @@ def command(name: str | None, traits: bool, plot: bool, form: str | None, out: s
         return
     form = _format_of(name, form, out)
 
-    from rankscope.show.text import as_json
-    from rankscope.verbs.catalogue import catalogue
-    from rankscope.verbs.catalogue import records as catalogue_records
-
     if name is not None and traits:
         raise click.UsageError(
             f"--table compares all metrics: leave out {name} or --table", click.get_current_context()
         )
-    members = [] if name is None else catalogue.set_called(name)
-    cls = None if name is None or members else catalogue.metric_called(name)
-    if form == "json":
-        classes = list(dict.fromkeys(type(metric) for _, metric in members)) or catalogue.everything()
-        text = as_json(catalogue_records.envelope(classes if cls is None else [cls]))
-    else:
-        blocks = catalogue.traits() if traits else catalogue.listed()
-        if name is not None:
-            blocks = catalogue.in_full(cls) if cls else catalogue.members(name)
-        text = output.rendered(blocks, out)
-    output.write([text], out)
-    if out not in {None, "-"}:
-        output.say(f"wrote {out} ({form})")
+    from rankscope.verbs.catalogue.catalogue import catalogue
+
+    output.show(catalogue(name), form, out, traits=traits)
+    output.tell_where(out, form)
 
 
 def _format_of(name: str | None, form: str | None, out: str | None) -> str:
@@ -109,9 +96,9 @@ def _plot(name: str | None, traits: bool, form: str | None, out: str | None) -> 
         )
 
     from rankscope.reporting.sections import discounts
-    from rankscope.verbs.catalogue import catalogue
+    from rankscope.verbs.catalogue.catalogue import find_set
 
-    if catalogue.set_called(name):
+    if find_set(name):
         raise InputError(f"--plot draws one metric, and {name} is a set: rankscope metrics {name} lists it")
     metric = discounts.usual_of(name)
     if out is None or ending not in FIGURES:

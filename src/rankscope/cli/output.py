@@ -194,10 +194,15 @@ def answer_format_of(asked: str | None, out: str | None) -> str:
 
 
 def show(
-    result: Result, form: str, out: str | None = None, notes: Iterable[str] = (), **options: Any
+    result: Result,
+    form: str,
+    out: str | None = None,
+    notes: Iterable[str] = (),
+    warnings: Iterable[Any] = (),
+    **options: Any,
 ) -> None:
-    """Tell the notes, then write a result where it goes: for a terminal's width and colour, or plain 80 columns in a file."""
-    tell(notes)
+    """Tell the notes and warnings, then write a result where it goes: for a terminal's width and colour, or plain 80 columns in a file."""
+    tell(notes, warnings, form)
     here = out is None or out == "-"
     write(
         result.write(form, width=width() if here else 80, colour=here and colour_on(sys.stdout), **options),
@@ -229,6 +234,11 @@ def tell_where(out: str | None, what: str, quiet: bool = False) -> None:
     """Where a result went, if it went to a file."""
     if out not in {None, "-"} and not quiet:
         say(f"wrote {out} ({what})")
+
+
+def room(out: str | None = None) -> tuple[int, bool]:
+    """The width, and whether there is colour, where a result goes: those of the terminal, or plain 80 columns in a file."""
+    return (width(), colour_on(sys.stdout)) if out is None or out == "-" else (80, False)
 
 
 def rendered(blocks: Any, out: str | None = None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,13 +10,12 @@ from rankscope.cli import inputs, output
 from rankscope.errors import InputError
 
 if TYPE_CHECKING:
-    from rankscope.verbs.power.power import Plan
-    from rankscope.verbs.power.topics import Design
+    from rankscope.verbs.power.result import Design, Plan
 
 USAGE = "rankscope power QRELS RUN RUN..."
 
 
-@click.command("power", short_help="Say how many queries it takes to show a difference.")
+@click.command("power", short_help="What difference queries can detect, and how many it takes.")
 @inputs.taken(
     "A metric, like nDCG@10; may be repeated. Default: nDCG@10 AP RR@10 R@100 P@10. With --scores: what the scores are of."
 )
@@ -26,28 +24,28 @@ USAGE = "rankscope power QRELS RUN RUN..."
     type=float,
     multiple=True,
     metavar="X",
-    help="A difference to be shown, like 0.02; may be repeated. Default: 0.01, 0.02, 0.05 and the observed one.",
+    help="A difference to detect, like 0.02; may be repeated. Default: 0.01, 0.02, 0.05 and the observed one.",
 )
 @click.option(
     "--power",
     type=float,
     default=0.8,
     show_default=True,
-    help="The chance to find a difference that is there.",
+    help="The chance to detect a difference that is there.",
 )
 @click.option(
     "--alpha",
     type=float,
     default=0.05,
     show_default=True,
-    help="The share of false differences that is accepted.",
+    help="The accepted share of false differences.",
 )
 @click.option(
     "--comparisons",
     type=click.IntRange(min=1),
     default=1,
     metavar="M",
-    help="How many comparisons will be made: each gets alpha / M. Default: 1.",
+    help="How many comparisons you will make: each gets alpha / M. Default: 1.",
 )
 @click.option(
     "-n", "n", type=click.IntRange(min=2), metavar="N", help="Plan for N queries instead of those at hand."
@@ -57,23 +55,23 @@ USAGE = "rankscope power QRELS RUN RUN..."
 )
 @click.option("--all-pairs", is_flag=True, help="Every run with every other.")
 @click.option(
-    "--clusters", type=click.Path(), metavar="FILE", help="A query and its user, session or topic a line."
+    "--clusters", type=click.Path(), metavar="FILE", help="One query per line, with its user, session or topic."
 )
 @click.option(
     "--scores",
     is_flag=True,
-    help="The files given are tables of scores (systems and queries) rather than judgments and runs.",
+    help="The files are tables of scores (systems and queries), not judgments and runs.",
 )
 @click.option(
     "--deviation",
     type=float,
     metavar="S",
-    help="Without runs: the standard deviation of the differences, as it is known from elsewhere.",
+    help="Without runs: the standard deviation of the differences, known from elsewhere.",
 )
 @click.option(
     "--design",
     type=click.Choice(["t", "anova", "interval"]),
-    help="Without runs: topics of a collection, for a --difference by a t test or an analysis of variance, or for a --width.",
+    help="Without runs: topics of a collection, for a --difference with a t test or an analysis of variance, or for a --width.",
 )
 @click.option(
     "--variance",
@@ -81,7 +79,7 @@ USAGE = "rankscope power QRELS RUN RUN..."
     metavar="V",
     help="For --design: of differences (t, interval), within systems (anova).",
 )
-@click.option("--systems", type=int, metavar="M", help="For --design anova: how many systems are compared.")
+@click.option("--systems", type=int, metavar="M", help="For --design anova: how many systems will be compared.")
 @click.option(
     "--width", type=float, multiple=True, metavar="W", help="For --design interval: from end to end."
 )
@@ -100,10 +98,10 @@ def command(  # noqa: PLR0913 - the options of the command line
     scores: bool,
     **options: Any,
 ) -> None:
-    """Say what difference the queries at hand can show, and how many queries others need.
+    """What difference the queries at hand can detect, and how many queries others need.
 
-    From RUNs, judged by QRELS: what is found for pairs of runs holds for queries like these. Without runs, from the
-    standard deviation of the differences, or by a design for a test collection.
+    From RUNs, judged by QRELS: the results hold for queries like these. Without runs, from the standard deviation of
+    the differences, or by a design for a test collection.
 
     \b
     Examples:
@@ -117,14 +115,13 @@ def command(  # noqa: PLR0913 - the options of the command line
     form = output.answer_format_of(form, out)
     for name in ("difference", "width"):
         options[name] = list(options[name]) or None
-    found = _found(qrels, runs, metrics, scores, out, quiet, options)
-    if not quiet:
-        output.tell(found.notes, found.warnings, form)
-    output.write(_written(found, form, details, out), out)
+    plan = _plan(qrels, runs, metrics, scores, out, quiet, options)
+    told = {} if quiet else {"notes": plan.notes, "warnings": plan.warnings}
+    output.show(plan, form, out, details=details, **told)
     output.tell_where(out, form, quiet)
 
 
-def _found(
+def _plan(
     qrels: str | None,
     runs: tuple[str, ...],
     metrics: tuple[str, ...],
@@ -148,8 +145,8 @@ def _found(
         if qrels is None:
             raise InputError("no file of scores was given: rankscope power --scores scores.csv")
         output.check_place(out, [qrels, *runs])
-        asked = metrics[0] if len(metrics) == 1 else list(metrics) or None
-        return power(inputs.named_scores([qrels, *runs]), None, asked, **options)
+        names = metrics[0] if len(metrics) == 1 else list(metrics) or None
+        return power(inputs.named_scores([qrels, *runs]), None, names, **options)
     if qrels is None or not runs:
         what = "no run was given" if qrels else "no qrels and no runs were given"
         raise InputError(f"{what}: {USAGE}, or without runs --deviation S or --design t|anova|interval")
@@ -159,18 +156,3 @@ def _found(
     options["systems"] = systems if options["systems"] is None else options["systems"]
     with bar(paths, wanted=not quiet) as progress:
         return power(qrels, named, list(metrics) or None, progress=progress, **options)
-
-
-def _written(found: Plan | Design, form: str, details: bool, out: str | None) -> Iterable[str]:
-    from rankscope.verbs.power import records as plan_records
-    from rankscope.verbs.power import result as planned
-    from rankscope.verbs.power import topics
-    from rankscope.verbs.power.topics import Design
-
-    envelope = plan_records.envelope(found) if form == "json" else {}
-    if isinstance(found, Design):
-        answer = output.Answer(topics.blocks_of(found), envelope, topics.COLUMNS, topics.records(found))
-    else:
-        blocks = planned.blocks_of(found, details) if form in {"table", "markdown"} else []
-        answer = output.Answer(blocks, envelope, plan_records.COLUMNS, plan_records.records(found))
-    return answer.written(form, out)

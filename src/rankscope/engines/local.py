@@ -17,7 +17,7 @@ from rankscope.engines.aspects import Several, places_by_id, several
 from rankscope.engines.base import SEVERAL, Order, Seen
 from rankscope.errors import InputError
 from rankscope.lists import Array, Judged
-from rankscope.tables import Qrels, Run, spans
+from rankscope.tables import Qrels, Run, column, spans
 
 
 def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, Seen]:
@@ -27,7 +27,7 @@ def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, Seen]:
     have no judgments. The run must hold no pair twice and no NaN score.
     """
     run = run.by_query()
-    ranked = Ranked(run, order)
+    ranked = RankedRun(run, order)
     graded = several(qrels, order.needs) if order.needs & SEVERAL else None
     qrels = graded.qrels if graded else qrels
     names = list(qrels.queries)
@@ -42,7 +42,7 @@ def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, Seen]:
     if order.depth is not None:
         retrieved = np.minimum(retrieved, order.depth)
 
-    judged = _laid_out(_pool(qrels, run, ranked, number), ranked, names, retrieved, order, graded)
+    judged = _lay_out(_pool(qrels, run, ranked, number), ranked, names, retrieved, order, graded)
     present = set(run.queries)
     counted = np.array([query in known for query in run.blocks.query.to_list()], dtype=bool)
     seen = Seen(
@@ -58,12 +58,12 @@ def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, Seen]:
     return judged, seen
 
 
-def _pool(qrels: Qrels, run: Run, ranked: Ranked, number: dict[str, int]) -> pl.DataFrame:
+def _pool(qrels: Qrels, run: Run, ranked: RankedRun, number: dict[str, int]) -> pl.DataFrame:
     """One row a judgment, with the place of the document in the ordered run (null: not retrieved)."""
     judgments = qrels.frame.select("query_id", "doc_id", "grade")
     row = run.rows_of(judgments["doc_id"])
-    hits = run.frame.select("query_id", "doc_id", "score")[row].with_columns(
-        pl.Series("place", ranked.place_of(row), dtype=pl.Int64)
+    hits = run.frame.select("query_id", "doc_id", "score")[column(row)].with_columns(
+        column(ranked.place_of(row)).alias("place")
     )
     codes = pl.DataFrame(
         {"query_id": list(number), "query": list(number.values())},
@@ -76,9 +76,9 @@ def _pool(qrels: Qrels, run: Run, ranked: Ranked, number: dict[str, int]) -> pl.
     )
 
 
-def _laid_out(
+def _lay_out(
     pool: pl.DataFrame,
-    ranked: Ranked,
+    ranked: RankedRun,
     names: list[str],
     retrieved: Array,
     order: Order,
@@ -126,7 +126,7 @@ class _Span:
     disagreeing: int
 
 
-class Ranked:
+class RankedRun:
     """A run in order. A *place* is a position when queries follow one another, each best first.
 
     The run is walked in spans of queries that fit the processor's cache, and only what was out of order
@@ -146,7 +146,7 @@ class Ranked:
         moved = [np.empty((2, 0), dtype=np.int64)]
         for first, last in spans(run.blocks):
             at = int(self.start[first])
-            span = self._ordered(at, self.start[first:last] - at, self.size[first:last])
+            span = self._order_span(at, self.start[first:last] - at, self.size[first:last])
             self.same[at : at + len(span.same)] = span.same
             if self.disagreeing is not None:
                 self.disagreeing += span.disagreeing
@@ -157,7 +157,7 @@ class Ranked:
         by = np.argsort(self.moved_row)
         self.moved_row, self.moved_place = self.moved_row[by], self.moved_place[by]
 
-    def _ordered(self, at: int, start: Array, size: Array) -> _Span:
+    def _order_span(self, at: int, start: Array, size: Array) -> _Span:
         n = int(size.sum())
         score = self.run.frame["score"].slice(at, n).to_numpy()
         rank = self.run.frame["rank"].slice(at, n).to_numpy() if self.has_rank else None
@@ -202,12 +202,12 @@ class Ranked:
         """Put equal scores in the order of their document ids, touching only tied rows."""
         tied = np.flatnonzero(_in_tie(same))
         rows = tied if permutation is None else permutation[tied]
-        ids = self.run.frame["doc_id"].slice(at, len(same)).gather(rows)
+        ids = self.run.frame["doc_id"].slice(at, len(same)).gather(column(rows))
         group = np.cumsum(~same[tied])
         down = self.ties == "trec"
         if _in_order(ids, group, down):
             return permutation
-        by = pl.DataFrame({"group": group, "doc": ids, "row": rows}).sort(
+        by = pl.DataFrame({"group": column(group), "doc": ids, "row": column(rows)}).sort(
             "group", "doc", descending=[False, down]
         )
         permutation = np.arange(len(same)) if permutation is None else permutation
@@ -289,4 +289,4 @@ def _disagreeing(rank: Array, same: Array, start: Array) -> int:
     falls = rank[1:] < rank[:-1]
     falls[start[1:] - 1] = False
     where = np.flatnonzero(falls) + 1
-    return len(np.unique(np.searchsorted(start, where, side="right")))
+    return int(np.count_nonzero(np.bincount(np.searchsorted(start, where, side="right"))))

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from rankscope.errors import InputError
-from rankscope.files.delimited import header_of
-from rankscope.files.jsonl import is_jsonl
 from rankscope.files.long import ALIASES, is_number, known_header
 from rankscope.files.raw import BOM, Raw
+from rankscope.files.tabular import header_of, is_jsonl
 
 SEPARATORS = {"csv": ",", "tsv": "\t", "semicolon": ";"}
 _ENDINGS = {
@@ -32,7 +31,7 @@ def kind_of(raw: Raw) -> str:
         return "json"
     if ending in {"json", "jsonl"}:
         return ending
-    return _separated(raw, ending)
+    return _separator_kind(raw, ending)
 
 
 def _ending(label: str) -> str:
@@ -42,7 +41,7 @@ def _ending(label: str) -> str:
     return _ENDINGS.get(path.suffix.lower(), "")
 
 
-def _separated(raw: Raw, ending: str) -> str:
+def _separator_kind(raw: Raw, ending: str) -> str:
     """Tell a header from TREC lines, which have none."""
     likely = [ending, *(kind for kind in SEPARATORS if kind != ending)] if ending else [*SEPARATORS]
     headers = {kind: header_of(raw, SEPARATORS[kind]) for kind in likely}

@@ -1,29 +1,257 @@
-"""TREC runs, qrels and preferences: six, four or five columns apart by any whitespace.
-
-Nearly every file has one single separator throughout, and goes through Polars as it lies on disk.
-Any sign that a line differs sends the whole file through ``_tidy``, which makes it so.
-"""
+"""TREC runs and qrels: lines of columns without a header."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.layouts import PREFS, PRELS, QRELS3, RUN3, Layout, head_lines, layout_of
-from rankscope.files.notes import EXPECTED, Found, content_lines, line_finder, made_qrels, made_run, stem
+from rankscope.files.long import is_number
+from rankscope.files.notes import (
+    EXPECTED,
+    ORDER,
+    QRELS_LINE,
+    RUN_LINE,
+    Found,
+    content_lines,
+    line_finder,
+    make_qrels,
+    make_run,
+    stem,
+)
 from rankscope.files.raw import BOM, Raw
-from rankscope.files.regular import comment_lines, is_regular, tidy
 from rankscope.tables import Array, Qrels, Run, Source, blocks_of
 
 
+@dataclass(frozen=True)
+class Layout:
+    """The columns of a headerless file: all are strings but those named as numbers."""
+
+    what: str
+    names: tuple[str, ...]
+    number: str
+    line: str
+    optional: frozenset[str] = frozenset()
+
+    @property
+    def schema(self) -> dict[str, type[pl.DataType]]:
+        """Polars types of the columns."""
+        types: dict[str, type[pl.DataType]] = {self.number: pl.Float64}
+        if self.number != "rank":
+            types["rank"] = pl.Int32
+        return {name: types.get(name, pl.String) for name in self.names}
+
+    @property
+    def kept(self) -> list[str]:
+        """The columns that a table keeps."""
+        used = ("query_id", "doc_id", self.number, "rank", "iteration", "subgroup")
+        return [name for name in used if name in self.names]
+
+    @property
+    def needed(self) -> list[str]:
+        """The columns without which a line is no row."""
+        return [name for name in self.names if name not in self.optional]
+
+
+RUN = Layout(
+    "run", ("query_id", "q0", "doc_id", "rank", "score", "tag"), "score", RUN_LINE, frozenset({"rank"})
+)
+QRELS = Layout("qrels", ("query_id", "iteration", "doc_id", "grade"), "grade", QRELS_LINE)
+PRELS = Layout("qrels", ("query_id", "doc_id", "grade", "method", "inclusion"), "grade", QRELS_LINE)
+PREFS = Layout(
+    "qrels",
+    ("query_id", "iteration", "subgroup", "doc_id", "grade"),
+    "grade",
+    "a line of TREC preferences has 5 (query judge part document grade)",
+)
+RUN3 = Layout(
+    "run", ("query_id", "doc_id", "rank"), "rank", "an MS MARCO run line has 3 (query document rank)"
+)
+QRELS3 = Layout(
+    "qrels", ("query_id", "doc_id", "grade"), "grade", "this file's lines have 3 (query document grade)"
+)
+
+
+def head_lines(raw: Raw) -> list[bytes]:
+    """Take the first lines of the file that hold something."""
+    head = raw.head.removeprefix(BOM)
+    if b"\x00" in head:
+        raise InputError(f"{raw.label}: not a text file (it holds zero bytes)")
+    if b"\n" not in head and b"\r" in head.rstrip():
+        raise InputError(
+            f"{raw.label}: lines end in a lone carriage return (old Mac): run tr '\\r' '\\n' on the file"
+        )
+    lines = head.split(b"\n")
+    found = _content(lines[:-1] if len(lines) > 1 else lines)
+    return found or _content(raw.read().removeprefix(BOM).split(b"\n"))
+
+
+def _content(lines: list[bytes]) -> list[bytes]:
+    return [
+        text for line in lines if (text := line.rstrip(b"\r")).strip() and not text.lstrip().startswith(b"#")
+    ]
+
+
+def layout_of(raw: Raw, what: str, lines: list[bytes]) -> Layout:
+    """Tell the layout by the number of columns that most lines have."""
+    if not lines:
+        raise InputError(f"{raw.label}: no rows, only blank lines or comments; {EXPECTED[what]}")
+    split = [line.split() for line in lines[:1000]]
+    width = Counter(len(fields) for fields in split).most_common(1)[0][0]
+    typical = next(fields for fields in split if len(fields) == width)
+    if what == "run" and width == 4 and is_number(typical[3]):
+        raise InputError(
+            f"{raw.label}: these are TREC qrels (4 columns: query iteration document grade), not a run; {ORDER}"
+        )
+    if what == "qrels" and width >= 6 and is_number(typical[4]):
+        raise InputError(
+            f"{raw.label}: this is a TREC run (6 columns: query Q0 document rank score tag), not qrels; {ORDER}"
+        )
+    if what == "run" and width == 5 and is_number(typical[4]) and not is_number(typical[3]):
+        raise InputError(
+            f"{raw.label}: these are TREC preferences (5 columns: query judge part document grade), not a run; {ORDER}"
+        )
+    if width == 3 and is_number(typical[2]):
+        return _three(raw, what, split)
+    if width < 3:
+        raise InputError(
+            f"{raw.label}: not {'a run' if what == 'run' else 'qrels'}: most lines have {words.counted(width, 'column')}, "
+            f"like {words.quote(b' '.join(typical).decode('utf-8', 'replace'))}; {EXPECTED[what]}"
+        )
+    if what == "qrels" and width == 5:
+        return _five(raw, [fields for fields in split if len(fields) == 5])
+    return RUN if what == "run" else QRELS
+
+
+def _three(raw: Raw, what: str, split: list[list[bytes]]) -> Layout:
+    if what == "qrels":
+        return QRELS3
+    last: dict[bytes, float] = {}
+    for query, _, rank in (fields for fields in split if len(fields) == 3 and is_number(fields[2])):
+        if float(rank) != last.get(query, 0) + 1:
+            raise InputError(
+                f"{raw.label}: 3 columns, but the third does not count 1, 2, 3 within a query, as in an MS MARCO run "
+                f"(query document rank); {RUN_LINE}, or write a header: query_id doc_id score"
+            )
+        last[query] = float(rank)
+    return RUN3
+
+
+def _five(raw: Raw, rows: list[list[bytes]]) -> Layout:
+    """Tell preferences, prels and plain qrels with a column more by where the numbers are and what is repeated."""
+    fits = {
+        PRELS: [is_number(f[2]) and is_number(f[4]) and 0 <= float(f[4]) <= 1 for f in rows],
+        QRELS: [is_number(f[3]) for f in rows],
+        PREFS: [is_number(f[4]) for f in rows],
+    }
+    most = max(map(sum, fits.values()))
+    if 2 * most <= len(rows):
+        return QRELS  # whose faults are named
+    likely = [layout for layout, fit in fits.items() if sum(fit) == most]
+    if PRELS in likely and _is_prels(rows):
+        return PRELS
+    if QRELS not in likely:
+        return PREFS
+    if PREFS not in likely:
+        return QRELS
+    # a judgment stands once for each document, while preferences take two documents or more
+    once = len({(f[0], f[1], f[2]) for f in rows}) / len(rows)
+    if 0.6 < once < 0.9:
+        raise InputError(
+            f"{raw.label}: 5 columns, which may be TREC preferences (query judge part document grade) or qrels with a column more "
+            "(query iteration document grade ...): leave out the column that is not used, or write a header: query_id doc_id grade"
+        )
+    return QRELS if once >= 0.9 else PREFS
+
+
+def _is_prels(rows: list[list[bytes]]) -> bool:
+    """Column 2 names documents, each once, where qrels and preferences have few values there."""
+    documents = len({(f[0], f[1]) for f in rows})
+    return documents >= 0.9 * len(rows) and documents > len({(f[0], f[2]) for f in rows})
+
+
+# --- whether a file is regular, and how to make it so: the same number of fields in every line, parted by one separator each ---
+
+
+BLOCK = 1 << 18  # what a processor's second cache holds
+NEWLINE, BLANK = 10, 32
+BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
+
+
+def is_regular(feed: Path | bytes, separator: str, wide: int, last: bytes | None) -> bool:
+    """Look at every byte once: no doubled, leading or trailing blank, ``wide`` fields a line, the ``last`` always the same."""
+    blanks, lines = 0, 0
+    for block in _blocks(feed):
+        blank = block <= BLANK
+        ends = np.flatnonzero(block == NEWLINE)
+        if blank[0] or (blank[1:] & blank[:-1]).any() or not _ends_with(block, ends, separator, last):
+            return False
+        found = int(np.count_nonzero(blank))
+        if found != len(ends) + np.count_nonzero(block == ord(separator)):
+            return False
+        blanks += found
+        lines += len(ends)
+    return blanks == lines * wide
+
+
+def tidy(data: bytes) -> bytes:
+    """Leave one space between columns and none around lines, line for line."""
+    data = data.removeprefix(BOM)
+    if any(blank in data for blank in (b"\t", b"\r", b"\v", b"\f")):
+        data = data.translate(BLANKS)
+    while b"  " in data:
+        data = data.replace(b"  ", b" ")
+    return data.replace(b"\n ", b"\n").replace(b" \n", b"\n").strip(b" ")
+
+
+def comment_lines(data: bytes) -> int:
+    """How many lines begin with #, blanks before it not counted."""
+    return len(re.findall(rb"^[ \t]*#", data.removeprefix(BOM), re.MULTILINE))
+
+
+def _ends_with(block: Array, ends: Array, separator: str, last: bytes | None) -> bool:
+    """Whether every line of the block ends with the separator and these bytes."""
+    if last is None:
+        return True
+    expected = separator.encode() + last
+    begins = ends - len(expected)
+    if begins[0] < 0:
+        return False
+    return all(bool((block[begins + i] == letter).all()) for i, letter in enumerate(expected))
+
+
+def _blocks(feed: Path | bytes) -> Iterator[Array]:
+    """The file in blocks of whole lines; the last line gets the newline that it may lack."""
+    with feed.open("rb", buffering=0) if isinstance(feed, Path) else BytesIO(feed) as file:
+        buffer, kept = bytearray(BLOCK), 0
+        while got := file.readinto(memoryview(buffer)[kept:]):
+            held = kept + got
+            end = buffer.rfind(b"\n", 0, held) + 1
+            if end:
+                yield np.frombuffer(buffer, np.uint8, count=end)
+            rest = bytes(memoryview(buffer)[end:held])
+            if len(rest) == len(buffer):
+                buffer = bytearray(2 * len(rest))
+            buffer[: len(rest)] = rest
+            kept = len(rest)
+    if kept:
+        yield np.frombuffer(bytes(buffer[:kept]) + b"\n", np.uint8)
+
+
+# --- TREC runs, qrels and preferences: six, four or five columns apart by any whitespace ---------------
+
+
 @dataclass
-class _Parsed:
+class _Rows:
     """The good rows, and which lines were not among them."""
 
     frame: pl.DataFrame
@@ -55,7 +283,7 @@ def read_trec(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     return _finish_qrels(parsed, layout, source)
 
 
-def _finish_run(parsed: _Parsed, layout: Layout, source: Source, name: str | None) -> Run:
+def _finish_run(parsed: _Rows, layout: Layout, source: Source, name: str | None) -> Run:
     frame, found = parsed.frame, parsed.found
     title = "a TREC run"
     if layout is RUN3:
@@ -70,10 +298,10 @@ def _finish_run(parsed: _Parsed, layout: Layout, source: Source, name: str | Non
         frame = frame.drop("rank")
     columns = [c for c in ("query_id", "doc_id", "score", "rank") if c in frame.columns]
     name = name or found.tag or stem(source.label)
-    return made_run(frame.select(columns), source, found, title, name)
+    return make_run(frame.select(columns), source, found, title, name)
 
 
-def _finish_qrels(parsed: _Parsed, layout: Layout, source: Source) -> Qrels:
+def _finish_qrels(parsed: _Rows, layout: Layout, source: Source) -> Qrels:
     frame, found = parsed.frame, parsed.found
     title = "TREC qrels"
     if layout is PRELS:
@@ -86,10 +314,10 @@ def _finish_qrels(parsed: _Parsed, layout: Layout, source: Source) -> Qrels:
         title = "headerless qrels of 3 columns"
         found.notes.append("no header and 3 columns: taken as query, document, grade")
     columns = [c for c in ("query_id", "doc_id", "grade", "iteration", "subgroup") if c in frame.columns]
-    return made_qrels(frame.select(columns), source, found, title)
+    return make_qrels(frame.select(columns), source, found, title)
 
 
-def _fast(raw: Raw, layout: Layout, first: bytes) -> _Parsed | None:
+def _fast(raw: Raw, layout: Layout, first: bytes) -> _Rows | None:
     """Parse the file as it lies, or give None where any line may need the general way.
 
     Comments are looked for only where there are some: telling the parser of them costs a third of its speed.
@@ -105,9 +333,9 @@ def _fast(raw: Raw, layout: Layout, first: bytes) -> _Parsed | None:
     plain = (
         None
         if raw.head.startswith(b"#") or b"\n#" in raw.head
-        else _scanned(raw, layout, separator, first, None)
+        else _read_scan(raw, layout, separator, first, None)
     )
-    parsed = plain or _scanned(raw, layout, separator, first, "#")
+    parsed = plain or _read_scan(raw, layout, separator, first, "#")
     if parsed and not plain:
         _tell_comments(parsed.found, raw.read())
     return parsed
@@ -121,7 +349,7 @@ def _tell_comments(found: Found, data: bytes) -> None:
         )
 
 
-def _regular(raw: Raw, layout: Layout, separator: str, first: bytes) -> _Parsed | None:
+def _regular(raw: Raw, layout: Layout, separator: str, first: bytes) -> _Rows | None:
     """Parse only the columns that are used, while another thread sees that every line has them all."""
     wide, tag = len(layout.names), first.split()[5] if "tag" in layout.names else None
     if tag is not None and _is_number(tag):  # a line that lacks a field could pass for a whole one
@@ -146,7 +374,7 @@ def _regular(raw: Raw, layout: Layout, separator: str, first: bytes) -> _Parsed 
     blocks = blocks_of(frame["query_id"])
     if blocks.query.str.starts_with("#").any():
         return None
-    return _Parsed(frame, Found(tag=None if tag is None else tag.decode("utf-8", "replace"), blocks=blocks))
+    return _Rows(frame, Found(tag=None if tag is None else tag.decode("utf-8", "replace"), blocks=blocks))
 
 
 def _is_number(text: bytes) -> bool:
@@ -172,7 +400,7 @@ def _scan(
     )
 
 
-def _scanned(raw: Raw, layout: Layout, separator: str, first: bytes, comment: str | None) -> _Parsed | None:
+def _read_scan(raw: Raw, layout: Layout, separator: str, first: bytes, comment: str | None) -> _Rows | None:
     """Parse with one separator; None where a row is not sound, or looks like a comment that was not expected."""
     tag = first.split()[5].decode("utf-8", "replace") if "tag" in layout.names else None
     other = " " if separator == "\t" else "\t"
@@ -202,7 +430,7 @@ def _scanned(raw: Raw, layout: Layout, separator: str, first: bytes, comment: st
             pl.all_horizontal(pl.all().is_null()).sum()
         )
         empty = pl.all_horizontal(pl.col(keep).is_null())
-        if odd.filter(empty).height != odd.height or _counted(texts) != odd.height:
+        if odd.filter(empty).height != odd.height or _count_tags(texts) != odd.height:
             return None
         frame = frame.filter(~empty)
     nan = layout.number == "grade" and frame["grade"].is_nan().any()
@@ -213,17 +441,17 @@ def _scanned(raw: Raw, layout: Layout, separator: str, first: bytes, comment: st
         comment is None and blocks.query.str.starts_with("#").any()
     ):
         return None
-    return _Parsed(frame, Found(tag=tag, blocks=blocks))
+    return _Rows(frame, Found(tag=tag, blocks=blocks))
 
 
-def _counted(lines: pl.LazyFrame) -> int | None:
+def _count_tags(lines: pl.LazyFrame) -> int | None:
     try:
         return int(lines.collect().item())
     except pl.exceptions.PolarsError:
         return None
 
 
-def _general(raw: Raw, layout: Layout) -> _Parsed:
+def _general(raw: Raw, layout: Layout) -> _Rows:
     """Parse any whitespace, and name the lines that are no rows."""
     data = raw.read()
     names = [*layout.names, "beyond"]
@@ -258,7 +486,7 @@ def _general(raw: Raw, layout: Layout) -> _Parsed:
         found.notes.append(text)
     if "tag" in layout.names and len(frame):
         _name_tag(frame["tag"], found)
-    return _Parsed(frame.drop("beyond", "good", "blank", "tag", strict=False), found, bad)
+    return _Rows(frame.drop("beyond", "good", "blank", "tag", strict=False), found, bad)
 
 
 def _name_tag(tag: pl.Series, found: Found) -> None:

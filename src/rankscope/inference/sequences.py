@@ -5,9 +5,18 @@ from __future__ import annotations
 import math
 
 from rankscope.inference.base import Bounds, Interval, Sample
-from rankscope.inference.betting import High, Low, fitted, lowest, within
 from rankscope.inference.intervals import outside_each
-from rankscope.inference.sequential import First, Narrowest, prior, without_spread
+from rankscope.inference.sequential import (
+    First,
+    High,
+    Low,
+    Narrowest,
+    check_range,
+    is_constant,
+    lowest,
+    prior,
+    within,
+)
 
 
 class anytime(Interval, aliases=("asymptotic", "confidence_sequence")):
@@ -40,7 +49,7 @@ class anytime(Interval, aliases=("asymptotic", "confidence_sequence")):
             return Bounds.none("anytime takes queries as independent, and these come in clusters")
         if sample.count < self.first:
             return Bounds.none(f"the first look is at {self.first} queries")
-        if without_spread(sample):
+        if is_constant(sample):
             return Bounds.none("every query has the same value")
         x = prior(sample.count, self.narrowest)
         factor = math.sqrt((1 + 1 / x) * (math.log1p(x) - 2 * math.log(alpha)))
@@ -70,7 +79,7 @@ class betting(Interval):
 
     def check(self) -> None:
         """The range has room."""
-        fitted(self.low, self.high)
+        check_range(self.low, self.high)
 
     def of(self, sample: Sample, level: float = 0.95) -> Bounds:
         """The means that no look so far has refuted; none for clusters. InputError for values outside ``low`` to ``high``."""

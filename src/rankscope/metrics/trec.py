@@ -13,7 +13,7 @@ from rankscope.errors import InputError
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 # what others call recall that is divided by the smaller of k and the relevant documents
-CAPPED = (
+NAMES_OF_CAPPED_RECALL = (
     "R_cap",
     "CappedRecall",
     "capped_recall",
@@ -22,6 +22,11 @@ CAPPED = (
     "CalibratedRecallK",
 )
 TENTHS = tuple(i / 10 for i in range(11))
+
+
+# what may follow a name: cutoffs after @, values after a dot (as asked) or after _ (as printed)
+_CUTOFFS = re.compile(r"@([\d,]+)")
+_VALUES = re.compile(r"(?:\.(?P<dotted>.+)|_(?P<printed>(?:p=)?[\d.,=-]+))?")
 
 
 def _float(text: str) -> float:
@@ -63,13 +68,13 @@ class TrecName:
             ) from None
         try:
             if self.together:
-                return [cls(**self.fixed, **{self.sets: self._joined(said)})]
+                return [cls(**self.fixed, **{self.sets: self._join(said)})]
             return [cls(**self.fixed, **{self.sets: value}) for value in said]
         except InputError as error:
             raise InputError(f"metric {text!r}: {error}") from None
 
     @staticmethod
-    def _joined(said: list[Any]) -> Any:
+    def _join(said: list[Any]) -> Any:
         return dict(said) if isinstance(said[0], tuple) else tuple(said)
 
     def spell(self, metric: Any) -> str | None:
@@ -86,7 +91,7 @@ class TrecName:
         if self.plain_too and value == next(f.default for f in fields(metric) if f.name == self.sets):
             return self.name
         if self.together:
-            return None if isinstance(value, str) else f"{self.name}_{','.join(map(listed, value))}"
+            return None if isinstance(value, str) else f"{self.name}_{','.join(map(spell_value, value))}"
         return None if value is None else f"{self.name}_{self.writes(value)}"
 
 
@@ -122,7 +127,7 @@ class RbpName(TrecName):
             ):
                 return None
         said = [] if metric.p == self.fixed["p"] else [f"p={plain(metric.p)}"]
-        said += map(listed, getattr(metric, self.sets) or ())
+        said += map(spell_value, getattr(metric, self.sets) or ())
         return f"{self.name}_{','.join(said)}" if said else self.name
 
 
@@ -132,7 +137,7 @@ def pair(text: str) -> tuple[float, float]:
     return float(grade), float(gain)
 
 
-def listed(value: Any) -> str:
+def spell_value(value: Any) -> str:
     """One of several values in a printed name: ``1=3.5``, ``.25``."""
     if isinstance(value, tuple):
         return "=".join(map(plain, value))
@@ -163,18 +168,17 @@ def parse_trec(text: str, catalogue: Mapping[str, Any]) -> list[Any] | None:
     """
     for cls in dict.fromkeys(catalogue.values()):
         # shorthands are other tools' names for one of ours with a parameter set
-        for spec in cls.__dict__.get("shorthands", ()):
-            cut = re.fullmatch(re.escape(spec.name) + r"@(?P<at>[\d,]+)", text, re.IGNORECASE)
-            if cut and spec.sets:
-                return spec.read(cls, cut["at"], text)  # type: ignore[no-any-return]
-        for spec in (
-            *cls.__dict__.get("trec", ()),
-            *(s for s in cls.__dict__.get("shorthands", ()) if not s.sets),
-        ):
-            match = re.fullmatch(
-                re.escape(spec.name) + r"(?:\.(?P<dotted>.+)|_(?P<printed>(?:p=)?[\d.,=-]+))?", text
-            )
-            if match:
+        shorthands = cls.__dict__.get("shorthands", ())
+        for spec in shorthands:
+            size = len(spec.name)
+            if (
+                spec.sets
+                and text[:size].lower() == spec.name.lower()
+                and (cut := _CUTOFFS.fullmatch(text, size))
+            ):
+                return spec.read(cls, cut[1], text)  # type: ignore[no-any-return]
+        for spec in (*cls.__dict__.get("trec", ()), *(s for s in shorthands if not s.sets)):
+            if text.startswith(spec.name) and (match := _VALUES.fullmatch(text, len(spec.name))):
                 return spec.read(cls, match["dotted"] or match["printed"], text)  # type: ignore[no-any-return]
     return None
 

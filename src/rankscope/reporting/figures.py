@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import isclose
 from typing import Any
 
 from rankscope.blocks import Block as Text
-from rankscope.blocks import Chart, Column, Explorer, Heading, Page, Paragraph, Section, Table, Verdict
-from rankscope.inference.power import shown_by
-from rankscope.panels.method import FEWEST
+from rankscope.blocks import Chart, Explorer, Heading, Page, Paragraph, Section, Table, Verdict
 from rankscope.reporting.sections import differences, differing_queries, spread
 from rankscope.reporting.subject import Subject
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import Result
 from rankscope.verbs.compare.compare import Comparison
-from rankscope.verbs.power.power import Plan
 
 
 def charts_of(result: Any) -> list[Chart]:
@@ -64,46 +60,9 @@ def _in(section: Section | None) -> list[Chart]:
     return [block for block in section.blocks if isinstance(block, Chart)] if section else []
 
 
-def _of_plan(found: Plan) -> list[Chart]:
-    """What more queries would show, pair by pair on the first metric; clusters are planned by another count, and have no chart."""
-    columns = (Column("queries", "count"), Column("smallest difference", "value"), Column("pair"))
-    rows = []
-    for reach in found.reaches[:PAIRS]:
-        seen = reach.detectable.difference
-        if reach.metric != found.reaches[0].metric or reach.queries < FEWEST or not reach.deviation > 0:
-            continue
-        each, power = found.aim.each, found.aim.power
-        if found.aim.n is None and not isclose(shown_by(reach.queries, reach.deviation, power, each), seen):
-            continue
-        for share in SHARES:
-            n = max(round(reach.queries * share), 2)
-            rows.append(
-                (n, shown_by(n, reach.deviation, power, each), f"{reach.run} against {reach.baseline}")
-            )
-    if not rows:
-        return []
-    return [
-        Chart(
-            "power",
-            f"What so many queries could show of {found.reaches[0].metric}",
-            "lines",
-            columns,
-            tuple(rows),
-            x="queries",
-            y="smallest difference",
-            series="pair",
-            logs=frozenset({"x"}),
-            caption=f"The smallest difference that is found with {found.aim.power:.0%} power, if differences vary as they do now.",
-        )
-    ]
-
-
 WRITE = 'report.save("report.html") writes the whole page'
 MOST_ROWS = 30  # of a table that is read at a glance
-PAIRS = 8  # lines that are told apart
-SHARES = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8)  # of the queries at hand
 KINDS: dict[type, Callable[[Any], list[Chart]]] = {
     Comparison: _of_comparison,
     Scores: _of_scores,
-    Plan: _of_plan,
 }

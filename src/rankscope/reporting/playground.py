@@ -12,7 +12,8 @@ from rankscope._version import __version__
 from rankscope.blocks import Column, Document, Explorer, Page, Query, Section, Table, Value
 from rankscope.metrics import Metric, parse
 from rankscope.metrics.single import judged_lists
-from rankscope.verbs.catalogue.catalogue import metric_called, rewards, value_of
+from rankscope.verbs.catalogue.catalogue import find_metric
+from rankscope.verbs.catalogue.result import rewards, value_of
 
 CUTOFF = 5  # of the metrics that have one
 TOP = 4  # the best grade there is: ERR's scale ends here
@@ -233,7 +234,7 @@ def _metrics() -> Table:
         Column("formula", wraps=True),
         Column("the convention that bites", wraps=True),
     )
-    classes = [metric_called(name) for name in EXPLAINED]
+    classes = [find_metric(name) for name in EXPLAINED]
     rows = tuple((cls.__name__, rewards(cls), cls.formula, cls.convention) for cls in classes)
     return Table(columns, rows, name="metrics")
 
@@ -251,7 +252,7 @@ def _examples() -> Table:
 def _worked() -> Iterator[tuple[Value, ...]]:
     """The examples that the metrics declare."""
     for name in EXPLAINED:
-        for example in metric_called(name).examples:
+        for example in find_metric(name).examples:
             grades = " ".join(
                 "?" if grade is None else f"{grade:g}"
                 for grade in example.grades

@@ -14,7 +14,7 @@ from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.panel import Panel
 from rankscope.panels.verdicts import percent
 from rankscope.reporting.parameters import own_of
-from rankscope.verbs.catalogue.catalogue import rewards
+from rankscope.verbs.catalogue.result import rewards
 from rankscope.verbs.compare.result import how
 from rankscope.verbs.compare.tables import in_order_of_merit
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from rankscope.errors import DataError, InputError
 from rankscope.metrics import DEFAULT, Metric, in_order, parse
-from rankscope.scoring.health import warnings_of
 from rankscope.scoring.measurements import Measurements, panels_of
 from rankscope.scoring.policies import POLICIES, refuse_unknown
 from rankscope.scoring.score_tables import known, merged, of_table
@@ -79,14 +78,20 @@ def _refuse_policies(policies: Iterable[str]) -> None:
 def _evaluated(
     qrels: Any, runs: Any, metrics: Any, primary: Any, as_given: bool, policies: dict[str, Any]
 ) -> Measurements:
-    from rankscope.scoring.evaluation import evaluate
+    from rankscope.scoring.evaluation import evaluate_request
+    from rankscope.scoring.request import Request
 
     wanted = led(USUAL if metrics is None else metrics, primary)
     first = wanted[0]
     deepest = policies.get("depth") or CUTOFFS[-1]
     curve = [m for m in _curve_of(first) if m.cutoff <= deepest]  # type: ignore[attr-defined]
     extra = [] if policies.get("dialect") else [m for m in curve if m not in wanted]
-    scores = evaluate(qrels, runs, [*wanted, *extra], **policies)
+    progress, intervals = (
+        policies.pop("progress", None),
+        {n: policies.pop(n) for n in ("interval", "level") if n in policies},
+    )
+    request = Request.of([*wanted, *extra], policies, **intervals)
+    scores = evaluate_request(qrels, runs, request, progress)
     if policies.get("dialect"):
         wanted = scores.metrics
     kept = _without(scores, extra)
@@ -104,14 +109,13 @@ def _without(scores: Scores, extra: Sequence[Metric]) -> Scores:
     kept = [metric for metric in scores.metrics if metric not in extra]
     cutoffs = {c for m in kept if (c := getattr(m, "cutoff", None))} or {10}
     runs = [replace(run, health=run.health.at(cutoffs)) for run in scores.runs]
-    health = {run.name: run.health for run in runs}
-    said = scores.conventions
+    request = scores.request.with_metrics(*kept)
     return replace(
         scores,
         runs=runs,
         board=[mean for mean in scores.board if mean.metric in kept],
-        conventions={**said, "metrics": {str(m): m.convention for m in kept}},
-        warnings=warnings_of(health, said["queries"], kept, said["ties"]),
+        request=request,
+        warnings=request.cautions({run.name: run.health for run in runs}),
     )
 
 

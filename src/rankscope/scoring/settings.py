@@ -7,12 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-from rankscope.dialects.base import Mean, NoRelevant, NothingFound
 from rankscope.errors import InputError
 from rankscope.panels.tolerance import Settled
-from rankscope.scoring.conventions import POPULATIONS, TIES
 from rankscope.scoring.policies import POLICIES
 
 VERBS = ("compare", "gate")
@@ -215,20 +213,7 @@ KINDS: dict[str, Kind] = {
     ),
     "slices": (_text, "a file of attributes of queries, like 'queries.csv'"),
     "clusters": (_text, "a file of the clusters of queries, like 'users.csv'"),
-    "ties": _one_of(*TIES),
-    "queries": (
-        lambda v: _texts(v) or (isinstance(v, str) and v in POPULATIONS),
-        f"one of {', '.join(map(repr, POPULATIONS))}, or a list of query ids",
-    ),
-    "depth": (_whole(1), "a whole number of at least 1"),
-    "duplicates": _one_of("error", "first", "best"),
-    "self_match": _one_of("keep", "drop"),
-    "no_relevant": _one_of(*get_args(NoRelevant)),
-    "nothing_found": _one_of(*get_args(NothingFound)),
-    "mean": _one_of(*get_args(Mean)),
-    "weights": (_text, "a file of weights of queries, like 'weights.csv'"),
-    "dialect": (_text, "the name of a tool, like 'lightgbm'"),
-    "seed": (_whole(0), "a whole number of at least 0"),
+    **{name: policy.setting for name, policy in POLICIES.items()},
 }
 
 assert set(KINDS) | {"said", "file", "own"} == {f.name for f in fields(Settings)}

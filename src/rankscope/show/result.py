@@ -42,7 +42,8 @@ class Col:
     has parts, as the ends of an interval. ``of`` takes a row and gives the value, or a tuple of values for several names;
     without it the value is the attribute (or, of a dict, the entry) of that name. ``head`` is the header of the printed
     table; a column without one is for programs only. ``cell`` takes the row and gives what is printed; without it that
-    is the value itself. A ``rare`` column stands in a record only where it has a value, and never in CSV.
+    is the value itself. A ``rare`` column stands in a record only where it has a value; CSV has it
+    only with a ``fill`` for the other rows.
 
     >>> from types import SimpleNamespace
     >>> row = SimpleNamespace(run="bm25", value=float("nan"), bounds=(0.1, 0.2))
@@ -51,7 +52,7 @@ class Col:
     {'run': 'bm25', 'value': None, 'ci_lower': 0.1, 'ci_upper': 0.2}
     """
 
-    __slots__ = ("cell", "head", "hint", "kind", "names", "of", "queries", "rare", "wraps")
+    __slots__ = ("cell", "fill", "head", "hint", "kind", "names", "of", "queries", "rare", "wraps")
 
     def __init__(  # noqa: PLR0913 - a declaration names what departs from the default
         self,
@@ -62,6 +63,7 @@ class Col:
         kind: Kind = "text",
         hint: str = "",
         rare: bool = False,
+        fill: Any = None,
         queries: bool = False,
         wraps: bool = False,
     ) -> None:
@@ -72,8 +74,14 @@ class Col:
         self.kind: Kind = kind
         self.hint = hint
         self.rare = rare
+        self.fill = fill
         self.queries = queries
         self.wraps = wraps
+
+    @property
+    def always(self) -> bool:
+        """Whether every row of a rectangle (CSV, a frame) has this column."""
+        return not self.rare or self.fill is not None
 
     def record(self, row: Any) -> Iterator[tuple[str, Any]]:
         """The keys of this column with their values in a row, null where a number is not finite."""
@@ -111,7 +119,7 @@ class View:
     """
 
     name: str
-    columns: tuple[Col, ...] | Callable[[Any], Sequence[Col]]
+    columns: tuple[Col, ...] | Callable[[Any], Iterable[Col]]
     rows: Callable[[Any], Iterable[Any]]
     title: str = ""
     note: str | Callable[[Any], str] = ""
@@ -119,7 +127,7 @@ class View:
 
     def columns_of(self, result: Any) -> Sequence[Col]:
         """The columns for a result."""
-        return self.columns(result) if callable(self.columns) else self.columns
+        return tuple(self.columns(result)) if callable(self.columns) else self.columns
 
     def records(self, result: Any) -> Iterator[dict[str, Any]]:
         """The rows as plain records."""
@@ -129,7 +137,12 @@ class View:
 
     def header(self, result: Any) -> list[str]:
         """The keys that every record has: those of CSV."""
-        return [name for column in self.columns_of(result) if not column.rare for name in column.names]
+        return [name for column in self.columns_of(result) if column.always for name in column.names]
+
+    def rectangle(self, result: Any) -> Iterator[dict[str, Any]]:
+        """The rows with a value for every key of the header."""
+        fills = {name: c.fill for c in self.columns_of(result) if c.rare and c.always for name in c.names}
+        return ({**fills, **record} for record in self.records(result)) if fills else self.records(result)
 
     def table(self, result: Any, most: int | None = None) -> Table:
         """The rows as they are printed, the first ``most`` of them."""
@@ -150,6 +163,7 @@ class Result:
     stands under ``main`` in JSON, the others under their names. It says itself in ``sentences``, lays itself out for reading in ``blocks``, and draws
     itself in ``charts``; ``facts`` are what its JSON holds beside the views. All else follows.
 
+    Subclasses are dataclasses with ``repr=False``: a result says what it found rather than how it is made.
     ``conventions`` state under which policies the numbers were computed, ``inputs`` what was read, ``notes`` what was said
     while reading, ``warnings`` what to know before believing the numbers.
     """
@@ -277,10 +291,10 @@ class Result:
         schema = {
             name: types.get(column.kind)
             for column in view.columns_of(self)
-            if not column.rare
+            if column.always
             for name in column.names
         }
-        rows = [[record.get(name) for name in schema] for record in view.records(self)]
+        rows = [[record.get(name) for name in schema] for record in view.rectangle(self)]
         frame = pl.DataFrame(rows, schema=schema, orient="row", infer_schema_length=None)
         return frame.with_columns(pl.col(pl.Null).cast(pl.String))
 
@@ -321,7 +335,7 @@ class Result:
         from rankscope.show.text import as_csv
 
         view = self.view(table)
-        return as_csv(view.header(self), view.records(self))
+        return as_csv(view.header(self), view.rectangle(self))
 
     # -- for people -------------------------------------------------------------------------------------
 

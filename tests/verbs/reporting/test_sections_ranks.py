@@ -12,6 +12,7 @@ import pytest
 
 import rankscope as rs
 from rankscope.blocks import Chart, Paragraph, Section, Table
+from rankscope.engines.base import Order
 from rankscope.lists.overlap import jaccard, rbo
 from rankscope.metrics import parse
 from rankscope.reporting.sections import agreement, cutoffs, discounts, origin, recall
@@ -20,7 +21,7 @@ from rankscope.scoring.inputs import Policy, clean, read_any
 from rankscope.scoring.ranking import ranking_of
 from rankscope.scoring.rescore import rescored, why_not
 from rankscope.verbs.compare.compare import compare
-from rankscope.verbs.explain.explain import sourced
+from rankscope.verbs.explain.explain import explain_origin
 
 SECTIONS = (agreement, cutoffs, discounts, recall, origin)
 COVID = ("bm25_basline", "bm25t5", "run1", "smith.ql", "ixa-ir-filter-query")
@@ -96,7 +97,7 @@ POLICIES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("policies", POLICIES, ids=str)
+@pytest.mark.parametrize("policies", POLICIES)
 @pytest.mark.parametrize(
     "metric", ["nDCG@5", "P@5", "R@5", "RR@5", "ERR@5", "Success@5", "RBP@5", "DCG@5", "AP@5"]
 )
@@ -181,7 +182,7 @@ def test_a_metric_without_a_cutoff_leaves_the_curve_to_ndcg() -> None:
 # --- precision against recall -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("policies", POLICIES, ids=str)
+@pytest.mark.parametrize("policies", POLICIES)
 def test_precision_at_recall_is_that_of_evaluate(policies: dict[str, Any]) -> None:
     qrels, runs = made_up(seed=4)
     runs["run1"].pop("q2")
@@ -246,7 +247,6 @@ def test_the_level_is_that_of_the_leading_metric() -> None:
         {"nothing_found": "skip"},
         {"weights": {f"q{i}": i + 1 for i in range(9)}},
     ],
-    ids=str,
 )
 def test_bands_and_the_rest_sum_to_the_difference(metric: str, policies: dict[str, Any]) -> None:
     qrels, runs = made_up(queries=8, runs=4)
@@ -271,7 +271,7 @@ def test_bands_and_the_rest_sum_to_the_difference(metric: str, policies: dict[st
 def test_origins_are_those_that_explain_finds(covid: Any) -> None:
     subject = covid("nDCG@10")
     run, baseline = subject.rivals[0]
-    found = sourced(subject.scores, baseline, run, subject.metric)
+    found = explain_origin(subject.scores, baseline, run, subject.metric)
     alone = rs.explain(subject.qrels, [subject.runs[baseline], subject.runs[run]], "nDCG@10")
     assert found.value == alone.value
     assert [(b.first, b.adds) for b in found.bands] == [(b.first, b.adds) for b in alone.bands]
@@ -317,7 +317,7 @@ def test_agreement_is_the_mean_over_queries_that_both_rank(ties: str, tables_giv
     order = ties if ties in {"docid", "input"} else "trec"
     ranked = {
         name: {
-            q: ranking_of(clean(run, Policy(), "run"), clean(qrels, Policy(), "qrels"), q, order, 12).doc_ids
+            q: ranking_of(clean(run, Policy(), "run"), clean(qrels, Policy(), "qrels"), q, Order(order, 12)).doc_ids
             for q in run
         }
         for name, run in runs.items()

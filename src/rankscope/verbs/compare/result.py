@@ -11,7 +11,6 @@ from rankscope.panels.contrast import Contrast
 from rankscope.panels.families import anova_of, separated
 from rankscope.panels.panel import Panel
 from rankscope.panels.verdicts import group_in_words, p_of, percent, title
-from rankscope.scoring.scoreboard import conventions as conventions_of
 from rankscope.show.result import caution_notes
 from rankscope.verbs.compare.tables import (
     ROOM,
@@ -179,4 +178,4 @@ def _small_print(found: Comparison) -> Iterator[str]:
     if found.method.correction.joint and found.method.correction.measured:
         yield f"{title(str(found.method.correction))} {found.method.correction.measured}"
     if found.scores is not None:
-        yield conventions_of(found.scores)
+        yield found.scores.request.small_print()

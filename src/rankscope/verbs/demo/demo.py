@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from rankscope.blocks import EMPTY, Block, Code, Heading, Paragraph
 from rankscope.errors import InputError
 from rankscope.scoring.scores import Scores
-
-if TYPE_CHECKING:
-    from rankscope.reporting.report import Report
 
 RUNS = ("bm25", "dense", "hybrid")
 UNJUDGED = "No person judged them: the grades, 0 to 3, follow from how the documentation is structured."
@@ -20,43 +14,19 @@ UNJUDGED = "No person judged them: the grades, 0 to 3, follow from how the docum
 
 def folder() -> Path:
     """Where the files of the demo lie."""
-    return Path(__file__).resolve().parent.parent / "demo"
+    return Path(__file__).resolve().parents[2] / "demo"
 
 
 def demo() -> Scores:
     """Score the three rankings of the demo with the usual metrics."""
-    from rankscope.scoring.evaluation import evaluate
+    from rankscope.scoring.evaluation import evaluate_request
+    from rankscope.scoring.request import Request
 
-    return evaluate(str(folder() / "qrels.txt"), [str(folder() / f"{name}.run.gz") for name in RUNS])
-
-
-def report() -> Report:
-    """The report on the three rankings of the demo, with the texts of queries and documents."""
-    from rankscope.files import read_qrels, read_run
-    from rankscope.files.texts import texts_of
-    from rankscope.reporting.report import report
-
-    runs = [(name, _named(read_run(folder() / f"{name}.run.gz"))) for name in RUNS]
-    return report(
-        _named(read_qrels(folder() / "qrels.txt")),
-        runs,
-        queries_text=texts_of(folder() / "queries.tsv").by_id,
-        docs_text=texts_of(folder() / "docs.jsonl.gz").by_id,
-        title="Three ways to search Python's documentation",
-        about=f"The queries of a small collection that comes with rankscope. {UNJUDGED}",
-        command="rankscope demo --report demo.html",
-    )
+    runs = [str(folder() / f"{name}.run.gz") for name in RUNS]
+    return evaluate_request(str(folder() / "qrels.txt"), runs, Request.of())
 
 
-def _named(table: Any) -> Any:
-    """A table that is told by the name of its file alone: where it lies is the same for nobody."""
-    there, source = f"{folder()}{os.sep}", table.source
-    notes = tuple(note.replace(there, "demo/") for note in source.notes)
-    label = source.label.replace(there, "demo/")
-    return replace(table, source=replace(source, label=label, path=label, notes=notes))
-
-
-def copy(to: str) -> list[Path]:
+def copy_files(to: str) -> list[Path]:
     """Copy the demo's files into a folder, which is made if need be; nothing there is overwritten."""
     target = Path(to)
     sources = sorted(path for path in folder().iterdir() if path.is_file() and not path.name.startswith("."))
@@ -74,10 +44,8 @@ def copy(to: str) -> list[Path]:
     return [target / path.name for path in sources]
 
 
-def blocks_of(scores: Scores) -> list[Block]:
+def introduction(scores: Scores) -> list[Block]:
     """What the demo is, its numbers, how to read them, and what to type next."""
-    from rankscope.scoring import scoreboard
-
     nDCG = {run: scores[run, "nDCG@10"] for run in RUNS}
     RR = {run: scores[run, "RR@10"] for run in RUNS}
     recall = {run: scores[run, "R@100"] for run in RUNS}
@@ -89,15 +57,15 @@ def blocks_of(scores: Scores) -> list[Block]:
             f"{UNJUDGED}"
         ),
         EMPTY,
-        scoreboard.board(scores),
+        scores.table(),
         EMPTY,
         Heading("How to read it"),
         Paragraph(
             f"nDCG@10: how close the first ten come to the best ten that were possible; {_best(nDCG)} is ahead. "
             f"RR@10: one over the rank of the first good answer; {max(RR.values()):.2f} is as good as rank "
             f"{1 / max(RR.values()):.1f} for every query. R@100: the share of the known good answers among the first 100; {_best(recall)} finds "
-            f"{max(recall.values()):.0%}. Judged@10 is the doubt: {min(unjudged):.0%} to {max(unjudged):.0%} of the first ten "
-            f"was never judged and counts as wrong."
+            f"{max(recall.values()):.0%}. Judged@10 says how far to trust them: {min(unjudged):.0%} to {max(unjudged):.0%} of the first ten "
+            f"were never judged and count as wrong."
         ),
         EMPTY,
         Heading("The same on your own files"),
@@ -118,7 +86,7 @@ def blocks_of(scores: Scores) -> list[Block]:
             )
         ),
         EMPTY,
-        Paragraph(scoreboard.conventions(scores), quiet=True),
+        Paragraph(scores.request.small_print(), quiet=True),
     ]
 
 

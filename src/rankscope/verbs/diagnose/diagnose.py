@@ -9,13 +9,15 @@ import numpy as np
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.lists import Array, Judged
+from rankscope.lists import Array
 from rankscope.metrics import RR
 from rankscope.scoring.ceilings import ceilings
-from rankscope.scoring.evaluation import RunEvaluation, evaluate
+from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.inputs import named_runs, read_any
-from rankscope.scoring.rescore import convention_of, places_of
-from rankscope.scoring.scores import RunScores, Scores
+from rankscope.scoring.request import Request
+from rankscope.scoring.rescore import judged_of
+from rankscope.scoring.runs import RunScores
+from rankscope.scoring.scores import Scores
 from rankscope.verbs.diagnose.documents import Examples
 from rankscope.verbs.diagnose.failures import Facts, at_ranks, depths_of, facts_of, kind_of, typical
 from rankscope.verbs.diagnose.losses import RunDiagnosis
@@ -52,7 +54,7 @@ def diagnose(
         raise InputError(f"queries_shown={queries_shown!r}: how many queries to list, a whole number from 0")
     grades = read_any("qrels", qrels)
     read = [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
-    scores = evaluate(grades, read, metric, progress=progress, **policies)
+    scores = evaluate_request(grades, read, Request.of(metric, policies), progress)
     if len(scores.metrics) != 1:
         metrics = words.sample(map(str, scores.metrics))
         raise InputError(f"a diagnosis is of one metric at a time, like nDCG@10; this asks for {metrics}")
@@ -62,15 +64,16 @@ def diagnose(
 
 def diagnosis_of(scores: Scores, qrels: Any, runs: Mapping[str, Any], queries_shown: int = 10) -> Diagnosis:
     """The diagnosis of what was evaluated already, on its first metric; ``qrels`` and ``runs`` (by name) are only read for documents."""
-    diagnoses = [_diagnose_run(run, e, scores) for run, e in zip(scores.runs, scores.found, strict=True)]
+    diagnoses = [_diagnose_run(run, scores) for run in scores.runs]
     return Diagnosis(scores.metrics[0], diagnoses, scores, queries_shown, Examples(qrels, runs, scores))
 
 
-def _diagnose_run(run: RunScores, e: RunEvaluation, scores: Scores) -> RunDiagnosis:
+def _diagnose_run(run: RunScores, scores: Scores) -> RunDiagnosis:
     metric = scores.metrics[0]
-    judged = _of_queries(e, run)
+    judged, places = judged_of(scores, run.name, metric)
+    judged = judged.of(places) if len(places) < len(judged) else judged
     value = run.values[metric]
-    micro = scores.conventions["mean"] == "micro"
+    micro = scores.request.of_metric(metric).convention.mean == "micro"
     limits = ceilings(metric, judged, value, micro, _fixed(facts_of(metric, judged, value), scores))
     sign = -1.0 if metric.better == "lower" else 1.0
     facts = facts_of(metric, judged, sign * (limits.best - value))
@@ -98,15 +101,9 @@ def _diagnose_run(run: RunScores, e: RunEvaluation, scores: Scores) -> RunDiagno
     )
 
 
-def _of_queries(e: RunEvaluation, run: RunScores) -> Judged:
-    """The judged documents of the queries that a run was scored on."""
-    whole = len(run.query_ids) == len(e.query_id)
-    return e.judged[0] if whole else e.judged[0].of(places_of(run, e))
-
-
 def _fixed(facts: Facts, scores: Scores) -> Array:
     """The queries whose value a policy gives, because no relevant document is known (or, in some dialects, retrieved)."""
-    convention = convention_of(scores, scores.metrics[0])
+    convention = scores.request.metrics[0].convention
     if convention.no_relevant == "metric":
         return np.zeros(len(facts.known), dtype=bool)
     return np.asarray((facts.found if convention.looks_at == "list" else facts.known) == 0)

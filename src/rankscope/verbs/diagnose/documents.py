@@ -10,7 +10,7 @@ import numpy as np
 
 from rankscope.lists import Array
 from rankscope.scoring.ceilings import worthy
-from rankscope.scoring.inputs import clean, part_of, policy_in, takers
+from rankscope.scoring.inputs import clean, part_of, takers
 from rankscope.scoring.ranking import Ranking, order_of, ranking_of
 from rankscope.scoring.scores import Scores
 from rankscope.verbs.diagnose.failures import HIGH
@@ -51,9 +51,9 @@ class Examples:
         return [example for example in found if example is not None]
 
     def _rankings(self, run: RunDiagnosis, queries: Sequence[str]) -> dict[str, Ranking]:
-        policy, order = policy_in(self.scores.conventions), order_of(self.scores, run.metric)
-        grades = clean(part_of(self.qrels, queries), policy, "qrels", takers([run.metric]))
-        ranked = clean(part_of(self.runs[run.name], queries), policy, "run")
+        policies, order = self.scores.request.policies, order_of(self.scores, run.metric)
+        grades = clean(part_of(self.qrels, queries), policies, "qrels", takers([run.metric]))
+        ranked = clean(part_of(self.runs[run.name], queries), policies, "run")
         return {query: ranking_of(ranked, grades, query, order) for query in queries}
 
 

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 from rankscope import words
 from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, Paragraph, Table, Value
 from rankscope.metrics import RR, Metric
-from rankscope.scoring.scoreboard import conventions
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import Col, Result, Shown, View, caution_block, input_record
 from rankscope.verbs.diagnose.documents import Examples
@@ -380,7 +379,7 @@ class Diagnosis(Result):
         return _counts("" if one else "run", ("relevant", "not relevant", "unjudged", "nothing"), rows)
 
     def _small_print(self) -> Iterator[str]:
-        metric, policies = self.metric, conventions(self.scores)
+        metric, policies = self.metric, self.scores.request.small_print()
         if "relevant: " not in policies:
             gain, level = getattr(metric, "gain", None), getattr(metric, "level", None)
             grade = "grade above 0" if level is None else f"grade ≥ {words.amount(level)}"

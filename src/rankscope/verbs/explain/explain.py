@@ -16,17 +16,17 @@ from rankscope.inference.effects import favourable
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric, parse
 from rankscope.scoring.bands import bands_of, by_rank
-from rankscope.scoring.evaluation import evaluate
-from rankscope.scoring.inputs import clean, named_runs, policy_in, read_any, takers
+from rankscope.scoring.evaluation import evaluate_request
+from rankscope.scoring.inputs import clean, named_runs, read_any, takers
 from rankscope.scoring.measurements import panels_of
 from rankscope.scoring.ranking import order_of, ranking_of
-from rankscope.scoring.rescore import index_of
+from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
 from rankscope.verbs.explain.parts import explain_difference, explain_ranking
 from rankscope.verbs.explain.result import Difference, Explanation, Origin
 
 if TYPE_CHECKING:
-    from rankscope.scoring.evaluation import RunEvaluation
+    from rankscope.scoring.runs import RunEvaluation
 
 
 @overload
@@ -77,7 +77,7 @@ def explain(
             "name a query to explain, or give two runs; diagnose explains one run over all queries"
         )
     grades = read_any("qrels", qrels)
-    scores = evaluate(grades, read, [parsed], ties=ties, **policies)  # type: ignore[arg-type]
+    scores = evaluate_request(grades, read, Request.of([parsed], {"ties": ties, **policies}))
     if query is not None:
         return _explain_query(scores, grades, [run for _, run in read], str(query))
     metric = scores.metrics[0]
@@ -92,11 +92,11 @@ def explain(
 
 def _explain_query(scores: Scores, grades: Any, runs: Sequence[Any], query: str) -> Explanation | Difference:
     metric = scores.metrics[0]
-    policy, order = policy_in(scores.conventions), order_of(scores, metric)
-    judgments = clean(grades, policy, "qrels", takers([metric]))
+    policies, order = scores.request.policies, order_of(scores, metric)
+    judgments = clean(grades, policies, "qrels", takers([metric]))
     parts = []
-    for run, evaluation, data in zip(scores.runs, scores.found, runs, strict=True):
-        ranking = ranking_of(clean(data, policy, "run"), judgments, query, order)
+    for run, evaluation, data in zip(scores.runs, scores.evaluations, runs, strict=True):
+        ranking = ranking_of(clean(data, policies, "run"), judgments, query, order)
         part = explain_ranking(run.name, metric, _judged_of(evaluation, query), ranking)
         if math.isnan(part.value):
             raise DataError(f"query {query!r}: {metric} has no value for {part.run}; {metric.convention}")
@@ -141,11 +141,11 @@ def explain_origin(scores: Scores, before: str, after: str, metric: Metric) -> O
     if not pair.queries:
         raise DataError(f"no query has a value of {metric} for both runs")
     ids = [query for query, kept in zip(panel.query_ids, pair.inside.tolist(), strict=True) if kept]
-    place = index_of(scores, metric)
+    place = scores.request.place(metric)
     ranks, rest = [], []
     for row, i in enumerate(at):
         weights = None if panel.weights is None else panel.weights[row][pair.inside]
-        of_ranks, of_rest = _by_rank(scores.found[i], place, metric, ids, weights)
+        of_ranks, of_rest = _by_rank(scores.evaluations[i], place, metric, ids, weights)
         ranks.append(of_ranks)
         rest.append(of_rest)
     by_query = sorted(zip(ids, pair.gains.tolist(), strict=True), key=lambda item: (-abs(item[1]), item[0]))

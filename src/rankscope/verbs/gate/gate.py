@@ -97,11 +97,11 @@ class Gate(InNotebook):
     def _unanswered(self) -> list[Caution]:
         """Where queries in common count alone: those that only the baseline answers, which would else be losses."""
         scores = self.scores
-        if scores.conventions["queries"] != "both" or not scores.found:
+        if scores.request.policies.queries != "both" or not scores.evaluations:
             return []
-        lost = set(scores.found[-1].missing)
+        lost = set(scores.evaluations[-1].missing)
         if self.stored is None:
-            lost -= scores.found[0].missing
+            lost -= scores.evaluations[0].missing
         else:
             lost &= set(next(iter(self.stored.values.values())))
         if not lost:
@@ -184,16 +184,16 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     refuse_unknown(policies, "gate", (*GATE, "metrics", "progress"))
     one_of("fail_on", fail_on, ("loss", "tolerance"))
     method = method_of(test=test, interval=interval, alpha=alpha, seed=seed)
-    from rankscope.scoring.evaluation import evaluate
+    from rankscope.scoring.evaluation import evaluate_request
+    from rankscope.scoring.request import Request
 
     stored = stored_of(baseline)
     runs = [candidate] if stored is not None else _named(baseline, candidate)
-    scores = evaluate(
-        qrels, runs, USUAL if metrics is None else metrics, seed=seed, progress=progress, **policies
-    )
+    request = Request.of(USUAL if metrics is None else metrics, {**policies, "seed": seed})
+    scores = evaluate_request(qrels, runs, request, progress)
     _refuse_undirected(scores.metrics)
     both = scores if stored is None else stored.beside(scores)
-    allowed = tolerances_of(tolerance, [(m.asked, m.metric) for m in scores.board])
+    allowed = tolerances_of(tolerance, [(m.spelling, m.metric) for m in scores.board])
     fields = _clustered(panels_of(both, scores.metrics), clusters)
     drafts, notes = _drafts(fields, slices, allowed, fail_on, method)
     notes = [*([stored.note] if stored is not None else []), *notes]

@@ -16,8 +16,8 @@ import numpy as np
 from rankscope._version import __version__
 from rankscope.errors import DataError, InputError
 from rankscope.metrics import Metric
-from rankscope.scoring.records import envelope
-from rankscope.scoring.scores import RunScores, Scores
+from rankscope.scoring.runs import RunScores
+from rankscope.scoring.scores import Scores
 from rankscope.verbs.gate.baseline import contents_of, document_of, unlike
 
 # what changes the values of queries, or which queries have one; weights are applied now, to both runs alike
@@ -98,7 +98,7 @@ def stored_of(source: Any) -> Stored | None:
     """
     name, source = as_pair(source)
     if isinstance(source, Scores):
-        return _stored(json.loads(json.dumps(envelope(source, per_query=True))), "the baseline", name)
+        return _stored(json.loads(json.dumps(source.envelope(per_query=True))), "the baseline", name)
     if isinstance(source, Mapping):
         is_ours = isinstance(source.get("schema"), str)
         return _stored(source, "the baseline", name) if is_ours else None

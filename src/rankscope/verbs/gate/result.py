@@ -9,7 +9,6 @@ from typing import Any
 from rankscope._version import __version__
 from rankscope.blocks import EMPTY, Block, Column, Heading, Note, Notes, Paragraph, Table, Value
 from rankscope.panels.method import FEWEST
-from rankscope.scoring.scoreboard import conventions
 from rankscope.verbs.gate.checks import FLIPS, LOSSES, NOTHING, UNPROMISED, Check
 from rankscope.verbs.gate.gate import CODES, Gate
 
@@ -223,7 +222,10 @@ def small_print(gate: Gate) -> list[Block]:
     lower = list(dict.fromkeys(check.metric for check in gate.checks if check.better == "lower"))
     if lower:
         parts.append(f"{', '.join(lower)}: lower is better, so its change is turned and a loss is negative")
-    return [Paragraph(" · ".join(parts), quiet=True), Paragraph(conventions(gate.scores), quiet=True)]
+    return [
+        Paragraph(" · ".join(parts), quiet=True),
+        Paragraph(gate.scores.request.small_print(), quiet=True),
+    ]
 
 
 def _without(gate: Gate) -> Iterator[str]:

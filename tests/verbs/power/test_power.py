@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 import rankscope as rs
 from rankscope.errors import DataError, InputError
-from rankscope.verbs.power.power import Plan, power
-from rankscope.verbs.power.records import COLUMNS, envelope, records
-from rankscope.verbs.power.result import blocks_of, sentence
+from rankscope.panels.reach import summary_of_all_pairs
+from rankscope.verbs.power.power import power
+from rankscope.verbs.power.result import Plan
 
 BASE = np.linspace(0.1, 0.5, 30)
 NOISE = np.random.default_rng(7).normal(0, 0.2, (3, 30))
@@ -42,37 +42,37 @@ DIFFERENCES = np.array([SCORES["b"][q] - SCORES["a"][q] for q in SCORES["a"]])
 def test_the_queries_at_hand_are_what_the_detectable_difference_needs() -> None:
     found = power(PAIR, metrics="x")["x"].detectable.difference
     at = power(PAIR, metrics="x", difference=[found * (1 - 1e-6), found * (1 + 1e-6)])["x"]
-    assert [w.queries for w in at.wanted] == [31, 30]
+    assert [t.queries for t in at.targets] == [31, 30]
 
 
 def test_planning_for_the_queries_at_hand_changes_nothing() -> None:
     now, planned = (power(SCORES, metrics="x", n=n)["d", "x"] for n in (None, 30))
     assert planned.detectable.difference == pytest.approx(now.detectable.difference, rel=1e-12)
     assert planned.detectable.low == pytest.approx(now.detectable.low, rel=1e-12)
-    assert [w.power for w in planned.asked] == [w.power for w in now.asked]
-    assert [w.queries for w in planned.wanted] == [w.queries for w in now.wanted]
+    assert [t.power for t in planned.chosen] == [t.power for t in now.chosen]
+    assert [t.queries for t in planned.targets] == [t.queries for t in now.targets]
 
 
 @settings(max_examples=25, deadline=None)
 @given(order=st.permutations(range(30)), scale=st.sampled_from([0.5, 2.0, 4.0]))
 def test_order_does_not_matter_and_scale_goes_through(order: list[int], scale: float) -> None:
     shuffled = {name: {q: row[q] for q in [list(row)[i] for i in order]} for name, row in PAIR.items()}
-    assert list(records(power(shuffled, metrics="x"))) == list(records(power(PAIR, metrics="x")))
+    assert power(shuffled, metrics="x").rows == power(PAIR, metrics="x").rows
     larger = {name: {q: scale * v for q, v in row.items()} for name, row in PAIR.items()}
     one, other = (
         power(PAIR, metrics="x", difference=0.1),
         power(larger, metrics="x", difference=0.1 * scale),
     )
     assert other["x"].detectable.difference == pytest.approx(scale * one["x"].detectable.difference)
-    assert other["x"].wanted[0].queries == one["x"].wanted[0].queries
-    assert other["x"].wanted[0].power == pytest.approx(one["x"].wanted[0].power)
+    assert other["x"].targets[0].queries == one["x"].targets[0].queries
+    assert other["x"].targets[0].power == pytest.approx(one["x"].targets[0].power)
 
 
 def test_turned_pairs_and_other_runs_say_the_same() -> None:
     one = power(SCORES, metrics="x", baseline="a")["b", "x"]
     turned = power(SCORES, metrics="x", baseline="b")["a", "x"]
     assert turned.detectable == one.detectable
-    assert turned.wanted == one.wanted
+    assert turned.targets == one.targets
     assert turned.difference == -one.difference
     assert power(PAIR, metrics="x")["x"] == one
 
@@ -89,7 +89,7 @@ def test_asking_for_more_never_takes_less(difference: float, chance: float, alph
         said: Any = {"difference": difference, "power": chance, "alpha": alpha, "comparisons": m} | changed
         plan = power(None, deviation=0.2, **said)
         assert isinstance(plan, Plan)
-        return plan.reaches[0].wanted[0].queries
+        return plan.reaches[0].targets[0].queries
 
     assert needed() <= needed(difference=difference / 2)
     assert needed() <= needed(power=(1 + chance) / 2)
@@ -102,8 +102,8 @@ def test_queries_in_clusters_of_one_are_queries() -> None:
     clusters = {q: f"user {i}" for i, q in enumerate(SCORES["a"])}
     one, other = power(PAIR, metrics="x")["x"], power(PAIR, metrics="x", clusters=clusters)["x"]
     assert other.detectable.difference == pytest.approx(one.detectable.difference, rel=1e-12)
-    assert [(w.queries, w.low, w.high) for w in other.wanted] == [
-        (w.queries, w.low, w.high) for w in one.wanted
+    assert [(t.queries, t.low, t.high) for t in other.targets] == [
+        (t.queries, t.low, t.high) for t in one.targets
     ]
 
 
@@ -113,11 +113,11 @@ def test_queries_repeated_in_clusters_show_no_more_than_one_of_each() -> None:
     clusters = {q: q[:-2] for q in twice["a"]}
     both = power(twice, metrics="x", difference=0.05, clusters=clusters)["x"]
     assert both.detectable.difference == pytest.approx(once.detectable.difference, rel=1e-12)
-    assert both.wanted[0].queries == 2 * once.wanted[0].queries  # as many clusters, of two queries each
-    assert both.wanted[0].power == pytest.approx(once.wanted[0].power, rel=1e-12)
+    assert both.targets[0].queries == 2 * once.targets[0].queries  # as many clusters, of two queries each
+    assert both.targets[0].power == pytest.approx(once.targets[0].power, rel=1e-12)
     more = power(twice, metrics="x", difference=0.05, clusters=clusters, n=120)["x"]
-    assert more.wanted[0].power == pytest.approx(
-        power(PAIR, metrics="x", difference=0.05, n=60)["x"].wanted[0].power, rel=1e-12
+    assert more.targets[0].power == pytest.approx(
+        power(PAIR, metrics="x", difference=0.05, n=60)["x"].targets[0].power, rel=1e-12
     )
 
 
@@ -158,14 +158,14 @@ def test_statsmodels_says_the_same(need: Callable[[str], ModuleType]) -> None:
     for m in (1, 6):
         found = power(PAIR, metrics="x", difference=[0.02, 0.05, 0.1], comparisons=m)["x"]
         assert found.deviation == pytest.approx(s)
-        for wanted in found.wanted:
-            size = wanted.difference / s
-            assert wanted.power == pytest.approx(theirs.power(size, 30, 0.05 / m), abs=1e-6)
+        for target in found.targets:
+            size = target.difference / s
+            assert target.power == pytest.approx(theirs.power(size, 30, 0.05 / m), abs=1e-6)
             exact = math.ceil(theirs.solve_power(size, power=0.8, alpha=0.05 / m))
-            assert abs(wanted.queries - exact) <= 2
-    for wanted in power(deviation=0.3, difference=[0.05, 0.1], power=0.9, n=80).reaches[0].wanted:
-        assert wanted.power == pytest.approx(theirs.power(wanted.difference / 0.3, 80, 0.05), abs=1e-6)
-        assert abs(wanted.queries - theirs.solve_power(wanted.difference / 0.3, power=0.9, alpha=0.05)) <= 2
+            assert abs(target.queries - exact) <= 2
+    for target in power(deviation=0.3, difference=[0.05, 0.1], power=0.9, n=80).reaches[0].targets:
+        assert target.power == pytest.approx(theirs.power(target.difference / 0.3, 80, 0.05), abs=1e-6)
+        assert abs(target.queries - theirs.solve_power(target.difference / 0.3, power=0.9, alpha=0.05)) <= 2
     design = power(design="t", variance=0.04, difference=[0.05, 0.1], comparisons=2)
     for size, topics in design.sizes:
         assert topics == math.ceil(theirs.solve_power(size / 0.2, power=0.8, alpha=0.025))
@@ -181,7 +181,7 @@ def test_statsmodels_designs_for_an_analysis_of_variance_alike(need: Callable[[s
 
 
 def test_the_promise_of_the_power_is_kept() -> None:
-    needed = power(deviation=1.0, difference=0.4).reaches[0].wanted[0].queries
+    needed = power(deviation=1.0, difference=0.4).reaches[0].targets[0].queries
     drawn = np.random.default_rng(3).normal(0.4, 1.0, (20000, needed))
     t = drawn.mean(axis=1) / drawn.std(axis=1, ddof=1) * math.sqrt(needed)
     found = float((abs(t) > 2.0086).mean())  # t[0.975] of 51, 50, 52 degrees of freedom: 2.008, 2.009, 2.007
@@ -197,10 +197,10 @@ def test_a_summary_is_the_median_and_range_over_pairs(shared_data: Callable[[str
     assert (one.detectable.median, one.detectable.low, one.detectable.high) == (
         float(np.median(reach)), min(reach), max(reach),
     )  # fmt: skip
-    needed = [r.asked[1].queries for r in found.reaches]
+    needed = [r.chosen[1].queries for r in found.reaches]
     assert one.differences[1] == 0.02
     assert (one.queries[1].median, one.queries[1].high) == (float(np.median(needed)), max(needed))
-    field = found.given.fields[0] if found.given else None
+    field = found.measurements.fields[0] if found.measurements else None
     assert field is not None
     assert one.variance_within == pytest.approx(float(field.values.var(axis=1, ddof=1).mean()))
 
@@ -213,8 +213,8 @@ def test_pairs_without_spread_are_left_out_and_told() -> None:
     assert "differ by the same on all 30 queries of x" in found["b", "x"].reason
     assert (found.summary[0].pairs, found.summary[0].left_out) == (1, 1)
     assert [w.code for w in found.warnings] == ["RS408"]
-    rows = list(records(found))
-    assert all(tuple(row) == COLUMNS for row in rows)
+    rows = found.rows
+    assert all(list(row) == found.results.columns for row in rows)
     assert rows[0]["reason"]
     assert rows[0]["queries_needed"] is None
     assert found.results.height == 5  # one without an answer, four differences
@@ -242,11 +242,11 @@ def test_few_differing_queries_are_doubted() -> None:
 
 
 def test_too_few_queries_say_that_they_show_nothing() -> None:
-    said = str(power(table([0.1, 0.9, 0.5], [0.9, 0.1, 0.6]), metrics="AP"))
-    assert said.startswith(
-        "With these 3 queries, AP can show no difference with 80% power: it would have to be about"
+    text = str(power(table([0.1, 0.9, 0.5], [0.9, 0.1, 0.6]), metrics="AP"))
+    assert text.startswith(
+        "3 queries cannot detect any difference in AP with 80% power: it would have to be about"
     )
-    assert "no two runs are more than 1 apart" in said
+    assert "no two runs are more than 1 apart" in text
 
 
 # --- what is refused --------------------------------------------------------------------------------
@@ -295,26 +295,45 @@ def test_totals_are_refused() -> None:
         power(qrels, runs, ["RR", "NumRel"])
 
 
-# --- how it is said -----------------------------------------------------------------------------------
+# --- in words -----------------------------------------------------------------------------------
 
 
 def test_the_sentence_is_of_the_largest_difference_beyond_reach() -> None:
     found = power(PAIR, metrics="AP")
-    assert sentence(found).startswith("With these 30 queries, AP can show a difference of about 0.0")
-    assert "between a and b with 80% power; 0.05 would need some " in str(found)
-    assert str(power(PAIR, metrics="AP", difference=0.5)).endswith("0.5 would be found with 100% power.")
-    assert str(power(PAIR, metrics="AP", n=500)).startswith("With 500 queries like these 30, AP can show")
-    assert "(the median of 6 pairs of runs; " in str(power(SCORES, metrics="AP", all_pairs=True))
+    assert str(found).startswith("30 queries can detect a difference of about 0.0")
+    assert ") in AP between a and b with 80% power; detecting 0.05 would take about " in str(found)
+    assert str(power(PAIR, metrics="AP", difference=0.5)).endswith("0.5 would be detected with 100% power.")
+    assert str(power(PAIR, metrics="AP", n=500)).startswith("500 queries like these 30 can detect")
+    assert "(median of 6 pairs of runs; " in str(power(SCORES, metrics="AP", all_pairs=True))
+    fewer = {"a": PAIR["a"], "b": PAIR["b"], "c": {q: v for q, v in SCORES["c"].items() if q > "q003"}}
+    assert str(power(fewer, metrics="AP")).startswith("These queries can detect")
+    assert str(power(fewer, metrics="AP", n=90)).startswith("90 queries like these can detect")
 
 
 def test_the_envelope_holds_it_all() -> None:
-    found = envelope(power(SCORES, metrics="AP", comparisons=3))
+    found = power(SCORES, metrics="AP", comparisons=3).envelope()
     assert found["schema"] == "rankscope/power/1"
     assert found["conventions"]["alpha_of_each"] == pytest.approx(0.05 / 3)
     assert len(found["results"]) == 3 * 4
     assert found["summary"][0]["pairs"] == 3
-    assert envelope(power(design="t", variance=1, difference=1))["results"][0]["topics"] > 1
-    assert blocks_of(power(SCORES, metrics="AP"), details=True)
+    assert power(design="t", variance=1, difference=1).rows[0]["topics"] > 1
+
+
+def test_the_chart_is_of_the_first_metric_and_not_of_clusters() -> None:
+    chart = power(SCORES, metrics="AP").chart("power")
+    assert chart is not None
+    assert {row[2] for row in chart.rows} == {"b against a", "c against a", "d against a"}
+    clusters = {q: i // 3 for i, q in enumerate(SCORES["a"])}
+    assert power(PAIR, metrics="AP", clusters=clusters).chart("power") is None
+    assert power(deviation=0.2).chart("power") is None
+
+
+def test_all_pairs_of_a_panel_are_summed_up_alike() -> None:
+    found = power(SCORES, metrics="AP", all_pairs=True)
+    assert found.measurements is not None
+    alone, one = summary_of_all_pairs(found.measurements.fields[0]), found.summary[0]
+    assert alone is not None
+    assert (alone.pairs, alone.detectable, alone.deviation) == (one.pairs, one.detectable, one.deviation)
 
 
 def test_the_observed_difference_has_no_power_of_its_own() -> None:

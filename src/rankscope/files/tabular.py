@@ -1,0 +1,316 @@
+"""Files whose columns have names: CSV, TSV, JSON, JSONL and Parquet."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+import numpy as np
+import polars as pl
+
+from rankscope import words
+from rankscope.errors import InputError
+from rankscope.files.long import long_table, make_table, roles_of, tag_of
+from rankscope.files.memory import DICTS, Pairs, quote_value, read_dict
+from rankscope.files.notes import Found, line_finder
+from rankscope.files.raw import BOM, Raw
+from rankscope.tables import Array, Qrels, Run, Source
+
+NAMES = {",": "CSV", "\t": "TSV", ";": "CSV (apart by semicolons)"}
+_WORDS = {",": "a comma", "\t": "a tab", ";": "a semicolon"}
+_BEYOND = "columns beyond the header"
+
+
+def header_of(raw: Raw, separator: str) -> list[str]:
+    """Names in the first line."""
+    line = raw.head.removeprefix(BOM).split(b"\n", 1)[0].rstrip(b"\r").decode("utf-8", "replace")
+    try:
+        return next(csv.reader([line], delimiter=separator), [])
+    except csv.Error:
+        return []
+
+
+def read_columns(raw: Raw, what: str, name: str | None, separator: str) -> Run | Qrels:
+    """Read a table with a header; all columns are read as strings, so that ``01`` stays ``01``."""
+    found = Found()
+    quote = quote_of(raw, separator)
+    scan = _scan(raw.feed, separator, quote)
+    try:
+        names = scan.collect_schema().names()
+        roles = roles_of(names, what, raw.label, found)
+        columns = list(dict.fromkeys(roles.values()))
+        frame = scan.select(columns).collect()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        if "more fields" not in str(error):
+            raw.fail(error)
+        scan = _scan(_with_column(raw, separator), separator, quote, ragged=True)
+        frame = scan.select([*columns, _BEYOND]).collect()
+    blank = _blank(scan, frame)
+    wide = np.flatnonzero(frame[_BEYOND].is_not_null().to_numpy()) if _BEYOND in frame.columns else blank[:0]
+    open_quotes = np.setdiff1d(_over_lines(frame, roles), wide) if quote else blank[:0]
+    silent = np.union1d(np.union1d(blank, wide), open_quotes)
+    kept = np.delete(np.arange(len(frame)), silent)
+
+    def lines() -> Array:
+        return record_lines(raw, separator, quote)
+
+    where = line_finder(lines, np.empty(0, dtype=np.int64))
+    remedy = f"an id that holds {_WORDS[separator]} must stand in quotes"
+    beyond = f"more columns than the header, which has {len(names)}; {remedy}"
+    for rows, text in (
+        (wide, beyond),
+        (open_quotes, "an id that runs over several lines: is a quote left open?"),
+    ):
+        for row in rows[:20].tolist():
+            found.fault("columns", f"{raw.label} line {words.count(where(row))}: {text}", where(row))
+        found.faulty += max(len(rows) - 20, 0)
+    if what == "run":
+        found.tag = tag_of(frame, roles, raw.label)
+    table = long_table(
+        frame[kept] if len(silent) else frame, roles, raw.label,
+        lambda row: f"{raw.label} line {words.count(where(int(kept[row])))}", found,
+    )  # fmt: skip
+    left_out = np.union1d(silent, kept[table.left_out])
+    source = Source(
+        raw.label, f"{NAMES[separator]} {what}", str(raw.path) if raw.path else None,
+        line_of=line_finder(lines, left_out), sha256=raw.sha256, same=raw.same,
+    )  # fmt: skip
+    return make_table(table, source, found, what, name)
+
+
+def _scan(feed: object, separator: str, quote: str | None, ragged: bool = False) -> pl.LazyFrame:
+    return pl.scan_csv(
+        feed, separator=separator, quote_char=quote, infer_schema=False, glob=False,  # type: ignore[arg-type]
+        truncate_ragged_lines=ragged,
+    )  # fmt: skip
+
+
+def quote_of(raw: Raw, separator: str) -> str | None:
+    """Quotes are quotes in CSV; in TSV only where the first lines use them around a whole field."""
+    if separator == "\t" and not re.search(rb'(^|\t)"[^\t\n]*"(\t|\r?$)', raw.head, re.MULTILINE):
+        return None
+    quotes = raw.read().count(b'"')
+    if quotes % 2:
+        raise InputError(
+            f"{raw.label}: {words.counted(quotes, 'double quote')}, an odd number: one is opened and never closed; "
+            'a quote within an id is written twice ("")'
+        )
+    return '"' if quotes else None
+
+
+def _with_column(raw: Raw, separator: str) -> bytes:
+    """Add one more name to the header, to catch what lines hold beyond it."""
+    header, _, rest = raw.read().removeprefix(BOM).partition(b"\n")
+    return header.rstrip(b"\r") + f"{separator}{_BEYOND}\n".encode() + rest
+
+
+def _blank(scan: pl.LazyFrame, frame: pl.DataFrame) -> Array:
+    """Rows of blank lines: those where every column of the input is null."""
+    if not any(frame[name].null_count() for name in frame.columns[:1]):
+        return np.empty(0, dtype=np.int64)
+    return np.flatnonzero(scan.select(pl.all_horizontal(pl.all().is_null())).collect().to_series().to_numpy())
+
+
+def _over_lines(frame: pl.DataFrame, roles: dict[str, str]) -> Array:
+    """Rows whose ids hold a line break."""
+    broken = pl.any_horizontal(
+        pl.col(roles[role]).str.contains("\n", literal=True) for role in ("query_id", "doc_id")
+    )
+    return np.flatnonzero(frame.select(broken.fill_null(False)).to_series().to_numpy())
+
+
+def record_lines(raw: Raw, separator: str, quote: str | None) -> Array:
+    """1-based line on which each record starts, the header left out."""
+    text = io.StringIO(raw.read().decode("utf-8", "replace"), newline="")
+    if quote:
+        reader = csv.reader(text, delimiter=separator, quotechar=quote)
+    else:
+        reader = csv.reader(text, delimiter=separator, quoting=csv.QUOTE_NONE)
+    starts, last = [], 0
+    for _ in reader:
+        starts.append(last + 1)
+        last = reader.line_num
+    return np.array(starts[1:], dtype=np.int64)
+
+
+# --- JSON: one object a line (JSONL), or one object of queries -----------------------------------------
+
+
+def read_jsonl(raw: Raw, what: str, name: str | None) -> Run | Qrels:
+    """Read one JSON object a line, under the same names as columns have."""
+    found = Found()
+    roles = roles_of(_keys(raw), what, raw.label, found)
+    lines = raw.lines_frame()["line"]
+    content = np.flatnonzero((lines.fill_null("").str.strip_chars() != "").to_numpy())
+    text = lines.gather(content)
+    frame, broken = _decode(text, list(dict.fromkeys(roles.values())))
+    frame = _with_ids(frame, text, roles, raw.label, content, found)
+    for row in broken[:20].tolist():
+        line = int(content[row]) + 1
+        found.fault(
+            "json", f"{raw.label} line {words.count(line)}: not a JSON object: {words.quote(text[row])}", line
+        )
+    found.faulty += max(len(broken) - 20, 0)
+    kept = np.delete(np.arange(len(frame)), broken)
+    if what == "run":
+        found.tag = tag_of(frame, roles, raw.label)
+    table = long_table(
+        frame[kept] if len(broken) else frame, roles, raw.label,
+        lambda row: f"{raw.label} line {words.count(content[kept[row]] + 1)}", found,
+    )  # fmt: skip
+    left_out = np.union1d(broken, kept[table.left_out])
+    source = Source(
+        raw.label, f"JSONL {what}", str(raw.path) if raw.path else None,
+        line_of=line_finder(lambda: content + 1, left_out), sha256=raw.sha256, same=raw.same,
+    )  # fmt: skip
+    return make_table(table, source, found, what, name)
+
+
+def _decode(text: pl.Series, keys: list[str]) -> tuple[pl.DataFrame, Array]:
+    """Give the values as strings, one row a line, and the rows that are no JSON objects.
+
+    Polars decodes fast and to the last digit, but stops at anything odd; then Python takes line by line.
+    """
+    try:
+        rows = text.str.json_decode(pl.Struct(dict.fromkeys(keys, pl.String)))
+    except pl.exceptions.PolarsError:
+        rows = None
+    if rows is not None and len(rows) == len(text) and not rows.null_count():
+        return rows.struct.unnest(), np.empty(0, dtype=np.int64)
+    objects = [_object(line) for line in text]
+    broken = np.array([row for row, value in enumerate(objects) if value is None], dtype=np.int64)
+    columns = {key: [_text((value or {}).get(key)) for value in objects] for key in keys}
+    return pl.DataFrame(columns, schema=dict.fromkeys(keys, pl.String)), broken
+
+
+def _with_ids(
+    frame: pl.DataFrame, text: pl.Series, roles: dict[str, str], label: str, content: Array, found: Found
+) -> pl.DataFrame:
+    """Refuse ids that are neither strings nor whole numbers, which look like strings once decoded."""
+    for key in dict.fromkeys(roles[role] for role in ("query_id", "doc_id")):
+        bare = rf"{re.escape(json.dumps(key, ensure_ascii=False))}\s*:\s*(-?[0-9]+[.eE]|true|false|\[|\{{)"
+        odd = frame[key].str.contains(r"^(-?[0-9]+[.eE]|true$|false$|\[|\{)").fill_null(False)
+        rows = np.flatnonzero(odd.to_numpy())
+        rows = rows[text.gather(rows).str.contains(bare).fill_null(False).to_numpy()]
+        whole: dict[int, str] = {}
+        for row in rows.tolist():
+            value = (_object(text[row]) or {}).get(key)
+            if isinstance(value, float) and value.is_integer():
+                whole[row] = str(int(value))
+            elif value is not None and not isinstance(value, str):
+                where = f"{label} line {words.count(int(content[row]) + 1)}"
+                raise InputError(
+                    f"{where}: {key} is {quote_value(value)}, not an id; ids are strings or integers"
+                )
+        if whole:
+            found.notes.append(f"{key} holds ids as floats: 1.0 is read as '1'")
+            ids = frame[key].scatter(list(whole), list(whole.values()))
+            frame = frame.with_columns(ids.alias(key))
+    return frame
+
+
+def _text(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value)
+
+
+def _object(line: str | bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(line, parse_constant=_not_json)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _not_json(constant: str) -> NoReturn:
+    raise ValueError(constant)
+
+
+def _keys(raw: Raw) -> list[str]:
+    """Keys of the first objects, in order of appearance."""
+    keys: dict[str, None] = {}
+    for line in raw.head.removeprefix(BOM).split(b"\n")[:200]:
+        keys |= dict.fromkeys(_object(line) or {})
+    if not keys:
+        first = raw.head[:200].split(b"\n")[0].decode("utf-8", "replace")
+        raise InputError(
+            f"{raw.label} line 1: not a JSON object: {words.quote(first)}; JSONL has one object a line"
+        )
+    return list(keys)
+
+
+def is_jsonl(raw: Raw) -> bool:
+    """Whether the first line is a whole object with plain values, as a row has."""
+    first = raw.head.removeprefix(BOM).lstrip().split(b"\n", 1)[0]
+    value = _object(first)
+    return value is not None and not all(isinstance(item, (dict, list)) for item in value.values())
+
+
+def read_json(raw: Raw, what: str, name: str | None) -> Run | Qrels:
+    """Read one JSON object ``{query: {document: number}}``."""
+    try:
+        value = json.loads(raw.read().removeprefix(BOM), object_pairs_hook=_pairs)
+    except UnicodeDecodeError as error:
+        raw.fail(error)
+    except RecursionError as error:
+        raise InputError(f"{raw.label}: nested too deeply; {DICTS[what]}") from error
+    except ValueError as error:
+        line = getattr(error, "lineno", 1)
+        raise InputError(
+            f"{raw.label} line {words.count(line)}: not JSON ({getattr(error, 'msg', error)})"
+        ) from error
+    if not isinstance(value, Mapping):
+        raise InputError(
+            f"{raw.label}: a JSON {'array' if isinstance(value, list) else 'value'}; {DICTS[what]}, "
+            "or one object a line (jq -c '.[]' turns an array into lines)"
+        )
+    return read_dict(_merge(value, what, raw.label), what, name, raw)
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
+    """Keep an object's keys that come twice, which a dict would lose."""
+    plain = dict(pairs)
+    return plain if len(plain) == len(pairs) else Pairs(pairs)
+
+
+def _merge(queries: Mapping[str, Any], what: str, label: str) -> dict[str, Any]:
+    """Put the documents of a query that comes twice together, every one of them."""
+    out: dict[str, Any] = {}
+    for query, value in queries.items():
+        if query not in out:
+            out[query] = value
+        elif isinstance(value, Mapping) and isinstance(out[query], Mapping):
+            out[query] = Pairs([*out[query].items(), *value.items()])
+        elif what == "qrels" and isinstance(value, list) and isinstance(out[query], list):
+            out[query] = [*out[query], *value]
+        else:
+            raise InputError(f"{label}: query {query!r} is there twice; put its documents into one list")
+    return out
+
+
+# --- parquet tables ------------------------------------------------------------------------------------
+
+
+def read_parquet(raw: Raw, what: str, name: str | None) -> Run | Qrels:
+    """Read the columns that matter from a Parquet file."""
+    found = Found()
+    feed = raw.path if raw.path and not raw.packed else io.BytesIO(raw.read())
+    try:
+        scan = pl.scan_parquet(feed, glob=False)
+        roles = roles_of(scan.collect_schema().names(), what, raw.label, found)
+        frame = scan.select(list(dict.fromkeys(roles.values()))).collect()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        text = str(error).splitlines()[0]
+        raise InputError(
+            f"{raw.label}: not a whole Parquet file ({text}): fetch or write it again"
+        ) from error
+    if what == "run":
+        found.tag = tag_of(frame, roles, raw.label)
+    table = long_table(frame, roles, raw.label, lambda row: f"{raw.label} row {words.count(row + 1)}", found)
+    path = str(raw.path) if raw.path else None
+    return make_table(
+        table, Source(raw.label, f"Parquet {what}", path, sha256=raw.sha256, same=raw.same), found, what, name
+    )

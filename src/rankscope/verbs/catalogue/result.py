@@ -1,0 +1,337 @@
+"""The metrics there are, told from their declarations: a list, a table of traits, one in full."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+from rankscope import words
+from rankscope.blocks import EMPTY, Block, Chart, Code, Facts, Heading, Paragraph
+from rankscope.declared import Table as Written
+from rankscope.declared import parameters, plain, required
+from rankscope.metrics import DEFAULT, NICKNAMES, Example, Metric, families, parse
+from rankscope.show.result import Col, Result, View
+
+BETTER = {"higher": "high", "lower": "low", "neither": "-"}
+GRADES = {"binary": "relevant or not", "graded": "graded relevance", "none": "needs no relevance"}
+BETTER_IN_WORDS = {
+    "higher": "higher is better",
+    "lower": "lower is better",
+    "neither": "neither high nor low is better",
+}
+
+
+def rewards(cls: type[Metric]) -> str:
+    """What a metric rewards, in one sentence."""
+    return _one_line(inspect.getdoc(cls) or "")
+
+
+def all_metrics() -> list[type[Metric]]:
+    """Every metric, each once, by family."""
+    return [cls for group in families().values() for cls in group]
+
+
+def usual(cls: type[Metric]) -> Metric:
+    """A metric as it is mostly asked for: without parameters, or as in its first example where it needs some."""
+    needed = required(cls)
+    if not needed:
+        return cls()
+    if needed == ["cutoff"]:
+        return cls(cutoff=10)  # type: ignore[call-arg]
+    return parse(cls.examples[0].metric)
+
+
+# --- for people ---
+
+
+def _list() -> list[Block]:
+    """Every metric by family, one line each."""
+    blocks: list[Block] = []
+    room = max(len(cls.__name__) for cls in all_metrics())
+    for family_name, group in families().items():
+        blocks += [
+            Heading(_title(family_name)),
+            Facts(tuple((cls.__name__, rewards(cls)) for cls in group), room),
+            EMPTY,
+        ]
+    return [
+        *blocks,
+        Paragraph(
+            f"Without -m, evaluate computes {', '.join(DEFAULT)}. Sets: {', '.join(NICKNAMES)}.", quiet=True
+        ),
+        Paragraph(
+            "next: rankscope metrics ERR tells one in full · rankscope metrics --table compares them",
+            quiet=True,
+        ),
+    ]
+
+
+def _set(name: str, metrics: Sequence[tuple[str, Metric]]) -> list[Block]:
+    """The metrics of a set, one line each: the name in the set and the spelling here."""
+    return [
+        Heading(f"{name}: trec_eval's set of {len(metrics)} metrics"),
+        EMPTY,
+        Facts(
+            tuple((asked, str(metric)) for asked, metric in metrics), max(len(asked) for asked, _ in metrics)
+        ),
+        EMPTY,
+        Paragraph(f"next: rankscope evaluate qrels.txt my.run -m {name}", quiet=True),
+    ]
+
+
+def _in_full(cls: type[Metric]) -> list[Block]:
+    """All there is to know about one metric."""
+    m = usual(cls)
+    seen = (
+        "sees the order"
+        if m.positions
+        else "blind to the order within the top k"
+        if "cutoff" in parameters(cls)
+        else "blind to the order"
+    )
+    counted = "counts the first relevant document" if m.counts == "one" else "counts every document"
+    facts = [("formula", cls.formula), ("watch out", cls.convention), ("best for", cls.best_for)]
+    facts += [
+        (
+            "traits",
+            " · ".join(
+                [
+                    GRADES[m.relevance],
+                    seen,
+                    counted,
+                    BETTER_IN_WORDS[m.better],
+                    f"range {_span(m.range)}",
+                    _over_queries(m),
+                ]
+            ),
+        )
+    ]
+    facts += [
+        ("empty list", _empty(m)),
+        ("trec_eval", ", ".join(trec_names(cls))),
+        ("source", cls.source),
+        ("also called", ", ".join(cls.aliases)),
+    ]
+    blocks: list[Block] = [
+        Heading(f"{cls.__name__}: {_lower(rewards(cls))}"),
+        EMPTY,
+        Facts(tuple(f for f in facts if f[1])),
+    ]
+    if parameters(cls):
+        blocks += [EMPTY, Heading("Parameters"), Facts(tuple(_parameters(cls)))]
+    if cls.examples:
+        blocks += [
+            EMPTY,
+            Heading("Worked example" if len(cls.examples) == 1 else "Worked examples"),
+            Code(tuple(_worked(cls))),
+        ]
+    return [
+        *blocks,
+        EMPTY,
+        Paragraph(f"next: rankscope evaluate qrels.txt my.run -m {_quoted(str(m))}", quiet=True),
+    ]
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"' if any(sign in text for sign in "()'* ") else text
+
+
+def _parameters(cls: type[Metric]) -> Iterator[tuple[str, str]]:
+    needed = required(cls)
+    for name, (_, param) in parameters(cls).items():
+        parts = [param.about, takes(cls, name)]
+        parts += [param.bounds] if param.bounds != "at least -inf" else []
+        parts += ["must be given"] if name in needed else []
+        parts += [f"written {cls.__name__}@{10 if name == 'cutoff' else 0.5}"] if name == cls.at else []
+        parts += [f"also {', '.join(param.also)}"] if param.also else []
+        yield (
+            name if name in needed else f"{name}={plain(default_of(cls, name))}",
+            "; ".join(part for part in parts if part),
+        )
+
+
+def takes(cls: type[Metric], name: str) -> str:
+    """The words and kinds that a parameter takes, where its meaning does not say so."""
+    hint = parameters(cls)[name][0]
+    kinds = get_args(hint) if isinstance(hint, UnionType) or get_origin(hint) is Union else (hint,)
+    words = [repr(value) for kind in kinds if get_origin(kind) is Literal for value in get_args(kind)]
+    other = {
+        int: "a whole number",
+        float: "a number",
+        bool: "True or False",
+        Written: "a table",
+        NoneType: "None",
+    }
+    if not words:
+        return ""
+    return " or ".join(
+        [
+            ", ".join(words),
+            *(other.get(kind, "") for kind in kinds if get_origin(kind) is not Literal and kind in other),
+        ]
+    )
+
+
+def default_of(cls: type[Metric], name: str) -> Any:
+    """The default of a parameter."""
+    return next(f.default for f in fields(cls) if f.name == name)
+
+
+def _worked(cls: type[Metric]) -> Iterator[str]:
+    """The examples as arithmetic, with what it comes to."""
+    for example in cls.examples:
+        grades = " ".join(map(_graded, example.grades))
+        more = "".join(f", {name} {value}" for name, value in (example.more or {}).items())
+        yield f"{example.metric} of grades {grades}{more}"
+        yield f"  = {example.value}"
+        yield f"  = {value_of(example):.4f}"
+
+
+def _graded(grade: Any) -> str:
+    """A grade, or the grades by subtopic or judge."""
+    if isinstance(grade, Mapping):
+        same = set(grade.values()) == {1}
+        return (
+            "{" + " ".join(str(name) if same else f"{name}={value:g}" for name, value in grade.items()) + "}"
+        )
+    return "?" if grade is None else f"{grade:g}"
+
+
+def value_of(example: Example) -> float:
+    """What a worked example comes to; the laws say that its arithmetic agrees."""
+    return float(parse(example.metric).of(list(example.grades), **(example.more or {})))
+
+
+def _over_queries(m: Metric) -> str:
+    return {
+        "mean": "mean over queries",
+        "sum": "sum over queries",
+        "geometric": "geometric mean over queries",
+        "weighted": "weighted mean over queries",
+        "pooled": "one value over all queries together",
+    }[m.aggregate]
+
+
+def _empty(m: Metric) -> str:
+    if m.empty is None:
+        return "undefined: left out of the mean, and counted"
+    if m.empty == "judgments":
+        return "as the judgments say, whatever is returned"
+    if m.empty == "varies":
+        return "depends on the query"
+    return f"scores {m.empty:g}"
+
+
+def trec_names(cls: type[Metric]) -> list[str]:
+    """The names that trec_eval has for it."""
+    return [spec.name for spec in cls.__dict__.get("trec", ())]
+
+
+def _span(bounds: tuple[float, float]) -> str:
+    low, high = (
+        "∞" if value == math.inf else "-∞" if value == -math.inf else f"{value:.3g}" for value in bounds
+    )
+    return f"{low}…{high}"
+
+
+def _title(family_name: str) -> str:
+    """What a family is, by the first line of its module."""
+    return _one_line(sys.modules[f"rankscope.metrics.{family_name}"].__doc__ or family_name).split(". ")[0]
+
+
+def _one_line(text: str) -> str:
+    return text.strip().split("\n\n")[0].replace("\n", " ").rstrip(".")
+
+
+def _lower(text: str) -> str:
+    """The first letter small, unless it begins an abbreviation."""
+    return text if text[1:2].isupper() else text[:1].lower() + text[1:]
+
+
+# --- for programs ---
+
+
+def _example_record(example: Example) -> dict[str, Any]:
+    return {
+        "metric": example.metric,
+        "grades": list(example.grades),
+        **(example.more or {}),
+        "arithmetic": example.value,
+        "value": value_of(example),
+    }
+
+
+def _parameter_record(cls: type[Metric], name: str) -> dict[str, Any]:
+    param = parameters(cls)[name][1]
+    needed = name in required(cls)
+    low = param.above if param.above > -math.inf else param.low
+    return {
+        "name": name,
+        "about": param.about,
+        "takes": takes(cls, name),
+        "required": needed,
+        "default": None if needed else default_of(cls, name),
+        "low": low if math.isfinite(low) else None,
+        "low_excluded": param.above > -math.inf,
+        "high": param.high if math.isfinite(param.high) else None,
+        "aliases": list(param.also),
+    }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Catalogue(Result):
+    """Metrics explained: all of them, those of a set, or one.
+
+    ``members`` are the metrics of a set such as ``official``, each with the name that the set has for it.
+    """
+
+    metrics: tuple[type[Metric], ...]
+    name: str = ""
+    members: tuple[tuple[str, Metric], ...] = ()
+
+    schema = "metrics/1"
+    formats = ("table", "json", "jsonl", "csv", "markdown")
+    views = (
+        View(
+            "metrics",
+            (
+                Col("name", of=lambda cls: cls.__name__, head="metric"),
+                Col("family", of=lambda cls: cls.__module__.rpartition(".")[2]),
+                Col("rewards", of=rewards),
+                Col("formula"),
+                Col("convention"),
+                Col("relevance", of=lambda cls: usual(cls).relevance, head="grades"),
+                Col("positions", of=lambda cls: usual(cls).positions, head="order", cell=lambda cls: "yes" if usual(cls).positions else "no"),
+                Col("counts", of=lambda cls: usual(cls).counts, head="counts"),
+                Col("better", of=lambda cls: usual(cls).better, head="better", cell=lambda cls: BETTER[usual(cls).better]),
+                Col("range", of=lambda cls: [words.finite(end) for end in usual(cls).range], head="range", cell=lambda cls: _span(usual(cls).range)),
+                Col("best_for", head="best for", wraps=True),
+                Col("aggregate", of=lambda cls: usual(cls).aggregate),
+                Col("empty", of=lambda cls: usual(cls).empty),
+                Col("parameters", of=lambda cls: [_parameter_record(cls, name) for name in parameters(cls)]),
+                Col("examples", of=lambda cls: [_example_record(example) for example in cls.examples]),
+                Col("trec_eval", of=trec_names),
+                Col("source"),
+                Col("aliases", of=lambda cls: list(cls.aliases)),
+            ),
+            lambda catalogue: catalogue.metrics,
+        ),
+    )  # fmt: skip
+
+    def envelope(self, **_: Any) -> dict[str, Any]:
+        """The metrics for other programs, under ``metrics``."""
+        found = super().envelope()
+        return {"schema": found["schema"], "rankscope": found["rankscope"], "metrics": found["results"]}
+
+    def blocks(self, *, traits: bool = False, **_: Any) -> list[Block | Chart]:
+        """One metric in full, a set or all metrics a line each, or with ``traits`` a table that compares them."""
+        if traits:
+            return [self.table()]
+        if self.members:
+            return list(_set(self.name, self.members))
+        return list(_in_full(self.metrics[0]) if self.name else _list())
