@@ -17,7 +17,8 @@ import rankscope as rs
 from rankscope.errors import DataError, InputError
 from rankscope.lists import Judged
 from rankscope.metrics import CATALOGUE, Metric, parse
-from rankscope.scoring.inputs import Policy, clean, judge, read_any
+from rankscope.scoring.inputs import clean, judge, read_any
+from rankscope.scoring.policies import Policies
 from rankscope.scoring.ranking import Ranking, ranking_of
 from rankscope.testing import Case, variants
 from rankscope.testing.cases import accepted, judged, made_up, top_grade
@@ -205,8 +206,8 @@ def test_ids_stand_where_the_engine_ranks_them(ties: str) -> None:
                     }
                 )
             cleaned, grades = (
-                clean(read_any("run", run), Policy(), "run"),
-                clean(read_any("qrels", {"q": graded}), Policy(), "qrels"),
+                clean(read_any("run", run), Policies(), "run"),
+                clean(read_any("qrels", {"q": graded}), Policies(), "qrels"),
             )
             from rankscope.engines.base import Order
 
@@ -253,7 +254,7 @@ def test_json() -> None:
 
 def test_bad_input() -> None:
     qrels, run = {"q1": {"a": 1}}, {"q1": {"a": 1.0}}
-    with pytest.raises(InputError, match="neither judged nor in the run; did you mean q1"):
+    with pytest.raises(InputError, match="neither judged nor in the run, did you mean q1"):
         explain(qrels, run, "RR", query="q11")
     with pytest.raises(InputError, match="3 runs"):
         explain(qrels, [run, run, run], "RR", query="q1")

@@ -17,7 +17,8 @@ from rankscope.lists.overlap import jaccard, rbo
 from rankscope.metrics import parse
 from rankscope.reporting.sections import agreement, cutoffs, discounts, origin, recall
 from rankscope.reporting.subject import Subject
-from rankscope.scoring.inputs import Policy, clean, read_any
+from rankscope.scoring.inputs import clean, read_any
+from rankscope.scoring.policies import Policies
 from rankscope.scoring.ranking import ranking_of
 from rankscope.scoring.rescore import rescored, why_not
 from rankscope.verbs.compare.compare import compare
@@ -317,7 +318,9 @@ def test_agreement_is_the_mean_over_queries_that_both_rank(ties: str, tables_giv
     order = ties if ties in {"docid", "input"} else "trec"
     ranked = {
         name: {
-            q: ranking_of(clean(run, Policy(), "run"), clean(qrels, Policy(), "qrels"), q, Order(order, 12)).doc_ids
+            q: ranking_of(
+                clean(run, Policies(), "run"), clean(qrels, Policies(), "qrels"), q, Order(order, 12)
+            ).doc_ids
             for q in run
         }
         for name, run in runs.items()
