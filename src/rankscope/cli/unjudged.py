@@ -6,11 +6,12 @@ from typing import Any
 
 import click
 
+from rankscope import words
 from rankscope.cli import inputs, output
 from rankscope.errors import InputError
 
 
-@click.command("unjudged", short_help="Say how much hangs on documents that nobody judged.")
+@click.command("unjudged", short_help="Say how much depends on unjudged documents.")
 @inputs.taken("A metric, like nDCG@10 (the default); may be repeated. The worklist is made for the first.")
 @click.option(
     "--baseline", metavar="NAME", help="The run that all others are compared with. Default: the first."
@@ -44,8 +45,8 @@ def command(
     out: str | None,
     **options: Any,
 ) -> None:
-    """Say how much hangs on documents that nobody judged: the bounds of each value and difference, how many would have to be relevant to
-    turn a verdict, and which to judge next.
+    """Say how much depends on unjudged documents: the bounds of each value and difference, how many would have to be relevant to
+    reverse a verdict, and which to judge next.
 
     \b
     Examples:
@@ -60,23 +61,16 @@ def command(
     output.check_place(out, paths)
     form = output.answer_format_of(form, out)
 
-    from rankscope.show.text import as_csv
-    from rankscope.verbs.unjudged import result as unjudged_shown
-    from rankscope.verbs.unjudged import unjudged
+    from rankscope.verbs.unjudged.unjudged import unjudged
 
-    found = unjudged.unjudged(qrels, named, list(metrics) or "nDCG@10", **options)
-    if not quiet:
-        output.tell(found.scores.notes)
-    answer = output.Answer(
-        unjudged_shown.blocks_of(found) if form in {"table", "markdown"} else (),
-        unjudged_shown.envelope(found) if form == "json" else {},
-        unjudged_shown.COLUMNS,
-        unjudged_shown.records(found),
-    )
-    output.write(answer.written(form, out), out)
+    result = unjudged(qrels, named, list(metrics) or "nDCG@10", **options)
+    output.show(result, form, out, notes=() if quiet else result.notes)
     if to_judge is not None:
-        output.write(as_csv(unjudged_shown.WORKLIST_COLUMNS, unjudged_shown.worklist(found)), to_judge)
-    for path, what in ((out, form), (to_judge, f"csv, {len(found.worklist):,} documents to judge")):
+        output.write(result.write("csv", table="to_judge"), to_judge)
+    for path, what in (
+        (out, form),
+        (to_judge, f"csv, {words.counted(len(result.worklist), 'document')} to judge"),
+    ):
         if path not in {None, "-"} and not quiet:
             output.say(f"wrote {path} ({what})")
 

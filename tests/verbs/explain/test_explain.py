@@ -26,6 +26,7 @@ from rankscope.verbs.explain.explain import explain
 from rankscope.verbs.explain.parts import explain_difference, explain_ranking
 from rankscope.verbs.explain.result import Difference, Explanation, Origin
 
+SCORES = rs.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "RR")
 CLASSES = [cls for cls in dict.fromkeys(CATALOGUE.values()) if cls.__module__.startswith("rankscope.")]
 every_class = pytest.mark.parametrize("cls", CLASSES, ids=[cls.__name__ for cls in CLASSES])
 
@@ -43,7 +44,7 @@ def alone(case: Case, metric: Metric) -> Judged:
 
 
 def explained(case: Case, metric: Metric) -> Explanation:
-    return explain_ranking("run", metric, alone(case, metric), ranking(case))
+    return explain_ranking("run", metric, alone(case, metric), ranking(case), SCORES)
 
 
 def close(parts: float, whole: float) -> bool:
@@ -85,7 +86,7 @@ def test_what_documents_add_is_the_difference(cls: type[Metric]) -> None:
             before = explained(case, metric)
             named = ranking(case)
             again = Ranking("q", tuple(f"d{i}" for i in order[:cut].tolist()), named.grades)
-            after = explain_ranking("other", metric, alone(other, metric), again)
+            after = explain_ranking("other", metric, alone(other, metric), again, SCORES)
             if math.isnan(before.value) or math.isnan(after.value):
                 continue
             found = explain_difference(before, after)

@@ -10,10 +10,10 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, Paragraph, Table, Value
+from rankscope.blocks import EMPTY, Chart, Column, Heading, Paragraph, Table, Value
 from rankscope.metrics import RR, Metric
-from rankscope.scoring.scores import Scores
-from rankscope.show.result import Col, Result, Shown, View, caution_block, input_record
+from rankscope.scoring.scores import OfScores, Scores
+from rankscope.show.result import Col, Shown, View, caution_block
 from rankscope.verbs.diagnose.documents import Examples
 from rankscope.verbs.diagnose.failures import BANDS, EQUAL, HOPELESS, KINDS, LABELS, NOTHING, Kind
 from rankscope.verbs.diagnose.losses import QueryDiagnosis, RunDiagnosis
@@ -131,7 +131,7 @@ EXAMPLES = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Diagnosis(Result):
+class Diagnosis(OfScores):
     """What runs lose on a metric and why, and how their queries fail.
 
     ``runs`` are in the order given, ``queries`` hold every query of every run. ``hardest`` are the queries that lose most (with
@@ -207,28 +207,12 @@ class Diagnosis(Result):
         behind = [one for one in self.queries if one.regret > EQUAL]
         return sorted(behind, key=lambda q: -q.regret)[: self.queries_shown]
 
-    @property
-    def conventions(self) -> Any:
-        """The policies under which the runs were scored."""
-        return self.scores.conventions
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """What was said while reading."""
-        return self.scores.notes
-
-    @property
-    def warnings(self) -> Sequence[Caution]:
-        """What to know before believing the numbers."""
-        return self.scores.warnings
-
     def facts(self) -> dict[str, Any]:
         """What JSON holds beside the tables."""
         return {
             "metric": str(self.metric),
             "summary": list(self.sentences()),
-            "conventions": dict(self.conventions),
-            "inputs": [input_record(source) for source in self.scores.inputs],
+            **super().facts(),
             "data_health": self.scores.data_health,
             "no_ceiling": self.reason or None,
             "kinds": [{"kind": k.name, "meaning": k.meaning, "remedy": k.remedy} for k in KINDS],

@@ -97,17 +97,11 @@ def _explain_query(scores: Scores, grades: Any, runs: Sequence[Any], query: str)
     parts = []
     for run, evaluation, data in zip(scores.runs, scores.evaluations, runs, strict=True):
         ranking = ranking_of(clean(data, policies, "run"), judgments, query, order)
-        part = explain_ranking(run.name, metric, _judged_of(evaluation, query), ranking)
+        part = explain_ranking(run.name, metric, _judged_of(evaluation, query), ranking, scores)
         if math.isnan(part.value):
             raise DataError(f"query {query!r}: {metric} has no value for {part.run}; {metric.convention}")
-        parts.append(replace(part, **_context(scores)))
+        parts.append(part)
     return parts[0] if len(parts) == 1 else explain_difference(*parts)
-
-
-def _context(scores: Scores) -> dict[str, Any]:
-    """What an explanation rests on."""
-    names = ("conventions", "notes", "warnings", "inputs")
-    return {name: getattr(scores, name) for name in names}
 
 
 def _judged_of(evaluation: RunEvaluation, query: str) -> Judged:
@@ -157,7 +151,7 @@ def explain_origin(scores: Scores, before: str, after: str, metric: Metric) -> O
         rest[1] - rest[0],
         by_query,
         favourable(pair.sample),
-        **_context(scores),
+        scores=scores,
     )
 
 

@@ -14,6 +14,7 @@ from rankscope.metrics import Metric
 from rankscope.metrics.base import Terms
 from rankscope.scoring.ceilings import candidates, why_not
 from rankscope.scoring.ranking import Ranking
+from rankscope.scoring.scores import Scores
 from rankscope.verbs.explain.result import Difference, DocumentChange, Explanation, Position, Rest
 
 FEW = 10  # positions shown of a metric without a cutoff, where no later one earns anything
@@ -22,8 +23,10 @@ FEW = 10  # positions shown of a metric without a cutoff, where no later one ear
 # --- one ranking ------------------------------------------------------------------------------------------
 
 
-def explain_ranking(run: str, metric: Metric, judged: Judged, ranking: Ranking) -> Explanation:
-    """Take apart the value of one query. ``judged`` holds this query alone, in the order of ``ranking``.
+def explain_ranking(
+    run: str, metric: Metric, judged: Judged, ranking: Ranking, scores: Scores
+) -> Explanation:
+    """Take apart the value of one query. ``judged`` holds this query alone, in the order of ``ranking``; ``scores`` are what they were taken from.
 
     The law: the adds of all rows sum to the value within 1e-12, for every metric.
     """
@@ -48,6 +51,7 @@ def explain_ranking(run: str, metric: Metric, judged: Judged, ranking: Ranking) 
         rest=list(_rest(terms, value, adds, last)),
         best=math.nan if ideal is None else ideal.value,
         by_doc={ranking.doc_ids[rank - 1]: add for rank, add in adds.items()},
+        scores=scores,
     )
 
 
@@ -150,16 +154,7 @@ def explain_difference(before: Explanation, after: Explanation) -> Difference:
         rest.append(
             Rest(f"divided by {words.amount(after.worth)} now, by {words.amount(before.worth)} before", 0.0)
         )
-    return Difference(
-        before,
-        after,
-        documents,
-        rest,
-        conventions=after.conventions,
-        notes=after.notes,
-        warnings=after.warnings,
-        inputs=after.inputs,
-    )
+    return Difference(before, after, documents, rest, scores=after.scores)
 
 
 BY_DOCUMENT = frozenset({"documents below these ranks"})  # each of them is a row of a difference

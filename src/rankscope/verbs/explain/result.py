@@ -9,12 +9,13 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Caution, Chart, Column, Heading, Paragraph
+from rankscope.blocks import EMPTY, Chart, Column, Heading, Paragraph
 from rankscope.lists import Judged
 from rankscope.metrics import Metric
 from rankscope.scoring.bands import Band
 from rankscope.scoring.ranking import Ranking
-from rankscope.show.result import Col, Result, Shown, View, input_record
+from rankscope.scoring.scores import OfScores, Scores
+from rankscope.show.result import Col, Shown, View
 from rankscope.verbs.explain.whatif import Swap, best_swap, value_if_relevant
 
 LISTED = 20  # documents, or queries, that a table shows
@@ -34,21 +35,17 @@ class Rest:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Explain(Result):
-    """What all three kinds of explanation have: the policies and inputs that they rest on. Printed, it is the whole answer."""
+class _Explain(OfScores):
+    """What all three kinds of explanation have: the scores that they rest on. Printed, it is the whole answer."""
 
     schema = "explain/1"
     main = "rows"
 
-    conventions: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
-    notes: Sequence[str] = field(default=(), kw_only=True)
-    warnings: Sequence[Caution] = field(default=(), kw_only=True)
-    inputs: Sequence[Any] = field(default=(), kw_only=True)
+    scores: Scores = field(kw_only=True)
 
     def facts(self) -> dict[str, Any]:
         """What JSON holds beside the rows."""
-        sources = [input_record(source) for source in self.inputs]
-        return {**self.about(), "conventions": dict(self.conventions), "inputs": sources}
+        return {**self.about(), **super().facts()}
 
     def about(self) -> dict[str, Any]:
         """What is explained."""
