@@ -32,7 +32,7 @@ _PLACES = {
     "Plan": "rankscope.verbs.power.result",
     "explain": "rankscope.verbs.explain.explain",
     "diagnose": "rankscope.verbs.diagnose.diagnose",
-    "Diagnosis": "rankscope.verbs.diagnose.diagnose",
+    "Diagnosis": "rankscope.verbs.diagnose.result",
     "ties": "rankscope.verbs.ties.ties",
     "unjudged": "rankscope.verbs.unjudged.unjudged",
     "reconcile": "rankscope.verbs.reconcile.reconcile",
@@ -77,8 +77,8 @@ if TYPE_CHECKING:
     from rankscope.verbs.check.check import check as check
     from rankscope.verbs.compare.compare import Comparison as Comparison
     from rankscope.verbs.compare.compare import compare as compare
-    from rankscope.verbs.diagnose.diagnose import Diagnosis as Diagnosis
     from rankscope.verbs.diagnose.diagnose import diagnose as diagnose
+    from rankscope.verbs.diagnose.result import Diagnosis as Diagnosis
     from rankscope.verbs.evaluate.evaluate import evaluate as evaluate
     from rankscope.verbs.explain.explain import explain as explain
     from rankscope.verbs.gate.gate import Gate as Gate

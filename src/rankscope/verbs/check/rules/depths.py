@@ -12,7 +12,7 @@ from rankscope.declared import parameters
 from rankscope.lists import Array, Lists
 from rankscope.lists.best import perfect
 from rankscope.metrics import DCG, LAUC, IdealDCG, Metric, P
-from rankscope.scoring.sources import by_rank
+from rankscope.scoring.bands import by_rank
 from rankscope.verbs.check.rules.base import Finding, Rule, counted
 from rankscope.verbs.check.rules.derived import (
     derived,
