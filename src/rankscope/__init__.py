@@ -83,8 +83,8 @@ if TYPE_CHECKING:
     from rankscope.verbs.explain.explain import explain as explain
     from rankscope.verbs.gate.gate import Gate as Gate
     from rankscope.verbs.gate.gate import gate as gate
-    from rankscope.verbs.power.result import Plan as Plan
     from rankscope.verbs.power.power import power as power
+    from rankscope.verbs.power.result import Plan as Plan
     from rankscope.verbs.reconcile.reconcile import reconcile as reconcile
     from rankscope.verbs.ties.ties import ties as ties
     from rankscope.verbs.unjudged.unjudged import unjudged as unjudged

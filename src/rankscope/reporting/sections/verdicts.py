@@ -173,7 +173,7 @@ def _untold(found: Comparison) -> Iterator[Verdict]:
     if len(mine) <= SPELLED or not unclear:
         return
     text = f"{len(unclear):,} of {len(mine):,} comparisons on {found.primary} cannot be told"
-    needs = [(c.queries_needed or 0, c) for c in unclear] if not found.method.looking else []
+    needs = [(c.queries_needed or 0, c) for c in unclear] if not found.method.every_look else []
     needs = [(needed, c) for needed, c in needs if needed > c.queries]
     if needs:
         needed, c = min(needs, key=lambda need: need[0])

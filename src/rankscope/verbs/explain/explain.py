@@ -213,7 +213,7 @@ def sourced(scores: Scores, before: str, after: str, metric: Metric) -> Sourced:
         bands,
         parts[1][1] - parts[0][1],
         by_query,
-        favourable(pair.sample),
+        favourable(pair.means),
         scores.conventions,
         list(scores.notes),
         list(scores.inputs),
