@@ -287,13 +287,16 @@ class Result:
 
         view = self.view(table)
         types = {"value": pl.Float64, "count": pl.Int64}
-        schema = {
+        schema: dict[str, Any] = {
             name: types.get(column.kind)
             for column in view.columns_of(self)
             if column.always
             for name in column.names
         }
         rows = [[record.get(name) for name in schema] for record in view.rectangle(self)]
+        for i, (name, kind) in enumerate(schema.items()):
+            if kind is pl.Int64 and any((row[i] or 0) >= 2**63 for row in rows):
+                schema[name] = pl.Float64  # a count beyond what whole numbers of a frame hold
         frame = pl.DataFrame(rows, schema=schema, orient="row", infer_schema_length=None)
         return frame.with_columns(pl.col(pl.Null).cast(pl.String))
 

@@ -129,7 +129,7 @@ VIEWS = (
 # --- the result ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Result):
     """Which runs are better, by how much, and whether the difference is real.
 
