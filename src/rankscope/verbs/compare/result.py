@@ -48,7 +48,13 @@ def _slice_columns(found: Comparison) -> tuple[Col, ...]:
 
 
 def _of_part(column: Col) -> Col:
-    return Col(*column.names, of=lambda part: column.of(part.contrast), kind=column.kind)
+    return Col(
+        *column.names,
+        of=lambda part: column.of(part.contrast),
+        kind=column.kind,
+        rare=column.rare,
+        fill=column.fill,
+    )
 
 
 def _means(found: Comparison) -> Iterator[dict[str, Any]]:

@@ -142,10 +142,16 @@ def _equivalence(name: str) -> Callable[[Contrast], float | None]:
 
 
 WITH_MARGIN = (
-    Col("margin", of=lambda c: c.equivalence and c.method.margin_of(c.metric), kind="value"),
-    Col("equivalence_p_value", of=_equivalence("p_value"), kind="value"),
-    Col("equivalence_ci_lower", of=_equivalence("lower"), kind="value"),
-    Col("equivalence_ci_upper", of=_equivalence("upper"), kind="value"),
+    Col(
+        "margin",
+        of=lambda c: c.equivalence and c.method.margin_of(c.metric),
+        kind="value",
+        rare=True,
+        fill=None,
+    ),
+    Col("equivalence_p_value", of=_equivalence("p_value"), kind="value", rare=True, fill=None),
+    Col("equivalence_ci_lower", of=_equivalence("lower"), kind="value", rare=True, fill=None),
+    Col("equivalence_ci_upper", of=_equivalence("upper"), kind="value", rare=True, fill=None),
     Col("noninferiority_p_value", of=lambda c: c.not_worse, kind="value"),
 )
 WITH_BAYES = (
