@@ -11,7 +11,7 @@ from typing import ClassVar, Literal, cast
 import numpy as np
 
 from rankscope.errors import DataError, InputError
-from rankscope.inference.base import Bounds, Estimate, PairedTest, Sample, summed
+from rankscope.inference.base import Bounds, Estimate, PairedTest, Sample, exact_sum
 from rankscope.inference.intervals import t
 from rankscope.lists import Array
 from rankscope.metrics import Metric
@@ -266,7 +266,7 @@ class Panel:
         if self.weights is None or self.measure.aggregate == "sum" or not count:
             return np.ones(count)
         weight = self.weights[a][both]
-        return weight * (count / summed(weight)) if np.array_equal(weight, self.weights[b][both]) else None
+        return weight * (count / exact_sum(weight)) if np.array_equal(weight, self.weights[b][both]) else None
 
     def _estimated(self, a: int, b: int) -> EstimatedPair:
         """Two systems by their moments, or on units of their own."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.blocks import Caution
-from rankscope.engines.base import Seen
+from rankscope.engines.base import DataFacts
 from rankscope.lists import Judged
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Health:
 
 def examine(
     judged: Judged,
-    seen: Seen,
+    seen: DataFacts,
     cutoffs: Sequence[int],
     judged_queries: int,
     duplicates: int,

@@ -348,7 +348,9 @@ class Result:
     __repr__ = __str__
 
     def _repr_markdown_(self) -> str:
-        return self.to_markdown()
+        from rankscope.show.text import as_markdown
+
+        return as_markdown(self.blocks())
 
     def _repr_html_(self) -> str | None:
         return fragment([*self.blocks(), *self.charts()])

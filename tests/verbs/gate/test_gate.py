@@ -425,10 +425,8 @@ def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def keep(place: str, *runs: str, metrics: str = "RR nDCG@10", **policies: Any) -> None:
-    from rankscope.scoring.records import envelope as kept
-
     scores = rs.evaluate("qrels.txt", list(runs), metrics, **policies)
-    Path(place).write_text(json.dumps(kept(scores, per_query=True), indent=1))
+    Path(place).write_text(scores.to_json(per_query=True))
 
 
 @pytest.mark.usefixtures("stored")

@@ -16,19 +16,10 @@ import numpy as np
 from rankscope._version import __version__
 from rankscope.errors import DataError, InputError
 from rankscope.metrics import Metric
+from rankscope.scoring.policies import differing
 from rankscope.scoring.runs import RunScores
 from rankscope.scoring.scores import Scores
 from rankscope.verbs.gate.baseline import contents_of, document_of, unlike
-
-# what changes the values of queries, or which queries have one; weights are applied now, to both runs alike
-CONVENTIONS = (
-    "ties", "queries", "depth", "duplicates", "self_match", "no_relevant", "nothing_found", "mean", "dialect", "seed",
-)  # fmt: skip
-USUAL = {
-    "ties": "trec", "queries": "judged", "duplicates": "error", "self_match": "keep", "no_relevant": "metric",
-    "nothing_found": "metric", "mean": "macro", "seed": 0,
-}  # fmt: skip
-OF_DIALECTS = ("ties", "queries", "no_relevant", "nothing_found", "mean")
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +127,7 @@ def _chosen(values: Mapping[str, Any], label: str, name: str | None) -> str:
 
 def refuse_other(stored: Stored, scores: Scores) -> None:
     """One line where a stored baseline was made from other judgments, conventions or versions than the scores at hand."""
-    if scores.conventions["mean"] == "micro":
+    if scores.request.policies.mean == "micro":
         raise InputError(
             f"mean='micro' needs what each query is worth, which {stored.label} does not hold: give the baseline as a run"
         )
@@ -163,7 +154,7 @@ def _wrong(stored: Stored, scores: Scores) -> Iterator[str]:
         then = set(stored.values[metric])
         if then != first:
             yield f"{metric} is there for other queries than {scores.metrics[0]}"
-        if scores.conventions["queries"] != "judged":
+        if scores.request.policies.queries != "judged":
             continue
         for some, what in ((now - then, "is judged and not in it"), (then - now, "is in it and not judged")):
             if some:
@@ -180,11 +171,10 @@ def _different(stored: Stored, scores: Scores) -> Iterator[str]:
         yield f"the judgments {'then' if theirs is None else 'now'} were no file, so nobody can tell whether they are the same"
     elif theirs != ours:
         yield f"the judgments differ (then SHA-256 {theirs[:12]}…, now {ours[:12]}…)"
-    for name in CONVENTIONS:
-        then, now = stored.conventions.get(name), scores.conventions.get(name)
-        if then != now:
-            yield f"{name} was {_plain(then)}, now {_plain(now)}"
-    if stored.conventions.get("queries") == "list" == scores.conventions.get("queries"):
+    then, now = stored.conventions, scores.conventions
+    for policy in differing(then, now):
+        yield f"{policy.name} was {_plain(then.get(policy.name))}, now {_plain(now[policy.name])}"
+    if then.get("queries") == "list" == now["queries"]:
         then_ids = set(next(iter(stored.values.values())))
         if then_ids != set(scores.runs[0].query_ids):
             yield f"the list of queries differs ({len(then_ids):,} then, {len(scores.runs[0].query_ids):,} now)"
@@ -205,16 +195,8 @@ def _qrels_of(scores: Scores) -> str | None:
 
 def _anew(stored: Stored, scores: Scores) -> str:
     """How to store the baseline as the scores at hand were made."""
-    said = {name: scores.conventions.get(name) for name in CONVENTIONS}
-    if said["dialect"] is not None:  # it brings the others
-        said = {name: value for name, value in said.items() if name not in OF_DIALECTS}
-    options = "".join(
-        f" --{name.replace('_', '-')} {'@FILE' if value == 'list' else shlex.quote(str(value))}"
-        for name, value in said.items()
-        if value is not None and value != USUAL.get(name)
-    )
     metrics = " ".join(f"-m {shlex.quote(str(m))}" for m in scores.metrics)
-    return f"make it anew: rankscope evaluate QRELS RUN {metrics} --per-query{options} -o baseline.json"
+    return f"make it anew: rankscope evaluate QRELS RUN {metrics} --per-query{scores.request.options()} -o baseline.json"
 
 
 def provenance(scores: Scores, stored: Stored | None, names: tuple[str, str]) -> dict[str, Any]:

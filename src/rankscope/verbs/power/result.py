@@ -15,7 +15,6 @@ from rankscope.inference.power import detectable_difference
 from rankscope.panels.method import FEWEST
 from rankscope.panels.reach import Aim, Middle, Reach, Summary, Target, summary_of
 from rankscope.scoring.measurements import Measurements
-from rankscope.scoring.scoreboard import conventions as small_print_of
 from rankscope.show.result import Col, Result, Shown, View, caution_block, input_record
 
 if TYPE_CHECKING:
@@ -368,7 +367,7 @@ class Plan(Result):
         if any(reach.observed for reach in self.reaches):
             yield "the observed difference is uncertain itself: plan for the smallest that would matter"
         if self.measurements.scores is not None:
-            yield small_print_of(self.measurements.scores)
+            yield self.measurements.scores.request.small_print()
 
     def charts(self) -> Iterator[Chart]:
         """What more queries would detect, pair by pair on the first metric; clusters are planned by another count, and have no chart."""
