@@ -23,7 +23,7 @@ _PLACES = {
     "evaluate": "rankscope.verbs.evaluate.evaluate",
     "catalogue": "rankscope.verbs.catalogue.catalogue",
     "compare": "rankscope.verbs.compare.compare",
-    "Comparison": "rankscope.verbs.compare.compare",
+    "Comparison": "rankscope.verbs.compare.result",
     "gate": "rankscope.verbs.gate.gate",
     "Gate": "rankscope.verbs.gate.gate",
     "check": "rankscope.verbs.check.check",
@@ -75,8 +75,8 @@ if TYPE_CHECKING:
     from rankscope.verbs.catalogue.catalogue import catalogue as catalogue
     from rankscope.verbs.check.check import Checked as Checked
     from rankscope.verbs.check.check import check as check
-    from rankscope.verbs.compare.compare import Comparison as Comparison
     from rankscope.verbs.compare.compare import compare as compare
+    from rankscope.verbs.compare.result import Comparison as Comparison
     from rankscope.verbs.diagnose.diagnose import diagnose as diagnose
     from rankscope.verbs.diagnose.result import Diagnosis as Diagnosis
     from rankscope.verbs.evaluate.evaluate import evaluate as evaluate

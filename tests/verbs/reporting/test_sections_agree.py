@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from tests.verbs.made_scores import ranked_run
+from tests.made.scores import ranked_run
 from tests.verbs.reporting.made_sections import QRELS, SUBJECTS, charts, column, compared, scored, tables
 from tests.verbs.reporting.made_subjects import subject, world
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.verbs.made_scores import ranked, ranked_run
+from tests.made.scores import ranked, ranked_run
 from tests.verbs.reporting.made_sections import (
     QRELS,
     SUBJECTS,
