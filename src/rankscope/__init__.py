@@ -19,7 +19,7 @@ from rankscope._version import __version__ as __version__
 
 _PLACES = {
     "advise": "rankscope.verbs.advise.advise",
-    "Advice": "rankscope.verbs.advise.advise",
+    "Advice": "rankscope.verbs.advise.result",
     "evaluate": "rankscope.verbs.evaluate.evaluate",
     "catalogue": "rankscope.verbs.catalogue.catalogue",
     "compare": "rankscope.verbs.compare.compare",
@@ -27,7 +27,7 @@ _PLACES = {
     "gate": "rankscope.verbs.gate.gate",
     "Gate": "rankscope.verbs.gate.gate",
     "check": "rankscope.verbs.check.check",
-    "Checked": "rankscope.verbs.check.check",
+    "Inspection": "rankscope.verbs.check.result",
     "power": "rankscope.verbs.power.power",
     "Plan": "rankscope.verbs.power.result",
     "explain": "rankscope.verbs.explain.explain",
@@ -70,11 +70,11 @@ if TYPE_CHECKING:
     from rankscope.scoring.scores import Scores as Scores
     from rankscope.tables import Qrels as Qrels
     from rankscope.tables import Run as Run
-    from rankscope.verbs.advise.advise import Advice as Advice
     from rankscope.verbs.advise.advise import advise as advise
+    from rankscope.verbs.advise.result import Advice as Advice
     from rankscope.verbs.catalogue.catalogue import catalogue as catalogue
-    from rankscope.verbs.check.check import Checked as Checked
     from rankscope.verbs.check.check import check as check
+    from rankscope.verbs.check.result import Inspection as Inspection
     from rankscope.verbs.compare.compare import compare as compare
     from rankscope.verbs.compare.result import Comparison as Comparison
     from rankscope.verbs.diagnose.diagnose import diagnose as diagnose
