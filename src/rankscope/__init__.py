@@ -14,7 +14,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rankscope import words as words
+from rankscope import words as words  # at once: __getattr__ below would look for a metric of this name
 from rankscope._version import __version__ as __version__
 
 _PLACES = {
@@ -23,7 +23,7 @@ _PLACES = {
     "evaluate": "rankscope.verbs.evaluate.evaluate",
     "catalogue": "rankscope.verbs.catalogue.catalogue",
     "compare": "rankscope.verbs.compare.compare",
-    "Comparison": "rankscope.verbs.compare.compare",
+    "Comparison": "rankscope.verbs.compare.result",
     "gate": "rankscope.verbs.gate.gate",
     "Gate": "rankscope.verbs.gate.gate",
     "check": "rankscope.verbs.check.check",
@@ -76,8 +76,8 @@ if TYPE_CHECKING:
     from rankscope.verbs.catalogue.catalogue import catalogue as catalogue
     from rankscope.verbs.check.check import Checked as Checked
     from rankscope.verbs.check.check import check as check
-    from rankscope.verbs.compare.compare import Comparison as Comparison
     from rankscope.verbs.compare.compare import compare as compare
+    from rankscope.verbs.compare.result import Comparison as Comparison
     from rankscope.verbs.diagnose.diagnose import Diagnosis as Diagnosis
     from rankscope.verbs.diagnose.diagnose import diagnose as diagnose
     from rankscope.verbs.explain.explain import explain as explain

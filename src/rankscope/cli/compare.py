@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from rankscope.cli import comparing, inputs, output
-from rankscope.errors import InputError
 
 if TYPE_CHECKING:
-    from rankscope.verbs.compare.compare import Comparison
+    from rankscope.verbs.compare.result import Comparison
 
 FORMATS = (*output.ANSWERS, "latex")
 USAGE = "rankscope compare QRELS RUN RUN..."
@@ -53,7 +51,7 @@ def command(  # noqa: PLR0913 - the options of the command line
       rankscope compare --scores scores.csv -m AP
       rankscope compare qrels.txt *.run --format latex -o table.tex
     """  # noqa: D301 - click reads the \b
-    form = _format(form, out)
+    form = output.format_of(form, out)
     metrics, options = comparing.settled(metrics, options)
     if scores or (qrels is not None and not runs and comparing.holds_scores(qrels)):
         found = _of_scores(qrels, runs, metrics, out, options)
@@ -61,7 +59,7 @@ def command(  # noqa: PLR0913 - the options of the command line
         found = _of_runs(qrels, runs, metrics, out, quiet, options)
     if not quiet:
         output.tell(found.notes, found.warnings, form)
-    output.write(_written(found, form, details, out), out)
+    output.show(found, form, out, details=details)
     output.tell_where(out, form, quiet)
 
 
@@ -95,28 +93,3 @@ def _of_scores(
     paths, asked, options = comparing.of_scores(qrels, runs, metrics, options)
     output.check_place(out, paths)
     return compare(inputs.named_scores(paths), None, asked, **options)
-
-
-def _format(asked: str | None, out: str | None) -> str:
-    form = output.format_of(asked, out)
-    if form not in FORMATS:
-        raise InputError(f"a comparison is written as {', '.join(FORMATS)}, not as {form}")
-    return form
-
-
-def _written(found: Comparison, form: str, details: bool, out: str | None) -> Iterable[str]:
-    from rankscope.blocks import Paragraph
-    from rankscope.show.text import as_latex, as_markdown
-    from rankscope.verbs.compare import records as contrast_records
-    from rankscope.verbs.compare import result as compared
-    from rankscope.verbs.compare.verdicts import sentences
-
-    if form in {"latex", "markdown"}:
-        verdict = [Paragraph(text) for text in sentences(found)]
-        return [(as_latex if form == "latex" else as_markdown)([*verdict, *compared.paper_blocks(found)])]
-    return output.Answer(
-        blocks=compared.blocks_of(found, details) if form == "table" else (),
-        envelope=contrast_records.envelope(found) if form == "json" else {},
-        columns=contrast_records.columns_of(found),
-        records=contrast_records.all_records(found),
-    ).written(form, out)

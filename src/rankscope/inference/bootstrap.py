@@ -240,6 +240,10 @@ class bootstrap(PairedTest):
     rounds: Rounds = 9_999
     seed: Seed = 0
 
+    def smallest(self, sample: Sample) -> float:
+        """That of no draw being as far from 0."""
+        return 1 / (self.rounds + 1)
+
     def p_value(self, sample: Sample) -> float:
         """The two-sided p-value, (b + 1) / (rounds + 1) with b rounds as far from 0 as observed.
 
@@ -250,7 +254,7 @@ class bootstrap(PairedTest):
         if not sample.freedom:
             return math.nan
         groups = Groups.of(sample)
-        far = abs(sample.mean) - CLOSE * float(np.abs(sample.values).max())
+        far = abs(sample.mean) - CLOSE * sample.largest
         beyond = sum(
             int(np.count_nonzero(np.abs(groups.means(picked)) >= far))
             for picked in groups.picked(self.rounds, self.seed)

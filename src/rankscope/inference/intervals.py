@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from rankscope.errors import InputError
-from rankscope.inference.base import CLOSE, Bounds, Interval, Sample, summed
+from rankscope.inference.base import CLOSE, Bounds, Estimate, Interval, Sample, summed
 from rankscope.lists import Array
 
 FAR = 1e-6  # farther out in the tail the closed form loses digits, and scipy is asked
@@ -32,16 +32,19 @@ def normal(outside: float) -> float:
 
 
 @cache
-def student(freedom: int, outside: float) -> float:
+def student(freedom: float, outside: float) -> float:
     """The value that Student's t with so many degrees of freedom exceeds with this chance, which is below one half.
+
+    A fraction of a degree of freedom is scipy's affair.
 
     >>> round(student(4, 0.025), 6)
     2.776445
     """
-    if outside < FAR:
+    if outside < FAR or freedom % 1:
         from scipy.special import stdtrit
 
         return -float(stdtrit(freedom, outside))
+    freedom = int(freedom)
     if freedom == 1:
         return 1 / math.tan(math.pi * outside)
     z = normal(outside)
@@ -126,8 +129,9 @@ class t(Interval):
 
     source = "Student, The probable error of a mean, Biometrika 6(1), 1908; clusters: Liang and Zeger, Longitudinal data analysis using generalized linear models, Biometrika 73(1), 1986"
     best_for = "means and differences of 20 queries and more; the dual of the t test"
+    by_moments = True
 
-    def of(self, sample: Sample, level: float = 0.95) -> Bounds:
+    def of(self, sample: Sample | Estimate, level: float = 0.95) -> Bounds:
         """The interval of the mean of a sample; none for fewer than two queries or clusters, or without spread."""
         outside = outside_each(level)
         reason = without_interval(sample)
@@ -197,7 +201,7 @@ def outside_each(level: float) -> float:
     return (1 - level) / 2
 
 
-def without_interval(sample: Sample) -> str:
+def without_interval(sample: Sample | Estimate) -> str:
     """Why the spread of a sample says nothing about its mean; empty where it does."""
     groups = "queries" if sample.clusters is None else "clusters"
     if sample.count == 0:
@@ -205,7 +209,7 @@ def without_interval(sample: Sample) -> str:
     if not sample.freedom:
         return f"fewer than 2 {groups}"
     # differences that are the same may differ by their rounding, and so may the sums of clusters around the mean
-    if sample.constant or sample.error <= CLOSE * float(np.abs(sample.values).max()):
+    if sample.constant or sample.error <= CLOSE * sample.largest:
         same = "query has the same value" if sample.clusters is None else "cluster has the same mean"
         return f"every {same}"
     return ""

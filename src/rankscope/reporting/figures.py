@@ -10,7 +10,7 @@ from rankscope.blocks import Chart, Column, Explorer, Heading, Page, Paragraph, 
 from rankscope.reporting.sections import differences, differing_queries, spread
 from rankscope.reporting.subject import Subject
 from rankscope.scoring.scores import Scores
-from rankscope.verbs.compare.compare import Comparison
+from rankscope.verbs.compare.result import Comparison
 from rankscope.verbs.diagnose.diagnose import Diagnosis
 from rankscope.verbs.explain.difference import Difference
 from rankscope.verbs.explain.explain import Explained, Sourced

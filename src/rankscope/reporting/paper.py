@@ -20,7 +20,7 @@ from rankscope.reporting.citations import bibliography, cited, sources_of
 from rankscope.reporting.policy_words import policies
 from rankscope.reporting.subject import Subject
 from rankscope.scoring.conventions import QUERIES_IN_WORDS, TIES_IN_WORDS
-from rankscope.verbs.compare.compare import Comparison
+from rankscope.verbs.compare.result import Comparison
 
 TESTS = {
     "t": "a paired t test",

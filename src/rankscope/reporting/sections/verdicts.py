@@ -14,9 +14,7 @@ from rankscope.reporting.subject import Subject
 from rankscope.reporting.wording import FEW, each_pair, query_ids, rivals_of, some
 from rankscope.scoring.health import warnings_of
 from rankscope.scoring.scores import Mean, Scores
-from rankscope.verbs.compare.compare import Comparison
-from rankscope.verbs.compare.tables import in_order_of_merit
-from rankscope.verbs.compare.verdicts import sentences
+from rankscope.verbs.compare.result import Comparison
 from rankscope.verbs.diagnose.diagnose import Diagnosis, diagnosis_of
 from rankscope.verbs.diagnose.losses import Query
 from rankscope.verbs.diagnose.result import sentences as losses
@@ -59,7 +57,7 @@ def _compared(subject: Subject, found: Comparison) -> Iterator[Verdict]:
             alike = [one for one in found.contrasts if (one.run, one.baseline) == (c.run, c.baseline)]
             yield _verdict(subject, c, tuple(also(one) for one in alike if one is not c))
         return
-    first, *others = sentences(found)
+    first, *others = found.sentences()
     cards = [] if each_pair(found) else _ends(found, mine)
     rest = [
         c for c in rivals_of(subject)[:FEW] if c not in cards
@@ -87,7 +85,7 @@ def _verdict(subject: Subject, c: Contrast, more: tuple[str, ...] = ()) -> Verdi
 def _ends(found: Comparison, mine: Sequence[Contrast]) -> list[Contrast]:
     """The contrast of the run with the best mean, the baseline aside, and of the worst one that is told apart as worse."""
     by_run = {c.run: c for c in mine}
-    order = [by_run[run] for run in in_order_of_merit(found.fields[0]) if run in by_run]
+    order = [by_run[run] for run in found.fields[0].by_merit if run in by_run]
     worse = [c for c in order[1:] if c.verdict == "worse"]
     return [order[0], *worse[-1:]]
 

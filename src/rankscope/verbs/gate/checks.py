@@ -12,7 +12,7 @@ import numpy as np
 from rankscope.inference.base import Bounds, Sample
 from rankscope.inference.intervals import without_interval
 from rankscope.lists import Array
-from rankscope.panels.contrast import interval_of
+from rankscope.panels.contrast import interval_of, p_value_of
 from rankscope.panels.method import FEWEST, POWER, Method
 from rankscope.panels.panel import PairedValues, Panel
 from rankscope.panels.samples import mean
@@ -98,7 +98,7 @@ def drafted(
     inside = field.within(paired.inside)
     before = inside.mean(baseline)
     tolerance = allowed.of(before)
-    sample = paired.sample if field.sign > 0 else paired.sample.mirrored
+    sample = paired.means if field.sign > 0 else paired.means.mirrored
     clusters = None if sample.clusters is None else _clusters(paired)
     few = (paired.differing if clusters is None else clusters) < FEWEST
     bounds = (
@@ -119,7 +119,7 @@ def drafted(
         loss=_losses_alone(field, paired),
         tolerance=tolerance,
         allowed=str(allowed),
-        p_value=math.nan if few else _p_value(sample, tolerance if fail_on == "tolerance" else 0.0, method),
+        p_value=math.nan if few else p_value_of(paired, method, field.sign * tolerance if fail_on == "tolerance" else 0.0),
         queries=paired.queries,
         differing=paired.differing,
         wins=wins,
@@ -191,8 +191,8 @@ def _turned(bounds: Bounds, sign: int) -> Bounds:
 
 def _clusters(paired: PairedValues) -> int:
     """In how many clusters a query differs."""
-    assert paired.sample.clusters is not None
-    return len(np.unique(paired.sample.clusters[paired.swapped.values != 0]))
+    assert paired.means.clusters is not None
+    return len(np.unique(paired.means.clusters[paired.swaps.values != 0]))
 
 
 def _method(paired: PairedValues, sample: Sample, bounds: Bounds, few: bool) -> str:
@@ -203,22 +203,6 @@ def _method(paired: PairedValues, sample: Sample, bounds: Bounds, few: bool) -> 
     if bounds.known:
         return f"{bounds.method} interval"
     return FLIPS if without_interval(sample) and sample.freedom else LOSSES
-
-
-def _p_value(sample: Sample, tolerance: float, method: Method) -> float:
-    """The two-sided p-value that the candidate is as good as the baseline less the tolerance.
-
-    Without spread (every query, or cluster, lost the same) t has no error to divide by. The exact sign-flip test answers then: all of
-    n signs alike come up in 2 of 2^n cases.
-    """
-    moved = Sample(sample.values + tolerance, sample.clusters) if tolerance else sample
-    if without_interval(moved):
-        return 2.0**-moved.freedom if moved.freedom else math.nan
-    if method.test is not None:
-        return method.test.p_value(moved)
-    from rankscope.inference.paired import t
-
-    return t().p_value(moved)
 
 
 def _losses_alone(field: Panel, paired: PairedValues) -> float:

@@ -9,8 +9,7 @@ from typing import Any, overload
 from rankscope.errors import DataError, InputError
 from rankscope.panels.families import baseline_of, pairs_of
 from rankscope.panels.reach import Aim, reach_by, reach_of
-from rankscope.scoring.comparable import measure
-from rankscope.scoring.measurements import Measurements
+from rankscope.scoring.measurements import Measurements, measure
 from rankscope.verbs.power.result import Design, Plan
 
 USUAL = (0.01, 0.02, 0.05)  # differences that people ask for, on metrics from 0 to 1

@@ -10,15 +10,14 @@ import numpy as np
 
 from rankscope.blocks import Caution
 from rankscope.errors import RankscopeError
-from rankscope.panels.families import contrasts_of, pairs_of
+from rankscope.panels.doubts import doubts_of
+from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.method import method_of
 from rankscope.panels.panel import Panel
-from rankscope.scoring.comparable import CUTOFFS
-from rankscope.scoring.measurements import Measurements, panels_of
+from rankscope.panels.samples import Measure
+from rankscope.scoring.measurements import CUTOFFS, panels_of
 from rankscope.verbs.check.rules.base import Finding, Rule
 from rankscope.verbs.check.rules.derived import derived, means_of
-from rankscope.verbs.compare.compare import Comparison
-from rankscope.verbs.compare.doubts import flags_of
 
 if TYPE_CHECKING:
     from rankscope.verbs.check.rules.case import Case
@@ -40,13 +39,11 @@ def _doubts(case: Case) -> list[Caution]:
     metrics = [m for m in case.metrics if m.better != "neither" and m.aggregate != "pooled"]
     if scores is None or len(scores.runs) < 2 or not metrics:
         return []
-    method = method_of()
     try:
-        fields = panels_of(scores, metrics)
-        pairs = pairs_of(fields[0].systems, fields[0].systems[0], False)
-        given = Measurements(fields, scores, _curve(case, fields[0]))
-        contrasts = contrasts_of(fields, pairs, method)
-        return flags_of(Comparison(given, contrasts, method, fields[0].systems[0], False))
+        panels = panels_of(scores, metrics)
+        first = panels[0].systems[0]
+        family = Family(panels, pairs_of(panels[0].systems, first, False), method_of(), first)
+        return doubts_of(family, curve=_curve(case, panels[0]))
     except RankscopeError:  # nothing that can be compared
         return []
 
@@ -66,7 +63,7 @@ def _curve(case: Case, first: Panel) -> list[Panel]:
     for k in sorted(by_cutoff):
         column = np.array([[by_cutoff[k][system]] for system in first.systems])
         at = metric.having(cutoff=k)
-        out.append(Panel(str(at), first.systems, ("mean",), column, at, metric.better, metric.range))
+        out.append(Panel(Measure.of(at), first.systems, ("mean",), column))
     return out
 
 

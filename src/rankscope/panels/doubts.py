@@ -5,31 +5,30 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
+from rankscope import words
 from rankscope.blocks import Caution
 from rankscope.panels.contrast import CLEAR, Contrast
+from rankscope.panels.families import Family
 from rankscope.panels.method import FEWEST
 from rankscope.panels.panel import Panel
-
-if TYPE_CHECKING:
-    from rankscope.verbs.compare.compare import Comparison
+from rankscope.panels.slices import Slices
 
 CARRIED = 0.05  # a lead carried by this share of the queries, or less, is told
 EVEN = 1e-12  # means closer than this have no winner
 
 
-def flags_of(found: Comparison) -> list[Caution]:
-    """The doubts about a comparison, each with a stable code."""
+def doubts_of(family: Family, slices: Slices | None = None, curve: Sequence[Panel] = ()) -> list[Caution]:
+    """The doubts about a family of comparisons, each with a stable code; ``curve`` is the primary metric at several cutoffs."""
     return [
-        *_opposed(found.contrasts),
-        *_by_cutoff(found.given.curve),
-        *_carried(found.contrasts),
-        *_reversed(found),
-        *_few(found.contrasts),
-        *_out_of_reach(found),
-        *_left_out(found.contrasts),
-        *_gaps(found),
+        *_opposed(family.contrasts),
+        *_by_cutoff(curve),
+        *_carried(family.contrasts),
+        *_reversed(family, slices),
+        *_few(family.contrasts),
+        *_out_of_reach(family),
+        *_left_out(family.contrasts),
+        *_gaps(family),
     ]
 
 
@@ -52,27 +51,21 @@ def _opposed(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
 def _by_cutoff(curve: Sequence[Panel]) -> Iterator[Caution]:
     """Where another system leads at another cutoff."""
     leads: list[tuple[int, str]] = []
-    for field in curve:
-        means = {system: field.sign * field.mean(system) for system in field.systems}
+    for panel in curve:
+        means = {system: panel.sign * panel.mean(system) for system in panel.systems}
         best = max((m for m in means.values() if not math.isnan(m)), default=math.nan)
         ahead = [system for system, m in means.items() if abs(m - best) <= EVEN]
         if len(ahead) == 1:
-            leads.append((int(field.metric.cutoff), ahead[0]))  # type: ignore[union-attr]
+            leads.append((int(panel.metric.cutoff), ahead[0]))  # type: ignore[union-attr]
     spans = [(system, [k for k, _ in part]) for system, part in groupby(leads, key=lambda lead: lead[1])]
     if len(spans) > 1:
         name = str(curve[0].name).rpartition("@")[0]
-        said = "; ".join(f"{system} at {listed(ks)}" for system, ks in spans)
+        said = "; ".join(f"{system} at {words.listing(ks, most=20)}" for system, ks in spans)
         yield Caution(
             "RS402",
             f"which run is ahead on {name} changes with the cutoff: {said}",
             "name the cutoff that users see, and say it before looking",
         )
-
-
-def listed(cutoffs: Sequence[int]) -> str:
-    """The cutoffs that were looked at, each by itself, as what holds between them is not known: ``1, 3 and 5``."""
-    *most, last = map(str, cutoffs)
-    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _carried(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
@@ -81,25 +74,22 @@ def _carried(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
             count, share = c.favourable
             yield Caution(
                 "RS403",
-                f"{c.run} against {c.baseline} on {c.metric}: without {count} of {c.queries:,} queries ({share:.1%}) the lead is gone",
-                "look at these queries first: few may carry the whole difference",
+                f"{c.run} against {c.baseline} on {c.metric}: the lead is gone without {count:,} of {c.queries:,} queries ({words.share(share, 1)})",
+                "look at these queries first: a few may carry the whole difference",
             )
 
 
-def _reversed(found: Comparison) -> Iterator[Caution]:
+def _reversed(family: Family, slices: Slices | None) -> Iterator[Caution]:
     """Where the whole improves and a slice worsens."""
-    if found.slices is None:
-        return
-    whole = {(c.run, c.baseline, c.metric): c for c in found.contrasts}
-    for part in found.slices.contrasts:
+    whole = {(c.run, c.baseline, c.metric): c for c in family.contrasts}
+    for part in slices.contrasts if slices else ():
         c = part.contrast
         all_queries = whole[c.run, c.baseline, c.metric]
-        words = ("better", "worse")
-        if {all_queries.verdict, c.verdict} == set(words):
+        if {all_queries.verdict, c.verdict} == {"better", "worse"}:
             yield Caution(
                 "RS404",
                 f"{c.run} is {all_queries.verdict} than {c.baseline} on {c.metric} over all queries and {c.verdict} in the slice "
-                f"{part.label} ({c.difference:+.4f}, {c.queries:,} queries)",
+                f"{part.label} ({words.number(c.difference, sign=True, digits=4)}, {words.counted(c.queries, 'query')})",
                 "ask who sends these queries before shipping",
             )
 
@@ -108,34 +98,32 @@ def _few(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
     few = [c for c in contrasts if c.few]
     if few:
         c = few[0]
-        noun = "comparison" if len(few) == 2 else "comparisons"
-        more = f" (and {len(few) - 1} more {noun} like it)" if len(few) > 1 else ""
+        more = f" (and {words.counted(len(few) - 1, 'more comparison')} like it)" if few[1:] else ""
         yield Caution(
             "RS405",
             f"{c.run} and {c.baseline} differ on {c.differing} of {c.queries:,} queries on {c.metric}; "
-            f"fewer than {FEWEST} cannot tell{more}",
-            "judge more queries, above all such on which the two answer differently",
+            f"fewer than {FEWEST} cannot show a difference{more}",
+            "judge more queries, above all those that the two answer differently",
         )
 
 
-def _out_of_reach(found: Comparison) -> Iterator[Caution]:
+def _out_of_reach(family: Family) -> Iterator[Caution]:
     """Where no p-value that the test can give is small enough for the correction."""
-    joint = found.method.correction
-    least = 1 / (getattr(joint, "rounds", math.inf) + 1)
-    if joint.joint and least > found.method.alpha:
+    correction, alpha = family.method.correction, family.method.alpha
+    least = 1 / (getattr(correction, "rounds", math.inf) + 1)
+    if correction.joint and least > alpha:
         yield Caution(
             "RS406",
-            f"{joint} cannot give an adjusted p-value below {least:.2g}, so nothing can be clear at {found.method.alpha:g}",
-            f"draw more: --correction '{type(joint).__name__}(rounds={math.ceil(20 / found.method.alpha)})'",
+            f"{correction} cannot give an adjusted p-value below {least:.2g}, so nothing can be clear at {alpha:g}",
+            f"draw more: --correction '{type(correction).__name__}(rounds={math.ceil(20 / alpha)})'",
         )
-    lost = [c for c in found.contrasts if c.smallest * c.comparisons > found.method.alpha and not c.few]
-    lost = [c for c in lost if c.differing and str(found.method.correction) in {"holm", "bonferroni"}]
-    if lost:
+    lost = [c for c in family.contrasts if c.smallest * c.comparisons > alpha and c.differing and not c.few]
+    if lost and correction.least:
         c = lost[0]
         yield Caution(
             "RS406",
             f"{c.test} cannot give a p-value below {c.smallest:.2g} on {c.differing} differing queries, so none of "
-            f"{c.comparisons} comparisons can be clear at {found.method.alpha:g} unless others are ({c.metric})",
+            f"{c.comparisons} comparisons can be clear at {alpha:g} unless others are ({c.metric})",
             "compare fewer runs, judge more queries, or use --test t",
         )
 
@@ -149,23 +137,23 @@ def _left_out(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
             seen.add(c.metric)
             yield Caution(
                 "RS407",
-                f"{c.metric}: {without:,} {'query has' if without == 1 else 'queries have'} a value for only one of {c.run} and "
+                f"{c.metric}: {words.counted(without, 'query has', 'queries have')} a value for only one of {c.run} and "
                 f"{c.baseline} and cannot be paired: the difference is over the other {c.queries:,}",
                 "differences may not equal those of the means over all queries",
             )
 
 
-def _gaps(found: Comparison) -> Iterator[Caution]:
+def _gaps(family: Family) -> Iterator[Caution]:
     """Where a joint correction, which needs a value of every run, sees fewer queries than a pair does."""
-    if not found.method.correction.joint:
+    if not family.method.correction.joint:
         return
-    for field in found.fields:
-        whole = field.complete.shape[1]
-        most = max((c.queries for c in found.of(field.name)), default=0)
+    for panel in family.panels:
+        whole = panel.complete.shape[1]
+        most = max((c.queries for c in family.of(panel.name)), default=0)
         if whole < most:
             yield Caution(
                 "RS410",
-                f"{field.name}: {found.method.correction} takes the {whole:,} queries for which every run has a value, while single pairs "
+                f"{panel.name}: {family.method.correction} takes the {whole:,} queries for which every run has a value, while single pairs "
                 f"have up to {most:,}",
                 "leave out the run with gaps, or take --correction holm",
             )
