@@ -25,7 +25,7 @@ _PLACES = {
     "compare": "rankscope.verbs.compare.compare",
     "Comparison": "rankscope.verbs.compare.result",
     "gate": "rankscope.verbs.gate.gate",
-    "Gate": "rankscope.verbs.gate.gate",
+    "Gate": "rankscope.verbs.gate.result",
     "check": "rankscope.verbs.check.check",
     "Checked": "rankscope.verbs.check.check",
     "power": "rankscope.verbs.power.power",
@@ -81,7 +81,7 @@ if TYPE_CHECKING:
     from rankscope.verbs.diagnose.diagnose import Diagnosis as Diagnosis
     from rankscope.verbs.diagnose.diagnose import diagnose as diagnose
     from rankscope.verbs.explain.explain import explain as explain
-    from rankscope.verbs.gate.gate import Gate as Gate
+    from rankscope.verbs.gate.result import Gate as Gate
     from rankscope.verbs.gate.gate import gate as gate
     from rankscope.verbs.power.result import Plan as Plan
     from rankscope.verbs.power.power import power as power

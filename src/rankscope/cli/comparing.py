@@ -108,13 +108,13 @@ def settled(metrics: tuple[str, ...], options: dict[str, Any]) -> tuple[tuple[st
 
     margins, limits = options.pop("margins"), options.pop("limits")
     settings = settings_of(options.pop("settings")).of("compare")
-    if settings.said and not click.get_current_context().params["quiet"]:
-        output.say(f"settings: {settings.said}")
+    if settings.place and not click.get_current_context().params["quiet"]:
+        output.say(f"settings: {settings.place}")
     options["margin"] = _margin(margins)
-    filled = settings.filled(options, inputs.said(options) | ({"margin"} if margins else set()))
+    filled = settings.fill(options, inputs.said(options) | ({"margin"} if margins else set()))
     filled["limits"] = list(limits)
     kept = {name: value for name, value in filled.items() if value is not None or name in inputs.POLICY_NAMES}
-    return metrics or tuple(settings.metrics or ()), kept
+    return metrics or tuple(settings.values.get("metrics", ())), kept
 
 
 def _margin(margins: tuple[str, ...]) -> float | dict[str, float] | None:

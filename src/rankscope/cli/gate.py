@@ -13,7 +13,8 @@ from rankscope.cli.progress import bar
 from rankscope.errors import InputError
 
 if TYPE_CHECKING:
-    from rankscope.verbs.gate.gate import Gate
+    from rankscope.scoring.settings import Settings
+    from rankscope.verbs.gate.result import Gate
 
 USAGE = "rankscope gate QRELS BASELINE CANDIDATE"
 FILES = ("slices", "clusters", "weights")
@@ -115,16 +116,16 @@ def command(  # noqa: PLR0913, PLR0917 - the options of the command line
         raise InputError(f"{out} cannot hold both: name another file for --junit")
     form, summary = output.answer_format_of(form, out), _summary(github_summary)
 
-    settings, place, metrics, options = _settled(settings_file, options)
-    read += [str(path) for path in (place, *map(options.get, FILES)) if path]
+    settings, metrics, options = _with_settings(settings_file, options)
+    read += [str(path) for path in (settings.file, *map(options.get, FILES)) if path]
     _check_places(out, junit, read)
-    if settings and not quiet:
-        output.say(f"settings: {settings}")
+    if settings.place and not quiet:
+        output.say(f"settings: {settings.place}")
     from rankscope.verbs.gate.gate import gate
 
     with bar([before[1], after[1]], wanted=not quiet) as progress:
         verdict = gate(qrels, before, after, metrics, progress=progress, **options)
-    _write(verdict, form, out, settings=settings, junit=junit, summary=summary, quiet=quiet)
+    _write(verdict, form, out, settings=settings.place, junit=junit, summary=summary, quiet=quiet)
     return verdict.exit_code
 
 
@@ -133,14 +134,14 @@ def _check_places(out: str | None, junit: str | None, read: list[str]) -> None:
     output.check_place(junit, read, "--junit")
 
 
-def _settled(path: str | None, options: dict[str, Any]) -> tuple[str, str, Any, dict[str, Any]]:
-    """Where the settings stand and their file, the metrics, and the options: what the command line does not say, the settings do."""
+def _with_settings(path: str | None, options: dict[str, Any]) -> tuple[Settings, Any, dict[str, Any]]:
+    """The settings, the metrics, and the options: what the command line leaves open, the settings fill."""
     from rankscope.scoring.settings import settings_of
 
     settings = settings_of(path).of("gate")
-    given = options | {"metrics": list(options["metrics"]), "tolerance": _tolerances(options["tolerance"])}
-    found = settings.filled(given, inputs.said(options))
-    return settings.said, settings.file, found.pop("metrics") or settings.primary, found
+    options |= {"tolerance": _tolerances(options["tolerance"])}
+    filled = settings.fill(options, inputs.said(options))
+    return settings, list(filled.pop("metrics")) or settings.metrics, filled
 
 
 def _summary(wanted: bool) -> str | None:
@@ -176,22 +177,12 @@ def _write(
     summary: str | None,
     quiet: bool,
 ) -> None:
-    from rankscope.verbs.gate import result as gated
-
-    if not quiet:
-        output.tell([*verdict.scores.notes, *verdict.notes], verdict.warnings, form)
-    blocks = gated.page_blocks(verdict) if form == "markdown" else gated.blocks_of(verdict)
-    envelope = gated.envelope(verdict, settings) if form == "json" else {}
-    answer = output.Answer(blocks, envelope, gated.COLUMNS, gated.records(verdict))
-    output.write(answer.written(form, out), out)
+    told = {} if quiet else {"notes": [*verdict.scores.notes, *verdict.notes], "warnings": verdict.warnings}
+    output.show(verdict, form, out, settings=settings, **told)
     if junit is not None:
-        from rankscope.show.junit import Case, as_junit
-
-        output.write([as_junit("rankscope gate", [Case(*case) for case in gated.cases(verdict)])], junit)
+        output.write([verdict.to_junit()], junit)
     if summary is not None:
-        from rankscope.show.text import as_markdown
-
-        _append(summary, as_markdown(gated.page_blocks(verdict)))
+        _append(summary, verdict.to_markdown())
     if not quiet:
         if out not in {None, "-"}:  # the log of a job shows the verdict in any case
             output.say(verdict.sentence)

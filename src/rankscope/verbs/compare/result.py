@@ -17,7 +17,6 @@ from rankscope.panels.method import Method
 from rankscope.panels.panel import Panel
 from rankscope.panels.slices import SliceContrast, Slices
 from rankscope.scoring.measurements import Measurements
-from rankscope.scoring.scoreboard import conventions as conventions_of
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import FORMATS, Col, Result, Shown, View, caution_notes, input_record
 from rankscope.verbs.compare.charts import charts_of, how
@@ -431,7 +430,7 @@ class Comparison(Result):
         if method.correction.joint and method.correction.measured:
             yield f"{method.correction.name} {method.correction.measured}"
         if self.scores is not None:
-            yield conventions_of(self.scores)
+            yield self.scores.request.small_print()
 
 
 # --- in words --------------------------------------------------------------------------------------------
