@@ -67,7 +67,6 @@ if TYPE_CHECKING:
     from rankscope.metrics import parse as parse
     from rankscope.reporting.report import Report as Report
     from rankscope.reporting.report import report as report
-    from rankscope.verbs.evaluate.evaluate import evaluate as evaluate
     from rankscope.scoring.scores import Scores as Scores
     from rankscope.tables import Qrels as Qrels
     from rankscope.tables import Run as Run
@@ -80,11 +79,12 @@ if TYPE_CHECKING:
     from rankscope.verbs.compare.result import Comparison as Comparison
     from rankscope.verbs.diagnose.diagnose import Diagnosis as Diagnosis
     from rankscope.verbs.diagnose.diagnose import diagnose as diagnose
+    from rankscope.verbs.evaluate.evaluate import evaluate as evaluate
     from rankscope.verbs.explain.explain import explain as explain
-    from rankscope.verbs.gate.result import Gate as Gate
     from rankscope.verbs.gate.gate import gate as gate
-    from rankscope.verbs.power.result import Plan as Plan
+    from rankscope.verbs.gate.result import Gate as Gate
     from rankscope.verbs.power.power import power as power
+    from rankscope.verbs.power.result import Plan as Plan
     from rankscope.verbs.reconcile.reconcile import reconcile as reconcile
     from rankscope.verbs.ties.ties import ties as ties
     from rankscope.verbs.unjudged.unjudged import unjudged as unjudged

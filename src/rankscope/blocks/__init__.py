@@ -1,4 +1,4 @@
-"""What a result is made of: tables, paragraphs, notes, charts, rankings to look into. Who shows them need know nothing else."""
+"""What a result is made of: tables, paragraphs, notes, charts, rankings to explore. Renderers need nothing else."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class Ranged:
 
 @dataclass(frozen=True)
 class Written:
-    """A number as it is to be written: ``+0.082 *``, ``<.001``, ``49 of 200``. Where numbers are wanted in full, it is ``value``."""
+    """A number with its text: ``+0.082 *``, ``<.001``, ``49 of 200``. Where numbers are wanted in full, it is ``value``."""
 
     text: str
     value: float
@@ -57,7 +57,7 @@ class Table:
 
     The first ``labels`` columns name a row. ``best`` are the cells (row, column) to stress. A table that
     ``turns`` may be shown with its rows and columns exchanged. A ``note`` says what its marks mean, and stays with it;
-    ``unranged`` is said instead of it where there is room for no interval, and beside it where there is room for some only.
+    ``unranged`` replaces it where no interval fits, and is added where only some fit.
     ``name`` is what the file of an exported table is called; ``title`` stands above it on a page. ``pair`` names the two runs that its
     queries are to be looked into with, the baseline first.
     """

@@ -1,4 +1,4 @@
-"""What every engine is told and what it hands over; none of them knows a metric.
+"""What every engine takes and gives; none of them knows a metric.
 
 An engine has two operations: ``judge`` finds the judged documents of each query in a run, and
 ``score`` maps metrics over what was found.
@@ -32,7 +32,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Seen:
-    """What the engine saw on the way: the facts about the data that stand beside every number.
+    """Facts about the data, counted by the engine and reported beside every number.
 
     ``tied_at[k]`` counts judged queries in which the documents at ranks k and k + 1 share a score, so that
     the order of equals decides who is in the top k; ``tied_in_top[k]`` counts the documents in the top k of

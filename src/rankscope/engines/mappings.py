@@ -25,7 +25,7 @@ def judge(
         )
     extra = tuple(query for query in run if query not in qrels)
     names = [*qrels, *extra] if order.extra else list(qrels)
-    found = _Found(order)
+    found = _Judgments(order)
     counts = _Counts(order.cutoffs)
     for number, query in enumerate(names):
         scores, grades = run.get(query, {}), qrels.get(query, {})
@@ -51,7 +51,7 @@ def judge(
     return found.judged(names), seen
 
 
-class _Found:
+class _Judgments:
     """Judged documents, collected query by query and laid out at the end."""
 
     def __init__(self, order: Order) -> None:

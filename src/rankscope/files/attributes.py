@@ -11,7 +11,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import DataError, InputError
-from rankscope.files.memory import shown_value
+from rankscope.files.memory import quote_value
 from rankscope.files.sheets import QUERY, UNDEFINED, Sheet, is_path, opened
 from rankscope.tables import Array
 
@@ -173,7 +173,7 @@ def _value(value: Any, where: str) -> Attribute:
         return float(value)
     if isinstance(value, str):
         return None if value.strip().casefold() in UNDEFINED else value.strip()
-    raise InputError(f"{where}: {shown_value(value)} is neither a text nor a finite number")
+    raise InputError(f"{where}: {quote_value(value)} is neither a text nor a finite number")
 
 
 def _column(sheet: Sheet, name: str) -> list[Attribute]:

@@ -10,7 +10,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.notes import ORDER, Found, made_qrels, made_run, stem
+from rankscope.files.notes import ORDER, Found, make_qrels, make_run, stem
 from rankscope.tables import Array, Qrels, Run, Source
 
 ALIASES: dict[str, tuple[str, ...]] = {
@@ -209,7 +209,7 @@ def tag_of(frame: pl.DataFrame, roles: dict[str, str], label: str) -> str | None
     return tags[0] if tags else None
 
 
-def made_table(table: Long, source: Source, found: Found, what: str, name: str | None) -> Run | Qrels:
+def make_table(table: Long, source: Source, found: Found, what: str, name: str | None) -> Run | Qrels:
     """Make the run or the qrels of a table read from a file; without a good row there is none."""
     if not len(table.frame):
         if not found.faults:
@@ -218,5 +218,5 @@ def made_table(table: Long, source: Source, found: Found, what: str, name: str |
         raise InputError(f"{found.faults[0].message}{more}")
     if what == "run":
         title = f"a {source.kind}"
-        return made_run(table.frame, source, found, title, name or found.tag or stem(source.label))
-    return made_qrels(table.frame, source, found, source.kind)
+        return make_run(table.frame, source, found, title, name or found.tag or stem(source.label))
+    return make_qrels(table.frame, source, found, source.kind)

@@ -24,8 +24,8 @@ from rankscope.files.notes import (
     Found,
     content_lines,
     line_finder,
-    made_qrels,
-    made_run,
+    make_qrels,
+    make_run,
     stem,
 )
 from rankscope.files.raw import BOM, Raw
@@ -251,7 +251,7 @@ def _blocks(feed: Path | bytes) -> Iterator[Array]:
 
 
 @dataclass
-class _Parsed:
+class _Rows:
     """The good rows, and which lines were not among them."""
 
     frame: pl.DataFrame
@@ -283,7 +283,7 @@ def read_trec(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     return _finish_qrels(parsed, layout, source)
 
 
-def _finish_run(parsed: _Parsed, layout: Layout, source: Source, name: str | None) -> Run:
+def _finish_run(parsed: _Rows, layout: Layout, source: Source, name: str | None) -> Run:
     frame, found = parsed.frame, parsed.found
     title = "a TREC run"
     if layout is RUN3:
@@ -298,10 +298,10 @@ def _finish_run(parsed: _Parsed, layout: Layout, source: Source, name: str | Non
         frame = frame.drop("rank")
     columns = [c for c in ("query_id", "doc_id", "score", "rank") if c in frame.columns]
     name = name or found.tag or stem(source.label)
-    return made_run(frame.select(columns), source, found, title, name)
+    return make_run(frame.select(columns), source, found, title, name)
 
 
-def _finish_qrels(parsed: _Parsed, layout: Layout, source: Source) -> Qrels:
+def _finish_qrels(parsed: _Rows, layout: Layout, source: Source) -> Qrels:
     frame, found = parsed.frame, parsed.found
     title = "TREC qrels"
     if layout is PRELS:
@@ -314,10 +314,10 @@ def _finish_qrels(parsed: _Parsed, layout: Layout, source: Source) -> Qrels:
         title = "headerless qrels of 3 columns"
         found.notes.append("no header and 3 columns: taken as query, document, grade")
     columns = [c for c in ("query_id", "doc_id", "grade", "iteration", "subgroup") if c in frame.columns]
-    return made_qrels(frame.select(columns), source, found, title)
+    return make_qrels(frame.select(columns), source, found, title)
 
 
-def _fast(raw: Raw, layout: Layout, first: bytes) -> _Parsed | None:
+def _fast(raw: Raw, layout: Layout, first: bytes) -> _Rows | None:
     """Parse the file as it lies, or give None where any line may need the general way.
 
     Comments are looked for only where there are some: telling the parser of them costs a third of its speed.
@@ -333,9 +333,9 @@ def _fast(raw: Raw, layout: Layout, first: bytes) -> _Parsed | None:
     plain = (
         None
         if raw.head.startswith(b"#") or b"\n#" in raw.head
-        else _scanned(raw, layout, separator, first, None)
+        else _read_scan(raw, layout, separator, first, None)
     )
-    parsed = plain or _scanned(raw, layout, separator, first, "#")
+    parsed = plain or _read_scan(raw, layout, separator, first, "#")
     if parsed and not plain:
         _tell_comments(parsed.found, raw.read())
     return parsed
@@ -349,7 +349,7 @@ def _tell_comments(found: Found, data: bytes) -> None:
         )
 
 
-def _regular(raw: Raw, layout: Layout, separator: str, first: bytes) -> _Parsed | None:
+def _regular(raw: Raw, layout: Layout, separator: str, first: bytes) -> _Rows | None:
     """Parse only the columns that are used, while another thread sees that every line has them all."""
     wide, tag = len(layout.names), first.split()[5] if "tag" in layout.names else None
     if tag is not None and _is_number(tag):  # a line that lacks a field could pass for a whole one
@@ -374,7 +374,7 @@ def _regular(raw: Raw, layout: Layout, separator: str, first: bytes) -> _Parsed 
     blocks = blocks_of(frame["query_id"])
     if blocks.query.str.starts_with("#").any():
         return None
-    return _Parsed(frame, Found(tag=None if tag is None else tag.decode("utf-8", "replace"), blocks=blocks))
+    return _Rows(frame, Found(tag=None if tag is None else tag.decode("utf-8", "replace"), blocks=blocks))
 
 
 def _is_number(text: bytes) -> bool:
@@ -400,7 +400,7 @@ def _scan(
     )
 
 
-def _scanned(raw: Raw, layout: Layout, separator: str, first: bytes, comment: str | None) -> _Parsed | None:
+def _read_scan(raw: Raw, layout: Layout, separator: str, first: bytes, comment: str | None) -> _Rows | None:
     """Parse with one separator; None where a row is not sound, or looks like a comment that was not expected."""
     tag = first.split()[5].decode("utf-8", "replace") if "tag" in layout.names else None
     other = " " if separator == "\t" else "\t"
@@ -430,7 +430,7 @@ def _scanned(raw: Raw, layout: Layout, separator: str, first: bytes, comment: st
             pl.all_horizontal(pl.all().is_null()).sum()
         )
         empty = pl.all_horizontal(pl.col(keep).is_null())
-        if odd.filter(empty).height != odd.height or _counted(texts) != odd.height:
+        if odd.filter(empty).height != odd.height or _count_tags(texts) != odd.height:
             return None
         frame = frame.filter(~empty)
     nan = layout.number == "grade" and frame["grade"].is_nan().any()
@@ -441,17 +441,17 @@ def _scanned(raw: Raw, layout: Layout, separator: str, first: bytes, comment: st
         comment is None and blocks.query.str.starts_with("#").any()
     ):
         return None
-    return _Parsed(frame, Found(tag=tag, blocks=blocks))
+    return _Rows(frame, Found(tag=tag, blocks=blocks))
 
 
-def _counted(lines: pl.LazyFrame) -> int | None:
+def _count_tags(lines: pl.LazyFrame) -> int | None:
     try:
         return int(lines.collect().item())
     except pl.exceptions.PolarsError:
         return None
 
 
-def _general(raw: Raw, layout: Layout) -> _Parsed:
+def _general(raw: Raw, layout: Layout) -> _Rows:
     """Parse any whitespace, and name the lines that are no rows."""
     data = raw.read()
     names = [*layout.names, "beyond"]
@@ -486,7 +486,7 @@ def _general(raw: Raw, layout: Layout) -> _Parsed:
         found.notes.append(text)
     if "tag" in layout.names and len(frame):
         _name_tag(frame["tag"], found)
-    return _Parsed(frame.drop("beyond", "good", "blank", "tag", strict=False), found, bad)
+    return _Rows(frame.drop("beyond", "good", "blank", "tag", strict=False), found, bad)
 
 
 def _name_tag(tag: pl.Series, found: Found) -> None:

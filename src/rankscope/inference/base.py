@@ -82,7 +82,7 @@ class Sample:
 
     @cached_property
     def constant(self) -> bool:
-        """Whether all values are the same, so that nothing can be said of their spread."""
+        """Whether all values are the same, so that their spread is unknown."""
         return bool(self.count) and bool(np.ptp(self.values) == 0)
 
     @cached_property

@@ -35,7 +35,7 @@ def normal(outside: float) -> float:
 def student(freedom: float, outside: float) -> float:
     """The value that Student's t with so many degrees of freedom exceeds with this chance, which is below one half.
 
-    A fraction of a degree of freedom is scipy's affair.
+    With a fraction of a degree of freedom scipy is asked.
 
     >>> round(student(4, 0.025), 6)
     2.776445
@@ -49,7 +49,7 @@ def student(freedom: float, outside: float) -> float:
         return 1 / math.tan(math.pi * outside)
     z = normal(outside)
     if freedom > MANY:
-        return _expanded(freedom, z)
+        return _expand(freedom, z)
     scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
     value = z  # left of the root of a convex function, so Newton's steps only rise towards it
     for _ in range(200):
@@ -75,7 +75,7 @@ def _tail(freedom: int, value: float) -> float:
     return (1 - inside) / 2
 
 
-def _expanded(freedom: int, z: float) -> float:
+def _expand(freedom: int, z: float) -> float:
     """Student's quantile from the normal one, in powers of 1 / freedom (the same, 26.7.5)."""
     s = z * z
     terms = (

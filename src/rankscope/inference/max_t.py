@@ -48,7 +48,7 @@ class max_t(Correction):
         sums = whole.sum(axis=1, keepdims=True) * unit
         reach = np.array([abs(float(d[0])) for d in _differences(sums, pairs)]) - close
         beyond, largest = np.zeros(len(pairs), dtype=np.int64), np.zeros(self.rounds)
-        for rounds, sums in _flipped_sums(whole, unit, self.rounds, self.seed):
+        for rounds, sums in _sums_of_flips(whole, unit, self.rounds, self.seed):
             for i, size in enumerate(_differences(sums, pairs)):
                 np.abs(size, out=size)
                 beyond[i] += np.count_nonzero(size >= reach[i])
@@ -129,7 +129,7 @@ def _on_lattice(scores: Array) -> tuple[Array, Array]:
     return np.rint(np.ldexp(scores, 52 - power[:, None])), np.ldexp(1.0, power - 52)[:, None]
 
 
-def _flipped_sums(whole: Array, unit: Array, rounds: int, seed: int) -> Iterator[tuple[slice, Array]]:
+def _sums_of_flips(whole: Array, unit: Array, rounds: int, seed: int) -> Iterator[tuple[slice, Array]]:
     """The sums of the systems' scores under the flips of some rounds: which rounds, and systems x rounds."""
     draws, totals = np.random.PCG64(seed), whole.sum(axis=1, keepdims=True)
     for start in range(0, rounds, _ROUNDS_AT_ONCE):

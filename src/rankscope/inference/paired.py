@@ -82,7 +82,7 @@ class wilcoxon(PairedTest, aliases=("signed_rank",)):
 
     def statistic(self, sample: Sample) -> float:
         """The sum of ranks of the side that has less; NaN without queries."""
-        return _Ranked(sample.values, self.zeros).less if sample.count else math.nan
+        return _Ranks(sample.values, self.zeros).less if sample.count else math.nan
 
     def smallest(self, sample: Sample) -> float:
         """That of all differences going one way: 2 of 2^n patterns of signs."""
@@ -90,7 +90,7 @@ class wilcoxon(PairedTest, aliases=("signed_rank",)):
 
     def direction(self, sample: Sample) -> int:
         """The side whose ranks sum to more."""
-        return _Ranked(sample.values, self.zeros).side
+        return _Ranks(sample.values, self.zeros).side
 
     def p_value(self, sample: Sample) -> float:
         """The two-sided p-value: 1 where all differences are 0.
@@ -100,7 +100,7 @@ class wilcoxon(PairedTest, aliases=("signed_rank",)):
         self.refuse_clusters(sample)
         if not sample.count:
             return math.nan
-        ranked = _Ranked(sample.values, self.zeros)
+        ranked = _Ranks(sample.values, self.zeros)
         if not len(ranked.ranks):
             return 1.0
         at_most = 13 if ranked.uneven else 50
@@ -161,7 +161,7 @@ def on_lattice(values: Array) -> Array:
     return np.sign(values) * steps
 
 
-class _Ranked:
+class _Ranks:
     """The signed ranks of differences: sums of mid-ranks, which are whole or half, so that no sum is rounded."""
 
     def __init__(self, values: Array, zeros: str) -> None:

@@ -37,7 +37,7 @@ class Flips:
     smallest: float
 
 
-def flipped(values: Array, rounds: int = 100_000, seed: int = 0) -> Flips:
+def flip_signs(values: Array, rounds: int = 100_000, seed: int = 0) -> Flips:
     """The two-sided sign-flip p-value of the sum of ``values``: exact up to 40 that are not 0, sampled above.
 
     ``values`` are the differences of queries, or their sums over clusters, one-dimensional and finite. Zeros change
@@ -47,7 +47,7 @@ def flipped(values: Array, rounds: int = 100_000, seed: int = 0) -> Flips:
 
     Five differences of one sign: only the 2 patterns of 32 with equal signs are as extreme.
 
-    >>> flipped(np.array([0.1, 0.2, 0.0, 0.1, 0.3, 0.1]))
+    >>> flip_signs(np.array([0.1, 0.2, 0.0, 0.1, 0.3, 0.1]))
     Flips(p_value=0.0625, exact=True, rounds=32, smallest=0.0625)
 
     Source: Fisher, The design of experiments, 1935; Horowitz and Sahni, J. ACM 21, 1974 (meeting in the middle).
@@ -202,7 +202,7 @@ class permutation(PairedTest, aliases=("sign_flip", "fisher", "randomisation", "
 
     def flips(self, sample: Sample) -> Flips:
         """The p-value, whether it is exact, and how many patterns of signs were counted or drawn."""
-        return flipped(_together(sample), self.rounds, self.seed)
+        return flip_signs(_together(sample), self.rounds, self.seed)
 
 
 def _together(sample: Sample) -> Array:

@@ -147,7 +147,7 @@ def topic_set_size(
     _check(power, alpha)
     _needs(method, variance, width if method == "interval" else difference)
     if method == "interval":
-        return _smallest(lambda n: _expected_width(n, variance, alpha) <= float(width or 0))
+        return _smallest(lambda n: _mean_width(n, variance, alpha) <= float(width or 0))
     assert difference is not None
     if method == "t":
         return queries_needed(math.sqrt(variance), difference, power, alpha, exact=True)
@@ -174,7 +174,7 @@ def _power_f(between: int, within: int, noncentrality: float, alpha: float) -> f
     return 1 - float(ncfdtr(between, within, noncentrality, float(fdtri(between, within, 1 - alpha))))
 
 
-def _expected_width(n: int, variance: float, alpha: float) -> float:
+def _mean_width(n: int, variance: float, alpha: float) -> float:
     """The width of the interval with the mean of the standard deviation in place of the one that will be seen."""
     from scipy.special import poch, stdtrit
 

@@ -11,11 +11,11 @@ from rankscope.inference.sequential import (
     High,
     Low,
     Narrowest,
-    fitted,
+    check_range,
+    is_constant,
     lowest,
     prior,
     within,
-    without_spread,
 )
 
 
@@ -50,7 +50,7 @@ class anytime(Interval, aliases=("asymptotic", "confidence_sequence")):
             return Bounds.none("anytime takes queries as independent, and these come in clusters")
         if sample.count < self.first:
             return Bounds.none(f"the first look is at {self.first} queries")
-        if without_spread(sample):
+        if is_constant(sample):
             return Bounds.none("every query has the same value")
         x = prior(sample.count, self.narrowest)
         factor = math.sqrt((1 + 1 / x) * (math.log1p(x) - 2 * math.log(alpha)))
@@ -82,7 +82,7 @@ class betting(Interval):
 
     def check(self) -> None:
         """The range has room."""
-        fitted(self.low, self.high)
+        check_range(self.low, self.high)
 
     def of(self, sample: Sample, level: float = 0.95) -> Bounds:
         """The means that no look so far has refuted; none for clusters. InputError for values outside ``low`` to ``high``."""

@@ -8,7 +8,6 @@ from typing import Any
 
 from rankscope._version import __version__
 from rankscope.blocks import Block, Code, Heading, Paragraph
-from rankscope.dialects import DIALECTS
 from rankscope.errors import InputError
 from rankscope.inference import called
 from rankscope.inference.base import Interval, PairedTest
@@ -17,9 +16,7 @@ from rankscope.panels.method import FEWEST, Method
 from rankscope.panels.verdicts import counted, percent
 from rankscope.reporting import parameters
 from rankscope.reporting.citations import bibliography, cited, sources_of
-from rankscope.reporting.policy_words import policies
 from rankscope.reporting.subject import Subject
-from rankscope.scoring.conventions import QUERIES_IN_WORDS, TIES_IN_WORDS
 from rankscope.verbs.compare.result import Comparison
 
 TESTS = {
@@ -98,22 +95,10 @@ def _scored(subject: Subject, cites: Cites) -> Iterator[str]:
     else:
         were = "was" if systems == 1 else "were"
         yield f"{runs} {were} scored on {on} with rankscope {__version__}, by {named}."
-        yield from _conventions(subject.scores.conventions)
         level = parameters.levels(one.metric for one in subject.fields if one.metric is not None)
         yield from [level] if level else []
-        yield from policies(subject.scores)
+        yield from subject.scores.request.sentences([run.health for run in subject.scores.runs])
     yield from _repeated(subject.comparison)
-
-
-def _conventions(said: Mapping[str, Any]) -> Iterator[str]:
-    if said.get("dialect"):
-        dialect = DIALECTS[said["dialect"]]
-        yield f"All values are computed by the conventions of {dialect.tool}{f' {dialect.version}' if dialect.version else ''}."
-    if said["ties_in_words"] in TIES_IN_WORDS.values():
-        ordered = said["ties"] in {"trec", "docid", "input"}
-        yield f"Equal scores{' were ordered by' if ordered else ':'} {said['ties_in_words']}."
-    if said["queries_in_words"] in QUERIES_IN_WORDS.values():
-        yield f"Queries: {said['queries_in_words']}."
 
 
 def _repeated(found: Comparison | None) -> Iterator[str]:
@@ -134,7 +119,7 @@ def _means(subject: Subject, cites: Cites) -> Iterator[str]:
         bounds = [f.interval(s, level) for f in subject.fields if not f.reason for s in f.systems]
     else:
         assert scores is not None
-        level, clustered = scores.conventions["level"], bool(scores.conventions["clusters"])
+        level, clustered = scores.request.intervals.level, scores.request.intervals.clusters is not None
         bounds = [mean.bounds for mean in scores.board]
     used = dict.fromkeys(one.method for one in bounds if one.known)
     names = []

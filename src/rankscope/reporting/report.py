@@ -16,8 +16,6 @@ from rankscope.reporting.page import page_of
 from rankscope.reporting.places import check_folder, check_page
 from rankscope.reporting.subject import Subject
 from rankscope.reporting.texts import with_texts
-from rankscope.scoring.evaluation import evaluate
-from rankscope.scoring.health import LONGEST
 from rankscope.scoring.inputs import named_runs, read_any
 from rankscope.scoring.measurements import OPTIONS as COMPARING
 from rankscope.scoring.measurements import USUAL, lead_first
@@ -25,6 +23,7 @@ from rankscope.scoring.policies import POLICIES, refuse_unknown
 from rankscope.scoring.scores import Scores
 from rankscope.verbs.compare.compare import compare
 from rankscope.verbs.compare.result import Comparison
+from rankscope.verbs.evaluate.evaluate import evaluate
 
 PAGE = ("queries_text", "docs_text", "title", "about", "shown")  # options of the page itself
 ALONE = ("interval", "clusters")  # options of a comparison that one run has, too
@@ -90,7 +89,7 @@ class Report:
 
     def _repr_html_(self) -> str | None:
         from rankscope.reporting.figures import beginning
-        from rankscope.show.notebook import fragment
+        from rankscope.show.result import fragment
 
         return fragment(beginning(self.page))
 
@@ -161,10 +160,10 @@ def report_of(found: Comparison | Scores, **options: Any) -> Report:
     _refuse_others(options)
     words = replace(Words(**options), shown=_whole(options.get("shown")))
     scores = found.scores if isinstance(found, Comparison) else found
-    if scores is None or scores.given is None:
+    if scores is None or scores.data is None:
         assert isinstance(found, Comparison)
         return _made(Subject(scores, found), words)
-    qrels, runs = scores.given
+    qrels, runs = scores.data
     if any(isinstance(source, str) and source == "-" for source in (qrels, *(run for _, run in runs))):
         raise InputError(
             "standard input is read only once: give report a file, or what rs.read_run made of it"
@@ -214,7 +213,7 @@ def _page(subject: Subject, words: Words) -> Page:
     try:
         return page_of(subject, words.title, words.command)
     except UnicodeEncodeError as error:  # from dicts; no file of text holds such ids
-        whole = error.object if len(error.object) <= LONGEST else "an id"
+        whole = error.object if len(error.object) <= 40 else "an id"
         raise InputError(f"{whole!r} holds half of a character: mend the id, or drop that half") from None
 
 

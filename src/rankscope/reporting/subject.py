@@ -13,7 +13,7 @@ from rankscope.scoring.measurements import panels_of
 
 if TYPE_CHECKING:
     from rankscope.files.texts import Texts
-    from rankscope.scoring.evaluation import RunEvaluation
+    from rankscope.scoring.runs import RunEvaluation
     from rankscope.scoring.scores import Scores
     from rankscope.verbs.compare.result import Comparison
 
@@ -77,7 +77,7 @@ class Subject:
     def evaluate_request(self, run: str) -> RunEvaluation:
         """The judged documents of a run; its name is one of ``scores.runs``. Raises KeyError for another."""
         assert self.scores is not None
-        for scored, found in zip(self.scores.runs, self.scores.found, strict=True):
+        for scored, found in zip(self.scores.runs, self.scores.evaluations, strict=True):
             if scored.name == run:
                 return found
         raise KeyError(run)

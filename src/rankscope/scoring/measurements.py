@@ -17,7 +17,6 @@ from rankscope.metrics import DEFAULT, Metric, in_order, parse
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import UNKNOWN, Measure
 from rankscope.scoring.policies import POLICIES, refuse_unknown
-from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
 
 if TYPE_CHECKING:
@@ -155,6 +154,7 @@ def _of_runs(
 ) -> Measurements:
     """Runs, evaluated; where it costs little also at other cutoffs of the primary metric."""
     from rankscope.scoring.evaluation import evaluate_request
+    from rankscope.scoring.request import Request
 
     wanted = lead_first(USUAL if metrics is None else metrics, primary)
     first = wanted[0]
@@ -163,8 +163,7 @@ def _of_runs(
     extra = [] if policies.get("dialect") else [m for m in curve if m not in wanted]
     progress = policies.pop("progress", None)
     intervals = {name: policies.pop(name) for name in ("interval", "level") if name in policies}
-    request = Request.of([*wanted, *extra], policies, **intervals)
-    scores = evaluate_request(qrels, runs, request, progress)
+    scores = evaluate_request(qrels, runs, Request.of([*wanted, *extra], policies, **intervals), progress)
     if policies.get("dialect"):
         wanted = scores.metrics
     curve = [*extra, first] if extra else []

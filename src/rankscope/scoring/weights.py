@@ -51,8 +51,8 @@ def weights_of(source: Any) -> Weights | None:
         return source
     if isinstance(source, Mapping):
         return _checked(list(source.items()), "weights")
-    from rankscope.files.opened import is_path, opened
     from rankscope.files.raw import open_raw
+    from rankscope.files.sheets import is_path, opened
     from rankscope.files.sniff import kind_of
 
     if is_path(source):

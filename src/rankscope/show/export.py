@@ -26,11 +26,11 @@ def files_of(page: Page) -> Iterator[tuple[str, bytes]]:
     ASCII. Raises InputError after all the others where figures cannot be drawn.
     """
     failed: list[str] = []
-    for name, block in _named(page):
+    for name, block in _name_files(page):
         yield from _numbers(name, block.columns, block.rows)
         if isinstance(block, Chart):
             try:
-                yield from _drawn(name, block)
+                yield from _picture(name, block)
             except InputError as error:
                 failed.append(str(error))
     if failed:
@@ -38,7 +38,7 @@ def files_of(page: Page) -> Iterator[tuple[str, bytes]]:
         raise InputError(f"{failed[0]}{more}; all else was exported")
 
 
-def _named(page: Page) -> Iterator[tuple[str, Table | Chart]]:
+def _name_files(page: Page) -> Iterator[tuple[str, Table | Chart]]:
     """The blocks that have rows, each under the name that the page gives it."""
     used: set[str] = set()
     for section in page.sections:
@@ -69,7 +69,7 @@ def _numbers(
     yield f"{name}.json", text.encode("utf-8", HALVES)
 
 
-def _drawn(name: str, chart: Chart) -> Iterator[tuple[str, bytes]]:
+def _picture(name: str, chart: Chart) -> Iterator[tuple[str, bytes]]:
     from rankscope.show.charts import png_of, svg_of
 
     yield f"{name}.svg", svg_of(chart).encode("utf-8", HALVES)

@@ -165,7 +165,7 @@ def test_a_heading_tells_what_the_metric_is() -> None:
     subject = SUBJECTS["runs"]()
     (values, marks) = (tables(board.section(subject))[name] for name in ("scoreboard", "against-baseline"))
     hint = {c.header: c.hint for c in values.columns}["nDCG@10"]
-    assert hint.startswith("Discounted gain, ")
+    assert hint.startswith("Discounted gain as a share of ")
     assert "Formula: DCG / DCG of the ideal ranking. Convention: linear gain" in hint
     assert hint.endswith(" Higher is better.")
     assert not any(c.hint for c in marks.columns), "said once, at the first table"
@@ -183,7 +183,7 @@ def test_a_metric_of_its_own_parameters_is_not_told_as_the_usual_one() -> None:
         "Here gain 2^grade - 1", "Here denominator = 'min_k_relevant'", "Here relevant from grade 2 on",
     ]  # fmt: skip
     assert all(" The usual form: " in hint for hint in hints[:3])
-    assert hints[3].startswith("One over the rank of the first relevant document. ")
+    assert hints[3].startswith("One divided by the rank of the first relevant document. ")
     assert all(hint.endswith(" Higher is better.") for hint in hints)
 
 

@@ -16,7 +16,7 @@ from rankscope.engines.orders import cut
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
 from rankscope.reporting.subject import Subject
-from rankscope.scoring.inputs import CleanInput, clean, judge, one_order, part_of, policy_in, takers
+from rankscope.scoring.inputs import CleanInput, clean, judge, one_order, part_of, takers
 from rankscope.scoring.ranked_rows import top_rows
 from rankscope.tables import Qrels
 
@@ -107,15 +107,13 @@ def behind(
     """What stands behind a metric, for these queries; where they are ``few`` of those there are, the rest is put aside first."""
     scores = subject.scores
     assert scores is not None
-    said = scores.conventions
-    own = said.get("by_metric", {}).get(str(metric), {})
-    ties = own.get("ties", said["ties"])
+    policy = scores.request.policies
+    ties = scores.request.of_metric(metric).convention.ties
     averaged = ties in {"expected", "best", "worst"}
-    policy = policy_in(said)
-    at = [mean.metric for mean in scores.board if mean.run == scores.runs[0].name].index(metric)
-    judged = [subject.evaluate_request(name).judged[at] for name in names]
+    at = scores.request.place(metric)
+    judged = [subject.evaluated(name).judged[at] for name in names]
     if averaged:  # the engine read to the end, as a document below the depth may be tied with one above
-        judged = [cut(one, said["depth"]) for one in judged]
+        judged = [cut(one, policy.depth) for one in judged]
     return Behind(
         metric=metric,
         names=names,
@@ -127,7 +125,7 @@ def behind(
         judged=judged,
         ties=one_order(ties, metric),
         averaged=averaged,
-        deepest=said["depth"],
+        deepest=policy.depth,
         number={query: number for number, query in enumerate(queries)},
     )
 

@@ -27,7 +27,6 @@ from rankscope.reporting.wording import (
     ranged,
     some,
 )
-from rankscope.scoring import scoreboard
 from rankscope.scoring.scores import Scores
 from rankscope.verbs.compare.result import Comparison
 from rankscope.verbs.compare.tables import effects_table, p_cell
@@ -83,7 +82,7 @@ def _lead(subject: Subject) -> str:
 
 def _of_scores(scores: Scores, subject: Subject) -> Iterator[Block]:
     """The scoreboard of ``evaluate``, with what each metric is."""
-    board = scoreboard.board(scores)
+    board = scores.table()
     place = {name: i for i, name in enumerate(merit(subject))}
     order = sorted(range(len(board.rows)), key=lambda i: place[str(board.rows[i][0])])
     rows = tuple(board.rows[i] for i in order)
@@ -93,7 +92,7 @@ def _of_scores(scores: Scores, subject: Subject) -> Iterator[Block]:
     yield replace(
         board, columns=columns, rows=rows, best=best, name="scoreboard", title="Values", unranged=""
     )
-    yield from (Paragraph(text, quiet=True) for text in scoreboard.counted(scores))
+    yield from (Paragraph(text, quiet=True) for text in scores.queries_in_words())
 
 
 def values_table(found: Comparison) -> Table:
@@ -153,7 +152,7 @@ def _unsaid(found: Comparison) -> Iterator[str]:
         if field.reason:
             yield f"no interval of {field.name}: {field.reason}"
     if found.scores is not None:
-        yield scoreboard.conventions(found.scores)
+        yield found.scores.request.small_print()
 
 
 def _counts(marked: Array) -> str:

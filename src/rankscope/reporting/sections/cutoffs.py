@@ -15,7 +15,7 @@ from rankscope.reporting.sections.shown_runs import few_runs
 from rankscope.reporting.subject import Subject
 from rankscope.reporting.wording import number_or_none
 from rankscope.scoring.measurements import CUTOFFS
-from rankscope.scoring.rescore import index_of, rescored, why_not
+from rankscope.scoring.rescore import rescored, why_not
 from rankscope.scoring.scores import Scores
 
 FAMILIES = 3  # metrics that are drawn
@@ -53,7 +53,7 @@ class Curve:
 def section(subject: Subject) -> Section | None:
     """Each run at cutoffs from 1 to 100; None without rankings, and where no ranking holds more than one document."""
     scores = subject.scores
-    if scores is None or not scores.found:
+    if scores is None or not scores.evaluations:
         return None
     runs, left_out = few_runs(subject)
     deepest = _deepest(scores, runs)
@@ -81,7 +81,8 @@ def curve_of(scores: Scores, runs: Sequence[str], metric: Metric, like: Metric, 
     own = getattr(metric, "cutoff", None) or CUTOFFS[0]
     cutoffs = tuple(k for k in sorted({*CUTOFFS, own}) if k <= deepest or k == own)
     metrics = [metric.having(cutoff=k) for k in cutoffs]
-    return Curve(metric, cutoffs, {run: rescored(scores, run, metrics, like) for run in runs})
+    means = rescored(scores, [(like, one) for one in metrics], runs)
+    return Curve(metric, cutoffs, {run: [mean.value for mean in means if mean.run == run] for run in runs})
 
 
 def _families(subject: Subject) -> Iterator[tuple[Metric, Metric]]:
@@ -102,10 +103,10 @@ def _families(subject: Subject) -> Iterator[tuple[Metric, Metric]]:
 
 def _deepest(scores: Scores, runs: Sequence[str]) -> int:
     """The length of the longest ranking, or the depth at which all were cut."""
-    at = index_of(scores, scores.metrics[0])
-    found = [e.judged[at] for s, e in zip(scores.runs, scores.found, strict=True) if s.name in runs]
+    at = scores.request.place(scores.metrics[0])
+    found = [e.judged[at] for s, e in zip(scores.runs, scores.evaluations, strict=True) if s.name in runs]
     longest = max((int(judged.retrieved.max(initial=0)) for judged in found), default=0)
-    return min(longest, scores.conventions["depth"] or longest)
+    return min(longest, scores.request.policies.depth or longest)
 
 
 def _chart(curve: Curve) -> Chart:

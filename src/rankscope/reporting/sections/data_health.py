@@ -25,7 +25,6 @@ from rankscope.panels.verdicts import counted
 from rankscope.reporting.sections.same_runs import alike
 from rankscope.reporting.subject import Subject
 from rankscope.scoring.health import Health
-from rankscope.scoring.scoreboard import notes_of
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import caution_notes
 from rankscope.verbs.compare.result import Comparison
@@ -86,7 +85,7 @@ def _lead(subject: Subject, doubts: int) -> str:
 
 def _notes(scores: Scores | None, found: Comparison | None) -> list[str]:
     """What the readers said, each once."""
-    own = [] if scores is None else notes_of(scores)
+    own = [] if scores is None else scores.reader_notes()
     known = set() if scores is None else set(scores.notes)
     more = [] if found is None else [note for note in found.notes if note not in known]
     return list(dict.fromkeys([*own, *more]))

@@ -17,7 +17,7 @@ from rankscope.metrics.browsing import ERR
 from rankscope.reporting.sections.rank_weights import DEPTH, hidden_of, weights_of
 from rankscope.reporting.sections.shown_runs import MOST, few_runs
 from rankscope.reporting.subject import Subject
-from rankscope.scoring.rescore import index_of, places_of
+from rankscope.scoring.rescore import places_of
 from rankscope.verbs.catalogue.result import usual
 
 DRAWN = (
@@ -191,10 +191,10 @@ def _own(subject: Subject, most: int) -> dict[str, Array]:
     assert scores is not None
     runs, _ = few_runs(subject, min(most, OWN))
     out = {}
-    for scored, found in zip(scores.runs, scores.found, strict=True):
+    for scored, found in zip(scores.runs, scores.evaluations, strict=True):
         if scored.name in runs:
-            judged = found.judged[index_of(scores, scores.metrics[0])]
-            reach = reach_of(judged, places_of(scored, found), metric)
+            judged = found.judged[scores.request.place(scores.metrics[0])]
+            reach = reach_of(judged, places_of(scored.query_ids, found), metric)
             if not np.isnan(reach).any():
                 out[f"ERR reach, {scored.name}"] = reach
     return {name: out[name] for run in runs if (name := f"ERR reach, {run}") in out}
@@ -202,12 +202,12 @@ def _own(subject: Subject, most: int) -> dict[str, Array]:
 
 def _err(subject: Subject) -> ERR | None:
     """ERR as it was asked for; else on the scale of the judgments. None without rankings and without relevant documents."""
-    if subject.scores is None or not subject.scores.found:
+    if subject.scores is None or not subject.scores.evaluations:
         return None
     asked = next((m for m in subject.scores.metrics if type(m) is ERR), None)
     if asked is not None:
         return asked.having(cutoff=None)
-    top = max(float(found.judged[0].grade.max(initial=0.0)) for found in subject.scores.found)
+    top = max(float(found.judged[0].grade.max(initial=0.0)) for found in subject.scores.evaluations)
     return ERR(max_grade=top) if 0 < top <= LARGEST else None
 
 

@@ -10,7 +10,6 @@ from rankscope.errors import DataError
 from rankscope.metrics import Metric
 from rankscope.panels.verdicts import number
 from rankscope.reporting.subject import Subject
-from rankscope.scoring.rescore import convention_of
 from rankscope.scoring.scores import Scores
 from rankscope.scoring.sources import Band
 from rankscope.verbs.explain.explain import Sourced, inseparable, sourced
@@ -29,7 +28,7 @@ CAPTION = (
 def section(subject: Subject) -> Section | None:
     """The difference of each rival by bands of ranks; None without rankings, for one run and where no query differs."""
     scores, metric = subject.scores, subject.metric
-    if scores is None or metric is None or not scores.found:
+    if scores is None or metric is None or not scores.evaluations:
         return None
     names = {scored.name for scored in scores.runs}
     pairs = [pair for pair in subject.rivals if names.issuperset(pair)]
@@ -71,7 +70,7 @@ def _left_out(
 
 def _why_not(scores: Scores, metric: Metric) -> str:
     """Why a difference does not part by rank; empty where it does."""
-    convention = convention_of(scores, metric)
+    convention = scores.request.of_metric(metric).convention
     if convention.ties in {"expected", "best", "worst"}:
         return f"under ties={convention.ties} a document has no one rank"
     return inseparable(metric)

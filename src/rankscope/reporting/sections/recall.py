@@ -31,7 +31,7 @@ HALF = TENTHS.index(0.5)
 def section(subject: Subject) -> Section | None:
     """Interpolated precision at recall 0, 0.1 ... 1 of each run; None without rankings."""
     scores = subject.scores
-    if scores is None or not scores.found:
+    if scores is None or not scores.evaluations:
         return None
     runs, left_out = few_runs(subject)
     level = float(getattr(subject.metric, "level", 1.0))
@@ -40,7 +40,9 @@ def section(subject: Subject) -> Section | None:
     reason = why_not(scores, metrics[0], like)
     if reason:
         return Section("recall", TITLE, (Paragraph(f"Not drawn: {reason}.", quiet=True),), folded=True)
-    curves = {run: rescored(scores, run, metrics, like) for run in runs}
+    pairs = [(like, metric) for metric in metrics]
+    means = rescored(scores, pairs, runs)
+    curves = {run: [mean.value for mean in means if mean.run == run] for run in runs}
     if all(math.isnan(value) for found in curves.values() for value in found):
         return None
     rows: list[tuple[Value, ...]] = [

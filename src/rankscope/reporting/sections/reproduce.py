@@ -13,7 +13,6 @@ from rankscope.panels.method import FEWEST
 from rankscope.panels.verdicts import percent
 from rankscope.reporting import paper
 from rankscope.reporting.parameters import convention_of
-from rankscope.reporting.policy_words import clusters_in_words, in_words
 from rankscope.reporting.sections.data_health import notes_read
 from rankscope.reporting.subject import Subject
 from rankscope.scoring.intervals import USUAL
@@ -64,17 +63,14 @@ def _conventions(subject: Subject) -> Iterator[tuple[str, str]]:
     if scores is None:
         return
     said = scores.conventions
-    if said.get("dialect"):
-        yield "dialect", f"{said['dialect']}: everything as this tool computes it"
-    yield "equal scores", str(said["ties_in_words"])
-    yield "queries", str(said["queries_in_words"])
-    yield from in_words(scores)
+    yield from scores.request.in_words()
     if subject.comparison is None:
         yield "interval of means", f"{percent(said['level'])}, {said['interval']}"
         if said["clusters"]:
-            yield "clusters", clusters_in_words(said["clusters"])
-    if said.get("seed") is not None:
-        yield "seed of equal scores", str(said["seed"])
+            yield (
+                "clusters",
+                "given in memory" if said["clusters"] == "clusters" else f"of {said['clusters']}",
+            )
     for metric in scores.metrics:
         if convention := convention_of(metric):
             yield str(metric), convention

@@ -9,7 +9,7 @@ import polars as pl
 
 from rankscope.reporting.sections.shown_runs import order_of
 from rankscope.reporting.subject import Subject
-from rankscope.scoring.inputs import clean, policy_in
+from rankscope.scoring.inputs import clean
 from rankscope.scoring.ranked_rows import top_rows
 
 
@@ -78,8 +78,8 @@ def _by_ranking(subject: Subject, names: Sequence[str]) -> list[list[str]]:
 def _rows(subject: Subject, name: str) -> pl.DataFrame:
     """The documents of a run on the queries that were scored, in the order in which they were scored."""
     assert subject.scores is not None
-    said = subject.scores.conventions
+    policies = subject.scores.request.policies
     run = next(run for run in subject.scores.runs if run.name == name)
-    cleaned = clean(subject.runs[name], policy_in(said), "run")
-    rows = top_rows(cleaned, order_of(subject), said["depth"], name)
+    cleaned = clean(subject.runs[name], policies, "run")
+    rows = top_rows(cleaned, order_of(subject), policies.depth, name)
     return rows.filter(pl.col("query_id").is_in(list(run.query_ids))).sort("query_id", "rank")

@@ -34,9 +34,8 @@ def ranked_runs(subject: Subject) -> tuple[str, ...]:
 def order_of(subject: Subject) -> Ties:
     """The one order of equal scores in which rankings are laid side by side: as they were scored, else as trec_eval has them."""
     assert subject.scores is not None
-    ties = subject.scores.conventions["ties"]
     metric = subject.scores.metrics[0] if subject.metric is None else subject.metric
-    return one_order(ties, metric)
+    return one_order(subject.scores.request.of_metric(metric).convention.ties, metric)
 
 
 def few_runs(subject: Subject, most: int = MOST) -> tuple[tuple[str, ...], str]:

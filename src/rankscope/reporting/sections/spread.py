@@ -14,8 +14,8 @@ from rankscope.panels.verdicts import counted, number
 from rankscope.reporting.sections.shown_runs import ranked_runs
 from rankscope.reporting.subject import Subject
 from rankscope.reporting.wording import apart, column_of, merit, shown_systems, some, weighed
-from rankscope.scoring.distribution import NONE, QUANTILES, RANKS, first_relevant, spread_of
 from rankscope.scoring.scores import Scores
+from rankscope.scoring.spread import NONE, QUANTILES, RANKS, spread_of
 
 MOST = 8  # runs whose lines can be told apart
 BARS = 4  # runs whose bars can stand side by side
@@ -206,7 +206,7 @@ def _never(run: str, none: int) -> str:
 
 def _first_ranks(subject: Subject, scores: Scores) -> Iterator[Chart | Table]:
     """In how many queries the first relevant document stands at each rank."""
-    records = list(first_relevant(scores))
+    records = scores.to_dicts("first_relevant")
     names = list(ranked_runs(subject))
     shown = [name for name in shown_systems(subject, BARS) if name in names] or names[:BARS]
     counts = {name: {r["rank"]: int(r["queries"]) for r in records if r["run"] == name} for name in shown}

@@ -12,8 +12,8 @@ from rankscope.panels.contrast import Contrast
 from rankscope.panels.verdicts import SPELLED, also, counted, ends, number, percent, rounded, sentence, signed
 from rankscope.reporting.subject import Subject
 from rankscope.reporting.wording import FEW, each_pair, query_ids, rivals_of, some
-from rankscope.scoring.health import warnings_of
-from rankscope.scoring.scores import Mean, Scores
+from rankscope.scoring.runs import Mean
+from rankscope.scoring.scores import Scores
 from rankscope.verbs.compare.result import Comparison
 from rankscope.verbs.diagnose.diagnose import Diagnosis, diagnosis_of
 from rankscope.verbs.diagnose.losses import Query
@@ -100,8 +100,7 @@ def doubts(subject: Subject, c: Contrast) -> Iterator[str]:
         return
     health = {run.name: run.health for run in scores.runs if run.name in {c.run, c.baseline}}
     metrics = [c.measured.metric] if c.measured.metric is not None else []
-    said = scores.conventions
-    found = warnings_of(health, said["queries"], metrics, said["ties"])
+    found = scores.request.with_metrics(*metrics).cautions(health)
     for warned in sorted(found, key=lambda w: w.code, reverse=True):
         if warned.code in DOUBTFUL:
             run, colon, rest = warned.message.partition(": ")
@@ -174,7 +173,7 @@ def _untold(found: Comparison) -> Iterator[Verdict]:
     if len(mine) <= SPELLED or not unclear:
         return
     text = f"{len(unclear):,} of {len(mine):,} comparisons on {found.primary} cannot be told"
-    needs = [(c.queries_needed or 0, c) for c in unclear] if not found.method.looking else []
+    needs = [(c.queries_needed or 0, c) for c in unclear] if not found.method.every_look else []
     needs = [(needed, c) for needed, c in needs if needed > c.queries]
     if needs:
         needed, c = min(needs, key=lambda need: need[0])
@@ -199,7 +198,7 @@ def _alone(subject: Subject, scores: Scores) -> Iterator[Verdict]:
             "plain",
             "more runs",
         )
-    if not scores.found or scores.metrics[0].aggregate == "pooled":
+    if not scores.evaluations or scores.metrics[0].aggregate == "pooled":
         return  # without rankings there is no reason, and of all documents together no query has a part
     found = diagnosis_of(scores, subject.qrels, subject.runs, DECIDING)
     queries = tuple((one.query_id, _failing(one, found)) for one in found.hardest)
@@ -216,7 +215,7 @@ def _scored(mean: Mean, scores: Scores) -> str:
         queries += f", {mean.undefined:,} more without a value"
     if not mean.bounds.known:
         return f"{said} ({queries})."
-    return f"{said} ({percent(scores.conventions['level'])} interval {ends(mean.bounds)}, {queries})."
+    return f"{said} ({percent(scores.request.intervals.level)} interval {ends(mean.bounds)}, {queries})."
 
 
 def _failing(one: Query, found: Diagnosis) -> str:

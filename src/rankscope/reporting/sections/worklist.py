@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import polars as pl
 
@@ -16,7 +15,7 @@ from rankscope.reporting.explorer.found import behind, ranks_of
 from rankscope.reporting.explorer.told import runs_in_order
 from rankscope.reporting.subject import Subject
 from rankscope.scoring.inputs import clean, takers
-from rankscope.scoring.request import Request, request_of
+from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import null
 from rankscope.verbs.unjudged.given import Given
@@ -63,7 +62,7 @@ LEAD = "Documents that nobody judged count as not relevant. These would change t
 def _all_judged(subject: Subject, run: int) -> bool:
     """Whether every document that a run retrieved for a judged query is in the qrels."""
     assert subject.scores is not None
-    judged = subject.scores.found[run].judged[0]
+    judged = subject.scores.evaluations[run].judged[0]
     return bool((judged.retrieved == judged.found).all())
 
 
@@ -73,37 +72,16 @@ def _study(subject: Subject, scores: Scores, metric: Metric) -> Study:
     given = Given(
         subject.qrels,
         runs,
-        clean(subject.qrels, call.policy, "qrels", takers(scores.metrics)),
-        [clean(run, call.policy, "run") for _, run in runs],
+        clean(subject.qrels, call.policies, "qrels", takers(scores.metrics)),
+        [clean(run, call.policies, "run") for _, run in runs],
         call,
     )
-    return study_of(given, call.asked[0], scores, None)
+    return study_of(given, call.metrics[0], scores, None)
 
 
 def _call(scores: Scores, metric: Metric) -> Request:
     """The call that made these scores, for one metric."""
-    said = scores.conventions
-    names = ["depth", "duplicates", "self_match"]
-    own = [] if said["dialect"] else ["ties", "queries", "no_relevant", "nothing_found", "mean"]
-    policies: dict[str, Any] = {name: said[name] for name in [*names, *own]} | {"seed": said["seed"] or 0}
-    if said["queries"] == "list":
-        policies["queries"] = sorted({query for run in scores.runs for query in run.query_ids})
-    if said["dialect"]:
-        policies["dialect"] = said["dialect"]
-    if said["weights"]:
-        policies["weights"] = _weights(scores, metric)
-    asked = next(mean.asked for mean in scores.board if mean.metric == metric)
-    return request_of([asked if said["dialect"] else metric], policies)
-
-
-def _weights(scores: Scores, metric: Metric) -> dict[str, float]:
-    out: dict[str, float] = {}
-    for run in scores.runs:
-        weights = run.weights.get(metric)
-        if weights is not None:
-            known = zip(run.query_ids, weights.tolist(), strict=True)
-            out |= {query: weight for query, weight in known if not math.isnan(weight)}
-    return out
+    return scores.request.with_metrics(metric)
 
 
 def _alike(study: Study) -> Iterator[Block]:

@@ -141,7 +141,7 @@ class Shown:
         return tuple((i, column) for i, column in enumerate(self.table.columns) if column.hint)
 
 
-def shown_table(table: Table, anchor: str, name: str, label: str, link: Link) -> Shown:
+def table_of(table: Table, anchor: str, name: str, label: str, link: Link) -> Shown:
     """A table made ready for the page."""
     scales = [_scale(column) for column in zip(*table.rows, strict=True)] or [None] * len(table.columns)
     rows = tuple(

@@ -13,8 +13,10 @@ from rankscope.errors import DataError, InputError
 from rankscope.inference.base import Sample
 from rankscope.inference.power import detectable_difference
 from rankscope.metrics import Metric
-from rankscope.scoring.evaluation import evaluate
-from rankscope.scoring.inputs import Duplicates, Policy, Takers, clean, named_runs, read_any
+from rankscope.scoring.evaluation import evaluate_request
+from rankscope.scoring.inputs import Takers, clean, named_runs, read_any
+from rankscope.scoring.policies import Policies
+from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
 from rankscope.show.notebook import InNotebook
 from rankscope.verbs.advise.avoid import Avoided, avoided
@@ -73,7 +75,7 @@ class Advice(InNotebook):
     showable: Showable | None
     notes: Sequence[str] = ()
     scores: Scores | None = None
-    duplicates: Duplicates = "error"
+    duplicates: str = "error"
     given: tuple[str | None, Sequence[str]] = (None, ())
 
     @property
@@ -114,7 +116,7 @@ def advise(
     task: str | None = None,
     k: int | None = None,
     *,
-    duplicates: Duplicates = "error",
+    duplicates: str = "error",
 ) -> Advice:
     """Say which metrics and cutoffs fit judgments and a task, which one to declare in advance, and what not to use.
 
@@ -139,7 +141,7 @@ def advise(
     users = _says_users(qrels)
     given = read_any("qrels", qrels)
     takers = Takers(None, True) if duplicates == "error" else None
-    grades = clean(qrels_of(given), Policy(duplicates), "qrels", takers).data
+    grades = clean(qrels_of(given), Policies(duplicates=duplicates), "qrels", takers).data
     facts = facts_of(grades, users=users)
     _refuse_nothing(facts)
     named = [] if runs is None else [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
@@ -150,7 +152,8 @@ def advise(
     case = _case(facts, looked, chosen, k)
     recommended = list(_recommended(case, chosen))
     metrics = [one.metric for one in recommended]
-    scores = evaluate(grades, named, metrics, duplicates=duplicates) if named else None
+    request = Request.of(metrics, {"duplicates": duplicates})
+    scores = evaluate_request(grades, named, request) if named else None
     return Advice(
         facts=case.facts,
         case=case,
@@ -187,19 +190,19 @@ def _refuse_nothing(facts: Facts) -> None:
 
 
 def _looked_at(
-    grades: Any, named: Sequence[tuple[str | None, Any]], facts: Facts, duplicates: Duplicates
+    grades: Any, named: Sequence[tuple[str | None, Any]], facts: Facts, duplicates: str
 ) -> Scores | None:
     """The runs against the judgments, by metrics that take any grades."""
     if not named:
         return None
     metrics = [f"Judged@{LOOK}"] + ([f"StRecall@{LOOK}"] if facts.several else [])
-    return evaluate(grades, named, metrics, duplicates=duplicates)
+    return evaluate_request(grades, named, Request.of(metrics, {"duplicates": duplicates}))
 
 
 def _case(facts: Facts, looked: Scores | None, task: Task | None, k: int | None) -> Case:
     """The facts with the ranks of a task, which go no deeper than the runs do unless that is asked for."""
     own, deep = (task.k, task.deep) if task else (LOOK, 100)
-    found = looked.found if looked else ()
+    found = looked.evaluations if looked else ()
     reach = min((int(run.judged[0].retrieved.max(initial=0)) for run in found), default=0) or max(own, deep)
     seen = k or min(own, reach)
     runs = tuple(_run_facts(looked, i, seen) for i in range(len(found))) if looked else ()
@@ -207,7 +210,7 @@ def _case(facts: Facts, looked: Scores | None, task: Task | None, k: int | None)
 
 
 def _run_facts(looked: Scores, number: int, k: int) -> RunFacts:
-    name, found = looked.runs[number].name, looked.found[number]
+    name, found = looked.runs[number].name, looked.evaluations[number]
     judged, health = found.judged[0], found.health
     lists = judged.retrieved[judged.retrieved > 0]
     deepest = int(lists.max(initial=0))

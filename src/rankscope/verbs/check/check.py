@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from rankscope.files import qrels_of, run_of
 from rankscope.scoring.inputs import distinct_names, label_of, named_runs, read_any
 from rankscope.scoring.policies import refuse_unknown
-from rankscope.scoring.request import request_of
+from rankscope.scoring.request import Request
 from rankscope.show.notebook import InNotebook
 from rankscope.tables import Source
 from rankscope.verbs.check.rules import Finding, Rule, selected
@@ -92,7 +92,7 @@ def case_of(qrels: Any, runs: Any, metrics: Any, said: Said, policies: Mapping[s
     """What the rules look at, read and named, nothing refused that could be read."""
     refuse_unknown(policies, "check")
     lenient = {} if policies.get("duplicates", "error") != "error" else {"duplicates": "first"}
-    call = request_of(metrics, {**policies, **lenient})
+    call = Request.of(metrics, {**policies, **lenient})
     grades = qrels_of(read_any("qrels", qrels))
     read = [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
     labels = [label_of(data, name, number) for number, (name, data) in enumerate(read, start=1)]

@@ -19,13 +19,14 @@ from rankscope.panels.slices import SliceContrast, Slices
 from rankscope.scoring.measurements import Measurements
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import FORMATS, Col, Result, Shown, View, caution_notes, input_record
-from rankscope.verbs.compare.charts import charts_of, how
+from rankscope.verbs.compare.charts import charts_of
 from rankscope.verbs.compare.tables import (
     FEW,
     ROOM,
     Layout,
     board,
     effects_table,
+    how,
     pair_table,
     record_columns,
     run_table,

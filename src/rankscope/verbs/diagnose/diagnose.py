@@ -14,9 +14,11 @@ from rankscope.errors import InputError
 from rankscope.lists import Array, Judged
 from rankscope.metrics import RR, Metric
 from rankscope.scoring.ceilings import ceilings
-from rankscope.scoring.evaluation import RunEvaluation, evaluate
+from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.inputs import named_runs, read_any
-from rankscope.scoring.scores import RunScores, Scores
+from rankscope.scoring.request import Request
+from rankscope.scoring.runs import RunEvaluation, RunScores
+from rankscope.scoring.scores import Scores
 from rankscope.show.notebook import InNotebook
 from rankscope.verbs.diagnose.failures import (
     EQUAL,
@@ -135,7 +137,7 @@ def diagnose(
         raise InputError(f"queries_shown={queries_shown!r}: how many queries to list, a whole number from 0")
     grades = read_any("qrels", qrels)
     given = [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
-    scores = evaluate(grades, given, metric, progress=progress, **policies)
+    scores = evaluate_request(grades, given, Request.of(metric, policies), progress)
     if len(scores.metrics) != 1:
         said = ", ".join(map(str, scores.metrics[:3])) or "none"
         raise InputError(f"a diagnosis is of one metric at a time, like nDCG@10; this asks for {said}")
@@ -145,7 +147,7 @@ def diagnose(
 
 def diagnosis_of(scores: Scores, qrels: Any, runs: Mapping[str, Any], queries_shown: int = 10) -> Diagnosis:
     """The diagnosis of what was evaluated already, on its first metric; ``qrels`` and ``runs`` (by name) are only read for documents."""
-    found = [_diagnosed(run, e, scores) for run, e in zip(scores.runs, scores.found, strict=True)]
+    found = [_diagnosed(run, e, scores) for run, e in zip(scores.runs, scores.evaluations, strict=True)]
     return Diagnosis(scores.metrics[0], found, scores, queries_shown, Shown(qrels, runs, scores))
 
 
@@ -153,7 +155,7 @@ def _diagnosed(run: RunScores, e: RunEvaluation, scores: Scores) -> Diagnosed:
     metric = scores.metrics[0]
     judged = _of_queries(e, run.query_ids)
     value = run.values[metric]
-    micro = scores.conventions["mean"] == "micro"
+    micro = scores.request.metrics[0].convention.mean == "micro"
     could = ceilings(metric, judged, value, micro, _fixed(facts_of(metric, judged, value), scores))
     sign = -1.0 if metric.better == "lower" else 1.0
     facts = facts_of(metric, judged, sign * (could.best - value))
@@ -188,11 +190,10 @@ def _of_queries(e: RunEvaluation, query_ids: Sequence[str]) -> Judged:
 
 def _fixed(facts: Facts, scores: Scores) -> Array:
     """The queries whose value a policy gives, because no relevant document is known (or, in some dialects, retrieved)."""
-    said = scores.conventions
-    if said["no_relevant"] == "metric":
+    convention = scores.request.metrics[0].convention
+    if convention.no_relevant == "metric":
         return np.zeros(len(facts.known), dtype=bool)
-    own = said.get("by_metric", {}).get(str(scores.metrics[0]), {})
-    return np.asarray((facts.found if own.get("looks_at") == "list" else facts.known) == 0)
+    return np.asarray((facts.found if convention.looks_at == "list" else facts.known) == 0)
 
 
 __all__ = ["Diagnosed", "Diagnosis", "Loss", "Query", "diagnose"]

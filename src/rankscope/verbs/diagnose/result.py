@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from rankscope.blocks import EMPTY, Block, Notes, Paragraph
 from rankscope.metrics import RR
 from rankscope.panels.verdicts import number
-from rankscope.scoring.scoreboard import conventions
 from rankscope.show.result import caution_notes
 from rankscope.verbs.diagnose.diagnose import Diagnosis
 from rankscope.verbs.diagnose.failures import EQUAL, HOPELESS, NOTHING
@@ -121,7 +120,7 @@ def _count(queries: int) -> str:
 
 
 def _small_print(found: Diagnosis) -> Iterator[str]:
-    metric, said = found.metric, conventions(found.scores)
+    metric, said = found.metric, found.scores.request.small_print()
     if "relevant: " not in said:
         gain, level = getattr(metric, "gain", None), getattr(metric, "level", None)
         plain = "grade above 0" if level is None else f"grade ≥ {level:g}"

@@ -13,11 +13,11 @@ from rankscope.errors import DataError, InputError
 from rankscope.inference.effects import favourable
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric, parse
-from rankscope.scoring.evaluation import evaluate
+from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.inputs import clean, named_runs, read_any, takers
 from rankscope.scoring.measurements import panels_of
 from rankscope.scoring.ranking import ranking_of
-from rankscope.scoring.request import policy_of
+from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
 from rankscope.scoring.sources import Band, bands_of, by_rank
 from rankscope.show.notebook import InNotebook
@@ -25,7 +25,7 @@ from rankscope.verbs.explain.difference import Difference, difference
 from rankscope.verbs.explain.explanation import Explanation, explanation
 
 if TYPE_CHECKING:
-    from rankscope.scoring.evaluation import RunEvaluation
+    from rankscope.scoring.runs import RunEvaluation
 
 ORDERS = ("trec", "docid", "input", "rank")
 
@@ -133,7 +133,7 @@ def explain(
             "name a query to explain, or give two runs; diagnose tells of one run over all queries"
         )
     grades = read_any("qrels", qrels)
-    scores = evaluate(grades, given, [asked], ties=ties, **policies)  # type: ignore[arg-type]
+    scores = evaluate_request(grades, given, Request.of([asked], {"ties": ties, **policies}))
     if query is None:
         return _sourced(scores)
     return _explained(scores, grades, [run for _, run in given], str(query), ties, policies)
@@ -146,11 +146,11 @@ def _explained(
     scores: Scores, grades: Any, runs: Sequence[Any], query: str, ties: str, policies: Mapping[str, Any]
 ) -> Explained:
     metric = scores.metrics[0]
-    policy = policy_of(policies.get("duplicates", "error"), policies.get("self_match", "keep"), ties)  # type: ignore[arg-type]
+    policy = scores.request.policies
     judgments = clean(grades, policy, "qrels", takers([metric]))
     order = metric.trec_ties if ties == "trec" else ties
     found = []
-    for scored, evaluated, run in zip(scores.runs, scores.found, runs, strict=True):
+    for scored, evaluated, run in zip(scores.runs, scores.evaluations, runs, strict=True):
         ranking = ranking_of(clean(run, policy, "run"), judgments, query, order, policies.get("depth"))
         found.append(explanation(scored.name, metric, _alone(evaluated, query), ranking))
     whole = found[0] if len(found) == 1 else difference(found[0], found[1])
@@ -203,7 +203,7 @@ def sourced(scores: Scores, before: str, after: str, metric: Metric) -> Sourced:
     parts = []
     for row, i in enumerate(at):
         weights = None if field.weights is None else field.weights[row][pair.inside]
-        parts.append(_ranks(scores.found[i], place, metric, ids, weights))
+        parts.append(_ranks(scores.evaluations[i], place, metric, ids, weights))
     bands = bands_of(parts[0][0], parts[1][0])
     by_query = sorted(zip(ids, pair.gains.tolist(), strict=True), key=lambda item: (-abs(item[1]), item[0]))
     return Sourced(
@@ -213,7 +213,7 @@ def sourced(scores: Scores, before: str, after: str, metric: Metric) -> Sourced:
         bands,
         parts[1][1] - parts[0][1],
         by_query,
-        favourable(pair.sample),
+        favourable(pair.means),
         scores.conventions,
         list(scores.notes),
         list(scores.inputs),

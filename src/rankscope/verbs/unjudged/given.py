@@ -9,9 +9,8 @@ from typing import Any
 
 from rankscope.engines.base import SEVERAL
 from rankscope.metrics import RBP, Metric, RBPResidual
-from rankscope.scoring.conventions import MetricRequest
 from rankscope.scoring.inputs import CleanInput
-from rankscope.scoring.request import Request
+from rankscope.scoring.request import MetricRequest, Request
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,11 +25,11 @@ class Given:
 
     def call_with(self, beside: Mapping[Metric, Mapping[str, Metric]]) -> Request:
         """The call with what is shown beside its metrics."""
-        asked = list(self.call.asked)
-        for a in self.call.asked:
-            asked += [replace(a, said=str(metric), metric=metric) for metric in beside[a.metric].values()]
+        asked = list(self.call.metrics)
+        for a in self.call.metrics:
+            asked += [replace(a, spelling=str(metric), metric=metric) for metric in beside[a.metric].values()]
         once = {a.metric: a for a in reversed(asked)}
-        return replace(self.call, asked=[a for a in asked if once[a.metric] is a])
+        return self.call.with_metrics(*(a for a in asked if once[a.metric] is a))
 
     @cached_property
     def levels(self) -> list[float]:

@@ -7,7 +7,6 @@ from typing import Any
 
 from rankscope._version import __version__
 from rankscope.blocks import EMPTY, Block, Column, Heading, Paragraph, Table, Value
-from rankscope.scoring import scoreboard
 from rankscope.show.result import input_record, null
 from rankscope.verbs.unjudged.unjudged import Bounded, Turn, Unjudged, Wanted
 
@@ -188,7 +187,7 @@ def _small_print(found: Unjudged) -> Iterator[str]:
         yield "condensed: over judged documents alone"
     if found.considered < found.candidates and found.worklist:
         yield f"the {found.considered:,} documents of the best ranks were tried one by one, of {found.candidates:,}"
-    yield scoreboard.conventions(found.scores)
+    yield found.scores.request.small_print()
     if found.worklist:
         yield "next: --worklist judge.csv writes the documents to judge"
 

@@ -18,10 +18,10 @@ import polars as pl
 from rankscope.engines.base import SEVERAL
 from rankscope.errors import InputError
 from rankscope.lists import Array
-from rankscope.scoring.conventions import MetricRequest
 from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.inputs import judge
 from rankscope.scoring.ranked_rows import top_rows
+from rankscope.scoring.request import MetricRequest
 from rankscope.scoring.scores import Scores
 from rankscope.verbs.unjudged.bounds import Search, alone, exchanges, extremes
 from rankscope.verbs.unjudged.cells import Cells, Unseen, coded, filled, unseen
@@ -88,10 +88,10 @@ class Study:
     @cached_property
     def cells(self) -> Cells:
         """The cells of all runs."""
-        call = replace(self.given.call, asked=[self.asked])
+        call = replace(self.given.call, metrics=(self.asked,))
         order, grades = call.order(self.asked), coded(self.given.qrels, self.found)
         judged = [judge(run, grades, order, "run")[0] for run in self.given.runs]
-        how = {"ties": self.asked.convention.ties, "depth": call.depth, "seed": call.seed}
+        how = {"ties": self.asked.convention.ties, "depth": call.policies.depth, "seed": call.policies.seed}
         return Cells.of(self.asked.metric, judged, self.found.queries, **how)
 
     @cached_property
@@ -221,11 +221,9 @@ class Study:
             given = self.found.frame.with_columns(pl.Series("grade", grades[at])).filter(
                 pl.col("grade").is_not_nan() & pl.col("query_id").is_in(mine)
             )
-            asked, only = self.asked, self.given.call.only
-            if asked.convention.queries == "both":  # which needs all runs to be told
-                asked = replace(asked, convention=replace(asked.convention, queries="list"))
-                only = frozenset(self.scores.runs[run].query_ids)
-            call = replace(self.given.call, asked=[asked], only=only, facts={})
+            call = replace(self.given.call.with_metrics(self.asked), facts={})
+            if self.asked.convention.queries == "both":  # which needs all runs to be told
+                call = call.with_policies(queries=list(self.scores.runs[run].query_ids))
             several = bool(self.asked.metric.needs & SEVERAL)
             more = filled(self.given.qrels, given, several)
             scores = evaluate_request(more, [("run", self.given.runs[run].data)], call)
@@ -238,9 +236,9 @@ class Study:
 
 def study_of(given: Given, asked: MetricRequest, scores: Scores, grade: float | None) -> Study:
     """Find the documents that nobody judged in what a metric looks at."""
-    call = replace(given.call, asked=[asked])
+    call = replace(given.call, metrics=(asked,))
     cutoff = None if asked.metric.looks_below else getattr(asked.metric, "cutoff", None)
-    depth = min((k for k in (cutoff, call.depth) if k is not None), default=None)
+    depth = min((k for k in (cutoff, call.policies.depth) if k is not None), default=None)
     ties = call.order(asked).ties
     tops = [top_rows(run, ties, depth, f"run {number}") for number, run in enumerate(given.runs, start=1)]
     rows = sum(rows.height for rows in tops)

@@ -12,7 +12,7 @@ from rankscope.metrics import Metric
 from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.inputs import clean, named_runs, read_any, takers
 from rankscope.scoring.policies import refuse_unknown
-from rankscope.scoring.request import Request, request_of
+from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
 from rankscope.show.notebook import InNotebook
 from rankscope.verbs.unjudged.given import Given, beside_of
@@ -148,15 +148,15 @@ def unjudged(
     [('x', {'run': 2}, 0.5)]
     """
     refuse_unknown(policies, "unjudged", ("baseline", "grade", "n"))
-    call = request_of(metrics, policies)
+    call = Request.of(metrics, policies)
     _check(grade, n)
     given = _given(qrels, runs, call)
-    beside = {a.metric: beside_of(a.metric) for a in call.asked}
+    beside = {a.metric: beside_of(a.metric) for a in call.metrics}
     scores = evaluate_request(given.raw_qrels, given.raw_runs, given.call_with(beside))
     names = [run.name for run in scores.runs]
     first = _baseline(baseline, names)
     bounds, turns, studies = [], [], []
-    for asked in call.asked:
+    for asked in call.metrics:
         study = study_of(given, asked, scores, grade)
         studies.append(study)
         bounds += [_bounded(study, scores, number, beside[asked.metric]) for number in range(len(names))]
@@ -190,8 +190,8 @@ def _given(qrels: Any, runs: Any, call: Request) -> Given:
     return Given(
         raw_qrels,
         raw_runs,
-        clean(raw_qrels, call.policy, "qrels", takers([a.metric for a in call.asked])),
-        [clean(run, call.policy, "run") for _, run in raw_runs],
+        clean(raw_qrels, call.policies, "qrels", takers([a.metric for a in call.metrics])),
+        [clean(run, call.policies, "run") for _, run in raw_runs],
         call,
     )
 

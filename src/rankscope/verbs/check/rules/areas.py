@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rankscope.errors import RankscopeError
 from rankscope.metrics import AUC, GAUC, Metric
-from rankscope.scoring.conventions import MetricRequest
 from rankscope.scoring.evaluation import evaluate_request
 from rankscope.verbs.check.rules.base import Finding, Rule, counted
 from rankscope.verbs.check.rules.derived import turn, values_by
@@ -44,8 +42,7 @@ class PooledAgainstGrouped(Rule, code="RS331"):
         """The means of both: those that were asked for, or both computed again, with scores."""
         if all(m in case.metrics for m in metrics):
             return {m: {run.name: case.mean(run.name, m) for run in case.scored_runs} for m in metrics}
-        convention = next(a.convention for a in case.call.asked if a.metric == asked)
-        call = replace(case.call, asked=[MetricRequest(str(m), m, convention) for m in metrics], weights=None)
+        call = case.call.with_metrics(*metrics, like=asked).with_policies(weights=None)
         try:
             scores = evaluate_request(
                 case.qrels.sound, [(run.name, run.sound) for run in case.comparable], call

@@ -17,9 +17,10 @@ from rankscope.errors import RankscopeError
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
 from rankscope.panels.samples import mean
-from rankscope.scoring.evaluation import RunEvaluation, evaluate_request
+from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.request import Request
-from rankscope.scoring.scores import RunScores, Scores
+from rankscope.scoring.runs import RunEvaluation, RunScores
+from rankscope.scoring.scores import Scores
 from rankscope.tables import Qrels, Run
 from rankscope.verbs.check.rules.given import Given, Said
 from rankscope.verbs.check.rules.tops import top_rows
@@ -55,23 +56,23 @@ class Case:
         try:
             return self._evaluate(self.call), {}
         except RankscopeError as error:
-            if len(self.call.asked) == 1:
-                return None, {self.call.asked[0].said: str(error)}
+            if len(self.call.metrics) == 1:
+                return None, {self.call.metrics[0].spelling: str(error)}
         refused: dict[str, str] = {}
         kept = []
-        for asked in self.call.asked:
+        for asked in self.call.metrics:
             try:
-                self._evaluate(replace(self.call, asked=[asked]))
+                self._evaluate(replace(self.call, metrics=(asked,)))
                 kept.append(asked)
             except RankscopeError as error:
-                refused[asked.said] = str(error)
+                refused[asked.spelling] = str(error)
         if not kept:
             return None, refused
         try:
-            return self._evaluate(replace(self.call, asked=kept)), refused
+            return self._evaluate(self.call.with_metrics(*kept)), refused
         except RankscopeError as error:  # metrics that go alone and not together
-            return self._evaluate(replace(self.call, asked=kept[:1])), refused | {
-                a.said: str(error) for a in kept[1:]
+            return self._evaluate(self.call.with_metrics(*kept[:1])), refused | {
+                a.spelling: str(error) for a in kept[1:]
             }
 
     def _evaluate(self, call: Request) -> Scores:
@@ -100,17 +101,17 @@ class Case:
     @property
     def population(self) -> str:
         """Which queries are averaged, as in ``evaluate``."""
-        return self.call.asked[0].convention.queries
+        return self.call.metrics[0].convention.queries
 
     @property
     def ties(self) -> str:
         """How equal scores are ordered, as in ``evaluate``."""
-        return self.call.asked[0].convention.ties
+        return self.call.metrics[0].convention.ties
 
     @property
     def plain(self) -> bool:
         """Whether values are as metrics give them: no policy for queries without relevant documents, or with nothing found."""
-        conventions = [a.convention for a in self.call.asked]
+        conventions = [a.convention for a in self.call.metrics]
         return all(c.no_relevant == "metric" and c.nothing_found == "metric" for c in conventions)
 
     @property
@@ -131,12 +132,11 @@ class Case:
 
         It is judged and scored again, so this is for what was found, not for looking.
         """
-        asked = list(self.call.asked)
+        asked = list(self.call.metrics)
         if self.scores is not None:
             asked = [a for a in asked if a.metric in set(self.metrics)]
-        if ties is not None:
-            asked = [replace(a, convention=replace(a.convention, ties=ties)) for a in asked]
-        call = replace(self.call, asked=asked, policy=replace(self.call.policy, **policy))
+        changes = policy if ties is None else {"ties": ties, **policy}
+        call = self.call.with_metrics(*asked).with_policies(**changes)
         try:
             new = evaluate_request(grades or self.qrels.sound, [(run.name, table or run.sound)], call)
         except RankscopeError:
@@ -161,7 +161,7 @@ class Case:
         """What ``evaluate`` found for a run: its judged documents by metric, and values of all queries."""
         assert self.scores is not None
         names = [run.name for run in self.scores.runs]
-        return self.scores.found[names.index(name)]
+        return self.scores.evaluations[names.index(name)]
 
     def judged(self, name: str) -> Judged:
         """The judged documents of a run, in the order of the first metric asked for; queries as in ``found(name).query_id``."""
@@ -192,12 +192,17 @@ class Case:
         A metric must not need more of the judgments (aspects, scores) than those asked for. Ties are as asked for.
         """
         judged = self._shown(name)
-        return [v.value for v in scored(judged, metrics, self.ties, self.call.depth, self.call.seed)]
+        return [
+            v.value
+            for v in scored(judged, metrics, self.ties, self.call.policies.depth, self.call.policies.seed)
+        ]
 
     def under(self, name: str, ties: str, metrics: Sequence[Metric]) -> list[Array]:
         """Values of metrics by query under another tie policy: ``expected``, ``best`` or ``worst``."""
         judged = self._shown(name)
-        return [v.value for v in scored(judged, metrics, ties, self.call.depth, self.call.seed)]
+        return [
+            v.value for v in scored(judged, metrics, ties, self.call.policies.depth, self.call.policies.seed)
+        ]
 
     def plainly(self, name: str, metrics: Sequence[Metric]) -> list[Array]:
         """Values of metrics by query with ties as the engine ordered them."""

@@ -52,9 +52,11 @@ def _curve(case: Case, first: Panel) -> list[Panel]:
     """The means of the first metric at other cutoffs, each as if there were one query: only the means are looked at."""
     metric = first.metric
     cutoff = getattr(metric, "cutoff", None)
-    if metric is None or cutoff is None or metric.aggregate != "mean" or case.call.dialect:
+    if metric is None or cutoff is None or metric.aggregate != "mean" or case.call.policies.dialect:
         return []
-    others = {k: metric.having(cutoff=k) for k in CUTOFFS if k != cutoff and k <= (case.call.depth or k)}
+    others = {
+        k: metric.having(cutoff=k) for k in CUTOFFS if k != cutoff and k <= (case.call.policies.depth or k)
+    }
     means = derived(case, [(metric, other) for other in others.values()])
     if not means:
         return []

@@ -27,7 +27,7 @@ from rankscope.verbs.check.rules.derived import (
 )
 
 if TYPE_CHECKING:
-    from rankscope.scoring.scores import RunScores
+    from rankscope.scoring.runs import RunScores
     from rankscope.verbs.check.rules.case import Case
 
 SEEN = 10  # the ranks that most readers see
@@ -118,7 +118,7 @@ class ListsEnd(Rule, code="RS322"):
     def find(self, case: Case) -> Iterator[Finding]:
         """One finding for all runs that end at one rank, a warning where another run goes deeper and wins for it."""
         metrics = [m for m in case.metrics if _endless(m)]
-        if not metrics or case.call.depth is not None:
+        if not metrics or case.call.policies.depth is not None:
             return
         ends = {run.name: end for run in case.scored_runs if (end := _end_of(case, run))}
         if not ends:

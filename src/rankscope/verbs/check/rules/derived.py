@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,9 +13,7 @@ from rankscope.engines.base import mapped
 from rankscope.errors import RankscopeError
 from rankscope.lists import Array, Lists
 from rankscope.metrics import Metric
-from rankscope.scoring.conventions import MetricRequest
-from rankscope.scoring.evaluation import values_of
-from rankscope.scoring.means import board_of, population
+from rankscope.scoring.rescore import rescored
 
 if TYPE_CHECKING:
     from rankscope.verbs.check.rules.case import Case
@@ -34,30 +32,12 @@ def derived(case: Case, pairs: Sequence[tuple[Metric, Metric]]) -> dict[Metric, 
     scores = case.scores
     if scores is None or not pairs:
         return {}
-    place = _places(case)
-    wanted = [
-        MetricRequest(str(other), other, case.call.asked[_asked_at(case, metric)].convention)
-        for metric, other in pairs
-    ]
-    call = replace(case.call, asked=wanted)
-    shared = frozenset[str]().union(*(e.missing for e in scores.found))
     out: dict[Metric, dict[str, float]] = {other: {} for _, other in pairs}
-    for run, found in zip(scores.runs, scores.found, strict=True):
-        judged = [found.judged[place[metric]] for metric, _ in pairs]
-        try:
-            values = values_of(call, judged)
-        except RankscopeError:
-            return {}
-        inside = [
-            population(
-                a.convention.queries, found.query_id, case.qrels.query_set, found.missing, shared, call.only
-            )
-            for a in wanted
-        ]
-        for mean in board_of(
-            run.name, wanted, replace(found, judged=judged, values=values), inside, call.weights
-        ):
-            out[mean.metric][run.name] = mean.value
+    try:
+        for mean in rescored(scores, pairs):
+            out[mean.metric][mean.run] = mean.value
+    except RankscopeError:
+        return {}
     return out
 
 
@@ -91,10 +71,6 @@ def _places(case: Case) -> dict[Metric, int]:
     for place, metric in enumerate(mean.metric for mean in case.scores.board if mean.run == first):
         out.setdefault(metric, place)
     return out
-
-
-def _asked_at(case: Case, metric: Metric) -> int:
-    return next(i for i, a in enumerate(case.call.asked) if a.metric == metric)
 
 
 # --- who wins ----------------------------------------------------------------------------------------

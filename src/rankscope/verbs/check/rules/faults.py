@@ -132,7 +132,7 @@ class Repeated(Rule, code="RS104"):
 
     def _of_qrels(self, case: Case) -> Iterator[Finding]:
         table = case.qrels.sound
-        said = takers([a.metric for a in case.call.asked])
+        said = takers([a.metric for a in case.call.metrics])
         several = len(table.repeated_by_aspect) < len(table.repeated)
         rows = table.repeated_by_aspect if several and said.of_one is None else table.repeated
         if not len(rows):

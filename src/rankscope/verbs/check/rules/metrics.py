@@ -11,7 +11,7 @@ import numpy as np
 from rankscope.declared import parameters, plain
 from rankscope.lists import Array
 from rankscope.metrics import CG, DCG, IdealDCG, Metric, nDCG
-from rankscope.scoring.scores import RunScores
+from rankscope.scoring.runs import RunScores
 from rankscope.verbs.check.rules.base import Finding, Rule, counted
 from rankscope.verbs.check.rules.derived import (
     derived,

@@ -12,8 +12,7 @@ from rankscope.blocks import Caution
 from rankscope.engines.base import score
 from rankscope.lists import Judged
 from rankscope.panels.samples import mean
-from rankscope.scoring.health import warnings_of
-from rankscope.scoring.scores import RunScores
+from rankscope.scoring.runs import RunScores
 from rankscope.verbs.check.rules.base import Finding, Rule, against_leaving_out, counted, moved, some
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ MANY_HOPELESS = 0.1  # from this share of queries without a relevant document on
 def said_by_evaluate(case: Case, run: RunScores | None, code: str) -> list[Caution]:
     """What ``evaluate`` warns of under a code, for one run or for all together."""
     health = {r.name: r.health for r in case.scored_runs if run is None or r.name == run.name}
-    return [w for w in warnings_of(health, case.population, case.metrics, case.ties) if w.code == code]
+    return [w for w in case.call.with_metrics(*case.metrics).cautions(health) if w.code == code]
 
 
 def cost(case: Case, run: RunScores, without: Sequence[str]) -> dict[str, float]:
@@ -223,7 +222,7 @@ class NoSharedDocument(Rule, code="RS111"):
         """One finding a run."""
         for run in case.scored_runs:
             judged = case.judged(run.name)
-            if case.call.depth is not None:  # what stands below it was not looked at
+            if case.call.policies.depth is not None:  # what stands below it was not looked at
                 return
             if len(judged.grade) and not judged.found.sum():
                 have = case.given(run.name).sound.frame["doc_id"].head(2).to_list()

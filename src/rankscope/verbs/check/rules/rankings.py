@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from rankscope.metrics import Metric
-from rankscope.scoring.scores import RunScores
+from rankscope.scoring.runs import RunScores
 from rankscope.verbs.check.rules.base import Finding, Rule, counted, moved, some
 from rankscope.verbs.check.rules.queries import said_by_evaluate
 from rankscope.verbs.ties.result import NOTABLE
@@ -71,7 +71,7 @@ class ShortRun(Rule, code="RS202"):
 
     def find(self, case: Case) -> Iterator[Finding]:
         """One finding a run: a warning where no query reaches the cutoff and another run's queries do."""
-        if case.call.depth is not None:  # lists are short because they were cut
+        if case.call.policies.depth is not None:  # lists are short because they were cut
             return
         cutoffs = {str(m): int(k) for m in case.metrics if (k := getattr(m, "cutoff", None))}
         reach = {run.name: self._deepest(case, run) for run in case.scored_runs}
@@ -105,7 +105,7 @@ class TiesAtCutoff(Rule, code="RS203"):
 
     def find(self, case: Case) -> Iterator[Finding]:
         """One finding a run, where a metric could move by 0.0005 or more."""
-        if case.ties not in {"trec", "docid", "input"} or case.call.depth is not None:
+        if case.ties not in {"trec", "docid", "input"} or case.call.policies.depth is not None:
             return
         if not case.plain:
             for run in case.scored_runs:
@@ -205,7 +205,11 @@ class ConstantScores(Rule, code="RS205"):
 
     def _expected(self, case: Case, run: RunScores) -> dict[str, float]:
         metrics = [m for m in case.metrics if m.aggregate != "pooled"]
-        if case.ties not in {"trec", "docid", "input"} or case.call.depth is not None or not case.plain:
+        if (
+            case.ties not in {"trec", "docid", "input"}
+            or case.call.policies.depth is not None
+            or not case.plain
+        ):
             return {}
         out = {}
         for metric, values in zip(metrics, case.under(run.name, "expected", metrics), strict=True):
@@ -227,7 +231,7 @@ class SelfMatch(Rule, code="RS105"):
 
     def find(self, case: Case) -> Iterator[Finding]:
         """One finding a run: a warning where it is often the first document, none where numbers meet by chance."""
-        if case.call.policy.self_match == "drop":
+        if case.call.policies.self_match == "drop":
             return
         for run in case.scored_runs:
             given = case.given(run.name)

@@ -31,7 +31,7 @@ class OtherScale(Rule, code="RS305"):
         if not grades:
             return
         top = max(grades) if case.said.scale is None else case.said.scale[1]
-        for asked in case.call.asked:
+        for asked in case.call.metrics:
             most = _top_of(asked.metric)
             if most is not None and most < max(grades):
                 yield self.found(
