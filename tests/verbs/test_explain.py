@@ -17,7 +17,8 @@ import rankscope as rs
 from rankscope.errors import DataError, InputError
 from rankscope.lists import Judged
 from rankscope.metrics import CATALOGUE, Metric, parse
-from rankscope.scoring.inputs import Policy, clean, judge, read_any
+from rankscope.scoring.inputs import clean, judge, read_any
+from rankscope.scoring.policies import Policies
 from rankscope.scoring.ranking import Ranking, ranking_of
 from rankscope.testing import Case, variants
 from rankscope.testing.cases import accepted, judged, made_up, top_grade
@@ -215,8 +216,8 @@ def test_ids_stand_where_the_engine_ranks_them(ties: str) -> None:
                     }
                 )
             cleaned, grades = (
-                clean(read_any("run", run), Policy(), "run"),
-                clean(read_any("qrels", {"q": graded}), Policy(), "qrels"),
+                clean(read_any("run", run), Policies(), "run"),
+                clean(read_any("qrels", {"q": graded}), Policies(), "qrels"),
             )
             from rankscope.engines.base import Order
 

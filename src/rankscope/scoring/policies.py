@@ -391,7 +391,9 @@ class Weighting(Policy):
 
     def sentence(self, stated: Any) -> str:
         """That means are weighted."""
-        return "" if stated is None else f"Queries were weighted by {stated}."
+        if stated is None:
+            return ""
+        return "Queries were weighted." if stated == "weights" else f"Queries were weighted by {stated}."
 
 
 class Averaging(Policy):
@@ -399,7 +401,7 @@ class Averaging(Policy):
 
     name, default, title = "mean", "macro", "means"
     values = {
-        "macro": "of the queries' values",
+        "macro": "of the queries' values, weighted where there are weights",
         "micro": "all that the queries earn, out of all that they are worth",
     }
     sentences = {"micro": "Means are micro means: all that the queries earn, out of all that they are worth."}

@@ -16,7 +16,8 @@ from rankscope.lists.overlap import jaccard, rbo
 from rankscope.metrics import parse
 from rankscope.reporting.sections import agreement, cutoffs, discounts, origin, recall
 from rankscope.reporting.subject import Subject
-from rankscope.scoring.inputs import Policy, clean, read_any
+from rankscope.scoring.inputs import clean, read_any
+from rankscope.scoring.policies import Policies
 from rankscope.scoring.ranking import ranking_of
 from rankscope.scoring.rescore import rescored, why_not
 from rankscope.verbs.compare.compare import compare
@@ -123,7 +124,8 @@ def same_as_evaluated(asked: list[str], policies: dict[str, Any]) -> None:
         assert policies.get("ties") == "expected"
         return
     for run in runs:
-        found = rescored(scores, run, [own.having(cutoff=k) for k in (1, 3, 5, 10)], own)
+        pairs = [(own, own.having(cutoff=k)) for k in (1, 3, 5, 10)]
+        found = [mean.value for mean in rescored(scores, pairs, [run])]
         wanted = [mean.value for mean in others.board if mean.run == run]
         assert found == pytest.approx(wanted, abs=0, rel=0, nan_ok=True)
         board = next(m.value for m in scores.board if m.run == run and m.metric == own)
@@ -316,7 +318,7 @@ def test_agreement_is_the_mean_over_queries_that_both_rank(ties: str, tables_giv
     order = ties if ties in {"docid", "input"} else "trec"
     ranked = {
         name: {
-            q: ranking_of(clean(run, Policy(), "run"), clean(qrels, Policy(), "qrels"), q, order, 12).doc_ids
+            q: ranking_of(clean(run, Policies(), "run"), clean(qrels, Policies(), "qrels"), q, order, 12).doc_ids
             for q in run
         }
         for name, run in runs.items()
