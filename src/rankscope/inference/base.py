@@ -21,7 +21,7 @@ Rounds = Annotated[int, Param("how many random draws are made", low=99, high=100
 Seed = Annotated[int, Param("where the random numbers start", low=0)]
 
 
-def summed(values: Array) -> float:
+def exact_sum(values: Array) -> float:
     """The exact sum of all values, rounded once: their order does not matter."""
     return math.fsum(values.ravel().tolist())
 
@@ -45,7 +45,7 @@ class Sample:
     @cached_property
     def mean(self) -> float:
         """The mean over queries; NaN without any."""
-        return summed(self.values) / self.count if self.count else math.nan
+        return exact_sum(self.values) / self.count if self.count else math.nan
 
     @cached_property
     def by_cluster(self) -> Array:
@@ -70,7 +70,7 @@ class Sample:
         if self.count < 2:
             return math.nan
         around = self.values - self.mean
-        return math.sqrt(summed(around**2) / (self.count - 1))
+        return math.sqrt(exact_sum(around**2) / (self.count - 1))
 
     @cached_property
     def error(self) -> float:
@@ -78,7 +78,7 @@ class Sample:
         if not self.freedom:
             return math.nan
         groups = self.freedom + 1
-        return math.sqrt(groups / self.freedom * summed(self.by_cluster**2)) / self.count
+        return math.sqrt(groups / self.freedom * exact_sum(self.by_cluster**2)) / self.count
 
     @cached_property
     def constant(self) -> bool:
@@ -310,3 +310,6 @@ class Joint:
     error: Array
     single: Array | None = None
     details: Any = None
+
+
+summed = exact_sum

@@ -22,7 +22,7 @@ from rankscope.inference.base import (
     Rounds,
     Sample,
     Seed,
-    summed,
+    exact_sum,
 )
 from rankscope.inference.intervals import outside_each, without_interval
 from rankscope.lists import Array
@@ -200,10 +200,10 @@ def _share_below(means: Array, noise: float) -> float:
 def accelerated(groups: Groups) -> float:
     """The acceleration: a sixth of the skewness of the means that leave out one group, by the root of their number."""
     sizes = np.ones(len(groups.parts)) if groups.sizes is None else groups.sizes
-    left_out = groups.parts / (summed(sizes) - sizes)  # the mean less the mean without each
-    around = left_out - summed(left_out) / len(left_out)
-    squares = summed(around**2)
-    return summed(around**3) / (6 * squares**1.5) if squares else 0.0
+    left_out = groups.parts / (exact_sum(sizes) - sizes)  # the mean less the mean without each
+    around = left_out - exact_sum(left_out) / len(left_out)
+    squares = exact_sum(around**2)
+    return exact_sum(around**3) / (6 * squares**1.5) if squares else 0.0
 
 
 class studentised(_ResamplingInterval, aliases=("studentized", "bootstrap_t")):

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from rankscope.errors import InputError
-from rankscope.inference.base import CLOSE, Bounds, Estimate, Sample, summed
+from rankscope.inference.base import CLOSE, Bounds, Estimate, Sample, exact_sum
 from rankscope.inference.paired import on_lattice
 
 
@@ -84,9 +84,9 @@ def _fieller(above: Sample, base: Sample, reach: float) -> Bounds:
     groups = above.freedom + 1
     scale = reach**2 * groups / above.freedom / above.count**2
     a, b = above.by_cluster, base.by_cluster
-    squared = base.mean**2 - scale * summed(b * b)
-    crossed = above.mean * base.mean - scale * summed(a * b)
-    free = above.mean**2 - scale * summed(a * a)
+    squared = base.mean**2 - scale * exact_sum(b * b)
+    crossed = above.mean * base.mean - scale * exact_sum(a * b)
+    free = above.mean**2 - scale * exact_sum(a * a)
     if squared <= CLOSE * base.mean**2:
         return Bounds.none("the mean of the baseline is not clear of 0")
     root = math.sqrt(max(crossed**2 - squared * free, 0.0))
@@ -166,7 +166,7 @@ def favourable(sample: Sample) -> tuple[int, float] | None:
     if not sample.count:
         return None
     rounding = CLOSE * sample.largest
-    total = summed(sample.values)
+    total = exact_sum(sample.values)
     if abs(total) <= rounding:
         return None
     rest = np.cumsum(np.sort(math.copysign(1, total) * sample.values))

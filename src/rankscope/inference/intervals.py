@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from rankscope.errors import InputError
-from rankscope.inference.base import CLOSE, Bounds, Estimate, Interval, Sample, summed
+from rankscope.inference.base import CLOSE, Bounds, Estimate, Interval, Sample, exact_sum
 from rankscope.lists import Array
 
 FAR = 1e-6  # farther out in the tail the closed form loses digits, and scipy is asked
@@ -165,7 +165,7 @@ class wilson(Interval):
         return Bounds(lower, upper, str(self))
 
 
-def linearised(values: Array, weights: Array) -> Array:
+def linearise(values: Array, weights: Array) -> Array:
     """One value a query, whose plain mean is the weighted mean and whose spread is that of the weighted mean.
 
     x = m + w · (v - m) / mean(w), with m the weighted mean sum(w · v) / sum(w). The standard error of the mean of x is the
@@ -175,7 +175,7 @@ def linearised(values: Array, weights: Array) -> Array:
 
     ``values`` and ``weights`` are one finite number a query, weights not negative and not all 0; else raises InputError.
 
-    >>> linearised(np.array([0.0, 1.0]), np.array([1.0, 3.0])).tolist()  # mean 3 / 4
+    >>> linearise(np.array([0.0, 1.0]), np.array([1.0, 3.0])).tolist()  # mean 3 / 4
     [0.375, 1.125]
     """
     values, weights = np.asarray(values, dtype=float), np.asarray(weights, dtype=float)
@@ -185,12 +185,12 @@ def linearised(values: Array, weights: Array) -> Array:
         )
     if not (np.isfinite(values).all() and np.isfinite(weights).all()):
         raise InputError("values and weights are finite numbers; leave undefined queries out")
-    whole = summed(weights)
+    whole = exact_sum(weights)
     if (weights < 0).any() or not whole > 0:
         raise InputError("weights are 0 or more, and not all 0")
     if np.ptp(weights) == 0 or np.ptp(values) == 0:
         return values.copy()  # as it is, without rounding
-    mean = summed(weights * values) / whole
+    mean = exact_sum(weights * values) / whole
     return np.asarray(mean + weights * (values - mean) * (len(values) / whole))
 
 
@@ -224,3 +224,6 @@ def _not_successes(sample: Sample) -> str:
     if not np.isin(sample.values, (0.0, 1.0)).all():
         return "wilson takes only values of 0 and 1"
     return ""
+
+
+linearised = linearise

@@ -228,4 +228,11 @@ def _needs(method: str, variance: float, size: float | None) -> None:
         raise InputError(f"{name}={size}: method={method!r} needs a {name} above 0")
 
 
-__all__ = ["Detectable", "detectable", "detectable_difference", "power_of", "queries_needed", "topic_set_size"]
+__all__ = [
+    "Detectable",
+    "detectable",
+    "detectable_difference",
+    "power_of",
+    "queries_needed",
+    "topic_set_size",
+]
