@@ -177,8 +177,8 @@ def _write(
     summary: str | None,
     quiet: bool,
 ) -> None:
-    told = {} if quiet else {"notes": [*verdict.scores.notes, *verdict.notes], "warnings": verdict.warnings}
-    output.show(verdict, form, out, settings=settings, **told)
+    notes = () if quiet else (*verdict.scores.notes, *verdict.notes)
+    output.show(verdict, form, out, notes, () if quiet else verdict.warnings, settings=settings)
     if junit is not None:
         output.write([verdict.to_junit()], junit)
     if summary is not None:

@@ -116,8 +116,8 @@ def command(  # noqa: PLR0913 - the options of the command line
     for name in ("difference", "width"):
         options[name] = list(options[name]) or None
     plan = _plan(qrels, runs, metrics, scores, out, quiet, options)
-    told = {} if quiet else {"notes": plan.notes, "warnings": plan.warnings}
-    output.show(plan, form, out, details=details, **told)
+    notes, warnings = ((), ()) if quiet else (plan.notes, plan.warnings)
+    output.show(plan, form, out, notes, warnings, details=details)
     output.tell_where(out, form, quiet)
 
 

@@ -81,7 +81,7 @@ def tolerances_of(source: Any, metrics: Iterable[tuple[str, Metric]]) -> Toleran
     own: dict[Metric, Allowance] = {}
     general, keys = None, dict[Metric, Any]()
     for key, value in source.items():
-        allowance = _allowance(value, f"tolerance of {key}")
+        allowance = _allowance(value, "tolerance" if key == "default" else f"tolerance of {key}")
         if key == "default":
             general = allowance
             continue
@@ -100,7 +100,8 @@ def _metrics(key: Any, known: list[tuple[str, Metric]], spare: bool) -> list[Met
         meant = parse(key)
         named = [metric for _, metric in known if metric == meant]
     if not named and not spare:
-        hint = words.hint(spelled, dict.fromkeys(str(metric) for _, metric in known))
+        names = dict.fromkeys(str(metric) for _, metric in known)
+        hint = words.hint(spelled, names, otherwise=f", only at {words.listing(names, 99)}")
         raise InputError(f"tolerance of {spelled}: the gate does not look at it{hint}")
     return list(dict.fromkeys(named))
 

@@ -19,8 +19,8 @@ from rankscope.errors import DataError, InputError
 from rankscope.metrics import parse
 from rankscope.panels.method import method_of
 from rankscope.panels.panel import Panel
-from rankscope.panels.tolerance import Allowance, tolerances_of
 from rankscope.panels.samples import Measure
+from rankscope.panels.tolerance import Allowance, tolerances_of
 from rankscope.verbs.gate.gate import _draft, _settle, gate
 
 QRELS = {f"q{i:02}": {"good": 1} for i in range(40)}

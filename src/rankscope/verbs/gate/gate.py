@@ -206,7 +206,7 @@ def _turned(bounds: Bounds, sign: int) -> Bounds:
 
 
 def _method(c: Contrast, bounds: Bounds, evidence: LossEvidence) -> str:
-    if not c.differing and not c.pair.means.differing:
+    if not c.differing and not c.paired.means.differing:
         return NOTHING
     return f"{bounds.method} interval" if bounds.known else FLIPS if evidence.by_flips else LOSSES
 

@@ -252,6 +252,7 @@ class Gate(Result):
                 "correction": str(self.method.correction),
                 "comparisons": len(self.checks),
             },
+            "settings": None,  # the command line has them in a file
             "conventions": self.conventions,
             "provenance": self.provenance,
             "data_health": self.scores.data_health,
@@ -298,8 +299,9 @@ class Gate(Result):
             if self.status == "fail"
             else f"{words.agree(count, 'is')} inconclusive"
         )
+        several = f"all {count}" if count == len(self.checks) else f"{count} of {len(self.checks)}"
         worst = "" if count == 1 else "The worst: "
-        return f"{word}: {count} of {len(self.checks)} checks {verb}. {worst}{self.sentence_of(first)}"
+        return f"{word}: {several} checks {verb}. {worst}{self.sentence_of(first)}"
 
     def sentences(self) -> Iterator[str]:
         """The verdict, and what else does not pass, worst first."""
