@@ -14,7 +14,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rankscope import words as words
+from rankscope import words as words  # at once: __getattr__ below would look for a metric of this name
 from rankscope._version import __version__ as __version__
 
 _PLACES = {
@@ -25,7 +25,7 @@ _PLACES = {
     "compare": "rankscope.verbs.compare.compare",
     "Comparison": "rankscope.verbs.compare.result",
     "gate": "rankscope.verbs.gate.gate",
-    "Gate": "rankscope.verbs.gate.gate",
+    "Gate": "rankscope.verbs.gate.result",
     "check": "rankscope.verbs.check.check",
     "Inspection": "rankscope.verbs.check.result",
     "power": "rankscope.verbs.power.power",
@@ -81,8 +81,8 @@ if TYPE_CHECKING:
     from rankscope.verbs.diagnose.result import Diagnosis as Diagnosis
     from rankscope.verbs.evaluate.evaluate import evaluate as evaluate
     from rankscope.verbs.explain.explain import explain as explain
-    from rankscope.verbs.gate.gate import Gate as Gate
     from rankscope.verbs.gate.gate import gate as gate
+    from rankscope.verbs.gate.result import Gate as Gate
     from rankscope.verbs.power.power import power as power
     from rankscope.verbs.power.result import Plan as Plan
     from rankscope.verbs.reconcile.reconcile import reconcile as reconcile
