@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from rankscope.verbs.gate.result import Gate
 
 USAGE = "rankscope gate QRELS BASELINE CANDIDATE"
-FILES = ("slices", "clusters", "weights")
 SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
@@ -31,14 +30,14 @@ SUMMARY = "GITHUB_STEP_SUMMARY"
     "metrics",
     multiple=True,
     type=MetricName(),
-    help="A metric that must hold, like nDCG@10 (the default); may be repeated, or several in quotes.",
+    help="A metric that must pass, like nDCG@10 (the default); may be repeated, or several in quotes.",
 )
 @click.option(
     "--tolerance",
     multiple=True,
     metavar="0.01|2%|METRIC=0.02",
     help="How much worse the candidate may be: a number, a percentage of the baseline's mean, or one of these for a metric; may be "
-    "repeated. Default: 0.01 for metrics from 0 to 1. 0 asks for a proved improvement wherever six or more queries changed.",
+    "repeated. Default: 0.01 for metrics from 0 to 1. 0 requires a proved improvement wherever six or more queries changed.",
 )
 @click.option(
     "--fail-on",
@@ -58,7 +57,7 @@ SUMMARY = "GITHUB_STEP_SUMMARY"
     "--slices",
     type=click.Path(),
     metavar="FILE",
-    help="Attributes of queries: each of their values must hold, too.",
+    help="Attributes of queries: each of their values must pass, too.",
 )
 @click.option(
     "--clusters", type=click.Path(), metavar="FILE", help="The user, session or topic of each query."
@@ -93,9 +92,9 @@ def command(  # noqa: PLR0913, PLR0917 - the options of the command line
 ) -> int:
     """Say whether CANDIDATE may replace BASELINE: exit code 0 pass, 1 fail, 4 cannot tell.
 
-    Every metric, on all queries and on every slice, must hold: the 95% interval of its difference lies above minus the
-    tolerance, or nothing changed. It fails when a loss is proved (Holm over all checks). Where fewer than 6
-    queries differ, the losses alone must stay within the tolerance, and no error rate is promised. BASELINE is a run, or the JSON that
+    Every metric, on all queries and on every slice, is a check. It passes if the 95% interval of its difference lies above minus the
+    tolerance, or if nothing changed. It fails if a loss is proved (Holm-corrected for all checks). If fewer than 6 queries differ, the
+    losses alone must stay within the tolerance, and no error rate is promised. BASELINE is a run, or the JSON that
     rankscope evaluate QRELS RUN --per-query -o baseline.json wrote.
 
     \b
@@ -116,8 +115,11 @@ def command(  # noqa: PLR0913, PLR0917 - the options of the command line
         raise InputError(f"{out} cannot hold both: name another file for --junit")
     form, summary = output.answer_format_of(form, out), _summary(github_summary)
 
+    from rankscope.scoring.settings import SETTINGS
+
     settings, metrics, options = _with_settings(settings_file, options)
-    read += [str(path) for path in (settings.file, *map(options.get, FILES)) if path]
+    files = (options.get(name) for name, setting in SETTINGS.items() if setting.file)
+    read += [str(path) for path in (settings.file, *files) if path]
     _check_places(out, junit, read)
     if settings.place and not quiet:
         output.say(f"settings: {settings.place}")
