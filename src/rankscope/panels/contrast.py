@@ -268,9 +268,9 @@ class Contrast:
         size, queries = words.number(abs(self.difference)), words.counted(self.queries, "query")
         if self.verdict in {"better", "worse"}:
             verb = "beats" if self.verdict == "better" else "loses to"
-            return f"{run} {verb} {baseline} on {on} by {size} ({self._evidence}; {self.counts})."
+            return f"{run} {verb} {baseline} on {on} by {size} ({self._evidence}{self.corrected}; {self.counts})."
         if self.verdict == "different":
-            return f"{run} is {self._way} than {baseline} on {on} by {size} ({self._evidence}; {queries})."
+            return f"{run} is {self._way} than {baseline} on {on} by {size} ({self._evidence}{self.corrected}; {queries})."
         if self.verdict == "same":
             each = "the one query" if self.queries == 1 else f"each of {queries}"
             return f"{run} and {baseline} score the same on {on}, on {each}."
@@ -278,10 +278,10 @@ class Contrast:
             return f"{run} and {baseline} are practically the same on {on} ({self._within}; {queries})."
         if self.verdict == "not worse":
             return f"{run} is not worse than {baseline} on {on} by {self._margin} or more ({words.p_value(self.not_worse or 0)}; {queries})."
-        return f"No clear difference between {run} and {baseline} on {on}{self._limits}"
+        return f"No clear difference between {run} and {baseline} on {on}{self._limits(self.corrected)}"
 
     def beside(self) -> str:
-        """The contrast beside another one of the same two runs."""
+        """The contrast beside another one of the same two runs, which tells what was corrected for."""
         size = words.number(abs(self.difference))
         if self.verdict in CLEAR:
             how = self._way if self.verdict == "different" else self.verdict
@@ -294,7 +294,7 @@ class Contrast:
             return (
                 f"{self.metric}: not worse by {self._margin} or more ({words.p_value(self.not_worse or 0)})."
             )
-        return f"{self.metric}: no clear difference{self._limits}"
+        return f"{self.metric}: no clear difference{self._limits()}"
 
     @property
     def counts(self) -> str:
@@ -307,10 +307,7 @@ class Contrast:
     @property
     def corrected(self) -> str:
         """What the p-value was corrected for, to stand after it; empty where there is but one comparison."""
-        correction = self.method.correction
-        if self.comparisons == 1 or not correction.corrects:
-            return ""
-        return f", {correction.name}-corrected for {self.comparisons:,} comparisons"
+        return self.method.corrected_for(self.comparisons)
 
     @property
     def _way(self) -> str:
@@ -322,14 +319,14 @@ class Contrast:
 
     @property
     def _evidence(self) -> str:
-        """Interval and p-value, after the correction where there was one; the interval is of what the sentence says."""
+        """Interval and p-value, both corrected; the interval is of what the sentence says."""
         bounds = self.adjusted
         turned = self.verdict in CLEAR and self.difference < 0
         ends = (-bounds.upper, -bounds.lower) if turned else (bounds.lower, bounds.upper)
         interval = (
             f"{words.percent(self.method.level)} interval {words.interval(*ends)}, " if bounds.known else ""
         )
-        return f"{interval}{words.p_value(self.p_value_adjusted)}{self.corrected}"
+        return f"{interval}{words.p_value(self.p_value_adjusted)}"
 
     @property
     def _within(self) -> str:
@@ -338,8 +335,7 @@ class Contrast:
         ends = words.interval(found.lower, found.upper, sign=True)
         return f"{words.percent(1 - 2 * self.method.alpha)} interval {ends}, within ±{self._margin}"
 
-    @property
-    def _limits(self) -> str:
+    def _limits(self, corrected: str = "") -> str:
         """Why there is no clear difference, and what these queries could have shown."""
         if not self.queries:
             return ": no query has a value for both."
@@ -349,12 +345,12 @@ class Contrast:
             return f": only {self.differing:,} of {words.counted(self.queries, 'query')} {differ}, and fewer than {FEWEST} cannot show one ({p_value})."
         signed = words.signed(self.difference)
         if self.significant and not self.agrees:
-            return f": {signed} in the mean, but {self.test} sees most differences go the other way ({p_value}{self.corrected})."
+            return f": {signed} in the mean, but {self.test} sees most differences go the other way ({p_value}{corrected})."
         if self.method.every_look:
-            return f" ({signed}, {self._evidence}); add queries and look again."
+            return f" ({signed}, {self._evidence}{corrected}); add queries and look again."
         if math.isnan(self.detectable.difference):
             return f": {self.bounds.reason or 'there is no spread to go by'}."
-        return f" ({signed}, {self._evidence}). {self.reach}."
+        return f" ({signed}, {self._evidence}{corrected}). {self.reach}."
 
     @property
     def reach(self) -> str:

@@ -15,7 +15,7 @@ from rankscope.panels.panel import Panel
 from rankscope.panels.verdicts import percent
 from rankscope.reporting.parameters import own_of
 from rankscope.verbs.catalogue.result import rewards
-from rankscope.verbs.compare.charts import how
+from rankscope.verbs.compare.tables import how
 
 if TYPE_CHECKING:
     from rankscope.reporting.subject import Subject

@@ -436,7 +436,7 @@ def test_the_settings_are_settings(tmp_path: Path) -> None:
         found = advise(qrels)
         (tmp_path / "pyproject.toml").write_text(found.settings)
         read = settings_of(start=tmp_path)
-        assert read.primary == str(found.primary)
+        assert read.values["primary"] == str(found.primary)
         assert read.metrics == [m for m in found.metrics if rs.parse(m).better != "neither"]
 
 

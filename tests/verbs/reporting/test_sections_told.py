@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rankscope.verbs.compare.verdicts import sentences
-from tests.verbs.made_scores import ranked, ranked_run
+from tests.made.scores import ranked, ranked_run
 from tests.verbs.reporting.made_sections import (
     QRELS,
     SUBJECTS,
@@ -19,6 +18,7 @@ from rankscope.blocks import Notes, Paragraph, Ranged, Written
 from rankscope.reporting.sections import board, data_health
 from rankscope.reporting.sections.verdicts import MEANS_ONLY, verdicts
 from rankscope.reporting.wording import hint_of
+from rankscope.verbs.compare.verdicts import sentences
 
 IDS = [f"q{i:02}" for i in range(40)]
 

@@ -14,7 +14,7 @@ from rankscope.lists import Array
 from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.families import Family
 from rankscope.panels.panel import Panel
-from rankscope.verbs.compare.tables import FEW, ROOM, p_cell
+from rankscope.verbs.compare.tables import FEW, ROOM, how, p_cell
 
 LARGE = 2.0  # differences on a metric of a wider range have a scale of their own
 BARS = 6000  # bars of a chart; of more queries those that differ least are left out
@@ -271,19 +271,6 @@ def _corrected(family: Family) -> bool:
 def _method(family: Family) -> str:
     codes = family.primary.clusters
     return how(family) + ("" if codes is None else f"; queries in {int(codes.max()) + 1:,} clusters")
-
-
-def how(family: Family) -> str:
-    """The test and the correction in words."""
-    method, size = family.method, family.size
-    test = "paired t test" if method.test is None or str(method.test) == "t" else f"{method.test}"
-    if size == 1:
-        return test
-    if not method.correction.corrects:
-        return f"{test}, not corrected"
-    each = "" if method.family == "all" or len(family.panels) == 1 else " per metric"
-    corrected = f"{method.correction.name} over {size:,} comparisons{each}"
-    return corrected if method.correction.joint else f"{test}, {corrected}"
 
 
 def unevenness(panel: Panel) -> str:

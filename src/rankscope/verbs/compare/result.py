@@ -19,13 +19,14 @@ from rankscope.panels.slices import SliceContrast, Slices
 from rankscope.scoring.measurements import Measurements
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import FORMATS, Col, Result, Shown, View, caution_notes, input_record
-from rankscope.verbs.compare.charts import charts_of, how
+from rankscope.verbs.compare.charts import charts_of
 from rankscope.verbs.compare.tables import (
     FEW,
     ROOM,
     Layout,
     board,
     effects_table,
+    how,
     pair_table,
     record_columns,
     run_table,
@@ -47,7 +48,13 @@ def _slice_columns(found: Comparison) -> tuple[Col, ...]:
 
 
 def _of_part(column: Col) -> Col:
-    return Col(*column.names, of=lambda part: column.of(part.contrast), kind=column.kind)
+    return Col(
+        *column.names,
+        of=lambda part: column.of(part.contrast),
+        kind=column.kind,
+        rare=column.rare,
+        fill=column.fill,
+    )
 
 
 def _means(found: Comparison) -> Iterator[dict[str, Any]]:
@@ -128,7 +135,7 @@ VIEWS = (
 # --- the result ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Result):
     """Which runs are better, by how much, and whether the difference is real.
 

@@ -108,17 +108,17 @@ def columns_of(layout: Layout, flips: bool = True) -> tuple[Col, ...]:
         Col("ci_lower", "ci_upper", of=lambda c: _ends(c.bounds), kind="value",
             head=f"{words.percent(layout.level)} interval", cell=_blank(_interval)),
         Col("p_value", kind="value"),
-        Col("p_value_adjusted", kind="value", head="p", cell=_blank(lambda row: p_cell(row.contrast.p_value_adjusted))),
+        Col("p_value_adjusted", kind="value", head="p", cell=_blank(lambda _, c: p_cell(c.p_value_adjusted))),
         Col("ci_lower_adjusted", "ci_upper_adjusted", of=lambda c: _ends(c.adjusted), kind="value"),
         Col("test"),
         Col("correction", of=lambda c: str(c.method.correction)),
         Col("comparisons", kind="count"),
         Col("sign_flip_p_value", of=lambda c: c.sign_flip if flips else None, kind="value",
-            head=head("flip p", layout.flips), cell=_blank(lambda row: p_cell(row.flip))),
+            head=head("flip p", layout.flips), cell=_blank(lambda row, _: p_cell(row.flip))),
         Col("wins", kind="count" if layout.parted else "value", head=head(count, layout.counts), cell=_blank(_wins(layout.parted))),
-        Col("losses", kind="count", head=head("worse", layout.counts and layout.parted), cell=_blank(lambda row: _won(row)[1])),
-        Col("ties", kind="count", head=head("same", layout.counts and layout.parted), cell=_blank(lambda row: row.contrast.ties)),
-        Col("queries", kind="count", head=head("queries", layout.queries), cell=_blank(lambda row: row.contrast.queries)),
+        Col("losses", kind="count", head=head("worse", layout.counts and layout.parted), cell=_blank(lambda row, c: _won(row, c)[1])),
+        Col("ties", kind="count", head=head("same", layout.counts and layout.parted), cell=_blank(lambda _, c: c.ties)),
+        Col("queries", kind="count", head=head("queries", layout.queries), cell=_blank(lambda _, c: c.queries)),
         Col("verdict"),
         Col("interval", of=lambda c: c.bounds.method),
         Col("relative_difference", of=lambda c: c.relative[0], kind="value"),
@@ -134,20 +134,32 @@ def columns_of(layout: Layout, flips: bool = True) -> tuple[Col, ...]:
     )  # fmt: skip
 
 
+CHANCES = ("better", "worse", "practically_equal")
+
+
 def _equivalence(name: str) -> Callable[[Contrast], float | None]:
     return lambda c: getattr(c.equivalence, name, None)
 
 
 WITH_MARGIN = (
-    Col("margin", of=lambda c: c.equivalence and c.method.margin_of(c.metric), kind="value"),
-    Col("equivalence_p_value", of=_equivalence("p_value"), kind="value"),
-    Col("equivalence_ci_lower", of=_equivalence("lower"), kind="value"),
-    Col("equivalence_ci_upper", of=_equivalence("upper"), kind="value"),
+    Col(
+        "margin",
+        of=lambda c: c.equivalence and c.method.margin_of(c.metric),
+        kind="value",
+        rare=True,
+        fill=None,
+    ),
+    Col("equivalence_p_value", of=_equivalence("p_value"), kind="value", rare=True, fill=None),
+    Col("equivalence_ci_lower", of=_equivalence("lower"), kind="value", rare=True, fill=None),
+    Col("equivalence_ci_upper", of=_equivalence("upper"), kind="value", rare=True, fill=None),
     Col("noninferiority_p_value", of=lambda c: c.not_worse, kind="value"),
 )
-WITH_BAYES = tuple(
-    Col(f"chance_{name}", of=lambda c, name=name: c.chances and c.chances[name], kind="value")
-    for name in ("better", "worse", "practically_equal")
+WITH_BAYES = (
+    Col(
+        *(f"chance_{name}" for name in CHANCES),
+        of=lambda c: [c.chances and c.chances[name] for name in CHANCES],
+        kind="value",
+    ),
 )
 
 
@@ -164,23 +176,21 @@ def _ends(bounds: Bounds) -> tuple[float, float]:
     return bounds.lower, bounds.upper
 
 
-def _blank(cell: Callable[[Row], Value]) -> Callable[[Row], Value]:
+def _blank(cell: Callable[[Row, Contrast], Value]) -> Callable[[Row], Value]:
     """A cell of a contrast, empty in the row of the baseline."""
-    return lambda row: "" if row.contrast is None else cell(row)
+    return lambda row: "" if row.contrast is None else cell(row, row.contrast)
 
 
-def _change(row: Row) -> Value:
+def _change(row: Row, c: Contrast) -> Value:
     """A difference, with an asterisk where it is clear."""
-    assert row.contrast is not None
-    difference = -row.contrast.difference if row.turned else row.contrast.difference
-    text = f"{words.in_table(words.signed(difference))} {'*' if row.contrast.verdict in CLEAR else ' '}"
+    difference = -c.difference if row.turned else c.difference
+    text = f"{words.in_table(words.signed(difference))} {'*' if c.verdict in CLEAR else ' '}"
     return text if math.isnan(difference) else Written(text, difference)
 
 
-def _interval(row: Row) -> Value:
+def _interval(row: Row, c: Contrast) -> Value:
     """The adjusted interval of a difference; None where its ends are not known."""
-    assert row.contrast is not None
-    bounds, difference = row.contrast.adjusted, row.contrast.difference
+    bounds, difference = c.adjusted, c.difference
     if not bounds.known:
         return None
     low, high = bounds.lower + 0.0, bounds.upper + 0.0
@@ -194,31 +204,39 @@ def p_cell(value: float) -> Value:
     return None if math.isnan(value) else Written(words.p_cell(value), value)
 
 
-def _won(row: Row) -> tuple[int, int]:
-    assert row.contrast is not None
-    won = row.contrast.wins, row.contrast.losses
-    return won[::-1] if row.turned else won
+def _won(row: Row, c: Contrast) -> tuple[int, int]:
+    return (c.losses, c.wins) if row.turned else (c.wins, c.losses)
 
 
-def _wins(parted: bool) -> Callable[[Row], Value]:
+def _wins(parted: bool) -> Callable[[Row, Contrast], Value]:
     """The queries that are better; with those worse and unchanged beside them unless these have columns of their own."""
 
-    def cell(row: Row) -> Value:
-        assert row.contrast is not None
-        won, lost = _won(row)
-        return won if parted else "/".join(words.count(part) for part in (won, lost, row.contrast.ties))
+    def cell(row: Row, c: Contrast) -> Value:
+        won, lost = _won(row, c)
+        return won if parted else "/".join(words.count(part) for part in (won, lost, c.ties))
 
     return cell
 
 
-def _detects(row: Row) -> Value:
+def _detects(_: Row, c: Contrast) -> Value:
     """The smallest difference that could be detected, where none is clear."""
-    c = row.contrast
-    assert c is not None
     if c.verdict in CLEAR or c.verdict == "same":
         return ""
     found = c.detectable.difference
     return None if math.isnan(found) else Written(words.in_table(words.number(found)), found)
+
+
+def how(family: Family) -> str:
+    """The test and the correction in words."""
+    method, size = family.method, family.size
+    test = "paired t test" if method.test is None or str(method.test) == "t" else f"{method.test}"
+    if size == 1:
+        return test
+    if not method.correction.corrects:
+        return f"{test}, not corrected"
+    each = "" if method.family == "all" or len(family.panels) == 1 else " per metric"
+    corrected = f"{method.correction.name} over {size:,} comparisons{each}"
+    return corrected if method.correction.joint else f"{test}, {corrected}"
 
 
 # --- tables ----------------------------------------------------------------------------------------------

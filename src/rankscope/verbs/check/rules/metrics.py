@@ -13,8 +13,8 @@ from rankscope.declared import parameters, plain
 from rankscope.lists import Array, Lists
 from rankscope.lists.best import perfect
 from rankscope.metrics import AUC, CG, DCG, GAUC, LAUC, IdealDCG, Metric, P, nDCG
+from rankscope.scoring.bands import by_rank
 from rankscope.scoring.runs import RunScores
-from rankscope.scoring.sources import by_rank
 from rankscope.verbs.check.rules.case import CheckCase
 from rankscope.verbs.check.rules.leads import differences, largest, lead_change
 from rankscope.verbs.check.rules.rule import Finding, Rule

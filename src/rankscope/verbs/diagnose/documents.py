@@ -1,31 +1,30 @@
-"""Documents with their ids that show what is wrong with a ranking."""
+"""Examples of what is wrong with a ranking: documents with their ids."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rankscope.lists import Array
 from rankscope.scoring.ceilings import worthy
-from rankscope.scoring.inputs import clean, one_order, part_of, takers
-from rankscope.scoring.ranking import Ranking, ranking_of
+from rankscope.scoring.inputs import clean, part_of, takers
+from rankscope.scoring.ranking import Ranking, order_of, ranking_of
 from rankscope.scoring.scores import Scores
 from rankscope.verbs.diagnose.failures import HIGH
-
-if TYPE_CHECKING:
-    from rankscope.verbs.diagnose.losses import Diagnosed
+from rankscope.verbs.diagnose.losses import RunDiagnosis
 
 FEW = 3  # examples of each thing
 NOT_RELEVANT, NEVER, DEEP = "not relevant, high up", "relevant, never retrieved", "relevant, far down"
 
 
 @dataclass(frozen=True)
-class Document:
+class Example:
     """One document as an example: ``rank`` is None where it was not retrieved."""
 
+    run: str
     what: str
     query_id: str
     doc_id: str
@@ -34,37 +33,32 @@ class Document:
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
-    """Finds the ids of documents in what was given; engines hand over none."""
+class Examples:
+    """Finds examples with the ids of their documents in what was evaluated."""
 
     qrels: Any
     runs: Mapping[str, Any]
     scores: Scores
 
-    def of(self, run: Diagnosed) -> list[Document]:
+    def of(self, run: RunDiagnosis) -> list[Example]:
         """Documents judged not relevant at the first ranks, relevant ones never retrieved, and those found far down.
 
-        Of each a few, from the queries that lose most, a document a query.
+        A few of each, from the queries that lose most, a document a query.
         """
-        picked = list(_picked(run))
-        queries = list(dict.fromkeys(run.query_ids[query] for _, query, _ in picked))
-        rankings = self._rankings(run, queries)
-        return [
-            document
-            for what, query, row in picked
-            if (document := _document(what, rankings[run.query_ids[query]], run, row)) is not None
-        ]
+        rows = list(_rows(run))
+        rankings = self._rankings(run, list(dict.fromkeys(run.query_ids[query] for _, query, _ in rows)))
+        found = (_example(what, rankings[run.query_ids[query]], run, row) for what, query, row in rows)
+        return [example for example in found if example is not None]
 
-    def _rankings(self, run: Diagnosed, queries: Sequence[str]) -> dict[str, Ranking]:
-        policy = self.scores.request.policies
-        ties = one_order(self.scores.request.metrics[0].convention.ties, run.metric)
-        grades = clean(part_of(self.qrels, queries), policy, "qrels", takers([run.metric]))
-        ranked = clean(part_of(self.runs[run.name], queries), policy, "run")
-        return {query: ranking_of(ranked, grades, query, ties, policy.depth) for query in queries}
+    def _rankings(self, run: RunDiagnosis, queries: Sequence[str]) -> dict[str, Ranking]:
+        policies, order = self.scores.request.policies, order_of(self.scores, run.metric)
+        grades = clean(part_of(self.qrels, queries), policies, "qrels", takers([run.metric]))
+        ranked = clean(part_of(self.runs[run.name], queries), policies, "run")
+        return {query: ranking_of(ranked, grades, query, order) for query in queries}
 
 
-def _picked(run: Diagnosed) -> Iterator[tuple[str, int, int]]:
-    """What is shown: a word for it, the query, and the row among the judged documents."""
+def _rows(run: RunDiagnosis) -> Iterator[tuple[str, int, int]]:
+    """The examples: what each is of, its query, and its row among the judged documents."""
     judged = run.judged
     query = np.repeat(np.arange(len(judged)), judged.size)
     place = np.empty(len(judged), dtype=np.int64)
@@ -89,16 +83,13 @@ def _picked(run: Diagnosed) -> Iterator[tuple[str, int, int]]:
     yield from first(DEEP, deep, -judged.rank, -judged.grade)
 
 
-def _document(what: str, ranking: Ranking, run: Diagnosed, row: int) -> Document | None:
+def _example(what: str, ranking: Ranking, run: RunDiagnosis, row: int) -> Example | None:
     """The document behind a row: by its rank, or the first id of its grade among those not retrieved."""
     rank, grade = int(run.judged.rank[row]), float(run.judged.grade[row])
     if rank:
         if rank > len(ranking.doc_ids):
             return None
-        return Document(what, ranking.query_id, ranking.doc_ids[rank - 1], grade, rank)
+        return Example(run.name, what, ranking.query_id, ranking.doc_ids[rank - 1], grade, rank)
     retrieved = set(ranking.doc_ids)
     left = [doc for doc, own in ranking.grades.items() if own == grade and doc not in retrieved]
-    return Document(what, ranking.query_id, min(left), grade, None) if left else None
-
-
-__all__ = ["Document", "Shown"]
+    return Example(run.name, what, ranking.query_id, min(left), grade, None) if left else None

@@ -19,14 +19,14 @@ from rankscope.engines.base import SEVERAL
 from rankscope.errors import DataError, InputError
 from rankscope.metrics import CATALOGUE, Metric
 from rankscope.scoring.ceilings import ceilings, why_not
-from rankscope.show.terminal import render
-from rankscope.show.text import as_json
 from rankscope.testing.cases import Case, accepted, made_up, top_grade, values
 from rankscope.testing.cases import judged as judged_of
 from rankscope.testing.variants import variants
-from rankscope.verbs.diagnose.records import COLUMNS, envelope, records
-from rankscope.verbs.diagnose.result import blocks_of, next_step, sentences
 
+COLUMNS = [
+    "run", "query_id", "metric", "value", "ceiling", "best", "lost", "never_retrieved", "ordered_badly", "regret", "best_run",
+    "kind", "relevant_known", "relevant_retrieved", "first_relevant_rank",
+]  # fmt: skip
 EVERY = list(dict.fromkeys(CATALOGUE.values()))
 
 
@@ -40,7 +40,7 @@ def ranked(*docs: str) -> dict[str, float]:
 def test_the_parts_of_a_loss_as_arithmetic() -> None:
     qrels = {"q": {"a": 3, "b": 2, "c": 1, "n": 0}}
     run = {"q": ranked("n", "c", "x", "b")}  # "a" was never retrieved
-    lost = rs.diagnose(qrels, run, "nDCG@10").runs[0].lost
+    lost = rs.diagnose(qrels, run, "nDCG@10").runs[0].loss
     ideal = 3 / log2(2) + 2 / log2(3) + 1 / log2(4)
     value = (1 / log2(3) + 2 / log2(5)) / ideal
     ceiling = (2 / log2(2) + 1 / log2(3)) / ideal
@@ -55,7 +55,7 @@ def test_re_ranking_only_the_top_leaves_the_rest_where_it_is() -> None:
     docs = [f"n{i}" for i in range(60)]
     docs[7], docs[11], docs[55] = "a", "b", "c"  # ranks 8, 12 and 56
     qrels = {"q": dict.fromkeys(("a", "b", "c"), 1) | {"n0": 0}}
-    lost = rs.diagnose(qrels, {"q": ranked(*docs)}, "AP").runs[0].lost
+    lost = rs.diagnose(qrels, {"q": ranked(*docs)}, "AP").runs[0].loss
     assert lost.value == pytest.approx((1 / 8 + 2 / 12 + 3 / 56) / 3, rel=1e-12)
     assert lost.tops == {
         10: pytest.approx((1 / 1 + 2 / 12 + 3 / 56) / 3, rel=1e-12),
@@ -68,25 +68,23 @@ def test_a_perfect_ranking_loses_nothing() -> None:
     found = rs.diagnose(
         {"q": {"a": 2, "b": 1}, "r": {"c": 1}}, {"q": ranked("a", "b"), "r": ranked("c", "x")}, "nDCG@10"
     )
-    lost = found.runs[0].lost
-    assert (lost.loss, lost.never_retrieved, lost.ordered_badly) == (0.0, 0.0, 0.0)
+    lost = found.runs[0].loss
+    assert (lost.total, lost.never_retrieved, lost.ordered_badly) == (0.0, 0.0, 0.0)
     assert found.hardest == []
     assert found.runs[0].kinds["perfect"] == 2
-    assert next(iter(sentences(found))).endswith(
-        "loses nothing of nDCG@10 (1.000): no ranking scores better."
-    )
+    assert next(found.sentences()).endswith("loses nothing of nDCG@10 (1.000): no ranking scores better.")
 
 
 def test_gains_of_a_table_decide_what_is_best() -> None:
     qrels = {"q": {"a": 1, "b": 2}}
-    lost = rs.diagnose(qrels, {"q": ranked("b", "a")}, "DCG(gain={1: 5, 2: 1})@2").runs[0].lost
+    lost = rs.diagnose(qrels, {"q": ranked("b", "a")}, "DCG(gain={1: 5, 2: 1})@2").runs[0].loss
     assert lost.value == pytest.approx(1 + 5 / log2(3), rel=1e-12)
     assert lost.ceiling == lost.best == pytest.approx(5 + 1 / log2(3), rel=1e-12)
 
 
 def test_where_lower_is_better_losses_are_still_positive() -> None:
     qrels = {"q": {"a": 1, "b": 1, "n": 0}}
-    lost = rs.diagnose(qrels, {"q": ranked("n", "a", "b")}, "RelevantPosition").runs[0].lost
+    lost = rs.diagnose(qrels, {"q": ranked("n", "a", "b")}, "RelevantPosition").runs[0].loss
     assert (lost.value, lost.ceiling) == ((2 + 3) / 2, (1 + 2) / 2)
     assert (lost.best, lost.never_retrieved, lost.ordered_badly) == (1.5, 0.0, 1.0)
 
@@ -95,15 +93,15 @@ def test_a_fall_out_prefers_what_nobody_judged() -> None:
     found = rs.diagnose({"q": {"a": 1, "m": 0, "n": 0}}, {"q": ranked("m", "n", "x", "y")}, "FallOut@2").runs[
         0
     ]
-    assert (found.lost.value, found.lost.ceiling, found.lost.best) == (2 / 2, 0.0, 0.0)
+    assert (found.loss.value, found.loss.ceiling, found.loss.best) == (2 / 2, 0.0, 0.0)
 
 
 def test_a_set_measure_loses_by_documents_and_not_only_by_missing_ones() -> None:
     found = rs.diagnose({"q": {"a": 1, "n": 0}}, {"q": ranked("n", "a")}, "SetP")
-    assert (found.runs[0].lost.ceiling, found.runs[0].lost.best) == (1 / 2, 1.0)
-    assert not found.runs[0].could.missing_only
-    assert "by which documents were returned" in str(found)
-    assert rs.diagnose({"q": {"a": 1, "n": 0}}, {"q": ranked("n", "a")}, "P@2").runs[0].could.missing_only
+    assert (found.runs[0].loss.ceiling, found.runs[0].loss.best) == (1 / 2, 1.0)
+    assert not found.runs[0].ceilings.missing_only
+    assert "because of which documents were returned" in str(found)
+    assert rs.diagnose({"q": {"a": 1, "n": 0}}, {"q": ranked("n", "a")}, "P@2").runs[0].ceilings.missing_only
 
 
 # --- laws --------------------------------------------------------------------------------------------
@@ -182,11 +180,11 @@ def test_where_no_best_order_is_known_the_rest_is_told_all_the_same(metric: str,
     found = rs.diagnose(qrels, {"q": ranked("b", "a"), "r": ranked("x")}, metric)
     assert why in found.reason
     assert why in str(found)
-    assert math.isnan(found.runs[0].lost.loss)
+    assert math.isnan(found.runs[0].loss.total)
     assert sum(found.runs[0].kinds.values()) == 2
-    text = render(blocks_of(found))
+    text = found.to_text()
     assert "queries by how they fail" in text
-    said = json.loads(as_json(envelope(found)))
+    said = json.loads(found.to_json())
     assert said["results"][0]["ceiling"] is None
     assert why in said["no_ceiling"]
 
@@ -214,7 +212,7 @@ def test_one_run_has_no_regret() -> None:
     found = rs.diagnose(QRELS, ONE, "RR")
     assert found.regrets == []
     assert [q.query_id for q in found.hardest] == ["q3"]
-    assert {record["regret"] for record in records(found)} == {None}
+    assert {record["regret"] for record in found.rows} == {None}
 
 
 def test_queries_shown_limits_the_lists_only() -> None:
@@ -234,19 +232,19 @@ def test_the_mean_value_is_that_of_evaluate_to_the_bit_whatever_the_policies() -
         found = rs.diagnose(qrels, {"one": ONE, "two": TWO}, "AP", **policies)
         scores = rs.evaluate(qrels, {"one": ONE, "two": TWO}, "AP", **policies)
         for run in found.runs:
-            assert run.lost.value == scores[run.name, "AP"]
-            assert run.lost.loss == pytest.approx(run.lost.best - run.lost.value, abs=1e-12)
+            assert run.loss.value == scores[run.name, "AP"]
+            assert run.loss.total == pytest.approx(run.loss.best - run.loss.value, abs=1e-12)
 
 
 def test_a_value_that_a_policy_gives_cannot_be_lost() -> None:
     found = rs.diagnose(
         {"q": {"n": 0}, "r": {"a": 1}}, {"q": ranked("n"), "r": ranked("a")}, "AP", no_relevant=1
     )
-    assert (found.runs[0].lost.value, found.runs[0].lost.best) == (1.0, 1.0)
+    assert (found.runs[0].loss.value, found.runs[0].loss.best) == (1.0, 1.0)
     low = rs.diagnose(
         {"q": {"n": 0}, "r": {"a": 1}}, {"q": ranked("n"), "r": ranked("a")}, "FallOut@1", no_relevant=1
     )
-    assert low.runs[0].lost.loss == 0.0
+    assert low.runs[0].loss.total == 0.0
 
 
 def test_a_micro_mean_has_no_ceiling() -> None:
@@ -258,7 +256,7 @@ def test_documents_to_look_at_have_the_ids_of_the_input() -> None:
     qrels = {"q": {"n": 0, "good": 2, "gone": 2, "also": 1, "deep": 1}}
     docs = ["x", "n", "good", *(f"u{i}" for i in range(10)), "deep"]
     found = rs.diagnose(qrels, {"q": ranked(*docs)}, "nDCG@10")
-    assert [(d.what, d.doc_id, d.grade, d.rank) for d in found.shown.of(found.runs[0])] == [
+    assert [(d.what, d.doc_id, d.grade, d.rank) for d in found.examples.of(found.runs[0])] == [
         ("not relevant, high up", "n", 0.0, 2),
         ("relevant, never retrieved", "gone", 2.0, None),
         ("relevant, far down", "deep", 1.0, 14),
@@ -272,7 +270,7 @@ def test_documents_follow_the_policies_of_ties_and_depth(tmp_path: Path) -> None
 
     def shown(**policies: Any) -> list[tuple[str, str, int | None]]:
         found = rs.diagnose(str(qrels), str(run), "nDCG@1", **policies)
-        return [(d.what.split(",")[0], d.doc_id, d.rank) for d in found.shown.of(found.runs[0])]
+        return [(d.what.split(",")[0], d.doc_id, d.rank) for d in found.examples.of(found.runs[0])]
 
     assert shown() == [("not relevant", "b", 1), ("relevant", "c", 3)]
     assert shown(ties="docid") == [("not relevant", "a", 1), ("relevant", "c", 3)]
@@ -291,12 +289,12 @@ def test_real_runs_are_told_within_80_columns(shared_data: Callable[[str], Path]
     ]
     for given in (runs[:1], runs):
         found = rs.diagnose(str(qrels), [str(run) for run in given], "nDCG@10")
-        text = render(blocks_of(found), 80)
+        text = found.to_text(80)
         assert max(map(len, text.splitlines())) <= 80 or str(qrels) in text
         assert text.startswith(f" {found.runs[0].name} loses ")
         assert "next: rankscope explain" in text.replace("\n", " ")
         for run in found.runs:
-            lost = run.lost
+            lost = run.loss
             assert lost.value <= lost.tops[10] <= lost.tops[50] <= lost.tops[100] <= lost.ceiling <= lost.best
             assert math.isclose(
                 lost.never_retrieved + lost.ordered_badly, lost.best - lost.value, abs_tol=1e-12
@@ -314,7 +312,7 @@ def test_the_ceiling_of_a_real_run_is_the_value_of_the_run_put_in_order(
     for query, doc, score in run.select("query_id", "doc_id", "score").iter_rows():
         given.setdefault(query, {})[doc] = score
     for metric in ("nDCG@10", "AP", "RR@10", "R@50", "ERR@20", "RBP"):
-        found = rs.diagnose(qrels, given, metric).runs[0].lost
+        found = rs.diagnose(qrels, given, metric).runs[0].loss
         oracle = {
             q: {d: qrels[q].get(d, 0) - 1e-6 * i for i, d in enumerate(docs)}
             for q, docs in given.items()
@@ -327,7 +325,7 @@ def test_the_ceiling_of_a_real_run_is_the_value_of_the_run_put_in_order(
 
 def test_the_envelope_is_json_with_stable_keys() -> None:
     found = rs.diagnose({**QRELS, "q9": {"z": 1}}, {"one": ONE, "two": TWO}, "RR")
-    said = json.loads(as_json(envelope(found)))
+    said = json.loads(found.to_json())
     assert said["schema"] == "rankscope/diagnose/1"
     assert {
         "results",
@@ -340,7 +338,7 @@ def test_the_envelope_is_json_with_stable_keys() -> None:
         "inputs",
         "conventions",
     } <= set(said)
-    assert all(tuple(record) == COLUMNS for record in said["per_query"])
+    assert all(list(record) == COLUMNS for record in said["per_query"])
     assert len(said["per_query"]) == 2 * 4
     for result in said["results"]:
         assert sum(result["kinds"].values()) == result["queries"] == 4
@@ -349,12 +347,12 @@ def test_the_envelope_is_json_with_stable_keys() -> None:
 
 def test_the_next_step_names_files_and_quotes_ids(tmp_path: Path) -> None:
     found = rs.diagnose({"a b": {"x": 1}}, {"a b": ranked("n", "x")}, "RR")
-    assert next_step(found) == "next: rankscope explain QRELS RUN --query 'a b' -m RR"
+    assert found.next_step() == "next: rankscope explain QRELS RUN --query 'a b' -m RR"
     qrels, run = tmp_path / "qrels.txt", tmp_path / "run.txt"
     qrels.write_text("q 0 a 1\n")
     run.write_text("q Q0 b 1 1.0 r\n")
     assert (
-        next_step(rs.diagnose(str(qrels), str(run), "RR"))
+        rs.diagnose(str(qrels), str(run), "RR").next_step()
         == f"next: rankscope explain {qrels} {run} --query q -m RR"
     )
 
@@ -380,5 +378,27 @@ def test_a_dialect_that_gives_lists_without_a_relevant_document_1_loses_nothing_
     assert (first.value, first.loss) == (1.0, 0.0)
     assert second.value == pytest.approx(1 / log2(3))
     assert second.ceiling == 1.0
-    assert found.runs[0].could.missing_only
-    assert "does not count what was never retrieved" in render(blocks_of(found), 200)
+    assert found.runs[0].ceilings.missing_only
+    assert "does not count what was never retrieved" in found.to_text(200)
+
+
+def test_the_value_of_a_pooled_metric_is_that_of_evaluate_and_no_mean_of_queries() -> None:
+    qrels = {"q": {"a": 1, "m": 0, "n": 0}, "r": {"a": 1, "b": 1, "m": 0}}
+    runs = {
+        "one": {"q": ranked("a", "m", "n"), "r": {"m": 0.5, "a": 0.4, "b": 0.3}},
+        "two": {"q": ranked("m", "a")},
+    }
+    metric = "AUC(pooled=True)"
+    found, scores = rs.diagnose(qrels, runs, metric), rs.evaluate(qrels, runs, metric)
+    for run in found.runs:
+        assert run.loss.value == scores[run.name, metric]
+        assert math.isnan(run.loss.total)
+    one = found["one"]
+    # pooled, the scores of the two queries are laid side by side: 3 beats 2, 1 and 0.5, and 0.4 and 0.3 beat none
+    assert one.loss.value == 3 / 9
+    assert float(np.mean(one.value)) == (1 + 0) / 2
+    assert [q.value for q in found.queries if q.run == "one"] == [1.0, 0.0]
+    assert "one has AUC(pooled=True) 0.333." in str(found)
+    assert "made of the documents of all queries together" in str(found)
+    assert "The values of single queries are those of each query alone" in str(found)
+    assert found.envelope()["results"][0]["value"] == 3 / 9

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rankscope.verbs.compare.records import records
 from scipy import stats
-from tests.verbs.made_scores import Table, drawn, one, ranked, ranked_run, table
+from tests.made.scores import Table, drawn, one, ranked, ranked_run, table
 
 import rankscope as rs
 from rankscope.panels.contrast import Contrast
@@ -128,7 +128,7 @@ def unadjusted(found: Any) -> dict[tuple[str, str, str], dict[str, Any]]:
     """The numbers of each contrast that no other contrast has a part in."""
     return {
         (r["run"], r["baseline"], r["metric"]): {k: v for k, v in r.items() if k not in ADJUSTED}
-        for r in records(found.contrasts)
+        for r in found.to_dicts()
     }
 
 
@@ -146,9 +146,7 @@ def test_neither_other_runs_nor_any_order_changes_a_number(method: dict[str, Any
     shuffled = {name: dict(reversed(row.items())) for name, row in scores.items()}
     again = rs.compare(shuffled, metrics="AP", **method)
     assert unadjusted(again) == whole
-    assert list(records(again.contrasts)) == list(
-        records(rs.compare(scores, metrics="AP", **method).contrasts)
-    )
+    assert again.to_dicts() == (rs.compare(scores, metrics="AP", **method).to_dicts())
     other = {name: scores[name] for name in "dbac"}
     assert unadjusted(rs.compare(other, metrics="AP", baseline="a", **method)) == whole
 
@@ -218,13 +216,14 @@ def test_a_mean_that_is_zero_but_for_rounding_has_no_winner() -> None:
 def test_five_queries_cannot_tell() -> None:
     qrels = {f"q{i}": {"good": 1} for i in range(5)}
     runs = {"old": ranked(FIRST), "new": ranked(SECOND)}
-    found = rs.compare(qrels, runs, "RR")["new", "RR"]
+    compared = rs.compare(qrels, runs, "RR")
+    found = compared["new", "RR"]
     assert found.value == pytest.approx((1 + 1 + 1 / 2 + 1 + 1) / 5)
     assert found.baseline_value == pytest.approx((1 / 2 + 1 + 1 / 5 + 1 / 3 + 1) / 5)
     assert found.p_value == 2 / 2**3  # three differ, all one way
     assert (found.differing, found.verdict) == (3, "cannot tell")
     assert found.test.startswith("permutation")
-    (record,) = records([found])
+    (record,) = compared.to_dicts()
     assert record["p_value"] == 0.25
     asked = rs.compare(qrels, runs, "RR", test="t")["new", "RR"]
     gains = [1 - 1 / 2, 0, 1 / 2 - 1 / 5, 1 - 1 / 3, 0]

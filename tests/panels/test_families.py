@@ -13,14 +13,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rankscope.verbs.compare.records import envelope
 from scipy import stats
 
 import rankscope as rs
 from rankscope.errors import InputError
 from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.families import separated
-from rankscope.verbs.compare.compare import Comparison
+from rankscope.verbs.compare.result import Comparison
 
 Table = dict[str, dict[str, float]]
 BY_P = ("holm", "bonferroni", "bh", "none")
@@ -80,7 +79,7 @@ def test_the_top_group_of_real_runs(covid: Comparison) -> None:
         assert group.systems[0] == max(means, key=lambda run: means[run])
         assert group.of == 24
         assert "yn-r1-concepttext" not in group.systems
-        values = [means.get(s, covid.fields[0].mean(s)) for s in group.systems]
+        values = [means.get(s, covid.panels[0].mean(s)) for s in group.systems]
         assert values == sorted(values, reverse=True)
 
 
@@ -160,7 +159,7 @@ def test_a_family_of_all_metrics_counts_all() -> None:
         assert one.p_value == other.p_value
         assert one.p_value_adjusted == min(1, 2 * one.p_value)
         assert other.p_value_adjusted == min(1, 6 * other.p_value)
-    assert envelope(over_all)["conventions"]["family"] == "all metrics and runs"
+    assert over_all.envelope()["conventions"]["family"] == "all metrics and runs"
 
 
 def test_a_single_comparison_is_not_corrected() -> None:
@@ -304,8 +303,8 @@ def test_discriminative_power_is_the_share_of_pairs_told_apart(correction: str) 
     clear = sum(c.p_value_adjusted <= 0.05 for c in found.contrasts)
     assert 0 < clear < 15
     assert separated(found.contrasts) == clear / 15
-    assert envelope(found)["discriminative_power"] == {"AP": clear / 15}
-    assert "discriminative_power" not in envelope(rs.compare(scores, metrics="AP"))
+    assert found.envelope()["discriminative_power"] == {"AP": clear / 15}
+    assert "discriminative_power" not in rs.compare(scores, metrics="AP").envelope()
 
 
 def test_real_scores_of_many_systems(shared_data: Callable[[str], Path]) -> None:

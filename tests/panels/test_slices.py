@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rankscope.verbs.compare.records import envelope, records
 from scipy import stats
 
 import rankscope as rs
 from rankscope.errors import DataError, InputError
 from rankscope.panels.contrast import CLEAR
-from rankscope.verbs.compare.compare import Comparison
+from rankscope.verbs.compare.result import Comparison
 
 IDS = [f"q{i:02}" for i in range(45)]
 LANG = {query: {"lang": ("en", "de", "fr")[i % 3]} for i, query in enumerate(IDS)}
@@ -71,7 +70,7 @@ def test_all_slices_of_all_attributes_are_one_family(
 def test_slices_change_nothing_of_the_whole() -> None:
     scores = drawn(3)
     plain, cut = rs.compare(scores, metrics="AP"), rs.compare(scores, metrics="AP", slices=LANG)
-    assert list(records(plain.contrasts)) == list(records(cut.contrasts))
+    assert plain.to_dicts() == cut.to_dicts()
 
 
 def test_a_joint_correction_leaves_slices_to_holm() -> None:
@@ -138,7 +137,7 @@ def test_unknown_queries_are_told_and_only_unknown_ones_refused(tmp_path: Path) 
 
 def test_slices_in_the_envelope() -> None:
     found = rs.compare(drawn(3), metrics="AP", slices=LANG)
-    rows = envelope(found)["slices"]
+    rows = found.envelope()["slices"]
     assert len(rows) == 6
     assert all(
         {"attribute", "slice", "difference", "ci_lower_adjusted", "verdict"} <= set(row) for row in rows

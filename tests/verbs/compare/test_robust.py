@@ -9,14 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rankscope.verbs.compare.records import COLUMNS, envelope
 
 import rankscope as rs
 from rankscope.errors import DataError
 from rankscope.panels.contrast import CLEAR
-from rankscope.show.terminal import render
-from rankscope.show.text import as_latex, as_markdown
-from rankscope.verbs.compare.result import blocks_of, paper_blocks
 
 cells = st.one_of(
     st.none(),
@@ -60,14 +56,14 @@ def test_any_table_can_be_compared_and_written(
         found = rs.compare(scores, metrics=metric, slices=slices, **method)
     except DataError:  # systems that share no query, or too few for the method
         return
-    said = envelope(found)
-    json.dumps(said, allow_nan=False)
-    assert set(COLUMNS) <= set(said["results"][0])
+    envelope = found.envelope()
+    json.dumps(envelope, allow_nan=False)
+    assert set(envelope["results"][0]) <= set(found.results.columns)
     assert found.results.height == len(found.contrasts)
     assert "nan" not in str(found)
-    assert max(map(len, render(blocks_of(found)).splitlines())) <= 80
-    assert as_latex(paper_blocks(found))
-    assert as_markdown(paper_blocks(found))
+    assert max(map(len, found.to_text().splitlines())) <= 80
+    assert found.to_latex()
+    assert found.to_markdown()
     for c in found.contrasts:
         assert c.wins + c.losses + c.ties == c.queries
         assert math.isnan(c.p_value) or 0 <= c.p_value <= 1

@@ -10,7 +10,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 from scipy import stats
-from tests.verbs.made_scores import as_arrays, drawn, one, ranked_run, table
+from tests.made.scores import as_arrays, drawn, one, ranked_run, table
 
 import rankscope as rs
 from rankscope.errors import DataError, InputError

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rankscope as rs
-from rankscope.verbs.compare.compare import Comparison
+from rankscope.verbs.compare.result import Comparison
 
 QRELS = {f"q{i:02}": {"good": 1} for i in range(40)}
 
@@ -105,7 +105,7 @@ def test_a_lead_that_few_queries_carry() -> None:
     (c,) = found.contrasts
     assert c.verdict == "better"
     assert c.favourable == (5, 5 / 100)
-    assert "without 5 of 100 queries (5.0%) the lead is gone" in said(found, "RS403")
+    assert "the lead is gone without 5 of 100 queries (5.0%)" in said(found, "RS403")
 
 
 def test_a_lead_that_many_carry_is_not_doubted() -> None:

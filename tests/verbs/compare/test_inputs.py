@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from rankscope.verbs.compare.records import records
 from scipy import stats
-from tests.verbs.made_scores import as_arrays, drawn, one, ranked, ranked_run, table
+from tests.made.scores import as_arrays, drawn, one, ranked, ranked_run, table
 
 import rankscope as rs
 from rankscope.errors import DataError, InputError
@@ -25,7 +25,7 @@ def unadjusted(found: Any) -> dict[tuple[str, str, str], dict[str, Any]]:
     """The numbers of each contrast that no other contrast has a part in."""
     return {
         (r["run"], r["baseline"], r["metric"]): {k: v for k, v in r.items() if k not in ADJUSTED}
-        for r in records(found.contrasts)
+        for r in found.to_dicts()
     }
 
 

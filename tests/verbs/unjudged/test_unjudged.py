@@ -431,7 +431,7 @@ def test_ways_of_grading() -> None:
         ({"grade": 0}, "the best grade that a document can get is a number above 0"),
         ({"grade": True}, "the best grade"),
         ({"n": -1}, "the length of the worklist"),
-        ({"baseline": "nobody"}, "no run is called that: there are old, new"),
+        ({"baseline": "nobody"}, "no run is called that: there are old and new"),
         ({"metrics": "nDGC@10"}, "did you mean nDCG"),
         ({"metrics": "ERR(max_grade=2)@4", "grade": 3}, "above max_grade=2"),
     ],
