@@ -130,7 +130,7 @@ class Advice(Result):
         return [str(one.metric) for one in self.recommended]
 
     @property
-    def compared(self) -> list[str]:
+    def comparison_metrics(self) -> list[str]:
         """Those of them that have a direction, as a comparison takes them."""
         return [str(one.metric) for one in self.recommended if one.metric.better != "neither"]
 
@@ -245,20 +245,22 @@ class Advice(Result):
         primary = shlex.quote(str(self.primary))
         return [
             f"rankscope evaluate {inputs} {_options(self.metrics)}{kept}",
-            f"rankscope compare {two} --primary {primary} {_options(self.compared)}{kept}",
+            f"rankscope compare {two} --primary {primary} {_options(self.comparison_metrics)}{kept}",
         ]
 
     def _calls(self) -> list[str]:
         kept = "" if self.duplicates == "error" else f", duplicates={self.duplicates!r}"
         return [
             f"rs.evaluate(qrels, runs, {self.metrics!r}{kept})",
-            f"rs.compare(qrels, runs, {self.compared!r}, primary={str(self.primary)!r}{kept})",
+            f"rs.compare(qrels, runs, {self.comparison_metrics!r}, primary={str(self.primary)!r}{kept})",
         ]
 
     @property
     def settings(self) -> str:
         """The same choice for pyproject.toml."""
-        names = [json.dumps(name, ensure_ascii=False) for name in (str(self.primary), *self.compared)]
+        names = [
+            json.dumps(name, ensure_ascii=False) for name in (str(self.primary), *self.comparison_metrics)
+        ]
         line = f"metrics = [{', '.join(names[1:])}]"
         lines = ["[tool.rankscope]", f"primary = {names[0]}"]
         lines += (
