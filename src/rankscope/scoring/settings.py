@@ -213,7 +213,7 @@ KINDS: dict[str, Kind] = {
     ),
     "slices": (_text, "a file of attributes of queries, like 'queries.csv'"),
     "clusters": (_text, "a file of the clusters of queries, like 'users.csv'"),
-    **{name: policy.setting for name, policy in POLICIES.items()},
+    **{name: (policy.accepts, policy.expects) for name, policy in POLICIES.items()},
 }
 
 assert set(KINDS) | {"said", "file", "own"} == {f.name for f in fields(Settings)}
