@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from rankscope.cli.names import DialectName, MetricName, QueryChoice
 from rankscope.errors import InputError
-from rankscope.scoring.policies import POLICIES
+from rankscope.scoring.policies import POLICIES, Count, Policy
 
 Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -46,83 +46,31 @@ def queries_option(help_text: str) -> Wrapper:
 
 def policies(command: Callable[..., Any]) -> Callable[..., Any]:
     """What every verb on values of queries takes: how ties, queries and odd data are dealt with, as in ``evaluate``."""
-    for option in reversed(_POLICIES):
-        command = option(command)
+    for policy in reversed(POLICIES.values()):
+        command = _option(policy)(command)
     return command
 
 
 POLICY_NAMES = frozenset(POLICIES)
-_POLICIES: tuple[Wrapper, ...] = (
-    click.option(
-        "--ties",
-        type=click.Choice(["trec", "docid", "input", "rank", "expected", "best", "worst"]),
-        default="trec",
-        show_default=True,
-        help="How equal scores are ordered: document id descending as trec_eval, id ascending, order of the file, or by the rank column "
-        "alone; or all their orders together: the mean, the best or the worst.",
-    ),
-    queries_option(
-        "Which queries are averaged: all judged ones, all of the run, those judged and in every run, those that are either, "
-        "or those listed in FILE, an id a line."
-    ),
-    click.option(
-        "--depth", type=click.IntRange(min=1), metavar="N", help="Cut every ranking at N documents first."
-    ),
-    click.option(
-        "--duplicates",
-        type=click.Choice(["error", "first", "best"]),
-        default="error",
-        show_default=True,
-        help="A document ranked twice for a query: refuse it, or keep its first or best place.",
-    ),
-    click.option(
-        "--self-match",
-        type=click.Choice(["keep", "drop"]),
-        default="keep",
-        show_default=True,
-        help="A document with the id of its query.",
-    ),
-    click.option(
-        "--no-relevant",
-        type=click.Choice(["metric", "0", "1", "skip"]),
-        default="metric",
-        show_default=True,
-        callback=lambda _ctx, _param, value: int(value) if value in {"0", "1"} else value,
-        help="The value of a query without a relevant document: as the metric says, 0, 1, or left out.",
-    ),
-    click.option(
-        "--nothing-found",
-        type=click.Choice(["metric", "skip", "skip_list"]),
-        default="metric",
-        show_default=True,
-        help="A query with nothing relevant in the top k: scored, or left out (skip_list: with nothing in the whole list).",
-    ),
-    click.option(
-        "--weights",
-        type=click.Path(),
-        metavar="FILE",
-        help="Weigh queries in the mean: a query and its weight a line.",
-    ),
-    click.option(
-        "--mean",
-        type=click.Choice(["macro", "micro"]),
-        default="macro",
-        show_default=True,
-        help="The mean of the queries' values, or all that they earned out of all that they are worth.",
-    ),
-    click.option(
-        "--dialect",
-        type=DialectName(),
-        metavar="TOOL",
-        help="Compute as another tool does: lightgbm, recbole, mlflow ... (rankscope reconcile shows them side by side).",
-    ),
-    click.option(
-        "--seed",
-        type=click.IntRange(min=0),
-        default=0,
-        help="For orders of equal scores that are too many to count.",
-    ),
-)
+
+
+def _option(policy: Policy) -> Wrapper:
+    """The option that asks for a policy."""
+    kind: click.ParamType
+    if isinstance(policy, Count):
+        kind = click.IntRange(min=policy.least)
+    else:
+        own = {"queries": QueryChoice(), "weights": click.Path(), "dialect": DialectName()}
+        kind = own.get(policy.name) or click.Choice([str(value) for value in policy.values])
+    return click.option(
+        f"--{policy.name.replace('_', '-')}",
+        type=kind,
+        default=policy.default,
+        show_default=bool(policy.values),
+        metavar=policy.metavar,
+        help=policy.help,
+        callback=lambda _ctx, _param, value: policy.parse(value) if isinstance(value, str) else value,
+    )
 
 
 def said(options: Iterable[str]) -> set[str]:
