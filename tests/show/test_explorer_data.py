@@ -145,7 +145,9 @@ def test_the_table_has_the_largest_loss_first_and_what_has_no_value_last() -> No
 
 
 def test_the_table_of_one_run_has_no_differences() -> None:
-    table = query_table(explorer(query("good", values=((0.9,),)), query("bad", values=((0.1,),)), runs=("bm25",)))
+    table = query_table(
+        explorer(query("good", values=((0.9,),)), query("bad", values=((0.1,),)), runs=("bm25",))
+    )
     assert table.heads == ("nDCG@10 of bm25",)
     assert [(row[1], row[3]) for row in table.rows] == [("bad", ("0.1000",)), ("good", ("0.9000",))]
 

@@ -1,58 +1,22 @@
-"""``rankscope explain``."""
+"""``rankscope explain``: of one query or of two rankings; what one ranking loses over all queries is a diagnosis."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import click
 
-from rankscope.cli import inputs, output
-
-if TYPE_CHECKING:
-    from rankscope.show.result import Result
-
-USAGE = "rankscope explain QRELS RUN [RUN] --query ID"
+from rankscope.cli.command import Command
+from rankscope.cli.runner import Call
+from rankscope.errors import InputError
 
 
-@click.command("explain", short_help="Say why a ranking scores what it scores, or why two differ.")
-@inputs.taken("A metric, like nDCG@10 (the default).")
-@click.option("--query", metavar="ID", help="The query to explain.")
-@inputs.policies
-@output.printed()
-def command(
-    *,
-    qrels: str | None,
-    runs: tuple[str, ...],
-    metrics: tuple[str, ...],
-    query: str | None,
-    quiet: bool,
-    form: str | None,
-    out: str | None,
-    **policies: Any,
-) -> None:
-    """Explain the score of one query, rank by rank; with two RUNs, the difference between them.
+def run(command: Command, ctx: click.Context) -> int:
+    """Explain a score or a difference; without a query, and of one ranking or of many, diagnose."""
+    call = Call(command, ctx)
+    metrics = call.metrics or ["nDCG@10"]
+    if len(metrics) > 1:
+        raise InputError(f"there are {len(metrics)} metrics: name one, like -m {metrics[0]}")
+    if "query" in call.options or len(call.files) == 2:
+        return call.answer(command.function, metrics[0])
+    from rankscope.verbs.diagnose.diagnose import diagnose
 
-    Without --query: for one RUN (or three and more) what it loses over all queries and why, for two where in the ranking their
-    difference comes from (add --query to see documents).
-
-    \b
-    Examples:
-      rankscope explain qrels.txt my.run --query 7 -m nDCG@10
-      rankscope explain qrels.txt old.run new.run --query 7 -m AP
-      rankscope explain qrels.txt old.run new.run
-      rankscope explain qrels.txt my.run
-    """  # noqa: D301 - click reads the \b
-    named = inputs.named(qrels, runs, USAGE)
-    output.check_place(out, [str(qrels), *(path for _, path in named)])
-    form = output.answer_format_of(form, out)
-    metric = inputs.one_metric(metrics, "nDCG@10")
-    if query is None and len(named) != 2:
-        from rankscope.verbs.diagnose.diagnose import diagnose
-
-        result: Result = diagnose(qrels, named, metric, **policies)
-    else:
-        from rankscope.verbs.explain.explain import explain
-
-        result = explain(qrels, named, metric, query=query, **policies)
-    output.show(result, form, out, notes=() if quiet else result.notes)
-    output.tell_where(out, form, quiet)
+    return call.answer(diagnose, metrics[0])

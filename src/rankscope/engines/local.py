@@ -14,13 +14,13 @@ import numpy as np
 import polars as pl
 
 from rankscope.engines.aspects import Several, places_by_id, several
-from rankscope.engines.base import SEVERAL, Order, Seen
+from rankscope.engines.base import SEVERAL, DataFacts, Order
 from rankscope.errors import InputError
 from rankscope.lists import Array, Judged
 from rankscope.tables import Qrels, Run, column, spans
 
 
-def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, Seen]:
+def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
     """Find each query's judged documents in the run: their grades, ranks and tied groups.
 
     Rows of the answer follow ``qrels.queries`` and, if ``order.extra``, the queries of the run that
@@ -45,7 +45,7 @@ def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, Seen]:
     judged = _lay_out(_pool(qrels, run, ranked, number), ranked, names, retrieved, order, graded)
     present = set(run.queries)
     counted = np.array([query in known for query in run.blocks.query.to_list()], dtype=bool)
-    seen = Seen(
+    seen = DataFacts(
         rows=run.frame.height,
         queries=len(run.queries),
         missing=tuple(query for query in qrels.queries if query not in present),

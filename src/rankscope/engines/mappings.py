@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rankscope.engines.base import Order, Seen
+from rankscope.engines.base import DataFacts, Order
 from rankscope.errors import InputError
 from rankscope.lists import Array, Judged
 
@@ -17,7 +17,7 @@ Ranking = Mapping[str, float]
 
 def judge(
     run: Mapping[str, Ranking], qrels: Mapping[str, Ranking], order: Order, label: str = "run"
-) -> tuple[Judged, Seen]:
+) -> tuple[Judged, DataFacts]:
     """Find each query's judged documents in ``{query: {document: score}}``; the same answer as from tables."""
     if order.ties == "rank":
         raise InputError(
@@ -39,7 +39,7 @@ def judge(
         counts.add(ordered, query in qrels)
     for query in extra if not order.extra else ():
         counts.add(_numbers(run[query], f"{label}: query {query}", "score"), False)
-    seen = Seen(
+    seen = DataFacts(
         rows=counts.rows,
         queries=len(run),
         missing=tuple(query for query in qrels if query not in run),

@@ -237,7 +237,9 @@ def _of_orders(
 # --- what a metric is over all orders of equal scores: the mean, the best and the worst ----------------
 
 
-def scored(judged: Judged, metrics: Sequence[Any], ties: str, depth: int | None, seed: int) -> list[Values]:
+def score_under_ties(
+    judged: Judged, metrics: Sequence[Any], ties: str, depth: int | None, seed: int
+) -> list[Values]:
     """The values of metrics under a tie policy; ``judged`` is cut at ``depth`` already where the policy is one order."""
     if ties not in {"expected", "best", "worst"}:
         return score(judged, metrics)
@@ -245,11 +247,15 @@ def scored(judged: Judged, metrics: Sequence[Any], ties: str, depth: int | None,
     tied = Tied(judged)
     if not len(tied.queries):
         return plainly
-    closed_ones = [m for m in metrics if ties == "expected" and ordered(m, depth) and closed(m, depth)]
+    closed_ones = [
+        m for m in metrics if ties == "expected" and depends_on_order(m, depth) and has_closed_form(m, depth)
+    ]
     means = dict(zip(map(id, closed_ones), _expected_values(judged, tied, closed_ones, depth), strict=True))
     out = []
     for metric, values in zip(metrics, plainly, strict=True):
-        if not ordered(metric, depth) or (ties == "expected" and metric.counts_ties and depth is None):
+        if not depends_on_order(metric, depth) or (
+            ties == "expected" and metric.counts_ties and depth is None
+        ):
             out.append(values)
         elif id(metric) in means:
             out.append(replace(values, value=np.where(tied.mask, means[id(metric)], values.value)))
@@ -261,7 +267,7 @@ def scored(judged: Judged, metrics: Sequence[Any], ties: str, depth: int | None,
     return out
 
 
-def ordered(metric: Any, depth: int | None = None) -> bool:
+def depends_on_order(metric: Any, depth: int | None = None) -> bool:
     """Whether the order of tied documents can make a difference to a metric; where lists are cut, it can to any."""
     cut_somewhere = depth is not None or getattr(metric, "cutoff", None) is not None
     return metric.aggregate != "pooled" and (metric.positions or cut_somewhere)
@@ -280,7 +286,7 @@ def _grades_settle(metric: Any, depth: int | None) -> bool:
     return metric.settled_by_grade and not metric.needs and better and _free_of(depth, metric)
 
 
-def closed(metric: Any, depth: int | None) -> bool:
+def has_closed_form(metric: Any, depth: int | None) -> bool:
     """Whether the mean over all orders has a closed form."""
     return bool(metric.additive) and _free_of(depth, metric)
 
@@ -349,3 +355,8 @@ def _chunks(judged: Judged, queries: Array) -> Iterator[Array]:
         stop = at + max(1, int(np.searchsorted(area, CELLS, side="right")))
         yield order[at:stop]
         at = stop
+
+
+scored = score_under_ties
+ordered = depends_on_order
+closed = has_closed_form

@@ -12,7 +12,7 @@ import numpy as np
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.memory import quote_value
-from rankscope.files.sheets import SYSTEM, is_path, opened
+from rankscope.files.sheets import SYSTEM, is_path, open_sheet
 
 EXPECTED = "costs are a table with a run first and a cost in each further column (latency_ms, cost), or {run: {column: value}}"
 _MORE_IS_BETTER = re.compile(
@@ -66,7 +66,7 @@ def costs_of(source: Any) -> Costs:
     """
     if isinstance(source, Costs):
         return source
-    found = opened(source, "costs", EXPECTED)
+    found = open_sheet(source, "costs", EXPECTED)
     if isinstance(found, Mapping):
         return _of_mapping(found, str(source) if is_path(source) else "costs")
     key = found.role(SYSTEM) or found.frame.columns[0]

@@ -14,7 +14,7 @@ from rankscope import words
 from rankscope.errors import DataError, InputError
 from rankscope.files.memory import quote_value, speaks_arrow
 from rankscope.files.notes import stem
-from rankscope.files.sheets import QUERY, SYSTEM, Sheet, is_path, opened
+from rankscope.files.sheets import QUERY, SYSTEM, Sheet, is_path, open_sheet
 from rankscope.tables import Array
 
 Systems = Literal["auto", "rows", "columns"]
@@ -329,7 +329,7 @@ def _parts(source: Any, name: str | None, systems: Systems, metric: str | None) 
         yield _of_array(source, systems)
         return
     label = name or "scores"
-    found = opened(source, label, EXPECTED)
+    found = open_sheet(source, label, EXPECTED)
     if isinstance(found, Mapping):
         yield from _of_mapping(found, str(source) if is_path(source) else label, systems, metric)
         return

@@ -13,7 +13,7 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError, MissingExtraError
 from rankscope.files.long import long_table, roles_of, tag_of
-from rankscope.files.notes import Found, make_qrels, make_run, stem
+from rankscope.files.notes import Findings, make_qrels, make_run, stem
 from rankscope.files.raw import Raw
 from rankscope.tables import Fault, Qrels, Run, Source
 
@@ -61,7 +61,7 @@ def read_frame(source: Any, what: str, name: str | None) -> Run | Qrels:
     if isinstance(source, pl.Series):
         raise InputError(f"{label}: a series, not a data frame")
     data = frame_of(source, label)
-    found = Found()
+    found = Findings()
     roles = roles_of(data.columns, what, label, found)
     if not len(data):
         raise InputError(f"{label}: the data frame has no rows")
@@ -110,7 +110,7 @@ def read_dict(source: Mapping[Any, Any], what: str, name: str | None, raw: Raw |
         twice = next(query for n, query in enumerate(queries) if query in queries[:n])
         raise InputError(f"{label}: query {twice!r} is there twice, as text and as a number; keep one")
     docs = _ids(chain.from_iterable(rows.values()), label, "document")
-    found = Found()
+    found = Findings()
     value = "score" if what == "run" else "grade"
     frame = pl.DataFrame(
         {
@@ -163,7 +163,7 @@ def _read_aspects(rows: Mapping[Any, Any], label: str, name: str | None, raw: Ra
     empty = [
         query for query, value in zip(_ids(rows, label, "query"), rows.values(), strict=True) if not value
     ]
-    qrels = make_qrels(pl.concat(parts), replace(part.source, notes=(), faults=()), Found(), "a dict")
+    qrels = make_qrels(pl.concat(parts), replace(part.source, notes=(), faults=()), Findings(), "a dict")
     return Qrels(qrels.frame, replace(qrels.source, faults=faults), tuple(empty))
 
 
@@ -232,7 +232,7 @@ def _number(value: Any) -> float | None:
 
 
 def _sound(
-    frame: pl.DataFrame, value: str, rows: Mapping[Any, Any], label: str, found: Found
+    frame: pl.DataFrame, value: str, rows: Mapping[Any, Any], label: str, found: Findings
 ) -> pl.DataFrame:
     good = frame[value].is_not_null()
     if value == "grade":

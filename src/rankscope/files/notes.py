@@ -27,7 +27,7 @@ SUFFIXES = {
 
 
 @dataclass
-class Found:
+class Findings:
     """Notes and faults that a reader collects."""
 
     notes: list[str] = field(default_factory=list)
@@ -70,7 +70,7 @@ def grades_of(grade: pl.Series) -> str:
     return f"{words.counted(len(distinct), 'different grade')} from {distinct[0]:g} to {distinct[-1]:g}"
 
 
-def make_run(frame: pl.DataFrame, source: Source, found: Found, what: str, name: str) -> Run:
+def make_run(frame: pl.DataFrame, source: Source, found: Findings, what: str, name: str) -> Run:
     """Build the run; its first note says how it was read."""
     blocks = found.blocks or blocks_of(frame["query_id"])
     tag = f", tag {found.tag}" if found.tag else ""
@@ -83,7 +83,7 @@ def make_run(frame: pl.DataFrame, source: Source, found: Found, what: str, name:
     return run
 
 
-def make_qrels(frame: pl.DataFrame, source: Source, found: Found, what: str) -> Qrels:
+def make_qrels(frame: pl.DataFrame, source: Source, found: Findings, what: str) -> Qrels:
     """Build the qrels; their first note says how they were read."""
     blocks = found.blocks or blocks_of(frame["query_id"])
     rows = words.counted(len(frame), "judgment")
@@ -98,7 +98,7 @@ def _queries(blocks: Blocks) -> str:
     return words.counted(number, "query")
 
 
-def _close(source: Source, found: Found, first: str) -> Source:
+def _close(source: Source, found: Findings, first: str) -> Source:
     left_out = [f"left out {words.counted(found.faulty, 'faulty row')}"] if found.faulty else []
     return replace(
         source,

@@ -19,7 +19,7 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.long import id_column
 from rankscope.files.memory import frame_of, quote_value, speaks_arrow
-from rankscope.files.notes import Found
+from rankscope.files.notes import Findings
 from rankscope.files.raw import BOM, Raw, open_raw
 from rankscope.files.sniff import kind_of
 from rankscope.files.tabular import quote_of, record_lines
@@ -53,7 +53,7 @@ class Sheet:
 
     def ids(self, name: str, noun: str) -> pl.Series:
         """A column of ids as strings; every row must have one."""
-        ids = id_column(self.frame[name], name, self.label, Found()).str.strip_chars()
+        ids = id_column(self.frame[name], name, self.label, Findings()).str.strip_chars()
         empty = np.flatnonzero((ids.fill_null("") == "").to_numpy())
         if len(empty):
             raise InputError(f"{self.at(int(empty[0]))}: no {noun} (column {name or 1} is empty)")
@@ -186,7 +186,7 @@ def is_path(source: Any) -> bool:
     return isinstance(source, str | PathLike)
 
 
-def opened(source: Any, label: str, expected: str) -> Sheet | Mapping[str, Any]:
+def open_sheet(source: Any, label: str, expected: str) -> Sheet | Mapping[str, Any]:
     """Read a file or a data frame as a sheet; a dict, or a JSON object of a file, is given as it is.
 
     ``label`` is what messages call what is no file, ``expected`` says what would be right.
@@ -318,3 +318,6 @@ def _read_parquet(raw: Raw) -> Sheet:
             f"{raw.label}: not a whole Parquet file ({text}): fetch or write it again"
         ) from error
     return Sheet(raw.label, frame)
+
+
+opened = open_sheet

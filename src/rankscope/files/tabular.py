@@ -16,7 +16,7 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.long import long_table, make_table, roles_of, tag_of
 from rankscope.files.memory import DICTS, Pairs, quote_value, read_dict
-from rankscope.files.notes import Found, line_finder
+from rankscope.files.notes import Findings, line_finder
 from rankscope.files.raw import BOM, Raw
 from rankscope.tables import Array, Qrels, Run, Source
 
@@ -36,7 +36,7 @@ def header_of(raw: Raw, separator: str) -> list[str]:
 
 def read_columns(raw: Raw, what: str, name: str | None, separator: str) -> Run | Qrels:
     """Read a table with a header; all columns are read as strings, so that ``01`` stays ``01``."""
-    found = Found()
+    found = Findings()
     quote = quote_of(raw, separator)
     scan = _scan(raw.feed, separator, quote)
     try:
@@ -142,7 +142,7 @@ def record_lines(raw: Raw, separator: str, quote: str | None) -> Array:
 
 def read_jsonl(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     """Read one JSON object a line, under the same names as columns have."""
-    found = Found()
+    found = Findings()
     roles = roles_of(_keys(raw), what, raw.label, found)
     lines = raw.lines_frame()["line"]
     content = np.flatnonzero((lines.fill_null("").str.strip_chars() != "").to_numpy())
@@ -188,7 +188,7 @@ def _decode(text: pl.Series, keys: list[str]) -> tuple[pl.DataFrame, Array]:
 
 
 def _with_ids(
-    frame: pl.DataFrame, text: pl.Series, roles: dict[str, str], label: str, content: Array, found: Found
+    frame: pl.DataFrame, text: pl.Series, roles: dict[str, str], label: str, content: Array, found: Findings
 ) -> pl.DataFrame:
     """Refuse ids that are neither strings nor whole numbers, which look like strings once decoded."""
     for key in dict.fromkeys(roles[role] for role in ("query_id", "doc_id")):
@@ -296,7 +296,7 @@ def _merge(queries: Mapping[str, Any], what: str, label: str) -> dict[str, Any]:
 
 def read_parquet(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     """Read the columns that matter from a Parquet file."""
-    found = Found()
+    found = Findings()
     feed = raw.path if raw.path and not raw.packed else io.BytesIO(raw.read())
     try:
         scan = pl.scan_parquet(feed, glob=False)

@@ -13,7 +13,7 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.long import id_column
 from rankscope.files.memory import frame_of, quote_value, speaks_arrow
-from rankscope.files.notes import Found
+from rankscope.files.notes import Findings
 from rankscope.files.raw import BOM, Raw, open_raw
 from rankscope.files.records import (
     Roles,
@@ -243,7 +243,7 @@ def _of_frame(scan: pl.LazyFrame, label: str, selection: Selection, noun: Noun) 
             f"{label}: no columns of ids and texts among {words.listing(names) or 'none'}; call them {'query_id' if noun == 'query' else 'doc_id'} and text"
         )
     heads = scan.select(roles.id).head(3).collect()[roles.id]
-    for one in id_column(heads, roles.id, label, Found()).to_list():
+    for one in id_column(heads, roles.id, label, Findings()).to_list():
         selection.wants(str(one))
     columns = list(dict.fromkeys([roles.id, *roles.texts]))
     frame = _keep(scan.select(columns), roles.id, label, selection)
@@ -256,7 +256,7 @@ def _of_frame(scan: pl.LazyFrame, label: str, selection: Selection, noun: Noun) 
 def _keep(scan: pl.LazyFrame, key: str, label: str, selection: Selection) -> pl.DataFrame:
     if scan.collect_schema()[key] != pl.String:
         frame = scan.collect()
-        scan = frame.with_columns(id_column(frame[key], key, label, Found()).alias(key)).lazy()
+        scan = frame.with_columns(id_column(frame[key], key, label, Findings()).alias(key)).lazy()
     if selection.ids is None:
         return scan.collect()
     asked = pl.Series(sorted(selection.ids), dtype=pl.String).implode()

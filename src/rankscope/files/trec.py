@@ -21,7 +21,7 @@ from rankscope.files.notes import (
     ORDER,
     QRELS_LINE,
     RUN_LINE,
-    Found,
+    Findings,
     content_lines,
     line_finder,
     make_qrels,
@@ -33,7 +33,7 @@ from rankscope.tables import Array, Qrels, Run, Source, blocks_of
 
 
 @dataclass(frozen=True)
-class Layout:
+class LineLayout:
     """The columns of a headerless file: all are strings but those named as numbers."""
 
     what: str
@@ -62,21 +62,21 @@ class Layout:
         return [name for name in self.names if name not in self.optional]
 
 
-RUN = Layout(
+RUN = LineLayout(
     "run", ("query_id", "q0", "doc_id", "rank", "score", "tag"), "score", RUN_LINE, frozenset({"rank"})
 )
-QRELS = Layout("qrels", ("query_id", "iteration", "doc_id", "grade"), "grade", QRELS_LINE)
-PRELS = Layout("qrels", ("query_id", "doc_id", "grade", "method", "inclusion"), "grade", QRELS_LINE)
-PREFS = Layout(
+QRELS = LineLayout("qrels", ("query_id", "iteration", "doc_id", "grade"), "grade", QRELS_LINE)
+PRELS = LineLayout("qrels", ("query_id", "doc_id", "grade", "method", "inclusion"), "grade", QRELS_LINE)
+PREFS = LineLayout(
     "qrels",
     ("query_id", "iteration", "subgroup", "doc_id", "grade"),
     "grade",
     "a line of TREC preferences has 5 (query judge part document grade)",
 )
-RUN3 = Layout(
+RUN3 = LineLayout(
     "run", ("query_id", "doc_id", "rank"), "rank", "an MS MARCO run line has 3 (query document rank)"
 )
-QRELS3 = Layout(
+QRELS3 = LineLayout(
     "qrels", ("query_id", "doc_id", "grade"), "grade", "this file's lines have 3 (query document grade)"
 )
 
@@ -101,7 +101,7 @@ def _content(lines: list[bytes]) -> list[bytes]:
     ]
 
 
-def layout_of(raw: Raw, what: str, lines: list[bytes]) -> Layout:
+def layout_of(raw: Raw, what: str, lines: list[bytes]) -> LineLayout:
     """Tell the layout by the number of columns that most lines have."""
     if not lines:
         raise InputError(f"{raw.label}: no rows, only blank lines or comments; {EXPECTED[what]}")
@@ -132,7 +132,7 @@ def layout_of(raw: Raw, what: str, lines: list[bytes]) -> Layout:
     return RUN if what == "run" else QRELS
 
 
-def _three(raw: Raw, what: str, split: list[list[bytes]]) -> Layout:
+def _three(raw: Raw, what: str, split: list[list[bytes]]) -> LineLayout:
     if what == "qrels":
         return QRELS3
     last: dict[bytes, float] = {}
@@ -146,7 +146,7 @@ def _three(raw: Raw, what: str, split: list[list[bytes]]) -> Layout:
     return RUN3
 
 
-def _five(raw: Raw, rows: list[list[bytes]]) -> Layout:
+def _five(raw: Raw, rows: list[list[bytes]]) -> LineLayout:
     """Tell preferences, prels and plain qrels with a column more by where the numbers are and what is repeated."""
     fits = {
         PRELS: [is_number(f[2]) and is_number(f[4]) and 0 <= float(f[4]) <= 1 for f in rows],
@@ -255,7 +255,7 @@ class _Rows:
     """The good rows, and which lines were not among them."""
 
     frame: pl.DataFrame
-    found: Found = field(default_factory=Found)
+    found: Findings = field(default_factory=Findings)
     bad: Array = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
@@ -283,7 +283,7 @@ def read_trec(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     return _finish_qrels(parsed, layout, source)
 
 
-def _finish_run(parsed: _Rows, layout: Layout, source: Source, name: str | None) -> Run:
+def _finish_run(parsed: _Rows, layout: LineLayout, source: Source, name: str | None) -> Run:
     frame, found = parsed.frame, parsed.found
     title = "a TREC run"
     if layout is RUN3:
@@ -301,7 +301,7 @@ def _finish_run(parsed: _Rows, layout: Layout, source: Source, name: str | None)
     return make_run(frame.select(columns), source, found, title, name)
 
 
-def _finish_qrels(parsed: _Rows, layout: Layout, source: Source) -> Qrels:
+def _finish_qrels(parsed: _Rows, layout: LineLayout, source: Source) -> Qrels:
     frame, found = parsed.frame, parsed.found
     title = "TREC qrels"
     if layout is PRELS:
@@ -317,7 +317,7 @@ def _finish_qrels(parsed: _Rows, layout: Layout, source: Source) -> Qrels:
     return make_qrels(frame.select(columns), source, found, title)
 
 
-def _fast(raw: Raw, layout: Layout, first: bytes) -> _Rows | None:
+def _fast(raw: Raw, layout: LineLayout, first: bytes) -> _Rows | None:
     """Parse the file as it lies, or give None where any line may need the general way.
 
     Comments are looked for only where there are some: telling the parser of them costs a third of its speed.
@@ -341,7 +341,7 @@ def _fast(raw: Raw, layout: Layout, first: bytes) -> _Rows | None:
     return parsed
 
 
-def _tell_comments(found: Found, data: bytes) -> None:
+def _tell_comments(found: Findings, data: bytes) -> None:
     skipped = comment_lines(data)
     if skipped:
         found.notes.append(
@@ -349,7 +349,7 @@ def _tell_comments(found: Found, data: bytes) -> None:
         )
 
 
-def _regular(raw: Raw, layout: Layout, separator: str, first: bytes) -> _Rows | None:
+def _regular(raw: Raw, layout: LineLayout, separator: str, first: bytes) -> _Rows | None:
     """Parse only the columns that are used, while another thread sees that every line has them all."""
     wide, tag = len(layout.names), first.split()[5] if "tag" in layout.names else None
     if tag is not None and _is_number(tag):  # a line that lacks a field could pass for a whole one
@@ -374,7 +374,7 @@ def _regular(raw: Raw, layout: Layout, separator: str, first: bytes) -> _Rows | 
     blocks = blocks_of(frame["query_id"])
     if blocks.query.str.starts_with("#").any():
         return None
-    return _Rows(frame, Found(tag=None if tag is None else tag.decode("utf-8", "replace"), blocks=blocks))
+    return _Rows(frame, Findings(tag=None if tag is None else tag.decode("utf-8", "replace"), blocks=blocks))
 
 
 def _is_number(text: bytes) -> bool:
@@ -400,7 +400,9 @@ def _scan(
     )
 
 
-def _read_scan(raw: Raw, layout: Layout, separator: str, first: bytes, comment: str | None) -> _Rows | None:
+def _read_scan(
+    raw: Raw, layout: LineLayout, separator: str, first: bytes, comment: str | None
+) -> _Rows | None:
     """Parse with one separator; None where a row is not sound, or looks like a comment that was not expected."""
     tag = first.split()[5].decode("utf-8", "replace") if "tag" in layout.names else None
     other = " " if separator == "\t" else "\t"
@@ -441,7 +443,7 @@ def _read_scan(raw: Raw, layout: Layout, separator: str, first: bytes, comment: 
         comment is None and blocks.query.str.starts_with("#").any()
     ):
         return None
-    return _Rows(frame, Found(tag=tag, blocks=blocks))
+    return _Rows(frame, Findings(tag=tag, blocks=blocks))
 
 
 def _count_tags(lines: pl.LazyFrame) -> int | None:
@@ -451,7 +453,7 @@ def _count_tags(lines: pl.LazyFrame) -> int | None:
         return None
 
 
-def _general(raw: Raw, layout: Layout) -> _Rows:
+def _general(raw: Raw, layout: LineLayout) -> _Rows:
     """Parse any whitespace, and name the lines that are no rows."""
     data = raw.read()
     names = [*layout.names, "beyond"]
@@ -472,7 +474,7 @@ def _general(raw: Raw, layout: Layout) -> _Rows:
         ).collect()
     except pl.exceptions.PolarsError as error:
         raw.fail(error)
-    found = Found()
+    found = Findings()
     _tell_comments(found, data)
     if frame["blank"].any():
         frame = frame.filter(~pl.col("blank"))
@@ -489,7 +491,7 @@ def _general(raw: Raw, layout: Layout) -> _Rows:
     return _Rows(frame.drop("beyond", "good", "blank", "tag", strict=False), found, bad)
 
 
-def _name_tag(tag: pl.Series, found: Found) -> None:
+def _name_tag(tag: pl.Series, found: Findings) -> None:
     found.tag = tag[-1]
     tags = tag.unique(maintain_order=True)
     if len(tags) > 1:
@@ -498,7 +500,7 @@ def _name_tag(tag: pl.Series, found: Found) -> None:
         )
 
 
-def _name_faults(raw: Raw, layout: Layout, data: bytes, bad: Array, found: Found) -> None:
+def _name_faults(raw: Raw, layout: LineLayout, data: bytes, bad: Array, found: Findings) -> None:
     lines = data.split(b"\n")
     numbers = content_lines(data)[bad]
     found.faulty = max(len(bad) - 20, 0)

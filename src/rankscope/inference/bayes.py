@@ -63,7 +63,7 @@ def bayesian(sample: Sample, margin: float | None = None, rounds: int = 10_000, 
         raise InputError(f"rounds={rounds}, seed={seed}: give at least 1 round and a seed from 0")
     if not sample.freedom:
         return Posterior(math.nan, math.nan, math.nan, math.nan, math.nan, within)
-    groups, tie = Groups.of(sample), CLOSE * float(np.abs(sample.values).max())
+    groups, tie = Groups.of(sample), CLOSE * sample.largest
     counts = np.zeros(5)
     for around in _weigh(groups, rounds, seed):
         # where both orientations are the same, each round counts once in each

@@ -22,7 +22,7 @@ from rankscope.inference.base import (
     Rounds,
     Sample,
     Seed,
-    summed,
+    exact_sum,
 )
 from rankscope.inference.intervals import outside_each, without_interval
 from rankscope.lists import Array
@@ -200,10 +200,10 @@ def _share_below(means: Array, noise: float) -> float:
 def accelerated(groups: Groups) -> float:
     """The acceleration: a sixth of the skewness of the means that leave out one group, by the root of their number."""
     sizes = np.ones(len(groups.parts)) if groups.sizes is None else groups.sizes
-    left_out = groups.parts / (summed(sizes) - sizes)  # the mean less the mean without each
-    around = left_out - summed(left_out) / len(left_out)
-    squares = summed(around**2)
-    return summed(around**3) / (6 * squares**1.5) if squares else 0.0
+    left_out = groups.parts / (exact_sum(sizes) - sizes)  # the mean less the mean without each
+    around = left_out - exact_sum(left_out) / len(left_out)
+    squares = exact_sum(around**2)
+    return exact_sum(around**3) / (6 * squares**1.5) if squares else 0.0
 
 
 class studentised(_ResamplingInterval, aliases=("studentized", "bootstrap_t")):
@@ -240,6 +240,10 @@ class bootstrap(PairedTest):
     rounds: Rounds = 9_999
     seed: Seed = 0
 
+    def smallest(self, sample: Sample) -> float:
+        """That of no draw being as far from 0."""
+        return 1 / (self.rounds + 1)
+
     def p_value(self, sample: Sample) -> float:
         """The two-sided p-value, (b + 1) / (rounds + 1) with b rounds as far from 0 as observed.
 
@@ -250,7 +254,7 @@ class bootstrap(PairedTest):
         if not sample.freedom:
             return math.nan
         groups = Groups.of(sample)
-        far = abs(sample.mean) - CLOSE * float(np.abs(sample.values).max())
+        far = abs(sample.mean) - CLOSE * sample.largest
         beyond = sum(
             int(np.count_nonzero(np.abs(groups.means(picked)) >= far))
             for picked in groups.picked(self.rounds, self.seed)

@@ -11,7 +11,7 @@ from typing import Literal
 from rankscope import words
 from rankscope.errors import DataError, InputError
 from rankscope.inference.anova import error_places
-from rankscope.inference.base import Sample
+from rankscope.inference.base import Estimate, Sample
 
 _MANY = 10**9  # up to here numbers of queries are searched, beyond they follow from the normal distribution
 
@@ -28,7 +28,7 @@ class Detectable:
     high: float
 
 
-def detectable(sample: Sample, power: float = 0.8, alpha: float = 0.05) -> Detectable:
+def detectable(sample: Sample | Estimate, power: float = 0.8, alpha: float = 0.05) -> Detectable:
     """The smallest difference that as many queries with this spread would show: (t[1 - alpha/2] + t[power]) standard errors.
 
     The quantiles are of Student's t at the sample's degrees of freedom; with clusters it is the error between clusters. The range is
@@ -182,7 +182,7 @@ def _mean_width(n: int, variance: float, alpha: float) -> float:
     return 2 * float(stdtrit(n - 1, 1 - alpha / 2)) * shrink * math.sqrt(variance / n)
 
 
-def _quantiles(freedom: int, power: float, alpha: float) -> float:
+def _quantiles(freedom: float, power: float, alpha: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, 1 - alpha / 2) + stdtrit(freedom, power))
@@ -228,4 +228,11 @@ def _needs(method: str, variance: float, size: float | None) -> None:
         raise InputError(f"{name}={size}: method={method!r} needs a {name} above 0")
 
 
-__all__ = ["Detectable", "detectable", "detectable_difference", "power_of", "queries_needed", "topic_set_size"]
+__all__ = [
+    "Detectable",
+    "detectable",
+    "detectable_difference",
+    "power_of",
+    "queries_needed",
+    "topic_set_size",
+]

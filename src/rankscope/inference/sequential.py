@@ -105,7 +105,7 @@ def prior(count: int, narrowest: int) -> float:
 
 def is_constant(sample: Sample) -> bool:
     """Whether all values are the same up to rounding, so that their spread is unknown."""
-    return sample.constant or sample.error <= CLOSE * float(np.abs(sample.values).max())
+    return sample.constant or sample.error <= CLOSE * sample.largest
 
 
 class anytime(PairedTest, aliases=("asymptotic",)):
@@ -124,6 +124,7 @@ class anytime(PairedTest, aliases=("asymptotic",)):
     nan
     """
 
+    every_look = True
     hypothesis = "the mean difference is 0, at every look"
     source = "Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, Time-uniform central limit theory and asymptotic confidence sequences, Annals of Statistics 2024"
     best_for = (
@@ -157,6 +158,8 @@ class betting(PairedTest):
     0.4707
     """
 
+    every_look = True
+    in_order = True
     hypothesis = "the mean difference is 0, at every look"
     source = "Waudby-Smith and Ramdas, Estimating means of bounded random variables by betting, JRSS B 2024"
     best_for = "a promise that holds for any number of queries, at the price of power"

@@ -79,13 +79,13 @@ def jaccard(a: Sequence[Hashable], b: Sequence[Hashable], k: int) -> float:
 # --- many queries at once --------------------------------------------------------------------------------
 
 
-def shared_by_depth(query: Array, deeper: Array, queries: int, depth: int) -> Array:
+def count_shared_by_depth(query: Array, deeper: Array, queries: int, depth: int) -> Array:
     """How many documents two rankings share down to each depth, queries x depth.
 
     ``query`` is the number of the query of each document that both rank, ``deeper`` the lower of its two places (the larger
     rank, from 1).
 
-    >>> shared_by_depth(np.array([0, 0]), np.array([2, 2]), 1, 3)  # x, y and y, x
+    >>> count_shared_by_depth(np.array([0, 0]), np.array([2, 2]), 1, 3)  # x, y and y, x
     array([[0, 2, 2]])
     """
     inside = deeper <= depth
@@ -97,7 +97,7 @@ def shared_by_depth(query: Array, deeper: Array, queries: int, depth: int) -> Ar
 def rbo_by_query(shared: Array, a_size: Array, b_size: Array, p: float = 0.9) -> Array:
     """The extrapolated rank-biased overlap of each query, of rankings without ties; NaN where one of the two is empty.
 
-    ``shared`` is as from ``shared_by_depth``; the rankings have ``a_size`` and ``b_size`` documents, none deeper than ``shared``.
+    ``shared`` is as from ``count_shared_by_depth``; the rankings have ``a_size`` and ``b_size`` documents, none deeper than ``shared``.
 
     >>> rbo_by_query(np.array([[0, 2]]), np.array([2]), np.array([2]), p=0.5)
     array([0.5])
@@ -117,7 +117,7 @@ def rbo_by_query(shared: Array, a_size: Array, b_size: Array, p: float = 0.9) ->
 
 
 def jaccard_by_query(shared: Array, a_size: Array, b_size: Array, k: int) -> Array:
-    """``jaccard`` at k of each query; ``shared`` is as from ``shared_by_depth``.
+    """``jaccard`` at k of each query; ``shared`` is as from ``count_shared_by_depth``.
 
     >>> jaccard_by_query(np.array([[0, 1, 2]]), np.array([3]), np.array([3]), 2)
     array([0.33333333])
@@ -231,3 +231,6 @@ def _sum_agreements(found: tuple[Array, Array, Array, float], short: int, long: 
         scale * (math.fsum((least * weight).tolist()) + below),
         scale * (math.fsum((most * weight).tolist()) + above),
     )
+
+
+shared_by_depth = count_shared_by_depth

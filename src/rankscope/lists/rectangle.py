@@ -56,7 +56,7 @@ class Lists:
     uncut: Lists | None = None
     pool: Pool | None = None
     chance: Array | None = None
-    spread_from: Spread | None = None
+    spread_from: TieSpread | None = None
 
     def __len__(self) -> int:
         return len(self.retrieved)
@@ -167,7 +167,7 @@ def _regroup(keep: Array, place: Array, group: Array) -> tuple[Array, Array]:
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
+class TieSpread:
     """Where the cells of spread lists come from: for each cell its group's first and last column in ``ranked``."""
 
     ranked: Lists
@@ -250,7 +250,7 @@ def _spread(lists: Lists, upto: int | None = None) -> Lists:
         tie_start=lay(start[place], 1),
         tie_size=lay(size[place], 1),
         chance=lay(alike[place] / size[place], 0.0),
-        spread_from=Spread(lists, heads, last[np.arange(len(lists))[:, None], heads]),
+        spread_from=TieSpread(lists, heads, last[np.arange(len(lists))[:, None], heads]),
     )
 
 

@@ -11,7 +11,7 @@ from rankscope.reporting.sections import differences, differing_queries, spread
 from rankscope.reporting.subject import Subject
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import Result
-from rankscope.verbs.compare.compare import Comparison
+from rankscope.verbs.compare.result import Comparison
 
 
 def charts_of(result: Any) -> list[Chart]:

@@ -30,7 +30,6 @@ from rankscope.reporting.sections import (
 )
 from rankscope.reporting.sections.verdicts import verdicts
 from rankscope.reporting.subject import Subject
-from rankscope.verbs.compare.tables import in_order_of_merit
 
 NAMED = 3  # runs that a title names
 SECTIONS: tuple[Callable[[Subject], Section | None], ...] = (
@@ -74,7 +73,7 @@ def _sections(subject: Subject) -> Iterator[Section]:
 def colours_of(subject: Subject) -> tuple[str, ...]:
     """The systems in the order in which they get colours: the baseline, then the best first."""
     first = subject.systems[0]
-    return (first, *(system for system in in_order_of_merit(subject.lead) if system != first))
+    return (first, *(system for system in subject.lead.by_merit if system != first))
 
 
 def _in_colours(section: Section, order: tuple[str, ...]) -> Section:

@@ -17,7 +17,7 @@ from rankscope.panels.verdicts import counted, percent
 from rankscope.reporting import parameters
 from rankscope.reporting.citations import bibliography, cited, sources_of
 from rankscope.reporting.subject import Subject
-from rankscope.verbs.compare.compare import Comparison
+from rankscope.verbs.compare.result import Comparison
 
 TESTS = {
     "t": "a paired t test",

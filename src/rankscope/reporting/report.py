@@ -16,12 +16,13 @@ from rankscope.reporting.page import page_of
 from rankscope.reporting.places import check_folder, check_page
 from rankscope.reporting.subject import Subject
 from rankscope.reporting.texts import with_texts
-from rankscope.scoring.comparable import OPTIONS as COMPARING
-from rankscope.scoring.comparable import USUAL, led
 from rankscope.scoring.inputs import named_runs, read_any
+from rankscope.scoring.measurements import OPTIONS as COMPARING
+from rankscope.scoring.measurements import USUAL, lead_first
 from rankscope.scoring.policies import POLICIES, refuse_unknown
 from rankscope.scoring.scores import Scores
-from rankscope.verbs.compare.compare import Comparison, compare
+from rankscope.verbs.compare.compare import compare
+from rankscope.verbs.compare.result import Comparison
 from rankscope.verbs.evaluate.evaluate import evaluate
 
 PAGE = ("queries_text", "docs_text", "title", "about", "shown")  # options of the page itself
@@ -145,7 +146,7 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
         found = compare(grades, given, metrics, progress=progress, **options)
     else:
         _refuse_comparing(options)
-        asked = led(USUAL if metrics is None else metrics, options.get("primary"))
+        asked = lead_first(USUAL if metrics is None else metrics, options.get("primary"))
         found = evaluate(grades, given, asked, progress=progress, **_alone(options))
     return _made(_subject(found, grades, given), words)
 

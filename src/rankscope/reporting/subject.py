@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rankscope.files.texts import Texts
     from rankscope.scoring.runs import RunEvaluation
     from rankscope.scoring.scores import Scores
-    from rankscope.verbs.compare.compare import Comparison
+    from rankscope.verbs.compare.result import Comparison
 
 
 @dataclass(frozen=True, eq=False)

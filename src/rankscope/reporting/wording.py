@@ -15,12 +15,11 @@ from rankscope.panels.panel import Panel
 from rankscope.panels.verdicts import percent
 from rankscope.reporting.parameters import own_of
 from rankscope.verbs.catalogue.result import rewards
-from rankscope.verbs.compare.result import how
-from rankscope.verbs.compare.tables import in_order_of_merit
+from rankscope.verbs.compare.tables import how
 
 if TYPE_CHECKING:
     from rankscope.reporting.subject import Subject
-    from rankscope.verbs.compare.compare import Comparison
+    from rankscope.verbs.compare.result import Comparison
 
 FEW = 3  # rivals that get charts of their own
 
@@ -89,7 +88,7 @@ def interval_said(found: Comparison) -> str:
 def method_said(found: Comparison) -> str:
     """The test, its correction, and the clusters that queries come in."""
     codes = found.fields[0].clusters
-    return how(found) + ("" if codes is None else f"; queries in {int(codes.max()) + 1:,} clusters")
+    return how(found.family) + ("" if codes is None else f"; queries in {int(codes.max()) + 1:,} clusters")
 
 
 def p_said(found: Comparison) -> str:
@@ -120,7 +119,7 @@ def merit(subject: Subject) -> list[str]:
     """All systems, the best on the leading metric first; in the order given on a metric without a direction."""
     field, scores = subject.lead, subject.scores
     if subject.comparison is not None or scores is None:
-        return in_order_of_merit(field)
+        return field.by_merit
     # the scoreboard knows the value of a metric that is made of all queries together
     value = {mean.run: field.sign * mean.value for mean in scores.board if str(mean.metric) == field.name}
     return sorted(field.systems, key=lambda s: math.inf if math.isnan(value[s]) else -value[s])

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from rankscope import words
-from rankscope.engines.base import Order, Seen, Values
-from rankscope.engines.orders import scored
+from rankscope.engines.base import DataFacts, Order, Values
+from rankscope.engines.orders import score_under_ties
 from rankscope.errors import DataError, InputError
 from rankscope.lists import Array, Judged
 from rankscope.scoring.facts import relstrings
@@ -73,7 +73,7 @@ def _evaluate_run(
     source = None if isinstance(data, dict) else data.source
     labels = label_of(data, name, number)
     cleaned = clean(data, request.policies, "run")
-    by_order: dict[Order, tuple[Judged, Seen]] = {}
+    by_order: dict[Order, tuple[Judged, DataFacts]] = {}
     for m in request.metrics:
         order = request.order(m)
         if order not in by_order:
@@ -120,7 +120,7 @@ def values_of(request: Request, judged: Sequence[Judged]) -> list[Values]:
     policies = request.policies
     for (_, ties), numbers in together.items():
         metrics = [request.metrics[i].metric for i in numbers]
-        values = scored(judged[numbers[0]], metrics, ties, policies.depth, policies.seed)
+        values = score_under_ties(judged[numbers[0]], metrics, ties, policies.depth, policies.seed)
         out.update(zip(numbers, values, strict=True))
     return [_under_policies(m, request, out[i], judged[i]) for i, m in enumerate(request.metrics)]
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from rankscope.engines.base import SEVERAL, Order, Seen, Ties
+from rankscope.engines.base import SEVERAL, DataFacts, Order, Ties
 from rankscope.errors import InputError
 from rankscope.lists import Judged
 from rankscope.metrics import CATALOGUE, Metric
@@ -231,7 +231,7 @@ def _clean_mapping(data: dict[str, Any], policies: RowPolicies, kind: str) -> Cl
     return CleanInput(kept, 0, len(own))
 
 
-def judge(run: CleanInput, qrels: CleanInput, order: Order, label: str) -> tuple[Judged, Seen]:
+def judge(run: CleanInput, qrels: CleanInput, order: Order, label: str) -> tuple[Judged, DataFacts]:
     """Hand run and qrels to the engine of their shape: dicts are looked up, tables are joined."""
     if run.is_mapping and order.ties != "rank" and not order.needs & SEVERAL:
         from rankscope.engines import mappings

@@ -8,24 +8,21 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict, TypeVar
 
-import numpy as np
-
 from rankscope import words
-from rankscope.dialects.base import Convention
-from rankscope.dialects.base import Mean as MeanKind
-from rankscope.dialects.base import NoRelevant as NoRelevantKind
-from rankscope.dialects.base import NothingFound as NothingFoundKind
-from rankscope.dialects.base import Population as QueriesKind
-from rankscope.dialects.base import Ties as TiesKind
-from rankscope.engines.base import Values, mapped
 from rankscope.errors import InputError
-from rankscope.lists import Judged
-from rankscope.metrics import Metric
-from rankscope.scoring.health import Health
-from rankscope.scoring.weights import weights_of
+
+# the command line makes its options of this module: what is heavy is loaded where values are computed
+if TYPE_CHECKING:
+    from rankscope.dialects import base as kinds
+    from rankscope.dialects.base import Convention
+    from rankscope.engines.base import Values
+    from rankscope.lists import Array, Judged
+    from rankscope.metrics import Metric
+    from rankscope.scoring.health import Health
 
 MIXED = "as the dialect says"  # what is stated where a dialect has another convention for each metric
 POLICIES: dict[str, Policy] = {}
@@ -35,15 +32,15 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class PolicyOptions(TypedDict, total=False):
     """The policies as keyword arguments of every verb that scores rankings."""
 
-    ties: TiesKind
-    queries: QueriesKind | Iterable[str]
+    ties: kinds.Ties
+    queries: kinds.Population | Iterable[str]
     depth: int | None
     duplicates: Literal["error", "first", "best"]
     self_match: Literal["keep", "drop"]
-    no_relevant: NoRelevantKind
-    nothing_found: NothingFoundKind
+    no_relevant: kinds.NoRelevant
+    nothing_found: kinds.NothingFound
     weights: Any
-    mean: MeanKind
+    mean: kinds.Mean
     dialect: str | None
     seed: int
 
@@ -67,6 +64,7 @@ class Policy:
     metavar: ClassVar[str | None] = None
     changes_values: ClassVar[bool] = True
     with_words: ClassVar[bool] = False  # whether conventions hold the words beside the value
+    by_metric: ClassVar[bool] = False  # whether a dialect may set it for each metric
 
     def __init_subclass__(cls) -> None:
         if "name" in vars(cls):
@@ -166,7 +164,8 @@ class Count(Policy):
 class Ties(Policy):
     """Which document stands first among equal scores."""
 
-    name, default, title, with_words = "ties", "trec", "equal scores", True
+    name, default, title = "ties", "trec", "equal scores"
+    with_words = by_metric = True
     values = {
         "trec": "score, then document id, both descending",
         "docid": "score descending, then document id ascending",
@@ -207,7 +206,8 @@ class Ties(Policy):
 class Queries(Policy):
     """Which queries are averaged."""
 
-    name, default, title, with_words = "queries", "judged", "queries", True
+    name, default, title = "queries", "judged", "queries"
+    with_words = by_metric = True
     values = {
         "judged": "all judged queries; one missing from a run scores as empty",
         "run": "all queries of the run; one without judgments scores as if nothing were relevant",
@@ -318,6 +318,7 @@ class NoRelevant(Policy):
     """The value of a query without a relevant document."""
 
     name, default, title = "no_relevant", "metric", "queries without relevant documents"
+    by_metric = True
     values = {"metric": "as each metric says", 0: "score 0", 1: "score 1", "skip": "left out"}
     sentences = {
         0: "Queries without a relevant document score 0.",
@@ -333,16 +334,17 @@ class NoRelevant(Policy):
         if value == "metric" or not _of_queries(metric):
             return values
         in_list = convention.looks_at == "list"
-        (hopeless,) = mapped(
-            judged, [lambda lists: metric.missed(lists, True) if in_list else metric.hopeless(lists)]
+        hopeless = _mapped(
+            judged, lambda lists: metric.missed(lists, True) if in_list else metric.hopeless(lists)
         )
-        return _where(values, hopeless == 1, np.nan if value == "skip" else float(value))
+        return _where(values, hopeless == 1, float("nan") if value == "skip" else float(value))
 
 
 class NothingFound(Policy):
     """What becomes of a query with nothing relevant in its ranking."""
 
     name, default, title = "nothing_found", "metric", "queries with nothing relevant found"
+    by_metric = True
     values = {
         "metric": "as each metric says",
         "skip": "left out where nothing relevant stands in the top k",
@@ -360,8 +362,8 @@ class NothingFound(Policy):
         """No value where nothing was found."""
         if value == "metric" or not _of_queries(metric):
             return values
-        (missed,) = mapped(judged, [lambda lists: metric.missed(lists, value == "skip_list")])
-        return _where(values, missed == 1, np.nan)
+        missed = _mapped(judged, lambda lists: metric.missed(lists, value == "skip_list"))
+        return _where(values, missed == 1, float("nan"))
 
 
 class Weighting(Policy):
@@ -372,6 +374,10 @@ class Weighting(Policy):
 
     def check(self, value: Any) -> Any:
         """The weights, read."""
+        if value is None:
+            return None
+        from rankscope.scoring.weights import weights_of
+
         return weights_of(value)
 
     @property
@@ -391,15 +397,18 @@ class Weighting(Policy):
 
     def sentence(self, stated: Any) -> str:
         """That means are weighted."""
-        return "" if stated is None else f"Queries were weighted by {stated}."
+        if stated is None:
+            return ""
+        return "Queries were weighted." if stated == "weights" else f"Queries were weighted by {stated}."
 
 
 class Averaging(Policy):
     """How the values of the queries become one number."""
 
     name, default, title = "mean", "macro", "means"
+    by_metric = True
     values = {
-        "macro": "of the queries' values",
+        "macro": "of the queries' values, weighted where there are weights",
         "micro": "all that the queries earn, out of all that they are worth",
     }
     sentences = {"micro": "Means are micro means: all that the queries earn, out of all that they are worth."}
@@ -417,8 +426,7 @@ class Averaging(Policy):
         """In a micro mean each query weighs what it is worth."""
         if value != "micro" or metric.aggregate != "mean":
             return values
-        (worth,) = mapped(judged, [metric.worth])
-        return replace(values, weight=worth)
+        return replace(values, weight=_mapped(judged, metric.worth))
 
 
 class DialectChoice(Policy):
@@ -483,7 +491,7 @@ class Policies:
     (10, 'metric')
     """
 
-    values: Mapping[str, Any]
+    values: dict[str, Any]
 
     def __init__(self, **chosen: Any) -> None:
         refuse_unknown(chosen, "evaluate")
@@ -500,17 +508,22 @@ class Policies:
     else:
 
         def __getattr__(self, name: str) -> Any:
-            if name.startswith("_") or name not in self.values:
+            if name.startswith("_") or name == "values" or name not in self.values:
                 raise AttributeError(name)
             return self.values[name]
 
     def having(self, **changes: Any) -> Policies:
         """The same with other values of some policies."""
-        return Policies(**{**self.values, **changes})
+        refuse_unknown(changes, "evaluate")
+        out = copy(self)
+        out.values = self.values | {name: POLICIES[name].check(value) for name, value in changes.items()}
+        return out
 
     @property
     def convention(self) -> Convention:
         """What of it holds metric by metric."""
+        from rankscope.dialects.base import Convention
+
         stated = {p.name: p.stated(self.values[p.name], ()) for p in by_metric()}
         return Convention(**stated)
 
@@ -522,8 +535,7 @@ class Policies:
 
 def by_metric() -> Iterator[Policy]:
     """The policies that a dialect may set for each metric."""
-    own = {field.name for field in fields(Convention)}
-    return (policy for name, policy in POLICIES.items() if name in own)
+    return (policy for policy in POLICIES.values() if policy.by_metric)
 
 
 def of_metric(policies: Policies, convention: Convention) -> Iterator[tuple[Policy, Any]]:
@@ -555,7 +567,17 @@ def _of_queries(metric: Metric) -> bool:
     return metric.relevance != "none" and metric.aggregate not in {"sum", "pooled"}
 
 
-def _where(values: Values, there: Any, instead: float) -> Values:
+def _mapped(judged: Judged, kernel: Callable[..., Array]) -> Array:
+    """A plain function over the lists of every query."""
+    from rankscope.engines.base import map_kernels
+
+    return map_kernels(judged, [kernel])[0]
+
+
+def _where(values: Values, there: Array, instead: float) -> Values:
+    """Another value for some queries."""
+    import numpy as np
+
     return replace(values, value=np.where(there, instead, values.value))
 
 

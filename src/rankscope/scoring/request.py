@@ -116,15 +116,10 @@ class Request:
 
     def with_policies(self, **changes: Any) -> Request:
         """The same under other policies, for every metric of it."""
-        conventions = {p.name for p in by_metric()} & set(changes)
-        policies = self.policies.having(**{n: v for n, v in changes.items() if n not in conventions})
-        if conventions:
-            if self.policies.dialect is None:
-                policies = policies.having(**{n: changes[n] for n in conventions})
-            own = {n: POLICIES[n].stated(POLICIES[n].check(changes[n]), ()) for n in conventions}
-            metrics = tuple(replace(m, convention=replace(m.convention, **own)) for m in self.metrics)
-            return replace(self, metrics=metrics, policies=policies)
-        return replace(self, policies=policies)
+        policies = self.policies.having(**changes)
+        own = {p.name: p.stated(policies.values[p.name], ()) for p in by_metric() if p.name in changes}
+        metrics = (replace(m, convention=replace(m.convention, **own)) for m in self.metrics)
+        return replace(self, metrics=tuple(metrics), policies=policies)
 
     def differs(self, other: Request) -> list[Policy]:
         """The policies in which another request departs so that values of the two cannot be compared."""

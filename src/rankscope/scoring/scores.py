@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Block, Caution, Chart, Column, Heading, Paragraph, Ranged, Table, Value
+from rankscope.blocks import (
+    EMPTY,
+    Block,
+    Caution,
+    Chart,
+    Column,
+    Heading,
+    Paragraph,
+    Table,
+    Value,
+    ValueRange,
+)
 from rankscope.errors import InputError
 from rankscope.metrics import Metric, parse, parse_many
 from rankscope.scoring import spread
@@ -279,14 +290,14 @@ class Scores(Result):
         self, *, per_query: bool = False, distribution: bool = False, next_step: str = "", **_: Any
     ) -> list[Shown]:
         """The answer, what to doubt about it, and the conventions it rests on."""
-        doubts = caution_block(self.warnings)
+        each: list[Shown] = [self.table("per_query"), EMPTY] if per_query else []
         return [
-            *([self.table("per_query"), EMPTY] if per_query else []),
+            *each,
             self.table(),
             *(Paragraph(text, quiet=True) for text in self.queries_in_words()),
             EMPTY,
             *([*self.spread_blocks(), EMPTY] if distribution else []),
-            *doubts,
+            *caution_block(self.warnings),
             Paragraph(self.request.small_print(), quiet=True),
             *([Paragraph(next_step, quiet=True)] if next_step else []),
         ]
@@ -294,16 +305,10 @@ class Scores(Result):
     def paper(self, *, per_query: bool = False, distribution: bool = False, **_: Any) -> list[Shown]:
         """What goes into a document: the tables, and in the small print the queries and conventions."""
         small = " · ".join([*self.queries_in_words(), self.request.small_print()])
-        tables: list[Shown] = [self.table()]
-        if per_query:
-            alone = f"{self.runs[0].name}: " if len(self.runs) == 1 else ""
-            each = [Heading(f"{alone}each query"), self.table("per_query"), Heading("all queries")]
-            tables = [*each, *tables]
-        return [
-            *tables,
-            *(self.spread_blocks() if distribution else []),
-            Paragraph(small, quiet=True),
-        ]
+        alone = f"{self.runs[0].name}: " if len(self.runs) == 1 else ""
+        each: list[Shown] = [Heading(f"{alone}each query"), self.table("per_query"), Heading("all queries")]
+        spread_blocks = self.spread_blocks() if distribution else []
+        return [*(each if per_query else []), self.table(), *spread_blocks, Paragraph(small, quiet=True)]
 
     def table(self, name: str = "", *, most: int | None = None) -> Table:
         """A table as it is printed: the scoreboard, unless another is named."""
@@ -428,7 +433,7 @@ class Scores(Result):
         known = [mean for mean in self.board if mean.bounds.known]
         if not known:
             return ""
-        even = [Ranged(mean.value, mean.bounds.lower, mean.bounds.upper).even for mean in known]
+        even = [ValueRange(mean.value, mean.bounds.lower, mean.bounds.upper).even for mean in known]
         methods = " or ".join(sorted({mean.bounds.method for mean in known}))
         intervals = self.request.intervals
         clustered = " in clusters" if intervals.clusters is not None else ""
@@ -460,19 +465,17 @@ class Scores(Result):
         For one run quantiles are a table with a row a metric, for several a table a metric with a row a run.
         """
         records = list(self._spread())
+        tables: list[Block] = []
         if len(self.runs) == 1:
             tables = [_quantiles("metric", records), EMPTY]
         else:
-            by_metric = {
-                r["metric"]: [other for other in records if other["metric"] == r["metric"]] for r in records
-            }
-            tables = [
-                block
-                for name, group in by_metric.items()
-                for block in (_quantiles("run", group, name), EMPTY)
-            ]
+            for metric in dict.fromkeys(record["metric"] for record in records):
+                alike = [record for record in records if record["metric"] == metric]
+                tables += [_quantiles("run", alike, metric), EMPTY]
         header = (Column("run"), *(Column(name, "count") for name in (*spread.RANKS, spread.NONE)))
-        ranks = tuple((run.name, *spread.rank_counts(run).values()) for run in self.runs)
+        ranks: tuple[tuple[Value, ...], ...] = tuple(
+            (run.name, *spread.rank_counts(run).values()) for run in self.runs
+        )
         return [
             Heading("values of the queries"),
             *tables,
@@ -483,7 +486,7 @@ class Scores(Result):
 
 def _with_interval(mean: Mean) -> Value:
     bounds = mean.bounds
-    return Ranged(mean.value, bounds.lower, bounds.upper) if bounds.known else words.finite(mean.value)
+    return ValueRange(mean.value, bounds.lower, bounds.upper) if bounds.known else words.finite(mean.value)
 
 
 def _column(metric: Metric) -> Column:

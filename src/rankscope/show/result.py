@@ -32,6 +32,7 @@ Kind = Literal["text", "value", "count"]
 Shown = Block | Chart
 
 FORMATS = ("table", "json", "jsonl", "csv", "markdown", "latex")
+ABSENT = object()  # what fills no row
 FEW = 2  # warnings of one kind that are printed one by one; of more the first stands for all
 
 
@@ -63,7 +64,7 @@ class Col:
         kind: Kind = "text",
         hint: str = "",
         rare: bool = False,
-        fill: Any = None,
+        fill: Any = ABSENT,
         queries: bool = False,
         wraps: bool = False,
     ) -> None:
@@ -81,7 +82,7 @@ class Col:
     @property
     def always(self) -> bool:
         """Whether every row of a rectangle (CSV, a frame) has this column."""
-        return not self.rare or self.fill is not None
+        return not self.rare or self.fill is not ABSENT
 
     def record(self, row: Any) -> Iterator[tuple[str, Any]]:
         """The keys of this column with their values in a row, null where a number is not finite."""
@@ -288,13 +289,16 @@ class Result:
 
         view = self.view(table)
         types = {"value": pl.Float64, "count": pl.Int64}
-        schema = {
+        schema: dict[str, Any] = {
             name: types.get(column.kind)
             for column in view.columns_of(self)
             if column.always
             for name in column.names
         }
         rows = [[record.get(name) for name in schema] for record in view.rectangle(self)]
+        for i, (name, kind) in enumerate(schema.items()):
+            if kind is pl.Int64 and any((row[i] or 0) >= 2**63 for row in rows):
+                schema[name] = pl.Float64  # a count beyond what whole numbers of a frame hold
         frame = pl.DataFrame(rows, schema=schema, orient="row", infer_schema_length=None)
         return frame.with_columns(pl.col(pl.Null).cast(pl.String))
 
@@ -345,7 +349,9 @@ class Result:
     __repr__ = __str__
 
     def _repr_markdown_(self) -> str:
-        return self.to_markdown()
+        from rankscope.show.text import as_markdown
+
+        return as_markdown(self.blocks())
 
     def _repr_html_(self) -> str | None:
         return fragment([*self.blocks(), *self.charts()])

@@ -11,7 +11,18 @@ from typing import Literal
 from rich.cells import cell_len
 
 from rankscope import words
-from rankscope.blocks import Block, Chart, Code, Column, Heading, Paragraph, Ranged, Table, Value, Written
+from rankscope.blocks import (
+    Block,
+    Chart,
+    Code,
+    Column,
+    Heading,
+    NumberText,
+    Paragraph,
+    Table,
+    Value,
+    ValueRange,
+)
 from rankscope.show.cells import printable, sides_of, text_of
 from rankscope.show.grid import GAP
 
@@ -43,7 +54,7 @@ def bar(value: float | None, low: float, high: float, room: int) -> str:
 def whisker(value: Value, low: float, high: float, room: int) -> str:
     """A point in its interval; a stroke stands at 0 where that is within.
 
-    >>> whisker(Ranged(0.5, 0.25, 0.75), 0.0, 1.0, 11)
+    >>> whisker(ValueRange(0.5, 0.25, 0.75), 0.0, 1.0, 11)
     '│ ├──●──┤'
     """
     if room < 1:
@@ -54,7 +65,7 @@ def whisker(value: Value, low: float, high: float, room: int) -> str:
     point = number_of(value)
     if point is None:
         return "".join(cells).rstrip()
-    if isinstance(value, Ranged) and math.isfinite(value.lower) and math.isfinite(value.upper):
+    if isinstance(value, ValueRange) and math.isfinite(value.lower) and math.isfinite(value.upper):
         left, right = cell_of(value.lower, low, high, room), cell_of(value.upper, low, high, room)
         cells[left : right + 1] = "─" * (right + 1 - left)
         cells[left], cells[right] = "├", "┤"
@@ -93,7 +104,7 @@ def cell_of(value: float, low: float, high: float, room: int) -> int:
 
 def number_of(value: Value) -> float | None:
     """A finite number, or None."""
-    value = value.value if isinstance(value, Ranged | Written) else value
+    value = value.value if isinstance(value, ValueRange | NumberText) else value
     if value is None or isinstance(value, str) or not math.isfinite(value):
         return None
     return float(value)
@@ -105,7 +116,7 @@ def ends_of(
     """The ends of a line that all values are on, ends of intervals too; ``zero`` says that 0 is."""
     found = [*(limits or ()), *([0.0] if zero else [])]
     for value in values:
-        parts = (value.value, value.lower, value.upper) if isinstance(value, Ranged) else (value,)
+        parts = (value.value, value.lower, value.upper) if isinstance(value, ValueRange) else (value,)
         found += [number for part in parts if (number := number_of(part)) is not None]
     low, high = min(found, default=0.0), max(found, default=1.0)
     return (low, high) if high > low else (low, low + 1.0)
@@ -370,7 +381,7 @@ def _whole(value: float) -> int | float:
 
 def _alone(value: Value) -> Value:
     """A value without its interval."""
-    return value.value if isinstance(value, Ranged) else value
+    return value.value if isinstance(value, ValueRange) else value
 
 
 def _short(text: str, room: int = NAME) -> str:

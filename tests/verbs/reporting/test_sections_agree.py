@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from tests.verbs.made_scores import ranked_run
+from tests.made.scores import ranked_run
 from tests.verbs.reporting.made_sections import QRELS, SUBJECTS, charts, column, compared, scored, tables
 from tests.verbs.reporting.made_subjects import subject, world
 
@@ -25,7 +25,7 @@ from rankscope.reporting.sections import (
 )
 from rankscope.reporting.sections.rank_weights import DEPTH, hidden_of, weights_of
 from rankscope.reporting.subject import Subject
-from rankscope.scoring.comparable import CUTOFFS
+from rankscope.scoring.measurements import CUTOFFS
 from rankscope.verbs.compare.doubts import listed
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.verbs.made_scores import drawn, ranked
+from tests.made.scores import drawn, ranked
 from tests.verbs.reporting.made_sections import (
     SUBJECTS,
     charts,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.verbs.made_scores import drawn
+from tests.made.scores import drawn
 from tests.verbs.reporting.made_sections import (
     QRELS,
     SUBJECTS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.verbs.made_scores import ranked, ranked_run
+from tests.made.scores import ranked, ranked_run
 from tests.verbs.reporting.made_sections import (
     QRELS,
     SUBJECTS,
@@ -100,7 +100,7 @@ def test_a_verdict_says_what_makes_it_doubtful() -> None:
     found = verdicts(compared(qrels, {"known": known, "other": other, "again": known}, "nDCG@10"))
     by_about = {v.about: v.more for v in found}
     assert by_about["other against known"] == (
-        f"Doubt about other: {3 / 4:.0%} of its top 10 is unjudged and counted as not relevant (known: 0%), an uneven comparison.",
+        f"Doubt about other: {3 / 4:.0%} of its top 10 is unjudged and counted as not relevant (known: 0%), so the comparison may be unfair.",
         "Doubt: other has no ranking for 1 of 24 judged queries (q23), scored as empty.",
     )
     assert by_about["again against known"] == ()

@@ -111,7 +111,7 @@ def behind(
     ties = scores.request.of_metric(metric).convention.ties
     averaged = ties in {"expected", "best", "worst"}
     at = scores.request.place(metric)
-    judged = [subject.evaluated(name).judged[at] for name in names]
+    judged = [subject.evaluate_request(name).judged[at] for name in names]
     if averaged:  # the engine read to the end, as a document below the depth may be tied with one above
         judged = [cut(one, policy.depth) for one in judged]
     return Behind(

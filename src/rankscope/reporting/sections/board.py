@@ -28,8 +28,8 @@ from rankscope.reporting.wording import (
     some,
 )
 from rankscope.scoring.scores import Scores
-from rankscope.verbs.compare.compare import Comparison
-from rankscope.verbs.compare.tables import effects_table, in_order_of_merit, written_p
+from rankscope.verbs.compare.result import Comparison
+from rankscope.verbs.compare.tables import effects_table, p_cell
 
 MOST_EFFECTS = 60  # pairs whose effect sizes are read
 DIGITS = 4  # to which the best value is told
@@ -67,7 +67,7 @@ def _lead(subject: Subject) -> str:
             if directed
             else f"{said} None of the values is best."
         )
-    best = in_order_of_merit(field)[0]
+    best = field.by_merit[0]
     parting = [f for f in found.fields if _best(f, list(f.systems))]
     if not parting:
         return f"{said} All have the same values."
@@ -97,7 +97,7 @@ def _of_scores(scores: Scores, subject: Subject) -> Iterator[Block]:
 
 def values_table(found: Comparison) -> Table:
     """Runs as rows, the best on the leading metric first, metrics as columns; the best values are marked."""
-    order = in_order_of_merit(found.fields[0])
+    order = found.fields[0].by_merit
     columns = [Column("run"), *map(column_of, found.fields)]
     rows: list[tuple[Value, ...]] = [
         (system, *(_cell(field, system, found) for field in found.fields)) for system in order
@@ -178,7 +178,7 @@ def marks_table(found: Comparison) -> Table:
     columns = [Column("run"), *(Column(field.name, "value") for field in found.fields)]
     rows: list[tuple[Value, ...]] = [
         (run, *(_marked(by_key[run, field.name]) for field in found.fields))
-        for run in in_order_of_merit(found.fields[0])
+        for run in found.fields[0].by_merit
         if run != found.baseline
     ]
     note = (
@@ -230,11 +230,9 @@ def _effects(found: Comparison) -> Iterator[Block]:
     pairs = found.of(found.primary)
     if len(pairs) > MOST_EFFECTS:
         return
-    table = effects_table(found, found.fields[0])
-    rows = [
-        (*map(_known, row), written_p(c.p_value_adjusted)) for row, c in zip(table.rows, pairs, strict=True)
-    ]
-    place = {run: i for i, run in enumerate(in_order_of_merit(found.fields[0]))}
+    table = effects_table(found.family, found.fields[0])
+    rows = [(*map(_known, row), p_cell(c.p_value_adjusted)) for row, c in zip(table.rows, pairs, strict=True)]
+    place = {run: i for i, run in enumerate(found.fields[0].by_merit)}
     columns = _effect_columns(found, table.columns)
     told = tuple(sorted(rows, key=lambda row: place[str(row[0])]))
     title = f"Effect sizes on {found.primary}"

@@ -6,16 +6,17 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rankscope import words
 from rankscope.blocks import Block, Chart, Column, Paragraph, Section, Table, Value
 from rankscope.metrics import Metric, parse
+from rankscope.panels.doubts import EVEN
 from rankscope.panels.verdicts import number
 from rankscope.reporting.sections.shown_runs import few_runs
 from rankscope.reporting.subject import Subject
 from rankscope.reporting.wording import number_or_none
-from rankscope.scoring.comparable import CUTOFFS
+from rankscope.scoring.measurements import CUTOFFS
 from rankscope.scoring.rescore import rescored, why_not
 from rankscope.scoring.scores import Scores
-from rankscope.verbs.compare.doubts import EVEN, listed
 
 FAMILIES = 3  # metrics that are drawn
 INSTEAD = "nDCG@10"  # where no metric with a cutoff was asked for
@@ -172,8 +173,8 @@ def _winners_in_words(curve: Curve, some: bool = False) -> str:
     if not others:
         if len(first[0]) == len(curve.values):
             return f"All runs{' shown' if some else ''} are level on {curve.name} at every k looked at."
-        return f"{of}{_names(first[0])} {_leads(first[0])} on {curve.name} wherever the list was cut: at k = {listed(curve.cutoffs)}."
-    said = "; ".join(f"{_names(runs)} at k = {listed(ks)}" for runs, ks in stretches)
+        return f"{of}{_names(first[0])} {_leads(first[0])} on {curve.name} wherever the list was cut: at k = {words.listing(curve.cutoffs, most=20)}."
+    said = "; ".join(f"{_names(runs)} at k = {words.listing(ks, most=20)}" for runs, ks in stretches)
     return (
         f"Who leads on {curve.name} depends on k. {of}{said}."
         if of

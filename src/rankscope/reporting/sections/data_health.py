@@ -27,7 +27,7 @@ from rankscope.reporting.subject import Subject
 from rankscope.scoring.health import Health
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import caution_notes
-from rankscope.verbs.compare.compare import Comparison
+from rankscope.verbs.compare.result import Comparison
 
 NEAR = 10  # the cutoff that is told about where there are many
 CUTOFFS = 3  # cutoffs that are told about

@@ -22,8 +22,8 @@ from rankscope.reporting.wording import (
     rivals_of,
     way,
 )
-from rankscope.verbs.compare.compare import Comparison
-from rankscope.verbs.compare.tables import ROOM, in_order_of_merit, written_p
+from rankscope.verbs.compare.result import Comparison
+from rankscope.verbs.compare.tables import ROOM, p_cell
 
 LARGE = 2.0  # differences on a metric of a wider range have a scale of their own
 
@@ -92,7 +92,7 @@ def _forest(
             value = ranged(c.difference, c.adjusted)
             if value is not None:
                 names = (label, c.run) if by_metric else (name_of(found, c), label)
-                rows.append((*names, value, written_p(c.p_value_adjusted), c.verdict, c.queries, is_clear(c)))
+                rows.append((*names, value, p_cell(c.p_value_adjusted), c.verdict, c.queries, is_clear(c)))
     if not rows:
         return
     heads = ("metric", "run") if by_metric else ("run", "metric")
@@ -123,7 +123,7 @@ def _in_order(found: Comparison, field: Panel) -> list[Contrast]:
     mine = found.of(field.name)
     if each_pair(found):
         return sorted(mine, key=lambda c: -np.nan_to_num(abs(c.difference)))[:ROOM]
-    place = {run: i for i, run in enumerate(in_order_of_merit(found.fields[0]))}
+    place = {run: i for i, run in enumerate(found.fields[0].by_merit)}
     return sorted(mine, key=lambda c: place[c.run])
 
 

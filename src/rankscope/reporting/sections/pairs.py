@@ -11,8 +11,8 @@ from rankscope.panels.families import separated
 from rankscope.panels.verdicts import percent
 from rankscope.reporting.subject import Subject
 from rankscope.reporting.wording import each_pair, is_clear, method_said, number_or_none, p_said, way
-from rankscope.verbs.compare.compare import Comparison
-from rankscope.verbs.compare.tables import ROOM, in_order_of_merit, pair_table, written_p
+from rankscope.verbs.compare.result import Comparison
+from rankscope.verbs.compare.tables import ROOM, p_cell, pair_table
 
 MATRIX = 15  # runs whose p-values are read as a table of runs x runs
 
@@ -32,7 +32,7 @@ def section(subject: Subject) -> Section | None:
     if len(found.systems) <= MATRIX:
         blocks.append(_p_values(found, mine))
     many = len(mine) > ROOM
-    table = pair_table(found, found.fields[0], all_of_them=not many, parted=True)
+    table = pair_table(found.family, found.fields[0], every=not many, parted=True)
     note = f"the {len(table.rows)} largest differences that are clear, of {len(mine):,} pairs" if many else ""
     if table.rows:
         blocks.append(replace(table, note=note, name="pairs", title=f"Pairs on {found.primary}"))
@@ -42,7 +42,7 @@ def section(subject: Subject) -> Section | None:
 def _cells(found: Comparison, mine: Sequence[Contrast]) -> Iterator[tuple[str, str, Contrast | None, int]]:
     """Every pair both ways round, the runs in order of merit: row, column, contrast (None: of a run with itself), 1 or -1 where it is turned."""
     by_pair = {(c.run, c.baseline): c for c in mine}
-    order = in_order_of_merit(found.fields[0])
+    order = found.fields[0].by_merit
     for row in order:
         for column in order:
             turned = (row, column) not in by_pair
@@ -55,7 +55,7 @@ def _differences(found: Comparison, mine: Sequence[Contrast]) -> Chart:
     rows: list[tuple[Value, ...]] = []
     for row, column, c, turned in _cells(found, mine):
         difference = 0.0 if c is None else number_or_none(turned * c.difference + 0.0)
-        p_value = None if c is None else written_p(c.p_value_adjusted)
+        p_value = None if c is None else p_cell(c.p_value_adjusted)
         if difference is not None:
             rows.append((row, column, difference, p_value, 0 if c is None else is_clear(c)))
     columns = (
@@ -81,7 +81,7 @@ def _differences(found: Comparison, mine: Sequence[Contrast]) -> Chart:
 
 def _p_values(found: Comparison, mine: Sequence[Contrast]) -> Table:
     """Runs x runs; what is clear is stressed."""
-    order = in_order_of_merit(found.fields[0])
+    order = found.fields[0].by_merit
     cells = {(row, column): c for row, column, c, _ in _cells(found, mine)}
     rows: list[tuple[Value, ...]] = []
     clear = set()
@@ -89,7 +89,7 @@ def _p_values(found: Comparison, mine: Sequence[Contrast]) -> Table:
         line: list[Value] = [row]
         for j, column in enumerate(order, start=1):
             c = cells[row, column]
-            line.append(None if c is None else written_p(c.p_value_adjusted))
+            line.append(None if c is None else p_cell(c.p_value_adjusted))
             if c is not None and is_clear(c):
                 clear.add((i, j))
         rows.append(tuple(line))

@@ -12,7 +12,7 @@ from rankscope.panels.verdicts import percent
 from rankscope.reporting.subject import Subject
 from rankscope.reporting.wording import FEW, files_of, is_clear, ranged, rivals_of
 from rankscope.show.result import caution_notes
-from rankscope.verbs.compare.compare import Comparison
+from rankscope.verbs.compare.result import Comparison
 from rankscope.verbs.compare.tables import slice_table
 
 REVERSED = "RS404"
@@ -32,7 +32,9 @@ def section(subject: Subject) -> Section | None:
     if mine:
         blocks += [
             *_charts(subject, found, mine),
-            replace(slice_table(found, found.slices, parted=True), name="slices", title="Slices"),
+            replace(
+                slice_table(found.family, found.slices.contrasts, parted=True), name="slices", title="Slices"
+            ),
         ]
         size = max(part.contrast.comparisons for part in mine)
         said = f"p and intervals of slices hold after the correction over {size:,} comparisons; *: told apart.{_small(mine)}"

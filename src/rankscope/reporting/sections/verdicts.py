@@ -14,9 +14,7 @@ from rankscope.reporting.subject import Subject
 from rankscope.reporting.wording import FEW, each_pair, query_ids, rivals_of, some
 from rankscope.scoring.runs import Mean
 from rankscope.scoring.scores import Scores
-from rankscope.verbs.compare.compare import Comparison
-from rankscope.verbs.compare.tables import in_order_of_merit
-from rankscope.verbs.compare.verdicts import sentences
+from rankscope.verbs.compare.result import Comparison
 from rankscope.verbs.diagnose.diagnose import diagnosis_of
 from rankscope.verbs.diagnose.failures import LABELS
 from rankscope.verbs.diagnose.losses import QueryDiagnosis
@@ -60,7 +58,7 @@ def _compared(subject: Subject, found: Comparison) -> Iterator[Verdict]:
             alike = [one for one in found.contrasts if (one.run, one.baseline) == (c.run, c.baseline)]
             yield _verdict(subject, c, tuple(also(one) for one in alike if one is not c))
         return
-    first, *others = sentences(found)
+    first, *others = found.sentences()
     cards = [] if each_pair(found) else _ends(found, mine)
     rest = [
         c for c in rivals_of(subject)[:FEW] if c not in cards
@@ -88,7 +86,7 @@ def _verdict(subject: Subject, c: Contrast, more: tuple[str, ...] = ()) -> Verdi
 def _ends(found: Comparison, mine: Sequence[Contrast]) -> list[Contrast]:
     """The contrast of the run with the best mean, the baseline aside, and of the worst one that is told apart as worse."""
     by_run = {c.run: c for c in mine}
-    order = [by_run[run] for run in in_order_of_merit(found.fields[0]) if run in by_run]
+    order = [by_run[run] for run in found.fields[0].by_merit if run in by_run]
     worse = [c for c in order[1:] if c.verdict == "worse"]
     return [order[0], *worse[-1:]]
 
@@ -176,7 +174,7 @@ def _untold(found: Comparison) -> Iterator[Verdict]:
     if len(mine) <= SPELLED or not unclear:
         return
     text = f"{len(unclear):,} of {len(mine):,} comparisons on {found.primary} cannot be told"
-    needs = [(c.queries_needed or 0, c) for c in unclear] if not found.method.looking else []
+    needs = [(c.queries_needed or 0, c) for c in unclear] if not found.method.every_look else []
     needs = [(needed, c) for needed, c in needs if needed > c.queries]
     if needs:
         needed, c = min(needs, key=lambda need: need[0])

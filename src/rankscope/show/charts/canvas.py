@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rankscope.blocks import Chart, Ranged, Written
+from rankscope.blocks import Chart, NumberText, ValueRange
 from rankscope.show.cells import numbered
 from rankscope.show.charts.data import field_of, names_of, numbers_of, parts_of, ranged, safe
 from rankscope.show.charts.theme import DASHES, GREY, MEANINGS, PALETTE, SHAPES
@@ -65,7 +65,7 @@ def tellings(chart: Chart) -> list[tuple[str, str]]:
             text = f"isValid({value}) ? '' + {value} : '–'"
         else:
             how = ",.4f" if column.kind == "value" else ",.4~f"
-            if any(isinstance(row[at], Written) for row in chart.rows):
+            if any(isinstance(row[at], NumberText) for row in chart.rows):
                 how = ".3~g"  # a number of its own writing may be far below four decimals
             number = f"format({value}, '{how}')"
             if ranged(chart, column.header):
@@ -143,7 +143,7 @@ def log_scale(chart: Chart, header: str) -> bool:
     if ("x" if header == chart.x else "y") not in chart.logs:
         return False
     at = chart.at(header)
-    values = [row[at].value if isinstance(row[at], Ranged) else row[at] for row in chart.rows]  # type: ignore[union-attr]
+    values = [row[at].value if isinstance(row[at], ValueRange) else row[at] for row in chart.rows]  # type: ignore[union-attr]
     numbers = [value for value in values if isinstance(value, int | float) and math.isfinite(value)]
     return bool(numbers) and min(numbers) > 0
 

@@ -18,16 +18,16 @@ from rankscope.blocks import (
     Notes,
     Page,
     Paragraph,
-    Ranged,
     Section,
     Table,
+    ValueRange,
     Verdict,
 )  # fmt: skip
 from rankscope.show.extra import needed
 from rankscope.show.html.assets import as_data
 from rankscope.show.html.explorer_data import encoded, query_table
 from rankscope.show.html.explorer_data import fragment as address_of
-from rankscope.show.html.tables import TONES, Link, Shown, cut, named, shown, slug, table_of, told
+from rankscope.show.html.tables import TONES, HtmlTable, Link, cut, named, shown, slug, table_of, told
 
 MANY = 200  # rows: more numbers are saved, not shown
 HEIGHT = 260  # pixels kept free for a chart whose height is not known before it is drawn
@@ -42,7 +42,7 @@ class Figure:
     name: str
     data: str
     height: int
-    table: Shown | None
+    table: HtmlTable | None
 
 
 def figure_of(chart: Chart, anchor: str, name: str, link: Link) -> Figure:
@@ -61,7 +61,7 @@ def figure_of(chart: Chart, anchor: str, name: str, link: Link) -> Figure:
     data = {
         "spec": spec,
         "columns": [
-            {"header": column.header, "ranged": any(isinstance(row[i], Ranged) for row in chart.rows)}
+            {"header": column.header, "ranged": any(isinstance(row[i], ValueRange) for row in chart.rows)}
             for i, column in enumerate(chart.columns)
         ],
         "query": query_field(chart),

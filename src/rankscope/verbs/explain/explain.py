@@ -150,7 +150,7 @@ def explain_origin(scores: Scores, before: str, after: str, metric: Metric) -> O
         bands_of(*ranks),
         rest[1] - rest[0],
         by_query,
-        favourable(pair.sample),
+        favourable(pair.means),
         scores=scores,
     )
 

@@ -9,8 +9,7 @@ from typing import Any, overload
 from rankscope.errors import DataError, InputError
 from rankscope.panels.families import baseline_of, pairs_of
 from rankscope.panels.reach import Aim, reach_by, reach_of
-from rankscope.scoring.comparable import measure
-from rankscope.scoring.measurements import Measurements
+from rankscope.scoring.measurements import Measurements, measure
 from rankscope.verbs.power.result import Design, Plan
 
 USUAL = (0.01, 0.02, 0.05)  # differences that people ask for, on metrics from 0 to 1
@@ -75,7 +74,7 @@ def _plan_of(
 ) -> Plan:
     if all_pairs and baseline is not None:
         raise InputError(f"baseline {baseline!r} and all pairs: ask for one of them")
-    panels = measured.fields
+    panels = measured.panels
     against = baseline_of(baseline, panels[0].systems)
     for panel in panels:
         if panel.reason:
@@ -93,7 +92,7 @@ def _plan_of(
 
 def _refuse_impossible(measured: Measurements, sizes: Sequence[float]) -> None:
     """A difference larger than the range of every metric is a slip: percent for parts of 1."""
-    widest = max(measured.fields, key=lambda panel: panel.bounds[1] - panel.bounds[0])
+    widest = max(measured.panels, key=lambda panel: panel.bounds[1] - panel.bounds[0])
     low, high = widest.bounds
     for size in sizes:
         if size > high - low:

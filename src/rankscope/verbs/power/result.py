@@ -15,7 +15,6 @@ from rankscope.inference.power import detectable_difference
 from rankscope.panels.method import FEWEST
 from rankscope.panels.reach import Aim, Middle, Reach, Summary, Target, summary_of
 from rankscope.scoring.measurements import Measurements
-from rankscope.scoring.scoreboard import conventions as small_print_of
 from rankscope.show.result import Col, Result, Shown, View, caution_block, input_record
 
 if TYPE_CHECKING:
@@ -131,7 +130,7 @@ class Plan(Result):
     @property
     def metrics(self) -> list[str]:
         """The metrics, the main one first."""
-        return [panel.name for panel in self.measurements.fields] if self.measurements else []
+        return [panel.name for panel in self.measurements.panels] if self.measurements else []
 
     def of(self, metric: str) -> list[Reach]:
         """All pairs on one metric."""
@@ -140,7 +139,7 @@ class Plan(Result):
     @cached_property
     def summary(self) -> list[Summary]:
         """Each metric over all pairs: collections are designed for more than one pair."""
-        panels = self.measurements.fields if self.measurements else ()
+        panels = self.measurements.panels if self.measurements else ()
         return [one for one in (summary_of(panel, self.of(panel.name)) for panel in panels) if one]
 
     @cached_property
@@ -158,7 +157,7 @@ class Plan(Result):
             **_aim_record(self.aim),
             "planned_queries": self.aim.n,
             "baseline": self.baseline,
-            "clustered": measured is not None and measured.fields[0].clusters is not None,
+            "clustered": measured is not None and measured.panels[0].clusters is not None,
             "in_words": FORMULA,
         }
 
@@ -220,7 +219,7 @@ class Plan(Result):
     def _widest(self, metric: str) -> float:
         """How far apart two runs can be."""
         assert self.measurements is not None
-        low, high = next(panel.bounds for panel in self.measurements.fields if panel.name == metric)
+        low, high = next(panel.bounds for panel in self.measurements.panels if panel.name == metric)
         return high - low
 
     def _more(self, first: Summary) -> str:
@@ -362,13 +361,13 @@ class Plan(Result):
         yield _level(self.aim)
         if not self.measurements:
             return
-        clusters = self.measurements.fields[0].clusters
+        clusters = self.measurements.panels[0].clusters
         if clusters is not None:
             yield f"queries in {words.counted(int(clusters.max()) + 1, 'cluster')}; more such clusters are planned for"
         if any(reach.observed for reach in self.reaches):
             yield "the observed difference is uncertain itself: plan for the smallest that would matter"
         if self.measurements.scores is not None:
-            yield small_print_of(self.measurements.scores)
+            yield self.measurements.scores.request.small_print()
 
     def charts(self) -> Iterator[Chart]:
         """What more queries would detect, pair by pair on the first metric; clusters are planned by another count, and have no chart."""

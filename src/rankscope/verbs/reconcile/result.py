@@ -171,6 +171,11 @@ class _Reconciled(Result):
         """What was found for each metric."""
         raise NotImplementedError
 
+    @property
+    def notes(self) -> Sequence[str]:
+        """What was said while reading."""
+        return self.parts[0].scores.notes
+
     def facts(self) -> Mapping[str, Any]:
         """For each metric what gives the value in question, and who calls which run the best."""
         return {

@@ -83,6 +83,11 @@ class TieReport(Result):
         return iter(self.spreads)
 
     @property
+    def notes(self) -> Sequence[str]:
+        """What was said while reading."""
+        return self.scores.notes
+
+    @property
     def conventions(self) -> dict[str, Any]:
         """Which queries the numbers are averaged over."""
         stated = self.scores.conventions
