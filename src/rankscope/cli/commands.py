@@ -18,6 +18,7 @@ from rankscope.cli.options import (
     FORMATS,
     NUMBER,
     OUTPUT,
+    PLACE,
     POLICIES,
     QRELS,
     QUIET,
@@ -31,6 +32,7 @@ from rankscope.cli.options import (
     metric,
     output,
     policies,
+    tolerances,
 )
 
 SEVERAL = "A metric, like nDCG@10; may be repeated. Default: nDCG@10 AP RR@10 R@100 P@10. With --scores: what the scores are of."
@@ -140,7 +142,7 @@ COMMANDS = (
             ),
             Option(
                 "--export",
-                type=FILE,
+                type=PLACE,
                 to="command",
                 metavar="DIR",
                 help="Also write every table (CSV, JSON) and figure (SVG, PNG) into DIR.",
@@ -151,7 +153,7 @@ COMMANDS = (
                 "-o",
                 "--output",
                 "out",
-                type=FILE,
+                type=PLACE,
                 to="command",
                 default="report.html",
                 metavar="FILE",
@@ -231,6 +233,7 @@ COMMANDS = (
         ),
         verb="rankscope.verbs.check.check",
         way="rankscope.cli.check",
+        alone=("explain", "list"),
     ),
     Command(
         "gate",
@@ -258,6 +261,7 @@ COMMANDS = (
             Option(
                 "--tolerance",
                 multiple=True,
+                callback=tolerances,
                 metavar="0.01|2%|METRIC=0.02",
                 help="How much worse the candidate may be: a number, a percentage of the baseline's mean, or one of these for a "
                 "metric; may be repeated. Default: 0.01 for metrics from 0 to 1. 0 asks for a proved improvement wherever six or "
@@ -278,8 +282,7 @@ COMMANDS = (
             SETTINGS,
             Option(
                 "--junit",
-                type=FILE,
-                writes=True,
+                type=PLACE,
                 to="command",
                 metavar="FILE",
                 help="Also write JUnit XML to FILE.",
@@ -380,7 +383,7 @@ COMMANDS = (
         ),
         verb="rankscope.verbs.power.power",
         usage="QRELS RUN RUN...",
-        alone=("deviation", "design"),
+        alone=("deviation", "design", "variance", "width"),
         bar=True,
     ),
     Command(
@@ -409,8 +412,7 @@ COMMANDS = (
             Option("-n", type=click.IntRange(min=0), default=50, metavar="N", help="Documents to judge."),
             Option(
                 "--worklist",
-                type=FILE,
-                writes=True,
+                type=PLACE,
                 to="command",
                 metavar="FILE",
                 help="Write the documents to judge to FILE, as CSV: query, document, ranks and effect.",
@@ -500,7 +502,7 @@ COMMANDS = (
             *OUTPUT,
         ),
         verb="rankscope.verbs.advise.advise",
-        usage="QRELS [RUN]...",
+        usage="QRELS [RUN...]",
     ),
     Command(
         "playground",
@@ -516,7 +518,7 @@ COMMANDS = (
                 "-o",
                 "--output",
                 "out",
-                type=FILE,
+                type=PLACE,
                 to="command",
                 metavar="FILE",
                 help="The page, one HTML file, written and not opened; - is standard output. Default: playground.html, opened.",
@@ -564,14 +566,14 @@ COMMANDS = (
         (
             Option(
                 "--copy",
-                type=FILE,
+                type=PLACE,
                 to="command",
                 metavar="DIR",
                 help="Copy the demo's files into DIR, to try commands on them.",
             ),
             Option(
                 "--report",
-                type=FILE,
+                type=PLACE,
                 to="command",
                 metavar="FILE",
                 help="Also write the page that rankscope report makes of them (.html).",
