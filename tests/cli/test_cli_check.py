@@ -81,8 +81,8 @@ def test_rules_that_lack_what_they_need_are_not_counted_as_applied(check: Any, t
     train = check(RUN, "-q", "--select", "RS5").stdout.strip()
     assert train == "RS501, RS502, RS503, RS504 not applied: needs --train"
     other = " ".join(check(RUN, "-q", "--select", "RS404,RS408").stdout.split())
-    assert "RS404 not applied: said by rankscope compare --slices" in other
-    assert "RS408 not applied: said by rankscope power" in other
+    assert "RS404 not applied: reported by rankscope compare --slices" in other
+    assert "RS408 not applied: reported by rankscope power" in other
     assert "Nothing found: 1 rule applied." in check(RUN, "-q", "--select", "RS112,RS113").stdout
     assert (
         "Nothing found: 2 rules applied."

@@ -1,4 +1,3 @@
-from collections import namedtuple
 from rankscope.show.result import Result
 
 
@@ -19,9 +18,10 @@ def wrap(r):
         def write(s, form, width=80, colour=False, **o):
             if isinstance(r, Result):
                 return r.write(form, width=width, colour=colour, **o)
-            from rankscope.show.text import as_csv, as_json, as_jsonl, as_markdown, as_latex
-            from rankscope.show.terminal import render
             import importlib
+
+            from rankscope.show.terminal import render
+            from rankscope.show.text import as_csv, as_json, as_jsonl, as_latex, as_markdown
 
             pk = m.rpartition(".")[0]
             res = importlib.import_module(pk + ".result")

@@ -15,8 +15,6 @@ from rankscope.reporting.wording import FEW, each_pair, query_ids, rivals_of, so
 from rankscope.scoring.runs import Mean
 from rankscope.scoring.scores import Scores
 from rankscope.verbs.compare.result import Comparison
-from rankscope.verbs.compare.tables import in_order_of_merit
-from rankscope.verbs.compare.verdicts import sentences
 from rankscope.verbs.diagnose.diagnose import diagnosis_of
 from rankscope.verbs.diagnose.failures import LABELS
 from rankscope.verbs.diagnose.losses import QueryDiagnosis

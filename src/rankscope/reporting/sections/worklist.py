@@ -16,7 +16,8 @@ from rankscope.reporting.explorer.told import runs_in_order
 from rankscope.reporting.subject import Subject
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import null
-from rankscope.verbs.unjudged.study import NO_JUDGMENT, Study, study_of
+from rankscope.verbs.unjudged.result import NO_JUDGMENT, DocumentToJudge
+from rankscope.verbs.unjudged.study import Study, study_of
 
 LISTED = 50  # documents to judge
 RUNS = 5  # as many columns of ranks as a page has room for
@@ -159,13 +160,13 @@ def _turns(subject: Subject, study: Study) -> Iterator[str]:
     for run, baseline in pairs[:RIVALS]:
         a, b = names.index(run), names.index(baseline)
         difference = study.values[a] - study.values[b]
-        needed, turned, reason = study.turn(a, b)
+        needed, _, reason = study.reversal(a, b)
         between = study.between(a, b)
         if math.isnan(difference) or not difference or not between:
             continue
         ahead = f"{run if difference > 0 else baseline} is {number(abs(difference))} above {baseline if difference > 0 else run}"
         documents = f"{between:,} unjudged document{'' if between == 1 else 's'}"
-        if needed is not None and turned is not None:
+        if needed is not None:
             fewer = "" if study.fewest else ", and fewer may do"
             yield f"{ahead}: {needed:,} of {documents}, if of grade {study.top:g}, would turn that{fewer}."
         elif reason == NO_JUDGMENT:
@@ -179,8 +180,8 @@ def _work_table(subject: Subject, study: Study) -> Table:
     names = [run.name for run in study.scores.runs]
     order = [names.index(name) for name in runs_in_order(subject)]
     few = len(names) <= RUNS
-    wanted = [one for one in study.worklist(LISTED) if one[3] > 0]
-    ranks = _true_ranks(subject, study, wanted) if few else [ranks for _, _, ranks, _ in wanted]
+    documents = [one for one in study.worklist(LISTED) if one.effect > 0]
+    ranks = _true_ranks(subject, study, documents) if few else [list(one.ranks.values()) for one in documents]
     places = [
         Column(
             names[at], "count", hint=f"the rank that {names[at]} gives it; none where it was not retrieved"
@@ -200,8 +201,8 @@ def _work_table(subject: Subject, study: Study) -> Table:
         ),
     )
     rows: list[tuple[Value, ...]] = [
-        (query, doc, *_ranks(places, order, few), effect)
-        for (query, doc, _, effect), places in zip(wanted, ranks, strict=True)
+        (one.query_id, one.doc_id, *_ranks(places, order, few), one.effect)
+        for one, places in zip(documents, ranks, strict=True)
     ]
     return Table(
         columns,
@@ -212,20 +213,18 @@ def _work_table(subject: Subject, study: Study) -> Table:
     )
 
 
-def _true_ranks(
-    subject: Subject, study: Study, wanted: Sequence[tuple[str, str, list[int], float]]
-) -> list[list[int]]:
+def _true_ranks(subject: Subject, study: Study, documents: Sequence[DocumentToJudge]) -> list[list[int]]:
     """The rank of each document in each run, also below what the metric looks at."""
     names = tuple(run.name for run in study.scores.runs)
-    queries = list(dict.fromkeys(query for query, *_ in wanted))
+    queries = list(dict.fromkeys(one.query_id for one in documents))
     if not queries:
         return []
     source = behind(subject, names, study.metric, queries, few=True)
-    pool = pl.DataFrame({"query_id": [one[0] for one in wanted], "doc_id": [one[1] for one in wanted]})
+    pool = pl.DataFrame({name: [getattr(one, name) for one in documents] for name in ("query_id", "doc_id")})
     deep = ranks_of(source, pool).T.tolist()
     return [
-        [top or below for top, below in zip(one[2], places, strict=True)]
-        for one, places in zip(wanted, deep, strict=True)
+        [one.ranks.get(name, below) for name, below in zip(names, places, strict=True)]
+        for one, places in zip(documents, deep, strict=True)
     ]
 
 

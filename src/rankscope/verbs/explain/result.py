@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, ClassVar, Literal
 
 from rankscope import words
@@ -15,7 +16,7 @@ from rankscope.metrics import Metric
 from rankscope.scoring.bands import Band
 from rankscope.scoring.ranking import Ranking
 from rankscope.scoring.scores import OfScores, Scores
-from rankscope.show.result import Col, Shown, View
+from rankscope.show.result import Col, Kind, Shown, View
 from rankscope.verbs.explain.whatif import Swap, best_swap, value_if_relevant
 
 LISTED = 20  # documents, or queries, that a table shows
@@ -57,20 +58,29 @@ class _Explain(OfScores):
     __repr__ = __str__
 
 
-def _of(name: str) -> Callable[[Any], Any]:
-    """The value of a row; None for a row that has none, as the rest has no rank."""
-    return lambda row: getattr(row, name, None)
+def _part(name: str, head: str = "", kind: Kind = "text", cell: Callable[[Any], Any] | None = None) -> Col:
+    """A column that the rest has no value in."""
+    of = attrgetter(name)
+    return Col(
+        name,
+        of=lambda row: None if isinstance(row, Rest) else of(row),
+        head=head,
+        kind=kind,
+        cell=lambda row: "" if isinstance(row, Rest) else (cell or of)(row),
+    )
+
+
+DOCUMENT = Col(
+    head="document", cell=lambda row: row.what if isinstance(row, Rest) else row.doc_id or "(nothing)"
+)
+FACTORS = Col("factors", of=lambda row: {} if isinstance(row, Rest) else dict(row.factors), rare=True)
+WHAT = Col("what", of=lambda row: row.what if isinstance(row, Rest) else None)
 
 
 def _grade(row: Any) -> str:
     if row.doc_id is None:
         return ""
     return "?" if row.grade is None else words.amount(row.grade)
-
-
-def _rest(cell: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A cell that is empty for the rest."""
-    return lambda row: "" if isinstance(row, Rest) else cell(row)
 
 
 def _bars(name: str, title: str, of: str, rows: Sequence[tuple[str, float]]) -> Iterator[Chart]:
@@ -107,36 +117,30 @@ class Position:
         return None if self.ideal_adds is None else self.ideal_adds - self.adds
 
 
-def _position_columns(explanation: Explanation) -> Iterator[Col]:
-    names = dict.fromkeys(name for p in explanation.positions for name in p.factors)
-    yield Col("rank", of=_of("rank"), head="rank", kind="count", cell=_rest(lambda p: p.rank))
-    yield Col("doc_id", of=_of("doc_id"), head="document", cell=_document)
-    yield Col("grade", of=_of("grade"), head="grade", kind="value", cell=_rest(_grade))
-    yield Col("factors", of=lambda row: dict(getattr(row, "factors", {})), rare=True)
-    for name in names:
-        head = f"{name} ×" if name in {"grade", "rank"} else name
-        yield Col(head=head, kind="value", cell=_rest(lambda p, name=name: _factor(p, name)))
-    yield Col("adds", head="adds", kind="value", cell=lambda row: words.cell(row.adds, 3))
-    yield Col("so_far", of=_of("so_far"), head="so far", kind="value", cell=_rest(_so_far))
+def _position_columns(explanation: Explanation) -> tuple[Col, ...]:
     ideal = any(p.ideal_adds is not None for p in explanation.positions)
-    yield Col("ideal_grade", of=_of("ideal_grade"), kind="value")
-    yield Col(
-        "ideal_adds", of=_of("ideal_adds"), head="ideal" if ideal else "", kind="value", cell=_rest(_ideal)
+    return (
+        _part("rank", "rank", "count"),
+        DOCUMENT,
+        _part("doc_id"),
+        _part("grade", "grade", "value", _grade),
+        FACTORS,
+        *map(_factor, dict.fromkeys(name for p in explanation.positions for name in p.factors)),
+        Col("adds", head="adds", kind="value", cell=lambda row: words.cell(row.adds, 3)),
+        _part("so_far", "so far", "value", lambda p: words.cell(p.so_far, 3)),
+        _part("ideal_grade", kind="value"),
+        _part("ideal_adds", "ideal" if ideal else "", "value", _ideal),
+        _part("lost", "lost" if ideal else "", "value", _lost),
+        WHAT,
     )
-    yield Col("lost", of=_of("lost"), head="lost" if ideal else "", kind="value", cell=_rest(_lost))
-    yield Col("what", of=_of("what"))
 
 
-def _document(row: Any) -> str:
-    return row.what if isinstance(row, Rest) else row.doc_id or "(nothing)"
+def _factor(name: str) -> Col:
+    def cell(row: Any) -> str:
+        factors = {} if isinstance(row, Rest) else row.factors
+        return f"{factors[name]:.3g}" if name in factors else ""
 
-
-def _factor(p: Position, name: str) -> str:
-    return f"{p.factors[name]:.3g}" if name in p.factors else ""
-
-
-def _so_far(p: Position) -> str:
-    return words.cell(p.so_far, 3)
+    return Col(head=f"{name} ×" if name in {"grade", "rank"} else name, kind="value", cell=cell)
 
 
 def _ideal(p: Position) -> str:
@@ -170,12 +174,7 @@ class Explanation(_Explain):
     by_doc: Mapping[str, float] = field(default_factory=dict)
 
     views: ClassVar[tuple[View, ...]] = (
-        View(
-            "rows",
-            lambda e: tuple(_position_columns(e)),
-            lambda e: [*e.positions, *e.rest],
-            labels=2,
-        ),
+        View("rows", _position_columns, lambda e: [*e.positions, *e.rest], labels=2),
     )
 
     @property
@@ -332,35 +331,30 @@ class DocumentChange:
         return f"{self.doc_id} {move}: {words.signed(self.adds)}"
 
 
-def _rank(name: str) -> Callable[[Any], Any]:
-    return _rest(
-        lambda row: words.UNDEFINED if getattr(row, name) is None else words.count(getattr(row, name))
-    )
+def _rank(name: str, head: str) -> Col:
+    def cell(row: Any) -> str:
+        rank = getattr(row, name, 0)  # 0: the rest, which has none
+        return words.UNDEFINED if rank is None else words.count(rank) if rank else ""
 
-
-def _earned(name: str) -> Callable[[Any], Any]:
-    return _rest(lambda row: words.cell(getattr(row, name), 3))
+    return Col(head=head, kind="value", cell=cell)
 
 
 DOCUMENTS = View(
     "rows",
     (
-        Col(head="document", cell=_document),
-        Col(head="grade", kind="value", cell=_rest(_grade)),
-        Col(head="before", kind="value", cell=_rank("rank_before")),
-        Col(head="after", kind="value", cell=_rank("rank")),
-        Col(head="adds before", kind="value", cell=_earned("adds_before")),
-        Col(head="adds now", kind="value", cell=_earned("adds_after")),
-        Col("rank", of=_of("rank"), kind="count"),
-        Col("rank_before", of=_of("rank_before"), kind="count"),
-        Col("doc_id", of=_of("doc_id")),
-        Col("grade", of=_of("grade"), kind="value"),
-        Col("factors", of=lambda row: dict(getattr(row, "factors", {})), rare=True),
-        Col("move", of=_of("move")),
-        Col("adds_before", of=_of("adds_before"), kind="value"),
-        Col("adds_after", of=_of("adds_after"), kind="value"),
+        _part("rank", kind="count"),
+        _part("rank_before", kind="count"),
+        DOCUMENT,
+        _part("doc_id"),
+        _part("grade", "grade", "value", _grade),
+        FACTORS,
+        _rank("rank_before", "before"),
+        _rank("rank", "after"),
+        _part("move"),
+        _part("adds_before", "adds before", "value", lambda d: words.cell(d.adds_before, 3)),
+        _part("adds_after", "adds now", "value", lambda d: words.cell(d.adds_after, 3)),
         Col("adds", head="difference", kind="value", cell=lambda row: words.cell(row.adds, 3, sign=True)),
-        Col("what", of=_of("what")),
+        WHAT,
     ),
     lambda difference: [*difference.documents, *difference.rest],
 )

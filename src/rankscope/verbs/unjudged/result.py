@@ -12,8 +12,8 @@ from rankscope.blocks import EMPTY, Heading, Paragraph
 from rankscope.metrics import Metric
 from rankscope.scoring.scores import OfScores, Scores
 from rankscope.show.result import Col, Shown, View
-from rankscope.verbs.unjudged.study import NO_JUDGMENT, NONE_FOUND
 
+NO_JUDGMENT, NONE_FOUND = "no judgment of them could", "none were found that do"  # reasons of a turn
 SPELLED = 3  # runs that get a sentence each
 ALIKE = 0.00005  # values nearer than this look the same
 SHOWN = 10  # documents of the worklist in the terminal

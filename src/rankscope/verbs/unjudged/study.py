@@ -7,7 +7,7 @@ judgments to which the grades were added.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -21,7 +21,7 @@ from rankscope.engines.base import SEVERAL
 from rankscope.engines.top import top as top_of
 from rankscope.errors import InputError
 from rankscope.lists import Array
-from rankscope.metrics import Metric
+from rankscope.metrics import RBP, Metric, RBPResidual
 from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.inputs import CleanInput, clean, judge, takers
 from rankscope.scoring.request import MetricRequest, Request
@@ -35,20 +35,10 @@ from rankscope.verbs.unjudged.cells import (
     with_grades,
 )
 from rankscope.verbs.unjudged.effects import MeanParts, SingleEffects, single_effects
+from rankscope.verbs.unjudged.result import NO_JUDGMENT, NONE_FOUND, DocumentToJudge, Turn, ValueBounds
 from rankscope.verbs.unjudged.turn import SAME, Pair, reversing
 
 MOST = 5_000_000  # documents of all runs together: minutes of work
-
-
-@dataclass(frozen=True)
-class Ends:
-    """A value under the grades that were tried."""
-
-    worthless: float
-    perfect: float
-    lower: float
-    upper: float
-    exact: bool
 
 
 @dataclass(eq=False)
@@ -140,21 +130,43 @@ class Study:
 
     # -- one run ----------------------------------------------------------------------------------
 
-    def bounds(self, run: int) -> Ends:
-        """The value of a run if the unjudged documents of its top get grades."""
-        documents = self.documents.rank[run] > 0
-        if not documents.any():
-            value = self.values[run]
-            return Ends(value, value, value, value, exact=True)
-        worthless, perfect = (self.value(run, np.where(documents, g, np.nan)) for g in (0.0, self.top))
-        ends, exact = [worthless, perfect], False
-        if not self.reason:
-            ordered = self.alone or exchanges(self.metric, self.ties)
-            key, parts = self.documents.rank[run].astype(float), {run: self.means[run].share}
-            found = extremes(self.cells, Search(documents, key, self._levels, parts, ordered))
-            ends += [self.value(run, found.lower), self.value(run, found.upper)]
-            exact = found.complete
-        return Ends(worthless, perfect, *_range(ends), exact)
+    def bounds(self, run: int) -> ValueBounds:
+        """The value of a run, and its ends if the unjudged documents of its top get grades."""
+        documents, value = self.documents.rank[run] > 0, self.values[run]
+        worthless, perfect, exact = value, value, True
+        ends = [value]
+        if documents.any():
+            worthless, perfect = (self.value(run, np.where(documents, g, np.nan)) for g in (0.0, self.top))
+            ends, exact = [worthless, perfect], False
+            if not self.reason:
+                ordered = self.alone or exchanges(self.metric, self.ties)
+                key, parts = self.documents.rank[run].astype(float), {run: self.means[run].share}
+                found = extremes(self.cells, Search(documents, key, self._levels, parts, ordered))
+                ends += [self.value(run, found.lower), self.value(run, found.upper)]
+                exact = found.complete
+        low, high = _range(ends)
+        one = self.scores.runs[run]
+        means = {mean.metric: mean.value for mean in self.scores.board if mean.run == one.name}
+        beside = {name: metric for name, metric in metrics_beside(self.metric).items() if metric in means}
+        residual, condensed = beside.get("residual"), beside.get("condensed")
+        return ValueBounds(
+            run=one.name,
+            metric=self.metric,
+            value=value,
+            lower=low,
+            upper=high,
+            exact=exact,
+            worthless=worthless,
+            perfect=perfect,
+            condensed=None if condensed is None else means[condensed],
+            residual=high - low if residual is None else means[residual],
+            residual_of=None if residual is None else str(residual),
+            unjudged=self.documents.counts[run],
+            shown=self.documents.size[run],
+            depth=self.depth,
+            grade=self.top,
+            queries=len(one.query_ids),
+        )
 
     @property
     def _levels(self) -> Sequence[float]:
@@ -186,7 +198,27 @@ class Study:
         ends = [self.value(run, grades) - self.value(baseline, grades) for grades in fills]
         return *_range(ends), exact
 
-    def turn(self, run: int, baseline: int) -> tuple[int | None, float | None, str]:
+    def turn(self, run: int, baseline: int) -> Turn:
+        """The difference of two runs, its ends, and what would reverse it."""
+        low, high, exact = self.difference_bounds(run, baseline)
+        needed, turned, reason = self.reversal(run, baseline)
+        return Turn(
+            run=self.scores.runs[run].name,
+            baseline=self.scores.runs[baseline].name,
+            metric=self.metric,
+            difference=self.values[run] - self.values[baseline],
+            lower=low,
+            upper=high,
+            exact=exact,
+            unjudged=self.between(run, baseline),
+            needed=needed,
+            fewest=needed is not None and self.fewest,
+            turned=turned,
+            reason=reason,
+            grade=self.top,
+        )
+
+    def reversal(self, run: int, baseline: int) -> tuple[int | None, float | None, str]:
         """How many documents of the top grade would reverse the difference, the difference there then is, and why there are none."""
         difference = self.values[run] - self.values[baseline]
         documents = self._of_either(run, baseline)
@@ -216,20 +248,28 @@ class Study:
 
     # -- what to judge ----------------------------------------------------------------------------
 
-    def worklist(self, n: int) -> Iterator[tuple[str, str, list[int], float]]:
-        """The documents that could change most: query, document, its rank in each run (0: not in the top), effect."""
+    def worklist(self, n: int) -> list[DocumentToJudge]:
+        """The documents that could change most, with the rank in each run that has them in its top."""
         if self.reason or not self.documents.queries:
-            return
+            return []
         queries, places = np.nonzero(self.singles.considered & self.documents.there)
         effect = self.singles.effect[queries, places]
         # effects that differ by rounding alone are the same
-        order = np.lexsort((places, queries, self.documents.best_rank[queries, places], -effect.round(12)))
+        order = np.lexsort((places, queries, self.documents.best_rank[queries, places], -effect.round(12)))[
+            :n
+        ]
         # rows of the frame follow queries and places
         size = self.documents.there.sum(axis=1)
-        rows = (np.cumsum(size) - size)[queries[order[:n]]] + places[order[:n]]
-        names = self.documents.frame.select("query_id", "doc_id")[rows].rows()
-        for (query, doc), i in zip(names, order[:n].tolist(), strict=True):
-            yield query, doc, self.documents.rank[:, queries[i], places[i]].tolist(), float(effect[i])
+        rows = (np.cumsum(size) - size)[queries[order]] + places[order]
+        ids = self.documents.frame.select("query_id", "doc_id")[rows].rows()
+        names = [run.name for run in self.scores.runs]
+        ranks = self.documents.rank[:, queries[order], places[order]].T.tolist()
+        return [
+            DocumentToJudge(
+                *pair, {name: r for name, r in zip(names, row, strict=True) if r}, float(effect[i])
+            )
+            for pair, row, i in zip(ids, ranks, order.tolist(), strict=True)
+        ]
 
     # -- through the evaluation -------------------------------------------------------------------
 
@@ -256,7 +296,14 @@ class Study:
         return next(m.value for m in scores.board if m.run == name and m.metric == self.metric)
 
 
-NO_JUDGMENT, NONE_FOUND = "no judgment of them could", "none were found that do"
+def metrics_beside(metric: Metric) -> dict[str, Metric]:
+    """What stands beside a metric: the same over judged documents alone, and its residual."""
+    out: dict[str, Metric] = {}
+    if getattr(metric, "judged_only", None) is False:
+        out["condensed"] = metric.having(judged_only=True)
+    if type(metric) is RBP and not metric.judged_only and metric.gain is None:
+        out["residual"] = RBPResidual(p=metric.p, cutoff=metric.cutoff)
+    return out
 
 
 def study_of(

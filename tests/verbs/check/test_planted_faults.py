@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rankscope.verbs.check.check import Checked, check
+from rankscope.verbs.check.check import check
+from rankscope.verbs.check.result import Inspection
 
 METRICS = ["nDCG(ideal='retrieved_topk')@10", "nDCG@10", "nDCG@5", "AP"]
 
@@ -28,7 +29,7 @@ def files(
     return qrels, [("good", good), ("flat", flat)]
 
 
-def by_code(found: Checked) -> dict[str, str]:
+def by_code(found: Inspection) -> dict[str, str]:
     return {finding.code: finding.severity for finding in found}
 
 

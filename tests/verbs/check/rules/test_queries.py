@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
+from tests.verbs.check.made_findings import finder
 
 import rankscope as rs
-from rankscope.verbs.check.rules import Finding
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1, "b": 0}, "q3": {"a": 1, "b": 0}, "q4": {"a": 1, "b": 0}}
 RUN = {q: {"a": 2.0, "b": 1.0} for q in QRELS}
 
 
-def of(code: str, qrels: Any, run: Any, **options: Any) -> list[Finding]:
-    return list(rs.check(qrels, run, "RR", select=[code], **options))
+of = finder("RR")
 
 
 @pytest.mark.parametrize("code", ["RS101", "RS102", "RS103", "RS106", "RS110", "RS111"])
@@ -26,13 +23,13 @@ def test_a_missing_query_costs_its_part_of_the_mean() -> None:
     (found,) = of("RS101", QRELS, {q: RUN[q] for q in ("q1", "q2", "q3")})
     assert (found.count, found.queries, found.severity) == (1, ("q4",), "warning")
     assert found.effect == {"RR": pytest.approx(3 / 4 - 1)}
-    assert "-0.250 RR against leaving them out" in found.message
+    assert "−0.250 RR compared with leaving them out" in found.message
 
 
 def test_a_missing_query_that_is_left_out_is_information() -> None:
     (found,) = of("RS101", QRELS, {q: RUN[q] for q in ("q1", "q2", "q3")}, queries="both")
     assert (found.severity, found.queries) == ("information", ("q4",))
-    assert "counted as empty: -0.250 RR" in found.message  # 3 of 4 instead of 3 of 3
+    assert "counted as empty: −0.250 RR" in found.message  # 3 of 4 instead of 3 of 3
 
 
 def test_extra_queries_count_as_nothing_where_they_are_counted() -> None:

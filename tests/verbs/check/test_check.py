@@ -9,7 +9,7 @@ import pytest
 
 import rankscope as rs
 from rankscope.errors import InputError
-from rankscope.verbs.check.rules import called, rules, selected
+from rankscope.verbs.check.rules.catalogue import all_rules, rule_named, select_rules
 
 QUERIES = [f"q{i}" for i in range(12)]
 # twelve judged documents a query, of which the first three and the last are relevant
@@ -25,12 +25,12 @@ POOR: dict[str, Any] = {q: ranked(list(range(11, -1, -1))) for q in QUERIES}
 
 
 def test_codes_are_well_formed_and_unique() -> None:
-    codes = [rule.code for rule in rules()]
+    codes = [rule.code for rule in all_rules()]
     assert codes == sorted(set(codes))
     assert all(re.fullmatch(r"RS[1-9]\d\d", code) for code in codes)
 
 
-@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.code)
+@pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.code)
 def test_every_rule_says_what_why_and_what_to_do(rule: Any) -> None:
     assert len(rule.what()) > 20
     assert not rule.what().endswith(".")
@@ -42,7 +42,7 @@ def test_every_rule_says_what_why_and_what_to_do(rule: Any) -> None:
 
 def test_every_code_that_evaluate_and_compare_print_is_explained() -> None:
     printed = {f"RS{n}" for n in (101, 102, 103, 104, 105, 106, 201, 203, 204, *range(401, 409))}
-    assert printed <= {rule.code for rule in rules()}
+    assert printed <= {rule.code for rule in all_rules()}
 
 
 def test_good_data_are_left_in_peace() -> None:
@@ -52,7 +52,7 @@ def test_good_data_are_left_in_peace() -> None:
 
 
 def test_rules_are_called_by_code_and_by_name() -> None:
-    assert called("RS101") is called("rs101") is called("missingqueries")
+    assert rule_named("RS101") is rule_named("rs101") is rule_named("missingqueries")
 
 
 @pytest.mark.parametrize(
@@ -65,19 +65,19 @@ def test_rules_are_called_by_code_and_by_name() -> None:
 )
 def test_an_unknown_rule_is_told_with_the_nearest(name: str, hint: str) -> None:
     with pytest.raises(InputError, match=re.escape(hint)):
-        called(name)
+        rule_named(name)
 
 
 def test_rules_are_chosen_by_code_and_family() -> None:
-    assert [rule.code for rule in selected(["RS101,RS2"], ["RS201", "RS203"])][:3] == [
+    assert [rule.code for rule in select_rules(["RS101,RS2"], ["RS201", "RS203"])][:3] == [
         "RS101",
         "RS202",
         "RS204",
     ]
-    assert len(selected()) == len(rules())
-    assert len(selected(ignore="RS1")) == len([r for r in rules() if not r.code.startswith("RS1")])
+    assert len(select_rules()) == len(all_rules())
+    assert len(select_rules(ignore="RS1")) == len([r for r in all_rules() if not r.code.startswith("RS1")])
     with pytest.raises(InputError, match="no rule is left"):
-        selected(["RS101"], ["RS1"])
+        select_rules(["RS101"], ["RS1"])
 
 
 def test_findings_stand_by_severity_and_code() -> None:
@@ -98,7 +98,7 @@ def test_an_option_that_nobody_knows_is_refused() -> None:
     [("0-3", (0.0, 3.0)), ("-1..2", (-1.0, 2.0)), ((0, 4), (0.0, 4.0)), (range(4), (0.0, 3.0))],
 )
 def test_scales_are_read(said: Any, meant: tuple[float, float]) -> None:
-    assert rs.check(QRELS, GOOD, "P@5", scale=said).case.said.scale == meant
+    assert rs.check(QRELS, GOOD, "P@5", scale=said).case.background.scale == meant
 
 
 @pytest.mark.parametrize("said", ["3", "3-0", "a-b", 3, (1,)])

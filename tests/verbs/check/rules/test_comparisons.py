@@ -8,7 +8,8 @@ import pytest
 
 import rankscope as rs
 from rankscope.verbs.check.check import check
-from rankscope.verbs.check.rules import Finding, called
+from rankscope.verbs.check.rules.catalogue import rule_named
+from rankscope.verbs.check.rules.rule import Finding
 
 QRELS = {f"q{i:02}": {"good": 1} for i in range(40)}
 
@@ -71,7 +72,7 @@ def test_a_lead_that_few_queries_carry() -> None:
 
     (f,) = check(qrels, {"base": run(11, 40), "run": run(1, 41)}, "RR", select=["RS403"])
     assert f.severity == "warning"
-    assert "without 5 of 100 queries (5.0%) the lead is gone" in f.message
+    assert "the lead is gone without 5 of 100 queries (5.0%)" in f.message
 
 
 def test_a_clear_comparison_is_left_in_peace() -> None:
@@ -124,6 +125,6 @@ def test_many_alike_are_counted() -> None:
 
 @pytest.mark.parametrize("code", [f"RS40{n}" for n in range(1, 8)])
 def test_each_code_is_explained(code: str) -> None:
-    rule = called(code)
+    rule = rule_named(code)
     assert rule.why
     assert rule.remedy

@@ -10,7 +10,7 @@ import pytest
 import rankscope as rs
 from rankscope.metrics import parse
 from rankscope.verbs.check.check import check
-from rankscope.verbs.check.rules.derived import derived, leaders, swapped, turn, values_by
+from rankscope.verbs.check.rules.leads import lead_change, leaders, swaps
 
 
 def drawn(seed: int, queries: int = 12, docs: int = 30) -> tuple[Any, Any]:
@@ -59,7 +59,7 @@ PAIRS = [
 def test_derived_means_are_those_of_evaluate(policy: dict[str, Any]) -> None:
     qrels, runs = drawn(7)
     case = check(qrels, runs, ["nDCG@5", "AP", "P@5"], select=["RS104"], **policy).case
-    means = derived(case, [(parse(asked), parse(other)) for asked, other in PAIRS])
+    means = case.other_means([(parse(asked), parse(other)) for asked, other in PAIRS])
     for _, other in PAIRS:
         for name in runs:
             scores = rs.evaluate(qrels, runs, other, **policy)
@@ -74,17 +74,17 @@ def test_weights_of_a_metric_come_with_it() -> None:
         ("AUC", "GAUC(weights='pairs')"),
         ("AUC", "AUC(pooled=True)@5"),
     ):
-        means = derived(case, [(parse(asked), parse(other))])
+        means = case.other_means([(parse(asked), parse(other))])
         assert means[parse(other)]["one"] == rs.evaluate(qrels, runs, other)["one", other]
 
 
 def test_what_cannot_be_computed_is_empty() -> None:
     qrels, runs = drawn(1)
     case = check(qrels, runs, ["nDCG@5"], select=["RS104"]).case
-    assert derived(case, [(parse("nDCG@5"), parse("ERR(max_grade=1)"))]) == {}
-    assert derived(case, []) == {}
+    assert case.other_means([(parse("nDCG@5"), parse("ERR(max_grade=1)"))]) == {}
+    assert case.other_means([]) == {}
     lonely = check(qrels, {"x": {"zz": {"d": 1.0}}}, ["nDCG@5"], select=["RS104"]).case
-    assert derived(lonely, [(parse("nDCG@5"), parse("nDCG@3"))]) == {}
+    assert lonely.other_means([(parse("nDCG@5"), parse("nDCG@3"))]) == {}
 
 
 def test_values_follow_the_queries_of_the_run() -> None:
@@ -92,7 +92,7 @@ def test_values_follow_the_queries_of_the_run() -> None:
     case = check(qrels, runs, ["nDCG@5", "AP"], select=["RS104"], queries="both").case
     for run in case.scored_runs:
         for metric in case.metrics:
-            (values,) = values_by(case, run.name, metric, [metric.score])
+            (values,) = case.values_from(run.name, metric, [metric.score])
             known = ~np.isnan(run.values[metric])
             assert (values[known] == run.values[metric][known]).all()
 
@@ -102,7 +102,7 @@ def test_in_a_dialect_metrics_stay_with_their_conventions() -> None:
     run = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"a": 1.0}}
     case = check(qrels, run, ["nDCG@5", "MAP@5"], select=["RS104"], dialect="lightgbm").case
     for metric in case.metrics:
-        means = derived(case, [(metric, metric)])
+        means = case.other_means([(metric, metric)])
         assert means[metric] == {run.name: case.mean(run.name, metric) for run in case.scored_runs}
 
 
@@ -115,12 +115,9 @@ def test_who_leads() -> None:
 
 
 def test_where_another_run_leads() -> None:
-    found = turn({"a": 0.5, "b": 0.4, "c": 0.1}, {"a": 0.3, "b": 0.2, "c": 0.6})
+    found = lead_change({"a": 0.5, "b": 0.4, "c": 0.1}, {"a": 0.3, "b": 0.2, "c": 0.6})
     assert found is not None
-    assert (
-        found.said("AP", "nDCG")
-        == "a leads on AP (0.5000 against 0.1000) and c on nDCG (0.6000 against 0.3000)"
-    )
-    assert turn({"a": 0.5, "b": 0.4}, {"a": 0.5, "b": 0.4}) is None
-    assert turn({"a": 0.5, "b": 0.5}, {"a": 0.1, "b": 0.4}) is None  # nobody led
-    assert swapped({"a": 3.0, "b": 2.0, "c": 1.0}, {"a": 3.0, "b": 1.0, "c": 2.0}) == [("b", "c")]
+    assert found.sentence("AP", "nDCG") == "a leads on AP (0.5000 vs 0.1000) and c on nDCG (0.6000 vs 0.3000)"
+    assert lead_change({"a": 0.5, "b": 0.4}, {"a": 0.5, "b": 0.4}) is None
+    assert lead_change({"a": 0.5, "b": 0.5}, {"a": 0.1, "b": 0.4}) is None  # nobody led
+    assert swaps({"a": 3.0, "b": 2.0, "c": 1.0}, {"a": 3.0, "b": 1.0, "c": 2.0}) == [("b", "c")]

@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.verbs.check.made_findings import finder
 
 import rankscope as rs
-from rankscope.verbs.check.rules import Finding
 
 QUERIES = [str(i) for i in range(1, 9)]
 QRELS = {q: {"d10": 1, "d20": 0} for q in QUERIES}
 RUN = {q: {"d20": 2.0, "d10": 1.0} for q in QUERIES}
 
 
-def of(code: str, qrels: Any, run: Any) -> list[Finding]:
-    return list(rs.check(qrels, run, "RR", select=[code]))
+of = finder("RR")
 
 
 def test_clean_ids_are_left_in_peace() -> None:
@@ -60,11 +59,11 @@ def test_all_query_ids_written_otherwise() -> None:
         ("d010", "leading zeros"),
         ("D10", "case"),
         ("d10 ", "spaces"),
-        ("d10.txt", "the ending of a file"),
-        ("d10#2", "the number of a chunk"),
-        ("d10_3", "the number of a chunk"),
-        ("d10-chunk-0", "the number of a chunk"),
-        ("d10::passage_4", "the number of a chunk"),
+        ("d10.txt", "a file extension"),
+        ("d10#2", "a chunk number"),
+        ("d10_3", "a chunk number"),
+        ("d10-chunk-0", "a chunk number"),
+        ("d10::passage_4", "a chunk number"),
     ],
 )
 def test_document_ids_that_are_written_otherwise(written: str, words: str) -> None:

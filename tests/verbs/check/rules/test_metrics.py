@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 import rankscope as rs
+from rankscope import words
 from rankscope.verbs.check.check import check
-from rankscope.verbs.check.rules import Finding
+from rankscope.verbs.check.rules.rule import Finding
 
 Grades = Sequence[float | None]
 
@@ -67,14 +68,14 @@ def test_it_is_a_warning_where_the_grades_change_the_winner() -> None:
     f = only("RS301", *SEVERAL_PASSABLE, "AP@3")
     best = 3 + 1 / log2(3) + 1 / 2
     assert f.severity == "warning"
-    assert f"passable leads on AP@3 ({2 / 3:.4f} against {1 / 3:.4f})" in f.message
-    assert f"fine on nDCG@3 ({3 / best:.4f} against {(1 + 1 / log2(3)) / best:.4f})" in f.message
+    assert f"passable leads on AP@3 ({2 / 3:.4f} vs {1 / 3:.4f})" in f.message
+    assert f"fine on nDCG@3 ({3 / best:.4f} vs {(1 + 1 / log2(3)) / best:.4f})" in f.message
 
 
 def test_metrics_blind_to_order_are_held_against_gain_without_discount() -> None:
     f = only("RS301", *SEVERAL_PASSABLE, "P@3")
     assert "nDCG(discount='none')@3" in f.message
-    assert f"fine on nDCG(discount='none')@3 ({3 / 5:.4f} against {2 / 5:.4f})" in f.message
+    assert f"fine on nDCG(discount='none')@3 ({3 / 5:.4f} vs {2 / 5:.4f})" in f.message
 
 
 def test_a_winner_that_the_discount_changes_is_no_warning() -> None:
@@ -108,11 +109,13 @@ def test_lowest_grade_tells_how_far_metrics_move() -> None:
 def test_lowest_grade_warns_where_another_run_wins() -> None:
     f = only("RS302", *orders((1, 2, 0), a=[0, 2, 1], b=[2, 1, 0]), "RR")
     assert f.severity == "warning"
-    assert "a leads on RR (1.0000 against 0.5000) and b on RR(level=2) (0.5000 against 0.3333)" in f.message
+    assert "a leads on RR (1.0000 vs 0.5000) and b on RR(level=2) (0.5000 vs 0.3333)" in f.message
 
 
 def test_next_level_is_the_next_grade_in_use() -> None:
-    assert "from grade 3 on" in only("RS302", judged([(1, 3)]), ranked([(1, 3)]), "RR").message
+    assert (
+        "counting only grade 3 and above" in only("RS302", judged([(1, 3)]), ranked([(1, 3)]), "RR").message
+    )
 
 
 @pytest.mark.parametrize("metric", ["RR(level=2)", "nDCG@10", "Judged@10"])
@@ -157,15 +160,15 @@ def test_gains_that_order_runs_differently(metric: str) -> None:
 def test_gains_are_told_as_numbers() -> None:
     linear, exponential = 3 + 2 / log2(3) + 2 / 2, 7 + 3 / log2(3) + 3 / 2
     f = only("RS304", *GAINS, "nDCG@3")
-    assert f"({(2 + 2 / log2(3)) / linear:.4f} against {3 / linear:.4f})" in f.message
-    assert f"({(3 + 3 / log2(3)) / exponential:.4f} against {7 / exponential:.4f})" in f.message
+    assert f"({(2 + 2 / log2(3)) / linear:.4f} vs {3 / linear:.4f})" in f.message
+    assert f"({(3 + 3 / log2(3)) / exponential:.4f} vs {7 / exponential:.4f})" in f.message
 
 
 def test_gains_that_agree_on_the_winner_are_information() -> None:
     qrels, runs = orders((3, 2, 2, 0, 0), steep=[0, 3, 4], flat=[1, 2, 3], best=[0, 1, 2])
     f = only("RS304", qrels, runs, "nDCG@3")
     assert f.severity == "information"
-    assert f.message.endswith("1 pair of 3 changes places; the same run wins")
+    assert f.message.endswith("1 pair of 3 changes order; the same run wins")
 
 
 def test_gains_that_agree_are_no_finding() -> None:
@@ -199,7 +202,7 @@ def test_max_grade_that_decides() -> None:
     many = 1 / 2 / 2 + 1 / 4 / 3 + 1 / 8 / 4 + 1 / 16 / 5
     assert f.severity == "warning"
     assert "many leads on ERR(max_grade=10)" in f.message
-    assert f"one on ERR(max_grade=1) (0.5000 against {many:.4f})" in f.message
+    assert f"one on ERR(max_grade=1) (0.5000 vs {many:.4f})" in f.message
 
 
 def test_the_right_scale_is_no_finding() -> None:
@@ -277,7 +280,7 @@ def test_out_of_what_was_returned(metric: str, right: float) -> None:
     f = only("RS313", *MISSED, metric)
     assert f.severity == "warning"
     assert f.effect[metric] == pytest.approx(right - 1, abs=1e-12)
-    assert f"scores 1.0000, out of all judged documents {right:.4f}" in f.message
+    assert f"scores 1.0000, but {right:.4f} out of all judged documents" in f.message
 
 
 @pytest.mark.parametrize("metric", ["nDCG@5", "AP", "P@5", "R@5", "AP(denominator='min_k_relevant')@5"])
@@ -299,7 +302,7 @@ def test_rich_queries_hold_most_of_a_sum() -> None:
     rich = 3 + 3 / log2(3) + 3 / 2
     f = only("RS314", judged(queries), ranked(queries), "DCG@3")
     assert f.severity == "information"
-    assert f"1 query of 3 with most to give holds {rich / (rich + 2):.0%} of its sum" in f.message
+    assert f"the richest of 3 queries holds {rich / (rich + 2):.0%} of its sum" in f.message
 
 
 def test_rich_queries_that_decide_are_a_warning() -> None:
@@ -308,7 +311,7 @@ def test_rich_queries_that_decide_are_a_warning() -> None:
     runs = {"rich": {"q0": good, "q1": bad, "q2": bad}, "poor": {"q0": bad, "q1": good, "q2": good}}
     f = only("RS314", qrels, runs, "DCG@2")
     assert f.severity == "warning"
-    assert f"rich leads on DCG@2 ({(3 + 3 / log2(3)) / 3:.4f} against {2 / 3:.4f})" in f.message
+    assert f"rich leads on DCG@2 ({(3 + 3 / log2(3)) / 3:.4f} vs {2 / 3:.4f})" in f.message
 
 
 def test_queries_that_are_alike_or_normalised_are_no_finding() -> None:
@@ -366,7 +369,10 @@ def test_difference_below_rank_10() -> None:
     assert found_at == pytest.approx({"deep": deep, "top": top}, abs=1e-12)
     f = only("RS321", qrels, runs, "nDCG@100")
     by = -1 / log2(20) / ideal  # the rest of the difference stands at rank 2
-    assert f"top is ahead of deep by {top - deep:.4f}, of which {by:+.4f} comes from there" in f.message
+    assert (
+        f"top is ahead of deep by {top - deep:.4f}, of which {words.number(by, digits=4)} comes from there"
+        in f.message
+    )
     assert f.effect["nDCG@100"] == pytest.approx(-by, abs=1e-12)
 
 
@@ -391,7 +397,7 @@ def test_a_run_that_was_saved_deeper_wins_for_it() -> None:
     f = only("RS322", qrels, {"short": short, "deep": deep}, "AP")
     assert f.severity == "warning"
     assert f.effect["AP"] == pytest.approx(1 / 4 - 7 / 12, abs=1e-12)
-    assert "deep leads on AP (0.5833 against 0.5000) and short on AP@2 (0.5000 against 0.2500)" in f.message
+    assert "deep leads on AP (0.5833 vs 0.5000) and short on AP@2 (0.5000 vs 0.2500)" in f.message
 
 
 def test_lists_that_hold_all_or_end_anywhere_are_no_finding() -> None:
@@ -409,7 +415,7 @@ def test_ceiling_of_precision() -> None:
     f = only("RS323", judged(queries), ranked(queries), "P@4")
     assert f.severity == "information"
     assert (
-        f"scores {(1 / 4 + 2 / 4) / 2:.4f} on P@4: 2 queries have too few relevant documents for 4 places"
+        f"scores {(1 / 4 + 2 / 4) / 2:.4f} on P@4: 2 queries have too few relevant documents for 4 ranks"
         in f.message
     )
     assert "reaches 0.3750, 100% of it" in f.message
@@ -420,7 +426,7 @@ def test_ceiling_where_more_is_known_than_fits(metric: str, ceiling: float) -> N
     queries: list[Grades] = [(0, 1, 1, 1, 1), (1, 1, 1, 1)]
     f = only("RS323", judged(queries), ranked(queries), metric)
     assert (
-        f"scores {ceiling:.4f} on {metric}: 2 queries have more relevant documents than 2 places" in f.message
+        f"scores {ceiling:.4f} on {metric}: 2 queries have more relevant documents than 2 ranks" in f.message
     )
 
 
@@ -457,8 +463,8 @@ def test_pooled_auc_against_gauc(metrics: list[str]) -> None:
     # pooled, items: of 4 x 4 pairs 4 are won by 0.9, and 0.4, 0.3, 0.35 win over 0.1 alone: 7/16; users: 9/16
     f = only("RS331", qrels, runs, metrics)
     assert f.severity == "warning"
-    assert "users leads on AUC(pooled=True) (0.5625 against 0.4375)" in f.message
-    assert "items on GAUC (1.0000 against 0.0000)" in f.message
+    assert "users leads on AUC(pooled=True) (0.5625 vs 0.4375)" in f.message
+    assert "items on GAUC (1.0000 vs 0.0000)" in f.message
 
 
 def test_areas_that_agree_are_no_finding() -> None:

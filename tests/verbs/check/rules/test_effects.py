@@ -1,4 +1,4 @@
-"""The sizes that findings tell are what ``evaluate`` and ``ties`` give when they are asked for the same; and the top k is the top k."""
+"""The sizes that findings tell are what ``evaluate`` and ``ties`` give when they are asked for the same."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rankscope as rs
-from rankscope.verbs.check.rules import Finding
+from rankscope.verbs.check.rules.rule import Finding
 
 METRICS = ["nDCG@10", "AP", "RR@10", "P@10"]
 

@@ -8,16 +8,15 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.verbs.check.made_findings import finder
 
 import rankscope as rs
-from rankscope.verbs.check.rules import Finding
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 a 1\nq2 0 b 2\n"
 RUN = "q1 Q0 a 1 3.0 x\nq1 Q0 b 2 2.0 x\nq2 Q0 b 1 3.0 x\nq2 Q0 a 2 2.0 x\n"
 
 
-def of(code: str, qrels: Any, run: Any, metrics: Any = "nDCG@2", **options: Any) -> list[Finding]:
-    return list(rs.check(qrels, run, metrics, select=[code], **options))
+of = finder("nDCG@2")
 
 
 @pytest.fixture
@@ -83,7 +82,7 @@ def test_places_are_right_where_other_rows_are_left_out(files: Any) -> None:
 
 def test_a_document_judged_twice(files: Any) -> None:
     (found,) = of("RS104", *files(qrels=QRELS + "q1 0 b 2\nq2 0 a 1\n"))
-    assert "2 documents judged twice or more, 1 with different grades" in found.message
+    assert "2 documents are judged more than once, 1 with different grades" in found.message
     assert found.run is None
     # the ideal of q1 has another document of grade 2 then: (1 + 2/log2(3)) / (2 + 1/log2(3)) instead of 1
     best = (1 + 2 / math.log2(3)) / (2 + 1 / math.log2(3))
