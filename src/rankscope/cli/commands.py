@@ -15,6 +15,7 @@ from rankscope.cli.options import (
     COMPARISON,
     DETAILS,
     FILE,
+    FOLDER,
     FORMATS,
     NUMBER,
     OUTPUT,
@@ -142,7 +143,7 @@ COMMANDS = (
             ),
             Option(
                 "--export",
-                type=PLACE,
+                type=FOLDER,
                 to="command",
                 metavar="DIR",
                 help="Also write every table (CSV, JSON) and figure (SVG, PNG) into DIR.",
@@ -226,7 +227,7 @@ COMMANDS = (
                 "--train", type=FILE, metavar="FILE", help="Interactions that a recommender was trained on."
             ),
             Option(
-                "--docs-text", "texts", type=FILE, metavar="FILE", help="Texts of documents: doc_id and text."
+                "--docs-text", type=FILE, metavar="FILE", help="Texts of documents: doc_id and text."
             ),
             POLICIES,
             *OUTPUT,
@@ -566,7 +567,7 @@ COMMANDS = (
         (
             Option(
                 "--copy",
-                type=PLACE,
+                type=FOLDER,
                 to="command",
                 metavar="DIR",
                 help="Copy the demo's files into DIR, to try commands on them.",

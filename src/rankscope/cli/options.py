@@ -14,6 +14,7 @@ from rankscope.errors import InputError
 
 FILE = click.Path()  # to read
 PLACE = click.Path()  # to write
+FOLDER = click.Path()
 NUMBER = click.IntRange(min=1)
 
 Reader = Literal["verb", "policy", "result", "command"]

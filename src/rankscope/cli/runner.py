@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from rankscope import words
-from rankscope.cli import inputs, legacy, output
+from rankscope.cli import inputs, output
 from rankscope.cli.command import Command
 from rankscope.cli.options import FILE, PLACE, Option
 from rankscope.cli.progress import bar
@@ -61,9 +61,10 @@ class Call:
         typed = self.values("verb", "policy")
         if self.settings is None:
             return typed
-        # scores were rankings once; what is settled about those is past
-        past = {name for name, one in self.own.items() if one.to == "policy" and name != "seed" and self.of_scores}
-        settled = {name: value for name, value in self.settings.values.items() if name in set(self.own) - past}
+        takes = {name for name, one in self.own.items() if one.to in {"verb", "policy"}}
+        if self.of_scores:  # they were rankings once; what is settled about those is past
+            takes -= {name for name, one in self.own.items() if one.to == "policy" and name != "seed"}
+        settled = {name: value for name, value in self.settings.values.items() if name in takes}
         return settled | typed
 
     @cached_property
@@ -145,13 +146,15 @@ class Call:
             several = metrics or self.metrics
             arguments.append(several[0] if self.of_scores and several and len(several) == 1 else several)
         self.check_places()
+        if "form" in self.own:
+            _ = self.form  # what cannot be written is refused before any work
         if self.settings is not None and self.settings.place and not self.quiet:
             output.say(f"settings: {self.settings.place}")
         if not self.command.bar:
-            return legacy.wrap(verb(*arguments, **options, **more))
+            return verb(*arguments, **options, **more)
         paths = [] if self.of_scores else [path for _, path in inputs.parse_runs(self.runs, again=True)]
         with bar(paths, wanted=not self.quiet) as progress:
-            return legacy.wrap(verb(*arguments, progress=progress, **options, **more))
+            return verb(*arguments, progress=progress, **options, **more)
 
     def show(self, result: Any, notes: Any = None, **options: Any) -> int:
         """Write a result, and say what was read and where it went; gives the exit code."""
@@ -164,5 +167,4 @@ class Call:
 
     def answer(self, verb: Callable[..., Any], metrics: Any = None) -> int:
         """Call a verb and show its result; gives the exit code."""
-        _ = self.form  # what cannot be written is refused before any work
         return self.show(self.result(verb, metrics))
