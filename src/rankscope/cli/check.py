@@ -19,4 +19,5 @@ def run(command: Command, ctx: click.Context) -> int:
     from rankscope.verbs.check.result import RuleBook
     from rankscope.verbs.check.rules.catalogue import all_rules, rule_named
 
+    call.check_places()
     return call.show(RuleBook(all_rules() if code is None else [rule_named(code)]))

@@ -15,9 +15,11 @@ from rankscope.cli.options import (
     COMPARISON,
     DETAILS,
     FILE,
+    FOLDER,
     FORMATS,
     NUMBER,
     OUTPUT,
+    PLACE,
     POLICIES,
     QRELS,
     QUIET,
@@ -31,6 +33,7 @@ from rankscope.cli.options import (
     metric,
     output,
     policies,
+    tolerances,
 )
 
 SEVERAL = "A metric, like nDCG@10; may be repeated. Default: nDCG@10 AP RR@10 R@100 P@10. With --scores: what the scores are of."
@@ -140,7 +143,7 @@ COMMANDS = (
             ),
             Option(
                 "--export",
-                type=FILE,
+                type=FOLDER,
                 to="command",
                 metavar="DIR",
                 help="Also write every table (CSV, JSON) and figure (SVG, PNG) into DIR.",
@@ -151,7 +154,7 @@ COMMANDS = (
                 "-o",
                 "--output",
                 "out",
-                type=FILE,
+                type=PLACE,
                 to="command",
                 default="report.html",
                 metavar="FILE",
@@ -223,7 +226,6 @@ COMMANDS = (
             ),
             Option(
                 "--docs-text",
-                "texts",
                 type=FILE,
                 metavar="FILE",
                 help="Texts of documents: JSONL, TSV, CSV, Parquet or TREC documents.",
@@ -233,6 +235,7 @@ COMMANDS = (
         ),
         verb="rankscope.verbs.check.check",
         way="rankscope.cli.check",
+        alone=("explain", "list"),
     ),
     Command(
         "gate",
@@ -260,6 +263,7 @@ COMMANDS = (
             Option(
                 "--tolerance",
                 multiple=True,
+                callback=tolerances,
                 metavar="0.01|2%|METRIC=0.02",
                 help="How much worse the candidate may be: a number, a percentage of the baseline's mean, or one of these for a "
                 "metric; may be repeated. Default: 0.01 for metrics from 0 to 1. 0 asks for a proved improvement wherever six or "
@@ -280,8 +284,7 @@ COMMANDS = (
             SETTINGS,
             Option(
                 "--junit",
-                type=FILE,
-                writes=True,
+                type=PLACE,
                 to="command",
                 metavar="FILE",
                 help="Also write JUnit XML to FILE.",
@@ -382,7 +385,7 @@ COMMANDS = (
         ),
         verb="rankscope.verbs.power.power",
         usage="QRELS RUN RUN...",
-        alone=("deviation", "design"),
+        alone=("deviation", "design", "variance", "width"),
         bar=True,
     ),
     Command(
@@ -411,8 +414,7 @@ COMMANDS = (
             Option("-n", type=click.IntRange(min=0), default=50, metavar="N", help="Documents to judge."),
             Option(
                 "--worklist",
-                type=FILE,
-                writes=True,
+                type=PLACE,
                 to="command",
                 metavar="FILE",
                 help="Write the documents to judge to FILE, as CSV: query, document, ranks and effect.",
@@ -502,7 +504,7 @@ COMMANDS = (
             *OUTPUT,
         ),
         verb="rankscope.verbs.advise.advise",
-        usage="QRELS [RUN]...",
+        usage="QRELS [RUN...]",
     ),
     Command(
         "playground",
@@ -518,7 +520,7 @@ COMMANDS = (
                 "-o",
                 "--output",
                 "out",
-                type=FILE,
+                type=PLACE,
                 to="command",
                 metavar="FILE",
                 help="The page, one HTML file, written and not opened; - is standard output. Default: playground.html, opened.",
@@ -566,14 +568,14 @@ COMMANDS = (
         (
             Option(
                 "--copy",
-                type=FILE,
+                type=FOLDER,
                 to="command",
                 metavar="DIR",
                 help="Copy the demo's files into DIR, to try commands on them.",
             ),
             Option(
                 "--report",
-                type=FILE,
+                type=PLACE,
                 to="command",
                 metavar="FILE",
                 help="Also write the page that rankscope report makes of them (.html).",

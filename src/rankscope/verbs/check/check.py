@@ -27,7 +27,7 @@ def check(  # noqa: PLR0913 - the options of the command line, each with its def
     ignore: Iterable[str] = (),
     scale: Any = None,
     train: Any = None,
-    texts: Any = None,
+    docs_text: Any = None,
     **policies: Any,
 ) -> Inspection:
     """Look for what can make the numbers of these rankings wrong, unfair or misleading, by rules with stable codes.
@@ -35,7 +35,7 @@ def check(  # noqa: PLR0913 - the options of the command line, each with its def
     Takes what ``evaluate`` takes, and reads what it refuses: malformed lines, repeated documents and NaN scores are all listed at
     once. ``select`` and ``ignore`` take codes or the start of a family's codes (``"RS101"``, ``"RS1"``). ``scale`` is the intended
     scale of the grades (``"0-3"`` or a pair), ``train`` the interactions that a recommender was trained on (read like qrels),
-    ``texts`` the texts of documents: ``{id: text}``, a data frame, or a file (JSONL, TSV, CSV, Parquet, TREC documents ...).
+    ``docs_text`` the texts of documents: ``{id: text}``, a data frame, or a file (JSONL, TSV, CSV, Parquet, TREC documents ...).
     Policies are those of ``evaluate``, under the same names.
 
     Raises InputError for what cannot be read at all, for a rule that does not exist, and for wrong options.
@@ -46,7 +46,7 @@ def check(  # noqa: PLR0913 - the options of the command line, each with its def
     ([('RS101', 'warning', {'RR': -0.5})], 1)
     """
     chosen = select_rules(select, ignore)
-    case = _case_of(qrels, runs, metrics, Background(scale_of(scale), train, texts), policies)
+    case = _case_of(qrels, runs, metrics, Background(scale_of(scale), train, docs_text), policies)
     applied = [rule for rule in chosen if rule.applies(case)]
     findings = [finding for rule in applied for finding in rule.find(case)]
     findings.sort(key=lambda finding: (finding.severity != "warning", finding.code))

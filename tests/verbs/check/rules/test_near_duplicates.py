@@ -25,12 +25,12 @@ TEXTS = {
 
 
 def test_near_duplicates_in_the_top() -> None:
-    (found,) = of("RS206", QRELS, RUN, texts=TEXTS)
+    (found,) = of("RS206", QRELS, RUN, docs_text=TEXTS)
     assert found.count == 10
     assert found.effect == {"P@2": pytest.approx(1 / 2 - 1)}  # a, c instead of a, b
     assert found.documents[0] == ("q0", "b")
     assert of("RS206", QRELS, RUN) == []
-    assert of("RS206", QRELS, RUN, texts=TEXTS | {"b": "A text of its own, with a few words"}) == []
+    assert of("RS206", QRELS, RUN, docs_text=TEXTS | {"b": "A text of its own, with a few words"}) == []
 
 
 ROWS = list(TEXTS.items())
@@ -53,7 +53,7 @@ def test_texts_are_read_from_all_files_that_the_report_reads(name: str, packed: 
     path = tmp_path / (f"{name}.gz" if packed else name)
     data = FORMATS[name].encode()
     path.write_bytes(gzip.compress(data, mtime=0) if packed else data)
-    assert of("RS206", QRELS, RUN, texts=path)[0].count == 10
+    assert of("RS206", QRELS, RUN, docs_text=path)[0].count == 10
     assert texts_of(path, TEXTS).by_id.keys() == TEXTS.keys()  # as the report reads them
 
 
@@ -61,20 +61,20 @@ def test_texts_are_read_from_parquet_and_frames(tmp_path: Path) -> None:
     frame = pl.DataFrame({"_id": list(TEXTS), "text": list(TEXTS.values())})
     frame.write_parquet(tmp_path / "docs.parquet")
     for texts in (tmp_path / "docs.parquet", frame):
-        assert of("RS206", QRELS, RUN, texts=texts)[0].count == 10
+        assert of("RS206", QRELS, RUN, docs_text=texts)[0].count == 10
 
 
 def test_texts_of_other_documents_are_refused() -> None:
     with pytest.raises(InputError, match="is it the file of these documents"):
-        of("RS206", QRELS, RUN, texts={"x": "another collection"})
+        of("RS206", QRELS, RUN, docs_text={"x": "another collection"})
 
 
 def test_texts_that_no_rule_needs_are_not_read() -> None:
-    assert of("RS101", QRELS, RUN, texts="no such file") == []
+    assert of("RS101", QRELS, RUN, docs_text="no such file") == []
 
 
 def test_a_copy_with_one_word_changed_is_a_copy() -> None:
     words = " ".join(f"word{i}" for i in range(30))
     texts = {"a": words, "b": words.replace("word7 ", "other "), "c": words.replace("word", "w")}
-    (found,) = of("RS206", QRELS, RUN, texts=texts)
+    (found,) = of("RS206", QRELS, RUN, docs_text=texts)
     assert found.count == 10
