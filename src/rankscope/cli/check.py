@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from rankscope.cli import output
 from rankscope.cli.command import Command
 from rankscope.cli.runner import Call
 
@@ -14,27 +13,11 @@ def run(command: Command, ctx: click.Context) -> int:
     call = Call(command, ctx)
     code = call.params["explain"]
     if code is None and not call.params["list"]:
-        found = call.answer(command.function)
+        # the findings are the rows of every format: no need to repeat them
+        found = call.show(call.result(command.function), warnings=())
         return 0 if call.params["exit_zero"] else found
-    from rankscope.verbs.check import result as checked
-    from rankscope.verbs.check.rules import called, rules
+    from rankscope.verbs.check.result import RuleBook
+    from rankscope.verbs.check.rules.catalogue import all_rules, rule_named
 
-    chosen = rules() if code is None else [called(code)]
-    blocks = checked.listing(chosen) if code is None else checked.explanation(chosen[0])
-    from rankscope.show.text import as_csv, as_json, as_jsonl, as_markdown
-
-    recs = checked.rule_records(chosen)
-    f = call.form
-    output.write(
-        [output.rendered(blocks, call.out)]
-        if f == "table"
-        else [as_json(checked.rules_envelope(chosen))]
-        if f == "json"
-        else as_csv(("code", "rule", "severity", "what", "why", "remedy"), recs)
-        if f == "csv"
-        else as_jsonl(recs)
-        if f == "jsonl"
-        else [as_markdown(blocks)],
-        call.out,
-    )
-    return 0
+    call.check_places()
+    return call.show(RuleBook(all_rules() if code is None else [rule_named(code)]))

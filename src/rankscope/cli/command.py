@@ -54,8 +54,10 @@ class Command:
     def build(self) -> click.Command:
         """The command as click runs it."""
 
-        def call(**_: Any) -> Any:
-            return import_module(self.way).run(self, click.get_current_context())
+        def call(**_: Any) -> None:
+            ctx = click.get_current_context()
+            if code := import_module(self.way).run(self, ctx):
+                ctx.exit(code)
 
         examples = "\n".join(f"  rankscope {one}" for one in self.examples)
         text = f"{cleandoc(self.text)}\n\n\b\nExamples:\n{examples}"

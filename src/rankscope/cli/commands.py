@@ -15,9 +15,11 @@ from rankscope.cli.options import (
     COMPARISON,
     DETAILS,
     FILE,
+    FOLDER,
     FORMATS,
     NUMBER,
     OUTPUT,
+    PLACE,
     POLICIES,
     QRELS,
     QUIET,
@@ -31,6 +33,7 @@ from rankscope.cli.options import (
     metric,
     output,
     policies,
+    tolerances,
 )
 
 SEVERAL = "A metric, like nDCG@10; may be repeated. Default: nDCG@10 AP RR@10 R@100 P@10. With --scores: what the scores are of."
@@ -140,7 +143,7 @@ COMMANDS = (
             ),
             Option(
                 "--export",
-                type=FILE,
+                type=FOLDER,
                 to="command",
                 metavar="DIR",
                 help="Also write every table (CSV, JSON) and figure (SVG, PNG) into DIR.",
@@ -151,7 +154,7 @@ COMMANDS = (
                 "-o",
                 "--output",
                 "out",
-                type=FILE,
+                type=PLACE,
                 to="command",
                 default="report.html",
                 metavar="FILE",
@@ -190,9 +193,9 @@ COMMANDS = (
     Command(
         "check",
         "Find what can make a number wrong.",
-        """Find what can make a number wrong, unfair or misread: a linter for evaluations.
+        """Find what can make a number wrong, unfair or misleading: a linter for evaluations.
 
-        Every rule has a code. Exits with 0 when all is well or there is only information, with 1 when a warning stands.""",
+        Every rule has a code. Exits with 1 if there is a warning, with 0 otherwise.""",
         (
             "check qrels.txt my.run",
             "check qrels.txt a.run b.run -m nDCG@10 --ignore RS102",
@@ -209,28 +212,30 @@ COMMANDS = (
                 help="Only these rules: RS101, or RS1 for a family.",
             ),
             Option("--ignore", multiple=True, metavar="CODES", help="All rules but these."),
-            Option(
-                "--exit-zero", is_flag=True, to="command", help="Exit with 0 also where a warning stands."
-            ),
+            Option("--exit-zero", is_flag=True, to="command", help="Exit with 0 even if there are warnings."),
             Option(
                 "--explain",
                 metavar="CODE",
                 to="command",
-                help="Say what a rule is about, why it matters, and what to do.",
+                help="Explain a rule: what it is about, why it matters, what to do.",
             ),
             Option("--list", "list", is_flag=True, to="command", help="List all rules."),
-            Option("--scale", metavar="LOW-HIGH", help="The scale of the grades as it was meant, like 0-3."),
+            Option("--scale", metavar="LOW-HIGH", help="The intended scale of the grades, like 0-3."),
             Option(
                 "--train", type=FILE, metavar="FILE", help="Interactions that a recommender was trained on."
             ),
             Option(
-                "--docs-text", "texts", type=FILE, metavar="FILE", help="Texts of documents: doc_id and text."
+                "--docs-text",
+                type=FILE,
+                metavar="FILE",
+                help="Texts of documents: JSONL, TSV, CSV, Parquet or TREC documents.",
             ),
             POLICIES,
             *OUTPUT,
         ),
         verb="rankscope.verbs.check.check",
         way="rankscope.cli.check",
+        alone=("explain", "list"),
     ),
     Command(
         "gate",
@@ -258,6 +263,7 @@ COMMANDS = (
             Option(
                 "--tolerance",
                 multiple=True,
+                callback=tolerances,
                 metavar="0.01|2%|METRIC=0.02",
                 help="How much worse the candidate may be: a number, a percentage of the baseline's mean, or one of these for a "
                 "metric; may be repeated. Default: 0.01 for metrics from 0 to 1. 0 asks for a proved improvement wherever six or "
@@ -278,8 +284,7 @@ COMMANDS = (
             SETTINGS,
             Option(
                 "--junit",
-                type=FILE,
-                writes=True,
+                type=PLACE,
                 to="command",
                 metavar="FILE",
                 help="Also write JUnit XML to FILE.",
@@ -380,7 +385,7 @@ COMMANDS = (
         ),
         verb="rankscope.verbs.power.power",
         usage="QRELS RUN RUN...",
-        alone=("deviation", "design"),
+        alone=("deviation", "design", "variance", "width"),
         bar=True,
     ),
     Command(
@@ -409,8 +414,7 @@ COMMANDS = (
             Option("-n", type=click.IntRange(min=0), default=50, metavar="N", help="Documents to judge."),
             Option(
                 "--worklist",
-                type=FILE,
-                writes=True,
+                type=PLACE,
                 to="command",
                 metavar="FILE",
                 help="Write the documents to judge to FILE, as CSV: query, document, ranks and effect.",
@@ -465,10 +469,10 @@ COMMANDS = (
     ),
     Command(
         "advise",
-        "Say which metrics fit the data and the task.",
-        """Say which metrics and cutoffs fit, which one to declare in advance, and what not to use.
+        "Recommend metrics that fit the data and the task.",
+        """Recommend metrics and cutoffs, the one to declare in advance, and what not to use.
 
-        Goes by the judgments, by the runs where some are given, and by the task.""",
+        Considers the judgments, the runs if there are any, and the task.""",
         (
             "advise qrels.txt",
             "advise qrels.txt bm25.run dense.run --task web",
@@ -481,15 +485,15 @@ COMMANDS = (
                 "--task",
                 type=names.TASK,
                 metavar="TASK",
-                help="{names}. Default: what fits the data, and how sure that is.",
+                help="{names}. Default: the task that fits the data best.",
             ),
             Option(
                 "-k",
                 "--k",
                 type=NUMBER,
                 metavar="N",
-                help="How many results people see, the next stage takes, or the context of a language model holds. Default: as the "
-                "task has it.",
+                help="How many results people see, the next stage takes, or the context of a language model holds. Default: that of the "
+                "task.",
             ),
             policies(
                 "duplicates",
@@ -500,7 +504,7 @@ COMMANDS = (
             *OUTPUT,
         ),
         verb="rankscope.verbs.advise.advise",
-        usage="QRELS [RUN]...",
+        usage="QRELS [RUN...]",
     ),
     Command(
         "playground",
@@ -516,7 +520,7 @@ COMMANDS = (
                 "-o",
                 "--output",
                 "out",
-                type=FILE,
+                type=PLACE,
                 to="command",
                 metavar="FILE",
                 help="The page, one HTML file, written and not opened; - is standard output. Default: playground.html, opened.",
@@ -564,14 +568,14 @@ COMMANDS = (
         (
             Option(
                 "--copy",
-                type=FILE,
+                type=FOLDER,
                 to="command",
                 metavar="DIR",
                 help="Copy the demo's files into DIR, to try commands on them.",
             ),
             Option(
                 "--report",
-                type=FILE,
+                type=PLACE,
                 to="command",
                 metavar="FILE",
                 help="Also write the page that rankscope report makes of them (.html).",

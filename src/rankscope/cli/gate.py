@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rankscope.cli import inputs, output
+from rankscope.cli import output
 from rankscope.cli.command import Command
 from rankscope.cli.runner import Call
 from rankscope.errors import InputError
@@ -19,13 +19,10 @@ def run(command: Command, ctx: click.Context) -> int:
     """Pass or fail a change; the exit code says which."""
     call = GateCall(command, ctx)
     summary, junit = _summary() if call.params["github_summary"] else None, call.params["junit"]
-    _ = call.form
     verdict = call.result(command.function)
-    code = call.show(verdict, settings=call.settings.said if call.settings else "")
+    code = call.show(verdict, settings=call.settings.place if call.settings else "")
     if junit is not None:
-        from rankscope.show.junit import as_junit
-
-        output.write([as_junit("rankscope gate", verdict.cases())], junit)
+        output.write([verdict.to_junit()], junit)
         output.say_where(junit, "JUnit XML", call.quiet)
     if summary is not None:
         _append(summary, verdict.to_markdown())

@@ -14,11 +14,13 @@ def check_complete(
     qrels: str | None, runs: Sequence[str], command: str, usage: str, otherwise: str = ""
 ) -> None:
     """Refuse a command without judgments or rankings; ``usage`` says what it takes."""
-    if qrels is not None and runs:
+    optional = "[RUN...]" in usage
+    if qrels is not None and (runs or optional):
         return
-    absent = "no run was given" if qrels else "no qrels and no run were given"
-    like = usage.replace("RUN RUN...", "a.run b.run").replace("RUN...", "my.run").replace("RUN", "my.run")
-    like = like.replace("QRELS", "qrels.txt")
+    absent = "no run was given" if qrels else f"no qrels {'were' if optional else 'and no run were'} given"
+    like = usage.replace("QRELS", "qrels.txt").replace("[RUN] ", "").replace("RUN RUN...", "a.run b.run")
+    for text in ("[RUN...]", "RUN...", "RUN"):
+        like = like.replace(text, "my.run")
     raise InputError(
         f"{absent}: {command} {usage}, like {command} {like} (rankscope demo makes an example){otherwise}"
     )

@@ -63,11 +63,11 @@ def _dialects(_: str) -> Names:
 
 
 def _inferences(kind: str) -> Iterator[tuple[str, str]]:
-    from rankscope.inference import USUAL, called
+    from rankscope.inference import USUAL, find_method
     from rankscope.inference.base import Correction, Interval, PairedTest
 
     base: Any = {"test": PairedTest, "interval": Interval, "correction": Correction}[kind]
-    usual = called(base, USUAL[base])  # finds all of its kind
+    usual = find_method(base, USUAL[base])  # finds all of its kind
     for cls in dict.fromkeys([type(usual), *base.catalogue.values()]):
         yield cls.__name__, (cls.__doc__ or "").partition("\n")[0]
 

@@ -12,7 +12,9 @@ from rankscope.cli import names
 from rankscope.cli.names import Name
 from rankscope.errors import InputError
 
-FILE = click.Path()
+FILE = click.Path()  # to read
+PLACE = click.Path()  # to write
+FOLDER = click.Path()
 NUMBER = click.IntRange(min=1)
 
 Reader = Literal["verb", "policy", "result", "command"]
@@ -23,20 +25,13 @@ class Option(click.Option):
 
     The ``verb`` takes it as a keyword of the same name, also where it is a ``policy`` of scoring; the ``result`` takes it where
     it is written; all others are for the ``command`` alone. What is not typed is left to the defaults of whoever reads it.
-    ``writes`` marks the name of a file to write. ``{names}`` in the help stands for the names that the type knows: they
-    are looked up when the help is shown.
+    ``{names}`` in the help stands for the names that the type knows: they are looked up when the help is shown.
     """
 
-    def __init__(self, *flags: str, to: Reader = "verb", writes: bool = False, **settings: Any) -> None:
+    def __init__(self, *flags: str, to: Reader = "verb", **settings: Any) -> None:
         settings.setdefault("show_default", settings.get("default") is not None)
         super().__init__(flags, **settings)
         self.to = to
-        self.writes = writes
-
-    @property
-    def reads(self) -> bool:
-        """Whether this names a file to read."""
-        return isinstance(self.type, click.Path) and not self.writes
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """The flags and the help, with the names that the type knows."""
@@ -128,6 +123,17 @@ def _number(text: str) -> float:
         return float(text)
     except ValueError:
         raise InputError(f"--margin {text}: that is no number; write it like 0.01 or nDCG@10=0.01") from None
+
+
+def tolerances(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...]) -> dict[str, str] | None:
+    """The tolerances by metric; one that names none holds for all."""
+    out: dict[str, str] = {}
+    for text in texts:
+        name, _, value = text.rpartition("=")
+        if (name or "default") in out:
+            raise InputError(f"--tolerance {text}: {name or 'the general tolerance'} is given twice")
+        out[name or "default"] = value
+    return out or None
 
 
 COMPARISON = (
@@ -241,8 +247,7 @@ def output(*formats: str, more: str = "") -> tuple[Option, Option]:
             "-o",
             "--output",
             "out",
-            type=FILE,
-            writes=True,
+            type=PLACE,
             to="command",
             metavar="FILE",
             help=f"Write to FILE ({endings}{more}).",

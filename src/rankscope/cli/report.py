@@ -15,13 +15,12 @@ def run(command: Command, ctx: click.Context) -> int:
     """Make a page, write it and all that was asked for beside it, and say the verdict."""
     call = Call(command, ctx)
     out, folder = str(call.out), call.params["export"]
+    from rankscope.blocks import Paragraph
+    from rankscope.reporting.places import check_folder
+
     output.check_page(out, call.reads())
     if folder is not None:
-        from rankscope.reporting.places import check_folder
-
         check_folder(folder)
-    from rankscope.blocks import Paragraph
-
     page = call.result(command.function, command=_words(ctx.obj))
     if not call.quiet:
         output.tell(page.notes)

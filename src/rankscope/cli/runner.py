@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from rankscope.cli import inputs, legacy, output
+from rankscope import words
+from rankscope.cli import inputs, output
 from rankscope.cli.command import Command
-from rankscope.cli.options import Option
+from rankscope.cli.options import FILE, PLACE, Option
 from rankscope.cli.progress import bar
 from rankscope.errors import InputError
 
@@ -52,10 +53,7 @@ class Call:
             return None
         from rankscope.scoring.settings import settings_of
 
-        found = settings_of(self.params["settings"]).of("gate" if self.command.name == "gate" else "compare")
-        if found.said and not self.quiet:
-            output.say(f"settings: {found.said}")
-        return found
+        return settings_of(self.params["settings"]).of("gate" if self.command.name == "gate" else "compare")
 
     @cached_property
     def options(self) -> dict[str, Any]:
@@ -63,10 +61,11 @@ class Call:
         typed = self.values("verb", "policy")
         if self.settings is None:
             return typed
-        of_rankings = [name for name, one in self.own.items() if one.to == "policy" and name != "seed"]
-        names = [name for name, one in self.own.items() if one.to in {"verb", "policy"}]
-        # scores were rankings once; what is settled about those is past
-        return self.settings.chosen(n for n in names if not (self.of_scores and n in of_rankings)) | typed
+        takes = {name for name, one in self.own.items() if one.to in {"verb", "policy"}}
+        if self.of_scores:  # they were rankings once; what is settled about those is past
+            takes -= {name for name, one in self.own.items() if one.to == "policy" and name != "seed"}
+        settled = {name: value for name, value in self.settings.values.items() if name in takes}
+        return settled | typed
 
     @cached_property
     def metrics(self) -> list[str] | None:
@@ -74,8 +73,8 @@ class Call:
         typed = list(self.params.get("metrics", ()))
         if typed or self.settings is None:
             return typed or None
-        primary = None if "primary" in self.own else self.settings.primary
-        return self.settings.metrics or ([primary] if primary else None)
+        settled = self.settings.values.get("metrics") if "primary" in self.own else self.settings.metrics
+        return [settled] if isinstance(settled, str) else settled
 
     # -- what it reads ------------------------------------------------------------------------------
 
@@ -89,7 +88,7 @@ class Call:
     @cached_property
     def files(self) -> list[inputs.Named]:
         """The rankings, each with the name that was given to it."""
-        alone = " or ".join(f"--{name}" for name in self.command.alone)
+        alone = words.listing([f"--{name}" for name in self.command.alone], last="or")
         otherwise = f"; without files: {alone}" if alone else ""
         inputs.check_complete(self.qrels, self.runs, self.path, self.command.usage, otherwise)
         found = inputs.parse_runs(self.runs, again="scores" in self.own)
@@ -103,11 +102,10 @@ class Call:
                 raise InputError(f"no file of scores was given: {self.path} --scores scores.csv")
             return [inputs.score_tables([self.qrels, *self.runs]), None], self.options
         needless = any(name in self._typed for name in self.command.alone)
-        optional = self.command.usage.startswith("QRELS [") and self.qrels is not None
-        if not self.runs and (optional or needless):
+        if not self.runs and needless:
             return [self.qrels, None], self.options
         files, systems = inputs.number_runs(self.files)
-        return [self.qrels, files], ({"systems": systems} if systems else {}) | self.options
+        return [self.qrels, files or None], ({"systems": systems} if systems else {}) | self.options
 
     def reads(self) -> Iterator[str]:
         """Every file that is read: the inputs, and what options and settings name."""
@@ -116,7 +114,7 @@ class Call:
         yield from (path for _, path in inputs.parse_runs(self.runs, again=True))
         for name, option in self.own.items():
             value = self.options.get(name, self.params[name])
-            if option.reads and isinstance(value, str):
+            if option.type is FILE and isinstance(value, str):
                 yield value
         if self.settings is not None and self.settings.file:
             yield self.settings.file
@@ -134,7 +132,7 @@ class Call:
         flags: dict[str, str] = {}
         for name, option in self.own.items():
             place, flag = self.params[name], option.opts[0]
-            if not option.writes or place is None:
+            if option.type is not PLACE or place is None:
                 continue
             output.check_place(place, read, flag)
             if place in flags:
@@ -148,22 +146,26 @@ class Call:
             several = metrics or self.metrics
             arguments.append(several[0] if self.of_scores and several and len(several) == 1 else several)
         self.check_places()
+        if "form" in self.own:
+            _ = self.form  # what cannot be written is refused before any work
+        if self.settings is not None and self.settings.place and not self.quiet:
+            output.say(f"settings: {self.settings.place}")
         if not self.command.bar:
-            return legacy.wrap(verb(*arguments, **options, **more))
+            return verb(*arguments, **options, **more)
         paths = [] if self.of_scores else [path for _, path in inputs.parse_runs(self.runs, again=True)]
         with bar(paths, wanted=not self.quiet) as progress:
-            return legacy.wrap(verb(*arguments, progress=progress, **options, **more))
+            return verb(*arguments, progress=progress, **options, **more)
 
-    def show(self, result: Any, notes: Any = None, **options: Any) -> int:
+    def show(self, result: Any, notes: Any = None, warnings: Any = None, **options: Any) -> int:
         """Write a result, and say what was read and where it went; gives the exit code."""
         if not self.quiet:
             read = getattr(result, "notes", ()) if notes is None else notes
-            output.tell(read, getattr(result, "warnings", ()), self.form)
+            told = getattr(result, "warnings", ()) if warnings is None else warnings
+            output.tell(read, told, self.form)
         output.show(result, self.form, self.out, **self.values("result") | options)
         output.say_where(self.out, self.form, self.quiet)
         return int(getattr(result, "exit_code", 0))
 
     def answer(self, verb: Callable[..., Any], metrics: Any = None) -> int:
         """Call a verb and show its result; gives the exit code."""
-        _ = self.form  # what cannot be written is refused before any work
         return self.show(self.result(verb, metrics))

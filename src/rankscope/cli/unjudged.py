@@ -20,6 +20,6 @@ def run(command: Command, ctx: click.Context) -> int:
     found = call.result(command.function)
     call.show(found)
     if place is not None:
-        output.write(found.write("csv", table="worklist"), place)
+        output.write(found.write("csv", table="to_judge"), place)
         output.say_where(place, f"csv, {words.counted(len(found.worklist), 'document')} to judge", call.quiet)
     return 0

@@ -307,10 +307,7 @@ class Contrast:
     @property
     def corrected(self) -> str:
         """What the p-value was corrected for, to stand after it; empty where there is but one comparison."""
-        correction = self.method.correction
-        if self.comparisons == 1 or not correction.corrects:
-            return ""
-        return f", {correction.name}-corrected for {self.comparisons:,} comparisons"
+        return self.method.corrected_for(self.comparisons)
 
     @property
     def _way(self) -> str:

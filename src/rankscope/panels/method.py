@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
+from rankscope import words
 from rankscope.declared.choices import one_of
 from rankscope.errors import InputError
 from rankscope.inference import called
@@ -52,6 +53,12 @@ class Method:
     def level(self) -> float:
         """The level of the intervals."""
         return 1 - self.alpha
+
+    def corrected_for(self, comparisons: int, noun: str = "comparison") -> str:
+        """What a p-value was corrected for, to stand after it; empty where there is but one comparison."""
+        if comparisons == 1 or not self.correction.corrects:
+            return ""
+        return f", {self.correction.name}-corrected for {words.counted(comparisons, noun)}"
 
     def check_margins(self, metrics: Sequence[str]) -> None:
         """Refuse a margin for a metric that is not compared."""

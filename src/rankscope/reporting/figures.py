@@ -6,14 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from rankscope.blocks import Block as Text
-from rankscope.blocks import Chart, Column, Explorer, Heading, Page, Paragraph, Section, Table, Verdict
+from rankscope.blocks import Chart, Explorer, Heading, Page, Paragraph, Section, Table, Verdict
 from rankscope.reporting.sections import differences, differing_queries, spread
 from rankscope.reporting.subject import Subject
 from rankscope.scoring.scores import Scores
+from rankscope.show.result import Result
 from rankscope.verbs.compare.result import Comparison
-from rankscope.verbs.diagnose.diagnose import Diagnosis
-from rankscope.verbs.explain.difference import Difference
-from rankscope.verbs.explain.explain import Explained, Sourced
 
 
 def charts_of(result: Any) -> list[Chart]:
@@ -21,7 +19,7 @@ def charts_of(result: Any) -> list[Chart]:
     for kind, charts in KINDS.items():
         if isinstance(result, kind):
             return charts(result)
-    return []
+    return list(result.charts()) if isinstance(result, Result) else []
 
 
 def beginning(page: Page) -> list[Any]:
@@ -62,51 +60,9 @@ def _in(section: Section | None) -> list[Chart]:
     return [block for block in section.blocks if isinstance(block, Chart)] if section else []
 
 
-def _of_explained(result: Explained) -> list[Chart]:
-    found = result.found
-    rows: list[tuple[str, float]] = []
-    if isinstance(found, Difference):
-        rows = [(moved.doc_id, moved.adds) for moved in found.carrying]
-        rows += [(rest.what, rest.adds) for rest in found.rest if rest.adds]
-        title = f"What each document adds to the difference, query {found.query_id}"
-    else:
-        rows = [(f"{p.rank} {p.doc_id or 'nothing retrieved'}", p.adds) for p in found.positions if p.adds]
-        title = f"What each rank adds to {found.metric}, query {found.query_id}"
-    return [_bars("adds", title, "document", rows)] if rows else []
-
-
-def _of_sourced(found: Sourced) -> list[Chart]:
-    title = f"Where the difference of {found.metric} comes from"
-    return [_bars("origin", title, "ranks", [(band.label, band.adds) for band in found.bands])]
-
-
-def _of_diagnosis(found: Diagnosis) -> list[Chart]:
-    if found.reason:
-        return []
-    columns = (Column("run"), Column("lost", "value"), Column("because"))
-    rows = [
-        (run.name, lost, why)
-        for run in found.runs
-        for lost, why in (
-            (run.lost.never_retrieved, "never retrieved"),
-            (run.lost.ordered_badly, "ordered badly"),
-        )
-    ]
-    title = f"What is lost of {found.metric}, and why"
-    return [Chart("lost", title, "stacked", columns, tuple(rows), x="lost", y="run", series="because")]
-
-
-def _bars(name: str, title: str, of: str, rows: list[tuple[str, float]]) -> Chart:
-    columns = (Column(of), Column("adds", "value"))
-    return Chart(name, title, "bars", columns, tuple(rows), x=of, y="adds", guide="zero")
-
-
 WRITE = 'report.save("report.html") writes the whole page'
 MOST_ROWS = 30  # of a table that is read at a glance
 KINDS: dict[type, Callable[[Any], list[Chart]]] = {
     Comparison: _of_comparison,
     Scores: _of_scores,
-    Explained: _of_explained,
-    Sourced: _of_sourced,
-    Diagnosis: _of_diagnosis,
 }

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rankscope.metrics import Metric
 
 LISTED = 10  # how many queries a health entry names
+NOTABLE = 0.0005  # a smaller change of a mean prints as 0.000 and is not worth a word
 LONGEST = 40  # signs of an id that a warning quotes
 # to these, and to what is made of them, unjudged is not "not relevant"
 BLIND = {"Judged", "Bpref", "infAP", "AUC", "_Count"}

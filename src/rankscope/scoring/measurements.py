@@ -86,7 +86,7 @@ def measure(
             )
     if systems and not isinstance(systems, str):
         out = _with_repetitions(out, systems)
-    return out if clusters is None else _in_clusters(out, clusters)
+    return replace(out, panels=in_clusters(out.panels, clusters))
 
 
 def panels_of(
@@ -211,17 +211,19 @@ def _of_scores(scores: Scores, metrics: Any, primary: Any, as_given: bool) -> Me
     )
 
 
-def _in_clusters(given: Measurements, source: Any) -> Measurements:
-    """The queries numbered by the cluster they belong to."""
+def in_clusters(panels: Sequence[Panel], source: Any) -> list[Panel]:
+    """The same panels, their queries numbered by the cluster they belong to; as they are without a source."""
+    if source is None:
+        return list(panels)
     from rankscope.files.attributes import clusters_of
 
-    ids = given.panels[0].units
+    ids = panels[0].units
     codes, names = clusters_of(source, list(ids))
     if len(names) < 2:
         raise DataError(
             f"clusters: all {len(ids)} queries are in one cluster; two or more are needed to tell how clusters vary"
         )
-    return replace(given, panels=[replace(panel, clusters=codes) for panel in given.panels])
+    return [replace(panel, clusters=codes) for panel in panels]
 
 
 # --- tables of scores ------------------------------------------------------------------------------------

@@ -546,3 +546,33 @@ def _trec_line(metric: Metric, query: str, value: float) -> Iterator[str]:
     if not math.isnan(value):
         text = f"{value:.0f}" if metric.aggregate == "sum" else f"{value:6.4f}"
         yield f"{metric.trec_name() or metric!s:<22}\t{query}\t{text}\n"
+
+
+class OfScores(Result):
+    """A result that rests on scores: it has their conventions, and what is to be known of their data."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def scores(self) -> Scores:
+            """What it rests on."""
+
+    @property
+    def conventions(self) -> Mapping[str, Any]:
+        """The policies under which the numbers were computed."""
+        return self.scores.conventions
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What was said while reading."""
+        return self.scores.notes
+
+    @property
+    def warnings(self) -> Sequence[Caution]:
+        """What to know before believing the numbers."""
+        return self.scores.warnings
+
+    def facts(self) -> dict[str, Any]:
+        """What JSON holds before the tables: the conventions and the inputs."""
+        inputs = [input_record(source) for source in self.scores.inputs]
+        return {"conventions": dict(self.conventions), "inputs": inputs}

@@ -161,7 +161,7 @@ class Result:
     """What a verb found, in every format.
 
     A subclass declares ``schema`` (``"compare/1"``) and its ``views``, of which the first is what CSV and JSON lines hold and
-    stands under ``results`` in JSON. It says itself in ``sentences``, lays itself out for reading in ``blocks``, and draws
+    stands under ``main`` in JSON, the others under their names. It says itself in ``sentences``, lays itself out for reading in ``blocks``, and draws
     itself in ``charts``; ``facts`` are what its JSON holds beside the views. All else follows.
 
     Subclasses are dataclasses with ``repr=False``: a result says what it found rather than how it is made.
@@ -172,6 +172,7 @@ class Result:
     schema: ClassVar[str]
     views: ClassVar[tuple[View, ...]]
     formats: ClassVar[tuple[str, ...]] = FORMATS[:-1]
+    main: ClassVar[str] = "results"
 
     # -- what a subclass says of itself ---------------------------------------------------------------
 
@@ -245,7 +246,7 @@ class Result:
             "schema": f"rankscope/{self.schema}",
             "rankscope": __version__,
             **self.facts(),
-            "results": self.to_dicts(),
+            self.main: self.to_dicts(),
             **{name: self.to_dicts(name) for name in self.beside(**options)},
             "warnings": [caution.as_dict() for caution in getattr(self, "warnings", ())],
         }

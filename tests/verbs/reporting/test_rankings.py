@@ -19,12 +19,12 @@ from tests.verbs.reporting.made_subjects import (
 )
 
 import rankscope as rs
+from rankscope.engines.base import Order
+from rankscope.engines.top import top
 from rankscope.errors import InputError, RankscopeError
 from rankscope.metrics import CATALOGUE, Metric
 from rankscope.reporting.explorer.rankings import explorer_of
 from rankscope.reporting.subject import Subject
-from rankscope.scoring.inputs import CleanInput
-from rankscope.scoring.ranked_rows import top_rows
 from rankscope.tables import Qrels, Run
 from rankscope.testing import variants
 from rankscope.testing.cases import top_grade
@@ -61,7 +61,7 @@ def test_documents_add_what_explain_says(cls: type[Metric]) -> None:
                 try:
                     told = rs.explain(
                         with_aspects(graded), {run: runs[run]}, metric, query=query.query_id
-                    ).found
+                    )
                 except RankscopeError:
                     continue
                 for document in query.documents:
@@ -78,7 +78,7 @@ def test_ranks_are_those_of_the_engine(ties: Any, depth: int | None) -> None:
     explorer = looked(scored(qrels, runs, "nDCG@5", ties=ties, depth=depth), depth=4)
     queries = by_id(explorer)
     for at, name in enumerate(explorer.runs):
-        whole = top_rows(CleanInput(runs[name]), ties, depth)
+        whole = top(runs[name], Order(ties, depth))
         ranks = {(q, d): r for q, d, r in whole.iter_rows()}
         for query in queries.values():
             there = {d.doc_id for d in query.documents}
@@ -109,7 +109,7 @@ def test_what_is_not_shown_is_counted() -> None:
         assert dict(query.judged) == {g: list(grades.values()).count(g) for g in grades.values()}
         assert [g for g, _ in query.judged] == sorted({*grades.values()}, reverse=True)
         for at, name in enumerate(explorer.runs):
-            ranking = top_rows(CleanInput({query.query_id: runs[name].get(query.query_id, {})}), "trec")[
+            ranking = top({query.query_id: runs[name].get(query.query_id, {})}, Order())[
                 "doc_id"
             ].to_list()
             shown = {d.doc_id for d in query.documents}

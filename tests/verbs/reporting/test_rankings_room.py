@@ -10,13 +10,13 @@ import numpy as np
 from tests.verbs.reporting.made_subjects import adds_up, by_id, looked, scored, world
 
 import rankscope as rs
+from rankscope.engines.base import Order
+from rankscope.engines.top import top
 from rankscope.reporting.explorer.rankings import shortened
 from rankscope.reporting.explorer.room import interest
 from rankscope.reporting.subject import Subject
-from rankscope.scoring.inputs import CleanInput
-from rankscope.scoring.ranked_rows import top_rows
 from rankscope.show.html.explorer_data import encoded
-from rankscope.verbs.explain.explanation import Explanation
+from rankscope.verbs.explain.result import Explanation
 
 TREC_COVID = ("BioinfoUA-emb-q", "sab20.1.merged", "RUIR-doc2vec")
 
@@ -110,12 +110,12 @@ def test_real_runs_with_ties(shared_data: Callable[[str], Path]) -> None:
     assert len(explorer.queries) == 30
     adds_up(explorer)
     for at, name in enumerate(explorer.runs):
-        ranks = {(q, d): r for q, d, r in top_rows(CleanInput(runs[name]), "trec").iter_rows()}
+        ranks = {(q, d): r for q, d, r in top(runs[name], Order()).iter_rows()}
         for query in explorer.queries:
             expected = [ranks.get((query.query_id, d.doc_id), 0) for d in query.documents]
             assert [d.ranks[at] for d in query.documents] == expected
     query = explorer.queries[3]
-    told = rs.explain(qrels, {TREC_COVID[0]: runs[TREC_COVID[0]]}, "nDCG@10", query=query.query_id).found
+    told = rs.explain(qrels, {TREC_COVID[0]: runs[TREC_COVID[0]]}, "nDCG@10", query=query.query_id)
     assert isinstance(told, Explanation)
     adds = {document.doc_id: document.adds[0] for document in query.documents if document.adds[0]}
     assert adds == {doc: add for doc, add in told.by_doc.items() if add}

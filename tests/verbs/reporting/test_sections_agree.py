@@ -25,7 +25,7 @@ from rankscope.reporting.sections import (
 )
 from rankscope.reporting.sections.rank_weights import DEPTH, hidden_of, weights_of
 from rankscope.reporting.subject import Subject
-from rankscope.scoring.comparable import CUTOFFS
+from rankscope.scoring.measurements import CUTOFFS
 from rankscope.verbs.compare.doubts import listed
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import rankscope as rs
 from rankscope.blocks import Chart, Paragraph, Section, Table
+from rankscope.engines.base import Order
 from rankscope.lists.overlap import jaccard, rbo
 from rankscope.metrics import parse
 from rankscope.reporting.sections import agreement, cutoffs, discounts, origin, recall
@@ -21,7 +22,7 @@ from rankscope.scoring.policies import Policies
 from rankscope.scoring.ranking import ranking_of
 from rankscope.scoring.rescore import rescored, why_not
 from rankscope.verbs.compare.compare import compare
-from rankscope.verbs.explain.explain import sourced
+from rankscope.verbs.explain.explain import explain_origin
 
 SECTIONS = (agreement, cutoffs, discounts, recall, origin)
 COVID = ("bm25_basline", "bm25t5", "run1", "smith.ql", "ixa-ir-filter-query")
@@ -124,8 +125,7 @@ def same_as_evaluated(asked: list[str], policies: dict[str, Any]) -> None:
         assert policies.get("ties") == "expected"
         return
     for run in runs:
-        pairs = [(own, own.having(cutoff=k)) for k in (1, 3, 5, 10)]
-        found = [mean.value for mean in rescored(scores, pairs, [run])]
+        found = rescored(scores, run, [own.having(cutoff=k) for k in (1, 3, 5, 10)], own)
         wanted = [mean.value for mean in others.board if mean.run == run]
         assert found == pytest.approx(wanted, abs=0, rel=0, nan_ok=True)
         board = next(m.value for m in scores.board if m.run == run and m.metric == own)
@@ -272,7 +272,7 @@ def test_bands_and_the_rest_sum_to_the_difference(metric: str, policies: dict[st
 def test_origins_are_those_that_explain_finds(covid: Any) -> None:
     subject = covid("nDCG@10")
     run, baseline = subject.rivals[0]
-    found = sourced(subject.scores, baseline, run, subject.metric)
+    found = explain_origin(subject.scores, baseline, run, subject.metric)
     alone = rs.explain(subject.qrels, [subject.runs[baseline], subject.runs[run]], "nDCG@10")
     assert found.value == alone.value
     assert [(b.first, b.adds) for b in found.bands] == [(b.first, b.adds) for b in alone.bands]
@@ -318,7 +318,9 @@ def test_agreement_is_the_mean_over_queries_that_both_rank(ties: str, tables_giv
     order = ties if ties in {"docid", "input"} else "trec"
     ranked = {
         name: {
-            q: ranking_of(clean(run, Policies(), "run"), clean(qrels, Policies(), "qrels"), q, order, 12).doc_ids
+            q: ranking_of(
+                clean(run, Policies(), "run"), clean(qrels, Policies(), "qrels"), q, Order(order, 12)
+            ).doc_ids
             for q in run
         }
         for name, run in runs.items()

@@ -9,10 +9,10 @@ from tests.verbs.reporting.made_subjects import Dicts, in_tables, scored, subjec
 
 import rankscope as rs
 from rankscope.blocks import Paragraph, Section, Table
+from rankscope.engines.base import Order
+from rankscope.engines.top import top
 from rankscope.reporting.sections import worklist
 from rankscope.reporting.subject import Subject
-from rankscope.scoring.inputs import CleanInput
-from rankscope.scoring.ranked_rows import top_rows
 
 
 def made(found: Subject) -> Section:
@@ -54,9 +54,7 @@ def test_it_is_what_unjudged_says(policies: dict[str, Any], tabled: bool) -> Non
     whole = {
         name: {
             (query, doc): rank
-            for query, doc, rank in top_rows(
-                CleanInput(run), "trec" if ties == "expected" else ties, policies.get("depth")
-            ).iter_rows()
+            for query, doc, rank in top(run, Order("trec" if ties == "expected" else ties, policies.get("depth"))).iter_rows()
         }
         for name, run in runs.items()
     }

@@ -10,9 +10,10 @@ from rankscope.errors import DataError
 from rankscope.metrics import Metric
 from rankscope.panels.verdicts import number
 from rankscope.reporting.subject import Subject
+from rankscope.scoring.bands import Band
 from rankscope.scoring.scores import Scores
-from rankscope.scoring.sources import Band
-from rankscope.verbs.explain.explain import Sourced, inseparable, sourced
+from rankscope.verbs.explain.explain import explain_origin, why_not_by_rank
+from rankscope.verbs.explain.result import Origin
 
 TITLE = "Where in the ranking the difference comes from"
 RIVALS = 3  # pairs that are taken apart
@@ -53,7 +54,7 @@ def section(subject: Subject) -> Section | None:
 
 
 def _left_out(
-    pairs: Sequence[tuple[str, str]], found: Sequence[Sourced], moved: Sequence[Sourced]
+    pairs: Sequence[tuple[str, str]], found: Sequence[Origin], moved: Sequence[Origin]
 ) -> Iterator[str]:
     """What to say of pairs that are not shown, and why."""
     known = {(after, before) for before, after in (one.runs for one in found)}
@@ -73,13 +74,13 @@ def _why_not(scores: Scores, metric: Metric) -> str:
     convention = scores.request.of_metric(metric).convention
     if convention.ties in {"expected", "best", "worst"}:
         return f"under ties={convention.ties} a document has no one rank"
-    return inseparable(metric)
+    return why_not_by_rank(metric)
 
 
-def _sourced(scores: Scores, before: str, after: str, metric: Metric) -> Sourced | None:
+def _sourced(scores: Scores, before: str, after: str, metric: Metric) -> Origin | None:
     """The parts of a difference, where there is one and they sum to it."""
     try:
-        found = sourced(scores, before, after, metric)
+        found = explain_origin(scores, before, after, metric)
     except DataError:  # no query has a value for both
         return None
     whole = math.fsum([*(band.adds for band in found.bands), found.rest])
@@ -87,12 +88,12 @@ def _sourced(scores: Scores, before: str, after: str, metric: Metric) -> Sourced
     return found if abs(whole - found.value) < NOTHING else None
 
 
-def _label(found: Sourced) -> str:
+def _label(found: Origin) -> str:
     before, after = found.runs
     return f"{after} against {before}"
 
 
-def _merged(found: Sequence[Sourced]) -> list[tuple[Band, list[float]]]:
+def _merged(found: Sequence[Origin]) -> list[tuple[Band, list[float]]]:
     """The bands down to the deepest that adds something, with what each pair has there."""
     last = max((band.first for one in found for band in one.bands if band.adds), default=0)
     bands = {band.first: band for one in found for band in one.bands if band.first <= last}
@@ -102,7 +103,7 @@ def _merged(found: Sequence[Sourced]) -> list[tuple[Band, list[float]]]:
     ]
 
 
-def _rows(found: Sequence[Sourced]) -> list[tuple[str, list[float]]]:
+def _rows(found: Sequence[Origin]) -> list[tuple[str, list[float]]]:
     rows = [(_short(band), adds) for band, adds in _merged(found)]
     if any(abs(one.rest) > NOTHING for one in found):
         rows.append((REST, [one.rest for one in found]))
@@ -116,7 +117,7 @@ def _short(band: Band) -> str:
     return f"{band.first} to {band.last}" if band.last < 10**9 else f"from {band.first}"
 
 
-def _chart(found: Sequence[Sourced], metric: Metric) -> Chart:
+def _chart(found: Sequence[Origin], metric: Metric) -> Chart:
     rows: list[tuple[Value, ...]] = [
         (ranks, value, _label(one))
         for ranks, adds in _rows(found)
@@ -137,7 +138,7 @@ def _chart(found: Sequence[Sourced], metric: Metric) -> Chart:
     )
 
 
-def _table(found: Sequence[Sourced]) -> Table:
+def _table(found: Sequence[Origin]) -> Table:
     """A row a pair and a column a band, with the sum; a pair is a row so that names have room."""
     rows = _rows(found)
     columns = (Column("pair"), *(Column(ranks, "value") for ranks, _ in rows), Column("difference", "value"))
@@ -152,7 +153,7 @@ def _table(found: Sequence[Sourced]) -> Table:
     return Table(columns, tuple(lines), name="origin-table", turns=True, note=note)
 
 
-def _in_words(found: Sourced) -> str:
+def _in_words(found: Origin) -> str:
     """Which ranks carry the difference."""
     before, after = found.runs
     band = max(found.bands, key=lambda b: abs(b.adds), default=None)
@@ -167,6 +168,6 @@ def _in_words(found: Sourced) -> str:
     return f"{said}: {most}; {worst.label} {'goes' if worst.first == worst.last else 'go'} against it, {number(worst.adds, sign=True)}."
 
 
-def _details(found: Sequence[Sourced]) -> Iterator[str]:
+def _details(found: Sequence[Origin]) -> Iterator[str]:
     """The same of the other pairs."""
     yield from (_in_words(one) for one in found[1:])

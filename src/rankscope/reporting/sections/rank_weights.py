@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from rankscope.declared import Table as Written
+from rankscope.engines.base import mapped
 from rankscope.errors import InputError
 from rankscope.lists import Array, Aspects, Judged
 from rankscope.metrics import Metric
-from rankscope.verbs.explain.whatif import scored
 
 DEPTH = 100  # ranks that are looked at
 LEAST = 1e-9  # a difference that is more than rounding
@@ -65,7 +65,7 @@ def hidden_of(metric: Metric, depth: int = DEPTH) -> Array | None:
         alone = weights_of(metric, depth)
     except InputError:
         return None
-    adds = np.diff(scored(metric, _filled(depth, _top_grade(metric))))
+    adds = np.diff(mapped(_filled(depth, _top_grade(metric)), [metric.score])[0])
     if not np.isfinite(adds).all() or not adds[0] > 0:
         return None
     out = adds / adds[0]
@@ -80,7 +80,7 @@ def _without(metric: Metric, because: str) -> InputError:
 def _values(metric: Metric, depth: int, length: int) -> Array:
     """The values of rankings of this length whose only relevant document stands at rank 1, 2 ... ``depth``."""
     try:
-        return scored(metric, _placed(depth, length, _top_grade(metric)))
+        return mapped(_placed(depth, length, _top_grade(metric)), [metric.score])[0]
     except (AssertionError, TypeError):  # a metric that asks for what no ranking of ours has
         raise _without(metric, "it needs more than ranks and grades") from None
 

@@ -15,9 +15,10 @@ from rankscope.reporting.wording import FEW, each_pair, query_ids, rivals_of, so
 from rankscope.scoring.runs import Mean
 from rankscope.scoring.scores import Scores
 from rankscope.verbs.compare.result import Comparison
-from rankscope.verbs.diagnose.diagnose import Diagnosis, diagnosis_of
-from rankscope.verbs.diagnose.losses import Query
-from rankscope.verbs.diagnose.result import sentences as losses
+from rankscope.verbs.diagnose.diagnose import diagnosis_of
+from rankscope.verbs.diagnose.failures import LABELS
+from rankscope.verbs.diagnose.losses import QueryDiagnosis
+from rankscope.verbs.diagnose.result import Diagnosis
 
 DOUBTFUL = {"RS101", "RS201", "RS204"}  # missing queries, ranks that contradict scores, much that is unjudged
 MEANS_ONLY = "By the means alone: whether a difference is real is another question."
@@ -202,7 +203,7 @@ def _alone(subject: Subject, scores: Scores) -> Iterator[Verdict]:
         return  # without rankings there is no reason, and of all documents together no query has a part
     found = diagnosis_of(scores, subject.qrels, subject.runs, DECIDING)
     queries = tuple((one.query_id, _failing(one, found)) for one in found.hardest)
-    yield Verdict(" ".join(losses(found)), "plain", "what is lost, and why", queries)
+    yield Verdict(" ".join(found.sentences()), "plain", "what is lost, and why", queries)
 
 
 def _scored(mean: Mean, scores: Scores) -> str:
@@ -218,8 +219,8 @@ def _scored(mean: Mean, scores: Scores) -> str:
     return f"{said} ({percent(scores.request.intervals.level)} interval {ends(mean.bounds)}, {queries})."
 
 
-def _failing(one: Query, found: Diagnosis) -> str:
+def _failing(one: QueryDiagnosis, found: Diagnosis) -> str:
     """What to say of a query that fails: its value, what it loses, and how."""
     run = f"{one.run} " if len(found.runs) > 1 else ""
     lost = "" if found.reason or math.isnan(one.loss) else f", loses {number(one.loss)}"
-    return f"{run}{number(one.value)}{lost}: {one.kind}"
+    return f"{run}{number(one.value)}{lost}: {LABELS[one.kind]}"

@@ -14,11 +14,9 @@ from rankscope.panels.verdicts import number
 from rankscope.reporting.explorer.found import behind, ranks_of
 from rankscope.reporting.explorer.told import runs_in_order
 from rankscope.reporting.subject import Subject
-from rankscope.scoring.inputs import clean, takers
-from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import null
-from rankscope.verbs.unjudged.given import Given
+from rankscope.verbs.unjudged.result import NO_JUDGMENT, DocumentToJudge
 from rankscope.verbs.unjudged.study import Study, study_of
 
 LISTED = 50  # documents to judge
@@ -39,7 +37,7 @@ def section(subject: Subject) -> Section | None:
         return None
     try:
         study = _study(subject, subject.scores, subject.metric)
-        if study.asked.metric.relevance == "none" or not any(study.found.counts):
+        if study.metric.relevance == "none" or not any(study.documents.counts):
             return None
         blocks = list(_alike(study) if study.reason else _blocks(subject, study))
     except RankscopeError as error:
@@ -67,21 +65,7 @@ def _all_judged(subject: Subject, run: int) -> bool:
 
 
 def _study(subject: Subject, scores: Scores, metric: Metric) -> Study:
-    call = _call(scores, metric)
-    runs = [(run.name, subject.runs[run.name]) for run in scores.runs]
-    given = Given(
-        subject.qrels,
-        runs,
-        clean(subject.qrels, call.policies, "qrels", takers(scores.metrics)),
-        [clean(run, call.policies, "run") for _, run in runs],
-        call,
-    )
-    return study_of(given, call.metrics[0], scores, None)
-
-
-def _call(scores: Scores, metric: Metric) -> Request:
-    """The call that made these scores, for one metric."""
-    return scores.request.with_metrics(metric)
+    return study_of(scores, metric, subject.qrels, [subject.runs[run.name] for run in scores.runs])
 
 
 def _alike(study: Study) -> Iterator[Block]:
@@ -94,7 +78,7 @@ def _alike(study: Study) -> Iterator[Block]:
 
 
 def _blocks(subject: Subject, study: Study) -> Iterator[Block]:
-    candidates = int(study.found.there.sum())
+    candidates = study.candidates
     if candidates <= BOUNDED:
         yield from _bounds(study)
     else:
@@ -125,7 +109,7 @@ def _bounds(study: Study) -> Iterator[Block]:
     for at, run in enumerate(study.scores.runs):
         ends = study.bounds(at)
         exact &= ends.exact
-        count, whole = study.found.counts[at], study.found.shown[at]
+        count, whole = study.documents.counts[at], study.documents.size[at]
         values = map(null, (study.values[at], ends.lower, ends.upper))
         rows.append((run.name, *values, count, _share(count, whole)))
     top = _top(study, "top")
@@ -134,7 +118,7 @@ def _bounds(study: Study) -> Iterator[Block]:
         Column(
             "as judged",
             "value",
-            hint=f"{study.asked.metric} as it is: a document that nobody judged is not relevant",
+            hint=f"{study.metric} as it is: a document that nobody judged is not relevant",
         ),
         Column(
             "lowest",
@@ -150,7 +134,7 @@ def _bounds(study: Study) -> Iterator[Block]:
         Column("share", "value", hint=f"of the documents in the {top}"),
     )
     note = f"over grades from 0 to {study.top:g}" + ("" if exact else ", as far as they could be tried")
-    title = f"How far {study.asked.metric} could move"
+    title = f"How far {study.metric} could move"
     yield Table(columns, tuple(rows), note=note, name="unjudged-bounds", title=title)
 
 
@@ -176,16 +160,16 @@ def _turns(subject: Subject, study: Study) -> Iterator[str]:
     for run, baseline in pairs[:RIVALS]:
         a, b = names.index(run), names.index(baseline)
         difference = study.values[a] - study.values[b]
-        picked, turned, reason = study.turn(a, b)
+        needed, _, reason = study.reversal(a, b)
         between = study.between(a, b)
         if math.isnan(difference) or not difference or not between:
             continue
         ahead = f"{run if difference > 0 else baseline} is {number(abs(difference))} above {baseline if difference > 0 else run}"
         documents = f"{between:,} unjudged document{'' if between == 1 else 's'}"
-        if picked is not None and turned is not None:
+        if needed is not None:
             fewer = "" if study.fewest else ", and fewer may do"
-            yield f"{ahead}: {len(picked):,} of {documents}, if of grade {study.top:g}, would turn that{fewer}."
-        elif reason.startswith("no judgment"):
+            yield f"{ahead}: {needed:,} of {documents}, if of grade {study.top:g}, would turn that{fewer}."
+        elif reason == NO_JUDGMENT:
             yield f"{ahead}, whatever the {documents} are worth."
 
 
@@ -196,8 +180,8 @@ def _work_table(subject: Subject, study: Study) -> Table:
     names = [run.name for run in study.scores.runs]
     order = [names.index(name) for name in runs_in_order(subject)]
     few = len(names) <= RUNS
-    wanted = [one for one in study.wanted(LISTED) if one[3] > 0]
-    ranks = _true_ranks(subject, study, wanted) if few else [ranks for _, _, ranks, _ in wanted]
+    documents = [one for one in study.worklist(LISTED) if one.effect > 0]
+    ranks = _true_ranks(subject, study, documents) if few else [list(one.ranks.values()) for one in documents]
     places = [
         Column(
             names[at], "count", hint=f"the rank that {names[at]} gives it; none where it was not retrieved"
@@ -213,12 +197,12 @@ def _work_table(subject: Subject, study: Study) -> Table:
         Column(
             "could change",
             "value",
-            hint=f"the most that its judgment could change {what} of {study.asked.metric}, over all queries",
+            hint=f"the most that its judgment could change {what} of {study.metric}, over all queries",
         ),
     )
     rows: list[tuple[Value, ...]] = [
-        (query, doc, *_ranks(places, order, few), effect)
-        for (query, doc, _, effect), places in zip(wanted, ranks, strict=True)
+        (one.query_id, one.doc_id, *_ranks(places, order, few), one.effect)
+        for one, places in zip(documents, ranks, strict=True)
     ]
     return Table(
         columns,
@@ -229,20 +213,18 @@ def _work_table(subject: Subject, study: Study) -> Table:
     )
 
 
-def _true_ranks(
-    subject: Subject, study: Study, wanted: Sequence[tuple[str, str, list[int], float]]
-) -> list[list[int]]:
+def _true_ranks(subject: Subject, study: Study, documents: Sequence[DocumentToJudge]) -> list[list[int]]:
     """The rank of each document in each run, also below what the metric looks at."""
     names = tuple(run.name for run in study.scores.runs)
-    queries = list(dict.fromkeys(query for query, *_ in wanted))
+    queries = list(dict.fromkeys(one.query_id for one in documents))
     if not queries:
         return []
-    source = behind(subject, names, study.asked.metric, queries, few=True)
-    pool = pl.DataFrame({"query_id": [one[0] for one in wanted], "doc_id": [one[1] for one in wanted]})
+    source = behind(subject, names, study.metric, queries, few=True)
+    pool = pl.DataFrame({name: [getattr(one, name) for one in documents] for name in ("query_id", "doc_id")})
     deep = ranks_of(source, pool).T.tolist()
     return [
-        [top or below for top, below in zip(one[2], places, strict=True)]
-        for one, places in zip(wanted, deep, strict=True)
+        [one.ranks.get(name, below) for name, below in zip(names, places, strict=True)]
+        for one, places in zip(documents, deep, strict=True)
     ]
 
 

@@ -74,7 +74,7 @@ def _plan_of(
 ) -> Plan:
     if all_pairs and baseline is not None:
         raise InputError(f"baseline {baseline!r} and all pairs: ask for one of them")
-    panels = measured.fields
+    panels = measured.panels
     against = baseline_of(baseline, panels[0].systems)
     for panel in panels:
         if panel.reason:
@@ -92,7 +92,7 @@ def _plan_of(
 
 def _refuse_impossible(measured: Measurements, sizes: Sequence[float]) -> None:
     """A difference larger than the range of every metric is a slip: percent for parts of 1."""
-    widest = max(measured.fields, key=lambda panel: panel.bounds[1] - panel.bounds[0])
+    widest = max(measured.panels, key=lambda panel: panel.bounds[1] - panel.bounds[0])
     low, high = widest.bounds
     for size in sizes:
         if size > high - low:

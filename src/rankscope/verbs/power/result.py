@@ -130,7 +130,7 @@ class Plan(Result):
     @property
     def metrics(self) -> list[str]:
         """The metrics, the main one first."""
-        return [panel.name for panel in self.measurements.fields] if self.measurements else []
+        return [panel.name for panel in self.measurements.panels] if self.measurements else []
 
     def of(self, metric: str) -> list[Reach]:
         """All pairs on one metric."""
@@ -139,7 +139,7 @@ class Plan(Result):
     @cached_property
     def summary(self) -> list[Summary]:
         """Each metric over all pairs: collections are designed for more than one pair."""
-        panels = self.measurements.fields if self.measurements else ()
+        panels = self.measurements.panels if self.measurements else ()
         return [one for one in (summary_of(panel, self.of(panel.name)) for panel in panels) if one]
 
     @cached_property
@@ -157,7 +157,7 @@ class Plan(Result):
             **_aim_record(self.aim),
             "planned_queries": self.aim.n,
             "baseline": self.baseline,
-            "clustered": measured is not None and measured.fields[0].clusters is not None,
+            "clustered": measured is not None and measured.panels[0].clusters is not None,
             "in_words": FORMULA,
         }
 
@@ -219,7 +219,7 @@ class Plan(Result):
     def _widest(self, metric: str) -> float:
         """How far apart two runs can be."""
         assert self.measurements is not None
-        low, high = next(panel.bounds for panel in self.measurements.fields if panel.name == metric)
+        low, high = next(panel.bounds for panel in self.measurements.panels if panel.name == metric)
         return high - low
 
     def _more(self, first: Summary) -> str:
@@ -361,7 +361,7 @@ class Plan(Result):
         yield _level(self.aim)
         if not self.measurements:
             return
-        clusters = self.measurements.fields[0].clusters
+        clusters = self.measurements.panels[0].clusters
         if clusters is not None:
             yield f"queries in {words.counted(int(clusters.max()) + 1, 'cluster')}; more such clusters are planned for"
         if any(reach.observed for reach in self.reaches):
