@@ -310,6 +310,3 @@ class Joint:
     error: Array
     single: Array | None = None
     details: Any = None
-
-
-exact_sum = exact_sum
