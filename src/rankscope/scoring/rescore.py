@@ -30,7 +30,7 @@ def why_not(scores: Scores, metric: Metric, like: Metric) -> str:
         return f"{metric} needs more of the rankings than is kept"
     convention = request.of_metric(like).convention
     plain = metric.aggregate in {"mean", "geometric"} and like.aggregate in {"mean", "geometric"}
-    if request.weights is not None and not (plain and convention.mean == "macro"):
+    if policies.weights is not None and not (plain and convention.mean == "macro"):
         return "queries are weighed by the metric as well as by the weights that were given"
     ties, depth = convention.ties, policies.depth
     if ties == "expected" and depends_on_order(metric, depth) and not has_closed_form(metric, depth):

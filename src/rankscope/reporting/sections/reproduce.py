@@ -15,7 +15,7 @@ from rankscope.reporting import paper
 from rankscope.reporting.parameters import convention_of
 from rankscope.reporting.sections.data_health import notes_read
 from rankscope.reporting.subject import Subject
-from rankscope.scoring.intervals import USUAL
+from rankscope.scoring.request import USUAL
 
 PACKAGES = ("numpy", "polars", "scipy", "altair")
 NO_HASH = "in memory"

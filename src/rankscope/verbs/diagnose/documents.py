@@ -10,8 +10,8 @@ import numpy as np
 
 from rankscope.lists import Array
 from rankscope.scoring.ceilings import worthy
-from rankscope.scoring.inputs import clean, part_of, takers
-from rankscope.scoring.ranking import Ranking, order_of, ranking_of
+from rankscope.scoring.inputs import clean, takers
+from rankscope.scoring.ranking import Ranking, order_of, part_of, ranking_of
 from rankscope.scoring.scores import Scores
 from rankscope.verbs.diagnose.failures import HIGH
 from rankscope.verbs.diagnose.losses import RunDiagnosis

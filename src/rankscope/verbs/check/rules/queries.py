@@ -110,7 +110,7 @@ class ExtraQueries(Rule, code="RS102"):
 
     def _effect(self, case: CheckCase, run: RunScores) -> dict[str, float]:
         """What averaging the queries without judgments in would change, where they are left out."""
-        if case.population not in {"judged", "both"} or not case.plain or case.request.weights is not None:
+        if case.population not in {"judged", "both"} or not case.plain or case.request.policies.weights is not None:
             return {}
         table = case.input(run.name).sound.by_query()
         known = case.qrels.query_set
