@@ -11,7 +11,7 @@ from rankscope.engines.orders import depends_on_order, has_closed_form, score_un
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
 from rankscope.scoring.evaluation import values_of
-from rankscope.scoring.means import board_of
+from rankscope.scoring.evaluation import board_of
 from rankscope.scoring.policies import MIXED, POLICIES
 from rankscope.scoring.request import Request
 from rankscope.scoring.runs import Mean, RunEvaluation
