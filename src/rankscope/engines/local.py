@@ -27,7 +27,7 @@ def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, Seen]:
     have no judgments. The run must hold no pair twice and no NaN score.
     """
     run = run.by_query()
-    ranked = _Ranked(run, order)
+    ranked = Ranked(run, order)
     graded = several(qrels, order.needs) if order.needs & SEVERAL else None
     qrels = graded.qrels if graded else qrels
     names = list(qrels.queries)
@@ -58,7 +58,7 @@ def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, Seen]:
     return judged, seen
 
 
-def _pool(qrels: Qrels, run: Run, ranked: _Ranked, number: dict[str, int]) -> pl.DataFrame:
+def _pool(qrels: Qrels, run: Run, ranked: Ranked, number: dict[str, int]) -> pl.DataFrame:
     """One row a judgment, with the place of the document in the ordered run (null: not retrieved)."""
     judgments = qrels.frame.select("query_id", "doc_id", "grade")
     row = run.rows_of(judgments["doc_id"])
@@ -78,7 +78,7 @@ def _pool(qrels: Qrels, run: Run, ranked: _Ranked, number: dict[str, int]) -> pl
 
 def _laid_out(
     pool: pl.DataFrame,
-    ranked: _Ranked,
+    ranked: Ranked,
     names: list[str],
     retrieved: Array,
     order: Order,
@@ -126,7 +126,7 @@ class _Span:
     disagreeing: int
 
 
-class _Ranked:
+class Ranked:
     """A run in order. A *place* is a position when queries follow one another, each best first.
 
     The run is walked in spans of queries that fit the processor's cache, and only what was out of order
@@ -237,6 +237,14 @@ class _Ranked:
             return row
         near = np.minimum(np.searchsorted(self.moved_row, row), len(self.moved_row) - 1)
         return np.where(self.moved_row[near] == row, self.moved_place[near], row)
+
+    def row_at(self, place: Array) -> Array:
+        """The row of the run at each of these places."""
+        if not len(self.moved_row):
+            return place
+        by = np.argsort(self.moved_place)
+        near = np.minimum(np.searchsorted(self.moved_place[by], place), len(by) - 1)
+        return np.where(self.moved_place[by][near] == place, self.moved_row[by][near], place)
 
     def rank_at(self, place: Array) -> Array:
         """The 1-based rank at each place; anything where the place is -1."""

@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 
 import rankscope as rs
-from rankscope.tables import Run
 from rankscope.verbs.check.rules import Finding
-from rankscope.verbs.check.rules.tops import top_rows
 
 METRICS = ["nDCG@10", "AP", "RR@10", "P@10"]
 
@@ -90,22 +87,3 @@ def test_a_constant_scorer_against_the_mean_over_all_orders(data: Any) -> None:
     flat = {q: dict.fromkeys(docs, 1.0) for q, docs in run.items()}
     now, mean = rs.evaluate(qrels, flat, METRICS), rs.evaluate(qrels, flat, METRICS, ties="expected")
     assert effects("RS205", qrels, flat) == {m: pytest.approx(mean[m] - now[m], abs=1e-9) for m in METRICS}
-
-
-@pytest.mark.parametrize("k", [1, 3, 10, 100])
-def test_the_top_k_is_that_of_a_plain_sort(k: int) -> None:
-    rng = np.random.default_rng(k)
-    rows = [
-        (f"q{i % 4}", f"d{j}", float(rng.integers(0, 6)))
-        for i in range(4)
-        for j in rng.permutation(30).tolist()
-    ]
-    rows = [rows[i] for i in rng.permutation(len(rows)).tolist()]  # queries interleaved
-    rows += [(q, d, 99.0) for q, d, _ in rows[:5]]  # again, and to be ignored
-    run = Run(pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row"))
-    found = top_rows(run, k)
-    for query in ("q0", "q1", "q2", "q3"):
-        plain = sorted(((s, d) for q, d, s in rows[:-5] if q == query), reverse=True)[:k]
-        part = found.filter(pl.col("query_id") == query).sort("position")
-        assert list(part.select("score", "doc_id").iter_rows()) == plain
-        assert part["position"].to_list() == list(range(1, len(plain) + 1))

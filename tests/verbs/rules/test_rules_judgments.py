@@ -163,3 +163,29 @@ def test_cold_users_and_items() -> None:
     assert "1 of 10 users" in users.message
     assert "1 of 2 relevant items" in items.message
     assert users.severity == items.severity == "information"
+
+
+@pytest.mark.parametrize("kind", ["dict", "table"])
+def test_seen_items_are_looked_for_where_items_were_scored(kind: str) -> None:
+    tied = {
+        q: {"f": 1.0, "x": 1.0, "e": 1.0} for q in RUN
+    }  # the document e comes last in the file and first by id
+    run: Any = tied
+    if kind == "table":
+        rows = [(q, d, s, r) for q, docs in tied.items() for r, (d, s) in enumerate(docs.items(), 1)]
+        run = pl.DataFrame(rows, schema=["query_id", "doc_id", "score", "rank"], orient="row")
+
+    def seen(**policies: Any) -> int:
+        found = of("RS502", QRELS, run, train={q: {"e": 1} for q in TRAIN}, **policies)
+        return sum(one.count for one in found)
+
+    assert seen(ties="docid") == len(QRELS)
+    assert seen() == seen(ties="input") == 0
+    assert seen(ties="docid", depth=1) == len(QRELS)
+    if kind == "table":
+        assert seen(ties="rank") == 0
+    own = {q: {q: 3.0, "f": 2.0, "e": 1.0} for q in RUN}  # each query finds itself first
+    seen_last = of("RS502", QRELS, own, train={q: {"e": 1} for q in TRAIN}, self_match="drop")
+    assert sum(one.count for one in seen_last) == len(QRELS)
+    assert of("RS502", QRELS, own, train={q: {"e": 1} for q in TRAIN}) == []
+    assert of("RS502", QRELS, own, train={q: {"e": 1} for q in TRAIN}, self_match="drop", depth=1) == []

@@ -13,11 +13,11 @@ import polars as pl
 from rankscope.engines.arrangements import cut
 from rankscope.engines.base import Order, Ties
 from rankscope.engines.mappings import as_text
+from rankscope.engines.top import top
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
 from rankscope.reporting.subject import Subject
 from rankscope.scoring.inputs import CleanInput, clean, judge, one_order, part_of, policy_in, takers
-from rankscope.scoring.ranked_rows import top_rows
 from rankscope.tables import Qrels
 
 SPAN = 1 << 32  # more than any rank: queries and ranks as one number
@@ -192,15 +192,12 @@ def found_of(source: Behind, pool: pl.DataFrame, values: Array) -> Found:
 
 def _union(source: Behind, depth: int) -> pl.DataFrame:
     """query_id, query, doc_id and best: a row a document."""
-    if source.deepest is not None:
-        depth = min(depth, source.deepest)
     numbers = pl.DataFrame(
         {"query_id": list(source.number), "query": list(source.number.values())},
         schema={"query_id": pl.String, "query": pl.Int64},
     )
-    tops = [
-        top_rows(run, source.ties, depth, name) for name, run in zip(source.names, source.runs, strict=True)
-    ]
+    order = Order(source.ties, source.deepest)
+    tops = [top(run.data, order, depth, name) for name, run in zip(source.names, source.runs, strict=True)]
     rows = pl.concat(tops).join(numbers, on="query_id")
     return (
         rows.group_by("query_id", "query", "doc_id")

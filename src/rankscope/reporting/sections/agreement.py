@@ -12,11 +12,10 @@ import polars as pl
 from rankscope.blocks import Block, Chart, Column, Paragraph, Section, Table, Value, Written
 from rankscope.lists import Array
 from rankscope.lists.overlap import jaccard_by_query, rbo_by_query, shared_by_depth
-from rankscope.reporting.sections.shown_runs import order_of, ranked_runs
+from rankscope.reporting.sections.shown_runs import leading_metric, ranked_runs
 from rankscope.reporting.subject import Subject
 from rankscope.reporting.wording import number_or_none
-from rankscope.scoring.inputs import clean, part_of, policy_in
-from rankscope.scoring.ranked_rows import top_rows
+from rankscope.scoring.ranking import top_of
 
 PERSISTENCE = 0.9  # with it the first 10 ranks weigh 86 % (Webber, Moffat and Zobel, 2010)
 DEPTH = 100  # ranks that are looked at: what lies below weighs 0.9**100
@@ -126,12 +125,10 @@ def _mean(values: Array) -> float:
 def _tops(subject: Subject, names: Sequence[str], queries: Sequence[str], depth: int) -> dict[str, _Top]:
     """The first documents of each run, documents numbered query by query."""
     assert subject.scores is not None
-    said = subject.scores.conventions
-    policy = policy_in(said)
-    ties = order_of(subject)
+    scores, metric = subject.scores, leading_metric(subject)
     number = pl.DataFrame({"query_id": list(queries)}, schema={"query_id": pl.String}).with_row_index("query")
     frames = [
-        top_rows(clean(part_of(subject.runs[name], queries), policy, "run"), ties, depth, name)
+        top_of(scores, metric, subject.runs[name], depth, queries, name)
         .join(number, on="query_id")
         .with_columns(pl.lit(i).alias("run"))
         for i, name in enumerate(names)

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import polars as pl
 
-from rankscope.reporting.sections.shown_runs import order_of
+from rankscope.reporting.sections.shown_runs import leading_metric
 from rankscope.reporting.subject import Subject
-from rankscope.scoring.inputs import clean, policy_in
-from rankscope.scoring.ranked_rows import top_rows
+from rankscope.scoring.ranking import top_of
 
 
 def alike(subject: Subject) -> Iterator[str]:
@@ -78,8 +77,6 @@ def _by_ranking(subject: Subject, names: Sequence[str]) -> list[list[str]]:
 def _rows(subject: Subject, name: str) -> pl.DataFrame:
     """The documents of a run on the queries that were scored, in the order in which they were scored."""
     assert subject.scores is not None
-    said = subject.scores.conventions
     run = next(run for run in subject.scores.runs if run.name == name)
-    cleaned = clean(subject.runs[name], policy_in(said), "run")
-    rows = top_rows(cleaned, order_of(subject), said["depth"], name)
+    rows = top_of(subject.scores, leading_metric(subject), subject.runs[name], label=name)
     return rows.filter(pl.col("query_id").is_in(list(run.query_ids))).sort("query_id", "rank")

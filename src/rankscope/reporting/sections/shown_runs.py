@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-from rankscope.engines.base import Ties
+from rankscope.metrics import Metric
 from rankscope.reporting.subject import Subject
 from rankscope.reporting.wording import merit
-from rankscope.scoring.inputs import one_order
 
 MOST = 8  # lines that a chart has colours for
 
@@ -31,12 +30,10 @@ def ranked_runs(subject: Subject) -> tuple[str, ...]:
     return tuple(sorted(names, key=lambda name: math.inf if math.isnan(value[name]) else -value[name]))
 
 
-def order_of(subject: Subject) -> Ties:
-    """The one order of equal scores in which rankings are laid side by side: as they were scored, else as trec_eval has them."""
+def leading_metric(subject: Subject) -> Metric:
+    """The metric in whose order rankings are laid side by side: the leading one, or the first that was evaluated."""
     assert subject.scores is not None
-    ties = subject.scores.conventions["ties"]
-    metric = subject.scores.metrics[0] if subject.metric is None else subject.metric
-    return one_order(ties, metric)
+    return subject.scores.metrics[0] if subject.metric is None else subject.metric
 
 
 def few_runs(subject: Subject, most: int = MOST) -> tuple[tuple[str, ...], str]:

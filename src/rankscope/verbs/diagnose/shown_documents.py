@@ -10,8 +10,8 @@ import numpy as np
 
 from rankscope.lists import Array
 from rankscope.scoring.ceilings import worthy
-from rankscope.scoring.inputs import clean, one_order, part_of, policy_in, takers
-from rankscope.scoring.ranking import Ranking, ranking_of
+from rankscope.scoring.inputs import clean, part_of, policy_in, takers
+from rankscope.scoring.ranking import Ranking, order_of, ranking_of
 from rankscope.scoring.scores import Scores
 from rankscope.verbs.diagnose.failures import HIGH
 
@@ -56,12 +56,10 @@ class Shown:
         ]
 
     def _rankings(self, run: Diagnosed, queries: Sequence[str]) -> dict[str, Ranking]:
-        said = self.scores.conventions
-        policy = policy_in(said)
-        ties = one_order(said["ties"], run.metric)
+        policy, order = policy_in(self.scores.conventions), order_of(self.scores, run.metric)
         grades = clean(part_of(self.qrels, queries), policy, "qrels", takers([run.metric]))
         ranked = clean(part_of(self.runs[run.name], queries), policy, "run")
-        return {query: ranking_of(ranked, grades, query, ties, said["depth"]) for query in queries}
+        return {query: ranking_of(ranked, grades, query, order) for query in queries}
 
 
 def _picked(run: Diagnosed) -> Iterator[tuple[str, int, int]]:

@@ -16,7 +16,7 @@ from rankscope.metrics import Metric, parse
 from rankscope.scoring.evaluation import evaluate
 from rankscope.scoring.inputs import clean, named_runs, read_any, takers
 from rankscope.scoring.measurements import panels_of
-from rankscope.scoring.ranking import ranking_of
+from rankscope.scoring.ranking import order_of, ranking_of
 from rankscope.scoring.request import policy_of
 from rankscope.scoring.scores import Scores
 from rankscope.scoring.sources import Band, bands_of, by_rank
@@ -148,10 +148,10 @@ def _explained(
     metric = scores.metrics[0]
     policy = policy_of(policies.get("duplicates", "error"), policies.get("self_match", "keep"), ties)  # type: ignore[arg-type]
     judgments = clean(grades, policy, "qrels", takers([metric]))
-    order = metric.trec_ties if ties == "trec" else ties
+    order = order_of(scores, metric)
     found = []
     for scored, evaluated, run in zip(scores.runs, scores.found, runs, strict=True):
-        ranking = ranking_of(clean(run, policy, "run"), judgments, query, order, policies.get("depth"))
+        ranking = ranking_of(clean(run, policy, "run"), judgments, query, order)
         found.append(explanation(scored.name, metric, _alone(evaluated, query), ranking))
     whole = found[0] if len(found) == 1 else difference(found[0], found[1])
     if math.isnan(whole.value):

@@ -16,12 +16,12 @@ import numpy as np
 import polars as pl
 
 from rankscope.engines.base import SEVERAL
+from rankscope.engines.top import top as top_of
 from rankscope.errors import InputError
 from rankscope.lists import Array
 from rankscope.scoring.conventions import MetricRequest
 from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.inputs import judge
-from rankscope.scoring.ranked_rows import top_rows
 from rankscope.scoring.scores import Scores
 from rankscope.verbs.unjudged.bounds import Search, alone, exchanges, extremes
 from rankscope.verbs.unjudged.cells import Cells, Unseen, coded, filled, unseen
@@ -241,8 +241,8 @@ def study_of(given: Given, asked: MetricRequest, scores: Scores, grade: float | 
     call = replace(given.call, asked=[asked])
     cutoff = None if asked.metric.looks_below else getattr(asked.metric, "cutoff", None)
     depth = min((k for k in (cutoff, call.depth) if k is not None), default=None)
-    ties = call.order(asked).ties
-    tops = [top_rows(run, ties, depth, f"run {number}") for number, run in enumerate(given.runs, start=1)]
+    order = call.order(asked)
+    tops = [top_of(run.data, order, depth, f"run {number}") for number, run in enumerate(given.runs, start=1)]
     rows = sum(rows.height for rows in tops)
     if rows > MOST:
         where = "whole rankings" if depth is None else f"the top {depth:,}"

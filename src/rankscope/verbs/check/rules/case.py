@@ -11,18 +11,19 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from rankscope.engines.base import score
+from rankscope.engines.base import Order, score
 from rankscope.engines.orders import scored
-from rankscope.errors import RankscopeError
+from rankscope.engines.top import top
+from rankscope.errors import InputError, RankscopeError
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
 from rankscope.panels.samples import mean
 from rankscope.scoring.evaluation import RunEvaluation, evaluate_request
+from rankscope.scoring.inputs import clean, one_order
 from rankscope.scoring.request import Request
 from rankscope.scoring.scores import RunScores, Scores
 from rankscope.tables import Qrels, Run
 from rankscope.verbs.check.rules.given import Given, Said
-from rankscope.verbs.check.rules.tops import top_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,14 +212,24 @@ class Case:
         return found.judged[0].of(np.array([number[q] for q in run.query_ids], dtype=np.int64))
 
     def top(self, name: str, k: int | None = None) -> pl.DataFrame:
-        """The documents of a run in the top k (``cutoff`` unless given): ``query_id``, ``doc_id``, ``score``, ``position`` (1-based).
+        """The documents of a run in the top k (``cutoff`` unless given): ``query_id``, ``doc_id`` and the 1-based ``rank``.
 
-        Ordered as trec_eval does: score, then document id, both descending. Queries without judgments are there, too.
+        They are those that were scored: in the same order, cut at the same depth, repeated ones and self-matches handled alike.
+        Under all orders of equal scores, and for a run that cannot be ordered as asked, the order is trec_eval's. Queries
+        without judgments are there, too.
         """
         k = self.cutoff if k is None else k
         if (name, k) not in self._tops:
-            self._tops[name, k] = top_rows(self.given(name).sound, k)
+            self._tops[name, k] = self._top(name, k)
         return self._tops[name, k]
+
+    def _top(self, name: str, k: int) -> pl.DataFrame:
+        run = clean(self.given(name).sound, self.call.policy, "run").data
+        asked = self.call.asked[0]
+        try:
+            return top(run, Order(one_order(asked.convention.ties, asked.metric), self.call.depth), k, name)
+        except InputError:
+            return top(run, Order(depth=self.call.depth), k, name)
 
     @cached_property
     def _tops(self) -> dict[tuple[str, int], pl.DataFrame]:

@@ -235,7 +235,7 @@ class SelfMatch(Rule, code="RS105"):
             if not len(rows):
                 continue
             top = case.top(run.name, case.cutoff)
-            first = top.filter((pl.col("query_id") == pl.col("doc_id")) & (pl.col("position") == 1))
+            first = top.filter((pl.col("query_id") == pl.col("doc_id")) & (pl.col("rank") == 1))
             judged = case.judgments.filter(pl.col("query_id") == pl.col("doc_id"))
             first = first.join(judged, on=["query_id", "doc_id"], how="anti")
             # ids that are plain numbers meet by chance, but not at the first rank of many queries
