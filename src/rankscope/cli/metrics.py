@@ -95,21 +95,19 @@ def _plot(name: str | None, traits: bool, form: str | None, out: str | None) -> 
             click.get_current_context(),
         )
 
-    from rankscope.reporting.sections import discounts
-    from rankscope.verbs.catalogue.catalogue import find_set
+    from rankscope.metrics.rank_weights import chart_of, table_of
+    from rankscope.verbs.catalogue.catalogue import find_set, find_usual
 
     if find_set(name):
         raise InputError(f"--plot draws one metric, and {name} is a set: rankscope metrics {name} lists it")
-    metric = discounts.usual_of(name)
+    metric = find_usual(name)
     if out is None or ending not in FIGURES:
-        plot = discounts.of_metric(
-            metric, alone=True
-        )  # one line has room to be drawn, the table tells of both
-        output.write([output.rendered([plot, discounts.table_of(metric)], out)], out)
+        plot = chart_of(metric, alone=True)  # one line has room to be drawn, the table tells of both
+        output.write([output.rendered([plot, table_of(metric)], out)], out)
     else:
         from rankscope.show.charts import png_of, svg_of
 
-        chart = discounts.of_metric(metric)
+        chart = chart_of(metric)
         _write_figure(out, png_of(chart) if ending == ".png" else svg_of(chart).encode())
     output.tell_where(out, "plot" if ending not in FIGURES else ending[1:])
 

@@ -1,15 +1,16 @@
-"""What a metric is computed with, in words: gain, discount, ideal, and what departs from the usual."""
+"""A metric in words: what it rewards, what it is computed with, and what departs from its usual form."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, fields
 from typing import Any
 
 from rankscope.declared import plain
-from rankscope.metrics import Metric
+from rankscope.metrics.base import Metric
 
-SAID = ("gain", "discount", "ideal", "p", "max_grade", "alpha", "T", "decay", "beta")  # numbers hang on them
+STATED = ("gain", "discount", "ideal", "p", "max_grade", "alpha", "T", "decay", "beta")  # numbers hang on them
 IN_WORDS: dict[str, dict[Any, str]] = {
     "gain": {
         "linear": "linear gain",
@@ -31,12 +32,37 @@ IN_WORDS: dict[str, dict[Any, str]] = {
         "full_k": "ideal of k documents of grade 1",
         "max_grade_k": "ideal of k documents of the best grade",
     },
-    "judged_only": {True: "documents that nobody judged are taken out first"},
+    "judged_only": {True: "unjudged documents are removed first"},
 }
 
 
+DIRECTIONS = {
+    "higher": "higher is better",
+    "lower": "lower is better",
+    "neither": "neither high nor low is better",
+}
+
+
+def rewards(cls: type[Metric]) -> str:
+    """What a metric rewards, in one sentence."""
+    return (inspect.getdoc(cls) or "").strip().split("\n\n")[0].replace("\n", " ").rstrip(".")
+
+
+def described(metric: Metric) -> str:
+    """What a metric is: its meaning, formula, what to watch out for, and which way is better.
+
+    Parameters that are not as usual come first, and the rest is said of the usual form.
+    """
+    own = changed_parameters(metric)
+    parts = [f"Here {', '.join(own)}. The usual form:"] if own else []
+    parts += [f"{rewards(type(metric))}."]
+    parts += [f"Formula: {metric.formula}."] if metric.formula else []
+    parts += [f"Watch out: {metric.convention}."] if metric.convention else []
+    return " ".join([*parts, f"{DIRECTIONS[metric.better].capitalize()}."])
+
+
 def convention_of(metric: Metric) -> str:
-    """The convention of a metric that bites; parameters of its own come first, as the usual convention does not hold for them.
+    """What to watch out for in a metric; its own parameters come first, as the usual convention does not hold for them.
 
     >>> from rankscope.metrics import parse
     >>> convention_of(parse("P@10"))
@@ -44,25 +70,25 @@ def convention_of(metric: Metric) -> str:
     >>> convention_of(parse("DCG(gain='exponential')@10"))[:55]
     'here: gain 2^grade - 1. Usually: linear gain and 1/log2'
     """
-    own = own_of(metric)
+    own = changed_parameters(metric)
     if not own:
         return metric.convention
     usually = f". Usually: {metric.convention}" if metric.convention else ""
     return f"here: {', '.join(own)}{usually}"
 
 
-def own_of(metric: Metric) -> list[str]:
-    """The parameters of a metric that are not as usual, in words, its cutoff aside."""
+def changed_parameters(metric: Metric) -> list[str]:
+    """The parameters of a metric that differ from its defaults, in words; the cutoff is left out."""
     return [_words(metric, name) for name, default in _parameters(metric) if getattr(metric, name) != default]
 
 
-def told(metric: Metric) -> list[str]:
+def stated_parameters(metric: Metric) -> list[str]:
     """What a paper says of a metric beside its name: the parameters that change its numbers.
 
     >>> from rankscope.metrics import parse
-    >>> told(parse("nDCG@10"))
+    >>> stated_parameters(parse("nDCG@10"))
     ['linear gain', 'discount 1/log2(rank + 1)', 'ideal of all judged documents, cut at k']
-    >>> told(parse("AP"))
+    >>> stated_parameters(parse("AP"))
     []
     """
     return [
@@ -70,15 +96,15 @@ def told(metric: Metric) -> list[str]:
         for name, default in _parameters(metric)
         if (value := getattr(metric, name)) is not None
         and name != "level"
-        and (name in SAID or value != default)
+        and (name in STATED or value != default)
     ]
 
 
-def levels(metrics: Iterable[Metric]) -> str:
-    """From which grade on a document is relevant, in a sentence; empty where no metric asks.
+def relevance_levels(metrics: Iterable[Metric]) -> str:
+    """From which grade on a document is relevant, in a sentence; empty where no metric depends on it.
 
     >>> from rankscope.metrics import parse
-    >>> levels([parse("P@10"), parse("nDCG@10")]), levels([parse("AP"), parse("P(level=2)@10")])
+    >>> relevance_levels([parse("P@10"), parse("nDCG@10")]), relevance_levels([parse("AP"), parse("P(level=2)@10")])
     ('A document is relevant from grade 1 on.', 'A document is relevant from grade 1 on for AP, from grade 2 on for P(level=2)@10.')
     """
     by_level: dict[float, list[str]] = {}
@@ -100,7 +126,7 @@ def _graded(metric: Metric) -> bool:
 
 
 def _parameters(metric: Metric) -> Iterator[tuple[str, Any]]:
-    """The parameters of a metric beside its cutoff, each with what it is unless said."""
+    """The parameters of a metric beside its cutoff, each with its default."""
     for f in fields(metric):
         if f.name not in {"cutoff", type(metric).at}:
             yield f.name, f.default if f.default_factory is MISSING else f.default_factory()
