@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.__main__ import Timing, side_by_side
-from rankscope.inference.flips import MANY, flipped
+from rankscope.inference.permutation import MANY, flipped
 from rankscope.inference.max_t import max_t, randomised_tukey
 
 

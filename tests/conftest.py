@@ -18,6 +18,35 @@ from hypothesis import settings
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.load_profile("steady")
 
+
+def in_words(text: str, otherwise: str) -> str:
+    """A text where it can be part of a name, and otherwise the name of the parameter."""
+    plain = (
+        text.isascii() and text.isprintable() and "\\" not in text and not text.startswith(("/", "~", "<"))
+    )
+    return text if plain and len(text) <= 60 else otherwise
+
+
+def pytest_make_parametrize_id(val: Any, argname: str) -> str | None:
+    """Names a case in words: what is data is called what its parameter is called, and pytest numbers what is called the same.
+
+    Names must be the same in every process, or workers disagree on what there is to test.
+    """
+    if isinstance(val, bytes):
+        return argname
+    if isinstance(val, str):
+        return in_words(val, argname)
+    if isinstance(val, int | float) and len(str(val)) > 8:
+        return f"{val:.4g}" if isinstance(val, float) else argname
+    if isinstance(val, dict):
+        scalar = str | int | float | None
+        parts = (f"{key}={of}" if isinstance(of, scalar) else str(key) for key, of in val.items())
+        return in_words(" ".join(parts), argname) or "nothing"
+    if str(getattr(val, "__name__", "")).startswith("<"):  # a lambda, a generator
+        return argname
+    return None
+
+
 REQUIRED_BY = {
     "RANKSCOPE_REQUIRE_PARITY": {
         "pytrec_eval", "sklearn", "ir_measures", "cwl", "ranx", "pyndeval", "lightgbm", "xgboost", "catboost",

@@ -10,9 +10,9 @@ import calibrate_batched as many
 from calibrate_cells import Row, by_metric
 from calibrate_scores import METRICS, Population, Rate, Size, generator, some_pairs
 from rankscope.inference.base import Sample
-from rankscope.inference.betting import bets, stakes
+from rankscope.inference.sequential import bets, stakes
 from rankscope.inference.intervals import t
-from rankscope.inference.sequences import anytime, betting
+from rankscope.inference.sequential import anytime, betting
 from rankscope.inference.sequential import prior
 from rankscope.lists import Array
 

@@ -17,6 +17,16 @@ import polars as pl
 from rankscope import words
 
 Array = npt.NDArray[Any]
+FEW = 1000
+
+
+def column(whole_numbers: Array) -> pl.Series:
+    """Whole numbers as a column of a table.
+
+    Polars loads numpy.ma to take over an array, which lasts longer than all else of a small evaluation: a few go as a list.
+    """
+    few = len(whole_numbers) <= FEW
+    return pl.Series(whole_numbers.tolist() if few else whole_numbers, dtype=pl.Int64)
 
 
 @dataclass(frozen=True)

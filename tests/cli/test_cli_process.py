@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +107,8 @@ def test_interrupted(folder: Any) -> None:
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV, text=True
     )
-    time.sleep(1.5)  # until it waits for its input
+    assert process.stdin is not None
+    process.stdin.write("# a comment\n" * 100_000)  # more than a pipe holds: it is reading when this returns
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
     assert (process.returncode, out, err.strip()) == (130, "", "interrupted")

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankscope as rs
-from rankscope.engines.arrangements import COUNTED, DRAWN
-from rankscope.engines.orders import closed
+from rankscope.engines.orders import COUNTED, DRAWN, closed
 from rankscope.errors import InputError
 from rankscope.metrics import parse
 

@@ -132,6 +132,7 @@ def test_no_permission(write: Any) -> None:
             "a.run: this is UTF-16 text, which rankscope does not read: write it as UTF-8",
         ),
     ],
+    ids=["zip", "bzip2", "UTF-16"],
 )
 def test_foreign_files(write: Any, start: Any, said: Any) -> None:
     assert no(read_run, write("a.run", start)) == said

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -173,9 +172,9 @@ def test_comments_hide_topics(tmp_path: Path) -> None:
 
 
 def test_records_across_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from rankscope.files import marked_texts
+    from rankscope.files import records
 
-    monkeypatch.setattr(marked_texts, "BLOCK", 7)
+    monkeypatch.setattr(records, "BLOCK", 7)
     assert texts_of(written(tmp_path, "t", FORMATS["docs.trec"])).by_id == ROWS
     broken = FORMATS["docs.trec"] + "\n<DOC>\n<DOCNO>x</DOCNO>"
     with pytest.raises(InputError, match="line 20: <DOC> is never closed"):
@@ -192,34 +191,32 @@ def test_entities_are_never_expanded(tmp_path: Path) -> None:
         f'<?xml version="1.0"?><!DOCTYPE topics [<!ENTITY l0 "lol">{entities}<!ENTITY x SYSTEM "file://{secret}">]>'
         '<topics><topic number="1"><query>&l9; &x; &lt;b&gt;</query></topic></topics>'
     )
-    start = time.monotonic()
     assert texts_of(written(tmp_path, "t.xml", text)).by_id == {"1": "&l9; &x; <b>"}
-    assert time.monotonic() - start < 2
 
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("x.jsonl", '{"_id": "a", "text": "x"}\n{"_id": "b", "te\n', r"x.jsonl line 2: not a JSON object"),
-        ("x.jsonl", '{"_id": "a", "text": "x"}\n{"text": "y"}\n', r"x.jsonl line 2: no id"),
-        ("x.jsonl", '{"_id": "a", "text": "x"}\n{"_id": 1.5, "text": "y"}\n', r"line 2: 1.5 is not an id"),
-        ("x.jsonl", '{"_id": "a", "words": "x"}\n{"_id": "b", "words": "y"}\n', r"line 1: no id and text among the keys '_id' and 'words'"),
-        ("x.json", '{"a": "x",', r"x.json line 1: not JSON"),
-        ("x.json", '{"a": 5}', r"5 is no text"),
-        ("x.json", "[1, 2]", r"entry 1: 1 has no id and text"),
-        ("x.tsv", "a\tone\njust text\n", r"x.tsv line 2: 'just text' has too few columns: each line is an id, a tab and a text"),
-        ("x.tsv", "a\tone\n\ttwo\n", r"x.tsv line 2: no id"),
-        ("x.csv", 'id,text\na,"open\n', r"x.csv line 2: .*a quote within a text"),
-        ("x.csv", "id,text,more\na,b\n", r"x.csv line 2: .* too few columns"),
-        ("x.txt", "just some words\n", r"x.txt line 1: 'just some words' is no id with a text; texts are TSV or CSV"),
-        ("x.xml", '<topics><topic number="1"><query>a</query>\n<topic number="2"></topic></topics>', r"line 1: <topic> is never closed"),
-        ("x.xml", "<topics>\n<topic><query>a</query></topic></topics>", r"line 2: a <topic> without an id"),
-        ("x.xml", "<html><body>hello</body></html>", r"begins with '<html>.*holds no <top>, <topic> or <DOC>"),
-        ("x.trec", "<DOC>\n<DOCNO>1</DOCNO>a</DOC>\n<DOC>\nno id</DOC>", r"line 3: a <doc> without an id; a document has its id in <DOCNO>"),
-        ("x.trec", "<top>\n<num>1\n<title>t\n", r"line 1: <top> is never closed by </top>; is the file cut off"),
-        ("x.tsv", "", r"the file is empty"),
-        ("x.tsv.gz", gzip.compress(b"a\tb\n" * 1000)[:-20], r"ends too early"),
-        ("x.tsv", b"\xff\xfea\x00", r"UTF-16"),
+        pytest.param("x.jsonl", '{"_id": "a", "text": "x"}\n{"_id": "b", "te\n', r"x.jsonl line 2: not a JSON object", id="half an object in JSON lines"),
+        pytest.param("x.jsonl", '{"_id": "a", "text": "x"}\n{"text": "y"}\n', r"x.jsonl line 2: no id", id="no id in JSON lines"),
+        pytest.param("x.jsonl", '{"_id": "a", "text": "x"}\n{"_id": 1.5, "text": "y"}\n', r"line 2: 1.5 is not an id", id="a fraction as id"),
+        pytest.param("x.jsonl", '{"_id": "a", "words": "x"}\n{"_id": "b", "words": "y"}\n', r"line 1: no id and text among the keys '_id' and 'words'", id="unknown keys"),
+        pytest.param("x.json", '{"a": "x",', r"x.json line 1: not JSON", id="half an object in JSON"),
+        pytest.param("x.json", '{"a": 5}', r"5 is no text", id="a number as text"),
+        pytest.param("x.json", "[1, 2]", r"entry 1: 1 has no id and text", id="a list of numbers"),
+        pytest.param("x.tsv", "a\tone\njust text\n", r"x.tsv line 2: 'just text' has too few columns: each line is an id, a tab and a text", id="one column in TSV"),
+        pytest.param("x.tsv", "a\tone\n\ttwo\n", r"x.tsv line 2: no id", id="an empty id in TSV"),
+        pytest.param("x.csv", 'id,text\na,"open\n', r"x.csv line 2: .*a quote within a text", id="an open quote in CSV"),
+        pytest.param("x.csv", "id,text,more\na,b\n", r"x.csv line 2: .* too few columns", id="a short line in CSV"),
+        pytest.param("x.txt", "just some words\n", r"x.txt line 1: 'just some words' is no id with a text; texts are TSV or CSV", id="words alone"),
+        pytest.param("x.xml", '<topics><topic number="1"><query>a</query>\n<topic number="2"></topic></topics>', r"line 1: <topic> is never closed", id="an open topic"),
+        pytest.param("x.xml", "<topics>\n<topic><query>a</query></topic></topics>", r"line 2: a <topic> without an id", id="a topic without an id"),
+        pytest.param("x.xml", "<html><body>hello</body></html>", r"begins with '<html>.*holds no <top>, <topic> or <DOC>", id="a web page"),
+        pytest.param("x.trec", "<DOC>\n<DOCNO>1</DOCNO>a</DOC>\n<DOC>\nno id</DOC>", r"line 3: a <doc> without an id; a document has its id in <DOCNO>", id="a document without an id"),
+        pytest.param("x.trec", "<top>\n<num>1\n<title>t\n", r"line 1: <top> is never closed by </top>; is the file cut off", id="an open top"),
+        pytest.param("x.tsv", "", r"the file is empty", id="an empty file"),
+        pytest.param("x.tsv.gz", gzip.compress(b"a\tb\n" * 1000)[:-20], r"ends too early", id="a cut gzip file"),
+        pytest.param("x.tsv", b"\xff\xfea\x00", r"UTF-16", id="UTF-16"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_read(name: str, content: str | bytes, message: str, tmp_path: Path) -> None:
@@ -267,6 +264,14 @@ def test_odd_bytes_and_half_characters(tmp_path: Path) -> None:
         ("cacm/topics.cacm.txt", 64, "1", "What articles exist which deal with TSS (Time"),
         ("cranfield/cran.qry", 225, "001", "what similarity laws must be obeyed"),
         ("cranfield/cran.all.1400", 1400, "1400", ""),
+    ],
+    ids=[
+        "TREC-COVID topics",
+        "Vaswani queries",
+        "Vaswani documents",
+        "CACM queries",
+        "Cranfield queries",
+        "Cranfield documents",
     ],
 )
 def test_real_files(path: str, many: int, one: str, begins: str, shared_data: Callable[[str], Path]) -> None:

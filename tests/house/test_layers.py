@@ -1,34 +1,43 @@
-"""Imports only fall: the plan of the house, enforced.
+"""The plan of the house, enforced: imports only fall, nothing imports in a circle, and what is public is explained.
 
-A module may import from its own room and from rooms on lower floors; siblings never import each
-other. Imports inside functions and under TYPE_CHECKING count like any other.
+Imports inside functions and under TYPE_CHECKING count like any other. The laws are functions of a package in ``imports.py``; each is
+tried on our package here, and on small packages that break it.
 """
 
 from __future__ import annotations
 
-import ast
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.house import imports
+from tests.house.imports import Package
 
-PACKAGE = Path(__file__).resolve().parents[2] / "src" / "rankscope"
+ROOT = Path(__file__).resolve().parents[2]
 
-FLOOR = {
-    "errors": 1, "words": 1, "lists": 1, "moments": 1, "blocks": 1,
-    "declared": 2, "tables": 2, "show": 2,
-    "metrics": 3, "inference": 3, "estimators": 3, "clicks": 3, "interleavings": 3, "rankers": 3,
-    "engines": 3, "files": 3, "dialects": 3,
-    "verbs": 4, "testing": 4,
-    "cli": 5, "pytest_plugin": 5,
-    "__init__": 6, "__main__": 6,
+# a module may import from its own room and from rooms on lower floors; each verb is a room of its own
+FLOORS = {
+    "errors": 1, "words": 1, "moments": 1, "_version": 1,
+    "declared": 2, "lists": 2, "blocks": 2, "tables": 2,
+    "metrics": 3, "inference": 3, "dialects": 3, "engines": 3, "files": 3, "show": 3,
+    "logs": 3, "clicks": 3, "estimators": 3, "interleavings": 3, "rankers": 3,
+    "panels": 4,
+    "scoring": 5,
+    "verbs": 6,
+    "reporting": 7, "testing": 7,
+    "cli": 8, "pytest_plugin": 8, "__init__": 8,
+    "__main__": 9,
 }  # fmt: skip
 
-# third parties: where each may be imported (numpy anywhere)
+# third parties, and the rooms (or modules) that may import them; what is not here may be imported nowhere
 ALLOWED = {
-    "polars": {"tables", "files", "engines", "show", "verbs"},
-    "scipy": {"inference", "estimators", "clicks"},
+    "numpy": {"anywhere"},
+    "polars": {"tables", "files", "logs", "engines", "show", "blocks"},
+    "scipy": {"inference", "estimators", "clicks", "interleavings"},
     "pyspark": {"engines/spark"},
     "pyarrow": {"engines/spark"},
+    "sqlalchemy": {"ledger"},
     "click": {"cli"},
     "rich": {"cli", "show"},
     "jinja2": {"show"},
@@ -37,79 +46,174 @@ ALLOWED = {
     "markupsafe": {"show"},
     "pytest": {"pytest_plugin"},
 }
-STRANGERS = {"pandas", "duckdb", "sklearn", "pytrec_eval", "torch", "zstandard"}
 
-MODULES = sorted(PACKAGE.rglob("*.py"))
-
-
-def room_of(parts: tuple[str, ...]) -> str:
-    return parts[0] if parts else "__init__"
-
-
-def imports_of(path: Path) -> list[tuple[str, ...]]:
-    """Every import of a module as an absolute dotted path in parts."""
-    here = ("rankscope", *path.relative_to(PACKAGE).with_suffix("").parts)
-    found: list[tuple[str, ...]] = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
-            called = node.func.id if isinstance(node.func, ast.Name) else ""
-            if called in {"needed", "import_module"}:  # imports by name count, too
-                found.append(tuple(str(node.args[0].value).split(".")))
-        if isinstance(node, ast.Import):
-            found += [tuple(name.name.split(".")) for name in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            base = here[: len(here) - node.level] if node.level else ()
-            start = (*base, *(node.module.split(".") if node.module else ()))
-            if start == ("rankscope",):
-                found += [(*start, name.name) for name in node.names]
-            else:
-                found.append(start)
-    return found
+# the only modules that import by a name held in a variable
+REGISTRIES = {
+    "rankscope",  # the face loads verbs, readers and metrics when they are first used
+    "rankscope.cli.app",  # a command is loaded when it is typed
+}
+# imports the packages of an extra; who calls it names them by literals
+LOADER = "rankscope.show.extra.needed"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=[str(p.relative_to(PACKAGE)) for p in MODULES])
-def test_imports_only_fall(path: Path) -> None:
-    here = room_of(path.relative_to(PACKAGE).with_suffix("").parts)
-    for target in imports_of(path):
-        if target[0] != "rankscope" or len(target) < 2 or here in {"__init__", "__main__"}:
-            continue
-        there = target[1]
-        if there == "__version__":  # a fact, not a room
-            continue
-        assert there in FLOOR, f"{path.name} imports {'.'.join(target)}, which has no floor in the plan"
-        if there != here:
-            assert FLOOR[there] < FLOOR[here], (
-                f"{here} (floor {FLOOR[here]}) imports {there} (floor {FLOOR[there]})"
-            )
+@pytest.fixture(scope="module")
+def house() -> Package:
+    """Our package."""
+    return Package(ROOT / "src" / "rankscope", frozenset({LOADER}))
 
 
-@pytest.mark.parametrize("path", MODULES, ids=[str(p.relative_to(PACKAGE)) for p in MODULES])
-def test_third_parties_stay_in_their_rooms(path: Path) -> None:
-    inside = path.relative_to(PACKAGE).with_suffix("")
-    for target in imports_of(path):
-        assert target[0] not in STRANGERS, f"{inside} imports {target[0]}"
-        if target[0] in ALLOWED:
-            assert ALLOWED[target[0]] & {inside.parts[0], str(inside)}, f"{inside} imports {target[0]}"
+def test_every_room_has_a_floor(house: Package) -> None:
+    assert imports.without_a_floor(house, FLOORS) == []
 
 
-def test_every_room_has_a_floor() -> None:
-    rooms = {p.relative_to(PACKAGE).with_suffix("").parts[0] for p in MODULES}
-    assert rooms <= set(FLOOR)
+def test_imports_only_fall(house: Package) -> None:
+    assert imports.not_falling(house, FLOORS) == []
+
+
+def test_no_circles(house: Package) -> None:
+    assert imports.circles(house) == []
+
+
+def test_only_registries_import_by_a_name_in_a_variable(house: Package) -> None:
+    assert imports.by_variable(house, REGISTRIES | {LOADER.rpartition(".")[0]}) == []
+
+
+def test_third_parties_stay_in_their_rooms(house: Package) -> None:
+    assert imports.misplaced(house, ALLOWED) == []
+
+
+def test_functions_are_short(house: Package) -> None:
+    assert imports.long_functions(house) == []
+
+
+def test_a_class_name_has_one_home(house: Package) -> None:
+    assert imports.several_homes(house) == []
+
+
+def test_what_is_public_is_explained(house: Package) -> None:
+    assert imports.unexplained(house) == []
+
+
+def test_parameters_have_types(house: Package) -> None:
+    assert imports.untyped(house) == []
 
 
 @pytest.mark.parametrize(
-    "path", sorted((PACKAGE / "show" / "html").glob("[st]*/*.*")), ids=lambda path: path.name
+    "path", sorted((ROOT / "src/rankscope/show/html").glob("[st]*/*.*")), ids=lambda path: path.name
 )
 def test_parts_of_the_page_stay_small(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").count("\n")
     assert lines <= 300, f"{path.name} has {lines} lines"
 
 
-def test_rooms_stay_small() -> None:
-    # ast counts the lines of functions; a file over 300 lines wants a second room
-    for path in MODULES:
-        text = path.read_text(encoding="utf-8")
-        assert text.count("\n") <= 600, f"{path.relative_to(PACKAGE)} has {text.count(chr(10))} lines"
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.FunctionDef):
-                assert (node.end_lineno or 0) - node.lineno < 60, f"{path.name}: {node.name} is over 60 lines"
+def test_the_map_names_the_rooms_that_exist() -> None:
+    """A row of the map is a floor, the rooms on it and what they hold: ``| 5 | `scoring/` | ... |``."""
+    rows = re.findall(
+        r"^\| (\d) \| ([^|]+) \|", (ROOT / "AGENTS.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    told = {
+        place.strip("/"): int(floor) for floor, cell in rows for place in re.findall(r"`([\w/.]+)`", cell)
+    }
+    src = ROOT / "src" / "rankscope"
+    assert [place for place in told if not (src / place).exists()] == []
+    rooms = {place.split("/")[0].removesuffix(".py"): floor for place, floor in told.items()}
+    there = {imports.room_of(module).partition("/")[0] for module in Package(src).trees} - {"__main__"}
+    assert {room: FLOORS.get(room) for room in rooms} == rooms
+    assert there - set(rooms) == set(), "rooms that the map does not name"
+
+
+# --- each law sees its breach ------------------------------------------------------------------------------------
+
+LIKE_OURS = {
+    "__init__": 'from importlib import import_module\n\ndef __getattr__(name):\n    return import_module(f"house.{name}")',
+    "_version": '__version__ = "1"',
+    "errors": '"""Errors."""',
+    "lists/__init__": "from house.lists.rectangle import Lists",
+    "lists/rectangle": 'import numpy as np\nfrom ..errors import X\nclass Lists:\n    """Lists."""\n',
+    "show/extra": "from importlib import import_module as load\n\ndef needed(module):\n    return load(module)",
+    "show/charts": 'from house.show.extra import needed\nfrom .. import lists\nalt = needed("altair")',
+    "panels/panel": 'from house.lists import Lists\nimport house.errors\ndef panel(of: Lists) -> None:\n    """Doc."""',
+    "verbs/compare/__init__": "",
+    "verbs/compare/compare": "from house._version import __version__\nfrom house.panels import panel",
+    "verbs/compare/result": "from __future__ import annotations\nimport json, os.path",
+    "verbs/ties": "def f():\n    from house.panels.panel import panel",
+    "cli/app": "import click\nfrom house.verbs.ties import f",
+}
+
+Law = Callable[[Package], list[str]]
+LAWS: dict[str, Law] = {
+    "floor": lambda package: imports.without_a_floor(package, FLOORS),
+    "fall": lambda package: imports.not_falling(package, FLOORS),
+    "circle": imports.circles,
+    "variable": lambda package: imports.by_variable(package, {"house", "house.cli.app", "house.show.extra"}),
+    "third parties": lambda package: imports.misplaced(package, ALLOWED),
+    "length": imports.long_functions,
+    "homes": imports.several_homes,
+    "docstring": imports.unexplained,
+    "types": imports.untyped,
+}
+
+
+def built(folder: Path, **files: str) -> Package:
+    """A small house with some modules written anew; ``__`` in a name is a slash."""
+    for name, text in {**LIKE_OURS, **{key.replace("__", "/"): text for key, text in files.items()}}.items():
+        path = folder / "house" / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return Package(folder / "house", frozenset({"house.show.extra.needed"}))
+
+
+@pytest.mark.parametrize("law", [law for law in LAWS if law not in {"docstring", "types"}])
+def test_a_house_like_ours_keeps_the_laws(law: str, tmp_path: Path) -> None:
+    assert LAWS[law](built(tmp_path)) == []
+
+
+BREACHES = [
+    ("a room without a floor", "floor", {"attic": ""}, "attic"),
+    ("an import upward", "fall", {"panels__panel": "import house.scoring.request", "scoring__request": ""}, "scoring on floor 5"),
+    ("an import inside a function", "fall", {"errors": "def f():\n    from house.lists import Lists"}, "lists on floor 2"),
+    ("an import for types", "fall", {"errors": "if TYPE_CHECKING:\n    from .lists import Lists"}, "house.errors:2"),
+    ("a room of the same floor", "fall", {"files__a": "from house.show import extra"}, "show on floor 3"),
+    ("a verb of a verb", "fall", {"verbs__ties": "from house.verbs.compare.compare import x"}, "verbs/compare on floor 6"),
+    ("a verb through the folder of verbs", "fall", {"verbs__ties": "from ..verbs import compare"}, "verbs/compare on floor 6"),
+    ("the face from below", "fall", {"verbs__ties": "from house import __version__"}, "__init__ on floor 8"),
+    ("an import upward by a literal name", "fall", {"errors": 'import importlib\nimportlib.import_module("house.lists")'}, "lists"),
+    ("a circle of two", "circle", {"panels__a": "from . import b", "panels__b": "from .a import x"}, "house.panels.a <-> house.panels.b"),
+    ("a circle for types", "circle", {"panels__a": "from . import b", "panels__b": "if TYPE_CHECKING:\n    from .a import x"}, "<->"),
+    ("a circle of three in a function", "circle", {"panels__a": "import house.panels.b", "panels__b": "import house.panels.c", "panels__c": "def f():\n    import house.panels.a"}, "a <-> house.panels.b <-> house.panels.c"),
+    ("a circle through a room's own face", "circle", {"lists__rectangle": "from house.lists import sums", "lists__sums": "from house.lists import Lists"}, "house.lists <-> house.lists.rectangle"),
+    ("a module that imports itself", "circle", {"errors": "from house.errors import X"}, "house.errors"),
+    ("a name in a variable", "variable", {"errors": "from importlib import import_module\nimport_module(name)"}, "house.errors:2"),
+    ("a name put together", "variable", {"errors": 'import importlib as il\nil.import_module(f"house.{x}")'}, "house.errors:2"),
+    ("another name for the importer", "variable", {"errors": "from importlib import import_module as load\nload(name)"}, "house.errors:2"),
+    ("an importer handed on", "variable", {"errors": "from importlib import import_module\nmap(import_module, names)"}, "house.errors:2"),
+    ("the builtin importer", "variable", {"errors": "__import__(name)"}, "house.errors:1"),
+    ("a loader with a variable", "variable", {"show__charts": "from house.show import extra\nextra.needed(name)"}, "house.show.charts:2"),
+    ("a module named in a string", "variable", {"panels__panel": 'shown_by = "house.verbs.ties"'}, "names the module house.verbs.ties"),
+    ("a third party out of its room", "third parties", {"verbs__ties": "def f():\n    import polars as pl"}, "polars"),
+    ("a third party by a loader", "third parties", {"cli__a": 'from house.show.extra import needed\nneeded("jinja2")'}, "jinja2"),
+    ("a third party of one module", "third parties", {"engines__local": "import pyspark.sql"}, "pyspark"),
+    ("an unknown third party", "third parties", {"files__a": "from pandas import DataFrame"}, "pandas"),
+    ("a long function", "length", {"errors": "def f():\n" + "    x = 1\n" * 60}, "house.errors.f has 61 lines"),
+    ("a long function in a class", "length", {"errors": "class A:\n    async def g(self):\n" + "        x = 1\n" * 60}, "g has 61 lines"),
+    ("a class of two modules", "homes", {"errors": "class Lists: ..."}, "Lists is a class in house.errors, house.lists.rectangle"),
+    ("a function without a docstring", "docstring", {"panels__panel": "def panel(): ..."}, "house.panels.panel.panel has"),
+    ("a method without a docstring", "docstring", {"panels__panel": 'class A:\n    """A."""\n    def b(self): ...'}, "A.b has"),
+    ("a parameter without a type", "types", {"panels__panel": "def panel(a: int, *, b): ..."}, "house.panels.panel.panel: b has"),
+    ("a parameter of a method without a type", "types", {"panels__panel": "class A:\n    def b(self, c): ..."}, "A.b: c has"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("law", "files", "told"), [pytest.param(*rest, id=name) for name, *rest in BREACHES])
+def test_a_law_sees_its_breach(law: str, files: dict[str, str], told: str, tmp_path: Path) -> None:
+    breaches = LAWS[law](built(tmp_path, **files))
+    assert any(told in breach for breach in breaches), breaches
+
+
+def test_every_law_is_tried() -> None:
+    assert {law for _, law, *_ in BREACHES} == set(LAWS)
+
+
+def test_a_method_may_have_the_docstring_of_a_class_above(tmp_path: Path) -> None:
+    text = 'class A:\n    """A."""\n    def b(self):\n        """B."""\nclass C(A):\n    """C."""\n    def b(self): ...\n'
+    assert not [line for line in imports.unexplained(built(tmp_path, panels__panel=text)) if "panel" in line]

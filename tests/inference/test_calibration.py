@@ -21,11 +21,10 @@ from rankscope.inference.anova import tukey
 from rankscope.inference.base import Sample
 from rankscope.inference.bootstrap import Groups, bca, bootstrap, percentile, studentised
 from rankscope.inference.corrections import holm
-from rankscope.inference.flips import patterns
 from rankscope.inference.intervals import t
 from rankscope.inference.max_t import max_t, randomised_tukey
 from rankscope.inference.paired import t as t_test
-from rankscope.inference.permutation import permutation
+from rankscope.inference.permutation import patterns, permutation
 from rankscope.inference.sequential import anytime, betting
 
 ROOT = Path(__file__).resolve().parents[2]

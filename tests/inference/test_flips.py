@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 
 from rankscope.declared import parse_all
 from rankscope.errors import InputError
-from rankscope.inference import flips
+from rankscope.inference import permutation as flips
 from rankscope.inference.base import PairedTest, Sample
-from rankscope.inference.flips import Flips, flipped
-from rankscope.inference.permutation import permutation
+from rankscope.inference.permutation import Flips, flipped, permutation
 from rankscope.lists import Array
 
 Find = Callable[[str], Path]

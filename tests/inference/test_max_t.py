@@ -15,8 +15,8 @@ from rankscope.declared import parse_all
 from rankscope.errors import InputError
 from rankscope.inference import max_t as module
 from rankscope.inference.base import Correction, Joint, Sample
-from rankscope.inference.flips import flipped, patterns
 from rankscope.inference.max_t import max_t, randomised_tukey
+from rankscope.inference.permutation import flipped, patterns
 from rankscope.lists import Array
 
 Find = Callable[[str], Path]

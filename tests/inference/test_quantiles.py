@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from scipy.special import ndtri, stdtrit
 
-from rankscope.inference.quantiles import normal, student
+from rankscope.inference.intervals import normal, student
 
 OUTSIDE = (1e-9, 1e-5, 0.0005, 0.005, 0.025, 0.05, 0.1, 0.25, 0.4)
 FREEDOM = (*range(1, 40), 99, 100, 199, 999, 1_000, 1_001, 1_002, 20_000, 10**7)

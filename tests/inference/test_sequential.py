@@ -124,7 +124,7 @@ def test_a_small_bet_worked_out() -> None:
     centre = np.cumsum(values) / np.arange(2, 102)
     spread = (1 + ((values - centre) ** 2)[:99].sum()) / 100
     stake = math.sqrt(2 * math.log(2 / 0.05) / (spread * 100 * math.log(101)))
-    from rankscope.inference.betting import bets
+    from rankscope.inference.sequential import bets
 
     assert bets(values)[99] == pytest.approx(stake)
     assert stake < 0.5

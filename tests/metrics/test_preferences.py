@@ -12,7 +12,7 @@ import pytest
 
 from rankscope.errors import InputError
 from rankscope.lists import Aspects, Judged
-from rankscope.metrics import NumPrefs, NumPrefsFul, Prefs, PrefsR, preferred
+from rankscope.metrics import NumPrefs, NumPrefsFul, Prefs, PrefsR
 from rankscope.testing import check_metric
 
 # a line of preferences: judge, part, document, grade
@@ -186,7 +186,7 @@ def test_pieces_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     cases = [made_up(rng) for _ in range(20)]
     metrics = [Prefs(), Prefs(average="pair"), Prefs(average="judge", pairs="implied"), PrefsR(), NumPrefs()]
     whole = [[value(metric, *case) for metric in metrics] for case in cases]
-    monkeypatch.setattr(preferred, "CELLS", 7)
+    monkeypatch.setattr("rankscope.metrics.preferences.CELLS", 7)
     assert [[value(metric, *case) for metric in metrics] for case in cases] == whole
 
 

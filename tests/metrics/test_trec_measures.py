@@ -96,7 +96,7 @@ def made_up(seed: int) -> tuple[Grades, list[float]]:
     return ranking, rng.integers(0, 4, size=int(rng.integers(1, 5))).astype(float).tolist()
 
 
-@pytest.mark.parametrize("gain", [{}, {1.0: 3.5, 2.0: 9.0}, {1.0: 0.25, 3.0: 0.5}], ids=str)
+@pytest.mark.parametrize("gain", [{}, {1.0: 3.5, 2.0: 9.0}, {1.0: 0.25, 3.0: 0.5}])
 @pytest.mark.parametrize(("metric", "formula"), [(G, g), (RnDCG, rndcg), (nDCGRel, ndcg_rel)])
 def test_gains_against_the_formula(
     metric: Any, formula: Callable[[list[float], list[float]], float], gain: dict[float, float]

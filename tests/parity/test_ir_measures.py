@@ -355,7 +355,9 @@ def spellings() -> Iterator[str]:
             yield name if name in {"SetRelP", "NumRelRet"} else name + said.removeprefix(one.NAME)
 
 
-@pytest.mark.parametrize("spelling", sorted(set(spellings())))
+@pytest.mark.parametrize(
+    "spelling", sorted(set(spellings())), ids=lambda spelling: spelling.replace("α", "Greek alpha")
+)
 def test_spellings(spelling: str) -> None:
     metric = read(spelling)
     assert rs.parse(str(metric)) == metric

@@ -143,7 +143,6 @@ def test_random_queries_are_of_every_kind() -> None:
 @pytest.mark.parametrize(
     "gain",
     ["exponential", {1: 3, 2: 9}, {1: 3, 2: 9, 4: 4}, {1: 5, 2: 1, 3: 2, 4: 0}, {3: 100}],
-    ids=str,
 )
 @pytest.mark.parametrize("shape", ["dicts", "frames"])
 def test_gains(gain: Any, shape: str, pytrec_eval: ModuleType, tmp_path: Path) -> None:

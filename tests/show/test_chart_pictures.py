@@ -97,12 +97,12 @@ def test_pictures_are_as_wide_as_asked(form: Form) -> None:
 def test_a_picture_that_fails_is_an_error_that_names_its_chart(
     form: Form, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from rankscope.show.charts import drawn
+    from rankscope.show.charts import spec
 
-    given, right = chart(form), drawn._filled
+    given, right = chart(form), spec._filled
 
     def wrong(change: dict[str, Any]) -> None:
-        monkeypatch.setattr(drawn, "_filled", lambda chart, width: {**right(chart, width), **change})
+        monkeypatch.setattr(spec, "_filled", lambda chart, width: {**right(chart, width), **change})
 
     for draw in (svg_of, png_of):
         wrong({"mark": "no mark", "layer": []})

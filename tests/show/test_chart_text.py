@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tests.show.made_charts import AXES as FORMS
 
 from rankscope.blocks import Chart, Column, Form, Ranged, Value
-from rankscope.show.bars import in_text
-from rankscope.show.strokes import bar, cell_of, heaps, whisker
+from rankscope.show.sketches import bar, cell_of, heaps, in_text, whisker
 from rankscope.show.terminal import render
 from rankscope.show.text import as_latex, as_markdown
 

@@ -12,10 +12,13 @@ import pytest
 from rankscope.blocks import Document, Explorer, Query
 from rankscope.show.html.explorer_data import encoded, fragment, listed
 
-HOSTILE = [
-    "</script><script>alert(1)</script>", "<!--", "\u2028\u2029", '"quoted" \\ back', "a\nb\tc\rd", "\x00\x1b[31m", "\u202eabc",
-    "👩‍🔬", "عربى", "x" * 500, "&amp;", " ", "\ud800", "'",
-]  # fmt: skip
+HOSTILE = {
+    "a script": "</script><script>alert(1)</script>", "an open comment": "<!--", "separators of lines": "\u2028\u2029",
+    "quotes": '"quoted" \\ back', "white space": "a\nb\tc\rd", "control characters": "\x00\x1b[31m",
+    "right to left override": "\u202eabc", "joined emoji": "👩‍🔬", "Arabic": "عربى", "a long word": "x" * 500,
+    "an entity": "&amp;", "a blank": " ", "half a surrogate pair": "\ud800", "an apostrophe": "'",
+}  # fmt: skip
+hostile = pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 
 
 def query(
@@ -81,7 +84,7 @@ def test_what_was_given_is_read_back() -> None:
     assert texts.count("first") == 1
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@hostile
 def test_no_text_leaves_the_script_it_stands_in(text: str) -> None:
     documents = [Document(text, 1.0, (1, 1), (0.5, 0.5), text)]
     data = encoded(explorer(query(text, text=text, documents=documents), runs=(text, "b"), notes=(text,)))
@@ -185,7 +188,7 @@ def test_long_and_hostile_ids_are_cut_and_shown() -> None:
     assert table.rows[1][1] == r"a\x00b\u202e"
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@hostile
 def test_a_fragment_can_be_an_address(text: str) -> None:
     said = fragment(text)
     assert said.isascii()

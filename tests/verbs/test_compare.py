@@ -93,7 +93,7 @@ def assert_mirrors(here: Contrast, there: Contrast) -> None:
 
 
 @settings(max_examples=12, deadline=None)
-@pytest.mark.parametrize("method", METHODS, ids=str)
+@pytest.mark.parametrize("method", METHODS)
 @given(pairs=pairs)
 def test_the_mirror(method: dict[str, Any], pairs: list[tuple[float, float]]) -> None:
     if method.get("correction") == "tukey" and len(pairs) < 2:
@@ -135,7 +135,6 @@ def unadjusted(found: Any) -> dict[tuple[str, str, str], dict[str, Any]]:
 @pytest.mark.parametrize(
     "method",
     [m for m in METHODS if m.get("test") != "betting"] + [{"correction": "bh"}, {"family": "all"}],
-    ids=str,
 )
 def test_neither_other_runs_nor_any_order_changes_a_number(method: dict[str, Any]) -> None:
     scores = drawn(8, systems=4)
@@ -165,7 +164,7 @@ def test_the_order_of_lines_and_runs_changes_no_number_of_evaluated_runs() -> No
     assert unadjusted(alone)["b", "a", "RR"] == unadjusted(here)["b", "a", "RR"]
 
 
-@pytest.mark.parametrize("method", METHODS, ids=str)
+@pytest.mark.parametrize("method", METHODS)
 def test_runs_that_are_equal_everywhere(method: dict[str, Any]) -> None:
     row = [0.1, 0.9, 0.3, 0.3, 0.0, 1.0, 0.7, 0.2]
     found = one(table(row, row), **method)
@@ -235,7 +234,7 @@ def test_five_queries_cannot_tell() -> None:
 
 
 @pytest.mark.parametrize("differing", range(8))
-@pytest.mark.parametrize("method", [{}, {"test": "t"}, {"test": "sign", "alpha": 0.1}], ids=str)
+@pytest.mark.parametrize("method", [{}, {"test": "t"}, {"test": "sign", "alpha": 0.1}])
 def test_fewer_than_six_differing_queries_cannot_tell(differing: int, method: dict[str, Any]) -> None:
     low = [0.2] * 20
     high = [0.8 + i / 100 for i in range(differing)] + [0.2] * (20 - differing)

@@ -134,7 +134,6 @@ def test_interval_and_p_value_agree(correction: str, scores: Table, alpha: float
         {"test": "wilcoxon", "correction": "none"},
         {"test": "anytime"},
     ],
-    ids=str,
 )
 def test_no_interval_leaves_out_0_where_the_p_value_is_not_small(options: dict[str, Any]) -> None:
     for seed in range(8):

@@ -172,7 +172,6 @@ def test_a_test_that_cannot_reach_what_the_correction_asks() -> None:
 @pytest.mark.parametrize(
     "options",
     [{"correction": "max_t(rounds=99)", "alpha": 0.005}, {"test": "bootstrap(rounds=100)"}],
-    ids=str,
 )
 def test_too_few_rounds_are_told(options: dict[str, Any]) -> None:
     found = rs.compare(drawn(8, step=0.1), metrics="AP", **options)

@@ -50,7 +50,7 @@ def tables(draw: st.DrawFn) -> dict[str, dict[str, float | None]]:
 
 
 @settings(max_examples=12, deadline=None)
-@pytest.mark.parametrize("method", METHODS, ids=str)
+@pytest.mark.parametrize("method", METHODS)
 @given(scores=tables(), metric=st.sampled_from(["AP", "LabelRankingLoss", "NumRet"]), cut=st.booleans())
 def test_any_table_can_be_compared_and_written(
     method: dict[str, Any], metric: str, scores: dict[str, Any], cut: bool

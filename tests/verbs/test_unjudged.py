@@ -379,7 +379,6 @@ def test_tables_and_dicts_give_the_same(tmp_path: Path) -> None:
         {"queries": "run"}, {"queries": "either"}, {"queries": ["q0", "q1"]}, {"weights": {"q0": 2.0, "q1": 1.0, "q2": 0.5}},
         {"self_match": "drop"}, {"no_relevant": "skip"}, {"nothing_found": "skip"}, {"mean": "micro"}, {"dialect": "trec_eval"},
     ],
-    ids=str,
 )  # fmt: skip
 @pytest.mark.parametrize("metric", ["nDCG@4", "P@4"])
 def test_policies_are_those_of_evaluate(metric: str, policies: dict[str, Any]) -> None:

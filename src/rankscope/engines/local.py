@@ -17,7 +17,7 @@ from rankscope.engines.aspects import Several, places_by_id, several
 from rankscope.engines.base import SEVERAL, Order, Seen
 from rankscope.errors import InputError
 from rankscope.lists import Array, Judged
-from rankscope.tables import Qrels, Run, spans
+from rankscope.tables import Qrels, Run, column, spans
 
 
 def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, Seen]:
@@ -62,8 +62,8 @@ def _pool(qrels: Qrels, run: Run, ranked: Ranked, number: dict[str, int]) -> pl.
     """One row a judgment, with the place of the document in the ordered run (null: not retrieved)."""
     judgments = qrels.frame.select("query_id", "doc_id", "grade")
     row = run.rows_of(judgments["doc_id"])
-    hits = run.frame.select("query_id", "doc_id", "score")[row].with_columns(
-        pl.Series("place", ranked.place_of(row), dtype=pl.Int64)
+    hits = run.frame.select("query_id", "doc_id", "score")[column(row)].with_columns(
+        column(ranked.place_of(row)).alias("place")
     )
     codes = pl.DataFrame(
         {"query_id": list(number), "query": list(number.values())},
@@ -202,12 +202,12 @@ class Ranked:
         """Put equal scores in the order of their document ids, touching only tied rows."""
         tied = np.flatnonzero(_in_tie(same))
         rows = tied if permutation is None else permutation[tied]
-        ids = self.run.frame["doc_id"].slice(at, len(same)).gather(rows)
+        ids = self.run.frame["doc_id"].slice(at, len(same)).gather(column(rows))
         group = np.cumsum(~same[tied])
         down = self.ties == "trec"
         if _in_order(ids, group, down):
             return permutation
-        by = pl.DataFrame({"group": group, "doc": ids, "row": rows}).sort(
+        by = pl.DataFrame({"group": column(group), "doc": ids, "row": column(rows)}).sort(
             "group", "doc", descending=[False, down]
         )
         permutation = np.arange(len(same)) if permutation is None else permutation
@@ -289,4 +289,4 @@ def _disagreeing(rank: Array, same: Array, start: Array) -> int:
     falls = rank[1:] < rank[:-1]
     falls[start[1:] - 1] = False
     where = np.flatnonzero(falls) + 1
-    return len(np.unique(np.searchsorted(start, where, side="right")))
+    return int(np.count_nonzero(np.bincount(np.searchsorted(start, where, side="right"))))

@@ -1,21 +1,240 @@
-"""What a metric is over all orders of equal scores: the mean, the best and the worst.
+"""The orders that tied documents may stand in, tried one by one.
 
-Closed forms come from the metric where it has one, else orders are tried one by one (``arrangements``).
+Orders are told apart by what they show: documents with the same judgment are the same, so a group of
+ten with one relevant document has ten orders, not 3.6 million. Where even these are too many, orders
+are drawn at random, from a generator of each query's own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 
-from rankscope.engines.arrangements import Tied, cut, reordered, tried
 from rankscope.engines.base import Values, score
 from rankscope.lists import Array, Judged
 
+COUNTED = 720  # the most orders of a query that are all tried
+DRAWN = 200  # orders that are drawn where there are more
 CELLS = 1_000_000  # cells of one rectangle
+
+
+def cut(judged: Judged, depth: int | None) -> Judged:
+    """The same rankings cut at a depth; what stands below is no longer retrieved."""
+    if depth is None:
+        return judged
+    kept = (judged.rank > 0) & (judged.rank <= depth)
+    query = np.repeat(np.arange(len(judged)), judged.size)
+    last = np.iinfo(np.int64).max
+    by = np.lexsort((-judged.grade, np.where(kept, judged.rank, last), query))
+    return reordered(judged, by, np.where(kept, judged.rank, 0), np.minimum(judged.retrieved, depth))
+
+
+def reordered(judged: Judged, by: Array, rank: Array, retrieved: Array) -> Judged:
+    """The documents in another order, with other ranks."""
+    query = np.repeat(np.arange(len(judged)), judged.size)
+    there = rank[by] > 0
+    return replace(
+        judged,
+        retrieved=retrieved,
+        found=np.bincount(query, weights=there, minlength=len(judged)).astype(np.int64),
+        grade=judged.grade[by],
+        rank=rank[by],
+        tie_start=np.where(there, judged.tie_start[by], 0),
+        tie_size=np.where(there, judged.tie_size[by], 1),
+        score=None if judged.score is None else judged.score[by],
+        aspects=None if judged.aspects is None else judged.aspects.at(by),
+        by_id=None if judged.by_id is None else judged.by_id[by],
+    )
+
+
+class Tied:
+    """Which queries have tied documents among the judged ones, and their groups."""
+
+    def __init__(self, judged: Judged) -> None:
+        self.judged = judged
+        query = np.repeat(np.arange(len(judged)), judged.size)
+        self.queries = np.flatnonzero(np.bincount(query[(judged.rank > 0) & (judged.tie_size > 1)]))
+        self.mask = np.zeros(len(judged), dtype=bool)
+        self.mask[self.queries] = True
+
+    def groups(self, number: int) -> list[_Group]:
+        """The groups of a query in which there is a judged document."""
+        judged = self.judged
+        at = judged.start[number]
+        here = slice(at, at + judged.found[number])
+        start, size = judged.tie_start[here], judged.tie_size[here]
+        out = []
+        for first in sorted(set(start[size > 1].tolist())):
+            rows = np.flatnonzero(start == first)
+            out.append(_Group(first, int(size[rows[0]]), rows, judged.grade[here][rows]))
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """A group of tied documents of one query: its first rank, its size, and the judged ones among them."""
+
+    start: int
+    size: int
+    rows: Array
+    grade: Array
+
+    def kinds(self, alike: bool) -> list[int]:
+        """How many documents there are of each kind: those nobody judged last, the others by grade, or each alone."""
+        judged = np.unique(self.grade, return_counts=True)[1].tolist() if alike else [1] * len(self.rows)
+        return [*judged, self.size - len(self.rows)]
+
+    def count(self, alike: bool) -> int:
+        """How many orders can be told apart, or a number above the limit."""
+        number = 1
+        left = self.size
+        for kind in self.kinds(alike):
+            number *= math.comb(left, kind)
+            left -= kind
+            if number > COUNTED:
+                return COUNTED + 1
+        return number
+
+    def all_orders(self, alike: bool) -> list[Array]:
+        """The ranks of the judged documents in every order that can be told apart."""
+        kinds = np.argsort(self.grade, kind="stable")
+        sizes = self.kinds(alike)[:-1]
+        out = []
+        for ranks in _placed(tuple(range(self.size)), sizes):
+            order = np.empty(len(self.rows), dtype=np.int64)
+            order[kinds] = ranks
+            out.append(order + self.start)
+        return out
+
+    def drawn(self, rng: np.random.Generator, count: int) -> Array:
+        """The same in orders drawn at random, a row each."""
+        orders = rng.permuted(np.tile(np.arange(self.size), (count, 1)), axis=1)
+        return orders[:, : len(self.rows)] + self.start
+
+
+def _placed(free: tuple[int, ...], sizes: Sequence[int]) -> Iterator[list[int]]:
+    """All ways to give each kind of document its places among those that are free."""
+    if not sizes:
+        yield []
+        return
+    for taken in combinations(free, sizes[0]):
+        left = tuple(place for place in free if place not in taken)
+        for rest in _placed(left, sizes[1:]):
+            yield [*taken, *rest]
+
+
+def tried(tied: Tied, metric: Any, plainly: Values, ties: str, depth: int | None, seed: int) -> Values:
+    """Try the orders of each query, all or some, and take their mean, best or worst value."""
+    value = plainly.value.copy()
+    error = np.zeros(len(value))
+    alike = not metric.needs & {"aspects", "subtopics", "identities"}
+    pending: list[tuple[int, Array, bool]] = []
+    cells = drawn = 0
+    pick = _picker(metric, ties)
+
+    def settle() -> None:
+        for number, found, complete in _of_orders(tied.judged, pending, metric, depth):
+            value[number] = pick(found)
+            if not complete:
+                known = found[~np.isnan(found)]
+                error[number] = (
+                    float(np.std(known, ddof=1)) / math.sqrt(len(known)) if len(known) > 1 else 0.0
+                )
+        pending.clear()
+
+    for number in tied.queries.tolist():
+        groups = [g for g in tied.groups(number) if _matters(g, metric)]
+        if not groups:
+            continue
+        ranks, complete = _orders(tied.judged, number, groups, alike, seed, ties)
+        pending.append((number, ranks, complete))
+        drawn += not complete
+        cells += ranks.size
+        if cells > CELLS:
+            settle()
+            cells = 0
+    settle()
+    sampled = bool(error.any()) and ties == "expected"
+    return replace(plainly, value=value, error=error if sampled else None, drawn=drawn)
+
+
+def _matters(group: _Group, metric: Any) -> bool:
+    """Whether the order of a group can make a difference: not below the cutoff, nor where all are alike."""
+    cutoff = getattr(metric, "cutoff", None)
+    below = cutoff is not None and group.start > cutoff
+    return not below or metric.looks_below or getattr(metric, "judged_only", False)
+
+
+def _picker(metric: Any, ties: str) -> Callable[[Array], float]:
+    def pick(found: Array) -> float:
+        known = found[~np.isnan(found)]
+        if not len(known):
+            return math.nan
+        if ties == "expected":
+            return math.fsum(known.tolist()) / len(known)
+        high = (ties == "best") == (metric.better != "lower")
+        return float(known.max() if high else known.min())
+
+    return pick
+
+
+def _orders(
+    judged: Judged, number: int, groups: Sequence[_Group], alike: bool, seed: int, ties: str
+) -> tuple[Array, bool]:
+    """Ranks of the retrieved judged documents of a query, a row an order; and whether these are all orders."""
+    at = judged.start[number]
+    plain = judged.rank[at : at + judged.found[number]]
+    count = math.prod(group.count(alike) for group in groups)
+    if count <= COUNTED:
+        out = np.tile(plain, (count, 1))
+        for row, chosen in enumerate(product(*(group.all_orders(alike) for group in groups))):
+            for group, ranks in zip(groups, chosen, strict=True):
+                out[row, group.rows] = ranks
+        return out, True
+    name = blake2b(judged.query_id[number].encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    rng = np.random.default_rng([seed, int.from_bytes(name, "big")])
+    out = np.tile(plain, (DRAWN, 1))
+    for group in groups:
+        out[:, group.rows] = group.drawn(rng, DRAWN)
+        if ties != "expected":  # the orders of ids, and the two that are the extremes of most metrics
+            out[2, group.rows] = plain[group.rows]
+            out[3, group.rows] = 2 * group.start + group.size - 1 - plain[group.rows]
+            by = np.argsort(-group.grade, kind="stable")
+            out[0, group.rows[by]] = group.start + np.arange(len(by))
+            out[1, group.rows[by]] = group.start + group.size - 1 - np.arange(len(by))
+    return out, False
+
+
+def _of_orders(
+    judged: Judged, pending: Sequence[tuple[int, Array, bool]], metric: Any, depth: int | None
+) -> Iterator[tuple[int, Array, bool]]:
+    """The values of a metric under the orders given for each query."""
+    if not pending:
+        return
+    numbers = np.repeat([number for number, _, _ in pending], [len(ranks) for _, ranks, _ in pending])
+    many = judged.of(numbers)
+    rank = many.rank.copy()
+    found = np.repeat(np.arange(len(many)), many.found)
+    inside = np.arange(len(found)) - np.repeat(np.cumsum(many.found) - many.found, many.found)
+    rank[many.start[found] + inside] = np.concatenate([ranks.ravel() for _, ranks, _ in pending])
+    query = np.repeat(np.arange(len(many)), many.size)
+    by = np.lexsort((-many.grade, np.where(rank > 0, rank, np.iinfo(np.int64).max), query))
+    many = reordered(many, by, rank, many.retrieved)
+    many = cut(replace(many, tie_start=many.rank, tie_size=np.ones_like(many.tie_size)), depth)
+    values = score(many, [metric])[0].value
+    at = 0
+    for number, ranks, complete in pending:
+        yield number, values[at : at + len(ranks)], complete
+        at += len(ranks)
+
+
+# --- what a metric is over all orders of equal scores: the mean, the best and the worst ----------------
 
 
 def scored(judged: Judged, metrics: Sequence[Any], ties: str, depth: int | None, seed: int) -> list[Values]:

@@ -12,8 +12,7 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import DataError, InputError
 from rankscope.files.memory import shown_value
-from rankscope.files.opened import is_path, opened
-from rankscope.files.sheets import QUERY, UNDEFINED, Sheet
+from rankscope.files.sheets import QUERY, UNDEFINED, Sheet, is_path, opened
 from rankscope.tables import Array
 
 NONE = "(none)"

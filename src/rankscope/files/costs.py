@@ -12,8 +12,7 @@ import numpy as np
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.memory import shown_value
-from rankscope.files.opened import is_path, opened
-from rankscope.files.sheets import SYSTEM
+from rankscope.files.sheets import SYSTEM, is_path, opened
 
 EXPECTED = "costs are a table with a run first and a cost in each further column (latency_ms, cost), or {run: {column: value}}"
 _MORE_IS_BETTER = re.compile(

@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from rankscope.errors import InputError
-from rankscope.files.delimited import read_delimited
-from rankscope.files.jsonl import read_json, read_jsonl
 from rankscope.files.memory import read_dict, read_frame, speaks_arrow
 from rankscope.files.notes import EXPECTED
-from rankscope.files.parquet import read_parquet
 from rankscope.files.raw import open_raw
 from rankscope.files.sniff import SEPARATORS, kind_of
+from rankscope.files.tabular import read_delimited, read_json, read_jsonl, read_parquet
 from rankscope.files.trec import read_trec
 from rankscope.tables import Qrels, Run
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from rankscope.errors import InputError
-from rankscope.files.delimited import header_of
-from rankscope.files.jsonl import is_jsonl
 from rankscope.files.long import ALIASES, is_number, known_header
 from rankscope.files.raw import BOM, Raw
+from rankscope.files.tabular import header_of, is_jsonl
 
 SEPARATORS = {"csv": ",", "tsv": "\t", "semicolon": ";"}
 _ENDINGS = {

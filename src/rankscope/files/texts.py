@@ -12,23 +12,25 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.long import id_column
-from rankscope.files.marked_texts import is_marked, of_marked, of_smart
 from rankscope.files.memory import frame_of, shown_value, speaks_arrow
 from rankscope.files.notes import Found
-from rankscope.files.opened import is_path
 from rankscope.files.raw import BOM, Raw, open_raw
-from rankscope.files.text_lines import (
+from rankscope.files.records import (
     Roles,
     Wanted,
     id_of,
+    is_marked,
     joined,
     of_delimited,
     of_jsonl,
+    of_marked,
     of_object,
+    of_smart,
     plain_text,
     roles_among,
     separator_of,
 )
+from rankscope.files.sheets import is_path
 from rankscope.tables import Source
 
 Noun = Literal["document", "query"]

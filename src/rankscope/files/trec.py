@@ -1,25 +1,253 @@
-"""TREC runs, qrels and preferences: six, four or five columns apart by any whitespace.
-
-Nearly every file has one single separator throughout, and goes through Polars as it lies on disk.
-Any sign that a line differs sends the whole file through ``_tidy``, which makes it so.
-"""
+"""TREC runs and qrels: lines of columns without a header."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.layouts import PREFS, PRELS, QRELS3, RUN3, Layout, head_lines, layout_of
-from rankscope.files.notes import EXPECTED, Found, content_lines, line_finder, made_qrels, made_run, stem
+from rankscope.files.long import is_number
+from rankscope.files.notes import (
+    EXPECTED,
+    ORDER,
+    QRELS_LINE,
+    RUN_LINE,
+    Found,
+    content_lines,
+    line_finder,
+    made_qrels,
+    made_run,
+    stem,
+)
 from rankscope.files.raw import BOM, Raw
-from rankscope.files.regular import comment_lines, is_regular, tidy
 from rankscope.tables import Array, Qrels, Run, Source, blocks_of
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns of a headerless file: all are strings but those named as numbers."""
+
+    what: str
+    names: tuple[str, ...]
+    number: str
+    line: str
+    optional: frozenset[str] = frozenset()
+
+    @property
+    def schema(self) -> dict[str, type[pl.DataType]]:
+        """Polars types of the columns."""
+        types: dict[str, type[pl.DataType]] = {self.number: pl.Float64}
+        if self.number != "rank":
+            types["rank"] = pl.Int32
+        return {name: types.get(name, pl.String) for name in self.names}
+
+    @property
+    def kept(self) -> list[str]:
+        """The columns that a table keeps."""
+        used = ("query_id", "doc_id", self.number, "rank", "iteration", "subgroup")
+        return [name for name in used if name in self.names]
+
+    @property
+    def needed(self) -> list[str]:
+        """The columns without which a line is no row."""
+        return [name for name in self.names if name not in self.optional]
+
+
+RUN = Layout(
+    "run", ("query_id", "q0", "doc_id", "rank", "score", "tag"), "score", RUN_LINE, frozenset({"rank"})
+)
+QRELS = Layout("qrels", ("query_id", "iteration", "doc_id", "grade"), "grade", QRELS_LINE)
+PRELS = Layout("qrels", ("query_id", "doc_id", "grade", "method", "inclusion"), "grade", QRELS_LINE)
+PREFS = Layout(
+    "qrels",
+    ("query_id", "iteration", "subgroup", "doc_id", "grade"),
+    "grade",
+    "a line of TREC preferences has 5 (query judge part document grade)",
+)
+RUN3 = Layout(
+    "run", ("query_id", "doc_id", "rank"), "rank", "an MS MARCO run line has 3 (query document rank)"
+)
+QRELS3 = Layout(
+    "qrels", ("query_id", "doc_id", "grade"), "grade", "this file's lines have 3 (query document grade)"
+)
+
+
+def head_lines(raw: Raw) -> list[bytes]:
+    """Take the first lines of the file that hold something."""
+    head = raw.head.removeprefix(BOM)
+    if b"\x00" in head:
+        raise InputError(f"{raw.label}: not a text file (it holds zero bytes)")
+    if b"\n" not in head and b"\r" in head.rstrip():
+        raise InputError(
+            f"{raw.label}: lines end in a lone carriage return (old Mac): run tr '\\r' '\\n' on the file"
+        )
+    lines = head.split(b"\n")
+    found = _content(lines[:-1] if len(lines) > 1 else lines)
+    return found or _content(raw.read().removeprefix(BOM).split(b"\n"))
+
+
+def _content(lines: list[bytes]) -> list[bytes]:
+    return [
+        text for line in lines if (text := line.rstrip(b"\r")).strip() and not text.lstrip().startswith(b"#")
+    ]
+
+
+def layout_of(raw: Raw, what: str, lines: list[bytes]) -> Layout:
+    """Tell the layout by the number of columns that most lines have."""
+    if not lines:
+        raise InputError(f"{raw.label}: no rows, only blank lines or comments; {EXPECTED[what]}")
+    split = [line.split() for line in lines[:1000]]
+    width = Counter(len(fields) for fields in split).most_common(1)[0][0]
+    typical = next(fields for fields in split if len(fields) == width)
+    if what == "run" and width == 4 and is_number(typical[3]):
+        raise InputError(
+            f"{raw.label}: these are TREC qrels (4 columns: query iteration document grade), not a run; {ORDER}"
+        )
+    if what == "qrels" and width >= 6 and is_number(typical[4]):
+        raise InputError(
+            f"{raw.label}: this is a TREC run (6 columns: query Q0 document rank score tag), not qrels; {ORDER}"
+        )
+    if what == "run" and width == 5 and is_number(typical[4]) and not is_number(typical[3]):
+        raise InputError(
+            f"{raw.label}: these are TREC preferences (5 columns: query judge part document grade), not a run; {ORDER}"
+        )
+    if width == 3 and is_number(typical[2]):
+        return _three(raw, what, split)
+    if width < 3:
+        raise InputError(
+            f"{raw.label}: not {'a run' if what == 'run' else 'qrels'}: most lines have {words.counted(width, 'column')}, "
+            f"like {words.quote(b' '.join(typical).decode('utf-8', 'replace'))}; {EXPECTED[what]}"
+        )
+    if what == "qrels" and width == 5:
+        return _five(raw, [fields for fields in split if len(fields) == 5])
+    return RUN if what == "run" else QRELS
+
+
+def _three(raw: Raw, what: str, split: list[list[bytes]]) -> Layout:
+    if what == "qrels":
+        return QRELS3
+    last: dict[bytes, float] = {}
+    for query, _, rank in (fields for fields in split if len(fields) == 3 and is_number(fields[2])):
+        if float(rank) != last.get(query, 0) + 1:
+            raise InputError(
+                f"{raw.label}: 3 columns, but the third does not count 1, 2, 3 within a query, as in an MS MARCO run "
+                f"(query document rank); {RUN_LINE}, or write a header: query_id doc_id score"
+            )
+        last[query] = float(rank)
+    return RUN3
+
+
+def _five(raw: Raw, rows: list[list[bytes]]) -> Layout:
+    """Tell preferences, prels and plain qrels with a column more by where the numbers are and what is repeated."""
+    fits = {
+        PRELS: [is_number(f[2]) and is_number(f[4]) and 0 <= float(f[4]) <= 1 for f in rows],
+        QRELS: [is_number(f[3]) for f in rows],
+        PREFS: [is_number(f[4]) for f in rows],
+    }
+    most = max(map(sum, fits.values()))
+    if 2 * most <= len(rows):
+        return QRELS  # whose faults are named
+    likely = [layout for layout, fit in fits.items() if sum(fit) == most]
+    if PRELS in likely and _is_prels(rows):
+        return PRELS
+    if QRELS not in likely:
+        return PREFS
+    if PREFS not in likely:
+        return QRELS
+    # a judgment stands once for each document, while preferences take two documents or more
+    once = len({(f[0], f[1], f[2]) for f in rows}) / len(rows)
+    if 0.6 < once < 0.9:
+        raise InputError(
+            f"{raw.label}: 5 columns, which may be TREC preferences (query judge part document grade) or qrels with a column more "
+            "(query iteration document grade ...): leave out the column that is not used, or write a header: query_id doc_id grade"
+        )
+    return QRELS if once >= 0.9 else PREFS
+
+
+def _is_prels(rows: list[list[bytes]]) -> bool:
+    """Column 2 names documents, each once, where qrels and preferences have few values there."""
+    documents = len({(f[0], f[1]) for f in rows})
+    return documents >= 0.9 * len(rows) and documents > len({(f[0], f[2]) for f in rows})
+
+
+# --- whether a file is regular, and how to make it so: the same number of fields in every line, parted by one separator each ---
+
+
+BLOCK = 1 << 18  # what a processor's second cache holds
+NEWLINE, BLANK = 10, 32
+BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
+
+
+def is_regular(feed: Path | bytes, separator: str, wide: int, last: bytes | None) -> bool:
+    """Look at every byte once: no doubled, leading or trailing blank, ``wide`` fields a line, the ``last`` always the same."""
+    blanks, lines = 0, 0
+    for block in _blocks(feed):
+        blank = block <= BLANK
+        ends = np.flatnonzero(block == NEWLINE)
+        if blank[0] or (blank[1:] & blank[:-1]).any() or not _ends_with(block, ends, separator, last):
+            return False
+        found = int(np.count_nonzero(blank))
+        if found != len(ends) + np.count_nonzero(block == ord(separator)):
+            return False
+        blanks += found
+        lines += len(ends)
+    return blanks == lines * wide
+
+
+def tidy(data: bytes) -> bytes:
+    """Leave one space between columns and none around lines, line for line."""
+    data = data.removeprefix(BOM)
+    if any(blank in data for blank in (b"\t", b"\r", b"\v", b"\f")):
+        data = data.translate(BLANKS)
+    while b"  " in data:
+        data = data.replace(b"  ", b" ")
+    return data.replace(b"\n ", b"\n").replace(b" \n", b"\n").strip(b" ")
+
+
+def comment_lines(data: bytes) -> int:
+    """How many lines begin with #, blanks before it not counted."""
+    return len(re.findall(rb"^[ \t]*#", data.removeprefix(BOM), re.MULTILINE))
+
+
+def _ends_with(block: Array, ends: Array, separator: str, last: bytes | None) -> bool:
+    """Whether every line of the block ends with the separator and these bytes."""
+    if last is None:
+        return True
+    expected = separator.encode() + last
+    begins = ends - len(expected)
+    if begins[0] < 0:
+        return False
+    return all(bool((block[begins + i] == letter).all()) for i, letter in enumerate(expected))
+
+
+def _blocks(feed: Path | bytes) -> Iterator[Array]:
+    """The file in blocks of whole lines; the last line gets the newline that it may lack."""
+    with feed.open("rb", buffering=0) if isinstance(feed, Path) else BytesIO(feed) as file:
+        buffer, kept = bytearray(BLOCK), 0
+        while got := file.readinto(memoryview(buffer)[kept:]):
+            held = kept + got
+            end = buffer.rfind(b"\n", 0, held) + 1
+            if end:
+                yield np.frombuffer(buffer, np.uint8, count=end)
+            rest = bytes(memoryview(buffer)[end:held])
+            if len(rest) == len(buffer):
+                buffer = bytearray(2 * len(rest))
+            buffer[: len(rest)] = rest
+            kept = len(rest)
+    if kept:
+        yield np.frombuffer(bytes(buffer[:kept]) + b"\n", np.uint8)
+
+
+# --- TREC runs, qrels and preferences: six, four or five columns apart by any whitespace ---------------
 
 
 @dataclass

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankscope.inference.base import CLOSE, Correction, Joint, Rounds, Sample, Seed, summed
-from rankscope.inference.flips import patterns
+from rankscope.inference.permutation import patterns
 from rankscope.lists import Array
 
 _ROUNDS_AT_ONCE = 1 << 13  # a vector of so many doubles stays in the cache

@@ -5,9 +5,18 @@ from __future__ import annotations
 import math
 
 from rankscope.inference.base import Bounds, Interval, Sample
-from rankscope.inference.betting import High, Low, fitted, lowest, within
 from rankscope.inference.intervals import outside_each
-from rankscope.inference.sequential import First, Narrowest, prior, without_spread
+from rankscope.inference.sequential import (
+    First,
+    High,
+    Low,
+    Narrowest,
+    fitted,
+    lowest,
+    prior,
+    within,
+    without_spread,
+)
 
 
 class anytime(Interval, aliases=("asymptotic", "confidence_sequence")):

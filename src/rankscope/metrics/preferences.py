@@ -1,17 +1,206 @@
-"""Metrics over preferences between pairs of documents."""
+"""Which of two documents each judge prefers, and which of two a ranking puts first: pairs, counted in pieces."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from rankscope.declared import Param
+from rankscope.errors import InputError
 from rankscope.lists import Array, Lists
 from rankscope.metrics.base import Cutoff, Example, Metric, Terms
-from rankscope.metrics.judges import judges_of, over_judges
-from rankscope.metrics.preferred import Preferences
+from rankscope.metrics.judges import by_judge, judges_of, over_judges
 from rankscope.metrics.trec import TrecName
+
+CELLS = 1 << 22  # pairs of documents looked at together
+BELOW = 1 << 40  # a place below any rank
+
+Piece = tuple[slice, slice]  # queries, and those of their documents that are the first of a pair
+
+
+@dataclass(frozen=True, eq=False)
+class Preferences:
+    """Which documents each judge prefers to which, and which of them stand above which; worked out in pieces."""
+
+    lists: Lists
+    pairs: str
+    # by query and judge, of the queries that are being looked at
+    partial: dict[tuple[int, int], Array] = field(default_factory=dict)
+
+    @cached_property
+    def grade(self) -> Array:
+        """The grade that each judge gave each document."""
+        return by_judge(self.lists)
+
+    @cached_property
+    def retrieved(self) -> Array:
+        """Which of all judged documents were retrieved."""
+        out = np.zeros(self.grade.shape[:2], dtype=bool)
+        out[:, : self.lists.shown.shape[1]] = self.lists.shown
+        return out
+
+    @cached_property
+    def place(self) -> Array:
+        """The rank; documents not retrieved follow in the order of their ids."""
+        assert self.lists.pool is not None
+        return np.where(self.retrieved, self.lists.pool.rank, BELOW + self.lists.pool.by_id)
+
+    @cached_property
+    def in_parts(self) -> Array:
+        """Which judges of which queries judged in several parts: ``[query, judge]``."""
+        pool = self.lists.pool
+        assert pool is not None
+        used = ~np.isnan(pool.aspects).all(axis=1)
+        judges = range(self.grade.shape[2])
+        return np.stack([(used & (pool.group == judge)).sum(axis=1) > 1 for judge in judges], axis=1)
+
+    def _partial(self, query: int, judge: int) -> Array:
+        if (query, judge) not in self.partial:
+            self.partial[query, judge] = self._closed(query, judge)
+        return self.partial[query, judge]
+
+    def _closed(self, query: int, judge: int) -> Array:
+        """The preferences of a judge in several parts, and what follows from them: A over B and B over C is A over C."""
+        pool = self.lists.pool
+        assert pool is not None
+        seen = np.flatnonzero(~np.isnan(self.grade[query, :, judge]))
+        over = np.zeros((len(seen), len(seen)), dtype=np.float32)
+        for aspect in np.flatnonzero(pool.group[query] == judge):
+            grade = pool.aspects[query, seen, aspect]
+            over[grade[:, None] > grade] = 1.0
+        size = -1
+        while size != (size := int(np.count_nonzero(over))):
+            over = ((over + over @ over) > 0).astype(np.float32)
+        if over.diagonal().any():
+            raise InputError(
+                f"{pool.where or 'the judgments'}: the preferences of one judge contradict each other: in one part a document is "
+                "preferred to another, in other parts the other to it; give them to two judges (column 2)"
+            )
+        out = np.zeros((self.grade.shape[1],) * 2, dtype=bool)
+        out[np.ix_(seen, seen)] = over > 0
+        return out
+
+    def pieces(self) -> Iterator[Piece]:
+        """Queries and rows of documents of which all pairs fit into memory."""
+        queries, docs = self.grade.shape[:2]
+        many = max(1, CELLS // (docs * docs))
+        rows = docs if docs * docs <= CELLS else max(1, CELLS // docs)
+        for query in range(0, queries, many):
+            self.partial.clear()
+            for row in range(0, docs, rows):
+                yield slice(query, min(query + many, queries)), slice(row, row + rows)
+
+    def preferred(self, piece: Piece, judge: int, turned: bool = False) -> Array:
+        """Whether this judge prefers the first document of a pair to the second; ``turned``, the second to the first."""
+        queries, rows = piece
+        grade = self.grade[queries, :, judge]
+        first, second = grade[:, rows, None], grade[:, None, :]
+        out = second > first if turned else first > second
+        for query in np.flatnonzero(self.in_parts[queries, judge]).tolist():
+            over = self._partial(queries.start + query, judge)
+            out[query] = over.T[rows] if turned else over[rows]
+        return np.asarray(out)
+
+    def above(self, piece: Piece) -> Array:
+        """Whether the first document of a pair was retrieved, and the second stands below it or was not."""
+        queries, rows = piece
+        place, retrieved = self.place[queries], self.retrieved[queries]
+        out = retrieved[:, rows, None] & (place[:, rows, None] < place[:, None, :])
+        return out & self.counting(piece)
+
+    def counting(self, piece: Piece) -> Array:
+        """Which pairs count."""
+        queries, rows = piece
+        first, second = self.retrieved[queries, rows, None], self.retrieved[queries, None, :]
+        if self.pairs == "retrieved":
+            return np.asarray(first & second)
+        return np.asarray(first | second) if self.pairs == "implied" else np.ones((1, 1, 1), dtype=bool)
+
+    def by_judge(self, first_nonrelevant: bool = False) -> tuple[Array, Array]:
+        """The preferences that each document fulfils, and those there are: ``[query, document, judge]``, ``[query, judge]``.
+
+        ``first_nonrelevant`` leaves only the first R documents that are not relevant to a judge who knows R relevant ones,
+        where there are more of them.
+        """
+        fulfilled, possible = np.zeros(self.grade.shape), np.zeros(self.in_parts.shape)
+        for piece in self.pieces():
+            queries, rows = piece
+            above, counting = self.above(piece), self.counting(piece)
+            for judge in range(self.grade.shape[2]):
+                which = self.preferred(piece, judge)
+                if first_nonrelevant:
+                    which = self._among_first(which, piece, judge)
+                fulfilled[queries, rows, judge] = np.count_nonzero(which & above, axis=2)
+                possible[queries, judge] += np.count_nonzero(which & counting, axis=(1, 2))
+        return fulfilled[:, : self.lists.shown.shape[1]], possible
+
+    def by_pair(self) -> tuple[Array, Array]:
+        """For each document the share of judges who prefer it, summed over the pairs it leads; and how many pairs there are."""
+        judges = self.grade.shape[2]
+        fulfilled, pairs = np.zeros((*self.grade.shape[:2], judges)), np.zeros(len(self.grade))
+        for piece in self.pieces():
+            queries, rows = piece
+            above, counting = self.above(piece), self.counting(piece)
+            ours = np.zeros((), dtype=np.int32)
+            both = np.zeros((), dtype=np.int32)
+            for judge in range(judges):
+                which = self.preferred(piece, judge)
+                ours = ours + which
+                both = both + which + self.preferred(piece, judge, turned=True)
+            for number in range(1, judges + 1):
+                which = np.where((both == number) & above, ours, 0)
+                fulfilled[queries, rows, number - 1] = which.sum(axis=2) / number
+            # every pair stands here twice, once from either side
+            pairs[queries] += np.count_nonzero((both > 0) & counting, axis=(1, 2)) / 2
+        return over_judges(fulfilled)[:, : self.lists.shown.shape[1]], pairs
+
+    @cached_property
+    def relevant(self) -> Array:
+        """Documents relevant to each judge."""
+        return np.asarray(self.grade > 0)
+
+    @cached_property
+    def nonrelevant(self) -> Array:
+        """Documents that each judge saw and found not relevant."""
+        return np.asarray(self.grade <= 0)
+
+    def known(self, documents: Array) -> Array:
+        """How many of these each judge knows, among those retrieved where only they count."""
+        looked_at = self.retrieved[:, :, None] if self.pairs == "retrieved" else True
+        return np.asarray((documents & looked_at).sum(axis=1))
+
+    @cached_property
+    def _kept(self) -> Array:
+        """All documents but those after the first R that are not relevant, where there are more than R of them."""
+        order = np.argsort(self.place, axis=1, kind="stable")[:, :, None]
+        ranked = np.take_along_axis(self.nonrelevant, order, axis=1)
+        number = np.empty(ranked.shape, dtype=np.int64)
+        np.put_along_axis(number, np.broadcast_to(order, ranked.shape), np.cumsum(ranked, axis=1), axis=1)
+        few = self.known(self.relevant)
+        many = self.known(self.nonrelevant) > few
+        # with parts, trec_eval counts all that are relevant here, also those not retrieved
+        most = np.where(self.in_parts, self.relevant.sum(axis=1), few)
+        return np.asarray(~(self.nonrelevant & (number > most[:, None, :]) & many[:, None, :]))
+
+    def _among_first(self, which: Array, piece: Piece, judge: int) -> Array:
+        queries, rows = piece
+        kept = self._kept[queries, :, judge]
+        whole = self.in_parts[queries, judge]
+        which = which & kept[:, None, :]
+        parted = which & kept[:, rows, None]
+        # without parts, trec_eval pairs every document that is not relevant with those kept, itself among them
+        nonrelevant = self.nonrelevant[queries, :, judge]
+        many = (self.known(self.nonrelevant) > self.known(self.relevant))[queries, judge]
+        each_other = nonrelevant[:, rows, None] & (nonrelevant & kept & many[:, None])[:, None, :]
+        return np.where(whole[:, None, None], parted, which | each_other)
+
+
+# --- metrics over preferences between pairs of documents -----------------------------------------------
+
 
 Pairs = Annotated[
     Literal["all", "implied", "retrieved"],

@@ -24,6 +24,11 @@ CAPPED = (
 TENTHS = tuple(i / 10 for i in range(11))
 
 
+# what may follow a name: cutoffs after @, values after a dot (as asked) or after _ (as printed)
+_CUTOFFS = re.compile(r"@([\d,]+)")
+_VALUES = re.compile(r"(?:\.(?P<dotted>.+)|_(?P<printed>(?:p=)?[\d.,=-]+))?")
+
+
 def _float(text: str) -> float:
     return float(text)
 
@@ -163,18 +168,17 @@ def parse_trec(text: str, catalogue: Mapping[str, Any]) -> list[Any] | None:
     """
     for cls in dict.fromkeys(catalogue.values()):
         # shorthands are other tools' names for one of ours with a parameter set
-        for spec in cls.__dict__.get("shorthands", ()):
-            cut = re.fullmatch(re.escape(spec.name) + r"@(?P<at>[\d,]+)", text, re.IGNORECASE)
-            if cut and spec.sets:
-                return spec.read(cls, cut["at"], text)  # type: ignore[no-any-return]
-        for spec in (
-            *cls.__dict__.get("trec", ()),
-            *(s for s in cls.__dict__.get("shorthands", ()) if not s.sets),
-        ):
-            match = re.fullmatch(
-                re.escape(spec.name) + r"(?:\.(?P<dotted>.+)|_(?P<printed>(?:p=)?[\d.,=-]+))?", text
-            )
-            if match:
+        shorthands = cls.__dict__.get("shorthands", ())
+        for spec in shorthands:
+            size = len(spec.name)
+            if (
+                spec.sets
+                and text[:size].lower() == spec.name.lower()
+                and (cut := _CUTOFFS.fullmatch(text, size))
+            ):
+                return spec.read(cls, cut[1], text)  # type: ignore[no-any-return]
+        for spec in (*cls.__dict__.get("trec", ()), *(s for s in shorthands if not s.sets)):
+            if text.startswith(spec.name) and (match := _VALUES.fullmatch(text, len(spec.name))):
                 return spec.read(cls, match["dotted"] or match["printed"], text)  # type: ignore[no-any-return]
     return None
 

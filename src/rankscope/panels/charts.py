@@ -26,6 +26,7 @@ PAIRS = 30  # pairs of systems that a chart has room for
 STEPS = 200  # steps of a line
 HEAT = 60  # queries that can be told apart in a picture
 SHARE = "share of queries"
+CLEARLY = Column("clear", "count", hint="1 where the difference is clear")
 
 
 # --- columns and cells -----------------------------------------------------------------------------------
@@ -104,33 +105,33 @@ def uneven(panel: Panel) -> str:
 # --- differences of means --------------------------------------------------------------------------------
 
 
-def differences(
-    title: str, name: str, rows: Sequence[tuple[str, Contrast]], caption: str, *, head: str, others: Sequence[str] = (), other: str = ""
+def forest(
+    name: str,
+    title: str,
+    rows: Sequence[tuple[str, str, Contrast]],
+    heads: tuple[str, str],
+    caption: str,
+    hints: tuple[str, str] = ("", ""),
 ) -> Chart | None:
-    """Differences with their adjusted intervals, a row each under its label; None where none has an interval.
+    """Differences with their adjusted intervals, a row each under its two labels; None where none has an interval.
 
-    ``head`` is the header of the labels. ``others`` are labels of a second column headed ``other``, which parts the chart into
-    small ones where that is ``metric``.
+    ``heads`` are the headers of the labels; where the second is ``metric`` and there are several, each has a chart of its own.
+    ``hints`` say what the differences and the p-values are.
     """
     told: list[tuple[Value, ...]] = []
-    for i, (label, c) in enumerate(rows):
+    for *labels, c in rows:
         value = ranged(c.difference, c.adjusted)
         if value is not None:
-            second = (others[i],) if other else ()
-            told.append((label, *second, value, p_cell(c.p_value_adjusted), c.verdict, c.queries, is_clear(c)))
-    if not told:
-        return None
-    c = rows[0][1]
+            told.append((*labels, value, p_cell(c.p_value_adjusted), c.verdict, c.queries, is_clear(c)))
     columns = (
-        Column(head), *([Column(other)] if other else []),
-        Column("difference", "value", hint=f"{c.run} minus {c.baseline}" if len(rows) == 1 else "run minus the one it is compared with"),
-        Column("p", "value", hint="after the correction for several comparisons, where there is one"), Column("verdict"),
-        Column("queries", "count"), Column("clear", "count", hint="1 where the difference is clear"),
+        *map(Column, heads), Column("difference", "value", hint=hints[0]), Column("p", "value", hint=hints[1]), Column("verdict"),
+        Column("queries", "count"), CLEARLY,
     )  # fmt: skip
-    parts = other if other == "metric" and len(set(others)) > 1 else ""
+    panel = "metric" if heads[1] == "metric" and len({metric for _, metric, _ in rows}) > 1 else ""
     return Chart(
-        name, title, "intervals", columns, tuple(told), x="difference", y=head, panel=parts, marked="clear", guide="zero", caption=caption,
-    )  # fmt: skip
+        name, title, "intervals", columns, tuple(told), x="difference", y=heads[0], panel=panel, marked="clear", guide="zero",
+        caption=caption,
+    ) if told else None  # fmt: skip
 
 
 def wide(panel: Panel) -> bool:
@@ -197,12 +198,14 @@ def waterfall(c: Contrast, file: str) -> Chart:
         places = [(place, i) for place, i in places if i in kept]
     left = len(order) - len(places)
     more = f" {words.counted(left, 'query')} with smaller differences, or none, {words.agree(left, 'is')} left out." if left else ""
-    axis = "queries, sorted by difference"
-    columns = Column(axis, "count"), Column("difference", "value"), Column("outcome"), Column("query", queries=True)
+    columns = (
+        Column("place", "count", hint="queries, sorted by difference"), Column("difference", "value"), Column("outcome"),
+        Column("query", queries=True),
+    )  # fmt: skip
     return Chart(
         f"waterfall-{file}", f"{c.run} against {c.baseline}, query by query", "ordered", columns,
         tuple((place, float(gains[i]), which[i], ids[i]) for place, i in places),
-        x=axis, y="difference", series="outcome", query="query", guide="zero", pair=(c.baseline, c.run),
+        x="place", y="difference", series="outcome", query="query", guide="zero", pair=(c.baseline, c.run),
         caption=f"The difference in {c.metric} on every query, {c.run} minus {c.baseline}, sorted. Equal areas on both sides: gains and "
         f"losses cancel out. A few tall bars on one side: few queries account for the lead.{more}{uneven(c.measured)}",
     )  # fmt: skip
@@ -380,7 +383,7 @@ def pair_differences(order: Sequence[str], contrasts: Sequence[Contrast]) -> Cha
     panel = contrasts[0].measured
     columns = (
         Column("run"), Column("against"), Column("difference", "value", hint="run minus the one it is against"),
-        Column("p", "value", hint="after the correction, where there is one"), Column("clear", "count", hint="1 where the difference is clear"),
+        Column("p", "value", hint="after the correction, where there is one"), CLEARLY,
     )  # fmt: skip
     return Chart(
         "pairs-differences", f"Differences on {panel.name}", "heat", columns, tuple(rows), x="against", y="run", colour="difference",

@@ -26,8 +26,7 @@ def of_table(source: Any, metrics: Any, primary: Any, as_given: bool, systems: A
 
     Raises InputError for a metric that the table does not hold.
     """
-    from rankscope.files.matrices import scores_of
-    from rankscope.files.shapes import NAMELESS
+    from rankscope.files.matrices import NAMELESS, scores_of
 
     names = _names(metrics)
     table = scores_of(source, names[0] if names and len(names) == 1 else None, systems)

@@ -11,7 +11,7 @@ from rankscope import words
 from rankscope.blocks import Chart, Column, Page, Ranged, Table, Value, Written
 from rankscope.errors import InputError
 from rankscope.show.cells import numbered
-from rankscope.show.html.text import slug
+from rankscope.show.html.tables import slug
 from rankscope.show.text import as_csv
 
 HALVES = "backslashreplace"  # halves of characters, which no file can hold, stand as their escapes

@@ -11,9 +11,9 @@ from typing import Any
 from rich.cells import cell_len
 
 from rankscope.blocks import Block, Chart, Code, Facts, Heading, Notes, Paragraph, Table
-from rankscope.show.bars import in_text
 from rankscope.show.cells import printable
 from rankscope.show.grid import GAP, Grid, Widths, laid_out, lines_of
+from rankscope.show.sketches import in_text
 
 TIED = "\N{NO-BREAK SPACE}"
 P_VALUE = re.compile(r"\bp [=<] \d")

@@ -96,7 +96,7 @@ POLICIES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("policies", POLICIES, ids=str)
+@pytest.mark.parametrize("policies", POLICIES)
 @pytest.mark.parametrize(
     "metric", ["nDCG@5", "P@5", "R@5", "RR@5", "ERR@5", "Success@5", "RBP@5", "DCG@5", "AP@5"]
 )
@@ -181,7 +181,7 @@ def test_a_metric_without_a_cutoff_leaves_the_curve_to_ndcg() -> None:
 # --- precision against recall -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("policies", POLICIES, ids=str)
+@pytest.mark.parametrize("policies", POLICIES)
 def test_precision_at_recall_is_that_of_evaluate(policies: dict[str, Any]) -> None:
     qrels, runs = made_up(seed=4)
     runs["run1"].pop("q2")
@@ -246,7 +246,6 @@ def test_the_level_is_that_of_the_leading_metric() -> None:
         {"nothing_found": "skip"},
         {"weights": {f"q{i}": i + 1 for i in range(9)}},
     ],
-    ids=str,
 )
 def test_bands_and_the_rest_sum_to_the_difference(metric: str, policies: dict[str, Any]) -> None:
     qrels, runs = made_up(queries=8, runs=4)

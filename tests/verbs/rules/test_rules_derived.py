@@ -55,7 +55,7 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=str)
+@pytest.mark.parametrize("policy", POLICIES)
 def test_derived_means_are_those_of_evaluate(policy: dict[str, Any]) -> None:
     qrels, runs = drawn(7)
     case = check(qrels, runs, ["nDCG@5", "AP", "P@5"], select=["RS104"], **policy).case

@@ -10,9 +10,9 @@ from typing import cast
 import numpy as np
 import polars as pl
 
-from rankscope.engines.arrangements import cut
 from rankscope.engines.base import Order, Ties
 from rankscope.engines.mappings import as_text
+from rankscope.engines.orders import cut
 from rankscope.engines.top import top
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rankscope.show.charts.data import data_of as data_of
-from rankscope.show.charts.drawn import png_of as png_of
-from rankscope.show.charts.drawn import runtime as runtime
-from rankscope.show.charts.drawn import svg_of as svg_of
+from rankscope.show.charts.spec import png_of as png_of
+from rankscope.show.charts.spec import runtime as runtime
 from rankscope.show.charts.spec import spec_of as spec_of
+from rankscope.show.charts.spec import svg_of as svg_of
 from rankscope.show.charts.theme import config_of as config_of
 from rankscope.show.charts.theme import themes as themes

@@ -1,15 +1,69 @@
-"""A page as one HTML file that loads nothing and needs no network."""
+"""Blocks as HTML for a notebook: readable on light and dark, with styles of their own, and with no script."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from rankscope.blocks import Chart, Page, Paragraph, Section
+from rankscope.blocks import Block, Chart, Explorer, Page, Paragraph, Section, Table, Tone, Verdict
 from rankscope.show.extra import needed
 from rankscope.show.html import assets
-from rankscope.show.html.notebook import fragment
-from rankscope.show.html.parts import Parts, environment
+from rankscope.show.html.parts import KINDS, Parts, environment
+from rankscope.show.html.tables import shown_table
+
+MOST = 200  # rows of a table
+MARKS: dict[Tone, str] = {
+    "better": "#1f6fc6", "worse": "#de6a0c", "unclear": "#8a84a3", "same": "#8a8f98", "plain": "rgba(128,128,128,.4)",
+}  # fmt: skip
+
+
+def fragment(blocks: Iterable[Block | Chart | Explorer | Verdict], dark: bool | None = None) -> str:
+    """Blocks as HTML for a notebook.
+
+    Charts are pictures for a dark notebook or a light one; on paper of their own where ``dark`` is None. Raises
+    MissingExtraError without the packages of ``[report]``.
+
+    >>> print(fragment([Paragraph("30 judged <queries>")]))
+    <div class="rankscope" style="...">
+    <p style="margin:.5em 0">30 judged &lt;queries&gt;</p>
+    </div>
+    <BLANKLINE>
+    """
+    parts = [_part(block, dark) for block in blocks if block != Paragraph("")]
+    return str(environment().get_template("fragment.html.j2").render(parts=parts, most=MOST, marks=MARKS))
+
+
+def _part(block: Block | Chart | Explorer | Verdict, dark: bool | None) -> dict[str, Any]:
+    if isinstance(block, Table):
+        return {"kind": "table", "shown": shown_table(block, "", "", "", lambda _: "")}
+    if isinstance(block, Chart):
+        return {"kind": "chart", "title": block.title, "svg": needed("markupsafe").Markup(_svg(block, dark))}
+    if isinstance(block, Explorer):
+        return {"kind": "explorer", "count": len(block.queries)}
+    if isinstance(block, Verdict):
+        return {"kind": "verdict", "shown": block}
+    return {"kind": KINDS[type(block)], "shown": block}
+
+
+def _svg(chart: Chart, dark: bool | None) -> str:
+    """The picture of a chart, with ids that no other chart of the notebook has: of equal ids a browser takes the first."""
+    if not chart.rows:
+        return ""
+    from rankscope.show.charts import svg_of
+
+    svg = svg_of(chart, dark=bool(dark))
+    own = "r" + hashlib.sha256(svg.encode()).hexdigest()[:10]
+    svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{own}-", svg)
+    # fonts of the notebook may be wider than those the picture was measured with
+    paper = ";background:#fff;border-radius:4px" if dark is None else ""
+    style = f"max-width:100%;height:auto;box-sizing:border-box;padding:10px 16px{paper}"
+    return svg.replace("<svg ", f'<svg style="{style};overflow:visible" ', 1)
+
+
+# --- A page as one HTML file that loads nothing and needs no network -----------------------------------
+
 
 __all__ = ["fragment", "render"]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rankscope.errors import InputError
-from rankscope.files.opened import opened
+from rankscope.files.sheets import opened
 
 IDS = ("doc_id", "docid", "docno", "id", "_id", "document", "item", "item_id", "pid", "docid_text")
 TEXTS = ("text", "contents", "content", "body", "passage", "document_text", "title", "abstract")

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from rankscope.errors import InputError
-from rankscope.files.opened import is_path, opened
-from rankscope.files.sheets import Sheet
+from rankscope.files.sheets import Sheet, is_path, opened
 from rankscope.scoring.inputs import read_any
 from rankscope.verbs.check.rules.base import Finding, Rule, against_leaving_out, counted, moved
 from rankscope.verbs.check.rules.queries import cost
