@@ -43,9 +43,9 @@ def whole(request: pytest.FixtureRequest) -> str:
     need = request.getfixturevalue("need")
     for name in ("altair", "jinja2", "vl_convert"):
         need(name)
+    from rankscope.reporting.demo import demo_report
     from rankscope.reporting.playground import playground
     from rankscope.show.html.page import render
-    from rankscope.reporting.demo import demo_report
 
     made = {
         "every block": lambda: pages.page(queries=8),

@@ -139,7 +139,7 @@ def _made(
 
 
 def _check_places(places: list[str], inputs: list[str]) -> None:
-    from rankscope.reporting.places import check_folder
+    from rankscope.reporting.report import check_folder
 
     out, *folders = places
     output.check_page(out, inputs)

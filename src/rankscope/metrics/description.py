@@ -10,7 +10,17 @@ from typing import Any
 from rankscope.declared import plain
 from rankscope.metrics.base import Metric
 
-STATED = ("gain", "discount", "ideal", "p", "max_grade", "alpha", "T", "decay", "beta")  # numbers hang on them
+STATED = (
+    "gain",
+    "discount",
+    "ideal",
+    "p",
+    "max_grade",
+    "alpha",
+    "T",
+    "decay",
+    "beta",
+)  # numbers hang on them
 IN_WORDS: dict[str, dict[Any, str]] = {
     "gain": {
         "linear": "linear gain",
@@ -104,7 +114,10 @@ def relevance_levels(metrics: Iterable[Metric]) -> str:
     """From which grade on a document is relevant, in a sentence; empty where no metric depends on it.
 
     >>> from rankscope.metrics import parse
-    >>> relevance_levels([parse("P@10"), parse("nDCG@10")]), relevance_levels([parse("AP"), parse("P(level=2)@10")])
+    >>> (
+    ...     relevance_levels([parse("P@10"), parse("nDCG@10")]),
+    ...     relevance_levels([parse("AP"), parse("P(level=2)@10")]),
+    ... )
     ('A document is relevant from grade 1 on.', 'A document is relevant from grade 1 on for AP, from grade 2 on for P(level=2)@10.')
     """
     by_level: dict[float, list[str]] = {}

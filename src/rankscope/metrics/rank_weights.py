@@ -201,7 +201,9 @@ def _filled(depth: int, grade: float) -> Judged:
 def _placed(depth: int, length: int, grade: float) -> Judged:
     """A query for each rank; all documents are judged, and one of each query has this grade."""
     size = np.full(depth, length)
-    return _judged((np.eye(depth, length) * grade).ravel(), np.tile(np.arange(1, length + 1), depth), size, size)
+    return _judged(
+        (np.eye(depth, length) * grade).ravel(), np.tile(np.arange(1, length + 1), depth), size, size
+    )
 
 
 def _judged(grades: Array, rank: Array, retrieved: Array, size: Array) -> Judged:

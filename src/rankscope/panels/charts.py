@@ -99,7 +99,11 @@ def uneven(panel: Panel) -> str:
         return f" {panel.name} is computed from the documents of all queries together; it is not a mean of these."
     if aggregate == "geometric":
         return " The mean is geometric: values near 0 weigh more in it than this shows."
-    return " Queries have different weights in the mean, which this does not show." if panel.weights is not None else ""
+    return (
+        " Queries have different weights in the mean, which this does not show."
+        if panel.weights is not None
+        else ""
+    )
 
 
 # --- differences of means --------------------------------------------------------------------------------
@@ -155,7 +159,9 @@ def sides(panels: Sequence[Panel]) -> str:
     }[ways.pop()]
 
 
-def outcome_counts(rows: Sequence[tuple[str, Contrast]], *, head: str, title: str, caption: str) -> Chart | None:
+def outcome_counts(
+    rows: Sequence[tuple[str, Contrast]], *, head: str, title: str, caption: str
+) -> Chart | None:
     """Queries better, same and worse, a bar each; None where there are none."""
     told: list[tuple[Value, ...]] = []
     for label, c in rows:
@@ -197,7 +203,11 @@ def waterfall(c: Contrast, file: str) -> Chart:
         kept = set(np.argsort(-np.abs(gains), kind="stable")[:BARS].tolist())
         places = [(place, i) for place, i in places if i in kept]
     left = len(order) - len(places)
-    more = f" {words.counted(left, 'query')} with smaller differences, or none, {words.agree(left, 'is')} left out." if left else ""
+    more = (
+        f" {words.counted(left, 'query')} with smaller differences, or none, {words.agree(left, 'is')} left out."
+        if left
+        else ""
+    )
     columns = (
         Column("place", "count", hint="queries, sorted by difference"), Column("difference", "value"), Column("outcome"),
         Column("query", queries=True),
@@ -261,9 +271,15 @@ def extreme(c: Contrast, file: str, texts: Mapping[str, str]) -> Table:
     rows: list[tuple[Value, ...]] = []
     for i in chosen:
         text = [words.short(texts.get(ids[i], ""), LONGEST)] if told else []
-        rows.append((ids[i], *text, float(c.paired.baseline[i]), float(c.paired.run[i]), float(gains[i]), which[i]))
+        rows.append(
+            (ids[i], *text, float(c.paired.baseline[i]), float(c.paired.run[i]), float(gains[i]), which[i])
+        )
     left = len(order) - len(chosen)
-    note = f"{words.counted(left, 'more query differs', 'more queries differ')} ({words.share(left / c.queries, 1)} of all)" if left else ""
+    note = (
+        f"{words.counted(left, 'more query differs', 'more queries differ')} ({words.share(left / c.queries, 1)} of all)"
+        if left
+        else ""
+    )
     return Table(
         columns, tuple(rows), note=note, name=f"differing-{file}", pair=(c.baseline, c.run),
         title=f"Queries on which {c.run} and {c.baseline} differ most",
@@ -342,7 +358,11 @@ def heat(panel: Panel, order: Sequence[str]) -> Chart:
         values = panel.values[panel.row(system)]
         rows += [(panel.query_ids[i], system, float(values[i])) for i in columns if not math.isnan(values[i])]
     total = len(panel.query_ids)
-    which = "All queries" if len(picked) == total else f"The {len(picked)} of {words.count(total)} queries on which the runs differ most"
+    which = (
+        "All queries"
+        if len(picked) == total
+        else f"The {len(picked)} of {words.count(total)} queries on which the runs differ most"
+    )
     ordered = "the best run on top and the easiest query on the left" if panel.sign else "in the order given"
     holes = " A gap: no value." if len(rows) < len(order) * len(columns) else ""
     header, (low, high) = other_than(panel.name, "run", "query"), panel.bounds
@@ -362,7 +382,9 @@ def _mean(values: Array) -> float:
 # --- each system against each ----------------------------------------------------------------------------
 
 
-def square(order: Sequence[str], contrasts: Sequence[Contrast]) -> Iterator[tuple[str, str, Contrast | None, int]]:
+def square(
+    order: Sequence[str], contrasts: Sequence[Contrast]
+) -> Iterator[tuple[str, str, Contrast | None, int]]:
     """Every pair both ways round: row, column, contrast (None: of a run with itself), 1 or -1 where it is turned."""
     by_pair: dict[Any, Contrast] = {(c.run, c.baseline): c for c in contrasts}
     for row in order:

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from math import isclose
 from typing import Any
 
-from rankscope.blocks import Block as Text
-from rankscope.blocks import Chart, Column, Explorer, Heading, Page, Paragraph, Section, Table, Verdict
+from rankscope.blocks import Chart, Column
 from rankscope.inference.power import shown_by
 from rankscope.panels.method import FEWEST
-from rankscope.reporting.sections import differences, differing_queries, spread
-from rankscope.reporting.subject import Subject
+from rankscope.reporting.sections.spread import Spread
+from rankscope.reporting.subject import OfScores
 from rankscope.scoring.scores import Scores
+from rankscope.verbs.compare.charts import charts_of as compared
 from rankscope.verbs.compare.compare import Comparison
 from rankscope.verbs.diagnose.diagnose import Diagnosis
 from rankscope.verbs.explain.difference import Difference
@@ -28,42 +28,12 @@ def charts_of(result: Any) -> list[Chart]:
     return []
 
 
-def beginning(page: Page) -> list[Any]:
-    """What a notebook shows of a page: title, verdicts, scoreboard, charts of the differences, and how to have it all."""
-    rest = Paragraph(f"{WRITE}, with every query to look into.")
-    shown = [block for section in page.sections for block in _shown(section)]
-    return [*_top(page), *page.verdicts, *shown, rest]
-
-
-def beginning_in_words(page: Page) -> list[Text]:
-    """The same without charts, for a notebook without what draws them."""
-    tables = [b for s in page.sections for b in _shown(s) if not isinstance(b, Chart | Explorer | Verdict)]
-    said = [Paragraph(text) for verdict in page.verdicts for text in (verdict.text, *verdict.more)]
-    return [*_top(page), *said, *tables, Paragraph(f"{WRITE}.")]
-
-
-def _top(page: Page) -> list[Text]:
-    return [Heading(page.title), Paragraph(page.about, quiet=True)]
-
-
-def _shown(section: Section) -> list[Any]:
-    """The scoreboard, without what is too large to be read at a glance, and the charts of the differences."""
-    if section.name == "scoreboard":
-        return [b for b in section.blocks if not isinstance(b, Table) or len(b.rows) <= MOST_ROWS]
-    return _in(section) if section.name == "differences" else []
-
-
 def _of_comparison(found: Comparison) -> list[Chart]:
-    subject = Subject(found.scores, found)
-    return [*_in(differences.section(subject)), *_in(differing_queries.section(subject))]
+    return list(compared(found))
 
 
 def _of_scores(found: Scores) -> list[Chart]:
-    return _in(spread.section(Subject(found, None)))
-
-
-def _in(section: Section | None) -> list[Chart]:
-    return [block for block in section.blocks if isinstance(block, Chart)] if section else []
+    return [block for block in Spread(OfScores(found)).blocks() if isinstance(block, Chart)]
 
 
 def _of_explained(result: Explained) -> list[Chart]:
@@ -139,8 +109,6 @@ def _bars(name: str, title: str, of: str, rows: list[tuple[str, float]]) -> Char
     return Chart(name, title, "bars", columns, tuple(rows), x=of, y="adds", guide="zero")
 
 
-WRITE = 'report.save("report.html") writes the whole page'
-MOST_ROWS = 30  # of a table that is read at a glance
 PAIRS = 8  # lines that are told apart
 SHARES = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8)  # of the queries at hand
 KINDS: dict[type, Callable[[Any], list[Chart]]] = {

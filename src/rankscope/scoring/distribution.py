@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankscope.blocks import Block, Column, Heading, Paragraph, Table, Value
+from rankscope import words
+from rankscope.blocks import Block, Chart, Column, Heading, Paragraph, Table, Value
 from rankscope.lists import Array, Judged
 from rankscope.show.result import null
 
@@ -98,3 +99,45 @@ def _spread(first: str, rows: list[tuple[str, dict[str, Any]]]) -> Table:
 
 def _value(name: str) -> Column:
     return Column(name, "value")
+
+
+# --- charts ----------------------------------------------------------------------------------------------
+
+TOGETHER = {
+    "1": ("1",), "2": ("2",), "3": ("3",), "4-5": ("4", "5"), "6-10": ("6", "7", "8", "9", "10"), "11-100": ("11-100",),
+    "101+": ("101+",), NONE: (NONE,),
+}  # fmt: skip
+
+
+def first_relevant_chart(scores: Scores, shown: Sequence[str]) -> Chart:
+    """In how many queries the first relevant document stands at each rank, for the runs that are shown."""
+    counts = {run.name: _counts(run) for run in scores.runs}
+    parts = TOGETHER if len(shown) > 1 else {rank: (rank,) for rank in (*RANKS, NONE)}
+    rows = tuple(
+        (label, sum(counts[name][r] for r in ranks), name) for name in shown for label, ranks in parts.items()
+    )
+    which = f" Shown: {words.listing(shown)}; the table has all runs." if len(shown) < len(counts) else ""
+    none = counts[shown[0]][NONE]
+    never = (
+        f"{shown[0]} has none on {words.counted(none, 'query')}."
+        if none
+        else f"{shown[0]} has one on every query."
+    )
+    return Chart(
+        "first-relevant", "Queries by the rank of their first relevant document", "bars",
+        (Column("rank"), Column("queries", "count"), Column("run")), rows, x="rank", y="queries",
+        series="run" if len(shown) > 1 else "", told=len(counts) > 1,
+        caption=f"Where a reader meets the first document of grade 1 or more. {never}{which}",
+    )  # fmt: skip
+
+
+def first_relevant_table(scores: Scores, names: Sequence[str]) -> Table:
+    """The same as a table, a row a run."""
+    counts = {run.name: _counts(run) for run in scores.runs}
+    columns = (Column("run"), *(Column(rank, "count") for rank in (*RANKS, NONE)))
+    return Table(
+        columns,
+        tuple((name, *counts[name].values()) for name in names),
+        turns=True,
+        name="first-relevant-ranks",
+    )

@@ -11,7 +11,7 @@ import polars as pl
 import rankscope as rs
 from rankscope.blocks import Explorer, Query
 from rankscope.reporting.explorer.rankings import explorer_of
-from rankscope.reporting.subject import Subject
+from rankscope.reporting.subject import Subject, subject_of
 from rankscope.tables import Qrels, Run
 
 Dicts = dict[str, dict[str, float]]
@@ -53,12 +53,12 @@ def subject(qrels: Any, runs: Any, metrics: Any, **policies: Any) -> Subject:
     """A comparison where there are several runs, else scores of one."""
     if len(runs) > 1:
         found = rs.compare(qrels, runs, metrics, **policies)
-        return Subject(found.scores, found, qrels, runs)
-    return Subject(rs.evaluate(qrels, runs, metrics, **policies), None, qrels, runs)
+        return subject_of(found, qrels, runs)
+    return subject_of(rs.evaluate(qrels, runs, metrics, **policies), qrels, runs)
 
 
 def scored(qrels: Any, runs: Any, metrics: Any, **policies: Any) -> Subject:
-    return Subject(rs.evaluate(qrels, runs, metrics, **policies), None, qrels, runs)
+    return subject_of(rs.evaluate(qrels, runs, metrics, **policies), qrels, runs)
 
 
 def looked(found: Subject, **options: Any) -> Explorer:

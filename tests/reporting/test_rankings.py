@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.verbs.reporting.made_subjects import (
+from tests.reporting.made_subjects import (
     adds_up,
     by_id,
     in_tables,
@@ -19,12 +19,12 @@ from tests.verbs.reporting.made_subjects import (
 )
 
 import rankscope as rs
+from rankscope.engines.base import Order
+from rankscope.engines.top import top
 from rankscope.errors import InputError, RankscopeError
 from rankscope.metrics import CATALOGUE, Metric
 from rankscope.reporting.explorer.rankings import explorer_of
-from rankscope.reporting.subject import Subject
-from rankscope.scoring.inputs import CleanInput
-from rankscope.scoring.ranked_rows import top_rows
+from rankscope.reporting.subject import subject_of
 from rankscope.tables import Qrels, Run
 from rankscope.testing import variants
 from rankscope.testing.cases import top_grade
@@ -78,7 +78,7 @@ def test_ranks_are_those_of_the_engine(ties: Any, depth: int | None) -> None:
     explorer = looked(scored(qrels, runs, "nDCG@5", ties=ties, depth=depth), depth=4)
     queries = by_id(explorer)
     for at, name in enumerate(explorer.runs):
-        whole = top_rows(CleanInput(runs[name]), ties, depth)
+        whole = top(runs[name], Order(ties), depth)
         ranks = {(q, d): r for q, d, r in whole.iter_rows()}
         for query in queries.values():
             there = {d.doc_id for d in query.documents}
@@ -109,7 +109,7 @@ def test_what_is_not_shown_is_counted() -> None:
         assert dict(query.judged) == {g: list(grades.values()).count(g) for g in grades.values()}
         assert [g for g, _ in query.judged] == sorted({*grades.values()}, reverse=True)
         for at, name in enumerate(explorer.runs):
-            ranking = top_rows(CleanInput({query.query_id: runs[name].get(query.query_id, {})}), "trec")[
+            ranking = top({query.query_id: runs[name].get(query.query_id, {})}, Order("trec"))[
                 "doc_id"
             ].to_list()
             shown = {d.doc_id for d in query.documents}
@@ -228,6 +228,6 @@ def test_every_population(queries: str) -> None:
 
 def test_without_rankings_there_is_nothing_to_look_into() -> None:
     found = rs.compare({"a": {"1": 0.5, "2": 0.1}, "b": {"1": 0.25, "2": 0.9}}, metrics="score")
-    assert explorer_of(Subject(found.scores, found)) is None
+    assert explorer_of(subject_of(found)) is None
     qrels, runs = world()
-    assert explorer_of(Subject(rs.evaluate(qrels, runs, "AP"), None)) is None
+    assert explorer_of(subject_of(rs.evaluate(qrels, runs, "AP"))) is None

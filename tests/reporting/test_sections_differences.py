@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.verbs.made_scores import drawn, ranked
-from tests.verbs.reporting.made_sections import (
+from tests.reporting.made_sections import (
     SUBJECTS,
     charts,
     column,
@@ -16,14 +15,15 @@ from tests.verbs.reporting.made_sections import (
     first,
     first_by,
     found_by,
+    section_of,
     tables,
 )
+from tests.verbs.made_scores import drawn, ranked
 
 from rankscope.blocks import Ranged, Written
-from rankscope.reporting.sections import differences, differing_queries
-from rankscope.reporting.sections.differing_queries import MOST
+from rankscope.panels.charts import MOST
 from rankscope.reporting.sections.verdicts import verdicts
-from rankscope.reporting.subject import Subject
+from rankscope.reporting.subject import subject_of
 from rankscope.show.html.tables import LONG
 
 
@@ -32,12 +32,10 @@ from rankscope.show.html.tables import LONG
 )
 def test_the_bars_are_the_gains_of_the_contrast(name: str) -> None:
     subject = SUBJECTS[name]()
-    assert subject.comparison is not None
+    assert subject.result is not None
     (run, baseline), *_ = subject.rivals
-    c = next(
-        c for c in subject.comparison.of(subject.comparison.primary) if (c.run, c.baseline) == (run, baseline)
-    )
-    chart = first_by(charts(differing_queries.section(subject)), "waterfall")
+    c = next(c for c in subject.result.of(subject.result.primary) if (c.run, c.baseline) == (run, baseline))
+    chart = first_by(charts(section_of("by-query", subject)), "waterfall")
     ids = [q for q, kept in zip(c.measured.query_ids, c.paired.inside.tolist(), strict=True) if kept]
     assert dict(zip(column(chart, "query"), column(chart, "difference"), strict=True)) == dict(
         zip(ids, c.paired.gains.tolist(), strict=True)
@@ -55,16 +53,16 @@ def test_the_bars_are_the_gains_of_the_contrast(name: str) -> None:
 )
 def test_the_forest_shows_the_adjusted_intervals(name: str) -> None:
     subject = SUBJECTS[name]()
-    assert subject.comparison is not None
+    assert subject.result is not None
     drawn_rows = {}
-    for chart in charts(differences.section(subject)).values():
+    for chart in charts(section_of("differences", subject)).values():
         if chart.form == "intervals":
             for row in chart.rows:
                 cells = dict(zip((c.header for c in chart.columns), row, strict=True))
                 metric = str(cells["metric"]).removesuffix(" (lower is better)")
                 drawn_rows[str(cells["run"]), metric] = cells
-    for c in subject.comparison.contrasts:
-        key = (f"{c.run} − {c.baseline}" if subject.comparison.all_pairs else c.run, c.metric)
+    for c in subject.result.contrasts:
+        key = (f"{c.run} − {c.baseline}" if subject.result.all_pairs else c.run, c.metric)
         if c.adjusted.known:
             cells = drawn_rows.pop(key)
             assert cells["difference"] == Ranged(c.difference, c.adjusted.lower, c.adjusted.upper)
@@ -78,20 +76,20 @@ def test_the_forest_shows_the_adjusted_intervals(name: str) -> None:
 @pytest.mark.parametrize("name", ["two", "gaps", "all pairs", "forty", "lower is better", "runs"])
 def test_wins_ties_and_losses_are_all_queries(name: str) -> None:
     subject = SUBJECTS[name]()
-    assert subject.comparison is not None
-    chart = charts(differences.section(subject))["win-loss"]
+    assert subject.result is not None
+    chart = charts(section_of("differences", subject))["win-loss"]
     by_row: dict[Any, dict[str, Any]] = {}
     for label, outcome, count in chart.rows:
         by_row.setdefault(label, {})[str(outcome)] = count
-    for c in subject.comparison.contrasts:
+    for c in subject.result.contrasts:
         label = (
             c.metric
             if chart.y == "metric"
             else c.run
-            if not subject.comparison.all_pairs
+            if not subject.result.all_pairs
             else f"{c.run} − {c.baseline}"
         )
-        if chart.y == "metric" or c.metric == subject.comparison.primary:
+        if chart.y == "metric" or c.metric == subject.result.primary:
             assert by_row[label] == {"better": c.wins, "same": c.ties, "worse": c.losses}
             assert sum(by_row[label].values()) == c.queries
 
@@ -99,12 +97,10 @@ def test_wins_ties_and_losses_are_all_queries(name: str) -> None:
 @pytest.mark.parametrize("metric", ["AP", "CoverageError"])
 def test_b_against_a_mirrors_a_against_b(metric: str) -> None:
     scores = drawn(12)
-    there = differences.section(compared(scores, metrics=metric))
-    back = differences.section(compared(scores, metrics=metric, baseline="b"))
+    there = section_of("differences", compared(scores, metrics=metric))
+    back = section_of("differences", compared(scores, metrics=metric, baseline="b"))
     ours, theirs = charts(there), charts(back)
-    mine, yours = (
-        charts(differing_queries.section(compared(scores, metrics=metric, baseline=b))) for b in "ab"
-    )
+    mine, yours = (charts(section_of("by-query", compared(scores, metrics=metric, baseline=b))) for b in "ab")
     gains = [
         dict(zip(column(c, "query"), column(c, "difference"), strict=True))
         for c in (found_by(mine, "waterfall"), found_by(yours, "waterfall"))
@@ -129,7 +125,7 @@ def test_b_against_a_mirrors_a_against_b(metric: str) -> None:
 def test_equal_points_are_one_mark_that_counts_them() -> None:
     low, high = ranked((1, 2, 2, 2, 1, 3)), ranked((1, 1, 1, 2, 1, 1))
     subject = compared({f"q{i}": {"good": 1} for i in range(6)}, {"low": low, "high": high}, "RR")
-    chart = found_by(charts(differing_queries.section(subject)), "scatter")
+    chart = found_by(charts(section_of("by-query", subject)), "scatter")
     assert [(x, y, n) for x, y, _, n, _, _ in chart.rows] == [
         (1 / 3, 1.0, 1),
         (1 / 2, 1 / 2, 1),
@@ -143,7 +139,7 @@ def test_equal_points_are_one_mark_that_counts_them() -> None:
 
 def test_the_queries_that_differ_most() -> None:
     subject = compared(drawn(1, queries=100), metrics="AP")
-    table, c = found_by(tables(differing_queries.section(subject)), "differing"), first(subject)
+    table, c = found_by(tables(section_of("by-query", subject)), "differing"), first(subject)
     gains = c.paired.gains
     shown = column(table, "difference")
     assert len(shown) == MOST == LONG, "a page folds no table of so many rows"
@@ -153,7 +149,7 @@ def test_the_queries_that_differ_most() -> None:
     step = np.array(column(table, "run")) - np.array(column(table, "baseline"))
     assert step == pytest.approx(np.array(shown))
     texts = {str(table.rows[0][0]): "what is known of x"}
-    section = differing_queries.section(Subject(None, subject.comparison, queries_text=texts))
+    section = section_of("by-query", subject_of(subject.result, queries_text=texts))
     assert found_by(tables(section), "differing").rows[0][1] == "what is known of x"
 
 
@@ -161,7 +157,7 @@ def test_of_equal_differences_the_first_query_comes_first() -> None:
     base = {f"q{i}": 0.5 for i in range(8)}
     step = dict(zip(base, (1, -3, 3, 0, -1, 2, -2, 4), strict=True))
     subject = compared({"a": base, "b": {q: 0.5 + v / 16 for q, v in step.items()}}, metrics="AP")
-    table = found_by(tables(differing_queries.section(subject)), "differing")
+    table = found_by(tables(section_of("by-query", subject)), "differing")
     assert column(table, "query") == sorted((q for q in base if step[q]), key=lambda q: -abs(step[q]))
     assert not table.note
 
@@ -170,7 +166,7 @@ def test_a_lead_says_how_few_queries_carry_it() -> None:
     base = {f"q{i:02}": 0.5 for i in range(40)}
     better = {q: 0.5 + (0.4 if i < 10 else 0.1 if i < 20 else 0.0) for i, (q, _) in enumerate(base.items())}
     subject = compared({"a": base, "b": better}, metrics="AP")
-    section, queries = differences.section(subject), differing_queries.section(subject)
+    section, queries = section_of("differences", subject), section_of("by-query", subject)
     assert section is not None
     assert queries is not None
     share = 10 * 0.4 / (10 * 0.4 + 10 * 0.1)
@@ -178,37 +174,37 @@ def test_a_lead_says_how_few_queries_carry_it() -> None:
     assert f"10 queries carry {share:.0%} of all that is gained" in queries.lead
     assert "favour" not in queries.lead, "all that favour it carry it: that says nothing"
     lost = {q: v - (0.3 if i >= 32 else 0.0) for i, (q, v) in enumerate(better.items())}
-    carried = differing_queries.section(compared({"a": base, "b": lost}, metrics="AP"))
+    carried = section_of("by-query", compared({"a": base, "b": lost}, metrics="AP"))
     assert carried is not None
     # 10 * 0.4 + 10 * 0.1 - 8 * 0.3 = 2.6: seven of the largest gains are more than that
     assert "without the 7 queries that favour b most (17.5% of all) the lead is gone" in carried.lead
-    worse = differing_queries.section(compared({"b": lost, "a": base}, metrics="AP"))
+    worse = section_of("by-query", compared({"b": lost, "a": base}, metrics="AP"))
     assert worse is not None
     assert "is lost; without the 7 queries that favour b most" in worse.lead
 
 
 def test_many_queries_are_thinned_from_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankscope.reporting.sections.differing_queries.BARS", 10)
+    monkeypatch.setattr("rankscope.reporting.sections.charts_of_panels.BARS", 10)
     subject = compared(drawn(2, queries=60), metrics="AP")
-    chart = first_by(charts(differing_queries.section(subject)), "waterfall")
+    chart = first_by(charts(section_of("by-query", subject)), "waterfall")
     gains = np.abs(first(subject).paired.gains)
     assert sorted(np.abs(np.array(column(chart, "difference"), dtype=float))) == sorted(gains)[-10:]
     assert "50 queries" in chart.caption
 
 
 def test_a_forest_says_what_its_intervals_are_after() -> None:
-    many = charts(differences.section(SUBJECTS["gaps"]()))["forest"]
+    many = charts(section_of("differences", SUBJECTS["gaps"]()))["forest"]
     assert (
         "the 95% interval at the level of the correction (paired t test, Holm over 2 comparisons)"
         in many.caption
     )
-    one = charts(differences.section(SUBJECTS["clusters"]()))["forest"]
+    one = charts(section_of("differences", SUBJECTS["clusters"]()))["forest"]
     assert "the 95% interval (paired t test; queries in 6 clusters)" in one.caption
 
 
 def test_files_are_called_by_their_runs() -> None:
     scores = dict(zip(("a" * 40 + "1", "a" * 40 + "2", "Ünï.run"), drawn(3, systems=3).values(), strict=True))
-    section = differing_queries.section(compared(scores, metrics="AP", baseline="Ünï.run"))
+    section = section_of("by-query", compared(scores, metrics="AP", baseline="Ünï.run"))
     names = list(charts(section))
     assert names == [
         "waterfall-aaaaaaaaaaaaaaaaaa-against-n-run", "scatter-aaaaaaaaaaaaaaaaaa-against-n-run",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rankscope.lists import Array
-from rankscope.reporting.explorer.found import Found
+from rankscope.reporting.explorer.pool import Pool
 
 # bytes in compact JSON, as measured on pages of the demo and of TREC-COVID and rounded up
 LEAST = 5  # documents of each ranking that are shown before queries are left out
@@ -56,16 +56,16 @@ def room_of_queries(
     return np.asarray(words + KEYS + runs * (9 * metrics + 9 + 3 * NUMBER) + GRADE * graded)
 
 
-def room_of_documents(found: Found, with_text: bool) -> Array:
+def room_of_documents(pool: Pool, with_text: bool) -> Array:
     """What each document takes, its text left out."""
-    ids = np.array([_bytes(doc) for doc in found.doc_ids], dtype=np.int64)
-    digits = np.floor(np.log10(np.maximum(found.ranks, 1))).astype(np.int64) + NUMBER
-    adds = VALUE * (found.adds != 0)
+    ids = np.array([_bytes(doc) for doc in pool.doc_ids], dtype=np.int64)
+    digits = np.floor(np.log10(np.maximum(pool.ranks, 1))).astype(np.int64) + NUMBER
+    adds = VALUE * (pool.adds != 0)
     return np.asarray(ids + ID + NUMBER + digits.sum(axis=0) + adds.sum(axis=0) + 5 * with_text)
 
 
 def room_of_text(text: str) -> int:
-    """What a text takes, which is told once for all queries."""
+    """What a text takes, which stands once for all queries."""
     return _bytes(text) + ID + text.count('"') + text.count("\\") + 5 * text.count("<")
 
 

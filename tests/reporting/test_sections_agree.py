@@ -6,26 +6,28 @@ import re
 from typing import Any
 
 import pytest
+from tests.reporting.made_sections import (
+    QRELS,
+    SUBJECTS,
+    charts,
+    column,
+    compared,
+    scored,
+    section_of,
+    tables,
+)
+from tests.reporting.made_subjects import subject, world
 from tests.verbs.made_scores import ranked_run
-from tests.verbs.reporting.made_sections import QRELS, SUBJECTS, charts, column, compared, scored, tables
-from tests.verbs.reporting.made_subjects import subject, world
 
 import rankscope as rs
 from rankscope.blocks import Chart, Notes, Paragraph, Section, Table, Written
+from rankscope.errors import DataError
 from rankscope.metrics import parse
-from rankscope.reporting.sections import (
-    agreement,
-    cutoffs,
-    data_health,
-    discounts,
-    heat,
-    origin,
-    recall,
-    spread,
-)
-from rankscope.reporting.sections.rank_weights import DEPTH, hidden_of, weights_of
-from rankscope.reporting.subject import Subject
-from rankscope.scoring.comparable import CUTOFFS
+from rankscope.metrics.rank_weights import DEPTH, chart_of, hidden_of, weights_of
+from rankscope.reporting.sections import origin
+from rankscope.reporting.sections.data import notes_read
+from rankscope.reporting.subject import OfComparison, Subject, subject_of
+from rankscope.scoring.curves import CUTOFFS, curve_of
 from rankscope.verbs.compare.doubts import listed
 
 
@@ -45,13 +47,13 @@ def doubts_of(section: Section) -> list[str]:
 def test_the_note_on_cutoffs_and_the_section_name_the_same_leaders(seed: int) -> None:
     qrels, runs = world(seed, queries=12)
     found = subject(qrels, runs, "P@5")
-    assert found.comparison is not None
-    curve = cutoffs.curve_of(found.scores, list(runs), parse("P@5"), parse("P@5"), 10**6)  # type: ignore[arg-type]
+    assert isinstance(found, OfComparison)
+    curve = curve_of(found.scores, list(runs), parse("P@5"), parse("P@5"), 10**6)  # type: ignore[arg-type]
     assert curve.cutoffs == CUTOFFS
     alone = {
         str(k): winners[0] for k, winners in zip(CUTOFFS, curve.winners(), strict=True) if len(winners) == 1
     }
-    said = [w.message for w in found.comparison.warnings if w.code == "RS402"]
+    said = [w.message for w in found.result.warnings if w.code == "RS402"]
     assert bool(said) == (len(set(alone.values())) > 1)
     for message in said:
         parts = message.partition(": ")[2].split("; ")
@@ -70,19 +72,19 @@ def test_no_cutoff_is_spoken_of_that_was_not_looked_at() -> None:
 
 def test_another_metric_than_the_leading_one_is_said_to_be_another() -> None:
     qrels, runs = world()
-    assert lead_of(cutoffs.section(subject(qrels, runs, ["AP", "P@5"]))).startswith(
+    assert lead_of(section_of("cutoffs", subject(qrels, runs, ["AP", "P@5"]))).startswith(
         "The leading metric, AP, has no cutoff; this is P@k. "
     )
     assert "The leading metric, AP, has no cutoff; this is nDCG@k." in lead_of(
-        cutoffs.section(subject(qrels, runs, "AP"))
+        section_of("cutoffs", subject(qrels, runs, "AP"))
     )
-    assert "leading metric" not in lead_of(cutoffs.section(subject(qrels, runs, ["P@5", "AP"])))
+    assert "leading metric" not in lead_of(section_of("cutoffs", subject(qrels, runs, ["P@5", "AP"])))
 
 
 def test_of_many_runs_the_lead_speaks_of_those_shown() -> None:
     made = {f"run{i}": ranked_run(i) for i in range(10)}
     found = compared(QRELS, made, "P@3")
-    assert re.search(r"(Of the runs|All runs) shown", lead_of(cutoffs.section(found)))
+    assert re.search(r"(Of the runs|All runs) shown", lead_of(section_of("cutoffs", found)))
 
 
 # --- counts of queries ---------------------------------------------------------------------------
@@ -91,7 +93,7 @@ def test_of_many_runs_the_lead_speaks_of_those_shown() -> None:
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_the_counts_of_the_heatmap_add_up_to_all_queries(name: str) -> None:
     found = SUBJECTS[name]()
-    section = heat.section(found)
+    section = section_of("heatmap", found)
     if section is None:
         return
     assert re.search(r"differ on [\d,]+ of", section.lead)
@@ -106,7 +108,7 @@ def test_queries_that_cannot_differ_are_told_apart() -> None:
         "b": {"q1": 0.2, "q2": 0.5, "q3": 0.5, "q4": nan, "q5": 0.3},
         "c": {"q1": 0.3, "q2": 0.5, "q3": 0.5, "q4": nan, "q5": nan},
     }
-    assert lead_of(heat.section(compared(rows, metrics="AP"))).endswith(
+    assert lead_of(section_of("heatmap", compared(rows, metrics="AP"))).endswith(
         "They differ on 1 of 5 queries; on 1 all score the same; on 2 not every run has a value; on 1 no run has a value."
     )
 
@@ -114,15 +116,15 @@ def test_queries_that_cannot_differ_are_told_apart() -> None:
 def test_a_spread_without_any_says_what_is_the_same() -> None:
     values = {f"q{i}": 0.5 for i in range(10)} | {"q0": 0.1, "q1": 0.9}
     low = {query: value / 2 for query, value in values.items()}
-    lead = lead_of(spread.section(compared({"a": low, "b": values}, metrics="AP")))
+    lead = lead_of(section_of("spread", compared({"a": low, "b": values}, metrics="AP")))
     assert lead == "On 8 of 10 queries b has the same AP, 0.500; the others lie between 0.100 and 0.900."
 
 
 def test_quantiles_say_that_queries_weigh() -> None:
-    found = tables(spread.section(SUBJECTS["weights"]()))
+    found = tables(section_of("spread", SUBJECTS["weights"]()))
     assert "Queries weigh unevenly" in found["quantiles"].note
     assert found["quantiles-others"].note.startswith("Every query counts once here. The mean is geometric")
-    assert not tables(spread.section(SUBJECTS["two"]()))["quantiles"].note
+    assert not tables(section_of("spread", SUBJECTS["two"]()))["quantiles"].note
     hints = {c.header: c.hint for c in found["quantiles"].columns}
     assert all("at most" in hints[q] for q in ("q05", "q25", "median", "q75", "q95"))
 
@@ -137,32 +139,32 @@ def test_runs_stand_in_one_order_everywhere() -> None:
     found = subject(qrels, runs, "nDCG@10")
     order = sorted(runs, key=lambda name: -found.lead.mean(name))
     shown = [
-        tables(spread.section(found))["quantiles"],
-        tables(spread.section(found))["first-relevant-ranks"],
-        tables(cutoffs.section(found))["cutoffs-nDCG-table"],
-        tables(recall.section(found))["recall-table"],
+        tables(section_of("spread", found))["quantiles"],
+        tables(section_of("spread", found))["first-relevant-ranks"],
+        tables(section_of("cutoffs", found))["cutoffs-nDCG-table"],
+        tables(section_of("recall", found))["recall-table"],
     ]
     for table in shown:
         assert column(table, "run") == order
-    matrix = charts(agreement.section(found))["agreement-rbo"]
+    matrix = charts(section_of("agreement", found))["agreement-rbo"]
     assert list(dict.fromkeys(column(matrix, "run"))) == order
 
 
 def test_charts_whose_numbers_stand_in_a_table_do_not_tell_them_again() -> None:
     qrels, runs = world()
     found = subject(qrels, runs, "nDCG@10")
-    for module in (cutoffs, recall, agreement, origin, discounts):
-        section = module.section(found)
+    for name in ("cutoffs", "recall", "agreement", "origin", "discounts"):
+        section = section_of(name, found)
         assert section is not None
         assert all(block.told for block in section.blocks if isinstance(block, Chart)), module
         titles = [b.title for b in section.blocks if isinstance(b, Chart | Table) and b.title]
         assert len(titles) == len(set(titles))
-    assert charts(spread.section(found))["first-relevant"].told
-    assert not charts(spread.section(scored(QRELS, {"x": ranked_run(1)})))["first-relevant"].told
+    assert charts(section_of("spread", found))["first-relevant"].told
+    assert not charts(section_of("spread", scored(QRELS, {"x": ranked_run(1)})))["first-relevant"].told
 
 
 def test_recall_says_how_it_rounds() -> None:
-    section = recall.section(subject(*world(), "nDCG@10"))
+    section = section_of("recall", subject(*world(), "nDCG@10"))
     assert "rounded to a whole number of them, half up, as trec_eval 10" in charts(section)["recall"].caption
     assert "rounded half up" in tables(section)["recall-table"].columns[1].hint
     # 0.5 of 5 documents are 3 of them, of which the run has two
@@ -177,9 +179,9 @@ def test_recall_says_how_it_rounds() -> None:
 def test_numbers_in_tables_are_numbers() -> None:
     qrels, runs = world()
     found = subject(qrels, runs, "nDCG@10")
-    weights = column(tables(discounts.section(found))["discounts-table"], "below 10")
+    weights = column(tables(section_of("discounts", found))["discounts-table"], "below 10")
     assert all(w is None or (isinstance(w, Written) and w.text == f"{w.value:.0%}") for w in weights)
-    shared = column(tables(agreement.section(found))["agreement-table"], "shared of 10")
+    shared = column(tables(section_of("agreement", found))["agreement-table"], "shared of 10")
     assert all(isinstance(s, Written) and s.text == f"{s.value:.1f}" for s in shared)
 
 
@@ -208,7 +210,7 @@ def test_where_nothing_is_hidden_there_is_one_line(name: str) -> None:
 
 
 def test_the_chart_of_err_and_the_reach_of_a_report_say_what_they_are() -> None:
-    chart = discounts.of_metric(parse("ERR(max_grade=2)"))
+    chart = chart_of(parse("ERR(max_grade=2)"))
     assert list(dict.fromkeys(column(chart, "metric"))) == [
         "ERR(max_grade=2)",
         "ERR(max_grade=2), below others",
@@ -216,7 +218,7 @@ def test_the_chart_of_err_and_the_reach_of_a_report_say_what_they_are() -> None:
     assert len(chart.rows) == 2 * DEPTH
     assert "at rank 2 it then adds 12% of what it adds at rank 1" in chart.caption
     assert "ERR reach of a report is another thing" in chart.caption
-    section = discounts.section(subject(*world(), "nDCG@10"))
+    section = section_of("discounts", subject(*world(), "nDCG@10"))
     said = [block.text for block in section.blocks if isinstance(block, Paragraph)]
     assert any("no discount but a share of readers" in text for text in said)
     table = tables(section)["discounts-table"]
@@ -232,25 +234,25 @@ def copies(*names: str) -> dict[str, Any]:
 
 def in_subject(runs: dict[str, Any], **options: Any) -> Subject:
     found = rs.compare(QRELS, runs, "P@5", **options)
-    return Subject(found.scores, found, QRELS, runs)
+    return subject_of(found, QRELS, runs)
 
 
 def test_runs_that_are_one_ranking_are_told() -> None:
     assert "other and again are the same ranking on every query: both count in the correction" in doubts_of(
-        data_health.section(in_subject(copies("again")))
+        section_of("data", in_subject(copies("again")))
     )
     assert any(
         text.startswith("other, again and more are the same ranking on every query: all 3 count")
-        for text in doubts_of(data_health.section(in_subject(copies("again", "more"))))
+        for text in doubts_of(section_of("data", in_subject(copies("again", "more"))))
     )
     none = in_subject(copies("again"), correction="none")
-    assert "other and again are the same ranking on every query" in doubts_of(data_health.section(none))
-    assert not any("same ranking" in text for text in doubts_of(data_health.section(in_subject(copies()))))
+    assert "other and again are the same ranking on every query" in doubts_of(section_of("data", none))
+    assert not any("same ranking" in text for text in doubts_of(section_of("data", in_subject(copies()))))
 
 
 def test_scores_of_one_run_under_two_names() -> None:
     rows = {"a": {"q1": 0.1, "q2": 0.4}, "b": {"q1": 0.2, "q2": 0.3}, "c": {"q1": 0.2, "q2": 0.3}}
-    said = doubts_of(data_health.section(compared(rows, metrics="AP")))
+    said = doubts_of(section_of("data", compared(rows, metrics="AP")))
     assert "b and c have the same value of every metric on every query: both count in the correction" in said
 
 
@@ -260,7 +262,7 @@ def test_the_same_values_are_not_yet_the_same_ranking() -> None:
         name: {q: {"good": 9.0, first: 2.0, second: 1.0} for q in QRELS}
         for name, first, second in [("one", "u1", "u2"), ("two", "u2", "u1"), ("three", "u1", "u2")]
     }
-    (said,) = [t for t in doubts_of(data_health.section(in_subject(runs))) if "the same" in t]
+    (said,) = [t for t in doubts_of(section_of("data", in_subject(runs))) if "the same" in t]
     assert said.startswith("one and three are the same ranking")
 
 
@@ -270,27 +272,27 @@ def test_what_was_read_is_not_what_is_odd(tmp_path: Any) -> None:
     for name, path in paths.items():
         path.write_text(lines[name], encoding="utf-8")
     found = rs.compare(str(paths["qrels"]), [str(paths["one"]), str(paths["two"])], "P@1")
-    made = Subject(found.scores, found)
-    section = data_health.section(made)
+    made = subject_of(found)
+    section = section_of("data", made)
     assert not any("read" in b.text for b in section.blocks if isinstance(b, Paragraph) and b.quiet)
-    notes = data_health.notes_read(made)
+    notes = notes_read(made)
     assert len([note for note in notes if note.startswith("read")]) == 3
 
 
 def test_all_warnings_can_be_read_on_a_page() -> None:
     nobody = {f"run{i}": {q: {f"u{i}": 1.0} for q in list(QRELS)[:20]} for i in range(6)}
-    section = data_health.section(in_subject({"base": ranked_run(1), **nobody}))
+    section = section_of("data", in_subject({"base": ranked_run(1), **nobody}))
     assert not any("--format" in text for text in doubts_of(section))
     found = in_subject({"base": ranked_run(1), **nobody}).comparison
     assert found is not None
     every = tables(section)["warnings"]
     assert sorted(column(every, "what")) == sorted(w.message for w in found.warnings)
     assert any("the table below lists all" in text for text in doubts_of(section))
-    assert "warnings" not in tables(data_health.section(SUBJECTS["two"]()))
+    assert "warnings" not in tables(section_of("data", SUBJECTS["two"]()))
 
 
 def test_shares_are_written_in_per_cent_and_kept_in_full() -> None:
-    cells = column(tables(data_health.section(in_subject({"x": {q: {"good": 2.0, "u": 1.0, "v": 0.5} for q in QRELS},
+    cells = column(tables(section_of("data", in_subject({"x": {q: {"good": 2.0, "u": 1.0, "v": 0.5} for q in QRELS},
                                                            "y": ranked_run(1)})))["data-health"], "unjudged@5")  # fmt: skip
     assert cells[0] == Written("67%", 2 / 3)
 
@@ -300,14 +302,16 @@ def test_shares_are_written_in_per_cent_and_kept_in_full() -> None:
 
 def test_a_pair_that_is_left_out_is_said_beside_others(monkeypatch: pytest.MonkeyPatch) -> None:
     found = in_subject(copies("again"))
-    run, baseline = found.rivals[0]
-    real = origin._sourced
+    run, baseline = found.pairs[0]
+    real = origin.sourced
 
     def but_one(scores: Any, before: str, after: str, metric: Any) -> Any:
-        return None if (after, before) == (run, baseline) else real(scores, before, after, metric)
+        if (after, before) == (run, baseline):
+            raise DataError("no query has a value for both")
+        return real(scores, before, after, metric)
 
-    monkeypatch.setattr(origin, "_sourced", but_one)
-    section = origin.section(found)
+    monkeypatch.setattr(origin, "sourced", but_one)
+    section = section_of("origin", found)
     assert section is not None
     said = [block.text for block in section.blocks if isinstance(block, Paragraph)]
     assert any(text.startswith(f"{run} against {baseline} is left out: ") for text in said)

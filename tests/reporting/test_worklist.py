@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.verbs.reporting.made_subjects import Dicts, in_tables, scored, subject, world
+from tests.reporting.made_sections import section_of
+from tests.reporting.made_subjects import Dicts, in_tables, scored, subject, world
 
 import rankscope as rs
 from rankscope.blocks import Paragraph, Section, Table
+from rankscope.engines.base import Order
+from rankscope.engines.top import top
 from rankscope.reporting.sections import worklist
-from rankscope.reporting.subject import Subject
-from rankscope.scoring.inputs import CleanInput
-from rankscope.scoring.ranked_rows import top_rows
+from rankscope.reporting.subject import Subject, subject_of
 
 
 def made(found: Subject) -> Section:
-    section = worklist.section(found)
+    section = section_of("worklist", found)
     assert section is not None
     return section
 
@@ -54,9 +55,7 @@ def test_it_is_what_unjudged_says(policies: dict[str, Any], tabled: bool) -> Non
     whole = {
         name: {
             (query, doc): rank
-            for query, doc, rank in top_rows(
-                CleanInput(run), "trec" if ties == "expected" else ties, policies.get("depth")
-            ).iter_rows()
+            for query, doc, rank in top(run, Order("trec" if ties == "expected" else ties), policies.get("depth")).iter_rows()
         }
         for name, run in runs.items()
     }
@@ -91,9 +90,9 @@ def test_many_runs_have_one_column_of_ranks() -> None:
 def test_nothing_to_judge_is_nothing_to_say() -> None:
     qrels: Dicts = {"q1": {"a": 1.0}, "q2": {"a": 0.0}}
     run = {"q1": {"a": 1.0}, "q2": {"a": 2.0}}
-    assert worklist.section(scored(qrels, {"r": run}, "P@5")) is None
-    assert worklist.section(scored(qrels, {"r": {"q1": {"x": 1.0}}}, "NumRet")) is None
-    assert worklist.section(Subject(rs.evaluate(qrels, run, "AP"), None)) is None
+    assert section_of("worklist", scored(qrels, {"r": run}, "P@5")) is None
+    assert section_of("worklist", scored(qrels, {"r": {"q1": {"x": 1.0}}}, "NumRet")) is None
+    assert section_of("worklist", subject_of(rs.evaluate(qrels, run, "AP"))) is None
 
 
 @pytest.mark.parametrize("no_relevant", [0, 1, "skip"])

@@ -16,15 +16,17 @@ from rankscope.engines.orders import cut
 from rankscope.engines.top import top
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
-from rankscope.reporting.subject import Subject
+from rankscope.reporting.subject import Subject, evaluation_of
 from rankscope.scoring.inputs import CleanInput, clean, judge, one_order, part_of, policy_in, takers
+from rankscope.scoring.scores import Scores
 from rankscope.tables import Qrels
 
 SPAN = 1 << 32  # more than any rank: queries and ranks as one number
+MISSED = 5  # documents of a query
 
 
 @dataclass(frozen=True, eq=False)
-class Behind:
+class Source:
     """What stands behind the values of one metric: judgments and runs after the policies, and the judged documents of each run.
 
     ``ties`` is the one order that documents are shown in; ``averaged`` says that the values are of all orders of equal scores.
@@ -87,36 +89,39 @@ class Behind:
     def graded(self) -> list[list[tuple[float, int]]]:
         """The grades of the qrels for each query, the best first, each with its count."""
         out: list[list[tuple[float, int]]] = [[] for _ in self.number]
-        told: set[int] = set()
+        seen: set[int] = set()
         for place, owner, one in zip(self.places, self.owners, self.judged, strict=True):
-            new = np.array([number >= 0 and number not in told for number in place.tolist()], dtype=bool)
+            new = np.array([number >= 0 and number not in seen for number in place.tolist()], dtype=bool)
             rows = np.repeat(new, one.size)
             frame = pl.DataFrame({"query": owner[rows], "grade": one.grade[rows]})
             counted = frame.group_by("query", "grade").len().sort("query", "grade", descending=[False, True])
             for query, grade, count in counted.iter_rows():
                 out[query].append((grade, count))
-            told |= {number for number in place.tolist() if number >= 0}
-            if len(told) == len(self.number):
+            seen |= {number for number in place.tolist() if number >= 0}
+            if len(seen) == len(self.number):
                 break
         return out
 
 
-def behind(
-    subject: Subject, names: tuple[str, ...], metric: Metric, queries: Sequence[str], few: bool
-) -> Behind:
+def source_of(
+    subject: Subject,
+    scores: Scores,
+    names: tuple[str, ...],
+    metric: Metric,
+    queries: Sequence[str],
+    few: bool,
+) -> Source:
     """What stands behind a metric, for these queries; where they are ``few`` of those there are, the rest is put aside first."""
-    scores = subject.scores
-    assert scores is not None
     said = scores.conventions
     own = said.get("by_metric", {}).get(str(metric), {})
     ties = own.get("ties", said["ties"])
     averaged = ties in {"expected", "best", "worst"}
     policy = policy_in(said)
     at = [mean.metric for mean in scores.board if mean.run == scores.runs[0].name].index(metric)
-    judged = [subject.evaluate_request(name).judged[at] for name in names]
+    judged = [evaluation_of(scores, name).judged[at] for name in names]
     if averaged:  # the engine read to the end, as a document below the depth may be tied with one above
         judged = [cut(one, said["depth"]) for one in judged]
-    return Behind(
+    return Source(
         metric=metric,
         names=names,
         qrels=clean(subject.qrels, policy, "qrels", takers(scores.metrics)),
@@ -133,7 +138,7 @@ def behind(
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Pool:
     """Documents that stand in the top of some run, each once a query; queries follow one another, best ranks first.
 
     ``query`` numbers the query of each, ``best`` is its best rank in any run, ``grade`` NaN where it is not in the qrels. ``ranks`` and
@@ -147,10 +152,10 @@ class Found:
     ranks: Array
     adds: Array
 
-    def within(self, kept: Array) -> Found:
+    def within(self, kept: Array) -> Pool:
         """Only some of the documents: those that are true, or those at places, in their order."""
         at = np.flatnonzero(kept) if kept.dtype == bool else kept
-        return Found(
+        return Pool(
             self.query[at],
             self.best[at],
             [self.doc_ids[i] for i in at.tolist()],
@@ -159,10 +164,10 @@ class Found:
             self.adds[:, at],
         )
 
-    def beside(self, other: Found) -> Found:
+    def beside(self, other: Pool) -> Pool:
         """These and others, query by query."""
         query = np.concatenate([self.query, other.query])
-        both = Found(
+        both = Pool(
             query,
             np.concatenate([self.best, other.best]),
             [*self.doc_ids, *other.doc_ids],
@@ -173,24 +178,24 @@ class Found:
         return both.within(np.argsort(query, kind="stable"))
 
 
-def found_in(source: Behind, depth: int, values: Array) -> Found:
+def pool_of_tops(source: Source, depth: int, values: Array) -> Pool:
     """The first ``depth`` documents of every run together; ``values`` (runs x queries) say which queries have a value to be parted."""
-    return found_of(source, _union(source, depth), values)
+    return pool_of(source, _union(source, depth), values)
 
 
-def found_of(source: Behind, pool: pl.DataFrame, values: Array) -> Found:
-    """The documents of a pool: query_id, query, doc_id and best, a row a document."""
-    ranks = ranks_of(source, pool)
-    query = pool["query"].to_numpy()
+def pool_of(source: Source, rows: pl.DataFrame, values: Array) -> Pool:
+    """The documents of these rows: query_id, query, doc_id and best, a row a document."""
+    ranks = ranks_of(source, rows)
+    query = rows["query"].to_numpy()
     adds = np.zeros(ranks.shape)
     for run in range(len(source.names)):
         adds[run] = _looked_up(source, run, query, ranks[run], ~np.isnan(values[run]))
-    return Found(
-        query, pool["best"].to_numpy(), pool["doc_id"].to_list(), _grades(source.qrels, pool), ranks, adds
+    return Pool(
+        query, rows["best"].to_numpy(), rows["doc_id"].to_list(), _grades(source.qrels, rows), ranks, adds
     )
 
 
-def _union(source: Behind, depth: int) -> pl.DataFrame:
+def _union(source: Source, depth: int) -> pl.DataFrame:
     """query_id, query, doc_id and best: a row a document."""
     numbers = pl.DataFrame(
         {"query_id": list(source.number), "query": list(source.number.values())},
@@ -206,17 +211,17 @@ def _union(source: Behind, depth: int) -> pl.DataFrame:
     )
 
 
-def ranks_of(source: Behind, pool: pl.DataFrame) -> Array:
+def ranks_of(source: Source, pool: pl.DataFrame) -> Array:
     """The rank of each document in every run, however deep, as the engines order them.
 
     To the engine these documents are the judged ones, their grades being their numbers; it then tells the rank of each.
     """
     coded = pool.select("query_id", "doc_id", pl.int_range(pl.len()).cast(pl.Float64).alias("grade"))
-    asked = CleanInput(Qrels(coded))
+    wanted = CleanInput(Qrels(coded))
     out = np.zeros((len(source.names), pool.height), dtype=np.int64)
     for run, (name, data) in enumerate(zip(source.names, source.runs, strict=True)):
-        told, _ = judge(data, asked, Order(source.ties, source.deepest), name)
-        out[run, told.grade.astype(np.int64)] = told.rank
+        judged, _ = judge(data, wanted, Order(source.ties, source.deepest), name)
+        out[run, judged.grade.astype(np.int64)] = judged.rank
     return out
 
 
@@ -237,7 +242,7 @@ def _grades(qrels: CleanInput, pool: pl.DataFrame) -> Array:
     return cast("Array", joined.cast(pl.Float64).fill_null(float("nan")).to_numpy())
 
 
-def _looked_up(source: Behind, run: int, query: Array, rank: Array, valued: Array) -> Array:
+def _looked_up(source: Source, run: int, query: Array, rank: Array, valued: Array) -> Array:
     """What each document adds to the value of a run: the share of the judged document that stands at its rank."""
     key, share = _shares(source, run, valued)
     if not len(key):
@@ -247,7 +252,7 @@ def _looked_up(source: Behind, run: int, query: Array, rank: Array, valued: Arra
     return np.where(key[near] == wanted, share[near], 0.0)
 
 
-def _shares(source: Behind, run: int, valued: Array) -> tuple[Array, Array]:
+def _shares(source: Source, run: int, valued: Array) -> tuple[Array, Array]:
     """What judged documents add, those that add something: query and rank as one number, in rising order, and the share."""
     judged, place = source.judged[run], source.places[run]
     kept = (place >= 0) & np.append(valued, False)[place]
@@ -267,14 +272,14 @@ def _shares(source: Behind, run: int, valued: Array) -> tuple[Array, Array]:
     return key[order], share[order]
 
 
-def below(source: Behind, found: Found) -> list[list[list[tuple[int, float]]]]:
-    """For each run and query, rank and grade of the documents of a grade above 0 that are not among those found."""
+def below(source: Source, pool: Pool) -> list[list[list[tuple[int, float]]]]:
+    """For each run and query, rank and grade of the documents of a grade above 0 that are not in the pool."""
     out: list[list[list[tuple[int, float]]]] = []
     for run, (owner, judged) in enumerate(zip(source.owners, source.judged, strict=True)):
         lists: list[list[tuple[int, float]]] = [[] for _ in source.number]
         at = np.flatnonzero((owner >= 0) & (judged.rank > 0) & (judged.grade > 0))
         key = owner[at] * SPAN + judged.rank[at]
-        known = found.query * SPAN + found.ranks[run]
+        known = pool.query * SPAN + pool.ranks[run]
         at = at[~np.isin(key, known)]
         for query, rank, grade in zip(
             owner[at].tolist(), judged.rank[at].tolist(), judged.grade[at].tolist(), strict=True
@@ -282,3 +287,41 @@ def below(source: Behind, found: Found) -> list[list[list[tuple[int, float]]]]:
             lists[query].append((rank, grade))
         out.append(lists)
     return out
+
+
+# --- documents that no ranking shows ---------------------------------------------------------------------
+
+
+def pool_of_missed(source: Source, pool: Pool, kept: Array, values: Array) -> Pool:
+    """Of each query that is ``kept``, the 5 best documents of a grade above 0 that are not in the pool; equal grades by id."""
+    there = pl.DataFrame(
+        {"query": pool.query, "doc_id": list(pool.doc_ids)},
+        schema={"query": pl.Int64, "doc_id": pl.String},
+    )
+    rows = (
+        _graded(source, kept)
+        .join(there, on=["query", "doc_id"], how="anti")
+        .sort("query", "grade", "doc_id", descending=[False, True, False])
+        .filter(pl.int_range(pl.len()).over("query") < MISSED)
+    )
+    # no rank of theirs is shown, so that ``best`` does not matter
+    return pool_of(source, rows.select("query_id", "query", "doc_id", best=pl.lit(0, pl.Int64)), values)
+
+
+def _graded(source: Source, kept: Array) -> pl.DataFrame:
+    """query_id, query, doc_id and grade of the documents of a grade above 0; of several grades the highest."""
+    numbers = {query: number for query, number in source.number.items() if kept[number]}
+    if source.qrels.is_mapping:
+        flat = [
+            (query, number, doc, float(grade))
+            for query, number in numbers.items()
+            for doc, grade in as_text(source.qrels.data.get(query, {}), f"qrels: query {query}").items()
+        ]
+        schema = {"query_id": pl.String, "query": pl.Int64, "doc_id": pl.String, "grade": pl.Float64}
+        return pl.DataFrame(flat, schema=schema, orient="row").filter(pl.col("grade") > 0)
+    numbered = pl.DataFrame(
+        {"query_id": list(numbers), "query": np.fromiter(numbers.values(), dtype=np.int64)},
+        schema={"query_id": pl.String, "query": pl.Int64},
+    )
+    graded: pl.DataFrame = source.qrels.data.frame.filter(pl.col("grade") > 0).join(numbered, on="query_id")
+    return graded.group_by("query_id", "query", "doc_id").agg(pl.col("grade").max().cast(pl.Float64))

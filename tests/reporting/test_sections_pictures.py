@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.verbs.made_scores import drawn
-from tests.verbs.reporting.made_sections import (
+from tests.reporting.made_sections import (
     QRELS,
     SUBJECTS,
     all_sections,
@@ -15,14 +14,15 @@ from tests.verbs.reporting.made_sections import (
     column,
     compared,
     first,
+    section_of,
     tables,
 )
+from tests.verbs.made_scores import drawn
 
 from rankscope.blocks import Heading, Notes, Paragraph, Ranged, Written
+from rankscope.panels.charts import cumulative
 from rankscope.panels.verdicts import p_plain
-from rankscope.reporting.sections import costs, heat, pairs, slices, spread
 from rankscope.reporting.sections.costs import MEANS_ONLY
-from rankscope.reporting.sections.spread import cumulative
 from rankscope.reporting.subject import Subject
 
 # --- spread, pictures ----------------------------------------------------------------------------
@@ -44,7 +44,7 @@ def test_the_steps_are_the_empirical_distribution(values: list[int], most: int) 
 @pytest.mark.parametrize("name", ["two", "gaps", "forty", "one run"])
 def test_each_line_ends_at_one(name: str) -> None:
     subject = SUBJECTS[name]()
-    chart = charts(spread.section(subject))["distribution"]
+    chart = charts(section_of("spread", subject))["distribution"]
     last = {run: share for _, share, run in chart.rows}
     assert set(last.values()) == {1.0}
     assert len(last) == min(8, len(subject.systems))
@@ -54,7 +54,7 @@ def test_each_line_ends_at_one(name: str) -> None:
 def test_quantiles_and_first_ranks_are_those_of_evaluate() -> None:
     subject = SUBJECTS["one run"]()
     assert subject.scores is not None
-    found = tables(spread.section(subject))["quantiles"]
+    found = tables(section_of("spread", subject))["quantiles"]
     for row, record in zip(found.rows, subject.scores.distribution.to_dicts(), strict=True):
         shown = dict(zip((c.header for c in found.columns), row, strict=True))
         assert {
@@ -64,24 +64,24 @@ def test_quantiles_and_first_ranks_are_those_of_evaluate() -> None:
             for k, v in record.items()
             if k in {"metric", "min", "q25", "median", "q95", "max", "zeros", "queries"}
         }
-    bars = charts(spread.section(subject))["first-relevant"]
+    bars = charts(section_of("spread", subject))["first-relevant"]
     assert sum(column(bars, "queries")) == len(QRELS)
     assert column(bars, "rank") == [*map(str, range(1, 11)), "11-100", "101+", "none"]
-    both = charts(spread.section(SUBJECTS["runs"]()))["first-relevant"]
+    both = charts(section_of("spread", SUBJECTS["runs"]()))["first-relevant"]
     assert sum(column(both, "queries")) == 2 * len(QRELS)
 
 
 def test_the_heatmap_shows_where_runs_part() -> None:
     subject = SUBJECTS["forty"]()
     field = subject.lead
-    chart = charts(heat.section(subject))["heatmap"]
+    chart = charts(section_of("heatmap", subject))["heatmap"]
     assert len({row[0] for row in chart.rows}) == 40
     for query, run, value in chart.rows:
         assert value == field.values[field.row(str(run)), field.query_ids.index(str(query))]
     assert next(iter(dict.fromkeys(column(chart, "run")))) == max(field.systems, key=field.mean)
     many = drawn(3, systems=3, queries=90)
     wide = compared(many, metrics="AP")
-    shown = {str(row[0]) for row in charts(heat.section(wide))["heatmap"].rows}
+    shown = {str(row[0]) for row in charts(section_of("heatmap", wide))["heatmap"].rows}
     gap = np.ptp(wide.lead.values, axis=0)
     assert min(g for q, g in zip(wide.lead.query_ids, gap, strict=True) if q in shown) >= max(
         g for q, g in zip(wide.lead.query_ids, gap, strict=True) if q not in shown
@@ -90,23 +90,23 @@ def test_the_heatmap_shows_where_runs_part() -> None:
 
 def test_pairs_mirror_and_hold_what_the_comparison_holds() -> None:
     subject = SUBJECTS["all pairs"]()
-    assert pairs.section(SUBJECTS["forty"]()) is None
-    chart = charts(pairs.section(subject))["pairs-differences"]
+    assert section_of("pairs", SUBJECTS["forty"]()) is None
+    chart = charts(section_of("pairs", subject))["pairs-differences"]
     found = {(str(a), str(b)): (d, p) for a, b, d, p, _ in chart.rows}
-    assert subject.comparison is not None
-    for c in subject.comparison.contrasts:
+    assert subject.result is not None
+    for c in subject.result.contrasts:
         p = Written(p_plain(c.p_value_adjusted), c.p_value_adjusted)
         assert found[c.run, c.baseline] == (c.difference, p)
         assert found[c.baseline, c.run] == (-c.difference, p)
     assert all(found[run, run] == (0.0, None) for run in subject.systems)
     assert len(found) == 5 * 5
-    matrix = tables(pairs.section(subject))["pairs-p"]
+    matrix = tables(section_of("pairs", subject))["pairs-p"]
     assert [c.header for c in matrix.columns[1:]] == [str(row[0]) for row in matrix.rows]
-    clear = sum(c.verdict in {"better", "worse"} for c in subject.comparison.contrasts)
+    clear = sum(c.verdict in {"better", "worse"} for c in subject.result.contrasts)
     assert len(matrix.best) == 2 * clear
-    listed = tables(pairs.section(subject))["pairs"]
+    listed = tables(section_of("pairs", subject))["pairs"]
     for name, against, change, interval, after, *_ in listed.rows:
-        c = subject.comparison[(*sorted((str(name), str(against)), reverse=True), "AP")]
+        c = subject.result[(*sorted((str(name), str(against)), reverse=True), "AP")]
         turned = 1 if c.run == name else -1
         assert isinstance(change, Written)
         assert isinstance(interval, Ranged)
@@ -134,14 +134,14 @@ def reversing() -> Subject:
 
 def test_slices_are_their_contrasts_and_the_reversal_is_told() -> None:
     subject = reversing()
-    section = slices.section(subject)
+    section = section_of("slices", subject)
     chart = charts(section)["slices"]
-    assert subject.comparison is not None
-    assert subject.comparison.slices is not None
+    assert subject.result is not None
+    assert subject.result.slices is not None
     whole, *parts = chart.rows
     c = first(subject)
     assert whole[:2] == ("all queries", Ranged(c.difference, c.adjusted.lower, c.adjusted.upper))
-    for row, part in zip(parts, subject.comparison.slices.contrasts, strict=True):
+    for row, part in zip(parts, subject.result.slices.contrasts, strict=True):
         bounds = part.contrast.adjusted
         assert row[:3] == (part.equation, Ranged(part.contrast.difference, bounds.lower, bounds.upper), 20)
     assert section is not None
@@ -151,7 +151,7 @@ def test_slices_are_their_contrasts_and_the_reversal_is_told() -> None:
     assert said == ["p and intervals of slices hold after the correction over 3 comparisons; *: told apart."]
     assert "that of all queries is the one of the comparison above" in chart.caption
     table = tables(section)["slices"]
-    for cells, part in zip(table.rows, subject.comparison.slices.contrasts, strict=True):
+    for cells, part in zip(table.rows, subject.result.slices.contrasts, strict=True):
         one = part.contrast
         assert cells[:2] == (part.equation, one.queries)
         assert isinstance(cells[2], Written)
@@ -162,7 +162,7 @@ def test_slices_are_their_contrasts_and_the_reversal_is_told() -> None:
             one.adjusted.upper,
         )
         assert cells[5:8] == (one.wins, one.losses, one.ties)
-    assert slices.section(SUBJECTS["two"]()) is None
+    assert section_of("slices", SUBJECTS["two"]()) is None
 
 
 def test_costs_draw_the_front() -> None:
@@ -204,7 +204,7 @@ def test_the_lead_of_costs_is_of_means(given_costs: tuple[int, int, int], said: 
         name: {q: 0.3 + 0.1 * i + j / 1000 for j, q in enumerate(QRELS)} for i, name in enumerate("abc")
     }
     costs_given = {name: {"cost": cost} for name, cost in zip("abc", given_costs, strict=True)}
-    section = costs.section(compared(scores, metrics="AP", costs=costs_given))
+    section = section_of("costs", compared(scores, metrics="AP", costs=costs_given))
     assert section is not None
     assert section.lead == f"By cost, {said} {MEANS_ONLY}"
 
@@ -212,7 +212,7 @@ def test_the_lead_of_costs_is_of_means(given_costs: tuple[int, int, int], said: 
 def test_small_slices_are_called_so_where_they_are() -> None:
     base, other = drawn(0)["a"], drawn(0)["b"]
     parts = {q: {"part": str(i % 10), "length": i} for i, q in enumerate(base)}
-    found = slices.section(compared({"a": base, "b": other}, metrics="AP", slices=parts))
+    found = section_of("slices", compared({"a": base, "b": other}, metrics="AP", slices=parts))
     assert found is not None
     assert any("of 13 cannot tell" in b.text for b in found.blocks if isinstance(b, Paragraph))
     names = column(tables(found)["slices"], "slice")

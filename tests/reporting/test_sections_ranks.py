@@ -9,30 +9,32 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.reporting.made_sections import section_of
 
 import rankscope as rs
 from rankscope.blocks import Chart, Paragraph, Section, Table
 from rankscope.lists.overlap import jaccard, rbo
 from rankscope.metrics import parse
-from rankscope.reporting.sections import agreement, cutoffs, discounts, origin, recall
-from rankscope.reporting.subject import Subject
+from rankscope.metrics.rank_weights import chart_of
+from rankscope.reporting.subject import Subject, subject_of
+from rankscope.scoring import overlap
 from rankscope.scoring.inputs import Policy, clean, read_any
 from rankscope.scoring.ranking import ranking_of
 from rankscope.scoring.rescore import rescored, why_not
 from rankscope.verbs.compare.compare import compare
 from rankscope.verbs.explain.explain import sourced
 
-SECTIONS = (agreement, cutoffs, discounts, recall, origin)
+SECTIONS = ("agreement", "cutoffs", "discounts", "recall", "origin")
 COVID = ("bm25_basline", "bm25t5", "run1", "smith.ql", "ixa-ir-filter-query")
 
 
-def subject_of(qrels: Any, runs: dict[str, Any], metrics: Any = None, **options: Any) -> Subject:
+def made(qrels: Any, runs: dict[str, Any], metrics: Any = None, **options: Any) -> Subject:
     grades = read_any("qrels", qrels)
     read = {name: read_any("run", run, name) for name, run in runs.items()}
     if len(read) == 1:
-        return Subject(rs.evaluate(grades, read, metrics, **options), None, grades, read)
+        return subject_of(rs.evaluate(grades, read, metrics, **options), grades, read)
     found = compare(grades, read, metrics, **options)
-    return Subject(found.scores, found, grades, read)
+    return subject_of(found, grades, read)
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +43,7 @@ def covid(shared_data: Callable[[str], Path]) -> Callable[..., Subject]:
     runs = {n: read_any("run", str(shared_data(f"trec_covid/round1/runs/{n}.gz")), n) for n in COVID}
 
     def make(metrics: Any = None, names: Any = COVID, **options: Any) -> Subject:
-        return subject_of(qrels, {name: runs[name] for name in names}, metrics, **options)
+        return made(qrels, {name: runs[name] for name in names}, metrics, **options)
 
     return make
 
@@ -132,7 +134,7 @@ def same_as_evaluated(asked: list[str], policies: dict[str, Any]) -> None:
 
 def test_curves_of_a_comparison_hold_the_values_of_its_board(covid: Any) -> None:
     subject = covid()
-    found = cutoffs.section(subject)
+    found = section_of("cutoffs", subject)
     assert found is not None
     first, *_ = charts(found)
     assert first.form == "lines"
@@ -152,7 +154,7 @@ def test_where_the_winner_changes_it_is_said_at_which_k() -> None:
     qrels = {f"q{i}": {"a": 1, "b": 1, "c": 1} for i in range(6)}
     early = {q: {"a": 9.0, "x": 8.0, "y": 7.0, "z": 6.0} for q in qrels}
     late = {q: {"x": 9.0, "a": 8.0, "b": 7.0, "c": 6.0} for q in qrels}
-    found = cutoffs.section(subject_of(qrels, {"early": early, "late": late}, "P@3"))
+    found = section_of("cutoffs", made(qrels, {"early": early, "late": late}, "P@3"))
     assert found is not None
     assert (
         found.lead == "Who leads on P@k depends on k: early at k = 1; late and early at k = 2; late at k = 3."
@@ -164,7 +166,7 @@ def test_where_the_winner_changes_it_is_said_at_which_k() -> None:
 
 def test_runs_that_are_the_same_are_level() -> None:
     qrels, runs = made_up(runs=1)
-    found = cutoffs.section(subject_of(qrels, {"a": runs["run0"], "b": runs["run0"]}, "P@3"))
+    found = section_of("cutoffs", made(qrels, {"a": runs["run0"], "b": runs["run0"]}, "P@3"))
     assert found is not None
     assert found.lead == "All runs are level on P@k at every k looked at."
 
@@ -172,9 +174,9 @@ def test_runs_that_are_the_same_are_level() -> None:
 def test_a_metric_without_a_cutoff_leaves_the_curve_to_ndcg() -> None:
     qrels, runs = made_up()
     scores = rs.evaluate(qrels, runs, ["AP", "nDCG@3"])
-    (first,) = charts(cutoffs.section(Subject(scores, None, qrels, runs)))
+    (first,) = charts(section_of("cutoffs", subject_of(scores, qrels, runs)))
     assert first.y == "nDCG@k"
-    (first,) = charts(cutoffs.section(subject_of(qrels, runs, "AP")))
+    (first,) = charts(section_of("cutoffs", made(qrels, runs, "AP")))
     assert first.y == "nDCG@k"
 
 
@@ -195,7 +197,7 @@ def test_precision_at_recall_is_that_of_evaluate(policies: dict[str, Any]) -> No
         },
     )
     assert subject.scores is not None
-    found = recall.section(subject)
+    found = section_of("recall", subject)
     assert found is not None
     if policies.get("ties") == "expected":
         assert isinstance(found.blocks[0], Paragraph)
@@ -213,7 +215,7 @@ def test_precision_at_recall_is_that_of_evaluate(policies: dict[str, Any]) -> No
 
 def test_precision_at_recall_on_real_runs(covid: Any) -> None:
     subject = covid("AP")
-    (chart,) = charts(recall.section(subject))
+    (chart,) = charts(section_of("recall", subject))
     wanted = rs.evaluate(subject.qrels, subject.runs, ["IPrec@0", "IPrec@0.5", "IPrec@1"])
     values = {(run, at): value for run, at, value in chart.rows}
     for run in COVID:
@@ -223,7 +225,7 @@ def test_precision_at_recall_on_real_runs(covid: Any) -> None:
 
 def test_the_level_is_that_of_the_leading_metric() -> None:
     qrels, runs = made_up()
-    (chart,) = charts(recall.section(subject_of(qrels, runs, "P(level=2)@5")))
+    (chart,) = charts(section_of("recall", made(qrels, runs, "P(level=2)@5")))
     wanted = rs.evaluate(qrels, runs, "IPrec(level=2)@0.3")
     assert "grade 2 or more" in chart.title
     assert {run: v for run, at, v in chart.rows if at == 0.3} == {
@@ -249,18 +251,18 @@ def test_the_level_is_that_of_the_leading_metric() -> None:
 )
 def test_bands_and_the_rest_sum_to_the_difference(metric: str, policies: dict[str, Any]) -> None:
     qrels, runs = made_up(queries=8, runs=4)
-    subject = subject_of(qrels, runs, metric, **policies)
-    found = origin.section(subject)
+    subject = made(qrels, runs, metric, **policies)
+    found = section_of("origin", subject)
     assert found is not None
     (chart,) = charts(found)
     (table,) = tables(found)
-    assert subject.comparison is not None
+    assert subject.result is not None
     pairs = [f"{run} against {baseline}" for run, baseline in subject.rivals[:3]]
     assert [row[0] for row in table.rows] == [p for p in pairs if p in {row[0] for row in table.rows}]
     for row in table.rows:
         adds = [value for _, value, pair in chart.rows if pair == row[0]]
         run, _, baseline = str(row[0]).partition(" against ")
-        contrast = subject.comparison[run, baseline, subject.lead.name]
+        contrast = subject.result[run, baseline, subject.lead.name]
         assert math.fsum(float(a) for a in adds if isinstance(a, float)) == pytest.approx(
             contrast.difference, abs=1e-12
         )
@@ -274,7 +276,7 @@ def test_origins_are_those_that_explain_finds(covid: Any) -> None:
     alone = rs.explain(subject.qrels, [subject.runs[baseline], subject.runs[run]], "nDCG@10")
     assert found.value == alone.value
     assert [(b.first, b.adds) for b in found.bands] == [(b.first, b.adds) for b in alone.bands]
-    lead = origin.section(subject)
+    lead = section_of("origin", subject)
     assert lead is not None
     assert lead.lead.startswith(f"{run} and {baseline} differ by +0.2")
 
@@ -285,7 +287,7 @@ def test_origins_are_those_that_explain_finds(covid: Any) -> None:
 )
 def test_what_does_not_part_by_rank_is_said(metric: str, options: dict[str, Any], said: str) -> None:
     qrels, runs = made_up()
-    found = origin.section(subject_of(qrels, runs, metric, **options))
+    found = section_of("origin", made(qrels, runs, metric, **options))
     assert found is not None
     assert isinstance(found.blocks[0], Paragraph)
     assert said in found.blocks[0].text
@@ -312,7 +314,7 @@ def test_agreement_is_the_mean_over_queries_that_both_rank(ties: str, tables_giv
             )
             for name, run in runs.items()
         }
-    subject = subject_of(qrels, given, "nDCG@5", **options)
+    subject = made(qrels, given, "nDCG@5", **options)
     order = ties if ties in {"docid", "input"} else "trec"
     ranked = {
         name: {
@@ -321,7 +323,7 @@ def test_agreement_is_the_mean_over_queries_that_both_rank(ties: str, tables_giv
         }
         for name, run in runs.items()
     }
-    rbos, jaccards = charts(agreement.section(subject))
+    rbos, jaccards = charts(section_of("agreement", subject))
     assert (rbos.colour, jaccards.colour) == ("RBO", "Jaccard@5")
     measures: list[tuple[Chart, Callable[[Any, Any], float]]] = [
         (rbos, lambda a, b: rbo(a, b, 0.9).ext),
@@ -335,27 +337,27 @@ def test_agreement_is_the_mean_over_queries_that_both_rank(ties: str, tables_giv
 
 
 def test_agreement_in_words(covid: Any) -> None:
-    found = agreement.section(covid(names=COVID[:2]))
+    found = section_of("agreement", covid(names=COVID[:2]))
     assert found is not None
     assert found.lead == "bm25t5 and bm25_basline share 1.2 of their first 10 (rank-biased overlap 0.11)."
 
 
 def test_queries_are_picked_evenly_where_there_are_many() -> None:
     ids = [f"{i:05}" for i in range(5000)]
-    few = agreement.sampled(ids, 3)
-    assert len(few) == agreement.QUERIES
+    few = overlap.sampled(ids, 3)
+    assert len(few) == overlap.QUERIES
     assert few == sorted(set(few))
     steps = np.diff([int(q) for q in few])
     assert steps.max() - steps.min() <= 1
-    assert len(agreement.sampled(ids, 40)) == agreement.PAIRS // (40 * 39 // 2)
-    assert agreement.sampled(ids[:7], 3) == ids[:7]
-    assert len(agreement.sampled(ids, 1000)) == 1
+    assert len(overlap.sampled(ids, 40)) == overlap.PAIRS // (40 * 39 // 2)
+    assert overlap.sampled(ids[:7], 3) == ids[:7]
+    assert len(overlap.sampled(ids, 1000)) == 1
 
 
 def test_a_sample_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     qrels, runs = made_up(queries=9)
-    monkeypatch.setattr(agreement, "QUERIES", 4)
-    found = agreement.section(subject_of(qrels, runs, "P@5"))
+    monkeypatch.setattr(overlap, "QUERIES", 4)
+    found = section_of("agreement", made(qrels, runs, "P@5"))
     assert found is not None
     assert found.blocks[-1] == Paragraph("Of 4 of 9 queries, picked evenly by their ids.", quiet=True)
 
@@ -364,7 +366,7 @@ def test_runs_with_no_query_in_common() -> None:
     qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
     scores = rs.evaluate(qrels, {"one": {"q1": {"a": 1.0}}, "two": {"q2": {"a": 1.0}}}, "P@1")
     runs = {"one": {"q1": {"a": 1.0}}, "two": {"q2": {"a": 1.0}}}
-    found = agreement.section(Subject(scores, None, qrels, runs))
+    found = section_of("agreement", subject_of(scores, qrels, runs))
     assert found is not None
     assert "nothing to lay side by side" in str(found.blocks)
 
@@ -373,7 +375,7 @@ def test_runs_with_no_query_in_common() -> None:
 
 
 def test_discounts_are_as_in_the_books(covid: Any) -> None:
-    found = discounts.section(covid())
+    found = section_of("discounts", covid())
     (chart,) = charts(found)
     values = {(name, rank): value for name, rank, value in chart.rows}
     for r in range(1, 101):
@@ -391,7 +393,7 @@ def test_reach_is_that_of_the_readers_of_each_ranking() -> None:
     # grades 2, 0, 1 of at most 2: 3/4 are satisfied at once, 1/4 of the rest at rank 3; q2 ends after rank 2
     qrels = {"q1": {"a": 2, "c": 1}, "q2": {"a": 1}, "q3": {"a": 2}}
     run = {"q1": {"a": 9.0, "b": 8.0, "c": 7.0, "d": 6.0}, "q2": {"b": 2.0, "a": 1.0}}
-    (chart,) = charts(discounts.section(subject_of(qrels, {"mine": run}, "P@2")))
+    (chart,) = charts(section_of("discounts", made(qrels, {"mine": run}, "P@2")))
     found = {rank: value for name, rank, value in chart.rows if name == "ERR reach, mine"}
     assert [found[r] for r in (1, 2, 3, 4, 5)] == pytest.approx(
         [1, (1 / 4 + 1) / 2, (1 / 4) / 2, (1 / 4 * 3 / 4) / 2, 0]
@@ -400,7 +402,7 @@ def test_reach_is_that_of_the_readers_of_each_ranking() -> None:
 
 def test_reach_is_that_of_the_factors_of_err(covid: Any) -> None:
     subject = covid("ERR(max_grade=2)", COVID[:1])
-    (chart,) = charts(discounts.section(subject))
+    (chart,) = charts(section_of("discounts", subject))
     found = [
         float(v) for name, _, v in chart.rows if name == f"ERR reach, {COVID[0]}" and isinstance(v, float)
     ]
@@ -415,8 +417,8 @@ def test_reach_is_that_of_the_factors_of_err(covid: Any) -> None:
 
 @pytest.mark.parametrize("name", ["RR", "nDCG@10", "RBP(p=0.5)", "AP", "alpha_nDCG", "NERR9(max_grade=2)@3"])
 def test_the_weight_of_each_rank_of_one_metric(name: str) -> None:
-    chart = discounts.of_metric(parse(name))
-    assert discounts.of_metric(parse(name), alone=True).rows == chart.rows[:100]
+    chart = chart_of(parse(name))
+    assert chart_of(parse(name), alone=True).rows == chart.rows[:100]
     assert len(chart.rows) in {100, 200}
     assert chart.rows[0] == (name if "max" not in name else str(parse(name)), 1, 1.0)
     top = 2 if "max" in name else 1
@@ -431,7 +433,7 @@ def test_the_weight_of_each_rank_of_one_metric(name: str) -> None:
 )  # fmt: skip
 def test_a_metric_without_weights_by_rank_says_why(name: str, because: str) -> None:
     with pytest.raises(rs.InputError, match=because) as caught:
-        discounts.of_metric(parse(name))
+        chart_of(parse(name))
     assert "has no weight by rank" in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -458,8 +460,8 @@ def consistent(section: Section) -> None:
 @pytest.mark.parametrize("metric", ["nDCG@10", "AP", "AUC", "NumRel", "GMAP", "RelevantPosition"])
 def test_any_number_of_runs(count: int, metric: str) -> None:
     qrels, runs = made_up(runs=count, queries=4)
-    subject = subject_of(qrels, runs, metric)
-    found = [made.section(subject) for made in SECTIONS]
+    subject = made(qrels, runs, metric)
+    found = [section_of(name, subject) for name in SECTIONS]
     for section in found:
         if section is not None:
             consistent(section)
@@ -474,20 +476,20 @@ def test_no_relevant_documents_and_rankings_of_one(grade: int, metric: str) -> N
     qrels = {f"q{i}": {"a": grade} for i in range(3)}
     one = {q: {"a": 1.0} for q in qrels}
     other = {q: {"b": 1.0} for q in qrels}
-    subject = subject_of(qrels, {"one": one, "other": other}, metric)
-    for made in SECTIONS:
-        section = made.section(subject)
+    subject = made(qrels, {"one": one, "other": other}, metric)
+    for name in SECTIONS:
+        section = section_of(name, subject)
         if section is not None:
             consistent(section)
-    assert cutoffs.section(subject) is None
+    assert section_of("cutoffs", subject) is None
 
 
 def test_no_value_at_all() -> None:
     qrels = {f"q{i}": {"a": 0} for i in range(3)}
     run = {q: {"a": 1.0, "b": 0.5} for q in qrels}
     scores = rs.evaluate(qrels, {"x": run}, "nDCG@10", no_relevant="skip")
-    for made in SECTIONS:
-        section = made.section(Subject(scores, None, qrels, {"x": run}))
+    for name in SECTIONS:
+        section = section_of(name, subject_of(scores, qrels, {"x": run}))
         if section is not None:
             consistent(section)
 
@@ -499,17 +501,17 @@ def test_scores_without_rankings_have_no_ranks() -> None:
     frame = pl.DataFrame([(run, q, "nDCG@10", v) for run, values in table.items() for q, v in values.items()],
                          schema=["run", "query_id", "metric", "value"], orient="row")  # fmt: skip
     found = compare(frame)
-    subject = Subject(None, found)
-    assert [made.section(subject) for made in (agreement, cutoffs, recall, origin)] == [None] * 4
-    consistent(discounts.section(subject))
+    subject = subject_of(found)
+    assert [section_of(name, subject) for name in ("agreement", "cutoffs", "recall", "origin")] == [None] * 4
+    consistent(section_of("discounts", subject))
 
 
 def test_several_runs_of_one_system() -> None:
     qrels, runs = made_up(runs=4)
     systems = {"run2": "new", "run3": "new"}
-    subject = subject_of(qrels, runs, "nDCG@10", systems=systems)
-    for made in SECTIONS:
-        section = made.section(subject)
+    subject = made(qrels, runs, "nDCG@10", systems=systems)
+    for name in SECTIONS:
+        section = section_of(name, subject)
         if section is not None:
             consistent(section)
 
@@ -518,8 +520,8 @@ def test_grades_by_subtopic() -> None:
     qrels = {f"q{i}": {"a": {"s1": 1, "s2": 1}, "b": {"s2": 1}, "c": {"s1": 0}} for i in range(6)}
     one = {q: {"a": 3.0, "b": 2.0, "c": 1.0} for q in qrels}
     other = {q: {"c": 3.0, "b": 2.0, "a": 1.0} for q in qrels}
-    subject = subject_of(qrels, {"one": one, "other": other}, "alpha_nDCG@2")
-    for made in SECTIONS:
-        section = made.section(subject)
+    subject = made(qrels, {"one": one, "other": other}, "alpha_nDCG@2")
+    for name in SECTIONS:
+        section = section_of(name, subject)
         assert section is not None
         consistent(section)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.reporting.made_sections import section_of
 
 import rankscope as rs
 from rankscope.blocks import (
@@ -25,10 +26,7 @@ from rankscope.blocks import (
     Verdict,
     Written,
 )
-from rankscope.reporting.page import colours_of
-from rankscope.reporting.sections import data_health
-from rankscope.reporting.sections.shown_runs import few_runs
-from rankscope.reporting.subject import Subject
+from rankscope.reporting.subject import few_runs, subject_of
 from rankscope.show.notebook import fragment
 
 QUERIES = [f"q{i:02}" for i in range(24)]
@@ -132,7 +130,7 @@ def test_a_run_has_one_colour_on_the_whole_page(page: rs.Report) -> None:
 
 def test_colours_go_to_the_baseline_and_then_by_merit(found: rs.Comparison) -> None:
     turned = rs.compare(QRELS, RUNS, "nDCG@5", baseline="poor")
-    assert colours_of(Subject(turned.scores, turned)) == ("poor", "good", "near", "base")
+    assert subject_of(turned).colours() == ("poor", "good", "near", "base")
 
 
 def test_anchors_and_names_of_files_are_distinct(page: rs.Report) -> None:
@@ -181,7 +179,7 @@ def test_every_entry_of_the_health_table_is_its_own(found: rs.Comparison) -> Non
         **numbers,
     )
     scores = replace(found.scores, runs=[replace(found.scores.runs[0], health=health)])
-    section = data_health.section(Subject(scores, None))
+    section = section_of("data", subject_of(scores))
     table = next(b for b in section.blocks if isinstance(b, Table) and b.name == "data-health")
     row = dict(zip([column.header for column in table.columns], table.rows[0], strict=True))
     for header, entry in ENTRIES.items():
@@ -193,7 +191,7 @@ def test_every_entry_of_the_health_table_is_its_own(found: rs.Comparison) -> Non
 def test_few_runs_are_the_best_and_the_baseline() -> None:
     many = {f"run{i:02}": {q: ranking(j, i / 5) for j, q in enumerate(QUERIES)} for i in range(12)}
     found = rs.compare(QRELS, many, "nDCG@5", baseline="run00")
-    kept, said = few_runs(Subject(found.scores, found, QRELS, many), 5)
+    kept, said = few_runs(subject_of(found, QRELS, many), 5)
     means = {name: found.fields[0].mean(name) for name in many}
     best = sorted((name for name in many if name != "run00"), key=lambda name: -means[name])[:4]
     assert set(kept) == {"run00", *best}

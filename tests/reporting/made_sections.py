@@ -12,36 +12,41 @@ from tests.verbs.made_scores import drawn, ranked_run
 import rankscope as rs
 from rankscope.blocks import Chart, Ranged, Section, Table, Written
 from rankscope.panels.contrast import Contrast
-from rankscope.reporting.sections import (
-    board,
-    costs,
-    data_health,
-    differences,
-    differing_queries,
-    heat,
-    pairs,
-    slices,
-    spread,
-)
-from rankscope.reporting.subject import Subject
+from rankscope.reporting.page import SECTIONS
+from rankscope.reporting.subject import Subject, subject_of
 
-MODULES = (data_health, board, differences, differing_queries, spread, heat, pairs, slices, costs)
+OF_RESULTS = (
+    "data",
+    "scoreboard",
+    "differences",
+    "by-query",
+    "spread",
+    "heatmap",
+    "pairs",
+    "slices",
+    "costs",
+)
 
 
 def compared(*given: Any, **options: Any) -> Subject:
     """What a comparison is to the sections of a report."""
-    found = rs.compare(*given, **options)
-    return Subject(found.scores, found)
+    return subject_of(rs.compare(*given, **options))
 
 
 def scored(*given: Any, **options: Any) -> Subject:
     """What scores are to the sections of a report."""
-    return Subject(rs.evaluate(*given, **options), None)
+    return subject_of(rs.evaluate(*given, **options))
+
+
+def section_of(name: str, subject: Subject) -> Section | None:
+    """The section of this name; None where the subject has none."""
+    made = (part.section(subject) for part in SECTIONS if part.name == name)
+    return next((section for section in made if section is not None), None)
 
 
 def all_sections(subject: Subject) -> list[Section]:
-    """Every section that has something to say."""
-    return [found for module in MODULES if (found := module.section(subject)) is not None]
+    """Every section of results that has something to say."""
+    return [found for name in OF_RESULTS if (found := section_of(name, subject)) is not None]
 
 
 def charts(section: Section | None) -> dict[str, Chart]:
@@ -91,8 +96,7 @@ QRELS = {f"q{i:02}": {"good": 1, "d1": 0} for i in range(24)}
 
 
 def first(subject: Subject) -> Contrast:
-    assert subject.comparison is not None
-    return subject.comparison.of(subject.comparison.primary)[0]
+    return subject.rivals[-1] if len(subject.rivals) == 1 else subject.result.of(subject.result.primary)[0]
 
 
 def lowered(seed: int = 3) -> dict[str, dict[str, float]]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.verbs.reporting.made_sections import (
+from tests.reporting.made_sections import (
     SUBJECTS,
     all_sections,
     charts,
@@ -20,7 +20,7 @@ from tests.verbs.reporting.made_sections import (
 import rankscope as rs
 from rankscope.blocks import Chart, Table
 from rankscope.reporting.sections.verdicts import verdicts
-from rankscope.reporting.subject import Subject
+from rankscope.reporting.subject import subject_of
 
 # --- whatever is compared ------------------------------------------------------------------------
 
@@ -80,7 +80,7 @@ def test_trec_covid(shared_data: Callable[[str], Path]) -> None:
     qrels, folder = shared_data("trec_covid/qrels.txt"), shared_data("trec_covid/round1/runs")
     runs = [str(path) for path in sorted(folder.iterdir())[:5]]
     found = rs.compare(str(qrels), runs)
-    subject = Subject(found.scores, found)
+    subject = subject_of(found)
     sections = {section.name: section for section in all_sections(subject)}
     assert list(sections) == ["data", "scoreboard", "differences", "by-query", "spread", "heatmap"]
     for section in sections.values():

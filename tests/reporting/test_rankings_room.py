@@ -7,14 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from tests.verbs.reporting.made_subjects import adds_up, by_id, looked, scored, world
+from tests.reporting.made_subjects import adds_up, by_id, looked, scored, world
 
 import rankscope as rs
+from rankscope.engines.base import Order
+from rankscope.engines.top import top
+from rankscope.reporting.explorer.budget import interest
 from rankscope.reporting.explorer.rankings import shortened
-from rankscope.reporting.explorer.room import interest
-from rankscope.reporting.subject import Subject
-from rankscope.scoring.inputs import CleanInput
-from rankscope.scoring.ranked_rows import top_rows
+from rankscope.reporting.subject import subject_of
 from rankscope.show.html.explorer_data import encoded
 from rankscope.verbs.explain.explanation import Explanation
 
@@ -25,7 +25,7 @@ def test_the_page_stays_within_its_room() -> None:
     qrels, runs = world(9, queries=150)
     docs = {f"d{i}": f"{i} " + 'words and "more" words ' * 30 for i in range(30)}
     found = scored(qrels, runs, ["nDCG@10", "AP", "P@10"])
-    told = Subject(found.scores, None, qrels, runs, dict.fromkeys(qrels, "a question"), docs)
+    told = subject_of(found.scores, qrels, runs, dict.fromkeys(qrels, "a question"), docs)
     full = looked(told)
     assert full.left_out == 0
     assert len(encoded(full).encode()) < 9_000_000
@@ -64,7 +64,7 @@ def test_texts_go_to_the_queries_that_differ_most() -> None:
     same = {q: {f"{q}a": 2.0, f"{q}b": 1.0} for q in qrels}
     runs = {"one": same, "two": same | {"q7": {"q7b": 2.0, "q7a": 1.0}}}
     docs = {f"q{i}{x}": "text " * 100 for i in range(40) for x in "ab"}
-    told = Subject(rs.evaluate(qrels, runs, "RR"), None, qrels, runs, {"q3": " what\nis it "}, docs)
+    told = subject_of(rs.evaluate(qrels, runs, "RR"), qrels, runs, {"q3": " what\nis it "}, docs)
     explorer = looked(told, budget=10_000)
     queries = by_id(explorer)
     assert queries["q3"].text == "what is it"
@@ -110,7 +110,7 @@ def test_real_runs_with_ties(shared_data: Callable[[str], Path]) -> None:
     assert len(explorer.queries) == 30
     adds_up(explorer)
     for at, name in enumerate(explorer.runs):
-        ranks = {(q, d): r for q, d, r in top_rows(CleanInput(runs[name]), "trec").iter_rows()}
+        ranks = {(q, d): r for q, d, r in top(runs[name], Order("trec")).iter_rows()}
         for query in explorer.queries:
             expected = [ranks.get((query.query_id, d.doc_id), 0) for d in query.documents]
             assert [d.ranks[at] for d in query.documents] == expected

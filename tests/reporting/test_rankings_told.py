@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.verbs.reporting.made_subjects import (
+from tests.reporting.made_subjects import (
     Dicts,
     adds_up,
     by_id,
@@ -17,8 +17,8 @@ from tests.verbs.reporting.made_subjects import (
 )
 
 import rankscope as rs
-from rankscope.reporting.explorer.told import runs_in_order
 from rankscope.reporting.sections.verdicts import verdicts
+from rankscope.reporting.subject import runs_in_order
 
 
 def graded(queries: int = 8) -> Dicts:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.verbs.made_scores import ranked, ranked_run
-from tests.verbs.reporting.made_sections import (
+from tests.reporting.made_sections import (
     QRELS,
     SUBJECTS,
     column,
     compared,
     scored,
+    section_of,
     tables,
 )
+from tests.verbs.made_scores import ranked, ranked_run
 
 from rankscope.blocks import Notes, Paragraph, Ranged, Written
-from rankscope.reporting.sections import board, data_health
+from rankscope.panels.charts import hint_of
 from rankscope.reporting.sections.verdicts import MEANS_ONLY, verdicts
-from rankscope.reporting.wording import hint_of
 from rankscope.verbs.compare.verdicts import sentences
 
 IDS = [f"q{i:02}" for i in range(40)]
@@ -30,15 +30,15 @@ IDS = [f"q{i:02}" for i in range(40)]
 )
 def test_verdicts_are_the_sentences_of_the_comparison(name: str) -> None:
     subject = SUBJECTS[name]()
-    assert subject.comparison is not None
-    said = list(sentences(subject.comparison))
+    assert subject.result is not None
+    said = list(sentences(subject.result))
     found = verdicts(subject)
     assert sorted(
         " ".join([v.text, *(m for m in v.more if not m.startswith("Doubt"))]) for v in found[: len(said)]
     ) == sorted(said)
     tones = {"better": "better", "worse": "worse", "cannot tell": "unclear", "same": "same"}
     by_pair = {verdict.about: verdict for verdict in found}
-    for c in subject.comparison.of(subject.comparison.primary):
+    for c in subject.result.of(subject.result.primary):
         verdict = by_pair[f"{c.run} against {c.baseline}"]
         assert verdict.tone == tones.get(c.verdict, "plain")
         largest = np.sort(np.abs(c.paired.gains))[::-1][: len(verdict.queries)]
@@ -62,8 +62,8 @@ def test_many_runs_are_counted_and_the_best_is_told() -> None:
     leader = max(subject.lead.systems, key=subject.lead.mean)
     assert best.about == f"{leader} against run00"
     assert group.text.startswith(f"{leader} is best on AP")
-    assert subject.comparison is not None
-    unclear = sum(c.verdict == "cannot tell" for c in subject.comparison.contrasts)
+    assert subject.result is not None
+    unclear = sum(c.verdict == "cannot tell" for c in subject.result.contrasts)
     assert left.text.startswith(f"{unclear} of 39 comparisons on AP cannot be told; nearest to it is")
     assert left.tone == "unclear"
 
@@ -143,7 +143,7 @@ def test_one_run_says_what_it_scores_and_what_it_loses() -> None:
 
 def test_the_scoreboard_holds_the_means_and_marks_the_best() -> None:
     subject = SUBJECTS["gaps"]()
-    section = board.section(subject)
+    section = section_of("scoreboard", subject)
     found, field = tables(section), subject.lead
     values = found["scoreboard"]
     order = [str(row[0]) for row in values.rows]
@@ -154,8 +154,8 @@ def test_the_scoreboard_holds_the_means_and_marks_the_best() -> None:
         assert ((i, 1) in values.best) == (i == 0)
     marked = found["against-baseline"]
     marks = dict(zip(column(marked, "run"), column(marked, marked.columns[1].header), strict=True))
-    assert subject.comparison is not None
-    for c in subject.comparison.contrasts:
+    assert subject.result is not None
+    for c in subject.result.contrasts:
         mark = {"better": " *", "worse": " †"}.get(c.verdict, "")
         assert marks[c.run] == Written(f"{c.difference:+.3f}{mark}", c.difference)
     assert "Holm" in found["against-baseline"].note
@@ -163,7 +163,9 @@ def test_the_scoreboard_holds_the_means_and_marks_the_best() -> None:
 
 def test_a_heading_tells_what_the_metric_is() -> None:
     subject = SUBJECTS["runs"]()
-    (values, marks) = (tables(board.section(subject))[name] for name in ("scoreboard", "against-baseline"))
+    (values, marks) = (
+        tables(section_of("scoreboard", subject))[name] for name in ("scoreboard", "against-baseline")
+    )
     hint = {c.header: c.hint for c in values.columns}["nDCG@10"]
     assert hint.startswith("Discounted gain, ")
     assert "Formula: DCG / DCG of the ideal ranking. Convention: linear gain" in hint
@@ -171,7 +173,7 @@ def test_a_heading_tells_what_the_metric_is() -> None:
     assert not any(c.hint for c in marks.columns), "said once, at the first table"
     assert (
         "Scores as they were given"
-        in tables(board.section(SUBJECTS["unknown metric"]()))["scoreboard"].columns[1].hint
+        in tables(section_of("scoreboard", SUBJECTS["unknown metric"]()))["scoreboard"].columns[1].hint
     )
 
 
@@ -189,13 +191,13 @@ def test_a_metric_of_its_own_parameters_is_not_told_as_the_usual_one() -> None:
 
 def test_effect_sizes_say_what_they_are_and_hold_their_numbers() -> None:
     subject = SUBJECTS["gaps"]()
-    assert subject.comparison is not None
-    table = tables(board.section(subject))["effect-sizes"]
+    assert subject.result is not None
+    table = tables(section_of("scoreboard", subject))["effect-sizes"]
     assert [c.header for c in table.columns] == [
         "run", "against", "relative", "95% interval, not corrected", "in sd", "queries better", "carried by", "p",
     ]  # fmt: skip
     for row in table.rows:
-        c = subject.comparison[str(row[0]), "AP"]
+        c = subject.result[str(row[0]), "AP"]
         share, bounds = c.relative
         interval = Ranged(share, bounds.lower, bounds.upper, f"{bounds.lower:+.1%}, {bounds.upper:+.1%}")
         assert row[2:6] == (
@@ -203,29 +205,31 @@ def test_effect_sizes_say_what_they_are_and_hold_their_numbers() -> None:
         )  # fmt: skip
         assert isinstance(row[7], Written)
         assert row[7].value == c.p_value_adjusted
-    alone = tables(board.section(SUBJECTS["two"]()))["effect-sizes"]
+    alone = tables(section_of("scoreboard", SUBJECTS["two"]()))["effect-sizes"]
     assert alone.columns[3].header == "95% interval"
     assert not alone.note
 
 
 def test_queries_of_no_weight_are_not_called_without_a_value() -> None:
     weights = {q: float(i % 3 > 0) for i, q in enumerate(QRELS)}
-    section = board.section(compared(QRELS, {"x": ranked_run(1), "y": ranked_run(2)}, "RR", weights=weights))
+    section = section_of(
+        "scoreboard", compared(QRELS, {"x": ranked_run(1), "y": ranked_run(2)}, "RR", weights=weights)
+    )
     said = [b.text for b in section.blocks if isinstance(b, Paragraph)]
     assert "8 queries weigh nothing in the mean of RR" in said
     assert not any("no value" in text for text in said)
 
 
 def test_no_value_is_called_the_best_of_a_metric_without_a_direction() -> None:
-    lead = board.section(SUBJECTS["no direction"]()).lead
+    lead = section_of("scoreboard", SUBJECTS["no direction"]()).lead
     assert lead.endswith("in the order given. None of the values is best.")
     mixed = compared(QRELS, {"x": ranked_run(1), "y": ranked_run(2)}, ["Judged@5", "RR"])
-    assert board.section(mixed).lead.endswith("The best value of RR is marked.")
+    assert section_of("scoreboard", mixed).lead.endswith("The best value of RR is marked.")
 
 
 def test_values_that_have_no_interval_stay_numbers() -> None:
     subject = SUBJECTS["one run, pooled"]()
-    row = tables(board.section(subject))["scoreboard"].rows[0]
+    row = tables(section_of("scoreboard", subject))["scoreboard"].rows[0]
     assert subject.scores is not None
     assert row[1] == subject.scores["AUC(pooled=True)"]
     assert row[2] == subject.scores["NumRelRet"]
@@ -235,17 +239,17 @@ def test_values_that_have_no_interval_stay_numbers() -> None:
 
 def test_all_pairs_tell_the_discriminative_power() -> None:
     subject = SUBJECTS["all pairs"]()
-    section = board.section(subject)
+    section = section_of("scoreboard", subject)
     assert "against-baseline" not in tables(section)
-    assert subject.comparison is not None
-    clear = sum(c.verdict in {"better", "worse"} for c in subject.comparison.contrasts)
+    assert subject.result is not None
+    clear = sum(c.verdict in {"better", "worse"} for c in subject.result.contrasts)
     said = [b.text for b in section.blocks if isinstance(b, Paragraph)]
     assert f"Pairs told apart with these queries (discriminative power): AP {clear / 10:.0%}." in said
 
 
 def test_health_keeps_what_is_odd_and_folds_the_rest() -> None:
     missing = {q: docs for q, docs in ranked_run(2).items() if q != "q03"} | {"extra": {"d": 1.0}}
-    section = data_health.section(compared(QRELS, {"x": ranked_run(1), "y": missing}, "P@5"))
+    section = section_of("data", compared(QRELS, {"x": ranked_run(1), "y": missing}, "P@5"))
     table = tables(section)["data-health"]
     assert column(table, "missing") == [0, 1]
     assert column(table, "extra") == [0, 1]

@@ -8,14 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.verbs.reporting.made_subjects import scored, subject, world
+from tests.reporting.made_subjects import scored, subject, world
 
 import rankscope as rs
 from rankscope.blocks import Code, Facts, Paragraph, Section, Table
 from rankscope.files.texts import texts_of
-from rankscope.reporting.sections import reproduce
-from rankscope.reporting.sections.data_health import notes_read
-from rankscope.reporting.subject import Subject
+from rankscope.reporting.sections.data import notes_read
+from rankscope.reporting.sections.reproduce import reproduce
+from rankscope.reporting.subject import subject_of
 
 
 def facts(section: Section) -> dict[str, str]:
@@ -39,7 +39,7 @@ def test_command_versions_and_conventions() -> None:
         correction="bh",
         alpha=0.01,
     )
-    section = reproduce.section(found, "rankscope report qrels.txt low.run high.run")
+    section = reproduce(found, "rankscope report qrels.txt low.run high.run")
     assert section.name == "reproduce"
     assert section.blocks[0] == Code(("rankscope report qrels.txt low.run high.run",))
     told = facts(section)
@@ -59,7 +59,7 @@ def test_files_have_their_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     Path("qrels.txt").write_text("q1 0 a 1\nq2 0 a 1\n")
     Path("my.run").write_text("q1 Q0 a 1 2.0 tag\nq2 Q0 b 1 1.0 tag\nq2 Q0 a 2 0.5 tag\n")
     qrels, run = rs.read_qrels("qrels.txt"), rs.read_run("my.run")
-    section = reproduce.section(Subject(rs.evaluate(qrels, run, "RR"), None, qrels, {"tag": run}), None)
+    section = reproduce(subject_of(rs.evaluate(qrels, run, "RR"), qrels, {"tag": run}), None)
     digest = hashlib.sha256(Path("my.run").read_bytes()).hexdigest()
     assert inputs(section).rows[1] == ("tag", "my.run", "TREC run", 3, digest)
     assert inputs(section).rows[0][:4] == ("qrels", "qrels.txt", "TREC qrels", 2)
@@ -71,14 +71,14 @@ def test_files_have_their_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_what_is_in_memory_has_none() -> None:
     qrels, runs = world()
-    rows = inputs(reproduce.section(scored(qrels, runs, "AP"), None)).rows
+    rows = inputs(reproduce(scored(qrels, runs, "AP"), None)).rows
     assert [row[0] for row in rows] == ["qrels", "low", "high"]
     assert {row[4] for row in rows} == {"in memory"}
 
 
 def test_scores_alone() -> None:
     found = rs.compare({"a": {"1": 0.5, "2": 0.1}, "b": {"1": 0.25, "2": 0.9}}, metrics="score")
-    section = reproduce.section(Subject(None, found), None)
+    section = reproduce(subject_of(found), None)
     assert "equal scores" not in facts(section)
     paragraphs = [block.text for block in section.blocks if isinstance(block, Paragraph)]
     assert any(text.startswith("Scores of 2 runs on 2 queries were compared") for text in paragraphs)
@@ -87,7 +87,7 @@ def test_scores_alone() -> None:
 def test_conventions_are_those_of_the_metric_itself_and_of_what_was_asked() -> None:
     qrels, runs = world()
     told = facts(
-        reproduce.section(
+        reproduce(
             subject(
                 qrels,
                 runs,
@@ -114,16 +114,14 @@ def test_conventions_are_those_of_the_metric_itself_and_of_what_was_asked() -> N
 def test_clusters_and_the_interval_of_one_run_are_named() -> None:
     qrels, runs = world()
     clusters = {query: query for query in qrels}
-    told = facts(
-        reproduce.section(scored(qrels, {"low": runs["low"]}, "AP", interval="t", clusters=clusters), None)
-    )
+    told = facts(reproduce(scored(qrels, {"low": runs["low"]}, "AP", interval="t", clusters=clusters), None))
     assert (told["clusters"], told["interval of means"]) == ("given in memory", "95%, t")
 
 
 def test_what_was_read_is_told() -> None:
     qrels, runs = world()
     found = replace(scored(qrels, runs, "AP"), texts=(texts_of({"q0": "words"}, list(qrels), "query"),))
-    said = [block.text for block in reproduce.section(found, None).blocks if isinstance(block, Paragraph)]
+    said = [block.text for block in reproduce(found, None).blocks if isinstance(block, Paragraph)]
     assert notes_read(found)
     assert set(notes_read(found)) <= set(said)
 
@@ -135,15 +133,12 @@ def test_what_was_read_is_told() -> None:
 def test_every_convention_has_words(policies: dict[str, object]) -> None:
     qrels, runs = world()
     qrels = {q: {d: max(g, 0.0) for d, g in docs.items()} for q, docs in qrels.items()}
-    section = reproduce.section(scored(qrels, runs, ["nDCG@10"], **policies), None)
+    section = reproduce(scored(qrels, runs, ["nDCG@10"], **policies), None)
     assert all(facts(section).values())
 
 
 def test_the_same_on_every_making(shared_data: Callable[[str], Path]) -> None:
     qrels = rs.read_qrels(shared_data("trec_covid/qrels.txt"))
     run = rs.read_run(shared_data("trec_covid/round1/runs/sab20.1.merged.gz"))
-    made = [
-        reproduce.section(Subject(rs.evaluate(qrels, run, "AP"), None, qrels, {"r": run}), "x")
-        for _ in range(2)
-    ]
+    made = [reproduce(subject_of(rs.evaluate(qrels, run, "AP"), qrels, {"r": run}), "x") for _ in range(2)]
     assert repr(made[0]) == repr(made[1])

@@ -6,12 +6,12 @@ import re
 from typing import Any
 
 import pytest
-from tests.verbs.reporting.made_subjects import scored, subject, world
+from tests.reporting.made_subjects import scored, subject, world
 
 import rankscope as rs
 from rankscope.blocks import Code, Paragraph
-from rankscope.metrics import CATALOGUE, parse
-from rankscope.reporting import paper, parameters
+from rankscope.metrics import CATALOGUE, description, parse
+from rankscope.reporting import paper
 from rankscope.reporting.citations import bibliography, cited, read, sources_of
 from rankscope.reporting.subject import Subject
 
@@ -207,13 +207,13 @@ def test_what_does_not_part_is_a_title_and_odd_signs_are_escaped() -> None:
 
 def test_parameters_of_its_own_are_told_before_the_convention() -> None:
     for name in ("nDCG@10", "P@5", "AP", "IPrec@0.5"):
-        assert parameters.convention_of(parse(name)) == parse(name).convention
-    assert parameters.told(parse("nDCG(ideal='retrieved_topk', gain='binary')@5")) == [
+        assert description.convention_of(parse(name)) == parse(name).convention
+    assert description.stated_parameters(parse("nDCG(ideal='retrieved_topk', gain='binary')@5")) == [
         "gain 1 from grade 1 on",
         "discount 1/log2(rank + 1)",
         "ideal of the documents retrieved in the top k",
     ]
-    assert parameters.convention_of(parse("P(level=2)@5")).startswith(
+    assert description.convention_of(parse("P(level=2)@5")).startswith(
         "here: relevant from grade 2 on. Usually: divides"
     )
     qrels, runs = world()
