@@ -57,7 +57,7 @@ def test_runs_metrics_test_and_correction_are_named_and_cited() -> None:
 
 def test_one_comparison_is_not_corrected() -> None:
     text = said(subject(QRELS, TWO, ["nDCG@10"]))
-    assert "There was one comparison, and no P-value to correct; alpha = 0.05." in text
+    assert "There was one comparison, so no p-value needed correction; alpha = 0.05." in text
     assert "Intervals of differences are 95% t intervals" in text
     assert "Holm" not in text + entries(subject(QRELS, TWO, ["nDCG@10"]))
 

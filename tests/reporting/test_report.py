@@ -177,10 +177,10 @@ def test_what_it_refuses(options: dict[str, Any], said: str) -> None:
 
 def test_options_that_a_result_has_no_use_for_are_one_line() -> None:
     found = rs.compare(QRELS, RUNS, "nDCG@3")
-    with pytest.raises(rs.InputError, match=r"no option 'tilte': did you mean title\?"):
+    with pytest.raises(rs.InputError, match=r"no option 'tilte', did you mean title\?"):
         found.report(tilte="x")
     with pytest.raises(
-        rs.InputError, match=r"no option 'margin' \(what is compared, and how, was said already\)"
+        rs.InputError, match=r"no option 'margin' \(what is compared, and how, is settled\)"
     ):
         found.report(margin=0.1)
 

@@ -20,6 +20,7 @@ from tests.reporting.made_subjects import subject, world
 from tests.verbs.made_scores import ranked_run
 
 import rankscope as rs
+from rankscope import words
 from rankscope.blocks import Chart, Notes, Paragraph, Section, Table, Written
 from rankscope.errors import DataError
 from rankscope.metrics import parse
@@ -73,9 +74,9 @@ def test_no_cutoff_is_spoken_of_that_was_not_looked_at() -> None:
 def test_another_metric_than_the_leading_one_is_said_to_be_another() -> None:
     qrels, runs = world()
     assert lead_of(section_of("cutoffs", subject(qrels, runs, ["AP", "P@5"]))).startswith(
-        "The leading metric, AP, has no cutoff; this is P@k. "
+        "The main metric, AP, has no cutoff; this is P@k. "
     )
-    assert "The leading metric, AP, has no cutoff; this is nDCG@k." in lead_of(
+    assert "The main metric, AP, has no cutoff; this is nDCG@k." in lead_of(
         section_of("cutoffs", subject(qrels, runs, "AP"))
     )
     assert "leading metric" not in lead_of(section_of("cutoffs", subject(qrels, runs, ["P@5", "AP"])))
@@ -122,7 +123,7 @@ def test_a_spread_without_any_says_what_is_the_same() -> None:
 
 def test_quantiles_say_that_queries_weigh() -> None:
     found = tables(section_of("spread", SUBJECTS["weights"]()))
-    assert "Queries weigh unevenly" in found["quantiles"].note
+    assert "Queries have different weights" in found["quantiles"].note
     assert found["quantiles-others"].note.startswith("Every query counts once here. The mean is geometric")
     assert not tables(section_of("spread", SUBJECTS["two"]()))["quantiles"].note
     hints = {c.header: c.hint for c in found["quantiles"].columns}
@@ -156,7 +157,7 @@ def test_charts_whose_numbers_stand_in_a_table_do_not_tell_them_again() -> None:
     for name in ("cutoffs", "recall", "agreement", "origin", "discounts"):
         section = section_of(name, found)
         assert section is not None
-        assert all(block.told for block in section.blocks if isinstance(block, Chart)), module
+        assert all(block.told for block in section.blocks if isinstance(block, Chart)), name
         titles = [b.title for b in section.blocks if isinstance(b, Chart | Table) and b.title]
         assert len(titles) == len(set(titles))
     assert charts(section_of("spread", found))["first-relevant"].told
@@ -180,7 +181,7 @@ def test_numbers_in_tables_are_numbers() -> None:
     qrels, runs = world()
     found = subject(qrels, runs, "nDCG@10")
     weights = column(tables(section_of("discounts", found))["discounts-table"], "below 10")
-    assert all(w is None or (isinstance(w, Written) and w.text == f"{w.value:.0%}") for w in weights)
+    assert all(w is None or (isinstance(w, Written) and w.text == words.share(w.value)) for w in weights)
     shared = column(tables(section_of("agreement", found))["agreement-table"], "shared of 10")
     assert all(isinstance(s, Written) and s.text == f"{s.value:.1f}" for s in shared)
 
@@ -217,7 +218,7 @@ def test_the_chart_of_err_and_the_reach_of_a_report_say_what_they_are() -> None:
     ]
     assert len(chart.rows) == 2 * DEPTH
     assert "at rank 2 it then adds 12% of what it adds at rank 1" in chart.caption
-    assert "ERR reach of a report is another thing" in chart.caption
+    assert "ERR reach of a report is something else" in chart.caption
     section = section_of("discounts", subject(*world(), "nDCG@10"))
     said = [block.text for block in section.blocks if isinstance(block, Paragraph)]
     assert any("no discount but a share of readers" in text for text in said)

@@ -33,7 +33,7 @@ from rankscope.show.html.tables import LONG
 def test_the_bars_are_the_gains_of_the_contrast(name: str) -> None:
     subject = SUBJECTS[name]()
     assert subject.result is not None
-    (run, baseline), *_ = subject.rivals
+    (run, baseline), *_ = subject.pairs
     c = next(c for c in subject.result.of(subject.result.primary) if (c.run, c.baseline) == (run, baseline))
     chart = first_by(charts(section_of("by-query", subject)), "waterfall")
     ids = [q for q, kept in zip(c.measured.query_ids, c.paired.inside.tolist(), strict=True) if kept]
@@ -145,7 +145,7 @@ def test_the_queries_that_differ_most() -> None:
     assert len(shown) == MOST == LONG, "a page folds no table of so many rows"
     assert np.abs(shown).tolist() == np.sort(np.abs(gains))[::-1][:MOST].tolist()
     assert min(shown) < 0 < max(shown)
-    assert table.note == f"{np.count_nonzero(gains) - MOST} more queries differ (69% of all)"
+    assert table.note == f"{np.count_nonzero(gains) - MOST} more queries differ (69.0% of all)"
     step = np.array(column(table, "run")) - np.array(column(table, "baseline"))
     assert step == pytest.approx(np.array(shown))
     texts = {str(table.rows[0][0]): "what is known of x"}
@@ -170,7 +170,7 @@ def test_a_lead_says_how_few_queries_carry_it() -> None:
     assert section is not None
     assert queries is not None
     share = 10 * 0.4 / (10 * 0.4 + 10 * 0.1)
-    assert "20 queries better, 0 worse; on 20 of 40 nothing changes" in section.lead
+    assert "better on 20 queries, worse on 0, unchanged on 20" in section.lead
     assert f"10 queries carry {share:.0%} of all that is gained" in queries.lead
     assert "favour" not in queries.lead, "all that favour it carry it: that says nothing"
     lost = {q: v - (0.3 if i >= 32 else 0.0) for i, (q, v) in enumerate(better.items())}
@@ -184,7 +184,7 @@ def test_a_lead_says_how_few_queries_carry_it() -> None:
 
 
 def test_many_queries_are_thinned_from_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankscope.reporting.sections.charts_of_panels.BARS", 10)
+    monkeypatch.setattr("rankscope.panels.charts.BARS", 10)
     subject = compared(drawn(2, queries=60), metrics="AP")
     chart = first_by(charts(section_of("by-query", subject)), "waterfall")
     gains = np.abs(first(subject).paired.gains)

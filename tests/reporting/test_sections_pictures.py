@@ -145,10 +145,10 @@ def test_slices_are_their_contrasts_and_the_reversal_is_told() -> None:
         bounds = part.contrast.adjusted
         assert row[:3] == (part.equation, Ranged(part.contrast.difference, bounds.lower, bounds.upper), 20)
     assert section is not None
-    assert "of 3 slices 2 better, 1 worse. The mean is better over all and worse in lang = en" in section.lead
+    assert "better in 2 of 3 slices, worse in 1. The mean is better over all queries and worse in lang = en" in section.lead
     assert [n.code for b in section.blocks if isinstance(b, Notes) for n in b.items] == ["RS404"]
     said = [b.text for b in section.blocks if isinstance(b, Paragraph)]
-    assert said == ["p and intervals of slices hold after the correction over 3 comparisons; *: told apart."]
+    assert said == ["p and intervals of slices are corrected for 3 comparisons; *: a clear difference."]
     assert "that of all queries is the one of the comparison above" in chart.caption
     table = tables(section)["slices"]
     for cells, part in zip(table.rows, subject.result.slices.contrasts, strict=True):
@@ -183,7 +183,7 @@ def test_costs_draw_the_front() -> None:
     table = tables(section)["costs-latency-ms"]
     assert not table.title
     assert [column(table, "latency_ms")] == [[Written("10", 10.0), Written("1,000", 1000.0)]]
-    lead = "By latency_ms, a, b are worth a choice: each costs more than the one before it and has a higher mean."
+    lead = "By latency_ms, a and b are on the Pareto front: each costs more than the one before it and has a higher mean."
     assert section.lead == f"{lead} {MEANS_ONLY}"
 
 
@@ -192,11 +192,11 @@ def test_costs_draw_the_front() -> None:
     [
         (
             (1, 2, 3),
-            "a, b, c are worth a choice: each costs more than the one before it and has a higher mean.",
+            "a, b and c are on the Pareto front: each costs more than the one before it and has a higher mean.",
         ),
-        ((1, 4, 3), "a, c are worth a choice; the other one costs as much or more and has no higher mean."),
+        ((1, 4, 3), "a and c are on the Pareto front; the other one costs as much or more and has no higher mean."),
         ((3, 3, 3), "c beats all others: none is cheaper or has a higher mean."),
-        ((2, 4, 4), "a, c are worth a choice; the other one costs as much or more and has no higher mean."),
+        ((2, 4, 4), "a and c are on the Pareto front; the other one costs as much or more and has no higher mean."),
     ],
 )
 def test_the_lead_of_costs_is_of_means(given_costs: tuple[int, int, int], said: str) -> None:
@@ -214,7 +214,7 @@ def test_small_slices_are_called_so_where_they_are() -> None:
     parts = {q: {"part": str(i % 10), "length": i} for i, q in enumerate(base)}
     found = section_of("slices", compared({"a": base, "b": other}, metrics="AP", slices=parts))
     assert found is not None
-    assert any("of 13 cannot tell" in b.text for b in found.blocks if isinstance(b, Paragraph))
+    assert any("of 13 are inconclusive" in b.text for b in found.blocks if isinstance(b, Paragraph))
     names = column(tables(found)["slices"], "slice")
     assert names[0] == "part = 0"
     assert names[-1] == "length = 20 to 29"

@@ -13,6 +13,7 @@ from tests.reporting.made_sections import section_of
 
 import rankscope as rs
 from rankscope.blocks import Chart, Paragraph, Section, Table
+from rankscope.engines.base import Order
 from rankscope.lists.overlap import jaccard, rbo
 from rankscope.metrics import parse
 from rankscope.metrics.rank_weights import chart_of
@@ -157,7 +158,7 @@ def test_where_the_winner_changes_it_is_said_at_which_k() -> None:
     found = section_of("cutoffs", made(qrels, {"early": early, "late": late}, "P@3"))
     assert found is not None
     assert (
-        found.lead == "Who leads on P@k depends on k: early at k = 1; late and early at k = 2; late at k = 3."
+        found.lead == "Which run leads on P@k depends on k: early at k = 1; late and early at k = 2; late at k = 3."
     )
     (table,) = tables(found)
     assert [row[1:] for row in table.rows] == [(0.0, 1 / 2, 2 / 3), (1.0, 1 / 2, 1 / 3)]
@@ -168,7 +169,7 @@ def test_runs_that_are_the_same_are_level() -> None:
     qrels, runs = made_up(runs=1)
     found = section_of("cutoffs", made(qrels, {"a": runs["run0"], "b": runs["run0"]}, "P@3"))
     assert found is not None
-    assert found.lead == "All runs are level on P@k at every k looked at."
+    assert found.lead == "All runs are level on P@k at every k tried."
 
 
 def test_a_metric_without_a_cutoff_leaves_the_curve_to_ndcg() -> None:
@@ -187,7 +188,7 @@ def test_a_metric_without_a_cutoff_leaves_the_curve_to_ndcg() -> None:
 def test_precision_at_recall_is_that_of_evaluate(policies: dict[str, Any]) -> None:
     qrels, runs = made_up(seed=4)
     runs["run1"].pop("q2")
-    subject = subject_of(
+    subject = made(
         qrels,
         runs,
         "nDCG@5",
@@ -257,7 +258,7 @@ def test_bands_and_the_rest_sum_to_the_difference(metric: str, policies: dict[st
     (chart,) = charts(found)
     (table,) = tables(found)
     assert subject.result is not None
-    pairs = [f"{run} against {baseline}" for run, baseline in subject.rivals[:3]]
+    pairs = [f"{run} against {baseline}" for run, baseline in subject.pairs[:3]]
     assert [row[0] for row in table.rows] == [p for p in pairs if p in {row[0] for row in table.rows}]
     for row in table.rows:
         adds = [value for _, value, pair in chart.rows if pair == row[0]]
@@ -271,7 +272,7 @@ def test_bands_and_the_rest_sum_to_the_difference(metric: str, policies: dict[st
 
 def test_origins_are_those_that_explain_finds(covid: Any) -> None:
     subject = covid("nDCG@10")
-    run, baseline = subject.rivals[0]
+    run, baseline = subject.pairs[0]
     found = sourced(subject.scores, baseline, run, subject.metric)
     alone = rs.explain(subject.qrels, [subject.runs[baseline], subject.runs[run]], "nDCG@10")
     assert found.value == alone.value
@@ -318,7 +319,7 @@ def test_agreement_is_the_mean_over_queries_that_both_rank(ties: str, tables_giv
     order = ties if ties in {"docid", "input"} else "trec"
     ranked = {
         name: {
-            q: ranking_of(clean(run, Policy(), "run"), clean(qrels, Policy(), "qrels"), q, order, 12).doc_ids
+            q: ranking_of(clean(run, Policy(), "run"), clean(qrels, Policy(), "qrels"), q, Order(order, 12)).doc_ids
             for q in run
         }
         for name, run in runs.items()
@@ -368,7 +369,7 @@ def test_runs_with_no_query_in_common() -> None:
     runs = {"one": {"q1": {"a": 1.0}}, "two": {"q2": {"a": 1.0}}}
     found = section_of("agreement", subject_of(scores, qrels, runs))
     assert found is not None
-    assert "nothing to lay side by side" in str(found.blocks)
+    assert "nothing to compare" in str(found.blocks)
 
 
 # --- what a rank is worth ---------------------------------------------------------------------------------

@@ -91,7 +91,7 @@ def test_trec_covid(shared_data: Callable[[str], Path]) -> None:
         column(health, "rank column").count(30) == 1
     )  # one of them ranks against its own scores, in all topics
     waterfall = first_by(charts(sections["by-query"]), "waterfall")
-    (run, baseline), *_ = subject.rivals
+    (run, baseline), *_ = subject.pairs
     assert math.fsum(column(waterfall, "difference")) / 30 == pytest.approx(
         found[run, baseline, "nDCG@10"].difference, abs=1e-12
     )

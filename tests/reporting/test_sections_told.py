@@ -34,7 +34,7 @@ def test_verdicts_are_the_sentences_of_the_comparison(name: str) -> None:
     said = list(sentences(subject.result))
     found = verdicts(subject)
     assert sorted(
-        " ".join([v.text, *(m for m in v.more if not m.startswith("Doubt"))]) for v in found[: len(said)]
+        " ".join([v.text, *(m for m in v.more if not m.startswith("Caution"))]) for v in found[: len(said)]
     ) == sorted(said)
     tones = {"better": "better", "worse": "worse", "cannot tell": "unclear", "same": "same"}
     by_pair = {verdict.about: verdict for verdict in found}
@@ -61,10 +61,10 @@ def test_many_runs_are_counted_and_the_best_is_told() -> None:
     assert not {pair for pair in total.pairs if pair in best.pairs}
     leader = max(subject.lead.systems, key=subject.lead.mean)
     assert best.about == f"{leader} against run00"
-    assert group.text.startswith(f"{leader} is best on AP")
+    assert group.text.startswith(f"{leader}, ")
     assert subject.result is not None
     unclear = sum(c.verdict == "cannot tell" for c in subject.result.contrasts)
-    assert left.text.startswith(f"{unclear} of 39 comparisons on AP cannot be told; nearest to it is")
+    assert left.text.startswith(f"{unclear} of 39 comparisons on AP are inconclusive; the closest is")
     assert left.tone == "unclear"
 
 
@@ -89,7 +89,7 @@ def test_the_top_group_is_counted() -> None:
         for n, x, row in zip("abc", (0.2, 0.5, 0.501), draws, strict=True)
     }
     said = next(v.text for v in verdicts(compared(scores, metrics="AP")) if v.about == "best on AP")
-    assert said.endswith("cannot be told apart from it: the top group holds 2 of 3 runs.")
+    assert said.endswith("are statistically tied for first on AP: 2 of 3 runs.")
 
 
 def test_a_verdict_says_what_makes_it_doubtful() -> None:
@@ -100,8 +100,8 @@ def test_a_verdict_says_what_makes_it_doubtful() -> None:
     found = verdicts(compared(qrels, {"known": known, "other": other, "again": known}, "nDCG@10"))
     by_about = {v.about: v.more for v in found}
     assert by_about["other against known"] == (
-        f"Doubt about other: {3 / 4:.0%} of its top 10 is unjudged and counted as not relevant (known: 0%), an uneven comparison.",
-        "Doubt: other has no ranking for 1 of 24 judged queries (q23), scored as empty.",
+        f"Caution: {3 / 4:.0%} of other's top 10 is unjudged and counted as not relevant (known: 0%), an uneven comparison.",
+        "Caution: other has no ranking for 1 of 24 judged queries (q23), scored as empty.",
     )
     assert by_about["again against known"] == ()
 
@@ -124,7 +124,7 @@ def test_where_less_is_better_words_say_so() -> None:
     other = {q: 3.0 - i / 10 for i, q in enumerate(QRELS)}
     (found,) = verdicts(compared({"a": base, "b": other}, metrics="CoverageError"))
     assert found.tone == "better"
-    assert found.queries[0] == ("q23", "b -2.300 (better)")
+    assert found.queries[0] == ("q23", "b −2.300 (better)")
 
 
 def test_one_run_says_what_it_scores_and_what_it_loses() -> None:
@@ -168,7 +168,7 @@ def test_a_heading_tells_what_the_metric_is() -> None:
     )
     hint = {c.header: c.hint for c in values.columns}["nDCG@10"]
     assert hint.startswith("Discounted gain, ")
-    assert "Formula: DCG / DCG of the ideal ranking. Convention: linear gain" in hint
+    assert "Formula: DCG / DCG of the ideal ranking. Watch out: linear gain" in hint
     assert hint.endswith(" Higher is better.")
     assert not any(c.hint for c in marks.columns), "said once, at the first table"
     assert (
@@ -216,7 +216,7 @@ def test_queries_of_no_weight_are_not_called_without_a_value() -> None:
         "scoreboard", compared(QRELS, {"x": ranked_run(1), "y": ranked_run(2)}, "RR", weights=weights)
     )
     said = [b.text for b in section.blocks if isinstance(b, Paragraph)]
-    assert "8 queries weigh nothing in the mean of RR" in said
+    assert "8 queries have no weight in the mean of RR" in said
     assert not any("no value" in text for text in said)
 
 
@@ -244,7 +244,7 @@ def test_all_pairs_tell_the_discriminative_power() -> None:
     assert subject.result is not None
     clear = sum(c.verdict in {"better", "worse"} for c in subject.result.contrasts)
     said = [b.text for b in section.blocks if isinstance(b, Paragraph)]
-    assert f"Pairs told apart with these queries (discriminative power): AP {clear / 10:.0%}." in said
+    assert f"Pairs with a clear difference on these queries (discriminative power): AP {clear / 10:.0%}." in said
 
 
 def test_health_keeps_what_is_odd_and_folds_the_rest() -> None:

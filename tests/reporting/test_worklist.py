@@ -71,7 +71,7 @@ def test_what_would_turn_a_difference_is_said() -> None:
     bad = {q: {"y": 2.0, "a": 1.0} for q in qrels}
     section = made(subject(qrels, {"good": good, "bad": bad}, "P@1"))
     (said,) = [block.text for block in section.blocks if isinstance(block, Paragraph) and not block.quiet]
-    assert said == "good is 1.000 above bad, whatever the 6 unjudged documents are worth."
+    assert said == "good is 1.000 above bad, however the 6 unjudged documents are graded."
 
 
 def test_many_runs_have_one_column_of_ranks() -> None:

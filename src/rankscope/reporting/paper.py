@@ -204,7 +204,7 @@ def _corrected(subject: OfComparison, cites: Cites) -> Iterator[str]:
         yield f"P-values were not corrected; {alpha}."
     elif not subject.corrected:
         each = "" if len(found.fields) == 1 else " for each metric"
-        yield f"There was one comparison{each}, so no P-value needed correction; {alpha}."
+        yield f"There was one comparison{each}, so no p-value needed correction; {alpha}."
     else:
         over = "the comparisons of each metric" if method.family == "metric" else "all runs and metrics"
         _, numbers, _ = _part(type(method.correction), str(method.correction), {})

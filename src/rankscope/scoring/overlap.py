@@ -109,7 +109,7 @@ class Overlaps:
                 rows.append(
                     (name, near.partner(name), *_cells(near), far.partner(name), words.finite(far.rbo))
                 )
-        columns = (
+        header = (
             Column("run"),
             Column("most alike"),
             *last,
@@ -117,7 +117,7 @@ class Overlaps:
             Column("its RBO", "value"),
         )
         return Table(
-            columns,
+            header,
             tuple(rows),
             labels=1,
             name="agreement-table",

@@ -145,7 +145,7 @@ class Values(Part[OfComparison]):
                 for g in found.groups
             )
             columns = (
-                Column("metric"), Column("best"), Column("statistically tied with it", wraps=True),
+                Column("metric"), Column("best"), Column("cannot be told apart from it", wraps=True),
                 Column("runs", "count", hint=f"how many of the {words.count(len(found.systems))} runs are in the top group"),
             )  # fmt: skip
             note = (

@@ -57,7 +57,7 @@ class Spread(Part[Subject]):
         if spread["min"] == spread["max"]:
             return f"{system} scores {low} on {panel.name}, on {'its one query' if len(known) == 1 else f'every one of {queries}'}."
         if spread["q25"] == spread["q75"]:
-            level = words.count(np.count_nonzero(known == spread["median"]))
+            level = words.count(int(np.count_nonzero(known == spread["median"])))
             return f"On {level} of {queries} {system} has the same {panel.name}, {median}; the others lie between {low} and {high}."
         worst, top = spread["zeros"], panel.bounds[1]
         best = int(np.count_nonzero(known >= top)) if np.isfinite(top) else 0
@@ -148,9 +148,9 @@ class HeatMap(Part[Subject]):
             "no run has a value": level & none,
         }
         others = (
-            f"; on {words.count(n)} {what}" for what, at in counts.items() if (n := np.count_nonzero(at))
+            f"; on {words.count(n)} {what}" for what, at in counts.items() if (n := int(np.count_nonzero(at)))
         )
         return (
             f"Runs disagree most on {words.short(panel.query_ids[widest])}: {words.number(float(gap[widest]))} between the highest and the lowest "
-            f"{panel.name}. They differ on {words.count(np.count_nonzero(gap > 0))} of {self.subject.queries}{''.join(others)}."
+            f"{panel.name}. They differ on {words.count(int(np.count_nonzero(gap > 0)))} of {self.subject.queries}{''.join(others)}."
         )

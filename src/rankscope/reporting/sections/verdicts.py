@@ -102,7 +102,9 @@ def doubts(subject: Subject, c: Contrast) -> Iterator[str]:
     found = warnings_of(health, scores.conventions["queries"], metrics, scores.conventions["ties"])
     for warned in sorted(found, key=lambda w: w.code, reverse=True):
         if warned.code in DOUBTFUL:
-            yield f"Caution: {warned.message}."
+            run, colon, rest = warned.message.partition(": ")
+            whose = rest.replace(" its ", f" {run}'s ", 1) if colon and run in health else warned.message
+            yield f"Caution: {whose if whose != rest else warned.message}."
 
 
 def _budget(subject: OfComparison) -> Iterator[Verdict]:
@@ -146,7 +148,7 @@ def _groups(subject: OfComparison) -> Iterator[Verdict]:
         text = f"All {words.count(group.of)} runs are statistically tied for first on {group.metric}; {best} has the best mean."
         yield Verdict(text, "unclear", about)
     else:
-        text = f"{words.listing(group.systems)} are statistically tied for first on {group.metric}, ahead of the other {words.count(group.of - len(group.systems))}."
+        text = f"{words.listing(group.systems)} are statistically tied for first on {group.metric}: {len(group.systems):,} of {group.of:,} runs."
         yield Verdict(text, "plain", about)
 
 

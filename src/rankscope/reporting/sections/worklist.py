@@ -109,7 +109,7 @@ class Worklist(Part[Subject]):
                 many = f"{words.count(len(picked))}{'' if study.fewest else ' or fewer'} of {unjudged}"
                 yield f"{ahead}: {many}, if graded {words.amount(study.top)}, would reverse this."
             elif reason.startswith("no judgment"):
-                yield f"{ahead}, whatever the grades of {unjudged}."
+                yield f"{ahead}, however the {unjudged} {words.agree(between, 'is')} graded."
 
     def _table(self, study: Study) -> Table:
         """The documents to judge, those that tell most first, with their ranks in a few runs or the best of many."""
