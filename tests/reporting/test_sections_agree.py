@@ -221,7 +221,7 @@ def test_the_chart_of_err_and_the_reach_of_a_report_say_what_they_are() -> None:
     assert "ERR reach of a report is something else" in chart.caption
     section = section_of("discounts", subject(*world(), "nDCG@10"))
     said = [block.text for block in section.blocks if isinstance(block, Paragraph)]
-    assert any("no discount but a share of readers" in text for text in said)
+    assert any("the share of readers still looking, not a discount" in text for text in said)
     table = tables(section)["discounts-table"]
     assert all((row[-1] is None) == str(row[0]).startswith("ERR reach") for row in table.rows)
 

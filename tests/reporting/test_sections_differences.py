@@ -177,10 +177,10 @@ def test_a_lead_says_how_few_queries_carry_it() -> None:
     carried = section_of("by-query", compared({"a": base, "b": lost}, metrics="AP"))
     assert carried is not None
     # 10 * 0.4 + 10 * 0.1 - 8 * 0.3 = 2.6: seven of the largest gains are more than that
-    assert "without the 7 queries that favour b most (17.5% of all) the lead is gone" in carried.lead
+    assert "the lead of b vanishes only if the best 7 (17.5% of all) are removed" in carried.lead
     worse = section_of("by-query", compared({"b": lost, "a": base}, metrics="AP"))
     assert worse is not None
-    assert "is lost; without the 7 queries that favour b most" in worse.lead
+    assert "of the loss; the lead of b vanishes only if the best 7" in worse.lead
 
 
 def test_many_queries_are_thinned_from_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
