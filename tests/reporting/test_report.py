@@ -62,13 +62,13 @@ def test_the_same_input_gives_the_same_bytes(made: rs.Report) -> None:
 
 def test_a_comparison_makes_its_own_report(made: rs.Report) -> None:
     found = rs.compare(QRELS, RUNS, ["nDCG@3", "RR"])
-    assert found.report().html == made.html
-    assert found.report(title="Which?").page.title == "Which?"
+    assert rs.report(found).html == made.html
+    assert rs.report(found, title="Which?").page.title == "Which?"
 
 
 def test_scores_make_their_own_report_too() -> None:
     alone = rs.report(QRELS, {"old": OLD}, ["nDCG@3", "RR"])
-    assert rs.evaluate(QRELS, {"old": OLD}, ["nDCG@3", "RR"]).report().html == alone.html
+    assert rs.report(rs.evaluate(QRELS, {"old": OLD}, ["nDCG@3", "RR"])).html == alone.html
 
 
 def test_one_run_makes_a_page() -> None:
@@ -146,10 +146,10 @@ def test_a_file_that_changed_since_is_refused(tmp_path: Path) -> None:
     qrels.write_text("".join(f"{q} 0 {d} {g}\n" for q, docs in QRELS.items() for d, g in docs.items()))
     for path in (run, qrels):
         scores = rs.evaluate(str(qrels), str(run), "RR")
-        assert scores.report().page.explorer is not None
+        assert rs.report(scores).page.explorer is not None
         path.write_text(path.read_text().replace("q00", "q99"))  # as many rows, and other ones
         with pytest.raises(rs.DataError, match=f"{path.name}: the file has changed since it was read"):
-            scores.report()
+            rs.report(scores)
 
 
 def test_a_dict_that_changed_since_is_refused() -> None:
@@ -157,7 +157,7 @@ def test_a_dict_that_changed_since_is_refused() -> None:
     scores = rs.evaluate(QRELS, run, "RR")
     run["q00"]["z"] = 0.1
     with pytest.raises(rs.DataError, match="37 rows where 36 were scored"):
-        scores.report()
+        rs.report(scores)
 
 
 @pytest.mark.parametrize(
@@ -178,11 +178,9 @@ def test_what_it_refuses(options: dict[str, Any], said: str) -> None:
 def test_options_that_a_result_has_no_use_for_are_one_line() -> None:
     found = rs.compare(QRELS, RUNS, "nDCG@3")
     with pytest.raises(rs.InputError, match=r"no option 'tilte', did you mean title\?"):
-        found.report(tilte="x")
-    with pytest.raises(
-        rs.InputError, match=r"no option 'margin' \(what is compared, and how, is settled\)"
-    ):
-        found.report(margin=0.1)
+        rs.report(found, tilte="x")
+    with pytest.raises(rs.InputError, match=r"no option 'margin' \(what is compared, and how, is settled\)"):
+        rs.report(found, margin=0.1)
 
 
 def test_places_that_are_none_are_refused_before_the_page_is_made(tmp_path: Path) -> None:
@@ -204,7 +202,7 @@ def test_what_a_reader_should_know_stands_below_the_title() -> None:
     about = "No <person> judged them."
     for report in (
         rs.report(QRELS, RUNS, "nDCG@3", about=about),
-        rs.compare(QRELS, RUNS, "nDCG@3").report(about=about),
+        rs.report(rs.compare(QRELS, RUNS, "nDCG@3"), about=about),
     ):
         assert report.page.about.endswith(about)
     assert "No &lt;person&gt; judged them." in report.html

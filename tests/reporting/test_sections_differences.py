@@ -171,7 +171,7 @@ def test_a_lead_says_how_few_queries_carry_it() -> None:
     assert queries is not None
     share = 10 * 0.4 / (10 * 0.4 + 10 * 0.1)
     assert "better on 20 queries, worse on 0, unchanged on 20" in section.lead
-    assert f"10 queries carry {share:.0%} of all that is gained" in queries.lead
+    assert f"the top 10 queries account for {share:.0%} of the gain" in queries.lead
     assert "favour" not in queries.lead, "all that favour it carry it: that says nothing"
     lost = {q: v - (0.3 if i >= 32 else 0.0) for i, (q, v) in enumerate(better.items())}
     carried = section_of("by-query", compared({"a": base, "b": lost}, metrics="AP"))

@@ -145,7 +145,10 @@ def test_slices_are_their_contrasts_and_the_reversal_is_told() -> None:
         bounds = part.contrast.adjusted
         assert row[:3] == (part.equation, Ranged(part.contrast.difference, bounds.lower, bounds.upper), 20)
     assert section is not None
-    assert "better in 2 of 3 slices, worse in 1. The mean is better over all queries and worse in lang = en" in section.lead
+    assert (
+        "better in 2 of 3 slices, worse in 1. The mean is better over all queries and worse in lang = en"
+        in section.lead
+    )
     assert [n.code for b in section.blocks if isinstance(b, Notes) for n in b.items] == ["RS404"]
     said = [b.text for b in section.blocks if isinstance(b, Paragraph)]
     assert said == ["p and intervals of slices are corrected for 3 comparisons; *: a clear difference."]
@@ -194,9 +197,15 @@ def test_costs_draw_the_front() -> None:
             (1, 2, 3),
             "a, b and c are on the Pareto front: each costs more than the one before it and has a higher mean.",
         ),
-        ((1, 4, 3), "a and c are on the Pareto front; the other one costs as much or more and has no higher mean."),
+        (
+            (1, 4, 3),
+            "a and c are on the Pareto front; the other one costs as much or more and has no higher mean.",
+        ),
         ((3, 3, 3), "c beats all others: none is cheaper or has a higher mean."),
-        ((2, 4, 4), "a and c are on the Pareto front; the other one costs as much or more and has no higher mean."),
+        (
+            (2, 4, 4),
+            "a and c are on the Pareto front; the other one costs as much or more and has no higher mean.",
+        ),
     ],
 )
 def test_the_lead_of_costs_is_of_means(given_costs: tuple[int, int, int], said: str) -> None:

@@ -158,7 +158,8 @@ def test_where_the_winner_changes_it_is_said_at_which_k() -> None:
     found = section_of("cutoffs", made(qrels, {"early": early, "late": late}, "P@3"))
     assert found is not None
     assert (
-        found.lead == "Which run leads on P@k depends on k: early at k = 1; late and early at k = 2; late at k = 3."
+        found.lead
+        == "Which run leads on P@k depends on k: early at k = 1; late and early at k = 2; late at k = 3."
     )
     (table,) = tables(found)
     assert [row[1:] for row in table.rows] == [(0.0, 1 / 2, 2 / 3), (1.0, 1 / 2, 1 / 3)]
@@ -319,7 +320,9 @@ def test_agreement_is_the_mean_over_queries_that_both_rank(ties: str, tables_giv
     order = ties if ties in {"docid", "input"} else "trec"
     ranked = {
         name: {
-            q: ranking_of(clean(run, Policy(), "run"), clean(qrels, Policy(), "qrels"), q, Order(order, 12)).doc_ids
+            q: ranking_of(
+                clean(run, Policy(), "run"), clean(qrels, Policy(), "qrels"), q, Order(order, 12)
+            ).doc_ids
             for q in run
         }
         for name, run in runs.items()

@@ -244,7 +244,9 @@ def test_all_pairs_tell_the_discriminative_power() -> None:
     assert subject.result is not None
     clear = sum(c.verdict in {"better", "worse"} for c in subject.result.contrasts)
     said = [b.text for b in section.blocks if isinstance(b, Paragraph)]
-    assert f"Pairs with a clear difference on these queries (discriminative power): AP {clear / 10:.0%}." in said
+    assert (
+        f"Pairs with a clear difference on these queries (discriminative power): AP {clear / 10:.0%}." in said
+    )
 
 
 def test_health_keeps_what_is_odd_and_folds_the_rest() -> None:

@@ -55,7 +55,9 @@ def test_it_is_what_unjudged_says(policies: dict[str, Any], tabled: bool) -> Non
     whole = {
         name: {
             (query, doc): rank
-            for query, doc, rank in top(run, Order("trec" if ties == "expected" else ties), policies.get("depth")).iter_rows()
+            for query, doc, rank in top(
+                run, Order("trec" if ties == "expected" else ties), policies.get("depth")
+            ).iter_rows()
         }
         for name, run in runs.items()
     }

@@ -162,9 +162,7 @@ def playground() -> Page:
             "examples", "Worked out by hand", (_examples(),), "Each value as the arithmetic that gives it."
         ),
     )
-    about = (
-        "What affects a metric, and what does not: rankings to rearrange, with every number broken down."
-    )
+    about = "What affects a metric, and what does not: rankings to rearrange, with every number broken down."
     return Page("Playground", about, (), sections, f"rankscope {__version__}")
 
 
