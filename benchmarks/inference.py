@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.__main__ import Timing, side_by_side
-from rankscope.inference.permutation import MANY, flipped
+from rankscope.inference.permutation import MANY, flip_signs
 from rankscope.inference.max_t import max_t, randomised_tukey
 
 
@@ -41,7 +41,7 @@ def inference(rounds: int, small: bool) -> None:
     side_by_side(
         f"sign-flip test: {draws:,} flips of 500 queries",
         {
-            "rankscope": _timed(lambda: flipped(differences, draws)),
+            "rankscope": _timed(lambda: flip_signs(differences, draws)),
             "scipy, a batch of 1,000": _timed(
                 lambda: permutation_test(
                     (differences,),
@@ -57,7 +57,7 @@ def inference(rounds: int, small: bool) -> None:
     )
     side_by_side(
         f"the same, exact: {MANY} queries that differ",
-        {"rankscope": _timed(lambda: flipped(differences[:MANY]))},
+        {"rankscope": _timed(lambda: flip_signs(differences[:MANY]))},
         rounds,
     )
     systems, metrics = (20, 2) if small else (50, 10)

@@ -14,25 +14,25 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rankscope import words as words
+from rankscope import words as words  # at once: __getattr__ below would look for a metric of this name
 from rankscope._version import __version__ as __version__
 
 _PLACES = {
     "advise": "rankscope.verbs.advise.advise",
-    "Advice": "rankscope.verbs.advise.advise",
-    "evaluate": "rankscope.scoring.evaluation",
+    "Advice": "rankscope.verbs.advise.result",
+    "evaluate": "rankscope.verbs.evaluate.evaluate",
     "catalogue": "rankscope.verbs.catalogue.catalogue",
     "compare": "rankscope.verbs.compare.compare",
-    "Comparison": "rankscope.verbs.compare.compare",
+    "Comparison": "rankscope.verbs.compare.result",
     "gate": "rankscope.verbs.gate.gate",
-    "Gate": "rankscope.verbs.gate.gate",
+    "Gate": "rankscope.verbs.gate.result",
     "check": "rankscope.verbs.check.check",
-    "Checked": "rankscope.verbs.check.check",
+    "Inspection": "rankscope.verbs.check.result",
     "power": "rankscope.verbs.power.power",
-    "Plan": "rankscope.verbs.power.power",
+    "Plan": "rankscope.verbs.power.result",
     "explain": "rankscope.verbs.explain.explain",
     "diagnose": "rankscope.verbs.diagnose.diagnose",
-    "Diagnosis": "rankscope.verbs.diagnose.diagnose",
+    "Diagnosis": "rankscope.verbs.diagnose.result",
     "ties": "rankscope.verbs.ties.ties",
     "unjudged": "rankscope.verbs.unjudged.unjudged",
     "reconcile": "rankscope.verbs.reconcile.reconcile",
@@ -67,24 +67,24 @@ if TYPE_CHECKING:
     from rankscope.metrics import parse as parse
     from rankscope.reporting.report import Report as Report
     from rankscope.reporting.report import report as report
-    from rankscope.scoring.evaluation import evaluate as evaluate
     from rankscope.scoring.scores import Scores as Scores
     from rankscope.tables import Qrels as Qrels
     from rankscope.tables import Run as Run
-    from rankscope.verbs.advise.advise import Advice as Advice
     from rankscope.verbs.advise.advise import advise as advise
+    from rankscope.verbs.advise.result import Advice as Advice
     from rankscope.verbs.catalogue.catalogue import catalogue as catalogue
-    from rankscope.verbs.check.check import Checked as Checked
     from rankscope.verbs.check.check import check as check
-    from rankscope.verbs.compare.compare import Comparison as Comparison
+    from rankscope.verbs.check.result import Inspection as Inspection
     from rankscope.verbs.compare.compare import compare as compare
-    from rankscope.verbs.diagnose.diagnose import Diagnosis as Diagnosis
+    from rankscope.verbs.compare.result import Comparison as Comparison
     from rankscope.verbs.diagnose.diagnose import diagnose as diagnose
+    from rankscope.verbs.diagnose.result import Diagnosis as Diagnosis
+    from rankscope.verbs.evaluate.evaluate import evaluate as evaluate
     from rankscope.verbs.explain.explain import explain as explain
-    from rankscope.verbs.gate.gate import Gate as Gate
     from rankscope.verbs.gate.gate import gate as gate
-    from rankscope.verbs.power.power import Plan as Plan
+    from rankscope.verbs.gate.result import Gate as Gate
     from rankscope.verbs.power.power import power as power
+    from rankscope.verbs.power.result import Plan as Plan
     from rankscope.verbs.reconcile.reconcile import reconcile as reconcile
     from rankscope.verbs.ties.ties import ties as ties
     from rankscope.verbs.unjudged.unjudged import unjudged as unjudged

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from rankscope.verbs.gate.gate import Gate
+    from rankscope.verbs.gate.result import Gate
 
 
 @pytest.fixture(scope="session")
@@ -26,11 +26,11 @@ def rankscope_gate(pytestconfig: pytest.Config) -> Callable[..., Gate]:
     """
 
     def gated(qrels: Any, baseline: Any, candidate: Any, metrics: Any = None, **options: Any) -> Gate:
-        from rankscope.scoring.settings import GATE, settings_of
+        from rankscope.scoring.settings import settings_of
         from rankscope.verbs.gate.gate import gate
 
         settings = settings_of(options.pop("settings", None), pytestconfig.rootpath).of("gate")
-        chosen = settings.metrics or settings.primary if metrics is None else metrics
-        return gate(qrels, baseline, candidate, chosen, **settings.chosen(GATE) | options)
+        chosen = settings.metrics if metrics is None else metrics
+        return gate(qrels, baseline, candidate, chosen, **settings.options | options)
 
     return gated

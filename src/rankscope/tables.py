@@ -143,7 +143,7 @@ class _Table:
         if not self.blocks.whole:
             suspects = np.arange(self.frame.height)
         else:
-            found = [self._hashes_met(first, last) for first, last in spans(self.blocks)]
+            found = [self._rows_of_equal_hash(first, last) for first, last in spans(self.blocks)]
             suspects = np.concatenate(found) if found else np.empty(0, dtype=np.int64)
         if not len(suspects):
             return suspects
@@ -151,7 +151,7 @@ class _Table:
         first = rows.select(pl.struct("query_id", "doc_id").is_first_distinct()).to_series().to_numpy()
         return np.asarray(suspects[~first])
 
-    def _hashes_met(self, first: int, last: int) -> Array:
+    def _rows_of_equal_hash(self, first: int, last: int) -> Array:
         """Rows of these blocks whose hash another row of the same query has too."""
         start, size = self.blocks.start[first:last], self.blocks.size[first:last]
         number = np.repeat(np.arange(last - first, dtype=np.uint64), size)

@@ -52,12 +52,12 @@ def test_each_verdict_opens_its_own_two_runs(opened: Any, page: Path) -> None:
 def test_what_the_page_tells_of_a_query_is_what_explain_tells(opened: Any, page: Path) -> None:
     folder = demo.folder()
     runs = {name: str(folder / f"{name}.run.gz") for name in ("bm25", "hybrid")}
-    found = rs.explain(str(folder / "qrels.txt"), runs, "nDCG@10", query="q136").found
+    found = rs.explain(str(folder / "qrels.txt"), runs, "nDCG@10", query="q136")
     tab = opened(page, fragment="q=q136&a=bm25&b=hybrid")
     tab.wait_for_selector(".explorer-row")
     said = tab.locator("[data-explorer]").inner_text()
     assert f"{found.value:.3f}" in said
-    for moved in found.carrying[:3]:  # type: ignore[union-attr]
+    for moved in found.largest[:3]:  # type: ignore[union-attr]
         assert moved.doc_id in said
         assert f"{moved.adds:+.3f}" in said
 

@@ -61,7 +61,7 @@ def test_every_form_says_the_same(run: Run) -> None:
         "doubts",
         "next",
     )
-    assert tuple(found)[: len(keys)] == keys
+    assert set(keys) <= set(found)
     assert found["task"]["sure"] == "said"
     rows = list(csv.DictReader(io.StringIO(run(*asked, "csv").out)))
     lines = [json.loads(line) for line in run(*asked, "jsonl").out.splitlines()]
@@ -92,7 +92,7 @@ def test_columns_called_user_are_users(run: Run) -> None:
 @pytest.mark.parametrize(
     ("args", "code", "says"),
     [
-        ([], 2, "no qrels were given: rankscope advise QRELS [RUN...]"),
+        ([], 2, "given: rankscope advise QRELS [RUN]..., like rankscope advise qrels.txt"),
         (
             ["qrels.txt", "--task", "navigationl"],
             2,

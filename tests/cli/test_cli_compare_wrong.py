@@ -120,7 +120,7 @@ def test_constant_scores_are_told(files: Path, run: Run) -> None:
     said = run("compare", "--scores", "same.csv", "-m", "AP")
     assert (said.code, said.out.splitlines()[0].strip()) == (
         0,
-        "b and a are the same on AP, on every one of 30 queries.",
+        "b and a score the same on AP, on each of 30 queries.",
     )
     (row,) = of_json(run("compare", "--scores", "apart.csv", "-m", "AP", "--format", "json").out)["results"]
     assert (row["difference"], row["ci_lower"], row["wins"]) == (0.25, None, 30)

@@ -39,7 +39,7 @@ def test_conventions_tell_only_what_the_metrics_rest_on(run: Any) -> None:
     assert "relevant: grade" not in run(*GIVEN, "-m", "nDCG@10").out
     assert "linear gain unless named" in run(*GIVEN, "-m", "nDCG@10 nDCG(gain='exponential')@10").out
     assert "top grade for ERR@5: 4" in run(*GIVEN, "-m", "ERR@5").out
-    assert "rankings cut at 3" in run(*GIVEN, "--depth", "3").out
+    assert "rankings were cut after 3 documents" in run(*GIVEN, "--depth", "3").out
 
 
 def test_metrics_repeated_or_in_one_string(run: Any) -> None:

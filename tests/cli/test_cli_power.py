@@ -35,8 +35,8 @@ def test_a_pair_in_words_and_tables(three: Path, run: Run) -> None:
     assert said.code == 0
     assert said.err == ""
     text = " ".join(said.out.split())
-    assert text.startswith("With these 30 queries, RR can show a difference of about 0.")
-    assert "between bm25 and dense with 80% power; 0.05 would need some " in text
+    assert text.startswith("30 queries can detect a difference of about 0.")
+    assert ") in RR between bm25 and dense with 80% power; detecting 0.05 would take about " in text
     assert "for queries like these" in text
     assert "alpha 0.05 for one comparison" in text
     assert all(len(line) <= 80 for line in said.out.splitlines())
@@ -55,7 +55,7 @@ def test_many_pairs_are_summed_up(run: Run, shared_data: Callable[[str], Path]) 
     said = run("power", "--scores", path, "-m", "AP", "--baseline", "run1", "-q")
     assert said.code == 0
     assert "60 pairs" in said.out
-    assert "--details shows each pair" in " ".join(said.out.split())
+    assert "--details lists each pair" in " ".join(said.out.split())
     assert len(run("power", "--scores", path, "--baseline", "run1", "--details", "-q").out) > 2 * len(
         said.out
     )
@@ -67,9 +67,9 @@ def test_every_form_says_the_same(three: Path, run: Run) -> None:
     out = json.loads(run(*asked, "json").out)
     assert out["schema"] == "rankscope/power/1"
     assert out["verdict"] == [str(rs.power("many.txt", ["bm25.run", "dense.run"], "RR"))]
-    assert [row["queries_needed"] for row in out["results"]] == [w.queries for w in found.wanted]
+    assert [row["queries_needed"] for row in out["results"]] == [t.queries for t in found.targets]
     rows = list(csv.DictReader(io.StringIO(run(*asked, "csv").out)))
-    assert [int(row["queries_needed"]) for row in rows] == [w.queries for w in found.wanted]
+    assert [int(row["queries_needed"]) for row in rows] == [t.queries for t in found.targets]
     assert [float(row["detectable_difference"]) for row in rows] == [found.detectable.difference] * len(rows)
     lines = [json.loads(line) for line in run(*asked, "jsonl").out.splitlines()]
     assert lines == out["results"]
@@ -82,7 +82,7 @@ def test_without_runs(run: Run) -> None:
     said = run("power", "--deviation", "0.2", "--difference", "0.1")
     assert said.code == 0
     assert " ".join(said.out.split()).startswith(
-        "A difference of 0.1 needs 34 queries to be shown with 80% power"
+        "Detecting a difference of 0.1 with 80% power takes 34 queries"
     )
     said = run("power", "--deviation", "0.2", "-n", "100", "--format", "csv")
     assert len(said.out.splitlines()) == 4

@@ -118,7 +118,7 @@ def test_a_bug_is_one_line(run: Any, monkeypatch: Any) -> None:
     def broken(*args: Any, **more: Any) -> None:
         raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr("rankscope.scoring.evaluation.evaluate", broken)
+    monkeypatch.setattr("rankscope.verbs.evaluate.evaluate.evaluate", broken)
     said = run("evaluate", "qrels.txt", "good.run")
     assert said.code == 70
     assert "a bug in rankscope" in said.err
@@ -133,7 +133,7 @@ def test_a_bug_shows_its_traceback_when_asked(folder: Any, monkeypatch: Any, cap
     def broken(*args: Any, **more: Any) -> None:
         raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr("rankscope.scoring.evaluation.evaluate", broken)
+    monkeypatch.setattr("rankscope.verbs.evaluate.evaluate.evaluate", broken)
     monkeypatch.setenv("RANKSCOPE_DEBUG", "1")
     assert main(["evaluate", "qrels.txt", "good.run"]) == 70
     assert "Traceback" in capsys.readouterr().err

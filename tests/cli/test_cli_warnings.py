@@ -45,15 +45,15 @@ def test_ties_name_who_decides_and_another_policy() -> None:
     one: dict[str, Any] = {"ties_at_cutoff": {10: 15, 5: 0}}
     (said,) = told(**one)
     assert said.startswith(
-        "RS203 r: in 15 queries equal scores straddle rank 10; the document id decides who is in"
+        "RS203 r: scores tie across rank 10 in 15 queries; the document id breaks the tie"
     )
     assert said.endswith(
-        "give distinct scores, or take --ties expected; rankscope ties tells how far it matters"
+        "give distinct scores, or take --ties expected; rankscope ties shows how much it matters"
     )
-    assert "the order of the file decides" in told(ties="input", **one)[0]
+    assert "the order of the file breaks the tie" in told(ties="input", **one)[0]
     assert told(ties="rank", **one) == []
     two = told(ties_at_cutoff={10: 2, 100: 10})[0]
-    assert "equal scores straddle the cutoff in 2 queries at rank 10, 10 at rank 100; the" in two
+    assert "scores tie across the cutoff in 2 queries at rank 10, 10 at rank 100; the" in two
 
 
 def test_one_is_not_several() -> None:

@@ -15,7 +15,8 @@ from rankscope.dialects.learning import LEARNING
 from rankscope.dialects.recommendation import RECOMMENDATION
 from rankscope.dialects.retrieval import RETRIEVAL
 from rankscope.metrics import CATALOGUE
-from rankscope.scoring.conventions import CHOICES, translated
+from rankscope.scoring.dialect import translated
+from rankscope.scoring.ways import CHOICES
 
 Table = dict[str, dict[str, float]]
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankscope as rs
-from rankscope.engines.orders import COUNTED, DRAWN, closed
+from rankscope.engines.orders import MOST_ORDERS, SAMPLE_SIZE, closed
 from rankscope.errors import InputError
 from rankscope.metrics import parse
 
@@ -137,8 +137,8 @@ def test_too_many_orders_are_drawn_and_the_error_is_told() -> None:
     # the spread of the estimates is what the standard error says
     assert np.std(others, ddof=1) == pytest.approx(error, rel=0.4)
     assert abs(value - fmean(others)) < 4 * error
-    assert COUNTED >= 120
-    assert DRAWN >= 100
+    assert MOST_ORDERS >= 120
+    assert SAMPLE_SIZE >= 100
 
 
 def test_a_query_draws_the_same_alone_and_in_company() -> None:

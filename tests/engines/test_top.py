@@ -113,7 +113,7 @@ def test_documents_shown_are_those_that_were_scored(
     }
     scores = rs.evaluate(codes(docs), run, "P@5", **policies)
     (metric,) = scores.metrics
-    scored = ranks_in(scores.found[0].judged[0], docs)
+    scored = ranks_in(scores.evaluations[0].judged[0], docs)
     assert ranks(top_of(scores, metric, run)) == scored
     assert ranks(top_of(scores, metric, run, 3)) == {pair: rank for pair, rank in scored.items() if rank <= 3}
     some = {pair: rank for pair, rank in scored.items() if pair[0] in {"q3", "d1"}}

@@ -178,20 +178,19 @@ def test_order_of_rows_changes_no_value(write: Any) -> None:
 
 def test_what_evaluate_writes_comes_back(write: Any) -> None:
     from rankscope import evaluate
-    from rankscope.scoring.records import envelope, query_values
 
     qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
     runs = {"x": {"q1": ["a", "b"], "q2": ["a", "b"]}, "y": {"q1": ["b", "a"], "q2": ["b"]}}
     scores = evaluate(qrels, runs, "RR P@1")
-    table = scores_of(write("a.json", json.dumps(envelope(scores, per_query=True))))
+    table = scores_of(write("a.json", scores.to_json(per_query=True)))
     assert table.values["RR"].tolist() == [[1, 1 / 2], [1 / 2, 1]]
     assert table.values["P@1"].tolist() == [[1, 0], [0, 1]]
-    assert scores_of(list(map(pl.DataFrame, [list(query_values(scores))]))).values["RR"].tolist() == [
+    assert scores_of(list(map(pl.DataFrame, [scores.to_dicts("per_query")]))).values["RR"].tolist() == [
         [1, 1 / 2],
         [1 / 2, 1],
     ]
     assert scores_of(scores.per_query, metric="P@1").values["P@1"].tolist() == [[1, 0], [0, 1]]
-    no(write("b.json", json.dumps(envelope(scores))), "--per-query")
+    no(write("b.json", scores.to_json()), "--per-query")
 
 
 # --- real data -----------------------------------------------------------------------------------------

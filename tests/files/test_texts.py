@@ -236,7 +236,8 @@ def test_what_is_no_source(source: Any) -> None:
 def test_the_file_of_something_else(tmp_path: Path) -> None:
     path = written(tmp_path, "queries.tsv", "q1\twhat\nq2\twhy\n")
     with pytest.raises(
-        InputError, match=r"queries.tsv: no text of a document .*'q1' and 'q2'.*the documents are 'd1' and 'd2'"
+        InputError,
+        match=r"queries.tsv: no text of a document .*'q1' and 'q2'.*the documents are 'd1' and 'd2'",
     ):
         texts_of(path, ["d1", "d2"])
     with pytest.raises(InputError, match=r"'1'.*'01'"):

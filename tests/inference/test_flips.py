@@ -18,7 +18,7 @@ from rankscope.declared import parse_all
 from rankscope.errors import InputError
 from rankscope.inference import permutation as flips
 from rankscope.inference.base import PairedTest, Sample
-from rankscope.inference.permutation import Flips, flipped, permutation
+from rankscope.inference.permutation import Flips, flip_signs, permutation
 from rankscope.lists import Array
 
 Find = Callable[[str], Path]
@@ -45,23 +45,23 @@ def test_equals_enumeration_in_whole_numbers(whole: list[int], per_one: int, sub
     base = 0.3 if subtracted else 0.0
     values = np.array([(base + n / per_one) - base for n in whole])
     expected = enumerated([n for n in whole if n]) if any(whole) else 1.0
-    assert flipped(values).p_value == expected
-    assert flipped(values).p_value == flipped(values[::-1]).p_value == flipped(-values).p_value
+    assert flip_signs(values).p_value == expected
+    assert flip_signs(values).p_value == flip_signs(values[::-1]).p_value == flip_signs(-values).p_value
 
 
 @given(STEPS.filter(any), st.floats(1e-3, 1e3))
 @settings(deadline=None)
 def test_meeting_in_the_middle_equals_enumeration(whole: list[int], unit: float) -> None:
     """A unit that is no lattice leaves only the two halves; ties of sums are ties all the same."""
-    assert flipped(np.array(whole) * unit).p_value == enumerated([n for n in whole if n])
+    assert flip_signs(np.array(whole) * unit).p_value == enumerated([n for n in whole if n])
 
 
 @given(st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=1, max_size=60), st.randoms())
 @settings(deadline=None, max_examples=60)
 def test_order_and_mirror_change_nothing(values: list[float], shuffle: random.Random) -> None:
     shuffled = shuffle.sample(values, len(values))
-    first = flipped(np.array(values), rounds=999)
-    assert first == flipped(np.array(shuffled), rounds=999) == flipped(-np.array(shuffled), rounds=999)
+    first = flip_signs(np.array(values), rounds=999)
+    assert first == flip_signs(np.array(shuffled), rounds=999) == flip_signs(-np.array(shuffled), rounds=999)
     assert first.smallest <= first.p_value <= 1
 
 
@@ -69,8 +69,8 @@ def test_only_sizes_and_the_size_of_the_sum_matter() -> None:
     """Trading signs so that the sum stays: the same p, sampled too."""
     tail = np.linspace(0.01, 0.7, 50)
     one, other = np.r_[0.1, 0.2, -0.3, tail], np.r_[-0.1, -0.2, 0.3, tail]
-    assert flipped(one) == flipped(other)
-    assert not flipped(one).exact
+    assert flip_signs(one) == flip_signs(other)
+    assert not flip_signs(one).exact
 
 
 @pytest.mark.parametrize("per_one", [10, 100, 10_000])
@@ -79,17 +79,17 @@ def test_counting_on_a_lattice_equals_meeting_in_the_middle(
 ) -> None:
     draw = np.random.default_rng(per_one)
     cases = [np.round(draw.normal(0.05, 0.2, n), len(str(per_one)) - 1) for n in (17, 26, 33)]
-    counted = [flipped(values) for values in cases]
+    counted = [flip_signs(values) for values in cases]
     monkeypatch.setattr(flips, "_LATTICES", (0.001,))
-    assert [flipped(values) for values in cases] == counted
+    assert [flip_signs(values) for values in cases] == counted
 
 
 def test_forty_are_exact_and_forty_one_are_drawn() -> None:
     draw = np.random.default_rng(4).normal(0.05, 0.2, 41)
-    exact, drawn = flipped(draw[:40]), flipped(draw, rounds=999)
+    exact, drawn = flip_signs(draw[:40]), flip_signs(draw, rounds=999)
     assert (exact.exact, exact.rounds, exact.smallest) == (True, 2**40, 2 / 2**40)
     assert (drawn.exact, drawn.rounds, drawn.smallest) == (False, 999, 1 / 1000)
-    assert flipped(np.r_[draw[:40], np.zeros(500)]) == exact
+    assert flip_signs(np.r_[draw[:40], np.zeros(500)]) == exact
 
 
 def test_forty_of_one_size_are_binomial() -> None:
@@ -97,15 +97,15 @@ def test_forty_of_one_size_are_binomial() -> None:
     expected = 2 * sum(math.comb(40, k) for k in range(11)) / 2**40
     signs = np.r_[np.ones(30), -np.ones(10)]
     for size in (0.1, 1 / math.pi):
-        assert flipped(signs * size).p_value == expected
+        assert flip_signs(signs * size).p_value == expected
 
 
 def test_sampled_p_is_near_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(8).normal(0.03, 0.1, 38)
-    exact = flipped(values).p_value
+    exact = flip_signs(values).p_value
     monkeypatch.setattr(flips, "MANY", 10)
     for seed in range(5):
-        drawn = flipped(values, rounds=100_000, seed=seed)
+        drawn = flip_signs(values, rounds=100_000, seed=seed)
         assert not drawn.exact
         assert abs(drawn.p_value - exact) < 5 * math.sqrt(exact * (1 - exact) / 100_000)
 
@@ -123,7 +123,7 @@ def test_sampled_p_is_counted_on_the_signs_drawn(monkeypatch: pytest.MonkeyPatch
     observed = int(whole[:10].sum() * -1 + whole[10:].sum())
     expected = (np.count_nonzero(sums >= abs(observed)) + 1) / (rounds + 1)
     values = np.r_[-whole[:10], whole[10:]] / 10
-    assert flipped(values, rounds=rounds, seed=7).p_value == expected
+    assert flip_signs(values, rounds=rounds, seed=7).p_value == expected
 
 
 def test_patterns_do_not_depend_on_how_many_are_drawn_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +142,7 @@ def test_patterns_do_not_depend_on_how_many_are_drawn_at_once(monkeypatch: pytes
 
 
 def test_nothing_differs() -> None:
-    assert flipped(np.zeros(7)) == Flips(1.0, exact=True, rounds=1, smallest=1.0)
+    assert flip_signs(np.zeros(7)) == Flips(1.0, exact=True, rounds=1, smallest=1.0)
     assert permutation().p_value(Sample(np.zeros(3))) == 1.0
     assert math.isnan(permutation().p_value(Sample(np.zeros(0))))
 
@@ -160,17 +160,17 @@ def test_nothing_differs() -> None:
     ],
 )
 def test_worked(values: list[float], expected: float) -> None:
-    assert flipped(np.array(values)).p_value == expected
+    assert flip_signs(np.array(values)).p_value == expected
 
 
 def test_ties_of_sums_are_found_in_any_order() -> None:
     """0.1 + 0.2 is not 0.3 to a computer, but as extreme."""
     values = np.array([0.1, 0.2, -0.3, 0.7, 0.7, 0.1 + 0.2])
-    assert flipped(values).p_value == enumerated([1, 2, -3, 7, 7, 3])
+    assert flip_signs(values).p_value == enumerated([1, 2, -3, 7, 7, 3])
 
 
 def test_what_rounding_leaves_of_zeros_changes_nothing() -> None:
-    out = flipped(np.r_[np.full(10, 0.1), np.full(5, 1e-17)])
+    out = flip_signs(np.r_[np.full(10, 0.1), np.full(5, 1e-17)])
     assert out.p_value == out.smallest == 2 / 2**10
 
 
@@ -196,7 +196,7 @@ def test_many_queries_and_many_rounds() -> None:
     """More groups than are tabled at once, and more rounds."""
     values = np.where(np.arange(40_000) % 2, 0.5, -0.5)
     values[:200] = 0.5  # a sum of 100, of standard deviation 100: p = .317
-    out = flipped(values, rounds=1_000, seed=1)
+    out = flip_signs(values, rounds=1_000, seed=1)
     assert abs(out.p_value - math.erfc(1 / math.sqrt(2))) < 5 * math.sqrt(0.317 * 0.683 / 1000)
 
 
@@ -218,7 +218,7 @@ def scipy_p(values: Array) -> Any:
 def test_equals_scipy(seed: int) -> None:
     draw = np.random.default_rng(seed)
     values = draw.normal(0.1, 0.3, 2 + seed % 11)
-    assert flipped(values).p_value == pytest.approx(scipy_p(values), abs=1e-15)
+    assert flip_signs(values).p_value == pytest.approx(scipy_p(values), abs=1e-15)
 
 
 def test_equals_scipy_on_real_scores(shared_data: Find) -> None:
@@ -234,9 +234,9 @@ def test_equals_scipy_on_real_scores(shared_data: Find) -> None:
             values = (scores[a] - scores[b])[:11]
             if abs(values.sum()) < 1e-12:
                 exceptions += 1
-                assert flipped(values).p_value == 1
+                assert flip_signs(values).p_value == 1
             else:
-                assert flipped(values).p_value == pytest.approx(scipy_p(values), abs=1e-15), (metric, a, b)
+                assert flip_signs(values).p_value == pytest.approx(scipy_p(values), abs=1e-15), (metric, a, b)
     assert exceptions <= 3
 
 
@@ -247,7 +247,7 @@ def test_where_scipy_loses_ties() -> None:
     values = (base + np.array(steps) / 10) - base
     assert sum(steps) == 0
     assert values.sum() != 0
-    assert flipped(values).p_value == enumerated(steps) == 1.0
+    assert flip_signs(values).p_value == enumerated(steps) == 1.0
     assert scipy_p(values) < 1.0
 
 
@@ -268,7 +268,7 @@ def test_real_precision_equals_whole_numbers(shared_data: Find) -> None:
                     for s in (w - step, w + step)
                 }
             extreme = sum(n for s, n in ways.items() if abs(s) >= abs(steps.sum()))
-            assert flipped(values).p_value == extreme / 2 ** len(steps)
+            assert flip_signs(values).p_value == extreme / 2 ** len(steps)
             tested += 1
     assert tested > 5
 

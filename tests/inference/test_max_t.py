@@ -16,7 +16,7 @@ from rankscope.errors import InputError
 from rankscope.inference import max_t as module
 from rankscope.inference.base import Correction, Joint, Sample
 from rankscope.inference.max_t import max_t, randomised_tukey
-from rankscope.inference.permutation import flipped, patterns
+from rankscope.inference.permutation import flip_signs, patterns
 from rankscope.lists import Array
 
 Find = Callable[[str], Path]
@@ -136,7 +136,7 @@ def test_sums_are_exact_whatever_the_library_adds_first() -> None:
     whole, unit = module._on_lattice(scores)
     assert np.abs(whole * unit - scores).max() < 1e-13
     (_, flips), *_ = patterns(500, 20, np.random.PCG64(0))
-    (_, sums), *_ = module._flipped_sums(whole, unit, 20, 0)
+    (_, sums), *_ = module._sums_of_flips(whole, unit, 20, 0)
     by_hand = [[math.fsum(np.where(f, -s, s)) for f in flips] for s in whole * unit]
     assert np.array_equal(sums, by_hand)
 
@@ -176,7 +176,7 @@ def test_near_all_patterns_of_signs() -> None:
     for drawn, exact in ((single_of(joint), single / 512), (joint.adjusted, adjusted / 512)):
         assert (np.abs(drawn - exact) <= 5 * np.sqrt(exact * (1 - exact) / rounds) + 1 / rounds).all()
     for p, (a, b) in zip(single / 512, pairs, strict=True):
-        assert p == flipped(scores[a] - scores[b]).p_value
+        assert p == flip_signs(scores[a] - scores[b]).p_value
 
 
 def test_errors_are_standard_errors() -> None:
@@ -228,7 +228,7 @@ def test_tukey_near_all_ways_to_deal() -> None:
 
 def test_tukey_of_two_is_the_permutation_test() -> None:
     scores, rounds = made(2, 14, seed=2), 20_000
-    exact = flipped(scores[0] - scores[1]).p_value
+    exact = flip_signs(scores[0] - scores[1]).p_value
     drawn = randomised_tukey(rounds=rounds).over(scores, np.array([[0, 1]])).adjusted[0]
     assert abs(drawn - exact) <= 5 * math.sqrt(exact * (1 - exact) / rounds) + 1 / rounds
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from tests.verbs.made_scores import drawn, ranked_run
+from tests.made.scores import drawn, ranked_run
 
 import rankscope as rs
 from rankscope.blocks import Chart, Ranged, Section, Table, Written

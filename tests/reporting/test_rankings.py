@@ -61,7 +61,7 @@ def test_documents_add_what_explain_says(cls: type[Metric]) -> None:
                 try:
                     told = rs.explain(
                         with_aspects(graded), {run: runs[run]}, metric, query=query.query_id
-                    ).found
+                    )
                 except RankscopeError:
                     continue
                 for document in query.documents:

@@ -16,7 +16,7 @@ from rankscope.reporting.explorer.budget import interest
 from rankscope.reporting.explorer.rankings import shortened
 from rankscope.reporting.subject import subject_of
 from rankscope.show.html.explorer_data import encoded
-from rankscope.verbs.explain.explanation import Explanation
+from rankscope.verbs.explain.result import Explanation
 
 TREC_COVID = ("BioinfoUA-emb-q", "sab20.1.merged", "RUIR-doc2vec")
 
@@ -115,7 +115,7 @@ def test_real_runs_with_ties(shared_data: Callable[[str], Path]) -> None:
             expected = [ranks.get((query.query_id, d.doc_id), 0) for d in query.documents]
             assert [d.ranks[at] for d in query.documents] == expected
     query = explorer.queries[3]
-    told = rs.explain(qrels, {TREC_COVID[0]: runs[TREC_COVID[0]]}, "nDCG@10", query=query.query_id).found
+    told = rs.explain(qrels, {TREC_COVID[0]: runs[TREC_COVID[0]]}, "nDCG@10", query=query.query_id)
     assert isinstance(told, Explanation)
     adds = {document.doc_id: document.adds[0] for document in query.documents if document.adds[0]}
     assert adds == {doc: add for doc, add in told.by_doc.items() if add}

@@ -23,7 +23,7 @@ from rankscope.scoring.inputs import Policy, clean, read_any
 from rankscope.scoring.ranking import ranking_of
 from rankscope.scoring.rescore import rescored, why_not
 from rankscope.verbs.compare.compare import compare
-from rankscope.verbs.explain.explain import sourced
+from rankscope.verbs.explain.explain import explain_origin
 
 SECTIONS = ("agreement", "cutoffs", "discounts", "recall", "origin")
 COVID = ("bm25_basline", "bm25t5", "run1", "smith.ql", "ixa-ir-filter-query")

@@ -185,7 +185,7 @@ def test_a_metric_of_its_own_parameters_is_not_told_as_the_usual_one() -> None:
         "Here gain 2^grade - 1", "Here denominator = 'min_k_relevant'", "Here relevant from grade 2 on",
     ]  # fmt: skip
     assert all(" The usual form: " in hint for hint in hints[:3])
-    assert hints[3].startswith("One over the rank of the first relevant document. ")
+    assert hints[3].startswith("One divided by the rank of the first relevant document. ")
     assert all(hint.endswith(" Higher is better.") for hint in hints)
 
 

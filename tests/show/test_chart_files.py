@@ -108,7 +108,7 @@ def test_a_figure_that_fails_is_told_when_all_else_is_written(monkeypatch: pytes
             raise InputError(f"chart {chart.name}: it cannot be drawn: so")
         yield f"{name}.svg", b""
 
-    monkeypatch.setattr(export, "_drawn", fails)
+    monkeypatch.setattr(export, "_picture", fails)
     charts = [replace(chart("bars"), name=name) for name in ("bad", "good", "worse")]
     files, found = files_of(page(*charts)), list[str]()
 

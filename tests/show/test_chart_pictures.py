@@ -99,10 +99,10 @@ def test_a_picture_that_fails_is_an_error_that_names_its_chart(
 ) -> None:
     from rankscope.show.charts import spec
 
-    given, right = chart(form), spec._filled
+    given, right = chart(form), spec._fill
 
     def wrong(change: dict[str, Any]) -> None:
-        monkeypatch.setattr(spec, "_filled", lambda chart, width: {**right(chart, width), **change})
+        monkeypatch.setattr(spec, "_fill", lambda chart, width: {**right(chart, width), **change})
 
     for draw in (svg_of, png_of):
         wrong({"mark": "no mark", "layer": []})

@@ -1,4 +1,4 @@
-"""What a result is made of: tables, paragraphs, notes, charts, rankings to look into. Who shows them need know nothing else."""
+"""What a result is made of: tables, paragraphs, notes, charts, rankings to explore. Renderers need nothing else."""
 
 from __future__ import annotations
 
@@ -22,8 +22,11 @@ from rankscope.blocks.text import Facts as Facts
 from rankscope.blocks.text import Heading as Heading
 from rankscope.blocks.text import Note as Note
 from rankscope.blocks.text import Notes as Notes
+from rankscope.blocks.text import NumberText as NumberText
 from rankscope.blocks.text import Paragraph as Paragraph
-from rankscope.blocks.text import Ranged as Ranged
 from rankscope.blocks.text import Table as Table
 from rankscope.blocks.text import Value as Value
-from rankscope.blocks.text import Written as Written
+from rankscope.blocks.text import ValueRange as ValueRange
+
+Ranged = ValueRange
+Written = NumberText

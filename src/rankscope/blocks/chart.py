@@ -20,12 +20,12 @@ class Chart:
 
     ``form`` says what the marks are:
 
-    - ``intervals``: a ``Ranged`` value on x with its interval, a name on y, in the order of the rows;
+    - ``intervals``: a ``ValueRange`` value on x with its interval, a name on y, in the order of the rows;
     - ``bars``: a name on x in the order of the rows, a value on y; bars of several series stand side by side;
     - ``ordered``: a bar a row from 0, side by side in the order of the rows, with no room for names: x is a count, y a value;
     - ``stacked``: a name on y in the order of the rows, a count on x, one part a series;
     - ``points``: values on x and y; with a ``path`` a line joins the rows in which that column is true;
-    - ``lines``: values on x and y, a line a series, with a band where y is ``Ranged``;
+    - ``lines``: values on x and y, a line a series, with a band where y is ``ValueRange``;
     - ``steps``: as lines, level to the right up to the next value;
     - ``heat``: names on x and y, a value as colour (``colour`` is its header), written into the cell where there is room.
 

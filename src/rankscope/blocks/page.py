@@ -14,7 +14,7 @@ Tone = Literal["better", "worse", "unclear", "same", "plain"]
 
 @dataclass(frozen=True)
 class Verdict:
-    """A sentence that answers the question of the page; ``tone`` is said by a word, a sign and a colour.
+    """A sentence that answers the question of the page; ``tone`` sets its word, sign and colour.
 
     ``about`` is what it is a verdict on, in a few words (``hybrid against bm25``); ``queries`` are the ids of queries that decide it,
     each with what to say of it, to be looked into. ``more`` says less important things, such as what other metrics tell.

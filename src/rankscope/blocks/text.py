@@ -9,7 +9,7 @@ EVEN = 0.0001  # where the sides of an interval differ by less, half of it tells
 
 
 @dataclass(frozen=True)
-class Ranged:
+class ValueRange:
     """A value with the ends of its interval; ``text`` stands for all three where it is given."""
 
     value: float
@@ -24,21 +24,21 @@ class Ranged:
 
 
 @dataclass(frozen=True)
-class Written:
-    """A number as it is to be written: ``+0.082 *``, ``<.001``, ``49 of 200``. Where numbers are wanted in full, it is ``value``."""
+class NumberText:
+    """A number with its text: ``+0.082 *``, ``<.001``, ``49 of 200``. Where numbers are wanted in full, it is ``value``."""
 
     text: str
     value: float
 
 
-Value = str | int | float | Ranged | Written | None
+Value = str | int | float | ValueRange | NumberText | None
 
 
 @dataclass(frozen=True)
 class Column:
     """A column of a table.
 
-    A ``value`` is shown with four decimals, a ``count`` without any, and None as a dash. A ``Ranged`` value is followed by the
+    A ``value`` is shown with four decimals, a ``count`` without any, and None as a dash. A ``ValueRange`` value is followed by the
     half of its interval, 0.5120 ±0.0610, or by both sides where these differ, 0.9800 -0.0484 +0.0139. A column that
     ``wraps`` holds running text, broken over lines where there is little room. ``hint`` says in full what the header stands for,
     where there is a place to say it. The cells of a column of ``queries`` are ids of queries, which a page lets one look into.
@@ -57,7 +57,7 @@ class Table:
 
     The first ``labels`` columns name a row. ``best`` are the cells (row, column) to stress. A table that
     ``turns`` may be shown with its rows and columns exchanged. A ``note`` says what its marks mean, and stays with it;
-    ``unranged`` is said instead of it where there is room for no interval, and beside it where there is room for some only.
+    ``unranged`` replaces it where no interval fits, and is added where only some fit.
     ``name`` is what the file of an exported table is called; ``title`` stands above it on a page. ``pair`` names the two runs that its
     queries are to be looked into with, the baseline first.
     """

@@ -8,12 +8,12 @@ from functools import cache
 from inspect import Parameter, Signature
 from typing import Annotated, Any, ClassVar, Self, dataclass_transform, get_args, get_origin, get_type_hints
 
-from rankscope.declared.param import Param, brief, checked, plain
+from rankscope.declared.param import Param, brief, check_value, plain
 from rankscope.errors import InputError
 
 
 class _Family(type):
-    """Lets the class itself be cut: ``nDCG @ 10`` is ``nDCG() @ 10``."""
+    """Lets the class take a cutoff: ``nDCG @ 10`` is ``nDCG() @ 10``."""
 
     def __matmul__(cls, value: Any) -> Any:
         return cut(cls, {}, value)
@@ -79,7 +79,7 @@ class Declared(metaclass=_Family):
                 raise TypeError(f"{cls.__name__}.__init__() missing the keyword-only argument {f.name!r}")
             hint, param = known[f.name]
             called = f"{cls.__name__}({f.name}={brief(value, quoted=True)})"
-            object.__setattr__(self, f.name, checked(called, f.name, value, hint, param))
+            object.__setattr__(self, f.name, check_value(called, f.name, value, hint, param))
         self.check()
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -100,10 +100,10 @@ class Declared(metaclass=_Family):
         return hash(self._values())
 
     def check(self) -> None:
-        """Refuse parameters that do not go together; override where there are such."""
+        """Refuse parameters that do not go together; override it where some do not."""
 
     def ready(self) -> Self:
-        """The thing itself, or an error where a parameter that it needs was never said."""
+        """The thing itself, or an error where a required parameter is missing."""
         missing = [name for name in required(type(self)) if getattr(self, name) is None]
         if missing:
             how = (
@@ -165,6 +165,6 @@ def parameters(cls: type[Declared]) -> dict[str, tuple[Any, Param]]:
 
 
 def required(cls: type[Declared]) -> list[str]:
-    """The parameters that must be said: those without a default, and those marked as needed."""
+    """The required parameters: those without a default, and those marked as needed."""
     known = parameters(cls)
     return [f.name for f in _fields(cls) if _default(f) is MISSING or known[f.name][1].needed]

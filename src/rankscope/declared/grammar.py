@@ -1,4 +1,4 @@
-"""Reading a spelling back: ``nDCG(gain='exponential')@5,10`` and errors that offer the nearest name."""
+"""Reading spellings such as ``nDCG(gain='exponential')@5,10``, with errors that suggest the nearest name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WORDS = {"true": True, "false": False, "none": None}
 
 
 def family(kind: type[Declared], name: str, text: str) -> Any:
-    """The class of this name or alias, whatever its case; or an error that offers the nearest."""
+    """The class of this name or alias, ignoring case; or an error that suggests the nearest name."""
     found = kind.catalogue.get(name)
     text, name = brief(text), brief(name)
     if found is None:
@@ -31,15 +31,15 @@ def family(kind: type[Declared], name: str, text: str) -> Any:
     return found
 
 
-def _written_like(kind: type[Declared]) -> str:
+def _example_spelling(kind: type[Declared]) -> str:
     """Spellings to go by: those of metrics, or the first of a kind that takes parameters."""
     if kind.kind == "metric":
         return "nDCG@10 or P(level=2)@5"
     some = [cls for cls in kind.catalogue.values() if parameters(cls)]
-    return f"{some[0].__name__} or {some[0].__name__}{_parameter_like(kind)}" if some else "its name"
+    return f"{some[0].__name__} or {some[0].__name__}{_example_parameter(kind)}" if some else "its name"
 
 
-def _parameter_like(kind: type[Declared]) -> str:
+def _example_parameter(kind: type[Declared]) -> str:
     """A parameter as it is written: of a metric, or the first that any of a kind takes."""
     if kind.kind == "metric":
         return "(level=2)"
@@ -53,7 +53,7 @@ def parse_all(kind: type[Declared], text: str) -> tuple[Any, ...]:
     match = _SPELLING.fullmatch(text.strip())
     text = brief(text)
     if match is None:
-        raise InputError(f"cannot read the {kind.kind} {text!r}: write it like {_written_like(kind)}")
+        raise InputError(f"cannot read the {kind.kind} {text!r}: write it like {_example_spelling(kind)}")
     cls = family(kind, match["name"], text)
     said = {}
     for key, given in _keywords(kind, match["inside"] or "", text):
@@ -91,7 +91,7 @@ def _keywords(kind: type[Declared], inside: str, text: str) -> list[tuple[str, A
         ) from None
     if not isinstance(call, ast.Call) or call.args or any(k.arg is None for k in call.keywords):
         raise InputError(
-            f"{kind.kind} {text!r}: every parameter needs its name, like {_parameter_like(kind)}"
+            f"{kind.kind} {text!r}: every parameter needs its name, like {_example_parameter(kind)}"
         )
     return [(str(k.arg), _literal(kind, k.value, text)) for k in call.keywords]
 
@@ -102,12 +102,12 @@ def _literal(kind: type[Declared], node: ast.expr, text: str) -> Any:
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError):
-        raise InputError(f"{kind.kind} {text!r}: cannot read the value '{_written(node)}'") from None
+        raise InputError(f"{kind.kind} {text!r}: cannot read the value '{_source_of(node)}'") from None
     except (RecursionError, MemoryError):
         raise InputError(f"{kind.kind} {text!r}: cannot read the parameters") from None
 
 
-def _written(node: ast.expr) -> str:
+def _source_of(node: ast.expr) -> str:
     try:
         return brief(ast.unparse(node))
     except (RecursionError, ValueError):

@@ -79,7 +79,7 @@ def _float(value: Any) -> float:
 
 
 def brief(value: Any, quoted: bool = False) -> str:
-    """A value or a text for an error message, shortened."""
+    """A value or text for an error message, shortened."""
     try:
         text = value if isinstance(value, str) and not quoted else repr(value)
     except (ValueError, RecursionError):  # a whole number of thousands of digits has no repr
@@ -96,7 +96,7 @@ def plain(value: Any) -> str:
     return repr(value)
 
 
-def checked(said_as: str, name: str, value: Any, hint: Any, param: Param) -> Any:
+def check_value(said_as: str, name: str, value: Any, hint: Any, param: Param) -> Any:
     """The value in the parameter's type and within its bounds, or one clear line."""
     kinds = get_args(hint) if isinstance(hint, UnionType) or get_origin(hint) is Union else (hint,)
     for kind in kinds:

@@ -1,4 +1,4 @@
-"""What every engine is told and what it hands over; none of them knows a metric.
+"""What every engine takes and gives; none of them knows a metric.
 
 An engine has two operations: ``judge`` finds the judged documents of each query in a run, and
 ``score`` maps metrics over what was found.
@@ -31,8 +31,8 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What the engine saw on the way: the facts about the data that stand beside every number.
+class DataFacts:
+    """Facts about the data, counted by the engine and reported beside every number.
 
     ``tied_at[k]`` counts judged queries in which the documents at ranks k and k + 1 share a score, so that
     the order of equals decides who is in the top k; ``tied_in_top[k]`` counts the documents in the top k of
@@ -78,7 +78,7 @@ class Values:
     drawn: int = 0
 
 
-def mapped(judged: Judged, kernels: Sequence[Callable[[Lists], Array]]) -> list[Array]:
+def map_kernels(judged: Judged, kernels: Sequence[Callable[[Lists], Array]]) -> list[Array]:
     """Map plain functions over judged documents, in chunks of queries that fit the processor's memory."""
     out = [np.full(len(judged), np.nan) for _ in kernels]
     if kernels:
@@ -93,10 +93,16 @@ def score(judged: Judged, metrics: Iterable[Scorable]) -> list[Values]:
     """Map metrics over judged documents."""
     metrics = list(metrics)
     weighted = [metric for metric in metrics if metric.aggregate == "weighted"]
-    found = mapped(judged, [*(metric.score for metric in metrics), *(metric.weight for metric in weighted)])
+    found = map_kernels(
+        judged, [*(metric.score for metric in metrics), *(metric.weight for metric in weighted)]
+    )
     weights = dict(zip(map(id, weighted), found[len(metrics) :], strict=True))
     plain = np.ones(len(judged))
     return [
         Values(value, weights.get(id(metric), plain))
         for metric, value in zip(metrics, found[: len(metrics)], strict=True)
     ]
+
+
+mapped = map_kernels
+Seen = DataFacts

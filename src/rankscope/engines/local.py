@@ -14,20 +14,20 @@ import numpy as np
 import polars as pl
 
 from rankscope.engines.aspects import Several, places_by_id, several
-from rankscope.engines.base import SEVERAL, Order, Seen
+from rankscope.engines.base import SEVERAL, DataFacts, Order
 from rankscope.errors import InputError
 from rankscope.lists import Array, Judged
 from rankscope.tables import Qrels, Run, column, spans
 
 
-def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, Seen]:
+def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
     """Find each query's judged documents in the run: their grades, ranks and tied groups.
 
     Rows of the answer follow ``qrels.queries`` and, if ``order.extra``, the queries of the run that
     have no judgments. The run must hold no pair twice and no NaN score.
     """
     run = run.by_query()
-    ranked = Ranked(run, order)
+    ranked = RankedRun(run, order)
     graded = several(qrels, order.needs) if order.needs & SEVERAL else None
     qrels = graded.qrels if graded else qrels
     names = list(qrels.queries)
@@ -42,10 +42,10 @@ def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, Seen]:
     if order.depth is not None:
         retrieved = np.minimum(retrieved, order.depth)
 
-    judged = _laid_out(_pool(qrels, run, ranked, number), ranked, names, retrieved, order, graded)
+    judged = _lay_out(_pool(qrels, run, ranked, number), ranked, names, retrieved, order, graded)
     present = set(run.queries)
     counted = np.array([query in known for query in run.blocks.query.to_list()], dtype=bool)
-    seen = Seen(
+    seen = DataFacts(
         rows=run.frame.height,
         queries=len(run.queries),
         missing=tuple(query for query in qrels.queries if query not in present),
@@ -58,7 +58,7 @@ def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, Seen]:
     return judged, seen
 
 
-def _pool(qrels: Qrels, run: Run, ranked: Ranked, number: dict[str, int]) -> pl.DataFrame:
+def _pool(qrels: Qrels, run: Run, ranked: RankedRun, number: dict[str, int]) -> pl.DataFrame:
     """One row a judgment, with the place of the document in the ordered run (null: not retrieved)."""
     judgments = qrels.frame.select("query_id", "doc_id", "grade")
     row = run.rows_of(judgments["doc_id"])
@@ -76,9 +76,9 @@ def _pool(qrels: Qrels, run: Run, ranked: Ranked, number: dict[str, int]) -> pl.
     )
 
 
-def _laid_out(
+def _lay_out(
     pool: pl.DataFrame,
-    ranked: Ranked,
+    ranked: RankedRun,
     names: list[str],
     retrieved: Array,
     order: Order,
@@ -126,7 +126,7 @@ class _Span:
     disagreeing: int
 
 
-class Ranked:
+class RankedRun:
     """A run in order. A *place* is a position when queries follow one another, each best first.
 
     The run is walked in spans of queries that fit the processor's cache, and only what was out of order
@@ -146,7 +146,7 @@ class Ranked:
         moved = [np.empty((2, 0), dtype=np.int64)]
         for first, last in spans(run.blocks):
             at = int(self.start[first])
-            span = self._ordered(at, self.start[first:last] - at, self.size[first:last])
+            span = self._order_span(at, self.start[first:last] - at, self.size[first:last])
             self.same[at : at + len(span.same)] = span.same
             if self.disagreeing is not None:
                 self.disagreeing += span.disagreeing
@@ -157,7 +157,7 @@ class Ranked:
         by = np.argsort(self.moved_row)
         self.moved_row, self.moved_place = self.moved_row[by], self.moved_place[by]
 
-    def _ordered(self, at: int, start: Array, size: Array) -> _Span:
+    def _order_span(self, at: int, start: Array, size: Array) -> _Span:
         n = int(size.sum())
         score = self.run.frame["score"].slice(at, n).to_numpy()
         rank = self.run.frame["rank"].slice(at, n).to_numpy() if self.has_rank else None

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rankscope.engines.base import Order, Seen
+from rankscope.engines.base import DataFacts, Order
 from rankscope.errors import InputError
 from rankscope.lists import Array, Judged
 
@@ -17,7 +17,7 @@ Ranking = Mapping[str, float]
 
 def judge(
     run: Mapping[str, Ranking], qrels: Mapping[str, Ranking], order: Order, label: str = "run"
-) -> tuple[Judged, Seen]:
+) -> tuple[Judged, DataFacts]:
     """Find each query's judged documents in ``{query: {document: score}}``; the same answer as from tables."""
     if order.ties == "rank":
         raise InputError(
@@ -25,7 +25,7 @@ def judge(
         )
     extra = tuple(query for query in run if query not in qrels)
     names = [*qrels, *extra] if order.extra else list(qrels)
-    found = _Found(order)
+    found = _Judgments(order)
     counts = _Counts(order.cutoffs)
     for number, query in enumerate(names):
         scores, grades = run.get(query, {}), qrels.get(query, {})
@@ -39,7 +39,7 @@ def judge(
         counts.add(ordered, query in qrels)
     for query in extra if not order.extra else ():
         counts.add(_numbers(run[query], f"{label}: query {query}", "score"), False)
-    seen = Seen(
+    seen = DataFacts(
         rows=counts.rows,
         queries=len(run),
         missing=tuple(query for query in qrels if query not in run),
@@ -51,7 +51,7 @@ def judge(
     return found.judged(names), seen
 
 
-class _Found:
+class _Judgments:
     """Judged documents, collected query by query and laid out at the end."""
 
     def __init__(self, order: Order) -> None:

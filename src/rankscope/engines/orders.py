@@ -19,8 +19,8 @@ import numpy as np
 from rankscope.engines.base import Values, score
 from rankscope.lists import Array, Judged
 
-COUNTED = 720  # the most orders of a query that are all tried
-DRAWN = 200  # orders that are drawn where there are more
+MOST_ORDERS = 720  # the most orders of a query that are all tried
+SAMPLE_SIZE = 200  # orders that are drawn where there are more
 CELLS = 1_000_000  # cells of one rectangle
 
 
@@ -32,10 +32,10 @@ def cut(judged: Judged, depth: int | None) -> Judged:
     query = np.repeat(np.arange(len(judged)), judged.size)
     last = np.iinfo(np.int64).max
     by = np.lexsort((-judged.grade, np.where(kept, judged.rank, last), query))
-    return reordered(judged, by, np.where(kept, judged.rank, 0), np.minimum(judged.retrieved, depth))
+    return reorder(judged, by, np.where(kept, judged.rank, 0), np.minimum(judged.retrieved, depth))
 
 
-def reordered(judged: Judged, by: Array, rank: Array, retrieved: Array) -> Judged:
+def reorder(judged: Judged, by: Array, rank: Array, retrieved: Array) -> Judged:
     """The documents in another order, with other ranks."""
     query = np.repeat(np.arange(len(judged)), judged.size)
     there = rank[by] > 0
@@ -97,8 +97,8 @@ class _Group:
         for kind in self.kinds(alike):
             number *= math.comb(left, kind)
             left -= kind
-            if number > COUNTED:
-                return COUNTED + 1
+            if number > MOST_ORDERS:
+                return MOST_ORDERS + 1
         return number
 
     def all_orders(self, alike: bool) -> list[Array]:
@@ -106,7 +106,7 @@ class _Group:
         kinds = np.argsort(self.grade, kind="stable")
         sizes = self.kinds(alike)[:-1]
         out = []
-        for ranks in _placed(tuple(range(self.size)), sizes):
+        for ranks in _place_kinds(tuple(range(self.size)), sizes):
             order = np.empty(len(self.rows), dtype=np.int64)
             order[kinds] = ranks
             out.append(order + self.start)
@@ -118,19 +118,19 @@ class _Group:
         return orders[:, : len(self.rows)] + self.start
 
 
-def _placed(free: tuple[int, ...], sizes: Sequence[int]) -> Iterator[list[int]]:
+def _place_kinds(free: tuple[int, ...], sizes: Sequence[int]) -> Iterator[list[int]]:
     """All ways to give each kind of document its places among those that are free."""
     if not sizes:
         yield []
         return
     for taken in combinations(free, sizes[0]):
         left = tuple(place for place in free if place not in taken)
-        for rest in _placed(left, sizes[1:]):
+        for rest in _place_kinds(left, sizes[1:]):
             yield [*taken, *rest]
 
 
-def tried(tied: Tied, metric: Any, plainly: Values, ties: str, depth: int | None, seed: int) -> Values:
-    """Try the orders of each query, all or some, and take their mean, best or worst value."""
+def try_orders(tied: Tied, metric: Any, plainly: Values, ties: str, depth: int | None, seed: int) -> Values:
+    """Score all orders of each query, or a sample of them, and take their mean, best or worst value."""
     value = plainly.value.copy()
     error = np.zeros(len(value))
     alike = not metric.needs & {"aspects", "subtopics", "identities"}
@@ -191,7 +191,7 @@ def _orders(
     at = judged.start[number]
     plain = judged.rank[at : at + judged.found[number]]
     count = math.prod(group.count(alike) for group in groups)
-    if count <= COUNTED:
+    if count <= MOST_ORDERS:
         out = np.tile(plain, (count, 1))
         for row, chosen in enumerate(product(*(group.all_orders(alike) for group in groups))):
             for group, ranks in zip(groups, chosen, strict=True):
@@ -199,9 +199,9 @@ def _orders(
         return out, True
     name = blake2b(judged.query_id[number].encode("utf-8", "surrogatepass"), digest_size=8).digest()
     rng = np.random.default_rng([seed, int.from_bytes(name, "big")])
-    out = np.tile(plain, (DRAWN, 1))
+    out = np.tile(plain, (SAMPLE_SIZE, 1))
     for group in groups:
-        out[:, group.rows] = group.drawn(rng, DRAWN)
+        out[:, group.rows] = group.drawn(rng, SAMPLE_SIZE)
         if ties != "expected":  # the orders of ids, and the two that are the extremes of most metrics
             out[2, group.rows] = plain[group.rows]
             out[3, group.rows] = 2 * group.start + group.size - 1 - plain[group.rows]
@@ -225,7 +225,7 @@ def _of_orders(
     rank[many.start[found] + inside] = np.concatenate([ranks.ravel() for _, ranks, _ in pending])
     query = np.repeat(np.arange(len(many)), many.size)
     by = np.lexsort((-many.grade, np.where(rank > 0, rank, np.iinfo(np.int64).max), query))
-    many = reordered(many, by, rank, many.retrieved)
+    many = reorder(many, by, rank, many.retrieved)
     many = cut(replace(many, tie_start=many.rank, tie_size=np.ones_like(many.tie_size)), depth)
     values = score(many, [metric])[0].value
     at = 0
@@ -237,7 +237,9 @@ def _of_orders(
 # --- what a metric is over all orders of equal scores: the mean, the best and the worst ----------------
 
 
-def scored(judged: Judged, metrics: Sequence[Any], ties: str, depth: int | None, seed: int) -> list[Values]:
+def score_under_ties(
+    judged: Judged, metrics: Sequence[Any], ties: str, depth: int | None, seed: int
+) -> list[Values]:
     """The values of metrics under a tie policy; ``judged`` is cut at ``depth`` already where the policy is one order."""
     if ties not in {"expected", "best", "worst"}:
         return score(judged, metrics)
@@ -245,23 +247,27 @@ def scored(judged: Judged, metrics: Sequence[Any], ties: str, depth: int | None,
     tied = Tied(judged)
     if not len(tied.queries):
         return plainly
-    closed_ones = [m for m in metrics if ties == "expected" and ordered(m, depth) and closed(m, depth)]
-    means = dict(zip(map(id, closed_ones), _expected(judged, tied, closed_ones, depth), strict=True))
+    closed_ones = [
+        m for m in metrics if ties == "expected" and depends_on_order(m, depth) and has_closed_form(m, depth)
+    ]
+    means = dict(zip(map(id, closed_ones), _expected_values(judged, tied, closed_ones, depth), strict=True))
     out = []
     for metric, values in zip(metrics, plainly, strict=True):
-        if not ordered(metric, depth) or (ties == "expected" and metric.counts_ties and depth is None):
+        if not depends_on_order(metric, depth) or (
+            ties == "expected" and metric.counts_ties and depth is None
+        ):
             out.append(values)
         elif id(metric) in means:
             out.append(replace(values, value=np.where(tied.mask, means[id(metric)], values.value)))
-        elif ties != "expected" and _settled(metric, depth):
+        elif ties != "expected" and _grades_settle(metric, depth):
             arranged = cut(by_grade(judged, _good(judged, metric), best=ties == "best"), depth)
             out.append(score(arranged, [metric])[0])
         else:
-            out.append(tried(tied, metric, values, ties, depth, seed))
+            out.append(try_orders(tied, metric, values, ties, depth, seed))
     return out
 
 
-def ordered(metric: Any, depth: int | None = None) -> bool:
+def depends_on_order(metric: Any, depth: int | None = None) -> bool:
     """Whether the order of tied documents can make a difference to a metric; where lists are cut, it can to any."""
     cut_somewhere = depth is not None or getattr(metric, "cutoff", None) is not None
     return metric.aggregate != "pooled" and (metric.positions or cut_somewhere)
@@ -273,14 +279,14 @@ def _free_of(depth: int | None, metric: Any) -> bool:
     return depth is None or (metric.empty == 0 and not looks)
 
 
-def _settled(metric: Any, depth: int | None) -> bool:
+def _grades_settle(metric: Any, depth: int | None) -> bool:
     """Whether the order of the grades is the best, and its reverse the worst."""
     # to be cut off may be better than to stand low, where low values are good
     better = depth is None or metric.better != "lower"
     return metric.settled_by_grade and not metric.needs and better and _free_of(depth, metric)
 
 
-def closed(metric: Any, depth: int | None) -> bool:
+def has_closed_form(metric: Any, depth: int | None) -> bool:
     """Whether the mean over all orders has a closed form."""
     return bool(metric.additive) and _free_of(depth, metric)
 
@@ -312,11 +318,11 @@ def by_grade(judged: Judged, good: Array, best: bool) -> Judged:
     rank[falling] = judged.tie_start[falling] + offset
     rank = np.where(there, rank, 0)
     by = np.lexsort((-judged.grade, np.where(there, rank, np.iinfo(np.int64).max), query))
-    arranged = reordered(judged, by, rank, judged.retrieved)
+    arranged = reorder(judged, by, rank, judged.retrieved)
     return replace(arranged, tie_start=arranged.rank, tie_size=np.ones_like(arranged.tie_size))
 
 
-def _expected(judged: Judged, tied: Tied, metrics: Sequence[Any], depth: int | None) -> list[Array]:
+def _expected_values(judged: Judged, tied: Tied, metrics: Sequence[Any], depth: int | None) -> list[Array]:
     """The closed forms for the queries with ties; NaN for the others."""
     out = [np.full(len(judged), np.nan) for _ in metrics]
     if not metrics:
@@ -349,3 +355,8 @@ def _chunks(judged: Judged, queries: Array) -> Iterator[Array]:
         stop = at + max(1, int(np.searchsorted(area, CELLS, side="right")))
         yield order[at:stop]
         at = stop
+
+
+scored = score_under_ties
+ordered = depends_on_order
+closed = has_closed_form

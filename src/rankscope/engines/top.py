@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from rankscope.engines.base import TIES, Order, Ties
-from rankscope.engines.local import Ranked
+from rankscope.engines.local import RankedRun
 from rankscope.engines.mappings import as_text
 from rankscope.errors import InputError
 from rankscope.lists import Array
@@ -44,7 +44,7 @@ def top(run: Any, order: Order, k: int | None = None, label: str = "run") -> pl.
 
 def _of_table(run: Run, order: Order, k: int | None) -> pl.DataFrame:
     run = run.by_query()
-    ranked = Ranked(run, order)
+    ranked = RankedRun(run, order)
     size = ranked.size if k is None else np.minimum(ranked.size, k)
     rank = np.arange(1, int(size.sum()) + 1) - np.repeat(np.cumsum(size) - size, size)
     rows = ranked.row_at(np.repeat(ranked.start, size) + rank - 1)

@@ -11,8 +11,8 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import DataError, InputError
-from rankscope.files.memory import shown_value
-from rankscope.files.sheets import QUERY, UNDEFINED, Sheet, is_path, opened
+from rankscope.files.memory import quote_value
+from rankscope.files.sheets import QUERY, UNDEFINED, Sheet, is_path, open_sheet
 from rankscope.tables import Array
 
 NONE = "(none)"
@@ -94,7 +94,7 @@ def attributes_of(source: Any) -> Attributes:
     """
     if isinstance(source, Attributes):
         return source
-    found = opened(source, "attributes", EXPECTED)
+    found = open_sheet(source, "attributes", EXPECTED)
     label = _label(source, found, "attributes")
     if isinstance(found, Mapping):
         return Attributes(_of_mapping(found, label), label)
@@ -120,7 +120,7 @@ def clusters_of(source: Any, query_ids: Sequence[str]) -> tuple[Array, list[str]
     >>> codes.tolist(), names
     ([1, 0, 1], ['u1', 'u2'])
     """
-    found = opened(source, "clusters", CLUSTERS)
+    found = open_sheet(source, "clusters", CLUSTERS)
     label = _label(source, found, "clusters")
     by_query = _clusters(found, label, set(query_ids))
     without = [query for query in query_ids if by_query.get(query) is None]
@@ -173,7 +173,7 @@ def _value(value: Any, where: str) -> Attribute:
         return float(value)
     if isinstance(value, str):
         return None if value.strip().casefold() in UNDEFINED else value.strip()
-    raise InputError(f"{where}: {shown_value(value)} is neither a text nor a finite number")
+    raise InputError(f"{where}: {quote_value(value)} is neither a text nor a finite number")
 
 
 def _column(sheet: Sheet, name: str) -> list[Attribute]:

@@ -11,8 +11,8 @@ import numpy as np
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.memory import shown_value
-from rankscope.files.sheets import SYSTEM, is_path, opened
+from rankscope.files.memory import quote_value
+from rankscope.files.sheets import SYSTEM, is_path, open_sheet
 
 EXPECTED = "costs are a table with a run first and a cost in each further column (latency_ms, cost), or {run: {column: value}}"
 _MORE_IS_BETTER = re.compile(
@@ -66,7 +66,7 @@ def costs_of(source: Any) -> Costs:
     """
     if isinstance(source, Costs):
         return source
-    found = opened(source, "costs", EXPECTED)
+    found = open_sheet(source, "costs", EXPECTED)
     if isinstance(found, Mapping):
         return _of_mapping(found, str(source) if is_path(source) else "costs")
     key = found.role(SYSTEM) or found.frame.columns[0]
@@ -79,7 +79,7 @@ def costs_of(source: Any) -> Costs:
             row = int(odd[0])
             _refuse(f"{found.at(row)}, column {name}", None if np.isnan(column[row]) else float(column[row]))
     by_run = {run: {name: float(values[name][n]) for name in names} for n, run in enumerate(runs)}
-    return _checked(names, by_run, found.label)
+    return _check_cost(names, by_run, found.label)
 
 
 def _of_mapping(source: Mapping[Any, Any], label: str) -> Costs:
@@ -96,7 +96,7 @@ def _of_mapping(source: Mapping[Any, Any], label: str) -> Costs:
             raise InputError(
                 f"{label}: run {run!s} has no {lacking}; give every run each cost, or leave {lacking} out"
             )
-    return _checked(names, by_run, label)
+    return _check_cost(names, by_run, label)
 
 
 def _number(value: Any, where: str) -> float:
@@ -110,11 +110,11 @@ def _number(value: Any, where: str) -> float:
 
 
 def _refuse(where: str, value: Any) -> None:
-    said = "there is no number" if value is None else f"{shown_value(value)} is no cost"
+    said = "there is no number" if value is None else f"{quote_value(value)} is no cost"
     raise InputError(f"{where}: {said}; a cost is a number of at least 0, and every run has one")
 
 
-def _checked(names: Sequence[str], by_run: dict[str, dict[str, float]], label: str) -> Costs:
+def _check_cost(names: Sequence[str], by_run: dict[str, dict[str, float]], label: str) -> Costs:
     if not names or not by_run:
         raise InputError(f"{label}: no cost is there; {EXPECTED}")
     for name in names:

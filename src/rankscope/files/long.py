@@ -10,7 +10,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.notes import ORDER, Found, made_qrels, made_run, stem
+from rankscope.files.notes import ORDER, Findings, make_qrels, make_run, stem
 from rankscope.tables import Array, Qrels, Run, Source
 
 ALIASES: dict[str, tuple[str, ...]] = {
@@ -42,7 +42,7 @@ def known_header(names: Sequence[str]) -> bool:
     return all(lower & set(ALIASES[role]) for role in ("query_id", "doc_id"))
 
 
-def roles_of(names: Sequence[str], what: str, label: str, found: Found) -> dict[str, str]:
+def roles_of(names: Sequence[str], what: str, label: str, found: Findings) -> dict[str, str]:
     """Which column plays which role; notes say what was assumed."""
     by_lower = {name.strip().lower(): name for name in reversed(names)}
     roles: dict[str, str] = {}
@@ -83,7 +83,7 @@ def _complain(
 
 
 def long_table(
-    frame: pl.DataFrame, roles: dict[str, str], label: str, place: Callable[[int], str], found: Found
+    frame: pl.DataFrame, roles: dict[str, str], label: str, place: Callable[[int], str], found: Findings
 ) -> Long:
     """Bring columns to our names and types; rows that lack something become faults.
 
@@ -132,7 +132,7 @@ def _order(out: dict[str, pl.Series]) -> list[str]:
     return [role for role in ("query_id", "doc_id", "score", "grade", "rank", "iteration") if role in out]
 
 
-def id_column(column: pl.Series, name: str, label: str, found: Found) -> pl.Series:
+def id_column(column: pl.Series, name: str, label: str, found: Findings) -> pl.Series:
     """A column of ids as strings; fractions and other kinds of values are refused."""
     kind = column.dtype
     if kind == pl.String:
@@ -162,7 +162,7 @@ def _numbers(column: pl.Series, name: str, label: str) -> pl.Series:
     raise InputError(f"{label}: column {name} is of type {kind}; it should hold numbers")
 
 
-def _ranks(column: pl.Series, good: Array, found: Found) -> pl.Series | None:
+def _ranks(column: pl.Series, good: Array, found: Findings) -> pl.Series | None:
     """Whole numbers, or nothing where a good row has none."""
     kind = column.dtype
     text = column.str.strip_chars() if kind == pl.String else column
@@ -209,7 +209,7 @@ def tag_of(frame: pl.DataFrame, roles: dict[str, str], label: str) -> str | None
     return tags[0] if tags else None
 
 
-def made_table(table: Long, source: Source, found: Found, what: str, name: str | None) -> Run | Qrels:
+def make_table(table: Long, source: Source, found: Findings, what: str, name: str | None) -> Run | Qrels:
     """Make the run or the qrels of a table read from a file; without a good row there is none."""
     if not len(table.frame):
         if not found.faults:
@@ -218,5 +218,5 @@ def made_table(table: Long, source: Source, found: Found, what: str, name: str |
         raise InputError(f"{found.faults[0].message}{more}")
     if what == "run":
         title = f"a {source.kind}"
-        return made_run(table.frame, source, found, title, name or found.tag or stem(source.label))
-    return made_qrels(table.frame, source, found, source.kind)
+        return make_run(table.frame, source, found, title, name or found.tag or stem(source.label))
+    return make_qrels(table.frame, source, found, source.kind)

@@ -12,9 +12,9 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import DataError, InputError
-from rankscope.files.memory import shown_value, speaks_arrow
+from rankscope.files.memory import quote_value, speaks_arrow
 from rankscope.files.notes import stem
-from rankscope.files.sheets import QUERY, SYSTEM, Sheet, is_path, opened
+from rankscope.files.sheets import QUERY, SYSTEM, Sheet, is_path, open_sheet
 from rankscope.tables import Array
 
 Systems = Literal["auto", "rows", "columns"]
@@ -112,7 +112,8 @@ def _rows(sheet: Sheet, systems: pl.Series, query: str, used: set[str], metric: 
     else:
         names = _value_columns(sheet, used, metric)
         columns = [
-            (pl.repeat(_named(n), len(queries), dtype=pl.String, eager=True), sheet.numbers(n)) for n in names
+            (pl.repeat(_metric_name(n), len(queries), dtype=pl.String, eager=True), sheet.numbers(n))
+            for n in names
         ]
     parts = [
         pl.DataFrame({"system": systems, "query_id": queries, "metric": metrics, "value": values})
@@ -132,7 +133,7 @@ def _value_columns(sheet: Sheet, used: set[str], metric: str | None) -> list[str
     return fits or names
 
 
-def _named(column: str) -> str:
+def _metric_name(column: str) -> str:
     return NAMELESS if column.casefold() in VALUE else column
 
 
@@ -185,7 +186,7 @@ def _by_system(sheet: Sheet, system: str, systems: Systems) -> Part:
         raise InputError(
             f"{sheet.label}: holds means of systems, no values of queries: write it with evaluate --per-query"
         )
-    return _transposed(sheet, sheet.distinct(system, "system"), others)
+    return _transpose(sheet, sheet.distinct(system, "system"), others)
 
 
 def _bare(sheet: Sheet, name: str | None, systems: Systems, metric: str | None) -> Part:
@@ -196,13 +197,13 @@ def _bare(sheet: Sheet, name: str | None, systems: Systems, metric: str | None) 
     if systems == "auto":
         _refuse_unclear(sheet, has_ids)
     if systems == "rows":
-        names = sheet.distinct(first, "system") if has_ids else _numbered("system", sheet)
-        return _transposed(sheet, names, columns[1:] if has_ids else columns)
-    queries = sheet.distinct(first, "query") if has_ids else _numbered("q", sheet)
+        names = sheet.distinct(first, "system") if has_ids else _number_rows("system", sheet)
+        return _transpose(sheet, names, columns[1:] if has_ids else columns)
+    queries = sheet.distinct(first, "query") if has_ids else _number_rows("q", sheet)
     values = columns[1:] if has_ids else columns
     if name is None:
         return _columns(sheet, queries, values, numbered=not has_ids)
-    frame = [tall([name], queries, sheet.numbers(c)[None, :], _named(c)) for c in values]
+    frame = [tall([name], queries, sheet.numbers(c)[None, :], _metric_name(c)) for c in values]
     return Part(pl.concat(frame), sheet.label, "other", numbered=not has_ids)
 
 
@@ -242,7 +243,7 @@ def _holds_texts(sheet: Sheet, name: str) -> bool:
     ).null_count() == len(column)
 
 
-def _numbered(word: str, sheet: Sheet) -> list[str]:
+def _number_rows(word: str, sheet: Sheet) -> list[str]:
     return [f"{word}{n}" for n in range(1, len(sheet.frame) + 1)]
 
 
@@ -253,7 +254,7 @@ def _columns(sheet: Sheet, queries: list[str], systems: Sequence[str], numbered:
     return Part(tall(systems, queries, values), sheet.label, "columns", numbered)
 
 
-def _transposed(sheet: Sheet, systems: list[str], queries: Sequence[str]) -> Part:
+def _transpose(sheet: Sheet, systems: list[str], queries: Sequence[str]) -> Part:
     if not queries:
         raise InputError(f"{sheet.label}: no column of a query; {EXPECTED}")
     values = np.array([sheet.numbers(name) for name in queries]).T
@@ -300,7 +301,7 @@ def scores_of(source: Any, metric: str | None = None, systems: Systems = "auto")
     frame = pl.concat([part.frame.with_columns(part=pl.lit(n)) for n, part in enumerate(parts)])
     if metric is not None:
         frame = frame.with_columns(pl.col("metric").replace({NAMELESS: metric}))
-        frame = _chosen(frame, metric, parts)
+        frame = _choose(frame, metric, parts)
     _refuse_twice(frame, parts)
     return _table(frame, parts)
 
@@ -328,7 +329,7 @@ def _parts(source: Any, name: str | None, systems: Systems, metric: str | None) 
         yield _of_array(source, systems)
         return
     label = name or "scores"
-    found = opened(source, label, EXPECTED)
+    found = open_sheet(source, label, EXPECTED)
     if isinstance(found, Mapping):
         yield from _of_mapping(found, str(source) if is_path(source) else label, systems, metric)
         return
@@ -362,7 +363,7 @@ def _of_mapping(
         elif isinstance(value, np.ndarray | Sequence) and np.ndim(np.asarray(value, dtype=object)) == 1:
             yield _of_list(str(name), list(value), label)
         else:
-            raise InputError(f"{label}: system {name!r} has {shown_value(value)}; {EXPECTED}")
+            raise InputError(f"{label}: system {name!r} has {quote_value(value)}; {EXPECTED}")
     sizes = {
         name: len(value) for name, value in source.items() if isinstance(value, np.ndarray | list | tuple)
     }
@@ -409,14 +410,14 @@ def _number(value: Any, where: str) -> float:
     except (TypeError, ValueError, OverflowError):
         number = None
     if number is None or abs(number) == float("inf"):
-        raise InputError(f"{where}: {shown_value(value)} is not a finite number; NaN is undefined")
+        raise InputError(f"{where}: {quote_value(value)} is not a finite number; NaN is undefined")
     return number
 
 
 # --- all parts together --------------------------------------------------------------------------------
 
 
-def _chosen(frame: pl.DataFrame, metric: str, parts: Sequence[Part]) -> pl.DataFrame:
+def _choose(frame: pl.DataFrame, metric: str, parts: Sequence[Part]) -> pl.DataFrame:
     """The rows of one metric, whatever the case of its name, under the name that was asked for."""
     names = frame["metric"].unique(maintain_order=True).to_list()
     fits = [name for name in names if name == metric] or [

@@ -13,7 +13,7 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError, MissingExtraError
 from rankscope.files.long import long_table, roles_of, tag_of
-from rankscope.files.notes import Found, made_qrels, made_run, stem
+from rankscope.files.notes import Findings, make_qrels, make_run, stem
 from rankscope.files.raw import Raw
 from rankscope.tables import Fault, Qrels, Run, Source
 
@@ -61,7 +61,7 @@ def read_frame(source: Any, what: str, name: str | None) -> Run | Qrels:
     if isinstance(source, pl.Series):
         raise InputError(f"{label}: a series, not a data frame")
     data = frame_of(source, label)
-    found = Found()
+    found = Findings()
     roles = roles_of(data.columns, what, label, found)
     if not len(data):
         raise InputError(f"{label}: the data frame has no rows")
@@ -74,8 +74,8 @@ def read_frame(source: Any, what: str, name: str | None) -> Run | Qrels:
         )
     plain = Source(label, "data frame")
     if what == "run":
-        return made_run(table.frame, plain, found, "a data frame", name or found.tag or "run")
-    return made_qrels(table.frame, plain, found, "a data frame")
+        return make_run(table.frame, plain, found, "a data frame", name or found.tag or "run")
+    return make_qrels(table.frame, plain, found, "a data frame")
 
 
 def frame_of(source: Any, label: str) -> pl.DataFrame:
@@ -101,7 +101,7 @@ def read_dict(source: Mapping[Any, Any], what: str, name: str | None, raw: Raw |
         raise InputError(f"{label}: the dict is empty; {DICTS[what]}")
     for query, value in source.items():
         _refuse_odd(query, value, what, label)
-    rows = {query: _ordered(value) for query, value in source.items()}
+    rows = {query: _orderly(value) for query, value in source.items()}
     if what == "qrels" and has_aspects(source):
         return _read_aspects(rows, label, name, raw)
     sizes = [len(value) for value in rows.values()]
@@ -110,7 +110,7 @@ def read_dict(source: Mapping[Any, Any], what: str, name: str | None, raw: Raw |
         twice = next(query for n, query in enumerate(queries) if query in queries[:n])
         raise InputError(f"{label}: query {twice!r} is there twice, as text and as a number; keep one")
     docs = _ids(chain.from_iterable(rows.values()), label, "document")
-    found = Found()
+    found = Findings()
     value = "score" if what == "run" else "grade"
     frame = pl.DataFrame(
         {
@@ -129,9 +129,9 @@ def read_dict(source: Mapping[Any, Any], what: str, name: str | None, raw: Raw |
         plain, title = Source(label, "JSON", path, sha256=raw.sha256, same=raw.same), f"JSON {what}"
         name = name or stem(label)
     if what == "run":
-        run = made_run(frame, plain, found, title.replace("JSON", "a JSON"), name or "run")
+        run = make_run(frame, plain, found, title.replace("JSON", "a JSON"), name or "run")
         return Run(run.frame, run.source, more, run.name) if more else run
-    qrels = made_qrels(frame, plain, found, title)
+    qrels = make_qrels(frame, plain, found, title)
     return Qrels(qrels.frame, qrels.source, more) if more else qrels
 
 
@@ -163,7 +163,7 @@ def _read_aspects(rows: Mapping[Any, Any], label: str, name: str | None, raw: Ra
     empty = [
         query for query, value in zip(_ids(rows, label, "query"), rows.values(), strict=True) if not value
     ]
-    qrels = made_qrels(pl.concat(parts), replace(part.source, notes=(), faults=()), Found(), "a dict")
+    qrels = make_qrels(pl.concat(parts), replace(part.source, notes=(), faults=()), Findings(), "a dict")
     return Qrels(qrels.frame, replace(qrels.source, faults=faults), tuple(empty))
 
 
@@ -177,14 +177,14 @@ def _refuse_odd(query: Any, value: Any, what: str, label: str) -> None:
     elif isinstance(value, np.ndarray):
         said = "" if value.ndim == 1 else f"an array of {value.ndim} dimensions"
     elif isinstance(value, (str, bytes, bytearray)) or not isinstance(value, Collection):
-        said = shown_value(value)
+        said = quote_value(value)
     elif isinstance(value, (set, frozenset)) and what == "run":
         said = "a set, which has no order"
     if said:
         raise InputError(f"{label}: query {query!r} has {said}; {DICTS[what]}")
 
 
-def _ordered(value: Any) -> Any:
+def _orderly(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.tolist()
     # a set has no order of its own, and a result must not depend on hashing
@@ -201,7 +201,7 @@ def _ids(values: Iterable[Any], label: str, noun: str) -> list[str]:
         if issubclass(kind, bool) or not issubclass(kind, (str, int, np.integer)):
             odd = next(value for value in ids if type(value) is kind)
             raise InputError(
-                f"{label}: {noun} id {shown_value(odd)} is of type {kind.__name__}; ids are strings or integers"
+                f"{label}: {noun} id {quote_value(odd)} is of type {kind.__name__}; ids are strings or integers"
             )
     return [str(value) if isinstance(value, str) else str(int(value)) for value in ids]
 
@@ -232,7 +232,7 @@ def _number(value: Any) -> float | None:
 
 
 def _sound(
-    frame: pl.DataFrame, value: str, rows: Mapping[Any, Any], label: str, found: Found
+    frame: pl.DataFrame, value: str, rows: Mapping[Any, Any], label: str, found: Findings
 ) -> pl.DataFrame:
     good = frame[value].is_not_null()
     if value == "grade":
@@ -248,11 +248,11 @@ def _sound(
     for row in bad.tolist():
         query, doc = frame["query_id"][row], frame["doc_id"][row]
         where = f"{label}: query {query!r}, document {doc!r}"
-        found.fault("number", f"{where}: {value} {shown_value(given[row])} is not a number")
+        found.fault("number", f"{where}: {value} {quote_value(given[row])} is not a number")
     return frame.filter(good)
 
 
-def shown_value(value: Any) -> str:
+def quote_value(value: Any) -> str:
     """Quote a value, shortened."""
     text = repr(value)
     return text if len(text) <= 100 else text[:97] + "..."

@@ -1,4 +1,4 @@
-"""What a reader says about what it read: names, notes and faults, in one line each."""
+"""What readers report: names, notes and faults, one line each."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ SUFFIXES = {
 
 
 @dataclass
-class Found:
-    """What a reader gathers on its way to a table."""
+class Findings:
+    """Notes and faults that a reader collects."""
 
     notes: list[str] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
@@ -42,7 +42,7 @@ class Found:
         if len(self.faults) < FAULTS:
             self.faults.append(Fault(kind, message, line))
 
-    def closed(self, label: str) -> tuple[Fault, ...]:
+    def closing_faults(self, label: str) -> tuple[Fault, ...]:
         """Give the faults; where there were more than are kept, the last one says how many."""
         self.faults.sort(key=lambda fault: fault.line or 0)
         if self.faulty > len(self.faults):
@@ -61,7 +61,7 @@ def stem(path: str) -> str:
 
 
 def grades_of(grade: pl.Series) -> str:
-    """Say which grades there are: ``grades 0 1 2``, or their range where there are many."""
+    """List the grades: ``grades 0 1 2``, or their range where there are many."""
     distinct = grade.unique().sort().to_list()
     if not distinct:
         return "no grades"
@@ -70,25 +70,25 @@ def grades_of(grade: pl.Series) -> str:
     return f"{words.counted(len(distinct), 'different grade')} from {distinct[0]:g} to {distinct[-1]:g}"
 
 
-def made_run(frame: pl.DataFrame, source: Source, found: Found, what: str, name: str) -> Run:
-    """Build the run and say in the first note how it was read."""
+def make_run(frame: pl.DataFrame, source: Source, found: Findings, what: str, name: str) -> Run:
+    """Build the run; its first note says how it was read."""
     blocks = found.blocks or blocks_of(frame["query_id"])
     tag = f", tag {found.tag}" if found.tag else ""
     first = f"read {source.label} as {what}: {words.counted(len(frame), 'row')}, {_queries(blocks)}{tag}"
     infinite = int(frame["score"].is_infinite().sum())
     if infinite:
         found.notes.append(f"{words.counted(infinite, 'score is', 'scores are')} infinite")
-    run = Run(frame, _closed(source, found, first), name=name)
+    run = Run(frame, _close(source, found, first), name=name)
     run.__dict__["blocks"] = blocks  # a cached property, found already
     return run
 
 
-def made_qrels(frame: pl.DataFrame, source: Source, found: Found, what: str) -> Qrels:
-    """Build the qrels and say in the first note how they were read."""
+def make_qrels(frame: pl.DataFrame, source: Source, found: Findings, what: str) -> Qrels:
+    """Build the qrels; their first note says how they were read."""
     blocks = found.blocks or blocks_of(frame["query_id"])
     rows = words.counted(len(frame), "judgment")
     first = f"read {source.label} as {what}: {rows}, {_queries(blocks)}, {grades_of(frame['grade'])}"
-    qrels = Qrels(frame, _closed(source, found, first))
+    qrels = Qrels(frame, _close(source, found, first))
     qrels.__dict__["blocks"] = blocks
     return qrels
 
@@ -98,10 +98,13 @@ def _queries(blocks: Blocks) -> str:
     return words.counted(number, "query")
 
 
-def _closed(source: Source, found: Found, first: str) -> Source:
+def _close(source: Source, found: Findings, first: str) -> Source:
     left_out = [f"left out {words.counted(found.faulty, 'faulty row')}"] if found.faulty else []
     return replace(
-        source, tag=found.tag, notes=(first, *found.notes, *left_out), faults=found.closed(source.label)
+        source,
+        tag=found.tag,
+        notes=(first, *found.notes, *left_out),
+        faults=found.closing_faults(source.label),
     )
 
 

@@ -1,4 +1,4 @@
-"""The front door: any input, by its kind, to a reader."""
+"""Reads runs and qrels from any input: paths, dicts, data frames."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rankscope.files.memory import read_dict, read_frame, speaks_arrow
 from rankscope.files.notes import EXPECTED
 from rankscope.files.raw import open_raw
 from rankscope.files.sniff import SEPARATORS, kind_of
-from rankscope.files.tabular import read_delimited, read_json, read_jsonl, read_parquet
+from rankscope.files.tabular import read_columns, read_json, read_jsonl, read_parquet
 from rankscope.files.trec import read_trec
 from rankscope.tables import Qrels, Run
 
@@ -87,5 +87,5 @@ def _read(path: str | Path, what: str, name: str | None) -> Run | Qrels:
     raw = open_raw(path, EXPECTED[what])
     kind = kind_of(raw)
     if kind in SEPARATORS:
-        return read_delimited(raw, what, name, SEPARATORS[kind])
+        return read_columns(raw, what, name, SEPARATORS[kind])
     return READERS[kind](raw, what, name)

@@ -18,7 +18,7 @@ from typing import IO, Any, NoReturn, cast
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.long import ALIASES
-from rankscope.files.memory import shown_value
+from rankscope.files.memory import quote_value
 from rankscope.files.raw import BOM, Raw
 
 IDS = ("_id", "id", "number", "num")
@@ -42,12 +42,12 @@ TEXTS = (
 )
 TITLES = ("title", "headline", "name")
 LARGEST = (1 << 31) - 1  # of a cell of CSV: the library's own limit is 128 KiB
-PARTED = " · "
+SEPARATOR = " · "
 
 
 @dataclass
-class Wanted:
-    """The ids asked for (None: all); ``seen`` are the first that were met, ``remarks`` what to say of the reading."""
+class Selection:
+    """The ids to read (None: all); ``seen`` are the first ids read, ``remarks`` notes about the reading."""
 
     ids: frozenset[str] | None
     seen: list[str] = field(default_factory=list)
@@ -55,13 +55,13 @@ class Wanted:
     replaced: bool = False
 
     def wants(self, one: str) -> bool:
-        """Whether the text of this id is asked for."""
+        """Whether to read the text of this id."""
         if len(self.seen) < 3:
             self.seen.append(one)
         return self.ids is None or one in self.ids
 
     def text(self, data: bytes) -> str:
-        """Bytes as text; what is no UTF-8 becomes a sign that says so."""
+        """Bytes as text; invalid UTF-8 becomes the replacement character."""
         try:
             return data.decode("utf-8")
         except UnicodeDecodeError:
@@ -105,18 +105,18 @@ def roles_among(names: Sequence[Any], noun: str, needs_id: bool = True) -> Roles
     return _roles(tuple(map(str, names)), noun, needs_id)
 
 
-def joined(row: Mapping[str, Any], roles: Roles) -> str:
+def join_row(row: Mapping[str, Any], roles: Roles) -> str:
     """The texts of a row as one; a title that the text begins with stands once."""
-    return joined_texts([plain_text(row.get(name)) for name in roles.texts])
+    return join_texts([plain_text(row.get(name)) for name in roles.texts])
 
 
-def joined_texts(parts: Sequence[str]) -> str:
+def join_texts(parts: Sequence[str]) -> str:
     """Title and text as one, each once."""
     kept = [" ".join(part.split()) for part in parts]
     kept = [part for part in kept if part]
     if len(kept) == 2 and kept[1].casefold().startswith(kept[0].rstrip(".").casefold()):
         return kept[1]
-    return PARTED.join(kept)
+    return SEPARATOR.join(kept)
 
 
 def plain_text(value: Any) -> str:
@@ -138,7 +138,7 @@ def id_of(value: Any, where: Callable[[], str]) -> str:
         return str(int(value))
     if value is None or value == "":
         raise InputError(f"{where()}: no id")
-    raise InputError(f"{where()}: {shown_value(value)} is not an id; ids are strings or integers")
+    raise InputError(f"{where()}: {quote_value(value)} is not an id; ids are strings or integers")
 
 
 # --- bytes ---------------------------------------------------------------------------------------------
@@ -177,15 +177,15 @@ def of_object(line: bytes) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def of_jsonl(raw: Raw, wanted: Wanted, noun: str, roles: Roles) -> Iterator[tuple[str, str]]:
+def of_jsonl(raw: Raw, selection: Selection, noun: str, roles: Roles) -> Iterator[tuple[str, str]]:
     """One object a line; ``roles`` are those of the first. A line whose id nobody asked for is not taken apart."""
     key = json.dumps(roles.id).encode()
     at = re.compile(re.escape(key) + rb'\s*:\s*(?:"([^"\\]*)"|(-?\d+)\s*[,}])')
     for number, line in lines_of(raw):
-        if wanted.ids is not None and line.count(key) == 1 and line.rstrip().endswith(b"}"):
+        if selection.ids is not None and line.count(key) == 1 and line.rstrip().endswith(b"}"):
             found = at.search(line)
-            if found and not wanted.wants(
-                wanted.text(found[1] if found[1] is not None else found[2]).strip()
+            if found and not selection.wants(
+                selection.text(found[1] if found[1] is not None else found[2]).strip()
             ):
                 continue
         where = f"{raw.label} line {words.count(number)}"
@@ -198,9 +198,9 @@ def of_jsonl(raw: Raw, wanted: Wanted, noun: str, roles: Roles) -> Iterator[tupl
         own = roles if roles.id in value else roles_among(list(value), noun) or roles
         own = Roles(own.id, (roles_among(list(value), noun) or own).texts)
         one = id_of(value.get(own.id), lambda where=where: where)  # type: ignore[misc]
-        if wanted.wants(one):
-            wanted.text(line)
-            yield one, joined(value, own)
+        if selection.wants(one):
+            selection.text(line)
+            yield one, join_row(value, own)
 
 
 # --- TSV and CSV ---------------------------------------------------------------------------------------
@@ -227,9 +227,9 @@ def _cells(line: str, separator: str) -> list[str]:
         return line.split(separator)
 
 
-def of_delimited(raw: Raw, separator: str, wanted: Wanted, noun: str) -> Iterator[tuple[str, str]]:
+def texts_of_columns(raw: Raw, separator: str, selection: Selection, noun: str) -> Iterator[tuple[str, str]]:
     """Rows of an id and a text, or under a header that names them."""
-    rows = _tabbed(raw, wanted) if separator == "\t" else _quoted(raw, separator, wanted)
+    rows = _tab_rows(raw, selection) if separator == "\t" else _quoted_rows(raw, separator, selection)
     layout: Callable[[list[str]], tuple[str, str]] | None = None
     for number, cells in rows:
         if layout is None:
@@ -244,7 +244,7 @@ def of_delimited(raw: Raw, separator: str, wanted: Wanted, noun: str) -> Iterato
         one, text = layout(cells)
         if not one.strip():
             raise InputError(f"{where}: no id before the text")
-        if wanted.wants(one.strip()):
+        if selection.wants(one.strip()):
             yield one.strip(), text
 
 
@@ -252,10 +252,10 @@ def _layout(cells: list[str], noun: str) -> tuple[Callable[[list[str]], tuple[st
     """Where id and text stand, and whether this first row is a header."""
     roles = roles_among(cells, noun)
     if roles is None:
-        return (lambda row: (row[0], joined_texts(row[1:]) if len(row) > 2 else row[1])), False
+        return (lambda row: (row[0], join_texts(row[1:]) if len(row) > 2 else row[1])), False
     places = [cells.index(name) for name in roles.texts]
     at = cells.index(roles.id)
-    return (lambda row: (row[at], joined_texts([row[place] for place in places]))), True
+    return (lambda row: (row[at], join_texts([row[place] for place in places]))), True
 
 
 def _refuse_short(where: str, cells: list[str], separator: str) -> NoReturn:
@@ -266,20 +266,20 @@ def _refuse_short(where: str, cells: list[str], separator: str) -> NoReturn:
     )
 
 
-def _tabbed(raw: Raw, wanted: Wanted) -> Iterator[tuple[int, list[str]]]:
+def _tab_rows(raw: Raw, selection: Selection) -> Iterator[tuple[int, list[str]]]:
     """Lines parted at tabs: a quote is a quote, unless it stands around a whole cell."""
     for number, line in lines_of(raw):
-        yield number, [_unquoted(cell) for cell in wanted.text(line).split("\t")]
+        yield number, [_unquote(cell) for cell in selection.text(line).split("\t")]
 
 
-def _unquoted(cell: str) -> str:
+def _unquote(cell: str) -> str:
     if len(cell) < 2 or cell[0] != '"' or cell[-1] != '"':
         return cell
     inside = cell[1:-1].replace('""', "")
     return cell[1:-1].replace('""', '"') if '"' not in inside else cell
 
 
-def _quoted(raw: Raw, separator: str, wanted: Wanted) -> Iterator[tuple[int, list[str]]]:
+def _quoted_rows(raw: Raw, separator: str, selection: Selection) -> Iterator[tuple[int, list[str]]]:
     limit = csv.field_size_limit(LARGEST)
     last = 0
     try:
@@ -288,7 +288,7 @@ def _quoted(raw: Raw, separator: str, wanted: Wanted) -> Iterator[tuple[int, lis
             for row in reader:
                 start, last = last + 1, reader.line_num
                 if any(row):
-                    wanted.replaced |= any("�" in cell for cell in row)
+                    selection.replaced |= any("�" in cell for cell in row)
                     yield start, row
     except csv.Error as error:
         raise InputError(
@@ -337,28 +337,28 @@ class _Record:
     body: bytes
 
 
-def is_marked(head: bytes) -> bool:
+def has_marks(head: bytes) -> bool:
     r"""Whether a file begins like TREC topics or documents, or like XML.
 
-    >>> is_marked(b"<top>"), is_marked(b"<?xml version='1.0'?>"), is_marked(b"1\t<b>bold</b>")
+    >>> has_marks(b"<top>"), has_marks(b"<?xml version='1.0'?>"), has_marks(b"1\t<b>bold</b>")
     (True, True, False)
     """
     return re.match(rb"<[A-Za-z?!]", head) is not None
 
 
-def of_marked(raw: Raw, wanted: Wanted) -> Iterator[tuple[str, str]]:
+def texts_of_marks(raw: Raw, selection: Selection) -> Iterator[tuple[str, str]]:
     """The topics or documents of a file: ids and texts."""
     for record in _records(raw):
-        one = _id_of(record, raw.label, wanted)
-        if wanted.wants(one):
-            text = wanted.text(record.body)
+        one = _id_of(record, raw.label, selection)
+        if selection.wants(one):
+            text = selection.text(record.body)
             yield one, _document(text) if record.name == b"doc" else _topic(text)
 
 
-def _id_of(record: _Record, label: str, wanted: Wanted) -> str:
+def _id_of(record: _Record, label: str, selection: Selection) -> str:
     found = None if record.name == b"doc" else _OWN_ID.search(record.own)
     data = found[1] if found else _inner_id(record.body)
-    one = html.unescape(wanted.text(data)).strip()
+    one = html.unescape(selection.text(data)).strip()
     if not one:
         mark = record.name.decode()
         raise InputError(
@@ -449,7 +449,7 @@ def _topic(text: str) -> str:
     title = next((parts[name] for name in TAGS_OF_TITLES if parts.get(name)), "")
     question = next((parts[name] for name in QUESTIONS if parts.get(name)), "")
     if title or question:
-        return joined_texts([title, question])
+        return join_texts([title, question])
     return " ".join(said for name, said in parts.items() if name not in NAMES and said)
 
 
@@ -478,7 +478,7 @@ def _document(text: str) -> str:
         for name in (*NAMES, *TAGS_OF_TITLES):
             text = re.sub(rf"<{name}(?:\s[^<>]*)?>.*?</{name}\s*>", " ", text, flags=_I | re.DOTALL)
         body = text
-    return joined_texts([_plain(title), _plain(body)])
+    return join_texts([_plain(title), _plain(body)])
 
 
 def _inside(text: str, name: str) -> str:
@@ -493,7 +493,7 @@ def _plain(text: str) -> str:
 # --- SMART -------------------------------------------------------------------------------------------------
 
 
-def of_smart(raw: Raw, wanted: Wanted) -> Iterator[tuple[str, str]]:
+def of_smart(raw: Raw, selection: Selection) -> Iterator[tuple[str, str]]:
     """Records that begin with ``.I id``: the title (.T) and the text (.W) of each."""
     one, kept, part = "", False, b""
     said: dict[bytes, list[str]] = {}
@@ -501,17 +501,17 @@ def of_smart(raw: Raw, wanted: Wanted) -> Iterator[tuple[str, str]]:
         if line.startswith(b".I ") or line == b".I":
             if kept:
                 yield one, _of_parts(said)
-            one, part, said = wanted.text(line[2:]).strip(), b"", {}
+            one, part, said = selection.text(line[2:]).strip(), b"", {}
             if not one:
                 raise InputError(f"{raw.label} line {words.count(number)}: .I without an id")
-            kept = wanted.wants(one)
+            kept = selection.wants(one)
         elif len(line.rstrip()) == 2 and line[:1] == b"." and line[1:2].isupper():
             part = line[1:2]
         elif kept:
-            said.setdefault(part, []).append(wanted.text(line))
+            said.setdefault(part, []).append(selection.text(line))
     if kept:
         yield one, _of_parts(said)
 
 
 def _of_parts(said: dict[bytes, list[str]]) -> str:
-    return joined_texts([" ".join(said.get(b"T", [])), " ".join(said.get(b"W", []))])
+    return join_texts([" ".join(said.get(b"T", [])), " ".join(said.get(b"W", []))])

@@ -18,8 +18,8 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.long import id_column
-from rankscope.files.memory import frame_of, shown_value, speaks_arrow
-from rankscope.files.notes import Found
+from rankscope.files.memory import frame_of, quote_value, speaks_arrow
+from rankscope.files.notes import Findings
 from rankscope.files.raw import BOM, Raw, open_raw
 from rankscope.files.sniff import kind_of
 from rankscope.files.tabular import quote_of, record_lines
@@ -53,7 +53,7 @@ class Sheet:
 
     def ids(self, name: str, noun: str) -> pl.Series:
         """A column of ids as strings; every row must have one."""
-        ids = id_column(self.frame[name], name, self.label, Found()).str.strip_chars()
+        ids = id_column(self.frame[name], name, self.label, Findings()).str.strip_chars()
         empty = np.flatnonzero((ids.fill_null("") == "").to_numpy())
         if len(empty):
             raise InputError(f"{self.at(int(empty[0]))}: no {noun} (column {name or 1} is empty)")
@@ -166,7 +166,7 @@ def _column(name: str, values: list[Any], label: str) -> pl.Series:
     kinds = {type(value) for value in values} - {type(None)}
     if not kinds <= {str, int, float, bool}:
         odd = next(value for value in values if isinstance(value, dict | list))
-        raise InputError(f"{label}: {name} holds {shown_value(odd)}; a text, a number or null is expected")
+        raise InputError(f"{label}: {name} holds {quote_value(odd)}; a text, a number or null is expected")
     if kinds == {int} and all(value is None or abs(value) < 2**63 for value in values):
         return pl.Series(name, values, dtype=pl.Int64)
     if kinds and kinds <= {int, float} and kinds != {int}:
@@ -186,7 +186,7 @@ def is_path(source: Any) -> bool:
     return isinstance(source, str | PathLike)
 
 
-def opened(source: Any, label: str, expected: str) -> Sheet | Mapping[str, Any]:
+def open_sheet(source: Any, label: str, expected: str) -> Sheet | Mapping[str, Any]:
     """Read a file or a data frame as a sheet; a dict, or a JSON object of a file, is given as it is.
 
     ``label`` is what messages call what is no file, ``expected`` says what would be right.
@@ -199,7 +199,7 @@ def opened(source: Any, label: str, expected: str) -> Sheet | Mapping[str, Any]:
         if kind in {"json", "jsonl"}:
             found = read_objects(raw, expected) if kind == "json" else read_lines(raw, expected)
         else:
-            found = _parquet(raw) if kind == "parquet" else _delimited(raw)
+            found = _read_parquet(raw) if kind == "parquet" else _read_columns(raw)
     elif speaks_arrow(source) and not isinstance(source, pl.Series):
         found = Sheet(label, _frame(source, label))
     else:
@@ -252,7 +252,7 @@ def _refuse_twice(names: Sequence[str], label: str) -> None:
 # --- text with separators ------------------------------------------------------------------------------
 
 
-def _delimited(raw: Raw) -> Sheet:
+def _read_columns(raw: Raw) -> Sheet:
     head = raw.head if b"\n" in raw.head else raw.read()
     line = head.removeprefix(BOM).split(b"\n", 1)[0].rstrip(b"\r").decode("utf-8", "replace")
     separator = _separator(raw.label, line)
@@ -309,7 +309,7 @@ def _careful(raw: Raw, separator: str, quote: str | None, names: list[str]) -> S
     return Sheet(raw.label, pl.DataFrame(data), lambda: np.array(lines))
 
 
-def _parquet(raw: Raw) -> Sheet:
+def _read_parquet(raw: Raw) -> Sheet:
     try:
         frame = pl.read_parquet(io.BytesIO(raw.read()))
     except (pl.exceptions.PolarsError, OSError) as error:
@@ -318,3 +318,6 @@ def _parquet(raw: Raw) -> Sheet:
             f"{raw.label}: not a whole Parquet file ({text}): fetch or write it again"
         ) from error
     return Sheet(raw.label, frame)
+
+
+opened = open_sheet

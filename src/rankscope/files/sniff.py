@@ -31,7 +31,7 @@ def kind_of(raw: Raw) -> str:
         return "json"
     if ending in {"json", "jsonl"}:
         return ending
-    return _separated(raw, ending)
+    return _separator_kind(raw, ending)
 
 
 def _ending(label: str) -> str:
@@ -41,7 +41,7 @@ def _ending(label: str) -> str:
     return _ENDINGS.get(path.suffix.lower(), "")
 
 
-def _separated(raw: Raw, ending: str) -> str:
+def _separator_kind(raw: Raw, ending: str) -> str:
     """Tell a header from TREC lines, which have none."""
     likely = [ending, *(kind for kind in SEPARATORS if kind != ending)] if ending else [*SEPARATORS]
     headers = {kind: header_of(raw, SEPARATORS[kind]) for kind in likely}

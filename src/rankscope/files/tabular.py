@@ -14,9 +14,9 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.long import long_table, made_table, roles_of, tag_of
-from rankscope.files.memory import DICTS, Pairs, read_dict, shown_value
-from rankscope.files.notes import Found, line_finder
+from rankscope.files.long import long_table, make_table, roles_of, tag_of
+from rankscope.files.memory import DICTS, Pairs, quote_value, read_dict
+from rankscope.files.notes import Findings, line_finder
 from rankscope.files.raw import BOM, Raw
 from rankscope.tables import Array, Qrels, Run, Source
 
@@ -34,9 +34,9 @@ def header_of(raw: Raw, separator: str) -> list[str]:
         return []
 
 
-def read_delimited(raw: Raw, what: str, name: str | None, separator: str) -> Run | Qrels:
+def read_columns(raw: Raw, what: str, name: str | None, separator: str) -> Run | Qrels:
     """Read a table with a header; all columns are read as strings, so that ``01`` stays ``01``."""
-    found = Found()
+    found = Findings()
     quote = quote_of(raw, separator)
     scan = _scan(raw.feed, separator, quote)
     try:
@@ -79,7 +79,7 @@ def read_delimited(raw: Raw, what: str, name: str | None, separator: str) -> Run
         raw.label, f"{NAMES[separator]} {what}", str(raw.path) if raw.path else None,
         line_of=line_finder(lines, left_out), sha256=raw.sha256, same=raw.same,
     )  # fmt: skip
-    return made_table(table, source, found, what, name)
+    return make_table(table, source, found, what, name)
 
 
 def _scan(feed: object, separator: str, quote: str | None, ragged: bool = False) -> pl.LazyFrame:
@@ -142,12 +142,12 @@ def record_lines(raw: Raw, separator: str, quote: str | None) -> Array:
 
 def read_jsonl(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     """Read one JSON object a line, under the same names as columns have."""
-    found = Found()
+    found = Findings()
     roles = roles_of(_keys(raw), what, raw.label, found)
     lines = raw.lines_frame()["line"]
     content = np.flatnonzero((lines.fill_null("").str.strip_chars() != "").to_numpy())
     text = lines.gather(content)
-    frame, broken = _decoded(text, list(dict.fromkeys(roles.values())))
+    frame, broken = _decode(text, list(dict.fromkeys(roles.values())))
     frame = _with_ids(frame, text, roles, raw.label, content, found)
     for row in broken[:20].tolist():
         line = int(content[row]) + 1
@@ -167,10 +167,10 @@ def read_jsonl(raw: Raw, what: str, name: str | None) -> Run | Qrels:
         raw.label, f"JSONL {what}", str(raw.path) if raw.path else None,
         line_of=line_finder(lambda: content + 1, left_out), sha256=raw.sha256, same=raw.same,
     )  # fmt: skip
-    return made_table(table, source, found, what, name)
+    return make_table(table, source, found, what, name)
 
 
-def _decoded(text: pl.Series, keys: list[str]) -> tuple[pl.DataFrame, Array]:
+def _decode(text: pl.Series, keys: list[str]) -> tuple[pl.DataFrame, Array]:
     """Give the values as strings, one row a line, and the rows that are no JSON objects.
 
     Polars decodes fast and to the last digit, but stops at anything odd; then Python takes line by line.
@@ -188,7 +188,7 @@ def _decoded(text: pl.Series, keys: list[str]) -> tuple[pl.DataFrame, Array]:
 
 
 def _with_ids(
-    frame: pl.DataFrame, text: pl.Series, roles: dict[str, str], label: str, content: Array, found: Found
+    frame: pl.DataFrame, text: pl.Series, roles: dict[str, str], label: str, content: Array, found: Findings
 ) -> pl.DataFrame:
     """Refuse ids that are neither strings nor whole numbers, which look like strings once decoded."""
     for key in dict.fromkeys(roles[role] for role in ("query_id", "doc_id")):
@@ -204,7 +204,7 @@ def _with_ids(
             elif value is not None and not isinstance(value, str):
                 where = f"{label} line {words.count(int(content[row]) + 1)}"
                 raise InputError(
-                    f"{where}: {key} is {shown_value(value)}, not an id; ids are strings or integers"
+                    f"{where}: {key} is {quote_value(value)}, not an id; ids are strings or integers"
                 )
         if whole:
             found.notes.append(f"{key} holds ids as floats: 1.0 is read as '1'")
@@ -267,7 +267,7 @@ def read_json(raw: Raw, what: str, name: str | None) -> Run | Qrels:
             f"{raw.label}: a JSON {'array' if isinstance(value, list) else 'value'}; {DICTS[what]}, "
             "or one object a line (jq -c '.[]' turns an array into lines)"
         )
-    return read_dict(_merged(value, what, raw.label), what, name, raw)
+    return read_dict(_merge(value, what, raw.label), what, name, raw)
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
@@ -276,7 +276,7 @@ def _pairs(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
     return plain if len(plain) == len(pairs) else Pairs(pairs)
 
 
-def _merged(queries: Mapping[str, Any], what: str, label: str) -> dict[str, Any]:
+def _merge(queries: Mapping[str, Any], what: str, label: str) -> dict[str, Any]:
     """Put the documents of a query that comes twice together, every one of them."""
     out: dict[str, Any] = {}
     for query, value in queries.items():
@@ -296,7 +296,7 @@ def _merged(queries: Mapping[str, Any], what: str, label: str) -> dict[str, Any]
 
 def read_parquet(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     """Read the columns that matter from a Parquet file."""
-    found = Found()
+    found = Findings()
     feed = raw.path if raw.path and not raw.packed else io.BytesIO(raw.read())
     try:
         scan = pl.scan_parquet(feed, glob=False)
@@ -311,6 +311,6 @@ def read_parquet(raw: Raw, what: str, name: str | None) -> Run | Qrels:
         found.tag = tag_of(frame, roles, raw.label)
     table = long_table(frame, roles, raw.label, lambda row: f"{raw.label} row {words.count(row + 1)}", found)
     path = str(raw.path) if raw.path else None
-    return made_table(
+    return make_table(
         table, Source(raw.label, f"Parquet {what}", path, sha256=raw.sha256, same=raw.same), found, what, name
     )

@@ -12,23 +12,23 @@ import polars as pl
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.long import id_column
-from rankscope.files.memory import frame_of, shown_value, speaks_arrow
-from rankscope.files.notes import Found
+from rankscope.files.memory import frame_of, quote_value, speaks_arrow
+from rankscope.files.notes import Findings
 from rankscope.files.raw import BOM, Raw, open_raw
 from rankscope.files.records import (
     Roles,
-    Wanted,
+    Selection,
+    has_marks,
     id_of,
-    is_marked,
-    joined,
-    of_delimited,
+    join_row,
     of_jsonl,
-    of_marked,
     of_object,
     of_smart,
     plain_text,
     roles_among,
     separator_of,
+    texts_of_columns,
+    texts_of_marks,
 )
 from rankscope.files.sheets import is_path
 from rankscope.tables import Source
@@ -67,29 +67,29 @@ def texts_of(source: Any, ids: Iterable[str] | None = None, noun: Noun = "docume
     """
     if isinstance(source, Texts):
         return source
-    wanted = Wanted(None if ids is None else frozenset(map(str, ids)))
+    selection = Selection(None if ids is None else frozenset(map(str, ids)))
     if is_path(source):
         raw = open_raw(source, EXPECTED)
-        kind, pairs = _of_file(raw, wanted, noun)
+        kind, pairs = _of_file(raw, selection, noun)
         place = Source(
             raw.label, f"{kind} texts", str(raw.path) if raw.path else None, sha256=raw.sha256, same=raw.same
         )
     else:
-        kind, pairs = _in_memory(source, wanted, noun)
+        kind, pairs = _in_memory(source, selection, noun)
         place = Source(f"texts of {MANY[noun]}", kind)
-    by_id = _gathered(pairs, wanted)
-    if wanted.ids and not by_id and wanted.seen:
-        _refuse_strangers(place.label, wanted, noun)
-    if not wanted.seen and not by_id:
+    by_id = _gather(pairs, selection)
+    if selection.ids and not by_id and selection.seen:
+        _refuse_strangers(place.label, selection, noun)
+    if not selection.seen and not by_id:
         what = EXPECTED if place.sha256 else f"give {TAKEN}"
         raise InputError(f"{place.label}: no text in {'it' if place.sha256 else kind}; {what}")
     said = f"{place.label} as {place.kind}" if place.sha256 else f"texts of {MANY[noun]} from {kind}"
-    notes = (f"read {said}: {_count(by_id, wanted, noun)}", *wanted.remarks)
+    notes = (f"read {said}: {_count(by_id, selection, noun)}", *selection.remarks)
     place = Source(place.label, place.kind, place.path, notes=notes, sha256=place.sha256)
     return Texts(place.label, by_id, notes, place)
 
 
-def _gathered(pairs: Iterator[tuple[str, str]], wanted: Wanted) -> dict[str, str]:
+def _gather(pairs: Iterator[tuple[str, str]], selection: Selection) -> dict[str, str]:
     """The texts asked for, each the first of its id; stops once all are there."""
     by_id: dict[str, str] = {}
     again = 0
@@ -100,28 +100,28 @@ def _gathered(pairs: Iterator[tuple[str, str]], wanted: Wanted) -> dict[str, str
         by_id[one] = text.encode("utf-8", "replace").decode(
             "utf-8"
         )  # halves of characters can be written nowhere
-        if wanted.ids is not None and len(by_id) == len(wanted.ids):
+        if selection.ids is not None and len(by_id) == len(selection.ids):
             break
     if again:
-        wanted.remarks.append(
+        selection.remarks.append(
             f"{words.counted(again, 'text has', 'texts have')} an id that stood before: the first is taken"
         )
-    if wanted.replaced:
-        wanted.remarks.append("some bytes are not UTF-8 text: they are shown as �")
+    if selection.replaced:
+        selection.remarks.append("some bytes are not UTF-8 text: they are shown as �")
     return by_id
 
 
-def _count(by_id: Mapping[str, str], wanted: Wanted, noun: Noun) -> str:
-    if wanted.ids is None:
+def _count(by_id: Mapping[str, str], selection: Selection, noun: Noun) -> str:
+    if selection.ids is None:
         return words.counted(len(by_id), noun)
     verb = words.agree(len(by_id), "has")
-    return f"{words.count(len(by_id))} of {words.counted(len(wanted.ids), noun)} shown {verb} one"
+    return f"{words.count(len(by_id))} of {words.counted(len(selection.ids), noun)} shown {verb} one"
 
 
-def _refuse_strangers(label: str, wanted: Wanted, noun: Noun) -> None:
-    asked = sorted(wanted.ids or ())
+def _refuse_strangers(label: str, selection: Selection, noun: Noun) -> None:
+    asked = sorted(selection.ids or ())
     raise InputError(
-        f"{label}: no text of a {noun} that is shown: it has ids like {words.listing(map(repr, wanted.seen), 3)}, the {MANY[noun]} are "
+        f"{label}: no text of a {noun} that is shown: it has ids like {words.listing(map(repr, selection.seen), 3)}, the {MANY[noun]} are "
         f"{words.listing((repr(one) for one in asked), 3)}; is it the file of these {MANY[noun]}?"
     )
 
@@ -129,26 +129,26 @@ def _refuse_strangers(label: str, wanted: Wanted, noun: Noun) -> None:
 # --- files -----------------------------------------------------------------------------------------------
 
 
-def _of_file(raw: Raw, wanted: Wanted, noun: Noun) -> tuple[str, Iterator[tuple[str, str]]]:
+def _of_file(raw: Raw, selection: Selection, noun: Noun) -> tuple[str, Iterator[tuple[str, str]]]:
     """What a file is, told by how it begins, and its texts."""
     head = raw.head.removeprefix(BOM).lstrip()
     if raw.head.startswith(b"PAR1"):
         assert raw.path is not None or raw.data is not None
-        return "Parquet", _of_frame(_scanned(raw), raw.label, wanted, noun)
+        return "Parquet", _of_frame(_scan(raw), raw.label, selection, noun)
     if head[:1] in {b"{", b"["}:
-        return _of_json(raw, head, wanted, noun)
-    if is_marked(head):
-        return "TREC", of_marked(raw, wanted)
+        return _of_json(raw, head, selection, noun)
+    if has_marks(head):
+        return "TREC", texts_of_marks(raw, selection)
     if head.startswith(b".I "):
-        return "SMART", of_smart(raw, wanted)
+        return "SMART", of_smart(raw, selection)
     separator = separator_of(raw, noun)
     if separator is None:
         first = head.split(b"\n", 1)[0].decode("utf-8", "replace").strip()
         raise InputError(f"{raw.label} line 1: {words.quote(first)} is no id with a text; {EXPECTED}")
-    return ("TSV" if separator == "\t" else "CSV"), of_delimited(raw, separator, wanted, noun)
+    return ("TSV" if separator == "\t" else "CSV"), texts_of_columns(raw, separator, selection, noun)
 
 
-def _scanned(raw: Raw) -> pl.LazyFrame:
+def _scan(raw: Raw) -> pl.LazyFrame:
     try:
         scan = pl.scan_parquet(raw.feed, glob=False)
         scan.collect_schema()
@@ -160,12 +160,14 @@ def _scanned(raw: Raw) -> pl.LazyFrame:
     return scan
 
 
-def _of_json(raw: Raw, head: bytes, wanted: Wanted, noun: Noun) -> tuple[str, Iterator[tuple[str, str]]]:
+def _of_json(
+    raw: Raw, head: bytes, selection: Selection, noun: Noun
+) -> tuple[str, Iterator[tuple[str, str]]]:
     """One object a line, one object of all texts, or a list of objects."""
     first = of_object(head.split(b"\n", 1)[0])
     roles = None if first is None else roles_among(list(first), noun)
     if roles is not None:
-        return "JSONL", of_jsonl(raw, wanted, noun, roles)
+        return "JSONL", of_jsonl(raw, selection, noun, roles)
     try:
         value = json.loads(raw.read().removeprefix(BOM).decode("utf-8", "replace"))
     except (ValueError, RecursionError) as error:
@@ -178,29 +180,29 @@ def _of_json(raw: Raw, head: bytes, wanted: Wanted, noun: Noun) -> tuple[str, It
             f"{raw.label}{where}: not JSON ({getattr(error, 'msg', error)}); {EXPECTED}"
         ) from error
     if isinstance(value, dict):
-        return "JSON", _of_mapping(value, raw.label, wanted, noun)
-    return "JSON", _of_list(value, raw.label, wanted, noun)
+        return "JSON", _of_mapping(value, raw.label, selection, noun)
+    return "JSON", _of_list(value, raw.label, selection, noun)
 
 
 # --- memory ----------------------------------------------------------------------------------------------
 
 
-def _in_memory(source: Any, wanted: Wanted, noun: Noun) -> tuple[str, Iterator[tuple[str, str]]]:
+def _in_memory(source: Any, selection: Selection, noun: Noun) -> tuple[str, Iterator[tuple[str, str]]]:
     if isinstance(source, Mapping):
-        return "a dict", _of_mapping(source, "texts", wanted, noun)
+        return "a dict", _of_mapping(source, "texts", selection, noun)
     if isinstance(source, list | tuple):
-        return "a list", _of_list(source, "texts", wanted, noun)
+        return "a list", _of_list(source, "texts", selection, noun)
     if speaks_arrow(source) and not isinstance(source, pl.Series):
-        return "a data frame", _of_frame(frame_of(source, "texts").lazy(), "texts", wanted, noun)
+        return "a data frame", _of_frame(frame_of(source, "texts").lazy(), "texts", selection, noun)
     raise InputError(f"texts cannot be read from {type(source).__name__}; taken are {TAKEN}")
 
 
 def _of_mapping(
-    source: Mapping[Any, Any], label: str, wanted: Wanted, noun: Noun
+    source: Mapping[Any, Any], label: str, selection: Selection, noun: Noun
 ) -> Iterator[tuple[str, str]]:
     for key, value in source.items():
-        one = id_of(key, lambda key=key: f"{label}: the id {shown_value(key)}")  # type: ignore[misc]
-        if not wanted.wants(one):
+        one = id_of(key, lambda key=key: f"{label}: the id {quote_value(key)}")  # type: ignore[misc]
+        if not selection.wants(one):
             continue
         if isinstance(value, Mapping):
             roles = roles_among(list(value), noun, needs_id=False)
@@ -208,31 +210,31 @@ def _of_mapping(
                 raise InputError(
                     f"{label}, {words.quote(one)}: no text among the keys {words.listing(map(repr, value)) or 'none'}; call it text"
                 )
-            yield one, joined(value, roles)
+            yield one, join_row(value, roles)
         elif isinstance(value, str | list | None):
             yield one, plain_text(value)
         else:
-            raise InputError(f"{label}, {words.quote(one)}: {shown_value(value)} is no text; {TAKEN}")
+            raise InputError(f"{label}, {words.quote(one)}: {quote_value(value)} is no text; {TAKEN}")
 
 
-def _of_list(source: Any, label: str, wanted: Wanted, noun: Noun) -> Iterator[tuple[str, str]]:
+def _of_list(source: Any, label: str, selection: Selection, noun: Noun) -> Iterator[tuple[str, str]]:
     """A list of objects, each with an id and a text."""
     for number, value in enumerate(source, 1):
         roles = roles_among(list(value), noun) if isinstance(value, Mapping) else None
         if roles is None:
             raise InputError(
-                f"{label} entry {words.count(number)}: {shown_value(value)} has no id and text, like _id and text"
+                f"{label} entry {words.count(number)}: {quote_value(value)} has no id and text, like _id and text"
             )
         one = _id_in(value, roles, f"{label} entry {words.count(number)}")
-        if wanted.wants(one):
-            yield one, joined(value, roles)
+        if selection.wants(one):
+            yield one, join_row(value, roles)
 
 
 def _id_in(value: Mapping[str, Any], roles: Roles, where: str) -> str:
     return id_of(value.get(roles.id), lambda: f"{where}: {roles.id}")
 
 
-def _of_frame(scan: pl.LazyFrame, label: str, wanted: Wanted, noun: Noun) -> Iterator[tuple[str, str]]:
+def _of_frame(scan: pl.LazyFrame, label: str, selection: Selection, noun: Noun) -> Iterator[tuple[str, str]]:
     """A table: only the rows asked for leave it."""
     names = scan.collect_schema().names()
     roles = roles_among(names, noun)
@@ -241,23 +243,23 @@ def _of_frame(scan: pl.LazyFrame, label: str, wanted: Wanted, noun: Noun) -> Ite
             f"{label}: no columns of ids and texts among {words.listing(names) or 'none'}; call them {'query_id' if noun == 'query' else 'doc_id'} and text"
         )
     heads = scan.select(roles.id).head(3).collect()[roles.id]
-    for one in id_column(heads, roles.id, label, Found()).to_list():
-        wanted.wants(str(one))
+    for one in id_column(heads, roles.id, label, Findings()).to_list():
+        selection.wants(str(one))
     columns = list(dict.fromkeys([roles.id, *roles.texts]))
-    frame = _kept(scan.select(columns), roles.id, label, wanted)
+    frame = _keep(scan.select(columns), roles.id, label, selection)
     for number, row in enumerate(frame.iter_rows(named=True), 1):
         if row[roles.id] in {None, ""}:
             raise InputError(f"{label} row {words.count(number)}: no id (column {roles.id} is empty)")
-        yield row[roles.id], joined(row, roles)
+        yield row[roles.id], join_row(row, roles)
 
 
-def _kept(scan: pl.LazyFrame, key: str, label: str, wanted: Wanted) -> pl.DataFrame:
+def _keep(scan: pl.LazyFrame, key: str, label: str, selection: Selection) -> pl.DataFrame:
     if scan.collect_schema()[key] != pl.String:
         frame = scan.collect()
-        scan = frame.with_columns(id_column(frame[key], key, label, Found()).alias(key)).lazy()
-    if wanted.ids is None:
+        scan = frame.with_columns(id_column(frame[key], key, label, Findings()).alias(key)).lazy()
+    if selection.ids is None:
         return scan.collect()
-    asked = pl.Series(sorted(wanted.ids), dtype=pl.String).implode()
+    asked = pl.Series(sorted(selection.ids), dtype=pl.String).implode()
     return scan.filter(pl.col(key).is_in(asked)).collect()
 
 

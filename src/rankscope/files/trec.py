@@ -21,11 +21,11 @@ from rankscope.files.notes import (
     ORDER,
     QRELS_LINE,
     RUN_LINE,
-    Found,
+    Findings,
     content_lines,
     line_finder,
-    made_qrels,
-    made_run,
+    make_qrels,
+    make_run,
     stem,
 )
 from rankscope.files.raw import BOM, Raw
@@ -33,7 +33,7 @@ from rankscope.tables import Array, Qrels, Run, Source, blocks_of
 
 
 @dataclass(frozen=True)
-class Layout:
+class LineLayout:
     """The columns of a headerless file: all are strings but those named as numbers."""
 
     what: str
@@ -62,21 +62,21 @@ class Layout:
         return [name for name in self.names if name not in self.optional]
 
 
-RUN = Layout(
+RUN = LineLayout(
     "run", ("query_id", "q0", "doc_id", "rank", "score", "tag"), "score", RUN_LINE, frozenset({"rank"})
 )
-QRELS = Layout("qrels", ("query_id", "iteration", "doc_id", "grade"), "grade", QRELS_LINE)
-PRELS = Layout("qrels", ("query_id", "doc_id", "grade", "method", "inclusion"), "grade", QRELS_LINE)
-PREFS = Layout(
+QRELS = LineLayout("qrels", ("query_id", "iteration", "doc_id", "grade"), "grade", QRELS_LINE)
+PRELS = LineLayout("qrels", ("query_id", "doc_id", "grade", "method", "inclusion"), "grade", QRELS_LINE)
+PREFS = LineLayout(
     "qrels",
     ("query_id", "iteration", "subgroup", "doc_id", "grade"),
     "grade",
     "a line of TREC preferences has 5 (query judge part document grade)",
 )
-RUN3 = Layout(
+RUN3 = LineLayout(
     "run", ("query_id", "doc_id", "rank"), "rank", "an MS MARCO run line has 3 (query document rank)"
 )
-QRELS3 = Layout(
+QRELS3 = LineLayout(
     "qrels", ("query_id", "doc_id", "grade"), "grade", "this file's lines have 3 (query document grade)"
 )
 
@@ -101,7 +101,7 @@ def _content(lines: list[bytes]) -> list[bytes]:
     ]
 
 
-def layout_of(raw: Raw, what: str, lines: list[bytes]) -> Layout:
+def layout_of(raw: Raw, what: str, lines: list[bytes]) -> LineLayout:
     """Tell the layout by the number of columns that most lines have."""
     if not lines:
         raise InputError(f"{raw.label}: no rows, only blank lines or comments; {EXPECTED[what]}")
@@ -132,7 +132,7 @@ def layout_of(raw: Raw, what: str, lines: list[bytes]) -> Layout:
     return RUN if what == "run" else QRELS
 
 
-def _three(raw: Raw, what: str, split: list[list[bytes]]) -> Layout:
+def _three(raw: Raw, what: str, split: list[list[bytes]]) -> LineLayout:
     if what == "qrels":
         return QRELS3
     last: dict[bytes, float] = {}
@@ -146,7 +146,7 @@ def _three(raw: Raw, what: str, split: list[list[bytes]]) -> Layout:
     return RUN3
 
 
-def _five(raw: Raw, rows: list[list[bytes]]) -> Layout:
+def _five(raw: Raw, rows: list[list[bytes]]) -> LineLayout:
     """Tell preferences, prels and plain qrels with a column more by where the numbers are and what is repeated."""
     fits = {
         PRELS: [is_number(f[2]) and is_number(f[4]) and 0 <= float(f[4]) <= 1 for f in rows],
@@ -251,11 +251,11 @@ def _blocks(feed: Path | bytes) -> Iterator[Array]:
 
 
 @dataclass
-class _Parsed:
+class _Rows:
     """The good rows, and which lines were not among them."""
 
     frame: pl.DataFrame
-    found: Found = field(default_factory=Found)
+    found: Findings = field(default_factory=Findings)
     bad: Array = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
@@ -283,7 +283,7 @@ def read_trec(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     return _finish_qrels(parsed, layout, source)
 
 
-def _finish_run(parsed: _Parsed, layout: Layout, source: Source, name: str | None) -> Run:
+def _finish_run(parsed: _Rows, layout: LineLayout, source: Source, name: str | None) -> Run:
     frame, found = parsed.frame, parsed.found
     title = "a TREC run"
     if layout is RUN3:
@@ -298,10 +298,10 @@ def _finish_run(parsed: _Parsed, layout: Layout, source: Source, name: str | Non
         frame = frame.drop("rank")
     columns = [c for c in ("query_id", "doc_id", "score", "rank") if c in frame.columns]
     name = name or found.tag or stem(source.label)
-    return made_run(frame.select(columns), source, found, title, name)
+    return make_run(frame.select(columns), source, found, title, name)
 
 
-def _finish_qrels(parsed: _Parsed, layout: Layout, source: Source) -> Qrels:
+def _finish_qrels(parsed: _Rows, layout: LineLayout, source: Source) -> Qrels:
     frame, found = parsed.frame, parsed.found
     title = "TREC qrels"
     if layout is PRELS:
@@ -314,10 +314,10 @@ def _finish_qrels(parsed: _Parsed, layout: Layout, source: Source) -> Qrels:
         title = "headerless qrels of 3 columns"
         found.notes.append("no header and 3 columns: taken as query, document, grade")
     columns = [c for c in ("query_id", "doc_id", "grade", "iteration", "subgroup") if c in frame.columns]
-    return made_qrels(frame.select(columns), source, found, title)
+    return make_qrels(frame.select(columns), source, found, title)
 
 
-def _fast(raw: Raw, layout: Layout, first: bytes) -> _Parsed | None:
+def _fast(raw: Raw, layout: LineLayout, first: bytes) -> _Rows | None:
     """Parse the file as it lies, or give None where any line may need the general way.
 
     Comments are looked for only where there are some: telling the parser of them costs a third of its speed.
@@ -333,15 +333,15 @@ def _fast(raw: Raw, layout: Layout, first: bytes) -> _Parsed | None:
     plain = (
         None
         if raw.head.startswith(b"#") or b"\n#" in raw.head
-        else _scanned(raw, layout, separator, first, None)
+        else _read_scan(raw, layout, separator, first, None)
     )
-    parsed = plain or _scanned(raw, layout, separator, first, "#")
+    parsed = plain or _read_scan(raw, layout, separator, first, "#")
     if parsed and not plain:
         _tell_comments(parsed.found, raw.read())
     return parsed
 
 
-def _tell_comments(found: Found, data: bytes) -> None:
+def _tell_comments(found: Findings, data: bytes) -> None:
     skipped = comment_lines(data)
     if skipped:
         found.notes.append(
@@ -349,7 +349,7 @@ def _tell_comments(found: Found, data: bytes) -> None:
         )
 
 
-def _regular(raw: Raw, layout: Layout, separator: str, first: bytes) -> _Parsed | None:
+def _regular(raw: Raw, layout: LineLayout, separator: str, first: bytes) -> _Rows | None:
     """Parse only the columns that are used, while another thread sees that every line has them all."""
     wide, tag = len(layout.names), first.split()[5] if "tag" in layout.names else None
     if tag is not None and _is_number(tag):  # a line that lacks a field could pass for a whole one
@@ -374,7 +374,7 @@ def _regular(raw: Raw, layout: Layout, separator: str, first: bytes) -> _Parsed 
     blocks = blocks_of(frame["query_id"])
     if blocks.query.str.starts_with("#").any():
         return None
-    return _Parsed(frame, Found(tag=None if tag is None else tag.decode("utf-8", "replace"), blocks=blocks))
+    return _Rows(frame, Findings(tag=None if tag is None else tag.decode("utf-8", "replace"), blocks=blocks))
 
 
 def _is_number(text: bytes) -> bool:
@@ -400,7 +400,9 @@ def _scan(
     )
 
 
-def _scanned(raw: Raw, layout: Layout, separator: str, first: bytes, comment: str | None) -> _Parsed | None:
+def _read_scan(
+    raw: Raw, layout: LineLayout, separator: str, first: bytes, comment: str | None
+) -> _Rows | None:
     """Parse with one separator; None where a row is not sound, or looks like a comment that was not expected."""
     tag = first.split()[5].decode("utf-8", "replace") if "tag" in layout.names else None
     other = " " if separator == "\t" else "\t"
@@ -430,7 +432,7 @@ def _scanned(raw: Raw, layout: Layout, separator: str, first: bytes, comment: st
             pl.all_horizontal(pl.all().is_null()).sum()
         )
         empty = pl.all_horizontal(pl.col(keep).is_null())
-        if odd.filter(empty).height != odd.height or _counted(texts) != odd.height:
+        if odd.filter(empty).height != odd.height or _count_tags(texts) != odd.height:
             return None
         frame = frame.filter(~empty)
     nan = layout.number == "grade" and frame["grade"].is_nan().any()
@@ -441,17 +443,17 @@ def _scanned(raw: Raw, layout: Layout, separator: str, first: bytes, comment: st
         comment is None and blocks.query.str.starts_with("#").any()
     ):
         return None
-    return _Parsed(frame, Found(tag=tag, blocks=blocks))
+    return _Rows(frame, Findings(tag=tag, blocks=blocks))
 
 
-def _counted(lines: pl.LazyFrame) -> int | None:
+def _count_tags(lines: pl.LazyFrame) -> int | None:
     try:
         return int(lines.collect().item())
     except pl.exceptions.PolarsError:
         return None
 
 
-def _general(raw: Raw, layout: Layout) -> _Parsed:
+def _general(raw: Raw, layout: LineLayout) -> _Rows:
     """Parse any whitespace, and name the lines that are no rows."""
     data = raw.read()
     names = [*layout.names, "beyond"]
@@ -472,7 +474,7 @@ def _general(raw: Raw, layout: Layout) -> _Parsed:
         ).collect()
     except pl.exceptions.PolarsError as error:
         raw.fail(error)
-    found = Found()
+    found = Findings()
     _tell_comments(found, data)
     if frame["blank"].any():
         frame = frame.filter(~pl.col("blank"))
@@ -486,10 +488,10 @@ def _general(raw: Raw, layout: Layout) -> _Parsed:
         found.notes.append(text)
     if "tag" in layout.names and len(frame):
         _name_tag(frame["tag"], found)
-    return _Parsed(frame.drop("beyond", "good", "blank", "tag", strict=False), found, bad)
+    return _Rows(frame.drop("beyond", "good", "blank", "tag", strict=False), found, bad)
 
 
-def _name_tag(tag: pl.Series, found: Found) -> None:
+def _name_tag(tag: pl.Series, found: Findings) -> None:
     found.tag = tag[-1]
     tags = tag.unique(maintain_order=True)
     if len(tags) > 1:
@@ -498,7 +500,7 @@ def _name_tag(tag: pl.Series, found: Found) -> None:
         )
 
 
-def _name_faults(raw: Raw, layout: Layout, data: bytes, bad: Array, found: Found) -> None:
+def _name_faults(raw: Raw, layout: LineLayout, data: bytes, bad: Array, found: Findings) -> None:
     lines = data.split(b"\n")
     numbers = content_lines(data)[bad]
     found.faulty = max(len(bad) - 20, 0)

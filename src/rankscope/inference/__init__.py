@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any, TypeVar
 
 from rankscope.declared import Declared, parameters, parse_all
 from rankscope.errors import InputError
 from rankscope.inference.base import Correction, Interval, PairedTest
 
-# the modules that declare each kind; imported when one is first asked for
-DECLARE = {
-    Interval: ("intervals", "bootstrap", "sequences"),
-    PairedTest: ("paired", "permutation", "bootstrap", "sequential"),
-    Correction: ("corrections", "max_t", "anova"),
-}
-
 USUAL = {Interval: "t", PairedTest: "t", Correction: "holm"}
 
 T = TypeVar("T", bound=Declared)
 
 
-def called(kind: type[T], said: Any, seed: int | None = None) -> T:
-    """The test, interval or correction that was said: an object, a class, or a spelling like ``permutation(rounds=20000)``.
+def find_method(kind: type[T], said: Any, seed: int | None = None) -> T:
+    """A test, interval or correction: from an object, a class, or a spelling like ``permutation(rounds=20000)``.
 
-    A ``seed`` is where its random numbers start, unless it was said with one of its own. Raises InputError with the nearest name.
+    ``seed`` is where its random numbers start, unless the spelling has a seed of its own. Raises InputError with the nearest name.
 
-    >>> called(Correction, "holm")
+    >>> find_method(Correction, "holm")
     holm
     """
-    for module in DECLARE[kind]:
-        import_module(f"rankscope.inference.{module}")
+    _fill_catalogue(kind)
     if isinstance(said, kind):
         found = said
     elif isinstance(said, type) and issubclass(said, kind):
@@ -42,3 +33,16 @@ def called(kind: type[T], said: Any, seed: int | None = None) -> T:
     if seed and "seed" in parameters(type(found)) and getattr(found, "seed", seed) == 0:
         found = found.having(seed=seed)
     return found
+
+
+called = find_method
+
+
+def _fill_catalogue(kind: type[Declared]) -> None:
+    """Load the modules that declare methods of a kind: only when one is first looked up."""
+    if kind is Interval:
+        from rankscope.inference import bootstrap, intervals, sequences  # noqa: F401
+    elif kind is PairedTest:
+        from rankscope.inference import bootstrap, paired, permutation, sequential  # noqa: F401
+    elif kind is Correction:
+        from rankscope.inference import anova, corrections, max_t  # noqa: F401

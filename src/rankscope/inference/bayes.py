@@ -63,18 +63,18 @@ def bayesian(sample: Sample, margin: float | None = None, rounds: int = 10_000, 
         raise InputError(f"rounds={rounds}, seed={seed}: give at least 1 round and a seed from 0")
     if not sample.freedom:
         return Posterior(math.nan, math.nan, math.nan, math.nan, math.nan, within)
-    groups, tie = Groups.of(sample), CLOSE * float(np.abs(sample.values).max())
+    groups, tie = Groups.of(sample), CLOSE * sample.largest
     counts = np.zeros(5)
-    for around in _weighed(groups, rounds, seed):
+    for around in _weigh(groups, rounds, seed):
         # where both orientations are the same, each round counts once in each
         for mean in (around, -around) if groups.symmetric else (around,):
-            counts += _counted(sample.mean + groups.sign * mean, within, tie)
+            counts += _count(sample.mean + groups.sign * mean, within, tie)
     shares = (counts / (rounds * (1 + groups.symmetric))).tolist()
     better, worse, equal, clearly_better, clearly_worse = shares
     return Posterior(better, worse, equal, clearly_better, clearly_worse, within)
 
 
-def _weighed(groups: Groups, rounds: int, seed: int) -> list[Array]:
+def _weigh(groups: Groups, rounds: int, seed: int) -> list[Array]:
     """The mean of each round, less that of the sample, by chunks."""
     random, count, out = np.random.default_rng(seed), len(groups.parts), []
     at_once = max(_CELLS // count, 1)
@@ -85,7 +85,7 @@ def _weighed(groups: Groups, rounds: int, seed: int) -> list[Array]:
     return out
 
 
-def _counted(means: Array, within: float, tie: float) -> Array:
+def _count(means: Array, within: float, tie: float) -> Array:
     """How many rounds are better, worse, equal, clearly better and clearly worse."""
     cases = (
         means > tie,

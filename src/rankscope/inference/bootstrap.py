@@ -22,7 +22,7 @@ from rankscope.inference.base import (
     Rounds,
     Sample,
     Seed,
-    summed,
+    exact_sum,
 )
 from rankscope.inference.intervals import outside_each, without_interval
 from rankscope.lists import Array
@@ -49,7 +49,7 @@ class Groups:
         sizes = None
         if sample.clusters is not None:
             sizes = np.unique(sample.clusters, return_counts=True)[1].astype(float)
-        here, there = _sorted(sample.by_cluster, sizes), _sorted(-sample.by_cluster, sizes)
+        here, there = _sort(sample.by_cluster, sizes), _sort(-sample.by_cluster, sizes)
         apart = np.argwhere(here != there)
         if not len(apart):
             return cls(here[:, 0], None if sizes is None else here[:, 1], 1.0, symmetric=True)
@@ -93,7 +93,7 @@ class Groups:
         return np.asarray(np.divide(means, errors, out=out, where=spread))
 
 
-def _sorted(parts: Array, sizes: Array | None) -> Array:
+def _sort(parts: Array, sizes: Array | None) -> Array:
     """Groups x 2: part and size of each, by part and then by size."""
     table = np.column_stack([parts, np.ones(len(parts)) if sizes is None else sizes])
     return np.asarray(table[np.lexsort((table[:, 1], table[:, 0]))])
@@ -115,7 +115,7 @@ def quantile(ordered: Array, level: float) -> float:
     return (1 - place % 1) * below + place % 1 * above
 
 
-class _Resampled(Interval):
+class _ResamplingInterval(Interval):
     """What the bootstrap intervals share: enough rounds, one orientation, ends around the mean."""
 
     rounds: Rounds = 9_999
@@ -153,7 +153,7 @@ class _Resampled(Interval):
         )
 
 
-class percentile(_Resampled):
+class percentile(_ResamplingInterval):
     """The percentile interval: from the quantiles of the means of the rounds.
 
     Too narrow where queries are few: of differences of average precision it covers 93.6 of 95 % at 50 queries.
@@ -167,7 +167,7 @@ class percentile(_Resampled):
         return quantile(means, outside), quantile(means, 1 - outside)
 
 
-class bca(_Resampled):
+class bca(_ResamplingInterval):
     """The bias-corrected and accelerated interval: quantiles of the rounds, moved for bias and skewness.
 
     The acceleration is that of the jackknife, which leaves out one query (or cluster) at a time.
@@ -200,13 +200,13 @@ def _share_below(means: Array, noise: float) -> float:
 def accelerated(groups: Groups) -> float:
     """The acceleration: a sixth of the skewness of the means that leave out one group, by the root of their number."""
     sizes = np.ones(len(groups.parts)) if groups.sizes is None else groups.sizes
-    left_out = groups.parts / (summed(sizes) - sizes)  # the mean less the mean without each
-    around = left_out - summed(left_out) / len(left_out)
-    squares = summed(around**2)
-    return summed(around**3) / (6 * squares**1.5) if squares else 0.0
+    left_out = groups.parts / (exact_sum(sizes) - sizes)  # the mean less the mean without each
+    around = left_out - exact_sum(left_out) / len(left_out)
+    squares = exact_sum(around**2)
+    return exact_sum(around**3) / (6 * squares**1.5) if squares else 0.0
 
 
-class studentised(_Resampled, aliases=("studentized", "bootstrap_t")):
+class studentised(_ResamplingInterval, aliases=("studentized", "bootstrap_t")):
     """The studentised interval, also bootstrap-t: quantiles of each round's mean by its own standard error.
 
     A round that draws no spread counts as infinitely far. Where such rounds are more than what the level leaves outside,
@@ -240,6 +240,10 @@ class bootstrap(PairedTest):
     rounds: Rounds = 9_999
     seed: Seed = 0
 
+    def smallest(self, sample: Sample) -> float:
+        """That of no draw being as far from 0."""
+        return 1 / (self.rounds + 1)
+
     def p_value(self, sample: Sample) -> float:
         """The two-sided p-value, (b + 1) / (rounds + 1) with b rounds as far from 0 as observed.
 
@@ -250,7 +254,7 @@ class bootstrap(PairedTest):
         if not sample.freedom:
             return math.nan
         groups = Groups.of(sample)
-        far = abs(sample.mean) - CLOSE * float(np.abs(sample.values).max())
+        far = abs(sample.mean) - CLOSE * sample.largest
         beyond = sum(
             int(np.count_nonzero(np.abs(groups.means(picked)) >= far))
             for picked in groups.picked(self.rounds, self.seed)

@@ -14,26 +14,26 @@ _LEAST = 1e-300  # a p-value below it is taken as equal to it where its level is
 
 
 class _OfP(Correction):
-    """What the corrections of p-values share: each says by what ``_unclipped`` p-values, in ascending order, are multiplied out."""
+    """What the corrections of p-values share: each says by what ``_raw`` p-values, in ascending order, are multiplied out."""
 
     def adjusted(self, p_values: Array) -> Array:
         """The adjusted p-values, in the order given; NaN stays NaN and does not count as a comparison.
 
         Raises InputError for a p-value outside 0 to 1.
         """
-        return _in_order(_checked(p_values), lambda p: np.minimum(self._unclipped(p), 1.0))
+        return _in_order(_check_p(p_values), lambda p: np.minimum(self._raw(p), 1.0))
 
     def levels(self, p_values: Array, alpha: float = 0.05) -> Array:
         """The level at which each comparison of the family is tested, as ``level_of`` tells it."""
         if not 0 < alpha < 1:
             raise InputError(f"alpha={alpha:g}: alpha lies between 0 and 1, like 0.05")
-        p = _checked(p_values)
-        kept = _in_order(np.maximum(p, _LEAST), lambda p: p / self._unclipped(p))
+        p = _check_p(p_values)
+        kept = _in_order(np.maximum(p, _LEAST), lambda p: p / self._raw(p))
         levels, significant = alpha * kept, self.adjusted(p) <= alpha
         # rounding must not part the level from the adjusted p-value
         return np.where(significant, np.maximum(levels, p), np.minimum(levels, np.nextafter(p, 0.0)))
 
-    def _unclipped(self, p: Array) -> Array:
+    def _raw(self, p: Array) -> Array:
         """The adjusted p-values of ascending ones, not yet cut at 1; the one thing that each of these corrections must say."""
         raise TypeError(f"{type(self).__name__} does not say how it adjusts p-values")
 
@@ -48,10 +48,12 @@ class holm(_OfP):
     """
 
     source = "Holm, A simple sequentially rejective multiple test procedure, 1979"
+    title = "Holm"
+    least = True
     best_for = "any family of comparisons; no assumption beside valid p-values"
     measured = "errs in 3.3 to 4.3 % of families at alpha = 5 % (10 systems, 50 queries of TREC scores), in 1 % among near variants"
 
-    def _unclipped(self, p: Array) -> Array:
+    def _raw(self, p: Array) -> Array:
         return np.maximum.accumulate(p * np.arange(len(p), 0, -1))
 
 
@@ -63,9 +65,11 @@ class bonferroni(_OfP):
     """
 
     source = "Dunn, Multiple comparisons among means, 1961"
+    title = "Bonferroni"
+    least = True
     best_for = "intervals that hold all together, whatever was significant"
 
-    def _unclipped(self, p: Array) -> Array:
+    def _raw(self, p: Array) -> Array:
         return p * float(len(p))
 
 
@@ -81,9 +85,10 @@ class bh(_OfP, aliases=("fdr_bh", "benjamini_hochberg")):
 
     controls = "the expected share of false differences among those reported"
     source = "Benjamini and Hochberg, Controlling the false discovery rate, 1995"
+    title = "Benjamini-Hochberg"
     best_for = "screening many variants, when a few false ones do little harm"
 
-    def _unclipped(self, p: Array) -> Array:
+    def _raw(self, p: Array) -> Array:
         each = p * (len(p) / np.arange(1, len(p) + 1))
         return np.minimum.accumulate(each[::-1])[::-1]
 
@@ -96,9 +101,10 @@ class none(_OfP, aliases=("no",)):
     """
 
     controls = "the chance of a false difference in each comparison alone"
+    corrects = False
     best_for = "one comparison that was planned before looking"
 
-    def _unclipped(self, p: Array) -> Array:
+    def _raw(self, p: Array) -> Array:
         return p
 
 
@@ -124,7 +130,7 @@ def level_of(correction: Correction, p_values: Array, alpha: float = 0.05) -> Ar
     return correction.levels(p_values, alpha)
 
 
-def _checked(p_values: Array) -> Array:
+def _check_p(p_values: Array) -> Array:
     p = np.asarray(p_values, dtype=np.float64)
     wrong = p[(p < 0) | (p > 1)]
     if len(wrong):

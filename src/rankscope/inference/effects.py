@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from rankscope.errors import InputError
-from rankscope.inference.base import CLOSE, Bounds, Sample, summed
+from rankscope.inference.base import CLOSE, Bounds, Estimate, Sample, exact_sum
 from rankscope.inference.paired import on_lattice
 
 
@@ -24,10 +24,9 @@ def standardised(sample: Sample) -> float:
     """
     if sample.count < 2:
         return math.nan
-    largest = float(np.abs(sample.values).max())
-    if sample.deviation > CLOSE * largest:
+    if sample.deviation > CLOSE * sample.largest:
         return sample.mean / sample.deviation
-    return math.nan if largest else 0.0
+    return math.nan if sample.largest else 0.0
 
 
 def superiority(sample: Sample) -> float:
@@ -85,9 +84,9 @@ def _fieller(above: Sample, base: Sample, reach: float) -> Bounds:
     groups = above.freedom + 1
     scale = reach**2 * groups / above.freedom / above.count**2
     a, b = above.by_cluster, base.by_cluster
-    squared = base.mean**2 - scale * summed(b * b)
-    crossed = above.mean * base.mean - scale * summed(a * b)
-    free = above.mean**2 - scale * summed(a * a)
+    squared = base.mean**2 - scale * exact_sum(b * b)
+    crossed = above.mean * base.mean - scale * exact_sum(a * b)
+    free = above.mean**2 - scale * exact_sum(a * a)
     if squared <= CLOSE * base.mean**2:
         return Bounds.none("the mean of the baseline is not clear of 0")
     root = math.sqrt(max(crossed**2 - squared * free, 0.0))
@@ -110,7 +109,7 @@ class Equivalence:
     upper: float
 
 
-def equivalence(sample: Sample, margin: float, alpha: float = 0.05) -> Equivalence:
+def equivalence(sample: Sample | Estimate, margin: float, alpha: float = 0.05) -> Equivalence:
     """Two one-sided t tests: that the mean is above -margin, and that it is below margin.
 
     NaN for fewer than two queries (or clusters). Without spread the p-value is 0 within the margin and 1 outside.
@@ -137,7 +136,7 @@ class NonInferiority:
 
 
 def noninferiority(
-    sample: Sample, margin: float, better: str = "higher", alpha: float = 0.05
+    sample: Sample | Estimate, margin: float, better: str = "higher", alpha: float = 0.05
 ) -> NonInferiority:
     """A one-sided t test that the mean difference is not worse than the margin.
 
@@ -166,8 +165,8 @@ def favourable(sample: Sample) -> tuple[int, float] | None:
     """
     if not sample.count:
         return None
-    rounding = CLOSE * float(np.abs(sample.values).max())
-    total = summed(sample.values)
+    rounding = CLOSE * sample.largest
+    total = exact_sum(sample.values)
     if abs(total) <= rounding:
         return None
     rest = np.cumsum(np.sort(math.copysign(1, total) * sample.values))
@@ -175,23 +174,23 @@ def favourable(sample: Sample) -> tuple[int, float] | None:
     return dropped, dropped / sample.count
 
 
-def _above(sample: Sample, bound: float) -> float:
+def _above(sample: Sample | Estimate, bound: float) -> float:
     """The one-sided p-value that the mean is above a bound."""
     from scipy.special import stdtr
 
     if not sample.freedom:
         return math.nan
     distance = sample.mean - bound
-    if sample.error > CLOSE * float(np.abs(sample.values).max()):
+    if sample.error > CLOSE * sample.largest:
         return float(stdtr(sample.freedom, -distance / sample.error))
     return 0.0 if distance > 0 else 1.0
 
 
-def _reach(sample: Sample, outside: float) -> float:
+def _reach(sample: Sample | Estimate, outside: float) -> float:
     return _quantile(sample, 1 - outside) * sample.error if sample.freedom else math.nan
 
 
-def _quantile(sample: Sample, share: float) -> float:
+def _quantile(sample: Sample | Estimate, share: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(sample.freedom, share))

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from rankscope.errors import InputError
-from rankscope.inference.base import CLOSE, Bounds, Interval, Sample, summed
+from rankscope.inference.base import CLOSE, Bounds, Estimate, Interval, Sample, exact_sum
 from rankscope.lists import Array
 
 FAR = 1e-6  # farther out in the tail the closed form loses digits, and scipy is asked
@@ -32,21 +32,24 @@ def normal(outside: float) -> float:
 
 
 @cache
-def student(freedom: int, outside: float) -> float:
+def student(freedom: float, outside: float) -> float:
     """The value that Student's t with so many degrees of freedom exceeds with this chance, which is below one half.
+
+    With a fraction of a degree of freedom scipy is asked.
 
     >>> round(student(4, 0.025), 6)
     2.776445
     """
-    if outside < FAR:
+    if outside < FAR or freedom % 1:
         from scipy.special import stdtrit
 
         return -float(stdtrit(freedom, outside))
+    freedom = int(freedom)
     if freedom == 1:
         return 1 / math.tan(math.pi * outside)
     z = normal(outside)
     if freedom > MANY:
-        return _expanded(freedom, z)
+        return _expand(freedom, z)
     scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
     value = z  # left of the root of a convex function, so Newton's steps only rise towards it
     for _ in range(200):
@@ -72,7 +75,7 @@ def _tail(freedom: int, value: float) -> float:
     return (1 - inside) / 2
 
 
-def _expanded(freedom: int, z: float) -> float:
+def _expand(freedom: int, z: float) -> float:
     """Student's quantile from the normal one, in powers of 1 / freedom (the same, 26.7.5)."""
     s = z * z
     terms = (
@@ -126,8 +129,9 @@ class t(Interval):
 
     source = "Student, The probable error of a mean, Biometrika 6(1), 1908; clusters: Liang and Zeger, Longitudinal data analysis using generalized linear models, Biometrika 73(1), 1986"
     best_for = "means and differences of 20 queries and more; the dual of the t test"
+    by_moments = True
 
-    def of(self, sample: Sample, level: float = 0.95) -> Bounds:
+    def of(self, sample: Sample | Estimate, level: float = 0.95) -> Bounds:
         """The interval of the mean of a sample; none for fewer than two queries or clusters, or without spread."""
         outside = outside_each(level)
         reason = without_interval(sample)
@@ -161,7 +165,7 @@ class wilson(Interval):
         return Bounds(lower, upper, str(self))
 
 
-def linearised(values: Array, weights: Array) -> Array:
+def linearise(values: Array, weights: Array) -> Array:
     """One value a query, whose plain mean is the weighted mean and whose spread is that of the weighted mean.
 
     x = m + w · (v - m) / mean(w), with m the weighted mean sum(w · v) / sum(w). The standard error of the mean of x is the
@@ -171,7 +175,7 @@ def linearised(values: Array, weights: Array) -> Array:
 
     ``values`` and ``weights`` are one finite number a query, weights not negative and not all 0; else raises InputError.
 
-    >>> linearised(np.array([0.0, 1.0]), np.array([1.0, 3.0])).tolist()  # mean 3 / 4
+    >>> linearise(np.array([0.0, 1.0]), np.array([1.0, 3.0])).tolist()  # mean 3 / 4
     [0.375, 1.125]
     """
     values, weights = np.asarray(values, dtype=float), np.asarray(weights, dtype=float)
@@ -181,12 +185,12 @@ def linearised(values: Array, weights: Array) -> Array:
         )
     if not (np.isfinite(values).all() and np.isfinite(weights).all()):
         raise InputError("values and weights are finite numbers; leave undefined queries out")
-    whole = summed(weights)
+    whole = exact_sum(weights)
     if (weights < 0).any() or not whole > 0:
         raise InputError("weights are 0 or more, and not all 0")
     if np.ptp(weights) == 0 or np.ptp(values) == 0:
         return values.copy()  # as it is, without rounding
-    mean = summed(weights * values) / whole
+    mean = exact_sum(weights * values) / whole
     return np.asarray(mean + weights * (values - mean) * (len(values) / whole))
 
 
@@ -197,7 +201,7 @@ def outside_each(level: float) -> float:
     return (1 - level) / 2
 
 
-def without_interval(sample: Sample) -> str:
+def without_interval(sample: Sample | Estimate) -> str:
     """Why the spread of a sample says nothing about its mean; empty where it does."""
     groups = "queries" if sample.clusters is None else "clusters"
     if sample.count == 0:
@@ -205,7 +209,7 @@ def without_interval(sample: Sample) -> str:
     if not sample.freedom:
         return f"fewer than 2 {groups}"
     # differences that are the same may differ by their rounding, and so may the sums of clusters around the mean
-    if sample.constant or sample.error <= CLOSE * float(np.abs(sample.values).max()):
+    if sample.constant or sample.error <= CLOSE * sample.largest:
         same = "query has the same value" if sample.clusters is None else "cluster has the same mean"
         return f"every {same}"
     return ""
@@ -220,3 +224,6 @@ def _not_successes(sample: Sample) -> str:
     if not np.isin(sample.values, (0.0, 1.0)).all():
         return "wilson takes only values of 0 and 1"
     return ""
+
+
+linearised = linearise

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankscope.inference.base import CLOSE, Correction, Joint, Rounds, Sample, Seed, summed
+from rankscope.inference.base import CLOSE, Correction, Joint, Rounds, Sample, Seed, exact_sum
 from rankscope.inference.permutation import patterns
 from rankscope.lists import Array
 
@@ -26,6 +26,7 @@ class max_t(Correction):
     """
 
     joint = True
+    title = "max-T"
     measured = (
         "errs in 4.5 to 7.4 % of families at alpha = 5 % (10 systems, 50 queries of TREC scores; 25 queries: 6.4 to 10.3 %), and in "
         "4.9 to 5.6 % among near variants"
@@ -42,12 +43,12 @@ class max_t(Correction):
         ``single`` is each pair's own sign-flip p-value by the same flips; it does not depend on the other systems.
         """
         whole, unit = _on_lattice(scores)
-        family = [_Pair.of(scores[a] - scores[b]) for a, b in pairs.tolist()]
+        family = [_RunPair.of(scores[a] - scores[b]) for a, b in pairs.tolist()]
         weight, close = np.array([p.weight for p in family]), CLOSE * np.array([p.sizes for p in family])
         sums = whole.sum(axis=1, keepdims=True) * unit
         reach = np.array([abs(float(d[0])) for d in _differences(sums, pairs)]) - close
         beyond, largest = np.zeros(len(pairs), dtype=np.int64), np.zeros(self.rounds)
-        for rounds, sums in _flipped_sums(whole, unit, self.rounds, self.seed):
+        for rounds, sums in _sums_of_flips(whole, unit, self.rounds, self.seed):
             for i, size in enumerate(_differences(sums, pairs)):
                 np.abs(size, out=size)
                 beyond[i] += np.count_nonzero(size >= reach[i])
@@ -71,6 +72,8 @@ class randomised_tukey(Correction, aliases=("randomized_tukey",)):
     """
 
     joint = True
+    title = "randomised Tukey HSD"
+    anova = True
     controls = "the chance of any difference where all systems are the same"
     measured = (
         "errs in 5.2 to 6.7 % of families at alpha = 5 % (10 systems, 50 queries of TREC scores), but in 11.7 to 13.8 % where eight "
@@ -88,15 +91,15 @@ class randomised_tukey(Correction, aliases=("randomized_tukey",)):
         dealt = np.sort(scores, axis=0)  # the order of the systems changes nothing
         dealt = dealt - dealt[:1]  # nor does what all have in common
         ranges = _dealt_ranges(dealt, self.rounds, self.seed)
-        close = CLOSE * summed(dealt[-1:])
-        apart = np.array([abs(summed(scores[a] - scores[b])) for a, b in pairs.tolist()])
+        close = CLOSE * exact_sum(dealt[-1:])
+        apart = np.array([abs(exact_sum(scores[a] - scores[b])) for a, b in pairs.tolist()])
         adjusted, limit = _judged(ranges, apart - close, 1 - level)
         critical = (limit + close) / queries if queries else math.inf
         return Joint(adjusted, np.full(len(pairs), critical), np.ones(len(pairs)))
 
 
 @dataclass(frozen=True)
-class _Pair:
+class _RunPair:
     """Of one pair's differences: their standard error, the sum of their sizes, and what makes their sum a share.
 
     Flips leave the sum of squares Q as it is, so t = u sqrt(n - 1) / sqrt(1 - u²) with u = |sum| / sqrt(n Q), and the
@@ -108,12 +111,12 @@ class _Pair:
     weight: float
 
     @classmethod
-    def of(cls, differences: Array) -> _Pair:
+    def of(cls, differences: Array) -> _RunPair:
         sample, sizes = Sample(differences), np.abs(differences)
         peak = float(sizes.max(initial=0.0))
         error = 0.0 if sample.constant and sample.count > 1 else sample.error
-        root = math.sqrt(len(sizes) * summed((sizes / peak) ** 2)) if peak else math.inf
-        return cls(error, summed(sizes), 1 / root / (peak or 1.0))
+        root = math.sqrt(len(sizes) * exact_sum((sizes / peak) ** 2)) if peak else math.inf
+        return cls(error, exact_sum(sizes), 1 / root / (peak or 1.0))
 
 
 def _on_lattice(scores: Array) -> tuple[Array, Array]:
@@ -122,11 +125,11 @@ def _on_lattice(scores: Array) -> tuple[Array, Array]:
     What is added to what first, and by which library, then changes nothing. The unit is a power of 2 and some 1e-14 of
     a score in 200 queries, far below what counts as equal; it depends on no other system.
     """
-    _, power = np.frexp(np.array([summed(np.abs(row)) for row in scores]))
+    _, power = np.frexp(np.array([exact_sum(np.abs(row)) for row in scores]))
     return np.rint(np.ldexp(scores, 52 - power[:, None])), np.ldexp(1.0, power - 52)[:, None]
 
 
-def _flipped_sums(whole: Array, unit: Array, rounds: int, seed: int) -> Iterator[tuple[slice, Array]]:
+def _sums_of_flips(whole: Array, unit: Array, rounds: int, seed: int) -> Iterator[tuple[slice, Array]]:
     """The sums of the systems' scores under the flips of some rounds: which rounds, and systems x rounds."""
     draws, totals = np.random.PCG64(seed), whole.sum(axis=1, keepdims=True)
     for start in range(0, rounds, _ROUNDS_AT_ONCE):

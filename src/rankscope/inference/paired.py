@@ -10,7 +10,7 @@ import numpy as np
 from rankscope import words
 from rankscope.declared import Param
 from rankscope.errors import DataError
-from rankscope.inference.base import CLOSE, PairedTest, Sample
+from rankscope.inference.base import CLOSE, Estimate, PairedTest, Sample
 from rankscope.lists import Array
 
 _EXACT = 1000  # as many differing queries as signed ranks are counted out for, in about a second
@@ -33,21 +33,21 @@ class t(PairedTest, aliases=("student", "paired_t")):
         "Smucker, Allan and Carterette, A comparison of statistical significance tests for information retrieval evaluation, CIKM 2007"
     )
     best_for = "means of 20 queries or more; measured on real scores, it rejects 5 % where it should"
+    by_moments = True
 
-    def statistic(self, sample: Sample) -> float:
+    def statistic(self, sample: Sample | Estimate) -> float:
         """The mean over its standard error: 0 where both are 0, infinite without spread, NaN without freedom."""
         if not sample.count:
             return math.nan
-        largest = float(np.abs(sample.values).max())
-        if largest == 0:
+        if sample.largest == 0:
             return 0.0
         if not sample.freedom:
             return math.nan
-        if sample.error > CLOSE * largest:
+        if sample.error > CLOSE * sample.largest:
             return sample.mean / sample.error
-        return 0.0 if abs(sample.mean) <= CLOSE * largest else math.copysign(math.inf, sample.mean)
+        return 0.0 if abs(sample.mean) <= CLOSE * sample.largest else math.copysign(math.inf, sample.mean)
 
-    def p_value(self, sample: Sample) -> float:
+    def p_value(self, sample: Sample | Estimate) -> float:
         """The two-sided p-value: 1 where all differences are 0, 0 where they are the same otherwise, NaN for a single query."""
         from scipy.special import stdtr
 
@@ -70,6 +70,7 @@ class wilcoxon(PairedTest, aliases=("signed_rank",)):
     0.3125
     """
 
+    of = "ranks"
     hypothesis = "the differences are symmetric around 0"
     source = "Wilcoxon, Individual comparisons by ranking methods, 1945; Pratt 1959; Cureton 1967"
     best_for = "symmetry itself; on skewed scores it rejects an equal mean in 8 to 22 % of samples of 50"
@@ -81,11 +82,15 @@ class wilcoxon(PairedTest, aliases=("signed_rank",)):
 
     def statistic(self, sample: Sample) -> float:
         """The sum of ranks of the side that has less; NaN without queries."""
-        return _Ranked(sample.values, self.zeros).less if sample.count else math.nan
+        return _Ranks(sample.values, self.zeros).less if sample.count else math.nan
+
+    def smallest(self, sample: Sample) -> float:
+        """That of all differences going one way: 2 of 2^n patterns of signs."""
+        return 2.0 ** (1 - sample.differing)
 
     def direction(self, sample: Sample) -> int:
         """The side whose ranks sum to more."""
-        return _Ranked(sample.values, self.zeros).side
+        return _Ranks(sample.values, self.zeros).side
 
     def p_value(self, sample: Sample) -> float:
         """The two-sided p-value: 1 where all differences are 0.
@@ -95,7 +100,7 @@ class wilcoxon(PairedTest, aliases=("signed_rank",)):
         self.refuse_clusters(sample)
         if not sample.count:
             return math.nan
-        ranked = _Ranked(sample.values, self.zeros)
+        ranked = _Ranks(sample.values, self.zeros)
         if not len(ranked.ranks):
             return 1.0
         at_most = 13 if ranked.uneven else 50
@@ -112,6 +117,7 @@ class sign(PairedTest):
     0.375
     """
 
+    of = "signs"
     hypothesis = "a query is as likely to get better as worse"
     source = "Arbuthnot 1710; Conover, Practical Nonparametric Statistics, 1999"
     best_for = "preferences and wins; it says nothing of the mean"
@@ -119,6 +125,10 @@ class sign(PairedTest):
     def statistic(self, sample: Sample) -> float:
         """How many queries get better."""
         return float((on_lattice(sample.values) > 0).sum())
+
+    def smallest(self, sample: Sample) -> float:
+        """That of all differences going one way: 2 of 2^n patterns of signs."""
+        return 2.0 ** (1 - sample.differing)
 
     def direction(self, sample: Sample) -> int:
         """The side that more queries are on."""
@@ -151,7 +161,7 @@ def on_lattice(values: Array) -> Array:
     return np.sign(values) * steps
 
 
-class _Ranked:
+class _Ranks:
     """The signed ranks of differences: sums of mid-ranks, which are whole or half, so that no sum is rounded."""
 
     def __init__(self, values: Array, zeros: str) -> None:

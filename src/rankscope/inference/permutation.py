@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankscope.inference.base import CLOSE, PairedTest, Rounds, Sample, Seed, summed
+from rankscope.inference.base import CLOSE, PairedTest, Rounds, Sample, Seed, exact_sum
 from rankscope.lists import Array
 
 MANY = 40  # up to so many differences every pattern of signs is counted
@@ -37,7 +37,7 @@ class Flips:
     smallest: float
 
 
-def flipped(values: Array, rounds: int = 100_000, seed: int = 0) -> Flips:
+def flip_signs(values: Array, rounds: int = 100_000, seed: int = 0) -> Flips:
     """The two-sided sign-flip p-value of the sum of ``values``: exact up to 40 that are not 0, sampled above.
 
     ``values`` are the differences of queries, or their sums over clusters, one-dimensional and finite. Zeros change
@@ -47,7 +47,7 @@ def flipped(values: Array, rounds: int = 100_000, seed: int = 0) -> Flips:
 
     Five differences of one sign: only the 2 patterns of 32 with equal signs are as extreme.
 
-    >>> flipped(np.array([0.1, 0.2, 0.0, 0.1, 0.3, 0.1]))
+    >>> flip_signs(np.array([0.1, 0.2, 0.0, 0.1, 0.3, 0.1]))
     Flips(p_value=0.0625, exact=True, rounds=32, smallest=0.0625)
 
     Source: Fisher, The design of experiments, 1935; Horowitz and Sahni, J. ACM 21, 1974 (meeting in the middle).
@@ -56,18 +56,18 @@ def flipped(values: Array, rounds: int = 100_000, seed: int = 0) -> Flips:
     sizes, count = np.sort(np.abs(values)), len(values)
     if not count:
         return Flips(1.0, exact=True, rounds=1, smallest=1.0)
-    exact, largest = count <= MANY, summed(sizes)
+    exact, largest = count <= MANY, exact_sum(sizes)
     tried = 2**count if exact else rounds
     close = CLOSE * largest
     # what rounding left of a difference of 0 makes no pattern more extreme than another
     smallest = 2 / 2 ** int(np.count_nonzero(sizes > close / 2)) if exact else 1 / (tried + 1)
-    apart = abs(summed(values)) - close
+    apart = abs(exact_sum(values)) - close
     if apart <= 0:
         return Flips(1.0, exact, tried, smallest)
     # flipping a part of the differences takes twice its sum away: how large may the part be?
     most = (largest - apart) / 2
     if exact:
-        whole = _whole(sizes, abs(summed(values)), close)
+        whole = _whole(sizes, abs(exact_sum(values)), close)
         found = _meeting(sizes, most) if whole is None else _counting(*whole)
         return Flips(2 * found / tried, exact, tried, smallest)
     return Flips((_drawing(sizes, apart, rounds, seed) + 1) / (rounds + 1), exact, tried, smallest)
@@ -183,6 +183,7 @@ class permutation(PairedTest, aliases=("sign_flip", "fisher", "randomisation", "
     True
     """
 
+    of = "swaps"
     hypothesis = "the two systems are the same: each difference could as well have had the other sign"
     source = "Fisher, The design of experiments, 1935; Smucker, Allan and Carterette, A comparison of statistical significance tests for information retrieval evaluation, CIKM 2007"
     best_for = "few queries, or scores of few values such as P@10: it assumes no distribution"
@@ -194,9 +195,14 @@ class permutation(PairedTest, aliases=("sign_flip", "fisher", "randomisation", "
         """The two-sided p-value: 1 where no query differs, NaN without queries."""
         return self.flips(sample).p_value if sample.count else math.nan
 
+    def smallest(self, sample: Sample) -> float:
+        """That of all differences going one way: counted out for up to 40, one of the draws above."""
+        count = int(np.count_nonzero(_together(sample)))
+        return 2.0 ** (1 - count) if count <= MANY else 1 / (self.rounds + 1)
+
     def flips(self, sample: Sample) -> Flips:
         """The p-value, whether it is exact, and how many patterns of signs were counted or drawn."""
-        return flipped(_together(sample), self.rounds, self.seed)
+        return flip_signs(_together(sample), self.rounds, self.seed)
 
 
 def _together(sample: Sample) -> Array:

@@ -11,7 +11,7 @@ from typing import Literal
 from rankscope import words
 from rankscope.errors import DataError, InputError
 from rankscope.inference.anova import error_places
-from rankscope.inference.base import Sample
+from rankscope.inference.base import Estimate, Sample
 
 _MANY = 10**9  # up to here numbers of queries are searched, beyond they follow from the normal distribution
 
@@ -28,7 +28,7 @@ class Detectable:
     high: float
 
 
-def detectable(sample: Sample, power: float = 0.8, alpha: float = 0.05) -> Detectable:
+def detectable(sample: Sample | Estimate, power: float = 0.8, alpha: float = 0.05) -> Detectable:
     """The smallest difference that as many queries with this spread would show: (t[1 - alpha/2] + t[power]) standard errors.
 
     The quantiles are of Student's t at the sample's degrees of freedom; with clusters it is the error between clusters. The range is
@@ -53,12 +53,12 @@ def detectable(sample: Sample, power: float = 0.8, alpha: float = 0.05) -> Detec
     return Detectable(found, low * found, high * found)
 
 
-def shown_by(n: int, deviation: float, power: float = 0.8, alpha: float = 0.05) -> float:
+def detectable_difference(n: int, deviation: float, power: float = 0.8, alpha: float = 0.05) -> float:
     """The smallest difference that n queries show whose differences have this standard deviation: as ``detectable``, planned ahead.
 
     Raises InputError for fewer than two queries and a deviation below 0.
 
-    >>> round(shown_by(50, deviation=0.2), 4)  # (2.0096 + 0.8490) * 0.2 / sqrt(50)
+    >>> round(detectable_difference(50, deviation=0.2), 4)  # (2.0096 + 0.8490) * 0.2 / sqrt(50)
     0.0809
     """
     _check(power, alpha)
@@ -147,7 +147,7 @@ def topic_set_size(
     _check(power, alpha)
     _needs(method, variance, width if method == "interval" else difference)
     if method == "interval":
-        return _smallest(lambda n: _expected_width(n, variance, alpha) <= float(width or 0))
+        return _smallest(lambda n: _mean_width(n, variance, alpha) <= float(width or 0))
     assert difference is not None
     if method == "t":
         return queries_needed(math.sqrt(variance), difference, power, alpha, exact=True)
@@ -174,7 +174,7 @@ def _power_f(between: int, within: int, noncentrality: float, alpha: float) -> f
     return 1 - float(ncfdtr(between, within, noncentrality, float(fdtri(between, within, 1 - alpha))))
 
 
-def _expected_width(n: int, variance: float, alpha: float) -> float:
+def _mean_width(n: int, variance: float, alpha: float) -> float:
     """The width of the interval with the mean of the standard deviation in place of the one that will be seen."""
     from scipy.special import poch, stdtrit
 
@@ -182,7 +182,7 @@ def _expected_width(n: int, variance: float, alpha: float) -> float:
     return 2 * float(stdtrit(n - 1, 1 - alpha / 2)) * shrink * math.sqrt(variance / n)
 
 
-def _quantiles(freedom: int, power: float, alpha: float) -> float:
+def _quantiles(freedom: float, power: float, alpha: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, 1 - alpha / 2) + stdtrit(freedom, power))
@@ -228,4 +228,11 @@ def _needs(method: str, variance: float, size: float | None) -> None:
         raise InputError(f"{name}={size}: method={method!r} needs a {name} above 0")
 
 
-__all__ = ["Detectable", "detectable", "power_of", "queries_needed", "shown_by", "topic_set_size"]
+__all__ = [
+    "Detectable",
+    "detectable",
+    "detectable_difference",
+    "power_of",
+    "queries_needed",
+    "topic_set_size",
+]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankscope.errors import InputError
-from rankscope.inference.base import summed
+from rankscope.inference.base import exact_sum
 from rankscope.lists import Array
 
 
@@ -43,12 +43,12 @@ class Replicates:
     removable: float
 
 
-def averaged(scores: Array) -> Replicates:
+def average(scores: Array) -> Replicates:
     """Average runs x queries for each query (NaN is undefined and left out), and tell the variances apart.
 
     Does not depend on the order of runs or queries. Raises InputError for scores that are not runs x queries.
 
-    >>> two = averaged(np.array([[0.2, 0.4, 0.9], [0.4, 0.6, 0.5]]))
+    >>> two = average(np.array([[0.2, 0.4, 0.9], [0.4, 0.6, 0.5]]))
     >>> two.values.round(3).tolist(), two.runs
     ([0.3, 0.5, 0.7], 2)
     """
@@ -63,7 +63,7 @@ def averaged(scores: Array) -> Replicates:
     if runs < 2 or complete < 2:
         return Replicates(values, runs, complete, *[math.nan] * 6)
     queries_vary = _variance(_means(whole.T))
-    within = summed(np.array([_variance(column) for column in whole.T])) / complete
+    within = exact_sum(np.array([_variance(column) for column in whole.T])) / complete
     runs_vary = _variance(_means(whole))
     residual = max((within - runs_vary) * complete / (complete - 1), 0.0)  # below 0 only by rounding
     by_runs = runs_vary / runs
@@ -86,7 +86,7 @@ def _means(rows: Array) -> Array:
     defined = ~np.isnan(rows)
     return np.array(
         [
-            summed(row[known]) / np.count_nonzero(known) if known.any() else math.nan
+            exact_sum(row[known]) / np.count_nonzero(known) if known.any() else math.nan
             for row, known in zip(rows, defined, strict=True)
         ]
     )
@@ -96,5 +96,8 @@ def _variance(values: Array) -> float:
     """The variance by n - 1, from exact sums."""
     if np.ptp(values) == 0:
         return 0.0  # the mean itself may be rounded
-    around = values - summed(values) / len(values)
-    return summed(around**2) / (len(values) - 1)
+    around = values - exact_sum(values) / len(values)
+    return exact_sum(around**2) / (len(values) - 1)
+
+
+averaged = average

@@ -11,11 +11,11 @@ from rankscope.inference.sequential import (
     High,
     Low,
     Narrowest,
-    fitted,
+    check_range,
+    is_constant,
     lowest,
     prior,
     within,
-    without_spread,
 )
 
 
@@ -34,6 +34,7 @@ class anytime(Interval, aliases=("asymptotic", "confidence_sequence")):
     'the first look is at 20 queries'
     """
 
+    every_look = True
     source = "Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, Time-uniform central limit theory and asymptotic confidence sequences, Annals of Statistics 2024"
     best_for = (
         "queries that are judged one after the other, to stop as soon as enough is known; from 20 queries"
@@ -49,7 +50,7 @@ class anytime(Interval, aliases=("asymptotic", "confidence_sequence")):
             return Bounds.none("anytime takes queries as independent, and these come in clusters")
         if sample.count < self.first:
             return Bounds.none(f"the first look is at {self.first} queries")
-        if without_spread(sample):
+        if is_constant(sample):
             return Bounds.none("every query has the same value")
         x = prior(sample.count, self.narrowest)
         factor = math.sqrt((1 + 1 / x) * (math.log1p(x) - 2 * math.log(alpha)))
@@ -71,6 +72,8 @@ class betting(Interval):
     (0.598, 0.927)
     """
 
+    every_look = True
+    in_order = True
     source = "Waudby-Smith and Ramdas, Estimating means of bounded random variables by betting, JRSS B 2024"
     best_for = "a promise that holds for any number of queries, at the price of a wider interval"
 
@@ -79,7 +82,7 @@ class betting(Interval):
 
     def check(self) -> None:
         """The range has room."""
-        fitted(self.low, self.high)
+        check_range(self.low, self.high)
 
     def of(self, sample: Sample, level: float = 0.95) -> Bounds:
         """The means that no look so far has refuted; none for clusters. InputError for values outside ``low`` to ``high``."""

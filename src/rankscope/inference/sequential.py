@@ -21,7 +21,7 @@ _AIM = 2 * np.log(2 / 0.05)  # bets are sized for a 95% interval, and right for 
 _CAP = 0.5  # at most this part of the capital can be lost at one query
 
 
-def fitted(low: float, high: float) -> None:
+def check_range(low: float, high: float) -> None:
     """Refuse a range without room."""
     if low >= high:
         raise InputError(
@@ -57,7 +57,7 @@ def stakes(sizes: Array, mean: float) -> Array:
     return np.minimum(sizes, _CAP / max(1 + mean, 1e-300))
 
 
-def most_won(values: Array, sizes: Array, mean: float) -> float:
+def most_wealth(values: Array, sizes: Array, mean: float) -> float:
     """The logarithm of the most that betting on a larger mean than this ever made of 1, looking after every value.
 
     It falls as ``mean`` rises. ``values`` and ``mean`` are from -1 to 1, ``sizes`` the bets.
@@ -68,17 +68,17 @@ def most_won(values: Array, sizes: Array, mean: float) -> float:
 def log_capital(values: Array, mean: float) -> float:
     """The logarithm of the most that a gambler had who bets half on a larger and half on a smaller mean."""
     sizes = bets(values)
-    return max(most_won(values, sizes, mean), most_won(-values, sizes, -mean)) - float(np.log(2))
+    return max(most_wealth(values, sizes, mean), most_wealth(-values, sizes, -mean)) - float(np.log(2))
 
 
 def lowest(values: Array, alpha: float) -> float:
     """The lowest mean that is not refuted at this alpha, on the scale from -1 to 1."""
     sizes, enough = bets(values), float(np.log(2 / alpha))
     refuted, left = -1.0, 1.0
-    if most_won(values, sizes, refuted) < enough:
+    if most_wealth(values, sizes, refuted) < enough:
         return refuted
     while (middle := (refuted + left) / 2) not in {refuted, left}:
-        if most_won(values, sizes, middle) >= enough:
+        if most_wealth(values, sizes, middle) >= enough:
             refuted = middle
         else:
             left = middle
@@ -103,9 +103,9 @@ def prior(count: int, narrowest: int) -> float:
     return _BEST * count / narrowest
 
 
-def without_spread(sample: Sample) -> bool:
-    """Whether all values are the same up to rounding, so that nothing can be said of their spread."""
-    return sample.constant or sample.error <= CLOSE * float(np.abs(sample.values).max())
+def is_constant(sample: Sample) -> bool:
+    """Whether all values are the same up to rounding, so that their spread is unknown."""
+    return sample.constant or sample.error <= CLOSE * sample.largest
 
 
 class anytime(PairedTest, aliases=("asymptotic",)):
@@ -124,6 +124,7 @@ class anytime(PairedTest, aliases=("asymptotic",)):
     nan
     """
 
+    every_look = True
     hypothesis = "the mean difference is 0, at every look"
     source = "Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, Time-uniform central limit theory and asymptotic confidence sequences, Annals of Statistics 2024"
     best_for = (
@@ -138,7 +139,7 @@ class anytime(PairedTest, aliases=("asymptotic",)):
         self.refuse_clusters(sample)
         if sample.count and not sample.differing:
             return 1.0
-        if sample.count < self.first or without_spread(sample):
+        if sample.count < self.first or is_constant(sample):
             return math.nan
         x = prior(sample.count, self.narrowest)
         z = sample.mean / sample.error
@@ -157,6 +158,8 @@ class betting(PairedTest):
     0.4707
     """
 
+    every_look = True
+    in_order = True
     hypothesis = "the mean difference is 0, at every look"
     source = "Waudby-Smith and Ramdas, Estimating means of bounded random variables by betting, JRSS B 2024"
     best_for = "a promise that holds for any number of queries, at the price of power"
@@ -166,7 +169,7 @@ class betting(PairedTest):
 
     def check(self) -> None:
         """The range has room, and 0 in it."""
-        fitted(self.low, self.high)
+        check_range(self.low, self.high)
         if not self.low <= 0 <= self.high:
             raise InputError(
                 f"betting(low={self.low:g}, high={self.high:g}): 0 lies between low and high, as in betting(low=-1, high=1)"

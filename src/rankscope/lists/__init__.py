@@ -2,7 +2,7 @@
 
 ``Judged`` is what an engine hands over: for each query its judged documents, laid end to end.
 ``Lists`` is what a metric sees: a row is a query, a column is the j-th judged document that was
-retrieved, in rank order, with its rank beside it. Documents nobody judged take no cell; they show
+retrieved, in rank order, with its rank beside it. Unjudged documents take no cell; they show
 only as gaps between ranks.
 """
 

@@ -100,12 +100,12 @@ class Judged:
         ideal = np.where(judged, ideal, 0.0)
 
         return Lists(
-            grade=_filled(self.grade, cells, shown, 0.0),
-            rank=_filled(self.rank, cells, shown, 1),
+            grade=_fill(self.grade, cells, shown, 0.0),
+            rank=_fill(self.rank, cells, shown, 1),
             shown=shown,
             retrieved=self.retrieved[queries].astype(float),
-            tie_start=_filled(self.tie_start, cells, shown, 1),
-            tie_size=_filled(self.tie_size, cells, shown, 1),
+            tie_start=_fill(self.tie_start, cells, shown, 1),
+            tie_size=_fill(self.tie_size, cells, shown, 1),
             ideal=Ideal(ideal, judged),
             pool=None if self.aspects is None else self._pool(pool, judged),
         )
@@ -122,10 +122,10 @@ class Judged:
         group[cell // shown.shape[1], aspects.aspect] = aspects.group
         by_id = np.arange(len(self.grade)) if self.by_id is None else self.by_id
         return Pool(
-            grade=_filled(self.grade, cells, shown, 0.0),
-            rank=_filled(self.rank, cells, shown, 0),
+            grade=_fill(self.grade, cells, shown, 0.0),
+            rank=_fill(self.rank, cells, shown, 0),
             shown=shown,
-            by_id=_filled(by_id, cells, shown, -1),
+            by_id=_fill(by_id, cells, shown, -1),
             aspects=cube.reshape(*shown.shape, width),
             group=group,
             where=self.aspects.where,
@@ -155,7 +155,7 @@ def rectangle(start: Array, size: Array) -> tuple[Array, Array]:
     return np.where(shown, start[:, None] + column, 0), shown
 
 
-def _filled(values: Array, cells: Array, shown: Array, padding: float) -> Array:
+def _fill(values: Array, cells: Array, shown: Array, padding: float) -> Array:
     if not len(values):
         return np.full(cells.shape, padding, dtype=values.dtype)
     return np.where(shown, values[cells], padding).astype(values.dtype)

@@ -62,7 +62,7 @@ def rbo(a: Sequence[Any], b: Sequence[Any], p: float = 0.9, ties: Variant = "a")
     first, second = _flat(a), _flat(b)
     short, long = (second, first) if len(first) >= len(second) else (first, second)
     found = _agreements(_Pair(short, long), ties)
-    return _summed(found, len(short), len(long), p)
+    return _sum_agreements(found, len(short), len(long), p)
 
 
 def jaccard(a: Sequence[Hashable], b: Sequence[Hashable], k: int) -> float:
@@ -79,13 +79,13 @@ def jaccard(a: Sequence[Hashable], b: Sequence[Hashable], k: int) -> float:
 # --- many queries at once --------------------------------------------------------------------------------
 
 
-def shared_by_depth(query: Array, deeper: Array, queries: int, depth: int) -> Array:
+def count_shared_by_depth(query: Array, deeper: Array, queries: int, depth: int) -> Array:
     """How many documents two rankings share down to each depth, queries x depth.
 
     ``query`` is the number of the query of each document that both rank, ``deeper`` the lower of its two places (the larger
     rank, from 1).
 
-    >>> shared_by_depth(np.array([0, 0]), np.array([2, 2]), 1, 3)  # x, y and y, x
+    >>> count_shared_by_depth(np.array([0, 0]), np.array([2, 2]), 1, 3)  # x, y and y, x
     array([[0, 2, 2]])
     """
     inside = deeper <= depth
@@ -97,7 +97,7 @@ def shared_by_depth(query: Array, deeper: Array, queries: int, depth: int) -> Ar
 def rbo_by_query(shared: Array, a_size: Array, b_size: Array, p: float = 0.9) -> Array:
     """The extrapolated rank-biased overlap of each query, of rankings without ties; NaN where one of the two is empty.
 
-    ``shared`` is as from ``shared_by_depth``; the rankings have ``a_size`` and ``b_size`` documents, none deeper than ``shared``.
+    ``shared`` is as from ``count_shared_by_depth``; the rankings have ``a_size`` and ``b_size`` documents, none deeper than ``shared``.
 
     >>> rbo_by_query(np.array([[0, 2]]), np.array([2]), np.array([2]), p=0.5)
     array([0.5])
@@ -117,7 +117,7 @@ def rbo_by_query(shared: Array, a_size: Array, b_size: Array, p: float = 0.9) ->
 
 
 def jaccard_by_query(shared: Array, a_size: Array, b_size: Array, k: int) -> Array:
-    """``jaccard`` at k of each query; ``shared`` is as from ``shared_by_depth``.
+    """``jaccard`` at k of each query; ``shared`` is as from ``count_shared_by_depth``.
 
     >>> jaccard_by_query(np.array([[0, 1, 2]]), np.array([3]), np.array([3]), 2)
     array([0.33333333])
@@ -159,7 +159,7 @@ class _Pair:
         self.long = np.array([long.get(item, nowhere) for item in items]).reshape(-1, 2)
         self.sizes = (len(short), len(long))
 
-    def counted(self, ranks: Array, depth: Array, ties: Variant) -> Array:
+    def count_documents(self, ranks: Array, depth: Array, ties: Variant) -> Array:
         """How much of each item stands at each depth or above, items x depths: 0 to 1."""
         first, last = ranks[:, :1], ranks[:, 1:]
         if ties == "w":
@@ -181,7 +181,10 @@ def _agreements(pair: _Pair, ties: Variant) -> tuple[Array, Array, Array, float]
     parts: list[tuple[Array, Array, Array]] = []
     seen = math.nan  # the agreement where the shorter ends
     for depth in pair.blocks():
-        ours, theirs = pair.counted(pair.short, depth, ties), pair.counted(pair.long, depth, ties)
+        ours, theirs = (
+            pair.count_documents(pair.short, depth, ties),
+            pair.count_documents(pair.long, depth, ties),
+        )
         both = (ours * theirs).sum(axis=0)
         beyond = np.maximum(depth - short, 0)
         more = theirs[extra]
@@ -210,7 +213,7 @@ def _whole(ours: Array, theirs: Array, beyond: Array, ties: Variant) -> Array:
     return np.asarray((counts[0] + counts[1]) / 2.0)
 
 
-def _summed(found: tuple[Array, Array, Array, float], short: int, long: int, p: float) -> Overlap:
+def _sum_agreements(found: tuple[Array, Array, Array, float], short: int, long: int, p: float) -> Overlap:
     """The agreements of all depths weighed, with what comes below the end of the longer ranking."""
     least, ext, most, shared = found
     depth = np.arange(1, long + 1)
@@ -228,3 +231,6 @@ def _summed(found: tuple[Array, Array, Array, float], short: int, long: int, p: 
         scale * (math.fsum((least * weight).tolist()) + below),
         scale * (math.fsum((most * weight).tolist()) + above),
     )
+
+
+shared_by_depth = count_shared_by_depth

@@ -56,14 +56,14 @@ class Lists:
     uncut: Lists | None = None
     pool: Pool | None = None
     chance: Array | None = None
-    spread_from: Spread | None = None
+    spread_from: TieSpread | None = None
 
     def __len__(self) -> int:
         return len(self.retrieved)
 
     @cached_property
     def judged(self) -> Array:
-        """Cells of documents somebody graded (0 or more)."""
+        """Cells of judged documents (grade 0 or more)."""
         return np.asarray(self.shown & (self.grade >= 0))
 
     @cached_property
@@ -107,7 +107,7 @@ class Lists:
 
     @cached_property
     def known_judged(self) -> Array:
-        """How many documents of each query somebody graded (0 or more)."""
+        """The number of judged documents of each query (grade 0 or more)."""
         return self.known(0.0)
 
     @property
@@ -134,7 +134,7 @@ class Lists:
 
     @cached_property
     def condensed(self) -> Lists:
-        """The same rankings without the documents nobody graded, the gaps closed."""
+        """The same rankings without unjudged documents, the gaps closed."""
         keep = self.judged
         place = running(keep)
         fresh = np.hstack([np.ones((len(self), 1), bool), self.tie_start[:, 1:] != self.tie_start[:, :-1]])
@@ -167,7 +167,7 @@ def _regroup(keep: Array, place: Array, group: Array) -> tuple[Array, Array]:
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
+class TieSpread:
     """Where the cells of spread lists come from: for each cell its group's first and last column in ``ranked``."""
 
     ranked: Lists
@@ -197,7 +197,9 @@ class Spread:
         below = lists.rank[cells] - lists.tie_start[cells]
         most = int(size.max(initial=0)) + 1
         distinct, number = np.unique((size * most + relevant) * most + below, return_inverse=True)
-        chance = np.array([_spared(k // most**2, k // most % most, k % most) for k in distinct.tolist()])
+        chance = np.array(
+            [_chance_spared(k // most**2, k // most % most, k % most) for k in distinct.tolist()]
+        )
         out = np.zeros(lists.shown.shape)
         out[cells] = chance[number] if len(distinct) else 0.0
         return out
@@ -205,7 +207,7 @@ class Spread:
 
 def _spread(lists: Lists, upto: int | None = None) -> Lists:
     """The same rankings as cells of a grade at a rank; ``chance`` counts the documents that stand there in the mean."""
-    lists = _packed(lists)
+    lists = _pack(lists)
     columns = np.arange(lists.shown.shape[1])
     fresh = np.hstack([np.ones((len(lists), 1), bool), lists.tie_start[:, 1:] != lists.tie_start[:, :-1]])
     head = np.maximum.accumulate(np.where(fresh & lists.shown, columns, 0), axis=1)
@@ -233,44 +235,44 @@ def _spread(lists: Lists, upto: int | None = None) -> Lists:
     cells = (row[place], column)
     shape = (len(lists), max(int(width.max(initial=0)), 1))
 
-    def laid(values: Array, padding: float) -> Array:
+    def lay(values: Array, padding: float) -> Array:
         out = np.full(shape, padding, dtype=values.dtype)
         out[cells] = values
         return out
 
     last = _last_of_group(lists, fresh)
-    heads = laid(first[place], 0)
+    heads = lay(first[place], 0)
     return replace(
         lists,
-        grade=laid(grade[place], 0.0),
-        rank=laid(rank.astype(np.int64), 1),
-        shown=laid(np.ones(len(place), dtype=bool), False),
-        tie_start=laid(start[place], 1),
-        tie_size=laid(size[place], 1),
-        chance=laid(alike[place] / size[place], 0.0),
-        spread_from=Spread(lists, heads, last[np.arange(len(lists))[:, None], heads]),
+        grade=lay(grade[place], 0.0),
+        rank=lay(rank.astype(np.int64), 1),
+        shown=lay(np.ones(len(place), dtype=bool), False),
+        tie_start=lay(start[place], 1),
+        tie_size=lay(size[place], 1),
+        chance=lay(alike[place] / size[place], 0.0),
+        spread_from=TieSpread(lists, heads, last[np.arange(len(lists))[:, None], heads]),
     )
 
 
-def _packed(lists: Lists) -> Lists:
+def _pack(lists: Lists) -> Lists:
     """The same rankings with the shown cells of each row side by side."""
     if (lists.shown[:, 1:] <= lists.shown[:, :-1]).all():
         return lists
     cells = np.nonzero(lists.shown)
     place = np.cumsum(lists.shown, axis=1)[cells] - 1
 
-    def moved(values: Array, padding: float) -> Array:
+    def move(values: Array, padding: float) -> Array:
         out = np.full(values.shape, padding, dtype=values.dtype)
         out[cells[0], place] = values[cells]
         return out
 
     return replace(
         lists,
-        grade=moved(lists.grade, 0.0),
-        rank=moved(lists.rank, 1),
-        shown=moved(lists.shown, False),
-        tie_start=moved(lists.tie_start, 1),
-        tie_size=moved(lists.tie_size, 1),
+        grade=move(lists.grade, 0.0),
+        rank=move(lists.rank, 1),
+        shown=move(lists.shown, False),
+        tie_start=move(lists.tie_start, 1),
+        tie_size=move(lists.tie_size, 1),
     )
 
 
@@ -282,6 +284,6 @@ def _last_of_group(lists: Lists, fresh: Array) -> Array:
     return np.minimum.accumulate(columns[:, ::-1], axis=1)[:, ::-1]
 
 
-def _spared(size: int, relevant: int, above: int) -> float:
+def _chance_spared(size: int, relevant: int, above: int) -> float:
     """The chance that none of ``relevant - 1`` others among ``size - 1`` stands on the ``above`` places above."""
     return math.comb(max(size - 1 - above, 0), relevant - 1) / max(math.comb(size - 1, relevant - 1), 1)

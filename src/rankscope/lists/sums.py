@@ -1,4 +1,4 @@
-"""Sums, logarithms and powers that give a query the same number whatever stands beside it."""
+"""Sums, logarithms and powers that do not depend on the batch a query is in."""
 
 from __future__ import annotations
 

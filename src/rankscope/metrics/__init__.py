@@ -72,7 +72,7 @@ def parse_many(text: str | Metric | type[Metric]) -> list[tuple[str, Metric]]:
         return [(text.__name__, text().ready())]
     if not isinstance(text, str):
         raise InputError(f"a metric is a name like 'nDCG@10' or an object like nDCG @ 10, not {text!r}")
-    parts = _split(text)
+    parts = _split_spellings(text)
     found = [pair for part in parts for pair in _read(part)]
     # one spelling, one metric: what was asked is kept to the letter
     return (
@@ -82,7 +82,7 @@ def parse_many(text: str | Metric | type[Metric]) -> list[tuple[str, Metric]]:
     )
 
 
-def _split(text: str) -> list[str]:
+def _split_spellings(text: str) -> list[str]:
     """Blanks between metrics part them; blanks inside parentheses do not."""
     return re.findall(
         r"(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|[^\s()]|\)|\()+", re.sub(r"\s*([(@,=])\s*", r"\1", text.strip())

@@ -7,17 +7,17 @@ from rankscope.metrics.base import Cutoff, Example, Level, Metric, Terms
 
 
 class Accuracy(Metric):
-    """The chance that a retrieved relevant document stands above a retrieved one that is not."""
+    """The probability that a retrieved relevant document ranks above a retrieved non-relevant one."""
 
     formula = (
         "pairs with the relevant document above / pairs of a relevant and another document, in the top k"
     )
     convention = (
-        "what nobody judged is not relevant here (AUC leaves it out), and only what was retrieved counts; a query without a pair is "
-        "undefined and left out of the mean"
+        "unjudged documents count as not relevant (AUC leaves them out), and only what was retrieved counts; a "
+        "query without a pair is undefined and left out of the mean"
     )
     source = "ir_measures Accuracy"
-    best_for = "checking a ranker on the lists it was trained with"
+    best_for = "checking a ranker on the lists it was trained on"
     examples = (Example("Accuracy", (1, None, 1, 0), "3 / 4"), Example("Accuracy@3", (0, 1, 0, 1), "1 / 2"))
 
     cutoff: Cutoff = None

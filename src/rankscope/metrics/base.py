@@ -21,7 +21,7 @@ NeededCutoff = Annotated[int | None, Param("look no further than this rank", low
 Level = Annotated[
     float, Param("the lowest grade that counts as relevant", low=0, also={"rel": {}, "min_rel": {}})
 ]
-JudgedOnly = Annotated[bool, Param("leave out documents that nobody graded, and close the gaps")]
+JudgedOnly = Annotated[bool, Param("leave out unjudged documents, and close the gaps")]
 LARGEST = 1000  # 2^grade and sums of it stay finite
 MaxGrade = Annotated[
     float, Param("the highest grade of the scale", above=0, high=LARGEST, also={"max_rel": {}})
@@ -52,7 +52,7 @@ class Example:
 class Metric(Declared, kind="metric"):
     """Base of every metric: subclass it, name the parameters, say what a position earns.
 
-    What a class may declare beside ``terms``: ``formula``, ``convention`` (the one that bites),
+    What a class may declare beside ``terms``: ``formula``, ``convention`` (what to watch out for),
     ``source``, ``best_for``, ``examples``; ``relevance``, ``positions``, ``counts``; ``better``,
     ``bounds``, ``empty``, ``aggregate``, ``trec`` (trec_eval's names), ``needs`` (what the engine
     must fetch beyond grades and ranks: "score", "aspects" for several grades of a document, "subtopics" for
@@ -109,7 +109,7 @@ class Metric(Declared, kind="metric"):
 
     @property
     def looks_below(self) -> bool:
-        """Whether documents retrieved below the cutoff have a say."""
+        """Whether documents retrieved below the cutoff count."""
         return False
 
     @property
@@ -124,17 +124,17 @@ class Metric(Declared, kind="metric"):
 
     @property
     def needs(self) -> frozenset[str]:
-        """What the engine must fetch beyond grades and ranks: "score", "aspects", "subtopics"."""
+        """What the engine must fetch besides grades and ranks: "score", "aspects", "subtopics"."""
         return frozenset()
 
     def terms(self, lists: Lists) -> Terms:
-        """Take the metric apart for these rankings; the one thing every metric must say."""
+        """The factors of each position and what the query is worth: the one method every metric must have."""
         raise TypeError(f"{type(self).__name__} declares no terms")
 
     # -- derived once, for every metric -----------------------------------------------------------
 
     def taken_apart(self, lists: Lists) -> Terms:
-        """The terms over what the metric looks at: graded documents only if asked, and the top k."""
+        """The terms over what the metric looks at: judged documents only where ``judged_only``, and the top k."""
         self.ready()
         if getattr(self, "judged_only", False):
             lists = lists.condensed
@@ -154,7 +154,7 @@ class Metric(Declared, kind="metric"):
         cutoff = getattr(self, "cutoff", None)
         plain = self.terms(lists.top(depth).top(cutoff))
         everywhere = self.terms(lists.spread(upto).top(depth).top(cutoff))
-        return replace(plain, mean_earned=total(everywhere.earned)).value
+        return replace(plain, mean_earnings=total(everywhere.earned)).value
 
     def weight(self, lists: Lists) -> Array:
         """The weight of each query in a weighted mean."""
@@ -165,13 +165,13 @@ class Metric(Declared, kind="metric"):
         return self.taken_apart(lists).worth
 
     def hopeless(self, lists: Lists) -> Array:
-        """Queries in which nothing can be earned: no relevant document, or none in what the metric looks at."""
+        """Queries that can only score 0: no relevant document is known, or none is among what the metric looks at."""
         level = getattr(self, "level", None)
         known = lists.known(np.nextafter(0.0, 1.0) if level is None else level)
         return np.asarray((known == 0) | ((self.worth(lists) == 0) & self.looks_below))
 
     def missed(self, lists: Lists, anywhere: bool = False) -> Array:
-        """Queries of which nothing relevant is in the top k, or ``anywhere`` in the list."""
+        """Queries without a relevant document in the top k, or ``anywhere`` in the list."""
         level = getattr(self, "level", None)
         seen = lists if anywhere else lists.top(getattr(self, "cutoff", None))
         return np.asarray(~seen.relevant(np.nextafter(0.0, 1.0) if level is None else level).any(axis=1))
@@ -192,7 +192,7 @@ class Metric(Declared, kind="metric"):
     ) -> Any:
         """Score one ranked list, or a batch of lists, without files.
 
-        ``ranking`` is the grades in ranked order, best rank first (None: nobody judged it), or, with
+        ``ranking`` is the grades in ranked order, best rank first (None: unjudged), or, with
         ``scores``, labels in any order. ``known`` is the number of relevant documents that exist, those
         not in the list being of grade 1 (or ``level``); ``ideal`` the grades of all judged documents.
         Without either, the list is taken to hold all there is. With ``relevant={...}`` or

@@ -26,10 +26,13 @@ Persistence = Annotated[float, Param("the chance of going on to the next documen
 
 
 class ERR(Metric, aliases=("ExpectedReciprocalRank",)):
-    """One over the rank at which a reader is satisfied, who stops there: good documents hide those below."""
+    """One divided by the rank where a reader stops satisfied: good documents make those below them count less."""
 
     formula = "sum over ranks of (1/rank) · satisfied here · not satisfied before, satisfied = (2^grade - 1) / 2^max_grade"
-    convention = "max_grade is the top of the scale, 4 unless said, never the best grade of the query; 1 cannot be reached"
+    convention = (
+        "max_grade is the top of the scale (4 by default), not the best grade of the query; a value of 1 cannot be "
+        "reached"
+    )
     source = "Chapelle et al., Expected Reciprocal Rank for Graded Relevance, CIKM 2009"
     best_for = "graded judgments where one good answer ends the search"
     examples = (Example("ERR(max_grade=3)", (3, 0, 2), "7/8 + (1/8) * (3/8) / 3"),)
@@ -51,15 +54,15 @@ class ERR(Metric, aliases=("ExpectedReciprocalRank",)):
 
 
 class RBP(Metric, aliases=("RankBiasedPrecision",)):
-    """Gain met by a reader who goes on to the next document with a fixed chance p."""
+    """The gain of a reader who moves on to the next document with a fixed probability p."""
 
     formula = "(1 - p) · sum of gain · p^(rank - 1)"
     convention = (
-        "p=0.8; relevant or not at level. With max_grade=2 the gain is grade/2; with max_grade='query' it is grade over the query's "
-        "best grade where that is above 1, as trec_eval 10"
+        "p=0.8; documents are relevant or not (level). With max_grade=2 the gain is grade/2; with max_grade='query' "
+        "it is grade over the query's best grade where that is above 1, as in trec_eval 10"
     )
     source = "Moffat and Zobel, Rank-biased precision, TOIS 2008; trec_eval rbp"
-    best_for = "judgments that go unevenly deep: what is unjudged has a bounded weight"
+    best_for = "judgments of uneven depth: unjudged documents can only change it by a known amount"
     examples = (
         Example("RBP(p=0.5)", (1, 0, 1), "0.5 * (1 + 0.25)"),
         Example("RBP(max_grade=2, p=0.5)", (2, 0, 1), "0.5 * (1 + 0.25 / 2)"),
@@ -114,7 +117,7 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
         """Graded where there is a scale to divide by."""
         return "binary" if self.max_grade is None and self.gain is None else "graded"
 
-    def gained(self, lists: Lists) -> Array:
+    def _gain(self, lists: Lists) -> Array:
         """Relevant or not, or the grade as a share of the scale."""
         if self.gain is not None:
             return self.of_table(lists, self.gain)
@@ -145,16 +148,16 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
 
     def terms(self, lists: Lists) -> Terms:
         name = "relevant" if self.relevance == "binary" else "gain"
-        return Terms(lists, {name: self.gained(lists), "looks here": looks(self.p, lists.rank)})
+        return Terms(lists, {name: self._gain(lists), "looks here": looks(self.p, lists.rank)})
 
 
 class RBPResidual(Metric, aliases=("RBPResid", "RankBiasedPrecisionResidual")):
-    """How much higher rank-biased precision could be, if all that nobody judged were as good as can be."""
+    """How much higher rank-biased precision could be if all unjudged documents were perfect."""
 
     formula = "p^n + (1 - p) · sum over unjudged documents of p^(rank - 1), where n documents were returned"
     convention = (
-        "p=0.8; documents with a negative grade count as unjudged. All below the end of the list is unknown too (p^n): trec_eval leaves that "
-        "out where every document returned was judged, tail='with_unjudged'"
+        "p=0.8; documents with a negative grade count as unjudged. Everything below the end of the list is unknown "
+        "too (p^n); trec_eval leaves that out where every returned document was judged: tail='with_unjudged'"
     )
     source = "Moffat and Zobel, Rank-biased precision, TOIS 2008; trec_eval rbp_resid"
     best_for = "how far rank-biased precision can be trusted: it lies between RBP and RBP plus this"

@@ -10,7 +10,7 @@ import numpy as np
 from rankscope.declared import Param
 from rankscope.lists import Array, Lists, by_rank, each, log2_discount, running, total
 from rankscope.metrics.base import Example, Level, Terms
-from rankscope.metrics.gain import _Gained, ideal_gains
+from rankscope.metrics.gain import _GainMetric, ideal_gains
 from rankscope.metrics.relevance import _Binary
 from rankscope.metrics.trec import TrecName, pair, two_places
 
@@ -21,12 +21,15 @@ def with_gains(name: str) -> tuple[TrecName, ...]:
 
 
 class RprecMult(_Binary, at="multiple"):
-    """Precision at a multiple of as many documents as there are relevant ones."""
+    """Precision at a multiple of the number of known relevant documents."""
 
     formula = "relevant in the top c / c, where c = floor(x · R + 0.9)"
-    convention = "x · R is rounded up from a tenth on, as trec_eval does; divides by c also where fewer documents were returned"
+    convention = (
+        "x · R is rounded up from a tenth on, as in trec_eval; divides by c even where fewer documents were "
+        "returned"
+    )
     source = "trec_eval Rprec_mult"
-    best_for = "telling runs that are good at the top from those that are good at depth, at points that fit each query"
+    best_for = "telling runs that are good at the top from runs that are good at depth, at points that fit each query"
     examples = (Example("RprecMult@0.5", (1, 0, 1, 1), "1 / 2", {"known": 4}),)
     trec = (
         TrecName(
@@ -51,16 +54,14 @@ class RprecMult(_Binary, at="multiple"):
 
 
 class BinG(_Binary):
-    """Relevant documents, each worth less the more others stand above it: average precision with a logarithm."""
+    """Relevant documents, each discounted by the number of non-relevant ones above it, with a logarithm."""
 
     formula = (
         "sum over relevant documents of 1/log2(2 + documents above that are not relevant) / known relevant"
     )
-    convention = (
-        "unjudged documents count as not relevant; relevant documents above a document take nothing from it"
-    )
+    convention = "unjudged documents count as not relevant; relevant documents above do not lower the value of a document"
     source = "Buckley's experiments of 2008; trec_eval binG"
-    best_for = "what AP is for, where a miss near the top should weigh less"
+    best_for = "like AP, but with a smaller penalty for a miss near the top"
     examples = (Example("BinG", (1, 0, 1), "(1 / log2(2) + 1 / log2(3)) / 2"),)
     trec = (TrecName("binG"),)
 
@@ -79,7 +80,7 @@ class BinG(_Binary):
         )
 
 
-class _Normalised(_Gained):
+class _Ratio(_GainMetric):
     """A share of what the ideal ranking gains."""
 
     @property
@@ -88,18 +89,16 @@ class _Normalised(_Gained):
         return (0.0, 1.0)
 
 
-class G(_Normalised):
-    """Gain, worth less the further the list has fallen behind the ideal one."""
+class G(_Ratio):
+    """Gain, discounted by how far the list has fallen behind the ideal one."""
 
     formula = "sum of gain(grade) / log2(2 + cost so far - gain so far), over all gain there is"
     convention = (
-        "the cost of a rank is the gain of the ideal ranking there, and at least 1; linear gain. Both sums include the document "
-        "itself, so that an ideal ranking scores 1"
+        "the cost of a rank is the gain of the ideal ranking there, at least 1; linear gain. Both sums include the "
+        "document itself, so that an ideal ranking scores 1"
     )
     source = "Buckley's experiments of 2008; trec_eval G"
-    best_for = (
-        "grades, where a document should not be blamed for better ones above it, as under a discount by rank"
-    )
+    best_for = "grades, where a document should not be penalised for better ones above it, as a discount by rank does"
     examples = (Example("G", (2, 0, 1), "(2 / log2(2) + 1 / log2(2 + (2 + 1 + 1) - (2 + 1))) / 3"),)
     trec = with_gains("G")
 
@@ -114,7 +113,7 @@ class G(_Normalised):
         return False
 
     def terms(self, lists: Lists) -> Terms:
-        gain, best = self.gained(lists), ideal_gains(lists, self.gain)
+        gain, best = self._gain(lists), ideal_gains(lists, self.gain)
         # a rank costs 1, and what the ideal gains there beyond that
         beyond = running(np.maximum(best - 1.0, 0.0))
         cost = lists.rank + np.take_along_axis(beyond, _column(lists.rank, best), axis=1)
@@ -126,13 +125,14 @@ class G(_Normalised):
         )
 
 
-class RnDCG(_Normalised):
-    """The mean of nDCG at the ranks where the gain of the ideal ranking falls."""
+class RnDCG(_Ratio):
+    """The mean of nDCG at the ranks where the ideal ranking's gain drops."""
 
     formula = "mean of nDCG at the depths R1, R1 + R2 ..., the numbers of documents of each gain, best first, and at the end of the list"
     convention = (
-        "as trec_eval: the end of the list is a point if more than R + 1 documents were returned, where R documents have a gain; depths "
-        "beyond the end take what was returned; a query with no document of the level scores 0"
+        "as in trec_eval: the end of the list is a point if more than R + 1 documents were returned, where R "
+        "documents have a gain; depths beyond the end use what was returned; a query with no document of the level "
+        "scores 0"
     )
     source = "Buckley's experiments of 2008; trec_eval Rndcg"
     best_for = "averaging nDCG over queries at points that mean the same for each"
@@ -156,16 +156,18 @@ class RnDCG(_Normalised):
         weight = here + (end * _inverse(ideal[:, -1]))[:, None]
         return Terms(
             lists,
-            {"gain": self.gained(lists), "discount": discount, "points from here on": weight},
+            {"gain": self._gain(lists), "discount": discount, "points from here on": weight},
             (total(falls) + end) * (lists.known(self.level) > 0),
         )
 
 
-class nDCGRel(_Normalised):
-    """The mean of nDCG at the rank of each document that gains."""
+class nDCGRel(_Ratio):
+    """The mean of nDCG at the rank of each document with a gain."""
 
     formula = "mean over documents with a gain of nDCG at their rank, at the end of the list for those that were not returned"
-    convention = "linear gain; the ideal is cut at the rank where nDCG is taken, and stays whole past its end"
+    convention = (
+        "linear gain; the ideal is cut at the rank where nDCG is taken, and stays whole beyond its end"
+    )
     source = "Buckley's experiments of 2008; trec_eval ndcg_rel"
     best_for = "averaging nDCG over the list as AP averages precision"
     examples = (
@@ -189,7 +191,7 @@ class nDCGRel(_Normalised):
         return False
 
     def terms(self, lists: Lists) -> Terms:
-        gain, best = self.gained(lists), ideal_gains(lists, self.gain)
+        gain, best = self._gain(lists), ideal_gains(lists, self.gain)
         ideal = _ideal_so_far(best)
         found = gain > 0
         at_rank = np.where(found, np.take_along_axis(_inverse(ideal), _column(lists.rank, best), axis=1), 0.0)
@@ -208,14 +210,14 @@ class nDCGRel(_Normalised):
 
 
 class YAAP(_Binary):
-    """Average precision as log-odds, which can be averaged over queries without the extremes being lost."""
+    """Average precision as log-odds, so that a mean over queries keeps the extremes."""
 
     formula = (
         "ln((1 + S) / (1 + R - S)), where S is the sum over relevant documents of the precision at their rank"
     )
     convention = "natural logarithm; below 0 where S is less than half of R, and 0 for a query without a relevant document"
     source = "Robertson, On Smoothing Average Precision, ECIR 2012; trec_eval yaap"
-    best_for = "means over queries that are easy and hard"
+    best_for = "means over easy and hard queries"
     examples = (Example("YAAP", (1, 0, 1), "log((1 + 1 + 2 / 3) / (1 + 2 - 1 - 2 / 3))"),)
     bounds = (-math.inf, math.inf)
     trec = (TrecName("yaap"),)

@@ -29,7 +29,7 @@ class NumQ(_Count):
 
     formula = "1 for every query"
     source = "trec_eval num_q"
-    best_for = "seeing what a mean is a mean of"
+    best_for = "seeing how many queries a mean covers"
     examples = (Example("NumQ", (1, 0), "1"),)
     relevance = "none"
     trec = (TrecName("num_q"),)
@@ -72,7 +72,7 @@ class NumRel(_Count):
     """The number of known relevant documents."""
 
     formula = "known relevant documents"
-    convention = "obeys level, which trec_eval -c -l does not; summed over queries"
+    convention = "respects level, unlike trec_eval -c -l; summed over queries"
     source = "trec_eval num_rel"
     best_for = "seeing what recall is divided by"
     examples = (Example("NumRel", (1, 0, 1), "2"),)
@@ -106,14 +106,12 @@ class NumRelRet(_Count, aliases=("Hits",)):
 
 
 class NumNonrelRet(_Count, aliases=("NumNonrelJudgedRet",)):
-    """The number of documents returned that somebody judged and found not relevant."""
+    """The number of returned documents that were judged not relevant."""
 
     formula = "judged documents below the level, returned"
-    convention = (
-        "documents without a judgment and those with a negative grade do not count; summed over queries"
-    )
+    convention = "unjudged documents and those with a negative grade do not count; summed over queries"
     source = "trec_eval num_nonrel_judged_ret"
-    best_for = "telling what is known to be wrong from what nobody looked at"
+    best_for = "telling known mistakes from unjudged documents"
     examples = (Example("NumNonrelRet", (1, 0, None, 0, -1), "2"),)
     trec = (TrecName("num_nonrel_judged_ret"),)
 

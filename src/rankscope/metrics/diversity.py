@@ -20,7 +20,7 @@ def about(lists: Lists, level: float) -> Array:
     return np.asarray(lists.pool.shown[:, :, None] & (lists.pool.aspects >= max(level, 0.0)))
 
 
-def added(by_subtopic: Array) -> Array:
+def marginal_gain(by_subtopic: Array) -> Array:
     """The sum over subtopics, one after another, so that no query's numbers depend on its neighbours'."""
     return np.asarray(np.cumsum(by_subtopic, axis=2, dtype=float)[:, :, -1])
 
@@ -120,7 +120,7 @@ class _BySubtopic(Metric):
         """Not by grade, which does not say how many subtopics a document is about, or how new they are."""
         return False
 
-    def times_met(self, lists: Lists) -> Array:
+    def count_seen(self, lists: Lists) -> Array:
         """How often a subtopic has been met down to each document, 0 where the document is not about it."""
         met = lists.aspects >= max(self.level, 0.0)
         return np.asarray(np.cumsum(met, axis=1) * met)
@@ -135,12 +135,12 @@ class _BySubtopic(Metric):
 
 
 class StRecall(_BySubtopic, aliases=("SubtopicRecall", "S_recall", "strec", "S-Recall")):
-    """The share of the query's subtopics that the first k documents are about."""
+    """The share of the query's subtopics that the first k documents cover."""
 
     formula = "subtopics met in the top k / subtopics"
-    convention = "a subtopic that no judged document is about does not count"
+    convention = "a subtopic with no relevant document does not count"
     source = "Zhai, Cohen and Lafferty, Beyond independent relevance, SIGIR 2003; ndeval strec"
-    best_for = "queries of several meanings: whether each of them is there at all"
+    best_for = "ambiguous queries: is each meaning covered at all?"
     examples = (
         Example("StRecall@2", ({"a": 1}, {"a": 1}, {"b": 1, "c": 1}), "1 / 3"),
         Example("StRecall@3", ({"a": 1}, {"a": 1}, {"b": 1, "c": 1}), "3 / 3"),
@@ -150,12 +150,12 @@ class StRecall(_BySubtopic, aliases=("SubtopicRecall", "S_recall", "strec", "S-R
     cutoff: Cutoff = None
 
     def terms(self, lists: Lists) -> Terms:
-        fresh = (self.times_met(lists) == 1).sum(axis=2)
+        fresh = (self.count_seen(lists) == 1).sum(axis=2)
         return Terms(lists, {"new subtopics": fresh.astype(float)}, self.subtopics(lists))
 
 
 class P_IA(_BySubtopic, aliases=("P-IA", "Precision-IA")):
-    """The precision for each subtopic by itself, averaged over the subtopics."""
+    """Precision for each subtopic, averaged over the subtopics."""
 
     formula = "mean over subtopics of (documents about it in the top k / k)"
     convention = "all subtopics weigh the same; divides by k even where fewer documents were returned"
@@ -167,19 +167,22 @@ class P_IA(_BySubtopic, aliases=("P-IA", "Precision-IA")):
     cutoff: NeededCutoff = None
 
     def terms(self, lists: Lists) -> Terms:
-        covered = (self.times_met(lists) > 0).sum(axis=2)
+        covered = (self.count_seen(lists) > 0).sum(axis=2)
         return Terms(
             lists, {"subtopics": covered.astype(float)}, self.subtopics(lists) * float(self.cutoff or 0)
         )
 
 
 class AP_IA(_BySubtopic, aliases=("MAP_IA", "MAP-IA")):
-    """The average precision for each subtopic by itself, averaged over the subtopics."""
+    """Average precision for each subtopic, averaged over the subtopics."""
 
     formula = "mean over subtopics of AP, in which only the documents about it are relevant"
-    convention = "all subtopics weigh the same; each AP divides by all known documents about its subtopic, also under a cutoff"
+    convention = (
+        "all subtopics weigh the same; each AP divides by all known documents about its subtopic, also with a "
+        "cutoff"
+    )
     source = "Agrawal et al., Diversifying search results, WSDM 2009; ndeval MAP-IA"
-    best_for = "finding all there is about every subtopic, not one document about each"
+    best_for = "finding everything about every subtopic, not one document about each"
     examples = (
         Example("AP_IA", ({"a": 1}, {"b": 1}, {"a": 1, "b": 1}), "((1/1 + 2/3) / 2 + (1/2 + 2/3) / 2) / 2"),
     )
@@ -188,7 +191,7 @@ class AP_IA(_BySubtopic, aliases=("MAP_IA", "MAP-IA")):
 
     def terms(self, lists: Lists) -> Terms:
         known = np.maximum(self.known(lists), 1.0)[:, None, :]
-        recall = added(self.times_met(lists) / known)
+        recall = marginal_gain(self.count_seen(lists) / known)
         return Terms(
             lists, {"recall of its subtopics": recall, "1/rank": 1.0 / lists.rank}, self.subtopics(lists)
         )
@@ -209,7 +212,7 @@ class _Novelty(_BySubtopic):
 
     def factors(self, lists: Lists) -> dict[str, Array]:
         return {
-            "gain": added(by_rank(self.left, self.times_met(lists))),
+            "gain": marginal_gain(by_rank(self.left, self.count_seen(lists))),
             "discount": by_rank(self.discount, lists.rank),
         }
 
@@ -249,12 +252,15 @@ class _OfGreedy(_Novelty):
 
 
 class ERR_IA(_OfAllSubtopics, aliases=("ERR-IA",)):
-    """One over the rank at which a reader is satisfied who means one of the subtopics."""
+    """ERR for a reader who means one of the subtopics: one divided by the rank where that reader is satisfied."""
 
     formula = "sum over ranks of (1/rank) · gain / the same of k documents about every subtopic; gain = sum over subtopics of (1 - alpha)^(times met above)"
-    convention = "alpha is the chance that a document about the subtopic ends the search, whatever its grade; normalised at k = 1 too, which ndeval forgets"
+    convention = (
+        "alpha is the probability that a document about the subtopic ends the search, whatever its grade; "
+        "normalised at k = 1 too, unlike in ndeval"
+    )
     source = "Chapelle et al., Intent-based diversification of web search results, Information Retrieval 2011; ndeval ERR-IA"
-    best_for = "web search with several meanings, when values are to be compared between collections"
+    best_for = "ambiguous web queries, when values are to be compared between collections"
     examples = (
         Example("ERR_IA@1", ({"a": 1}, {"b": 1}), "1 / 2"),
         Example("ERR_IA@2", ({"a": 1}, {"a": 1, "b": 1}), "(1 + (1 + 0.5) / 2) / (2 + 2 * 0.5 / 2)"),
@@ -262,20 +268,23 @@ class ERR_IA(_OfAllSubtopics, aliases=("ERR-IA",)):
 
 
 class nERR_IA(_OfGreedy, aliases=("nERR-IA",)):
-    """One over the rank at which a reader of one subtopic is satisfied, as a share of a greedy ranking's."""
+    """ERR_IA as a share of a greedy ranking's."""
 
     formula = "sum over ranks of (1/rank) · gain / the same of the greedy ranking; gain = sum over subtopics of (1 - alpha)^(times met above)"
-    convention = "the greedy ranking takes the highest gain at each rank, of equal ones the greater document id, and may be beaten: 1 is not the top"
+    convention = (
+        "the greedy ranking takes the highest gain at each rank (of equal gains the greater document id) and may be "
+        "beaten, so values above 1 are possible"
+    )
     source = "Chapelle et al., Intent-based diversification of web search results, Information Retrieval 2011; ndeval nERR-IA"
-    best_for = "web search with several meanings, every query weighing the same"
+    best_for = "ambiguous web queries, every query weighing the same"
     examples = (Example("nERR_IA@2", ({"a": 1}, {"a": 1, "b": 1}), "(1 + (1 + 0.5) / 2) / (2 + 0.5 / 2)"),)
 
 
 class alpha_DCG(_OfAllSubtopics, aliases=("alpha-DCG", "α_DCG", "α-DCG")):
-    """Discounted gain in which a subtopic is worth less each time it is met."""
+    """Discounted gain in which a subtopic is worth less each time it is covered."""
 
     formula = "sum of gain / log2(rank + 1), over the same of k documents about every subtopic; gain = sum over subtopics of (1 - alpha)^(times met above)"
-    convention = "out of what k documents about every subtopic would gain, as in ndeval, which forgets to divide at k = 1"
+    convention = "a share of what k documents about every subtopic would gain, as in ndeval, which does not divide at k = 1"
     source = "Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008; ndeval alpha-DCG"
     best_for = "novelty and diversity, when values are to be compared between collections"
     examples = (
@@ -291,10 +300,13 @@ class alpha_DCG(_OfAllSubtopics, aliases=("alpha-DCG", "α_DCG", "α-DCG")):
 
 
 class alpha_nDCG(_OfGreedy, aliases=("alpha-nDCG", "α_nDCG", "α-nDCG")):
-    """Discounted gain in which a subtopic is worth less each time it is met, as a share of a greedy ranking's."""
+    """Discounted gain in which a subtopic is worth less each time it is covered, as a share of a greedy ranking's."""
 
     formula = "sum of gain / log2(rank + 1), over the same of the greedy ranking; gain = sum over subtopics of (1 - alpha)^(times met above)"
-    convention = "the greedy ranking takes the highest gain at each rank, of equal ones the greater document id, and may be beaten: 1 is not the top"
+    convention = (
+        "the greedy ranking takes the highest gain at each rank (of equal gains the greater document id) and may be "
+        "beaten, so values above 1 are possible"
+    )
     source = "Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008; ndeval alpha-nDCG"
     best_for = "novelty and diversity: the usual first choice"
     examples = (
@@ -314,14 +326,12 @@ class alpha_nDCG(_OfGreedy, aliases=("alpha-nDCG", "α_nDCG", "α-nDCG")):
 
 
 class NRBP(_Novelty):
-    """Gain met by a reader who goes on with a fixed chance, a subtopic being worth less each time it is met."""
+    """The gain of a reader who goes on with a fixed probability, where a subtopic is worth less each time it is covered."""
 
     formula = "(1 - (1 - alpha) · beta) · sum of gain · beta^(rank - 1) / subtopics; gain = sum over subtopics of (1 - alpha)^(times met above)"
-    convention = (
-        "1 would take endlessly many documents about every subtopic; 0 throughout for alpha=0 with beta=1"
-    )
+    convention = "a value of 1 would take infinitely many documents about every subtopic; always 0 for alpha=0 with beta=1"
     source = "Clarke, Kolla and Vechtomova, An effectiveness measure for ambiguous and underspecified queries, ICTIR 2009; ndeval NRBP"
-    best_for = "queries of several meanings, with no cutoff to choose"
+    best_for = "ambiguous queries, without a cutoff to choose"
     examples = (Example("NRBP", ({"a": 1}, {"a": 1, "b": 1}), "(1 - 0.5 * 0.5) * (1 + (1 + 0.5) * 0.5) / 2"),)
 
     beta: Patience = 0.5
@@ -336,12 +346,15 @@ class NRBP(_Novelty):
 
 
 class nNRBP(_OfGreedy):
-    """Gain met by a reader who goes on with a fixed chance, as a share of what a greedy ranking gives."""
+    """NRBP as a share of a greedy ranking's."""
 
     formula = "sum of gain · beta^(rank - 1), over the same of the greedy ranking; gain = sum over subtopics of (1 - alpha)^(times met above)"
-    convention = "the greedy ranking takes the highest gain at each rank, of equal ones the greater document id, and may be beaten: 1 is not the top"
+    convention = (
+        "the greedy ranking takes the highest gain at each rank (of equal gains the greater document id) and may be "
+        "beaten, so values above 1 are possible"
+    )
     source = "Clarke, Kolla and Vechtomova, An effectiveness measure for ambiguous and underspecified queries, ICTIR 2009; ndeval nNRBP"
-    best_for = "queries of several meanings, with no cutoff to choose, every query weighing the same"
+    best_for = "ambiguous queries, without a cutoff to choose, every query weighing the same"
     examples = (Example("nNRBP", ({"a": 1}, {"a": 1, "b": 1}), "(1 + (1 + 0.5) * 0.5) / (2 + 0.5 * 0.5)"),)
 
     beta: Patience = 0.5

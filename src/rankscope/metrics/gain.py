@@ -32,7 +32,7 @@ Discount = Annotated[
 ]
 
 
-class _Gained(Metric):
+class _GainMetric(Metric):
     """Gain at each position; shared by the cumulated gains."""
 
     relevance = "graded"
@@ -64,7 +64,7 @@ class _Gained(Metric):
         """Not under a table, which may value a better grade less, if only one that it leaves out."""
         return not isinstance(self.gain, Table)
 
-    def gained(self, lists: Lists) -> Array:
+    def _gain(self, lists: Lists) -> Array:
         return np.where(lists.judged, gains(lists.grade, self.gain), 0.0)
 
 
@@ -79,25 +79,28 @@ def ideal_gains(lists: Lists, gain: str | Table) -> Array:
     return best_first(np.where(ideal.shown & (ideal.grade >= 0), gains(ideal.grade, gain), 0.0))
 
 
-class CG(_Gained):
-    """The gain of the first k documents, added up wherever they stand."""
+class CG(_GainMetric):
+    """The sum of the gains of the first k documents, whatever their order."""
 
     formula = "sum of gain over the top k"
-    convention = "linear gain; not normalised, so queries with more relevant documents weigh more in a mean"
+    convention = "linear gain; not normalised, so queries with more relevant documents weigh more in the mean"
     source = "Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, TOIS 2002"
-    best_for = "how much a page holds, when its order does not matter"
+    best_for = "how much a page offers, when its order does not matter"
     examples = (Example("CG@3", (3, 2, 0, 1), "3 + 2"),)
     positions = False
 
     def terms(self, lists: Lists) -> Terms:
-        return Terms(lists, {"gain": self.gained(lists)})
+        return Terms(lists, {"gain": self._gain(lists)})
 
 
-class DCG(_Gained):
-    """Gain, worth less the further down it is found."""
+class DCG(_GainMetric):
+    """The sum of the gains, discounted by rank."""
 
     formula = "sum of gain(grade) · discount(rank)"
-    convention = "linear gain and 1/log2(rank + 1); not normalised, so means over queries favour queries with many relevant documents"
+    convention = (
+        "linear gain and 1/log2(rank + 1); not normalised, so queries with many relevant documents dominate the "
+        "mean"
+    )
     source = "Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, TOIS 2002; Burges et al., Learning to rank using gradient descent, ICML 2005 (exponential gain); trec_eval dcg"
     best_for = "a step on the way to nDCG"
     examples: ClassVar[tuple[Example, ...]] = (
@@ -156,16 +159,16 @@ class DCG(_Gained):
         return total(gain * self.discounts(rank) * (rank <= depths[:, None]))
 
     def terms(self, lists: Lists) -> Terms:
-        return Terms(lists, {"gain": self.gained(lists), "discount": self.discounts(lists.rank)})
+        return Terms(lists, {"gain": self._gain(lists), "discount": self.discounts(lists.rank)})
 
 
 class IdealDCG(DCG, aliases=("IDCG",)):
-    """The discounted gain of the best ranking that the judgments allow: what nDCG divides by."""
+    """The discounted gain of the best possible ranking: what nDCG divides by."""
 
     formula = "sum over judged documents, best first, of gain(grade) · discount(rank)"
-    convention = "a fact of the judgments, the same for every run; linear gain, cut at k where there is one"
+    convention = "depends on the judgments alone, so it is the same for every run; linear gain, cut at k where there is one"
     source = "trec_eval ideal_dcg"
-    best_for = "seeing how much a query has to give"
+    best_for = "seeing how much a query has to offer"
     examples = (Example("IdealDCG@2", (0, 3, 2), "3 / log2(2) + 2 / log2(3)"),)
     positions = False
     better = "neither"
@@ -182,15 +185,16 @@ class IdealDCG(DCG, aliases=("IDCG",)):
 
 
 class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
-    """Discounted gain, as a share of the best that the query allows."""
+    """Discounted gain as a share of the best possible ranking's."""
 
     formula = "DCG / DCG of the ideal ranking"
     convention = (
-        "linear gain, as trec_eval; the ideal ranks all judged documents by gain and is cut at k. Many tools take 2^grade - 1 "
-        "(gain='exponential') or an ideal of retrieved documents only (ideal='retrieved_topk'), which hides what was missed"
+        "linear gain, as in trec_eval; the ideal ranks all judged documents by gain and is cut at k. Many tools use "
+        "2^grade - 1 (gain='exponential') or an ideal of retrieved documents only (ideal='retrieved_topk'), which "
+        "hides what was missed"
     )
     source = "Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, TOIS 2002; trec_eval ndcg, ndcg_cut"
-    best_for = "web search and anything with grades: the usual first choice"
+    best_for = "graded judgments, such as web search: the usual first choice"
     examples = (
         Example(
             "nDCG@3",

@@ -36,7 +36,7 @@ def best_beyond(relevant: Array, precision: Array, need: Array) -> Array:
 
 
 class IPrec(Metric, aliases=("InterpolatedPrecision",), at="recall"):
-    """The best precision at this recall or beyond: one position earns it."""
+    """The best precision at this recall level or beyond."""
 
     formula = "max over ranks with recall ≥ x of precision"
     convention = "x · R is rounded half away from zero (trec_eval 10); compat=9 rounds up from a tenth, as trec_eval 9 and pytrec_eval"
@@ -63,12 +63,12 @@ class IPrec(Metric, aliases=("InterpolatedPrecision",), at="recall"):
 
 
 class IPrecAvg(Metric, aliases=("ElevenPointAverage", "11ptAP")):
-    """The mean of interpolated precision over eleven levels of recall."""
+    """The mean of interpolated precision over eleven recall levels."""
 
     formula = "mean of IPrec at recall 0, 0.1 ... 1"
-    convention = "rounds as IPrec does: half away from zero, compat=9 for the older rule"
+    convention = "rounds as IPrec does: half away from zero; compat=9 for the older rule"
     source = "trec_eval 11pt_avg"
-    best_for = "comparing with papers before 2000"
+    best_for = "comparing with papers from before 2000"
     examples = (Example("IPrecAvg", (1, 1), "1"), Example("IPrecAvg", (0, 1), "11 * (1/2) / 11"))
     trec = (
         TrecName("11pt_avg", sets="points", defaults=(TENTHS,), reads=float, together=True, plain_too=True),

@@ -47,7 +47,7 @@ class _OverJudges(Metric):
     """What a judge's relevant documents earn, and the mean over the judges."""
 
     convention = (
-        "each judge's grades alone: a document that a judge did not grade is not relevant for this judge; a judge who "
+        "uses each judge's own grades: a document that a judge did not grade is not relevant for that judge; a judge who "
         "found nothing relevant counts as 0. Column 2 of the qrels names the judge; without it there is one judge"
     )
 
@@ -71,11 +71,11 @@ class _OverJudges(Metric):
 
 
 class AvgAP(_OverJudges, aliases=("map_by_judge",)):
-    """Average precision by each judge's grades alone, averaged over the judges of the query."""
+    """Average precision by each judge's grades, averaged over the judges of the query."""
 
     formula = "mean over judges of AP"
     source = "trec_eval map_avgjg"
-    best_for = "queries that several people judged, each with relevant documents of their own"
+    best_for = "queries that several people judged, each with their own relevant documents"
     examples = (
         Example("AvgAP", ({"ann": 1, "bob": 0}, {"bob": 1}), "(1 + 1/2) / 2"),
         Example("AvgAP", (0, 1), "1 / 2"),
@@ -97,7 +97,7 @@ class AvgP(_OverJudges):
 
     formula = "mean over judges of (relevant in the top k / k)"
     source = "trec_eval P_avgjg"
-    best_for = "what the first page shows to each of several people"
+    best_for = "what the first page offers to each of several people"
     positions = False
     examples = (
         Example("AvgP@2", ({"ann": 1, "bob": 1}, {"bob": 1}), "(1/2 + 2/2) / 2"),
@@ -118,15 +118,15 @@ class AvgP(_OverJudges):
 
 
 class AvgRprec(_OverJudges):
-    """Precision at a multiple of the relevant documents a judge knows, averaged over the judges of the query."""
+    """Precision at a multiple of a judge's number of relevant documents, averaged over the judges of the query."""
 
     formula = "mean over judges of (relevant in the top c / c), where c is multiple · R of the judge, up to the next whole number"
     convention = (
-        "c is multiple · R + 0.9, cut to a whole number (trec_eval), R the relevant documents of this judge; it divides by c "
-        "where fewer were returned, too"
+        "c is multiple · R + 0.9, rounded down (trec_eval), where R counts this judge's relevant documents; divides "
+        "by c even where fewer documents were returned"
     )
     source = "trec_eval Rprec_mult_avgjg"
-    best_for = "comparing queries and judges with few and many relevant documents at the same milestone"
+    best_for = "comparing queries and judges with few and many relevant documents"
     examples = (
         Example("AvgRprec", ({"ann": 1, "bob": 0}, {"bob": 1}), "(1 + 0) / 2"),
         Example("AvgRprec(multiple=2)", ({"ann": 1, "bob": 0}, {"bob": 1}), "(1/2 + 1/2) / 2"),

@@ -9,7 +9,7 @@ import numpy as np
 from rankscope.declared import Param
 from rankscope.lists import Array, Lists, running, total
 from rankscope.metrics.base import Example, Level, Metric, Terms
-from rankscope.metrics.pairs import below, listed, refuse_more_than
+from rankscope.metrics.pairs import below, count_listed, refuse_more_than
 
 
 class _Labels(Metric):
@@ -19,17 +19,18 @@ class _Labels(Metric):
 
 
 class LRAP(_Labels, aliases=("LabelRankingAveragePrecision", "label_ranking_average_precision")):
-    """At each label that holds, the share of labels scored as high or higher that hold, averaged."""
+    """For each true label, the share of labels scored as high or higher that are true, averaged."""
 
     formula = "mean over labels that hold of (those that hold scored no lower / all scored no lower)"
     convention = (
-        "labels of one score all have the last of their ranks, unlike AP; a label that was not returned earns 0, and a query in which none "
-        "holds scores 1, as in scikit-learn (no_relevant=0 or 'skip' does not)"
+        "labels with equal scores all get the last of their ranks, unlike in AP; a label that was not returned "
+        "earns 0, and a query without a true label scores 1, as in scikit-learn (no_relevant=0 or 'skip' changes "
+        "that)"
     )
     source = (
         "Tsoumakas et al., Mining Multi-label Data, 2010; scikit-learn label_ranking_average_precision_score"
     )
-    best_for = "multi-label classification: are the labels that hold ranked first?"
+    best_for = "multi-label classification: are the true labels ranked first?"
     examples = (
         Example("LRAP", (1, 0, 1), "(1 + 2 / 3) / 2"),
         Example("LRAP", (1, 0, 1), "(1 / 2 + 2 / 3) / 2", {"scores": [0.9, 0.9, 0.1]}),
@@ -61,15 +62,15 @@ class LRAP(_Labels, aliases=("LabelRankingAveragePrecision", "label_ranking_aver
 
 
 class LabelRankingLoss(_Labels, aliases=("RankingLoss", "label_ranking_loss")):
-    """The share of pairs of a label that holds and one that does not in which the wrong one scores as high or higher."""
+    """The share of pairs of a true and a false label in which the false one scores as high or higher."""
 
     formula = "pairs in which the label that holds scores no higher / pairs"
     convention = (
-        "equal scores are wrong; labels that were not returned share the last place, labels nobody judged are left out, and a query "
-        "without a pair scores 0, as in scikit-learn"
+        "equal scores are wrong; labels that were not returned share the last place, unjudged labels are left out, "
+        "and a query without a pair scores 0, as in scikit-learn"
     )
     source = "Tsoumakas et al., Mining Multi-label Data, 2010; scikit-learn label_ranking_loss"
-    best_for = "multi-label classification: how far from a perfect order of the labels"
+    best_for = "multi-label classification: how far the order of the labels is from perfect"
     better = "lower"
     examples = (
         Example("LabelRankingLoss", (1, 0, 1), "1 / 2"),
@@ -93,15 +94,16 @@ class LabelRankingLoss(_Labels, aliases=("RankingLoss", "label_ranking_loss")):
 
 
 class CoverageError(_Labels, aliases=("LabelCoverage", "coverage_error")):
-    """How far down the ranking one must read to have seen every label that holds."""
+    """How far down the ranking one must read to see every true label."""
 
     formula = "the largest rank of a label that holds"
     convention = (
-        "labels of one score all have the last of their ranks; where one that holds was not returned all labels must be read, and a query "
-        "in which none holds scores 0, as in scikit-learn. The best is the number of labels that hold, not 0"
+        "labels with equal scores all get the last of their ranks; where a true label was not returned all labels "
+        "must be read, and a query without a true label scores 0, as in scikit-learn. The best value is the number "
+        "of true labels, not 0"
     )
     source = "Tsoumakas et al., Mining Multi-label Data, 2010; scikit-learn coverage_error"
-    best_for = "how long a list must be to miss no label"
+    best_for = "how long a list must be to include every true label"
     better = "lower"
     bounds = (0.0, float("inf"))
     examples = (
@@ -123,17 +125,18 @@ class CoverageError(_Labels, aliases=("LabelCoverage", "coverage_error")):
         return Terms(
             lists,
             {"last that holds": final, "rank": last},
-            base=np.where(found < known, listed(lists), 0.0),
+            base=np.where(found < known, count_listed(lists), 0.0),
         )
 
 
 class PercentileRank(Metric, aliases=("PercentileRanking", "ExpectedPercentileRank", "MPR")):
-    """How far down the ranking the relevant documents stand, as a share of all items: 0 at the top, one half by chance."""
+    """The mean rank of the relevant documents as a share of all items: 0 at the top, one half by chance."""
 
     formula = "mean over relevant documents of (rank - 1) / n; of those not returned, (returned + n) / (2n)"
     convention = (
-        "n is the number of candidates, or of all documents returned or judged; documents not returned share the place below the list. A "
-        "mean over relevant documents, not over queries, unless weights='equal' (RecPack says it in percent)"
+        "n is the number of candidates, or of all documents returned or judged; documents that were not returned "
+        "share the place below the list. A mean over relevant documents, not over queries, unless weights='equal' "
+        "(RecPack gives percent)"
     )
     source = (
         "Hu, Koren and Volinsky, Collaborative Filtering for Implicit Feedback Datasets, ICDM 2008; RecPack"
@@ -168,7 +171,7 @@ class PercentileRank(Metric, aliases=("PercentileRanking", "ExpectedPercentileRa
 
     def terms(self, lists: Lists) -> Terms:
         relevant, known = lists.relevant(self.level), lists.known(self.level)
-        items = np.maximum(listed(lists), 1.0)
+        items = np.maximum(count_listed(lists), 1.0)
         if self.candidates is not None:
             refuse_more_than(self, self.candidates, lists)
             items = np.full(len(lists), float(self.candidates))

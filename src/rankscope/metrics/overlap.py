@@ -12,18 +12,19 @@ from rankscope.metrics.base import Example, Metric, Terms
 
 
 class Compat(Metric, aliases=("Compatibility",)):
-    """How much of the ideal ranking stands at the top: their rank-biased overlap."""
+    """How close the top of the ranking is to an ideal ranking: their rank-biased overlap."""
 
     formula = (
         "sum over depths d of p^(d-1) · |top d of the ranking and of the ideal| / d, over the same of the ideal with itself "
         "(normalize=False: over the sum of p^(d-1))"
     )
     convention = (
-        "the ideal holds all documents graded above 0, best first, equal grades in the order of the ranking; depths go to the longer "
-        "of the two. ir_measures orders tied scores by document id and takes an unretrieved document to score 0"
+        "the ideal holds all documents graded above 0, best first, equal grades in the order of the ranking; depths "
+        "go to the longer of the two. ir_measures orders tied scores by document id and gives unretrieved documents "
+        "a score of 0"
     )
     source = "Clarke, Vtyurina and Smucker, Assessing Top-k Preferences, TOIS 2021; ir_measures Compat"
-    best_for = "preferences and grades of many levels, of which the top matters most"
+    best_for = "preferences and grades of many levels, where the top matters most"
     examples = (
         Example("Compat(p=0.5)", (0, 1), "1/4 / (1 + 1/4)"),
         Example("Compat(p=0.5)", (1, 2), "1/2 / (1 + 1/2)"),

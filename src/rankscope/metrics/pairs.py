@@ -17,7 +17,7 @@ SingleClass = Annotated[
 ]
 
 
-class _Paired(Metric):
+class _PairMetric(Metric):
     """Shares of pairs: a query may have none."""
 
     single_class: SingleClass = "skip"
@@ -39,14 +39,15 @@ class _Paired(Metric):
         return Terms(lists, factors, pairs, base=np.where(pairs > 0, 0.0, self.single_class))
 
 
-class AUC(_Paired, aliases=("ROC_AUC", "uAUC", "ROC-AUC")):
-    """The chance that a relevant document scores above a non-relevant one, both judged and retrieved."""
+class AUC(_PairMetric, aliases=("ROC_AUC", "uAUC", "ROC-AUC")):
+    """The probability that a relevant document scores above a non-relevant one, both judged and retrieved."""
 
     formula = "pairs with the relevant document above (ties half) / pairs"
     convention = (
-        "only documents that are judged and retrieved are paired, so what was missed does not show (LAUC counts it). A query of one class "
-        "only is undefined, left out of the mean and counted; single_class=0, 0.5 or 1 gives it a value. pooled=True makes one curve of "
-        "the documents of all queries, whose scores must then be comparable across queries"
+        "only pairs of judged, retrieved documents count, so it does not see what was missed (LAUC does). A query "
+        "with one class only is undefined: left out of the mean and counted; single_class=0, 0.5 or 1 gives it a "
+        "value. pooled=True makes one curve of the documents of all queries, whose scores must then be comparable "
+        "across queries"
     )
     source = "Hanley and McNeil, The meaning and use of the area under a receiver operating characteristic (ROC) curve, Radiology 1982"
     best_for = "click models and classifiers that rank a given list"
@@ -109,15 +110,15 @@ class AUC(_Paired, aliases=("ROC_AUC", "uAUC", "ROC-AUC")):
 
 
 class GAUC(AUC, aliases=("gAUC", "GroupAUC", "wuAUC")):
-    """AUC of each query, averaged with weights, so that busy users count for more."""
+    """AUC of each query, averaged with weights, so that busy users count more."""
 
     formula = "sum of weight · AUC / sum of weights, over queries with both classes"
     convention = (
-        "weights are list lengths (impressions) unless said: weights='positives', 'pairs' or 'equal' give other numbers, and so does "
-        "single_class=0 or 0.5 for queries of one class, which are left out otherwise"
+        "the weights are list lengths (impressions) by default; weights='positives', 'pairs' or 'equal' give other "
+        "numbers, and so does single_class=0 or 0.5 for queries with one class, which are otherwise left out"
     )
     source = "Zhu et al., Optimized Cost per Click in Taobao Display Advertising, KDD 2017"
-    best_for = "click-through models: ranks within a user's list, blind to how users differ"
+    best_for = "click-through models: order within a user's list, ignoring differences between users"
     examples = (Example("GAUC", (1, 0, 1, 0), "3 / 4"),)
 
     weights: Annotated[Literal["length", "positives", "pairs", "equal"], Param("what a query weighs")] = (
@@ -140,16 +141,17 @@ class GAUC(AUC, aliases=("gAUC", "GroupAUC", "wuAUC")):
         }[self.weights]
 
 
-class OPA(_Paired, aliases=("OrderedPairAccuracy", "PairAccuracy", "XAUC")):
-    """The share of pairs of different grade in which the better document scores higher."""
+class OPA(_PairMetric, aliases=("OrderedPairAccuracy", "PairAccuracy", "XAUC")):
+    """The share of pairs of different grades in which the better document scores higher."""
 
     formula = "pairs with the better document above / pairs of different grade"
     convention = (
-        "a pair with equal scores counts half; tied=0 counts it as wrong (TF-Ranking, which also weighs queries by their pairs: "
-        "weights='pairs'). Only documents that are judged and retrieved are paired; a query without a pair is left out of the mean"
+        "a pair with equal scores counts half; tied=0 counts it as wrong (TF-Ranking, which also weighs queries by "
+        "their pairs: weights='pairs'). Only pairs of judged, retrieved documents count; a query without a pair is "
+        "left out of the mean"
     )
     source = "Ordered pair accuracy of TF-Ranking; AUC is the same for two grades"
-    best_for = "graded labels where every pair matters alike, wherever it stands"
+    best_for = "graded labels where every pair matters equally, at any rank"
     examples = (
         Example("OPA", (2, 0, 1), "2 / 3"),
         Example("OPA(tied=0)", (1, 0, 2), "(1 + 1) / 3", {"scores": [0.5, 0.5, 0.7]}),
@@ -172,26 +174,27 @@ class OPA(_Paired, aliases=("OrderedPairAccuracy", "PairAccuracy", "XAUC")):
 
     def pairs(self, lists: Lists) -> Array:
         """How many pairs of different grade each query has."""
-        return total(lower_graded(lists, np.zeros(lists.rank.shape), tied=1.0))
+        return total(count_lower_grades(lists, np.zeros(lists.rank.shape), tied=1.0))
 
     def weight(self, lists: Lists) -> Array:
         """The weight of each query."""
         return self.pairs(lists) if self.weights == "pairs" else np.ones(len(lists))
 
     def terms(self, lists: Lists) -> Terms:
-        lower = lower_graded(lists, lists.tie_start, self.tied)
+        lower = count_lower_grades(lists, lists.tie_start, self.tied)
         return self.of_pairs(lists, {"lower graded below": lower}, self.pairs(lists))
 
 
-class LAUC(_Paired, aliases=("LimitedAUC",)):
-    """The chance that a relevant document stands above a non-relevant one, if all below the top k stand in random order."""
+class LAUC(_PairMetric, aliases=("LimitedAUC",)):
+    """The probability that a relevant document ranks above a non-relevant one, if everything below the top k is in random order."""
 
     formula = (
         "(pairs with the relevant document above, half of the pairs below k) / (relevant · non-relevant)"
     )
     convention = (
-        "what is not in the top k shares the place below it, so what was missed counts. Non-relevant are the judged ones; with "
-        "candidates=n all others of n items are, judged or not, as in recommenders. Ties keep the order of the list"
+        "documents outside the top k share the place below it, so misses count. Only judged documents are "
+        "non-relevant; with candidates=n all others of n items are, judged or not, as in recommenders. Ties keep "
+        "the order of the list"
     )
     source = "Schröder et al., Setting Goals and Choosing Metrics for Recommender System Evaluations, UCERSTI 2011; AUC of implicit"
     best_for = "comparing short lists with full rankings by one area"
@@ -209,7 +212,7 @@ class LAUC(_Paired, aliases=("LimitedAUC",)):
 
     @property
     def empty(self) -> Any:
-        """One half where there is a pair, and otherwise what is said."""
+        """One half where there is a pair, else the value given."""
         return "varies"
 
     def terms(self, lists: Lists) -> Terms:
@@ -243,16 +246,16 @@ def below(marked: Array, group: Array, tied: float = 0.5, part: Array | None = N
     new_group = new_part | (group[:, 1:] != group[:, :-1])
     edge = np.ones((len(marked), 1), bool)
     before = np.maximum.accumulate(np.where(np.hstack([edge, new_group]), so_far - marked, 0.0), axis=1)
-    upto = _carried_back(so_far, np.hstack([new_group, edge]))
-    return np.asarray(_carried_back(so_far, np.hstack([new_part, edge])) - upto + tied * (upto - before))
+    upto = _carry_back(so_far, np.hstack([new_group, edge]))
+    return np.asarray(_carry_back(so_far, np.hstack([new_part, edge])) - upto + tied * (upto - before))
 
 
-def _carried_back(so_far: Array, last: Array) -> Array:
+def _carry_back(so_far: Array, last: Array) -> Array:
     """The running count at the last cell of a stretch, in all its cells; counts never fall, so a minimum from the right."""
     return np.minimum.accumulate(np.where(last, so_far, np.inf)[:, ::-1], axis=1)[:, ::-1]
 
 
-def lower_graded(lists: Lists, group: Array, tied: float) -> Array:
+def count_lower_grades(lists: Lists, group: Array, tied: float) -> Array:
     """How many documents of a lower grade score below each document, both judged; equal scores count ``tied``.
 
     Two grades differ first at one bit of their places in the order of grades, so each pair is counted at
@@ -274,14 +277,14 @@ def lower_graded(lists: Lists, group: Array, tied: float) -> Array:
     return count
 
 
-def listed(lists: Lists) -> Array:
+def count_listed(lists: Lists) -> Array:
     """How many documents of each query were returned or judged."""
     return np.asarray(lists.retrieved + lists.known_judged - total(lists.judged))
 
 
 def refuse_more_than(metric: Metric, candidates: int, lists: Lists) -> None:
     """One clear line where a query has more documents than there are said to be."""
-    most = int(listed(lists).max(initial=0))
+    most = int(count_listed(lists).max(initial=0))
     if most > candidates:
         raise InputError(
             f"{metric}: a query has {most} documents returned or judged, more than candidates={candidates}; "

@@ -12,10 +12,13 @@ SMALL = 0.00001  # trec_eval's smoothing of the precision above a document
 
 
 class Judged(Metric):
-    """The share of the first k documents that stand in the judgments."""
+    """The share of the first k documents that was judged."""
 
     formula = "in the qrels, in the top k / the smaller of k and the documents returned"
-    convention = "documents with a negative grade count as judged; a short list is divided by its own length (trec_eval's unj by k)"
+    convention = (
+        "documents with a negative grade count as judged; a list shorter than k is divided by its own length "
+        "(trec_eval's unj divides by k)"
+    )
     source = "ir_measures Judged"
     best_for = "how far the other numbers can be trusted"
     examples = (Example("Judged@4", (1, None, 0, None), "2 / 4"),)
@@ -35,12 +38,15 @@ class Judged(Metric):
 
 
 class Unjudged(Metric):
-    """How much of the first k places is taken by documents that nobody graded."""
+    """The share of the first k places that is taken by unjudged documents."""
 
     formula = "without a grade, in the top k / k"
-    convention = "divides by k also where fewer documents were returned; documents with a negative grade count as unjudged, unlike in Judged"
+    convention = (
+        "divides by k even where fewer documents were returned; documents with a negative grade count as unjudged, "
+        "unlike in Judged"
+    )
     source = "trec_eval unj"
-    best_for = "a red flag: the judgments were not made for runs like this one"
+    best_for = "a warning sign: the judgments were not made for runs like this one"
     examples = (Example("Unjudged@4", (1, None, 0, None), "2 / 4"), Example("Unjudged@4", (None,), "1 / 4"))
     positions = False
     better = "neither"
@@ -56,14 +62,14 @@ class Unjudged(Metric):
 
 
 class Bpref(Metric, aliases=("BPref",)):
-    """How many judged non-relevant documents stand above the relevant ones, blind to unjudged documents."""
+    """How many judged non-relevant documents rank above the relevant ones; unjudged documents are ignored."""
 
     formula = "sum over relevant documents found of 1 - min(non-relevant above, R) / min(N, R), over R"
     convention = "N counts all judged non-relevant documents, found or not (trec_eval since version 8); negative grades are skipped"
     source = (
         "Buckley and Voorhees, Retrieval evaluation with incomplete information, SIGIR 2004; trec_eval bpref"
     )
-    best_for = "judgments with holes, as for systems that did not feed the pool"
+    best_for = "incomplete judgments, as for systems that did not contribute to the pool"
     examples = (Example("Bpref", (1, 0, 1), "(1 + (1 - 1 / 1)) / 2"),)
     trec = (TrecName("bpref"),)
 
@@ -78,12 +84,12 @@ class Bpref(Metric, aliases=("BPref",)):
 
 
 class GBpref(Bpref, aliases=("GeometricBpref",)):
-    """Bpref with a geometric mean over queries, so that hard queries count."""
+    """Bpref with a geometric mean over queries, so that hard queries count more."""
 
     formula = "exp(mean over queries of ln max(Bpref, 0.00001))"
     convention = "a query at 0 counts as 0.00001"
     source = "trec_eval gm_bpref"
-    best_for = "improvements on the queries that fail, where judgments have holes"
+    best_for = "improving the queries that fail, with incomplete judgments"
     examples = (Example("GBpref", (1, 0, 1), "(1 + (1 - 1 / 1)) / 2"),)
     trec = (TrecName("gm_bpref"),)
 
@@ -94,11 +100,11 @@ class GBpref(Bpref, aliases=("GeometricBpref",)):
 
 
 class infAP(Metric, aliases=("InferredAP",)):
-    """Average precision estimated from a sample of the pool that was judged."""
+    """Average precision, estimated where only a sample of the pool was judged."""
 
     formula = "mean over relevant of 1/r + (r-1)/r · (in the pool above / (r-1)) · (relevant above + e) / (judged above + 2e)"
     convention = (
-        "documents that were pooled but not judged must stand in the qrels with a negative grade; e = 0.00001"
+        "documents that were pooled but not judged must be in the qrels with a negative grade; e = 0.00001"
     )
     source = "Yilmaz and Aslam, Estimating average precision with incomplete and imperfect judgments, CIKM 2006; trec_eval infAP"
     best_for = "judgments of a random sample of the pool"

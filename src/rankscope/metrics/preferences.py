@@ -60,10 +60,10 @@ class Preferences:
 
     def _partial(self, query: int, judge: int) -> Array:
         if (query, judge) not in self.partial:
-            self.partial[query, judge] = self._closed(query, judge)
+            self.partial[query, judge] = self._close(query, judge)
         return self.partial[query, judge]
 
-    def _closed(self, query: int, judge: int) -> Array:
+    def _close(self, query: int, judge: int) -> Array:
         """The preferences of a judge in several parts, and what follows from them: A over B and B over C is A over C."""
         pool = self.lists.pool
         assert pool is not None
@@ -174,7 +174,7 @@ class Preferences:
         return np.asarray((documents & looked_at).sum(axis=1))
 
     @cached_property
-    def _kept(self) -> Array:
+    def _keep(self) -> Array:
         """All documents but those after the first R that are not relevant, where there are more than R of them."""
         order = np.argsort(self.place, axis=1, kind="stable")[:, :, None]
         ranked = np.take_along_axis(self.nonrelevant, order, axis=1)
@@ -188,7 +188,7 @@ class Preferences:
 
     def _among_first(self, which: Array, piece: Piece, judge: int) -> Array:
         queries, rows = piece
-        kept = self._kept[queries, :, judge]
+        kept = self._keep[queries, :, judge]
         whole = self.in_parts[queries, judge]
         which = which & kept[:, None, :]
         parted = which & kept[:, rows, None]
@@ -212,7 +212,7 @@ Fewer = Annotated[
 ]
 
 
-class _Preferred(Metric):
+class _PreferenceMetric(Metric):
     relevance = "graded"
 
     @property
@@ -231,18 +231,19 @@ class _Preferred(Metric):
         return "docid"
 
 
-class Prefs(_Preferred, aliases=("Preferences",)):
-    """The share of judges' preferences for one document over another that the ranking fulfils."""
+class Prefs(_PreferenceMetric, aliases=("Preferences",)):
+    """The share of the judges' preferences between two documents that the ranking satisfies."""
 
     formula = "preferences with the better document above / preferences"
     convention = (
-        "a judge's grades say which of two documents is preferred, not by how much; documents not retrieved stand below all that "
-        "were, and a pair of which neither was counts as a failure unless pairs says otherwise. average='pair' takes the share "
-        "of judges pair by pair, average='judge' the share of pairs judge by judge; a judge without preferences counts as 0. For preferences trec_eval puts tied "
-        "documents in the rising order of their ids, and so does ties='trec' for it"
+        "a judge's grades say which of two documents is preferred, not by how much; documents that were not "
+        "retrieved rank below all others, and a pair in which neither was retrieved counts as a failure unless "
+        "pairs says otherwise. average='pair' takes the share of judges pair by pair, average='judge' the share of "
+        "pairs judge by judge; a judge without preferences counts as 0. For preferences trec_eval sorts tied "
+        "documents by ascending id, and so does ties='trec' here"
     )
     source = "trec_eval prefs_simp, prefs_pair, prefs_avgjg and their _ret and _imp"
-    best_for = "judgments that say which of two documents is better, also where judges contradict each other"
+    best_for = "judgments of which of two documents is better, even where judges disagree"
     examples = (
         Example("Prefs", (2, 0, 1), "2 / 3"),
         Example("Prefs", ({"ann": 2, "bob": 1}, {"ann": 0}, {"ann": 1, "bob": 2}), "2 / 4"),
@@ -284,17 +285,18 @@ class Prefs(_Preferred, aliases=("Preferences",)):
         )
 
 
-class PrefsR(_Preferred):
-    """The share of preferences fulfilled when a judge's documents that are not relevant are as many as the relevant ones."""
+class PrefsR(_PreferenceMetric):
+    """The share of preferences satisfied, counting at most as many non-relevant documents of a judge as relevant ones."""
 
     formula = "mean over judges of (preferences with the better document above / preferences), among the relevant and the first R others"
     convention = (
-        "a judge with R relevant documents (grade above 0) and more others: of those only the first R in rank order count, and each of "
-        "the others is set against those, too, so that even a perfect ranking stays below 1 (trec_eval). With fewer others, each "
-        "relevant document fulfils what is missing. no_pairs='judge' does not follow trec_eval, where one judge without pairs makes the query 0"
+        "for a judge with R relevant documents (grade above 0) and more than R others, only the first R others in "
+        "rank order count, and each of the remaining ones is compared with those too, so that even a perfect "
+        "ranking stays below 1 (trec_eval). With fewer than R others, each relevant document satisfies what is "
+        "missing. no_pairs='judge' departs from trec_eval, where one judge without pairs makes the query 0"
     )
     source = "trec_eval prefs_avgjg_Rnonrel, prefs_avgjg_Rnonrel_ret"
-    best_for = "preferences where many documents were judged not relevant, which would drown the rest"
+    best_for = "preferences where many documents were judged not relevant and would outweigh the rest"
     examples = (
         Example("PrefsR", (2, 0, 1), "(2 + 2) / (3 + 2)"),
         Example("PrefsR", (1, 0, 0), "1 / (1 + 2)"),
@@ -333,13 +335,13 @@ class PrefsR(_Preferred):
         return Terms(lists, factors, judges_of(preferences.grade))
 
 
-class NumPrefs(_Preferred):
-    """How many preferences for one document over another the judges have."""
+class NumPrefs(_PreferenceMetric):
+    """The number of preferences between two documents that the judges have."""
 
     formula = "preferences, over judges"
-    convention = "summed over queries, and over judges: a pair of documents counts once for each judge"
+    convention = "summed over queries and judges: a pair of documents counts once for each judge"
     source = "trec_eval prefs_num_prefs_poss"
-    best_for = "seeing what a share of preferences is a share of"
+    best_for = "seeing what the share of preferences is a share of"
     examples = (Example("NumPrefs", (2, 0, 1), "3"),)
     bounds = (0.0, float("inf"))
     better: ClassVar[Literal["higher", "lower", "neither"]] = "neither"
@@ -360,13 +362,13 @@ class NumPrefs(_Preferred):
         return Terms(lists, {}, base=over_judges(Preferences(lists, "all").by_judge()[1]))
 
 
-class NumPrefsFul(_Preferred):
-    """How many of the judges' preferences the ranking fulfils."""
+class NumPrefsFul(_PreferenceMetric):
+    """The number of the judges' preferences that the ranking satisfies."""
 
     formula = "preferences with the better document above, over judges"
-    convention = "summed over queries, and over judges; a document not retrieved stands below all that were"
+    convention = "summed over queries and judges; a document that was not retrieved ranks below all others"
     source = "trec_eval prefs_num_prefs_ful, prefs_num_prefs_ful_ret"
-    best_for = "a share of preferences before division"
+    best_for = "the share of preferences before division"
     examples = (
         Example("NumPrefsFul", (2, 0, 1), "2"),
         Example("NumPrefsFul(pairs='retrieved')", (1, 0), "1", {"known": 3}),

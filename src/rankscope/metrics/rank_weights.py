@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from rankscope import words
-from rankscope.blocks import Chart, Column, Table, Value, Written
+from rankscope.blocks import Chart, Column, NumberText, Table, Value
 from rankscope.declared import Table as Grades
 from rankscope.errors import InputError
 from rankscope.lists import Array, Aspects, Judged
@@ -148,7 +148,7 @@ def table(curves: Mapping[str, Array], unsummed: Sequence[str] = ()) -> Table:
     rows: list[tuple[Value, ...]] = []
     for name, weights in curves.items():
         share = math.nan if name in unsummed else weight_below(weights)
-        last = None if math.isnan(share) else Written(words.share(share), share)
+        last = None if math.isnan(share) else NumberText(words.share(share), share)
         rows.append((name, *(float(weights[rank - 1]) for rank in RANKS), last))
     return Table(columns, tuple(rows), name="discounts-table", note=f"below {TOP}: {about}.")
 

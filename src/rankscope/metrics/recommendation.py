@@ -26,14 +26,14 @@ from rankscope.metrics.trec import TrecName
 
 
 class PFound(Metric, aliases=("pFound",)):
-    """The chance that a reader who may give up at any document is satisfied before that."""
+    """The probability that a reader who may give up after any document is satisfied before that."""
 
     formula = (
         "sum of look(rank) · satisfied(rank), look(1) = 1, look(r + 1) = look(r) · (1 - satisfied(r)) · decay"
     )
     convention = (
-        "a grade is the chance of being satisfied itself, so grades go from 0 to 1 (CatBoost); max_grade=4 divides by it, and "
-        "stops='exponential' takes (2^grade - 1) / 2^max_grade, as ERR does"
+        "a grade is itself the probability of being satisfied, so grades go from 0 to 1 (CatBoost); max_grade=4 "
+        "divides by it, and stops='exponential' uses (2^grade - 1) / 2^max_grade, as ERR does"
     )
     source = "Gulin, Karpovich, Raskovalov and Segalovich, Yandex at ROMIP 2009; CatBoost PFound"
     best_for = "search where one good answer ends the search and patience is short"
@@ -66,15 +66,16 @@ class PFound(Metric, aliases=("pFound",)):
 
 
 class RelevantPosition(Metric, aliases=("AverageRelevancePosition", "ARP")):
-    """The mean rank of the relevant documents that were returned, each weighted by its grade."""
+    """The mean rank of the relevant documents returned, weighted by grade."""
 
     formula = "sum of rank · grade / sum of grade, over the documents returned"
     convention = (
-        "lower is better. Of documents that were not returned it knows nothing, so compare rankings of the same documents; without any "
-        "grade above 0 it is undefined. Not the average popularity of recommendations, which is called ARP too"
+        "lower is better. It ignores documents that were not returned, so compare rankings of the same documents "
+        "only; undefined without a grade above 0. Not the average popularity of recommendations, which is called "
+        "ARP too"
     )
     source = "Wang et al., The LambdaLoss Framework, CIKM 2018; TF-Ranking ARPMetric"
-    best_for = "re-rankers of one candidate list, where a rank has a plain meaning"
+    best_for = "re-rankers of one candidate list, where a mean rank is easy to explain"
     examples = (Example("ARP", (2, 0, 1), "(2 * 1 + 1 * 3) / 3"),)
     relevance = "graded"
     better = "lower"
@@ -95,9 +96,12 @@ class HitCount(_Binary, aliases=("HitK",)):
     """How many of the first k documents are relevant, on average."""
 
     formula = "relevant in the top k"
-    convention = "a number, not a share, and a mean over queries: RecPack's HitK. NumRelRet is the sum over queries, Success is 0 or 1"
+    convention = (
+        "a number, not a share, averaged over queries: RecPack's HitK. NumRelRet is the sum over queries, Success "
+        "is 0 or 1"
+    )
     source = "RecPack HitK"
-    best_for = "what a user meets on a page, where its length is fixed"
+    best_for = "what a user sees on a page of fixed length"
     examples = (Example("HitCount@3", (1, 0, 1, 1), "2"),)
     positions = False
 
@@ -120,10 +124,10 @@ class HitCount(_Binary, aliases=("HitK",)):
 
 
 class FallOut(_Binary, aliases=("Fallout", "FalsePositiveRate", "fall_out")):
-    """The share of the non-relevant documents that the first k hold."""
+    """The share of all non-relevant documents that is in the first k."""
 
     formula = "judged non-relevant in the top k / judged non-relevant"
-    convention = "lower is better; documents nobody judged are neither here nor there, and a query without any non-relevant one scores 0"
+    convention = "lower is better; unjudged documents are ignored, and a query without any non-relevant document scores 0"
     source = "van Rijsbergen, Information Retrieval, 1979; torchmetrics RetrievalFallOut"
     best_for = "recall's counterpart where all candidates are labelled"
     better = "lower"
@@ -163,15 +167,15 @@ class _OverCutoffs(_Binary):
 
 
 class MeanP(_OverCutoffs, aliases=("MeanPrecision",)):
-    """Precision at 1, at 2 and so on to k, averaged."""
+    """The mean of precision at 1, 2, ... k."""
 
     formula = "(P@1 + P@2 + ... + P@k) / k"
     convention = (
-        "every cutoff counts, also those at ranks that are not relevant, so it is no average precision though Elliot calls it MAP; a "
-        "perfect list with one relevant document stays below 1"
+        "every cutoff counts, also at ranks that are not relevant, so it is not average precision, although Elliot "
+        "calls it MAP; a perfect list with one relevant document stays below 1"
     )
     source = "Elliot MAP"
-    best_for = "numbers of Elliot, to compare with"
+    best_for = "comparing with numbers of Elliot"
     examples = (Example("MeanP@3", (1, 0, 1), "(1 + 1/2 + 2/3) / 3"),)
 
     @cached_property
@@ -188,12 +192,15 @@ class MeanP(_OverCutoffs, aliases=("MeanPrecision",)):
 
 
 class MeanR(_OverCutoffs, aliases=("MeanRecall", "MAR")):
-    """Recall at 1, at 2 and so on to k, averaged."""
+    """The mean of recall at 1, 2, ... k."""
 
     formula = "(R@1 + R@2 + ... + R@k) / k"
-    convention = "every cutoff counts; known relevant documents divide it, so more of them than k keep it low (Elliot's MAR)"
+    convention = (
+        "every cutoff counts; it divides by all known relevant documents, so more of them than k keep it low "
+        "(Elliot's MAR)"
+    )
     source = "Elliot MAR"
-    best_for = "recall that rewards what comes early"
+    best_for = "recall that rewards early finds"
     examples = (Example("MeanR@3", (1, 0, 1), "(1/4 + 1/4 + 2/4) / 3", {"known": 4}),)
 
     def terms(self, lists: Lists) -> Terms:
@@ -206,12 +213,12 @@ class MeanR(_OverCutoffs, aliases=("MeanRecall", "MAR")):
 
 
 class pAUC(Metric, aliases=("PAUC", "PartialAUC"), at="negatives"):
-    """The share of pairs of a relevant document and one of the first k non-relevant ones that are in order."""
+    """The share of correctly ordered pairs of a relevant document and one of the first k non-relevant ones."""
 
     formula = "sum over relevant documents found of max(k - non-relevant above, 0) / (k · known relevant)"
     convention = (
-        "k counts non-relevant documents, not ranks, and what nobody judged is non-relevant; a list with fewer than k of them is scored "
-        "as if they followed"
+        "k counts non-relevant documents, not ranks, and unjudged documents are non-relevant; a list with fewer "
+        "than k of them is scored as if they followed"
     )
     source = "Dodd and Pepe, Partial AUC Estimation and Regression, Biometrics 2003; PAUC of RecTools"
     best_for = "the left edge of the ROC curve: few false alarms allowed"
@@ -236,10 +243,13 @@ class pAUC(Metric, aliases=("PAUC", "PartialAUC"), at="negatives"):
 
 
 class pAP(pAUC, aliases=("PAP", "pAp"), at="negatives"):
-    """The same for the first k relevant documents only: of both kinds, those that a reader of k would meet."""
+    """The share of correctly ordered pairs among the first k relevant and the first k non-relevant documents."""
 
     formula = "sum over the first k relevant documents of max(k - non-relevant above, 0) / (k · min(k, known relevant))"
-    convention = "k counts relevant and non-relevant documents alike, not ranks; what nobody judged is non-relevant. It is no average precision"
+    convention = (
+        "k counts relevant and non-relevant documents alike, not ranks; unjudged documents are non-relevant. Not "
+        "average precision"
+    )
     source = "Budhiraja et al., Rich-Item Recommendations for Rich-Users, 2020 (pAp@k); PAP of RecTools"
     best_for = "users with many relevant items and a short list"
     examples = (Example("pAP@2", (1, 0, 1, 0, 1), "(2 + 1) / (2 * 2)"),)

@@ -18,7 +18,7 @@ from rankscope.metrics.base import (
     Terms,
     needs_cutoff,
 )
-from rankscope.metrics.trec import CAPPED, CUTOFFS, TrecName
+from rankscope.metrics.trec import CUTOFFS, NAMES_OF_CAPPED_RECALL, TrecName
 
 Beta = Annotated[float, Param("how many times more recall counts than precision", above=0, high=1e6)]
 
@@ -38,7 +38,7 @@ class _Binary(Metric):
     def known(self, lists: Lists) -> Array:
         return lists.known(self.level)
 
-    def found_anywhere(self, lists: Lists) -> Array:
+    def _finds_any(self, lists: Lists) -> Array:
         """Relevant documents in the whole ranking, also below the cutoff."""
         return total(lists.whole.relevant(self.level))
 
@@ -73,17 +73,21 @@ class P(_Binary, aliases=("Precision",)):
 
 
 class R(_Binary, aliases=("Recall",)):
-    """The share of the known relevant documents that the first k hold."""
+    """The share of all known relevant documents that is in the first k."""
 
     formula = "relevant in the top k / known relevant"
-    convention = "divides by all known relevant documents, so more than k of them keep it below 1; denominator='min_k_relevant' does not"
+    convention = (
+        "divides by all known relevant documents, so it stays below 1 where there are more than k; "
+        "denominator='min_k_relevant' does not"
+    )
     source = "trec_eval recall"
     best_for = "candidate stages, legal and patent search: what is missed is lost"
     examples = (Example("R@3", (1, 0, 1, 0, 0, 1), "2 / 8", {"known": 8}),)
     positions = False
     trec = (TrecName("recall", sets="cutoff", defaults=CUTOFFS),)
     shorthands = tuple(
-        TrecName(name, fixed={"denominator": "min_k_relevant"}, sets="cutoff") for name in CAPPED
+        TrecName(name, fixed={"denominator": "min_k_relevant"}, sets="cutoff")
+        for name in NAMES_OF_CAPPED_RECALL
     )
 
     cutoff: NeededCutoff = None
@@ -101,7 +105,7 @@ class R(_Binary, aliases=("Recall",)):
         out_of = {
             "relevant": self.known(lists),
             "min_k_relevant": np.minimum(self.known(lists), float(self.cutoff or 0)),
-            "positives_in_list": self.found_anywhere(lists),
+            "positives_in_list": self._finds_any(lists),
         }
         return Terms(lists, {"relevant": self.relevant(lists)}, out_of[self.denominator])
 
@@ -129,7 +133,7 @@ class F(_Binary, aliases=("F1",)):
 
 
 class Success(_Binary, aliases=("hit_rate", "HitRate", "hit", "HR")):
-    """1 where the first k documents hold a relevant one, else 0."""
+    """1 if one of the first k documents is relevant, else 0."""
 
     formula = "1 if any of the top k is relevant"
     convention = "0 or 1 for a query, not the number of hits"
@@ -147,10 +151,13 @@ class Success(_Binary, aliases=("hit_rate", "HitRate", "hit", "HR")):
 
 
 class RR(_Binary, aliases=("MRR", "ReciprocalRank", "MeanReciprocalRank")):
-    """One over the rank of the first relevant document."""
+    """One divided by the rank of the first relevant document."""
 
     formula = "1 / rank of the first relevant"
-    convention = "0 where none is found in the top k; not_found='skip' leaves such queries out of the mean and counts them"
+    convention = (
+        "0 where none of the top k is relevant; not_found='skip' leaves such queries out of the mean and counts "
+        "them"
+    )
     source = "Kantor and Voorhees, TREC-5 Confusion Track, 2000; trec_eval recip_rank"
     best_for = "navigational and known-item search: one right answer, the sooner the better"
     examples = (Example("RR", (0, 0, 1, 1), "1 / 3"), Example("RR@2", (0, 0, 1), "0"))
@@ -184,12 +191,15 @@ class RR(_Binary, aliases=("MRR", "ReciprocalRank", "MeanReciprocalRank")):
 
 
 class AP(_Binary, aliases=("MAP", "AveragePrecision", "average_precision")):
-    """The precision at each relevant document, averaged over all known ones."""
+    """The precision at each relevant document, averaged over all known relevant ones."""
 
     formula = "sum over relevant documents of (precision at their rank) / known relevant"
-    convention = "divides by all known relevant documents, also under a cutoff (trec_eval); denominator='min_k_relevant' is most recommender tools'"
+    convention = (
+        "divides by all known relevant documents, also with a cutoff (as trec_eval); denominator='min_k_relevant' "
+        "is what most recommender tools do"
+    )
     source = "trec_eval map, map_cut"
-    best_for = "ranking all relevant documents high when there are several and none matters more"
+    best_for = "several relevant documents per query, all of which should rank high"
     examples = (Example("AP", (1, 0, 1, 0, 0, 1), "(1/1 + 2/3 + 3/6) / 3"),)
     trec: ClassVar[tuple[TrecName, ...]] = (
         TrecName("map"),
@@ -241,7 +251,7 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision", "average_precision")):
     def terms(self, lists: Lists) -> Terms:
         relevant, known = self.relevant(lists), self.known(lists)
         cutoff = float(self.cutoff or 0)
-        in_list = self.found_anywhere(lists)
+        in_list = self._finds_any(lists)
         out_of: dict[str, Array | float] = {
             "relevant": known,
             "min_k_relevant": np.minimum(known, cutoff),
@@ -259,12 +269,12 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision", "average_precision")):
 
 
 class GMAP(AP, aliases=("GeometricMAP",)):
-    """Average precision with a geometric mean over queries, so that hard queries count."""
+    """Average precision with a geometric mean over queries, so that hard queries count more."""
 
     formula = "exp(mean over queries of ln max(AP, 0.00001))"
     convention = "a query at 0 counts as 0.00001"
     source = "Robertson, On GMAP, CIKM 2006; trec_eval gm_map"
-    best_for = "improvements on the queries that fail"
+    best_for = "improving the queries that fail"
     examples = (Example("GMAP", (0, 1), "1 / 2"),)
     trec = (TrecName("gm_map"),)
 
@@ -275,12 +285,15 @@ class GMAP(AP, aliases=("GeometricMAP",)):
 
 
 class Rprec(_Binary, aliases=("RPrec", "R_precision", "r-precision", "RPrecision", "R-prec")):
-    """Precision at as many documents as there are relevant ones."""
+    """Precision at rank R, where R is the number of known relevant documents."""
 
     formula = "relevant in the top R / R, where R is the number of known relevant"
-    convention = "divides by R also where fewer documents were returned; a relevant document more makes R larger, and may raise it"
+    convention = (
+        "divides by R even where fewer documents were returned; one more relevant document makes R larger, and may "
+        "raise the value"
+    )
     source = "trec_eval Rprec"
-    best_for = "a cutoff that fits each query by itself"
+    best_for = "a cutoff that fits each query"
     examples = (Example("Rprec", (1, 0, 1, 1), "2 / 3"),)
     trec = (TrecName("Rprec"),)
 

@@ -16,7 +16,7 @@ from rankscope.metrics.trec import TrecName, root, square
 
 
 class SetP(_Binary, aliases=("SetPrecision",)):
-    """The share of everything returned that is relevant."""
+    """The share of all returned documents that is relevant."""
 
     formula = "relevant returned / returned"
     convention = "divides by the number of documents returned, whatever k was asked for; relative=True (ir_measures' SetRelP) by known relevant where these are fewer"
@@ -43,7 +43,7 @@ class SetR(_Binary, aliases=("SetRecall",)):
     """The share of the known relevant documents that was returned at all."""
 
     formula = "relevant returned / known relevant"
-    convention = "grows with the length of the list: compare lists of one length"
+    convention = "grows with the length of the list: compare lists of equal length"
     source = "trec_eval set_recall"
     best_for = "Boolean search and filters: a set, not a ranking"
     examples = (Example("SetR", (1, 0, 1, 0), "2 / 3", {"known": 3}),)
@@ -55,7 +55,7 @@ class SetR(_Binary, aliases=("SetRecall",)):
 
 
 class SetF(_Binary):
-    """The harmonic mean of precision and recall over everything returned."""
+    """The harmonic mean of precision and recall over all returned documents."""
 
     formula = "(1 + beta²) · relevant returned / (beta² · known relevant + returned)"
     convention = "beta is beta; trec_eval's set_F.x and ir_measures' beta are its square"
@@ -77,12 +77,14 @@ class SetF(_Binary):
 
 
 class SetAP(_Binary):
-    """The precision of everything returned, times its recall."""
+    """The precision of all returned documents, times their recall."""
 
     formula = "(relevant returned)² / (returned · known relevant)"
-    convention = "average precision where every relevant document returned has the precision of the whole set"
+    convention = (
+        "this is average precision if every relevant document returned has the precision of the whole set"
+    )
     source = "trec_eval set_map"
-    best_for = "Boolean search and filters, in the place of AP"
+    best_for = "Boolean search and filters, in place of AP"
     examples = (Example("SetAP", (1, 0, 1, 0), "(2 / 4) * (2 / 3)", {"known": 3}),)
     positions = False
     trec = (TrecName("set_map"),)
@@ -106,12 +108,15 @@ class SetAP(_Binary):
 
 
 class Utility(_Binary):
-    """What a set is worth where every document has its price: relevant or not, returned or not."""
+    """The value of a set in which every document has a price: relevant or not, returned or not."""
 
     formula = "a · relevant returned + b · others returned + c · relevant missed + d · others left out"
-    convention = "others are all that are not known to be relevant, judged or not; weights=(1, -1, 0, 0), and d needs documents, trec_eval's -N"
+    convention = (
+        "all documents not known to be relevant count as non-relevant, judged or not; weights=(1, -1, 0, 0), and d "
+        "needs documents (trec_eval's -N)"
+    )
     source = "trec_eval utility; the filtering tracks of TREC"
-    best_for = "filters and alerts, where every document shown costs a reader's time"
+    best_for = "filters and alerts, where every document shown costs the reader time"
     examples = (
         Example("Utility", (1, 0, 1, None, 1), "3 - 2"),
         Example("Utility(weights=(2, -1, -0.5, 0))", (1, 0, 1), "2 * 2 - 1 - 0.5 * 3", {"known": 5}),

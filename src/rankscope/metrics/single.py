@@ -63,7 +63,7 @@ def judged_lists(ranking: Any, level: float, given: Mapping[str, Any]) -> Judged
     elif any(isinstance(one, tuple) for one in ranking):
         raise InputError(f"{takes}, not of tuples: write each list in square brackets")
     if not is_batch(ranking):
-        return _joined([_one(ranking, level, given)])
+        return _join([_one(ranking, level, given)])
     if not len(ranking):
         raise InputError(f"{takes}; this array holds no list")
     for i, one in enumerate(ranking):
@@ -74,7 +74,7 @@ def judged_lists(ranking: Any, level: float, given: Mapping[str, Any]) -> Judged
         lists.append(
             _one(one, level, {name: _for_list(name, given[name], i, len(ranking)) for name in PER_LIST})
         )
-    return _joined(lists)
+    return _join(lists)
 
 
 def _for_list(name: str, value: Any, i: int, count: int) -> Any:
@@ -92,7 +92,7 @@ def _one(ranking: Any, level: float, given: Mapping[str, Any]) -> _One:
     if len(said) > 1:
         raise InputError(f"{' and '.join(said)} say the same thing in two ways: give one")
     if given["relevant"] is not None or given["judgments"] is not None:
-        graded, absent = _looked_up(ranking, given["relevant"], given["judgments"])
+        graded, absent = _look_up(ranking, given["relevant"], given["judgments"])
     else:
         graded = [_grades(value) for value in ranking]
         absent = _missing(graded, level, given["known"], given["ideal"])
@@ -151,7 +151,7 @@ def _scores(scores: Any, count: int) -> Array | None:
     return out
 
 
-def _looked_up(
+def _look_up(
     ids: Iterable[Hashable], relevant: Collection[Hashable] | None, judgments: Mapping[Hashable, float] | None
 ) -> tuple[list[Grade], list[Grade]]:
     if judgments is not None and not isinstance(judgments, Mapping):
@@ -205,8 +205,8 @@ def _missing(graded: list[Grade], level: float, known: Any, ideal: Any) -> list[
     return [max(level, 1.0) if level else 1.0] * (int(known) - found)
 
 
-def _joined(lists: Sequence[_One]) -> Judged:
-    parts = [_ranked(one) for one in lists]
+def _join(lists: Sequence[_One]) -> Judged:
+    parts = [_rank(one) for one in lists]
     grade, rank, start, size = (
         np.concatenate(column) for column in zip(*(part[:4] for part in parts), strict=True)
     )
@@ -240,7 +240,7 @@ def _aspects(parts: Sequence[Any]) -> Aspects:
     )
 
 
-def _ranked(one: _One) -> tuple[Array, Array, Array, Array, int, list[Grade]]:
+def _rank(one: _One) -> tuple[Array, Array, Array, Array, int, list[Grade]]:
     """Grade, rank and tied group of the judged documents, those in the list first; equal scores keep their order."""
     n = len(one.grades)
     order = np.arange(n) if one.scores is None else np.argsort(-one.scores, kind="stable")

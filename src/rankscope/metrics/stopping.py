@@ -31,7 +31,7 @@ NeededDepth = Annotated[int | None, Param("look no further than this rank", low=
 Horizon = Annotated[int, Param("the rank at which every reader has stopped", low=1, high=DEEPEST)]
 
 
-class _Scaled(Metric):
+class _ScaledMetric(Metric):
     """Gain as a share of the scale."""
 
     relevance = "graded"
@@ -58,7 +58,7 @@ class _Scaled(Metric):
         return np.where(lists.judged, np.maximum(lists.grade - self.min_grade, 0.0), 0.0)
 
 
-class _Stopping(_Scaled):
+class _Stopping(_ScaledMetric):
     """The gain that a reader meets for each document looked at; a class says with what chance the reader goes on."""
 
     def goes_on(self, points: Array, rank: Array) -> Array:
@@ -92,12 +92,15 @@ class _Stopping(_Scaled):
 
 
 class BPM(_Stopping, aliases=("BejeweledPlayerModel",)):
-    """Gain per document of a reader who stops with enough gain, or after k documents."""
+    """Gain per document of a reader who stops after enough gain, or after k documents."""
 
     formula = "sum of gain down to the stop / rank of the stop; the stop is where the gain reaches T, or k"
-    convention = "static: neither T nor k moves with what is met; a list shorter than k is read on to k, finding nothing"
+    convention = (
+        "static: T and k do not depend on what the reader finds; a list shorter than k is read on to k, finding "
+        "nothing"
+    )
     source = "Zhang et al., Evaluating Web Search with a Bejeweled Player Model, SIGIR 2017; cwl-eval"
-    best_for = "readers with a need that can be met, and limited patience"
+    best_for = "readers with a limited need and limited patience"
     examples = (
         Example("BPM(max_grade=1)@4", (0, 1, 1), "1 / 2"),
         Example("BPM(T=2, max_grade=2)@4", (0, 1, 2), "1.5 / 4"),
@@ -117,12 +120,12 @@ class BPM(_Stopping, aliases=("BejeweledPlayerModel",)):
 
 
 class INSQ(_Stopping):
-    """Gain per document of a reader who goes on the more readily the further down and the more is wanted."""
+    """Gain per document of a reader who is more likely to go on the further down they are and the more they want."""
 
     formula = "sum of gain · chance of looking / documents looked at; goes on with ((r + 2T - 1) / (r + 2T))²"
     convention = "all readers have stopped at the horizon, 1000; the weights do not depend on what is found"
     source = "Moffat, Scholer and Thomas, Models and Metrics, ADCS 2012; cwl-eval"
-    best_for = "tasks in which some T documents are wanted"
+    best_for = "tasks that need about T documents"
     examples = (
         Example("INSQ(T=0.5, horizon=3, max_grade=1)", (1, 0, 1), "(1 + 1/9) / (1 + 1/4 + 1/9)"),
         Example("INSQ(T=0.5, horizon=3, max_grade=2)", (0, 1), "(1/2 * 1/4) / (1 + 1/4 + 1/9)"),
@@ -132,16 +135,19 @@ class INSQ(_Stopping):
     horizon: Horizon = 1000
 
     def goes_on(self, points: Array, rank: Array) -> Array:
-        return np.broadcast_to(_squared(rank + 2.0 * self.T), points.shape)
+        return np.broadcast_to(_square(rank + 2.0 * self.T), points.shape)
 
 
 class INST(_Stopping):
-    """Gain per document of a reader who wants some gain, and stops the sooner the more of it was met."""
+    """Gain per document of a reader with a target gain, who is more likely to stop the closer they are to it."""
 
     formula = "as INSQ; goes on with ((r + T + T_r - 1) / (r + T + T_r))², T_r = T - gain so far"
-    convention = "all readers have stopped at the horizon, 1000; T is 0.5 or more: with less, gain met could make the reader go on"
+    convention = (
+        "all readers have stopped at the horizon, 1000; T is at least 0.5: with less, finding gain could make the "
+        "reader go on"
+    )
     source = "Moffat, Bailey, Scholer and Thomas, INST, ADCS 2015; Bailey et al., SIGIR 2015; cwl-eval"
-    best_for = "tasks in which some T documents are wanted, and a reader notices what was found"
+    best_for = "tasks that need about T documents, by readers who react to what they find"
     examples = (
         Example("INST(horizon=2, max_grade=1)", (1, 0), "1 / (1 + (1/2) ** 2)"),
         Example("INST(horizon=2, max_grade=1)", (0, 1), "(2/3) ** 2 / (1 + (2/3) ** 2)"),
@@ -151,14 +157,16 @@ class INST(_Stopping):
     horizon: Horizon = 1000
 
     def goes_on(self, points: Array, rank: Array) -> Array:
-        return _squared(rank + 2.0 * self.T - np.cumsum(points, axis=1) / self.full)
+        return _square(rank + 2.0 * self.T - np.cumsum(points, axis=1) / self.full)
 
 
 class NERR8(_Stopping):
-    """Gain per document of a reader who is satisfied by a document with a chance of its gain, down to k."""
+    """Gain per document of a reader who stops at each document with a probability equal to its gain, down to k."""
 
     formula = "sum of gain · chance of looking / documents looked at; goes on with 1 - gain, down to k"
-    convention = "nearly ERR: a weighted mean of gains, which ERR is not; the number is that of the equation"
+    convention = (
+        "close to ERR, but a weighted mean of gains, which ERR is not; follows the published equation"
+    )
     source = "Azzopardi, Mackenzie and Moffat, ERR is not C/W/L, ICTIR 2021, equation 8; cwl-eval"
     best_for = "one good answer ends the search, on the scale of a mean gain"
     examples = (Example("NERR8(max_grade=2)@3", (1, 2), "(1/2 + 1/2) / (1 + 1/2)"),)
@@ -170,7 +178,7 @@ class NERR8(_Stopping):
 
 
 class NERR9(NERR8):
-    """Gain per document of a reader satisfied with a chance of its gain, who also tires with the rank, down to k."""
+    """Gain per document of a reader who stops with a probability equal to the gain, and also tires with the rank, down to k."""
 
     formula = "as NERR8; goes on with r / (r + 1) · (1 - gain), down to k"
     source = "Azzopardi, Mackenzie and Moffat, ERR is not C/W/L, ICTIR 2021, equation 9; cwl-eval"
@@ -181,12 +189,12 @@ class NERR9(NERR8):
 
 
 class NERR10(_Stopping):
-    """Gain per document of a reader satisfied with a chance of its gain, who else goes on with chance p."""
+    """Gain per document of a reader who stops with a probability equal to the gain, and otherwise goes on with probability p."""
 
     formula = "as NERR8; goes on with p · (1 - gain), to any depth"
-    convention = "all readers have stopped at the horizon, 1000; the number is that of the equation"
+    convention = "all readers have stopped at the horizon, 1000; follows the published equation"
     source = "Azzopardi, Mackenzie and Moffat, ERR is not C/W/L, ICTIR 2021, equation 10; cwl-eval"
-    best_for = "one good answer ends the search, with a patience as in RBP"
+    best_for = "one good answer ends the search, with patience as in RBP"
     examples = (Example("NERR10(p=0.5, horizon=3, max_grade=2)", (1, 2), "(1/2 + 1/4) / (1 + 1/4)"),)
 
     p: Annotated[float, Param("the chance of going on where nothing was gained", low=0, high=1)] = 0.9
@@ -197,12 +205,12 @@ class NERR10(_Stopping):
 
 
 class NERR11(INSQ):
-    """Gain per document of a reader satisfied with a chance of its gain, who else goes on as in INSQ."""
+    """Gain per document of a reader who stops with a probability equal to the gain, and otherwise goes on as in INSQ."""
 
     formula = "as INSQ; goes on with ((r + 2T - 1) / (r + 2T))² · (1 - gain)"
-    convention = "all readers have stopped at the horizon, 1000; the number is that of the equation"
+    convention = "all readers have stopped at the horizon, 1000; follows the published equation"
     source = "Azzopardi, Mackenzie and Moffat, ERR is not C/W/L, ICTIR 2021, equation 11; cwl-eval"
-    best_for = "one good answer ends the search, with a patience as in INSQ"
+    best_for = "one good answer ends the search, with patience as in INSQ"
     examples = (
         Example("NERR11(T=0.5, horizon=3, max_grade=2)", (1, 2), "(1/2 + 1/8) / (1 + 1/8)"),
         Example("NERR11(T=0.5, horizon=3, max_grade=1)", (0, 0, 1), "1/9 / (1 + 1/4 + 1/9)"),
@@ -212,13 +220,16 @@ class NERR11(INSQ):
         return super().goes_on(points, rank) * (1.0 - points / self.full)
 
 
-class SDCG(_Scaled, aliases=("ScaledDCG",)):
-    """Discounted gain, as a share of k documents of the highest grade."""
+class SDCG(_ScaledMetric, aliases=("ScaledDCG",)):
+    """Discounted gain as a share of k documents of the highest grade."""
 
     formula = "sum of gain(grade) / log2(rank + 1), over the same of k documents of max_grade"
-    convention = "the ideal does not depend on the query, so 1 cannot be reached where fewer than k documents are that good"
+    convention = (
+        "the ideal does not depend on the query, so 1 cannot be reached where fewer than k documents have the "
+        "highest grade"
+    )
     source = "cwl-eval, ir_measures SDCG; the NDCG of C/W/L"
-    best_for = "discounted gain where the judgments do not hold all good documents"
+    best_for = "discounted gain where not all good documents were judged"
     examples = (
         Example("SDCG(max_grade=2)@2", (2, 1, 2), "(1 + 1/2 / log2(3)) / (1 + 1 / log2(3))"),
         Example("SDCG(gain='exponential', max_grade=2)@1", (1,), "1 / 3"),
@@ -241,7 +252,7 @@ class SDCG(_Scaled, aliases=("ScaledDCG",)):
         )
 
 
-def _squared(wanted: Array) -> Array:
+def _square(wanted: Array) -> Array:
     share = (wanted - 1.0) / wanted
     return np.asarray(share * share)
 

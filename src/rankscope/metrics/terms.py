@@ -18,7 +18,7 @@ class Terms:
     ``factors`` are multiplied at each position to give what the position earns; ``out_of`` is what
     the query is worth; ``base`` is added to their ratio. ``unjudged`` is what the positions of documents
     nobody judged earn together; ``link`` transforms the result, for the few metrics that are no sum.
-    ``defined`` is False for the queries that have no value at all. ``mean_earned`` takes the place of the sum
+    ``defined`` is False for the queries that have no value at all. ``mean_earnings`` takes the place of the sum
     where it was added up over all orders of tied documents.
 
     value = link((sum(product of the factors) + unjudged) / out_of + base), and 0 / 0 is 0.
@@ -31,7 +31,7 @@ class Terms:
     link: Callable[[Array], Array] | None = None
     unjudged: Array | float = 0.0
     defined: Array | None = None
-    mean_earned: Array | None = None
+    mean_earnings: Array | None = None
 
     @property
     def earned(self) -> Array:
@@ -49,7 +49,7 @@ class Terms:
     @property
     def value(self) -> Array:
         """The value of each query, NaN where it is undefined."""
-        earned = total(self.earned) if self.mean_earned is None else self.mean_earned
+        earned = total(self.earned) if self.mean_earnings is None else self.mean_earnings
         value = self.linked(_over(earned + self.unjudged, self.worth) + self.base)
         return value if self.defined is None else np.where(self.defined, value, np.nan)
 
@@ -59,7 +59,7 @@ class Terms:
 
     @property
     def unjudged_share(self) -> Array:
-        """What the positions of documents nobody judged add, before the link."""
+        """What the positions of unjudged documents add, before the link."""
         return _over(np.broadcast_to(np.asarray(self.unjudged, dtype=float), len(self.lists)), self.worth)
 
     @property

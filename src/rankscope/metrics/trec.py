@@ -13,7 +13,7 @@ from rankscope.errors import InputError
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 # what others call recall that is divided by the smaller of k and the relevant documents
-CAPPED = (
+NAMES_OF_CAPPED_RECALL = (
     "R_cap",
     "CappedRecall",
     "capped_recall",
@@ -68,13 +68,13 @@ class TrecName:
             ) from None
         try:
             if self.together:
-                return [cls(**self.fixed, **{self.sets: self._joined(said)})]
+                return [cls(**self.fixed, **{self.sets: self._join(said)})]
             return [cls(**self.fixed, **{self.sets: value}) for value in said]
         except InputError as error:
             raise InputError(f"metric {text!r}: {error}") from None
 
     @staticmethod
-    def _joined(said: list[Any]) -> Any:
+    def _join(said: list[Any]) -> Any:
         return dict(said) if isinstance(said[0], tuple) else tuple(said)
 
     def spell(self, metric: Any) -> str | None:
@@ -91,7 +91,7 @@ class TrecName:
         if self.plain_too and value == next(f.default for f in fields(metric) if f.name == self.sets):
             return self.name
         if self.together:
-            return None if isinstance(value, str) else f"{self.name}_{','.join(map(listed, value))}"
+            return None if isinstance(value, str) else f"{self.name}_{','.join(map(spell_value, value))}"
         return None if value is None else f"{self.name}_{self.writes(value)}"
 
 
@@ -127,7 +127,7 @@ class RbpName(TrecName):
             ):
                 return None
         said = [] if metric.p == self.fixed["p"] else [f"p={plain(metric.p)}"]
-        said += map(listed, getattr(metric, self.sets) or ())
+        said += map(spell_value, getattr(metric, self.sets) or ())
         return f"{self.name}_{','.join(said)}" if said else self.name
 
 
@@ -137,7 +137,7 @@ def pair(text: str) -> tuple[float, float]:
     return float(grade), float(gain)
 
 
-def listed(value: Any) -> str:
+def spell_value(value: Any) -> str:
     """One of several values in a printed name: ``1=3.5``, ``.25``."""
     if isinstance(value, tuple):
         return "=".join(map(plain, value))

@@ -8,44 +8,29 @@ from typing import Any
 
 from rankscope._version import __version__
 from rankscope.blocks import Chart, Facts, Heading, Notes, Page, Paragraph, Section, Verdict
-from rankscope.reporting.explorer.rankings import Queries
+from rankscope.reporting.explorer.rankings import QueriesPart
 from rankscope.reporting.part import Part
-from rankscope.reporting.sections import scoreboard
-from rankscope.reporting.sections.agreement import Agreement
-from rankscope.reporting.sections.by_query import ByQuery
-from rankscope.reporting.sections.costs import Costs
-from rankscope.reporting.sections.curves import Cutoffs, PrecisionAndRecall
-from rankscope.reporting.sections.data import Data, warnings_table
-from rankscope.reporting.sections.differences import Differences, Slices
-from rankscope.reporting.sections.discounts import Discounts
-from rankscope.reporting.sections.origin import Origin
-from rankscope.reporting.sections.pairs import Pairs
+from rankscope.reporting.sections.agreement import AgreementPart
+from rankscope.reporting.sections.by_query import ByQueryPart
+from rankscope.reporting.sections.costs import CostsPart
+from rankscope.reporting.sections.curves import CutoffsPart, RecallPart
+from rankscope.reporting.sections.data import DataPart, warnings_table
+from rankscope.reporting.sections.differences import DifferencesPart, SlicesPart
+from rankscope.reporting.sections.discounts import DiscountsPart
+from rankscope.reporting.sections.origin import OriginPart
+from rankscope.reporting.sections.pairs import PairsPart
 from rankscope.reporting.sections.reproduce import input_table, reproduce, versions
-from rankscope.reporting.sections.spread import HeatMap, Spread
+from rankscope.reporting.sections.scoreboard import ComparisonPart, ScoresPart
+from rankscope.reporting.sections.spread import HeatMapPart, SpreadPart
 from rankscope.reporting.sections.verdicts import verdicts
-from rankscope.reporting.sections.worklist import Worklist
+from rankscope.reporting.sections.worklist import WorklistPart
 from rankscope.reporting.subject import Subject
 from rankscope.show.result import Result, caution_notes
 
 SECTIONS: tuple[type[Part[Any]], ...] = (
-    Data,
-    scoreboard.Scores,
-    scoreboard.Values,
-    Differences,
-    Slices,
-    Costs,
-    Queries,
-    ByQuery,
-    Origin,
-    Spread,
-    HeatMap,
-    Cutoffs,
-    PrecisionAndRecall,
-    Pairs,
-    Agreement,
-    Discounts,
-    Worklist,
-)
+    DataPart, ScoresPart, ComparisonPart, DifferencesPart, SlicesPart, CostsPart, QueriesPart, ByQueryPart, OriginPart, SpreadPart,
+    HeatMapPart, CutoffsPart, RecallPart, PairsPart, AgreementPart, DiscountsPart, WorklistPart,
+)  # fmt: skip
 FOOT = f"rankscope {__version__}"
 
 

@@ -9,7 +9,6 @@ from typing import Any
 from rankscope import words
 from rankscope._version import __version__
 from rankscope.blocks import Block, Code, Heading, Paragraph
-from rankscope.dialects import DIALECTS
 from rankscope.errors import InputError
 from rankscope.inference import called
 from rankscope.inference.base import Interval, PairedTest
@@ -17,10 +16,8 @@ from rankscope.metrics.description import relevance_levels, stated_parameters
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.method import FEWEST, Method
 from rankscope.reporting.citations import bibliography, cited, sources_of
-from rankscope.reporting.policy_words import policies
-from rankscope.reporting.subject import OfComparison, Subject
-from rankscope.scoring.conventions import QUERIES_IN_WORDS, TIES_IN_WORDS
-from rankscope.verbs.compare.compare import Comparison
+from rankscope.reporting.subject import Subject, SubjectOfComparison
+from rankscope.verbs.compare.result import Comparison
 
 TESTS = {
     "t": "a paired t test",
@@ -79,7 +76,7 @@ def blocks(subject: Subject) -> list[Block]:
 def _sentences(subject: Subject, cites: Cites) -> Iterator[str]:
     yield from _scored(subject, cites)
     yield from _means(subject, cites)
-    if isinstance(subject, OfComparison):
+    if isinstance(subject, SubjectOfComparison):
         yield from _compared(subject, cites)
 
 
@@ -97,23 +94,11 @@ def _scored(subject: Subject, cites: Cites) -> Iterator[str]:
         yield f"Scores of {runs} on {on} were compared with rankscope {__version__}, on {named}."
     else:
         yield f"{runs} {words.agree(systems, 'was')} scored on {on} with rankscope {__version__}, by {named}."
-        yield from _conventions(subject.scores.conventions)
         level = relevance_levels(one.metric for one in subject.fields if one.metric is not None)
         yield from [level] if level else []
-        yield from policies(subject.scores)
-    if isinstance(subject, OfComparison):
+        yield from subject.scores.request.sentences([run.health for run in subject.scores.runs])
+    if isinstance(subject, SubjectOfComparison):
         yield from _repeated(subject.result)
-
-
-def _conventions(said: Mapping[str, Any]) -> Iterator[str]:
-    if said.get("dialect"):
-        dialect = DIALECTS[said["dialect"]]
-        yield f"All values are computed by the conventions of {dialect.tool}{f' {dialect.version}' if dialect.version else ''}."
-    if said["ties_in_words"] in TIES_IN_WORDS.values():
-        ordered = said["ties"] in {"trec", "docid", "input"}
-        yield f"Equal scores{' were ordered by' if ordered else ':'} {said['ties_in_words']}."
-    if said["queries_in_words"] in QUERIES_IN_WORDS.values():
-        yield f"Queries: {said['queries_in_words']}."
 
 
 def _repeated(found: Comparison) -> Iterator[str]:
@@ -126,13 +111,13 @@ def _repeated(found: Comparison) -> Iterator[str]:
 
 def _means(subject: Subject, cites: Cites) -> Iterator[str]:
     """The intervals of the means that the scoreboard shows."""
-    found, scores = isinstance(subject, OfComparison), subject.scores
-    if isinstance(subject, OfComparison):
+    found, scores = isinstance(subject, SubjectOfComparison), subject.scores
+    if isinstance(subject, SubjectOfComparison):
         level, clustered = subject.result.method.level, subject.lead.clusters is not None
         bounds = [f.interval(s, level) for f in subject.fields if not f.reason for s in f.systems]
     else:
         assert scores is not None
-        level, clustered = scores.conventions["level"], bool(scores.conventions["clusters"])
+        level, clustered = scores.request.intervals.level, scores.request.intervals.clusters is not None
         bounds = [mean.bounds for mean in scores.board]
     used = dict.fromkeys(one.method for one in bounds if one.known)
     names = []
@@ -155,7 +140,7 @@ def clusters(subject: Subject) -> str:
 # --- how runs were compared --------------------------------------------------------------------------------
 
 
-def _compared(subject: OfComparison, cites: Cites) -> Iterator[str]:
+def _compared(subject: SubjectOfComparison, cites: Cites) -> Iterator[str]:
     found, method = subject.result, subject.result.method
     clustered = subject.lead.clusters is not None
     against = "with every other" if found.all_pairs else f"with {found.baseline}"
@@ -184,7 +169,7 @@ def interval_of(method: Method) -> Interval:
     return method.interval or getattr(method.test, "interval", None) or called(Interval, "t")
 
 
-def _intervals(subject: OfComparison, cites: Cites) -> Iterator[str]:
+def _intervals(subject: SubjectOfComparison, cites: Cites) -> Iterator[str]:
     method = subject.result.method
     if method.correction.joint:
         yield f"Intervals of differences are simultaneous {words.percent(method.level)} intervals by {_correction(method)}."
@@ -197,7 +182,7 @@ def _intervals(subject: OfComparison, cites: Cites) -> Iterator[str]:
         yield f"Intervals of differences are {words.percent(method.level)} {name}{about}."
 
 
-def _corrected(subject: OfComparison, cites: Cites) -> Iterator[str]:
+def _corrected(subject: SubjectOfComparison, cites: Cites) -> Iterator[str]:
     found, method = subject.result, subject.result.method
     alpha = f"alpha = {words.amount(method.alpha)}"
     if str(method.correction) == "none":

@@ -34,7 +34,7 @@ class Part(Generic[S]):
         """The section for a subject; None where it has nothing to show."""
         scores: Scores | None = subject.scores
         if not isinstance(subject, cls.subjects) or (
-            (cls.judged or cls.ranked) and (scores is None or not scores.found)
+            (cls.judged or cls.ranked) and (scores is None or not scores.evaluations)
         ):
             return None
         if cls.ranked and (not subject.runs or subject.metric is None):

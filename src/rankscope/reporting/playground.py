@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankscope import words
 from rankscope._version import __version__
 from rankscope.blocks import Column, Document, Explorer, Page, Query, Section, Table, Value
 from rankscope.metrics import Metric, parse
@@ -254,7 +253,7 @@ def _worked() -> Iterator[tuple[Value, ...]]:
     for name in EXPLAINED:
         for example in find_metric(name).examples:
             grades = " ".join(
-                "?" if grade is None else words.amount(grade)
+                "?" if grade is None else f"{grade:g}"
                 for grade in example.grades
                 if not isinstance(grade, dict)
             )

@@ -15,15 +15,15 @@ from rankscope.errors import DataError, InputError
 from rankscope.reporting.explorer.rankings import documents_of
 from rankscope.reporting.page import page_of, page_of_result
 from rankscope.reporting.subject import Subject, subject_of
-from rankscope.scoring.comparable import OPTIONS as COMPARING
-from rankscope.scoring.comparable import USUAL, led
-from rankscope.scoring.evaluation import evaluate
-from rankscope.scoring.health import LONGEST
 from rankscope.scoring.inputs import named_runs, read_any
+from rankscope.scoring.measurements import OPTIONS as COMPARING
+from rankscope.scoring.measurements import USUAL, lead_first
 from rankscope.scoring.policies import POLICIES, refuse_unknown
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import Result, fragment
-from rankscope.verbs.compare.compare import Comparison, compare
+from rankscope.verbs.compare.compare import compare
+from rankscope.verbs.compare.result import Comparison
+from rankscope.verbs.evaluate.evaluate import evaluate
 
 PAGE = ("queries_text", "docs_text", "title", "about", "shown")  # options of the page itself
 ALONE = ("interval", "clusters")  # options of a comparison that one run has, too
@@ -189,7 +189,7 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
         found = compare(grades, given, metrics, progress=progress, **options)
     else:
         _refuse_comparing(options)
-        asked = led(USUAL if metrics is None else metrics, options.get("primary"))
+        asked = lead_first(USUAL if metrics is None else metrics, options.get("primary"))
         found = evaluate(grades, given, asked, progress=progress, **_alone(options))
     return _made(_subject(found, grades, given), page)
 
@@ -209,9 +209,9 @@ def _of_result(found: Any, page: Options) -> Report:
         made = page_of_result(found, page.title, page.command)
         return Report(replace(made, about=page.about or ""), list(getattr(found, "notes", ())))
     scores = found.scores if isinstance(found, Comparison) else found
-    if scores is None or scores.given is None:
+    if scores is None or scores.data is None:
         return _made(subject_of(found), page)
-    qrels, runs = scores.given
+    qrels, runs = scores.data
     if any(isinstance(source, str) and source == "-" for source in (qrels, *(run for _, run in runs))):
         raise InputError(
             "standard input is read only once: give report a file, or what rs.read_run made of it"
@@ -250,7 +250,7 @@ def _made(subject: Subject, options: Options) -> Report:
     try:
         page = page_of(subject, options.title, options.command)
     except UnicodeEncodeError as error:  # from dicts; no file of text holds such ids
-        whole = error.object if len(error.object) <= LONGEST else "an id"
+        whole = error.object if len(error.object) <= 40 else "an id"
         raise InputError(f"{whole!r} holds half of a character: correct the id, or drop that half") from None
     if options.about:
         page = replace(page, about=f"{page.about}. {options.about}")

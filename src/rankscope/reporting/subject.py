@@ -14,14 +14,12 @@ from rankscope.panels.contrast import Contrast
 from rankscope.panels.panel import Panel
 from rankscope.scoring.measurements import panels_of
 from rankscope.scoring.scores import Scores
-from rankscope.verbs.compare.charts import each_pair, rivals_of
-from rankscope.verbs.compare.compare import Comparison
-from rankscope.verbs.compare.result import how
-from rankscope.verbs.compare.tables import in_order_of_merit
+from rankscope.verbs.compare.charts import is_corrected, method_in_words, p_in_words, rivals
+from rankscope.verbs.compare.result import Comparison
 
 if TYPE_CHECKING:
     from rankscope.files.texts import Texts
-    from rankscope.scoring.evaluation import RunEvaluation
+    from rankscope.scoring.runs import RunEvaluation
 
 LINES = 8  # lines that a chart has colours for
 NAMED = 3  # runs that a title names
@@ -96,7 +94,7 @@ class Subject:
     def colours(self) -> tuple[str, ...]:
         """The systems in the order in which they get colours: the baseline, then the best first."""
         first = self.systems[0]
-        return (first, *(system for system in in_order_of_merit(self.lead) if system != first))
+        return (first, *(system for system in self.lead.by_merit if system != first))
 
     def best(self, most: int) -> list[str]:
         """As many systems as a chart has room for, in order of merit: the baseline of a comparison, and the best others."""
@@ -109,7 +107,7 @@ class Subject:
 
 
 @dataclass(frozen=True, eq=False)
-class OfScores(Subject):
+class SubjectOfScores(Subject):
     """Scores of one run, or of several that nobody compared."""
 
     result: Scores
@@ -144,7 +142,7 @@ class OfScores(Subject):
 
 
 @dataclass(frozen=True, eq=False)
-class OfComparison(Subject):
+class SubjectOfComparison(Subject):
     """A comparison of several runs."""
 
     result: Comparison
@@ -178,7 +176,7 @@ class OfComparison(Subject):
     @cached_property
     def rivals(self) -> Sequence[Contrast]:
         """The contrasts on the main metric, those first in which the run is furthest ahead."""
-        return rivals_of(self.result)
+        return rivals(self.result.family)
 
     @property
     def members(self) -> Mapping[str, Sequence[str]]:
@@ -188,13 +186,12 @@ class OfComparison(Subject):
     @property
     def each_pair(self) -> bool:
         """Whether more than two runs are compared each with each, so that none is the baseline."""
-        return each_pair(self.result)
+        return self.result.family.each_pair
 
     @property
     def corrected(self) -> bool:
         """Whether p-values and intervals are corrected for several comparisons."""
-        size = max((c.comparisons for c in self.result.contrasts), default=1)
-        return size > 1 and str(self.result.method.correction) != "none"
+        return is_corrected(self.result.family)
 
     @property
     def title(self) -> str:
@@ -209,25 +206,16 @@ class OfComparison(Subject):
     @property
     def method(self) -> str:
         """The test, its correction, and the clusters that queries come in."""
-        codes = self.lead.clusters
-        return how(self.result) + (
-            "" if codes is None else f"; queries in {words.count(int(codes.max()) + 1)} clusters"
-        )
-
-    @property
-    def interval(self) -> str:
-        """What the intervals of differences are: ``the 95% interval at the level of the correction (paired t test, ...)``."""
-        at = " at the level of the correction" if self.corrected else ""
-        return f"the {words.percent(self.result.method.level)} interval{at} ({self.method})"
+        return method_in_words(self.result.family)
 
     @property
     def p_value(self) -> str:
         """What the p-values are."""
-        return f"p-value{' after the correction' if self.corrected else ''} ({self.method})"
+        return p_in_words(self.result.family)
 
     def merit(self) -> list[str]:
         """All systems, the best on the main metric first; in the order given on a metric without a direction."""
-        return in_order_of_merit(self.lead)
+        return list(self.lead.by_merit)
 
     def _held(self) -> list[str]:
         return [] if self.each_pair else [self.result.baseline]
@@ -237,10 +225,12 @@ def _against(others: Sequence[str], first: str) -> str:
     return f"{words.listing(others) if len(others) <= NAMED else f'{len(others)} runs'} against {first}"
 
 
-def subject_of(result: Scores | Comparison, *of: Any, **more: Any) -> OfScores | OfComparison:
+def subject_of(result: Scores | Comparison, *of: Any, **more: Any) -> SubjectOfScores | SubjectOfComparison:
     """The subject that a result makes, with its qrels and runs where there are any."""
     return (
-        OfComparison(result, *of, **more) if isinstance(result, Comparison) else OfScores(result, *of, **more)
+        SubjectOfComparison(result, *of, **more)
+        if isinstance(result, Comparison)
+        else SubjectOfScores(result, *of, **more)
     )
 
 
@@ -301,7 +291,7 @@ def _systems(subject: Subject) -> Iterator[str]:
 
 def evaluation_of(scores: Scores, run: str) -> RunEvaluation:
     """The judged documents of a run; its name is one of ``scores.runs``. Raises KeyError for another."""
-    for scored, found in zip(scores.runs, scores.found, strict=True):
+    for scored, found in zip(scores.runs, scores.evaluations, strict=True):
         if scored.name == run:
             return found
     raise KeyError(run)

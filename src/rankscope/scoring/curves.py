@@ -11,7 +11,7 @@ from rankscope.blocks import Chart, Column, Table, Value
 from rankscope.metrics import Metric, parse
 from rankscope.metrics.interpolated import IPrec
 from rankscope.metrics.trec import TENTHS
-from rankscope.scoring.rescore import index_of, rescored, why_not
+from rankscope.scoring.rescore import rescored, why_not
 from rankscope.scoring.scores import Scores
 
 CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100)
@@ -136,7 +136,7 @@ def curve_of(scores: Scores, runs: Sequence[str], metric: Metric, like: Metric, 
     own = getattr(metric, "cutoff", None) or CUTOFFS[0]
     cutoffs = tuple(k for k in sorted({*CUTOFFS, own}) if k <= deepest or k == own)
     metrics = [metric.having(cutoff=k) for k in cutoffs]
-    return Curve(metric, cutoffs, {run: rescored(scores, run, metrics, like) for run in runs})
+    return Curve(metric, cutoffs, _values(scores, runs, metrics, like))
 
 
 def _with_cutoffs(scores: Scores, lead: Metric | None) -> Iterator[tuple[Metric, Metric]]:
@@ -155,17 +155,17 @@ def _with_cutoffs(scores: Scores, lead: Metric | None) -> Iterator[tuple[Metric,
 
 def _deepest(scores: Scores, runs: Sequence[str]) -> int:
     """The length of the longest ranking, or the depth at which all were cut."""
-    at = index_of(scores, scores.metrics[0])
-    found = [e.judged[at] for s, e in zip(scores.runs, scores.found, strict=True) if s.name in runs]
+    at = scores.request.place(scores.metrics[0])
+    found = [e.judged[at] for s, e in zip(scores.runs, scores.evaluations, strict=True) if s.name in runs]
     longest = max((int(judged.retrieved.max(initial=0)) for judged in found), default=0)
-    return min(longest, scores.conventions["depth"] or longest)
+    return min(longest, scores.request.policies.depth or longest)
 
 
 # --- precision at each recall ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Recall:
+class RecallCurve:
     """Interpolated precision at recall 0, 0.1 ... 1: ``values[run][i]`` at ``TENTHS[i]``; relevant is a grade of ``level`` or more."""
 
     values: Mapping[str, Sequence[float]]
@@ -210,14 +210,24 @@ class Recall:
         return f"{said}, {other} {words.number(known[other][HALF])}."
 
 
-def by_recall(scores: Scores, runs: Sequence[str], level: float = 1.0) -> Recall | str | None:
+def by_recall(scores: Scores, runs: Sequence[str], level: float = 1.0) -> RecallCurve | str | None:
     """Interpolated precision of runs at eleven levels of recall; the reason where it cannot be had, None where no query has a value."""
     metrics: list[Metric] = [IPrec(recall=recall, level=level) for recall in TENTHS]
     like = next((m for m in scores.metrics if m.trec_ties == metrics[0].trec_ties), scores.metrics[0])
     if reason := why_not(scores, metrics[0], like):
         return reason
-    values = {run: rescored(scores, run, metrics, like) for run in runs}
-    return Recall(values, level) if any(not math.isnan(v) for at in values.values() for v in at) else None
+    values = _values(scores, runs, metrics, like)
+    return (
+        RecallCurve(values, level) if any(not math.isnan(v) for at in values.values() for v in at) else None
+    )
+
+
+def _values(
+    scores: Scores, runs: Sequence[str], metrics: Sequence[Metric], like: Metric
+) -> dict[str, list[float]]:
+    """The means of these runs on other metrics, under the conventions of one that was asked for."""
+    means = rescored(scores, [(like, metric) for metric in metrics], runs)
+    return {run: [mean.value for mean in means if mean.run == run] for run in runs}
 
 
 def _rows(values: Mapping[str, Sequence[float]], at: Sequence[float]) -> tuple[tuple[Value, ...], ...]:

@@ -8,21 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankscope import words
 from rankscope.blocks import Caution
-from rankscope.engines.base import Seen
+from rankscope.engines.base import DataFacts
 from rankscope.lists import Judged
 
 if TYPE_CHECKING:
     from rankscope.metrics import Metric
 
 LISTED = 10  # how many queries a health entry names
+NOTABLE = 0.0005  # a smaller change of a mean prints as 0.000 and is not worth a word
 LONGEST = 40  # signs of an id that a warning quotes
 # to these, and to what is made of them, unjudged is not "not relevant"
 BLIND = {"Judged", "Bpref", "infAP", "AUC", "_Count"}
-DECIDES = {  # who is in where equal scores straddle a cutoff
-    "trec": "the document id decides who is in",
-    "docid": "the document id decides who is in",
-    "input": "the order of the file decides who is in",
+BREAKS = {  # a tie across a cutoff
+    "trec": "the document id breaks the tie",
+    "docid": "the document id breaks the tie",
+    "input": "the order of the file breaks the tie",
 }
 
 
@@ -30,7 +32,7 @@ DECIDES = {  # who is in where equal scores straddle a cutoff
 class Health:
     """What was found in a run and its judgments. Keys at a cutoff k are of the judged queries.
 
-    ``ties_at_cutoff[k]``: queries in which equal scores straddle rank k. ``unjudged_at_cutoff[k]``: the share
+    ``ties_at_cutoff[k]``: queries in which scores tie across rank k. ``unjudged_at_cutoff[k]``: the share
     of the documents in the top k that are not in the qrels, ``tied_at_cutoff[k]`` the share of those whose
     score another document of the query has too. ``rank_disagreements``: queries whose rank
     column contradicts the scores (null without a rank column). ``empty_queries``: judged queries whose
@@ -79,7 +81,7 @@ class Health:
 
 def examine(
     judged: Judged,
-    seen: Seen,
+    seen: DataFacts,
     cutoffs: Sequence[int],
     judged_queries: int,
     duplicates: int,
@@ -136,15 +138,15 @@ def _judgments(health: Mapping[str, Health]) -> list[Caution]:
     out = []
     repeated = max((h.qrels_duplicates for h in health.values()), default=0)
     if repeated:
-        said = _count(repeated, "repeated judgment was", "repeated judgments were")
-        out.append(Caution("RS104", f"qrels: {said} dropped", "see --duplicates"))
+        what = words.counted(repeated, "repeated judgment was", "repeated judgments were")
+        out.append(Caution("RS104", f"qrels: {what} dropped", "see --duplicates"))
     without = max((h.queries_without_relevant for h in health.values()), default=0)
     if without:
         out.append(
             Caution(
                 "RS103",
-                f"{_count(without, 'judged query has', 'judged queries have')} no relevant document (grade 1 or more) and "
-                f"{'scores' if without == 1 else 'score'} 0 on most metrics",
+                f"{words.counted(without, 'judged query')} {words.agree(without, 'has')} no relevant document (grade 1 or more) and "
+                f"{words.agree(without, 'scores')} 0 on most metrics",
                 "keep them to match trec_eval, or leave them out with --no-relevant skip, and say which",
             )
         )
@@ -157,8 +159,8 @@ def _queries(name: str, h: Health, population: str) -> list[Caution]:
         out.append(
             Caution(
                 "RS101",
-                f"{name} has no ranking for {h.missing_queries} of {_count(h.judged_queries, 'judged query', 'judged queries')} "
-                f"({_some(h.missing, h.missing_queries)}), scored as empty",
+                f"{name} has no ranking for {h.missing_queries} of {words.counted(h.judged_queries, 'judged query')} "
+                f"({words.sample(h.missing, h.missing_queries)}), scored as empty",
                 "find out why they are missing; --queries both leaves them out",
             )
         )
@@ -166,7 +168,7 @@ def _queries(name: str, h: Health, population: str) -> list[Caution]:
         out.append(
             Caution(
                 "RS106",
-                f"{name} has an empty ranking for {_count(h.empty_queries, 'judged query', 'judged queries')}, scored as empty",
+                f"{name} has an empty ranking for {words.counted(h.empty_queries, 'judged query')}, scored as empty",
                 "find out why nothing was returned for them",
             )
         )
@@ -175,7 +177,7 @@ def _queries(name: str, h: Health, population: str) -> list[Caution]:
         out.append(
             Caution(
                 "RS102",
-                f"{name} ranks {_count(h.extra_queries, 'query', 'queries')} without judgments ({_some(h.extra, h.extra_queries)}), {what}",
+                f"{name} ranks {words.counted(h.extra_queries, 'query')} without judgments ({words.sample(h.extra, h.extra_queries)}), {what}",
                 "expected where a run covers more than the qrels do",
             )
         )
@@ -185,18 +187,18 @@ def _queries(name: str, h: Health, population: str) -> list[Caution]:
 def _rows(name: str, h: Health) -> list[Caution]:
     out = []
     if h.duplicates:
-        said = _count(h.duplicates, "repeated document was", "repeated documents were")
-        out.append(Caution("RS104", f"{name}: {said} dropped", "see --duplicates"))
+        what = words.counted(h.duplicates, "repeated document was", "repeated documents were")
+        out.append(Caution("RS104", f"{name}: {what} dropped", "see --duplicates"))
     if h.self_matches:
-        said = _count(
+        what = words.counted(
             h.self_matches, "document that is its own query was", "documents that are their own query were"
         )
-        out.append(Caution("RS105", f"{name}: {said} dropped", "see --self-match"))
+        out.append(Caution("RS105", f"{name}: {what} dropped", "see --self-match"))
     if h.rank_disagreements:
         out.append(
             Caution(
                 "RS201",
-                f"{name}: the rank column contradicts the scores in {_count(h.rank_disagreements, 'query', 'queries')}; the scores were followed",
+                f"{name}: the rank column contradicts the scores in {words.counted(h.rank_disagreements, 'query')}; the scores were followed",
                 "--ties rank follows the rank column",
             )
         )
@@ -206,20 +208,20 @@ def _rows(name: str, h: Health) -> list[Caution]:
 def _tied(name: str, h: Health, ties: str) -> list[Caution]:
     """Cutoffs at which only the tie policy tells who is in; the rank column leaves none."""
     tied = [(k, n) for k, n in h.ties_at_cutoff.items() if n]
-    if not tied or ties not in DECIDES:
+    if not tied or ties not in BREAKS:
         return []
     (rank, number), *more = tied
-    queries = _count(number, "query", "queries")
+    queries = words.counted(number, "query")
     if more:
         rest = "".join(f", {n:,} at rank {k}" for k, n in more)
-        said = f"equal scores straddle the cutoff in {queries} at rank {rank}{rest}"
+        what = f"scores tie across the cutoff in {queries} at rank {rank}{rest}"
     else:
-        said = f"in {queries} equal scores straddle rank {rank}"
+        what = f"scores tie across rank {rank} in {queries}"
     return [
         Caution(
             "RS203",
-            f"{name}: {said}; {DECIDES[ties]}",
-            "give distinct scores, or take --ties expected; rankscope ties tells how far it matters",
+            f"{name}: {what}; {BREAKS[ties]}",
+            "give distinct scores, or take --ties expected; rankscope ties shows how much it matters",
         )
     ]
 
@@ -247,20 +249,11 @@ def _unjudged(health: Mapping[str, Health], cutoffs: set[int]) -> list[Caution]:
     if share[worst] < 0.1:
         return []
     uneven = len(share) > 1 and share[worst] - share[best] > 0.05
-    compared = f" ({best}: {share[best]:.0%}), an uneven comparison" if uneven else ""
+    compared = f" ({best}: {share[best]:.0%}), so the comparison may be unfair" if uneven else ""
     return [
         Caution(
             "RS204",
             f"{worst}: {share[worst]:.0%} of its top {k} is unjudged and counted as not relevant{compared}",
-            "judge more, or look at Bpref beside the others; rankscope unjudged tells how far it could matter",
+            "judge more, or look at Bpref beside the others; rankscope unjudged shows how much it could matter",
         )
     ]
-
-
-def _count(n: int, one: str, many: str) -> str:
-    return f"{n:,} {one if n == 1 else many}"
-
-
-def _some(names: Sequence[str], count: int) -> str:
-    shown = ", ".join(n if len(n) <= LONGEST else n[: LONGEST - 1] + "…" for n in names[:3])
-    return shown + (" ..." if count > 3 else "")

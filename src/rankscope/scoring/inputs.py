@@ -6,30 +6,14 @@ import math
 from collections.abc import Iterator, KeysView, Mapping, Sequence, ValuesView
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from rankscope.engines.base import SEVERAL, Order, Seen, Ties
+from rankscope.engines.base import SEVERAL, DataFacts, Order, Ties
 from rankscope.errors import InputError
 from rankscope.lists import Judged
 from rankscope.metrics import CATALOGUE, Metric
-
-Duplicates = Literal["error", "first", "best"]
-SelfMatch = Literal["keep", "drop"]
-
-
-@dataclass(frozen=True)
-class Policy:
-    """What is done with the rows of the input before they are ranked."""
-
-    duplicates: Duplicates = "error"
-    self_match: SelfMatch = "keep"
-
-
-def policy_in(conventions: Mapping[str, Any]) -> Policy:
-    """What was done with the rows of a result, from the conventions that it states."""
-    return Policy(conventions["duplicates"], conventions["self_match"])
 
 
 def one_order(ties: str, metric: Metric) -> Ties:
@@ -47,6 +31,18 @@ def part_of(data: Any, queries: Sequence[str]) -> Any:
     asked = pl.Series(list(queries), dtype=pl.String).implode()
     rows = data.frame.filter(pl.col("query_id").is_in(asked))
     return replace(data, frame=rows, more_queries=tuple(queries))
+
+
+class RowPolicies(Protocol):
+    """What is done with the rows of the input before they are ranked; the policies of a request say it."""
+
+    @property
+    def duplicates(self) -> str:
+        """``error``, or which row of a repeated document is kept."""
+
+    @property
+    def self_match(self) -> str:
+        """Whether documents that are their own query are kept or dropped."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +137,7 @@ def refuse_faults(table: Any) -> None:
 
 
 def clean(
-    data: Any, policy: Policy, kind: Literal["run", "qrels"], takers: Takers | None = None
+    data: Any, policies: RowPolicies, kind: Literal["run", "qrels"], takers: Takers | None = None
 ) -> CleanInput:
     """Refuse what no number can be made of, and apply the policies for duplicates and self-matches.
 
@@ -149,7 +145,7 @@ def clean(
     a document of the qrels may have a grade for each aspect.
     """
     if isinstance(data, dict):
-        return _clean_mapping(data, policy, kind)
+        return _clean_mapping(data, policies, kind)
     refuse_faults(data)
     for row in data.nan_rows[:1].tolist():
         said = "NaN" if math.isnan(data.frame[data.worth][row]) else "infinite"
@@ -159,11 +155,11 @@ def clean(
     several = takers is not None and not takers.of_one
     repeated = data.repeated_by_aspect if several else data.repeated
     if len(repeated):
-        if policy.duplicates == "error":
+        if policies.duplicates == "error":
             _refuse_repeated(data, int(repeated[0]), kind, takers)
-        data = data.distinct(policy.duplicates, *(("iteration", "subgroup") if several else ()))
+        data = data.distinct(policies.duplicates, *(("iteration", "subgroup") if several else ()))
     matches = 0
-    if kind == "run" and policy.self_match == "drop":
+    if kind == "run" and policies.self_match == "drop":
         data, matches = data.without_self_matches()
     return CleanInput(data, len(repeated), matches)
 
@@ -225,8 +221,8 @@ def fraction_in(qrels: CleanInput) -> str | None:
     return f"{qrels.data.source.at(row)}: document {doc} of query {query} is graded {grade[row]:g}"
 
 
-def _clean_mapping(data: dict[str, Any], policy: Policy, kind: str) -> CleanInput:
-    if kind == "qrels" or policy.self_match == "keep":
+def _clean_mapping(data: dict[str, Any], policies: RowPolicies, kind: str) -> CleanInput:
+    if kind == "qrels" or policies.self_match == "keep":
         return CleanInput(data)
     own = [query for query, documents in data.items() if query in documents]
     kept = dict(data)
@@ -235,7 +231,7 @@ def _clean_mapping(data: dict[str, Any], policy: Policy, kind: str) -> CleanInpu
     return CleanInput(kept, 0, len(own))
 
 
-def judge(run: CleanInput, qrels: CleanInput, order: Order, label: str) -> tuple[Judged, Seen]:
+def judge(run: CleanInput, qrels: CleanInput, order: Order, label: str) -> tuple[Judged, DataFacts]:
     """Hand run and qrels to the engine of their shape: dicts are looked up, tables are joined."""
     if run.is_mapping and order.ties != "rank" and not order.needs & SEVERAL:
         from rankscope.engines import mappings

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,88 +11,95 @@ from rankscope.engines.base import Values
 from rankscope.errors import DataError, InputError
 from rankscope.lists import Array
 from rankscope.panels.samples import mean
-from rankscope.scoring.conventions import MetricRequest
-from rankscope.scoring.scores import Mean
+from rankscope.scoring.request import MetricRequest, Request
+from rankscope.scoring.runs import Mean, RunEvaluation
 from rankscope.scoring.weights import Weights
 
-if TYPE_CHECKING:
-    from rankscope.scoring.evaluation import RunEvaluation
+
+def queries_averaged(
+    request: Request, runs: Sequence[RunEvaluation], judged: frozenset[str]
+) -> list[list[Array]]:
+    """Which queries of each run each metric averages; ``judged`` are all queries of the qrels.
+
+    Raises DataError where that is none.
+    """
+    # a query that any run lacks is in no population "both"
+    lacking = frozenset[str]().union(*(run.missing for run in runs))
+    out = []
+    for run in runs:
+        by_policy = {
+            policy: _population(policy, run, judged, lacking, request.policies.only)
+            for policy in dict.fromkeys(m.convention.queries for m in request.metrics)
+        }
+        for policy, inside in by_policy.items():
+            if not inside.any() and policy == "list":
+                raise DataError("no query of the list is scored: the list is empty")
+            if not inside.any():
+                raise DataError(
+                    "no query is judged and in every run: compare fewer runs, or use --queries judged"
+                )
+        out.append([by_policy[m.convention.queries] for m in request.metrics])
+    return out
 
 
-def population(
+def _population(
     policy: str,
-    query_id: Sequence[str],
+    run: RunEvaluation,
     judged: frozenset[str],
-    missing: frozenset[str],
-    shared_missing: frozenset[str],
+    lacking: frozenset[str],
     only: frozenset[str] | None,
 ) -> Array:
-    """Which of these queries a policy averages. ``missing``: judged, but not in this run; ``shared_missing``: not in every run."""
-    if policy == "list":
-        unknown = sorted((only or frozenset()) - judged)
-        if unknown:
-            raise DataError(
-                f"queries: {unknown[0]!r} is not judged ({len(unknown)} of {len(only or ())} of the list are not); "
-                "the list holds ids of judged queries"
-            )
-    listed = only or frozenset()
-    if policy == "either" or (policy == "judged" and len(judged) == len(query_id)):
-        return np.ones(len(query_id), dtype=bool)
-    return np.array(
-        [_inside(policy, q, judged, missing, shared_missing, listed) for q in query_id], dtype=bool
-    )
+    """Which queries of a run a policy averages."""
+    only = only or frozenset()
+    if policy == "list" and (unknown := sorted(only - judged)):
+        raise DataError(
+            f"queries: {unknown[0]!r} is not judged ({len(unknown)} of {len(only)} of the list are not); "
+            "the list holds ids of judged queries"
+        )
+    queries = run.query_id
+    if policy == "either" or (policy == "judged" and len(judged) == len(queries)):
+        return np.ones(len(queries), dtype=bool)
+    inside = {
+        "judged": lambda query: query in judged,
+        "run": lambda query: query not in run.missing,
+        "both": lambda query: query in judged and query not in lacking,
+        "list": lambda query: query in only,
+    }[policy]
+    return np.fromiter(map(inside, queries), dtype=bool, count=len(queries))
 
 
-def _inside(
-    policy: str,
-    query: str,
-    judged: frozenset[str],
-    missing: frozenset[str],
-    shared: frozenset[str],
-    listed: frozenset[str],
-) -> bool:
-    if policy == "judged":
-        return query in judged
-    if policy == "run":
-        return query not in missing
-    if policy == "both":
-        return query in judged and query not in shared
-    return policy == "either" or query in listed
-
-
-def board_of(
-    run: str,
-    asked: Sequence[MetricRequest],
-    found: RunEvaluation,
-    inside: Sequence[Array],
-    weights: Weights | None,
-) -> list[Mean]:
+def board_of(run: str, request: Request, evaluation: RunEvaluation) -> list[Mean]:
     """The means of one run."""
     out = []
-    for a, values, judged, kept in zip(asked, found.values, found.judged, inside, strict=True):
+    for m, values, judged, kept in zip(
+        request.metrics, evaluation.values, evaluation.judged, evaluation.inside, strict=True
+    ):
         at = np.flatnonzero(kept)
         whole = len(at) == len(kept)
-        value, weight = values.value[at], weight_of(a, values, found.query_id, at, weights)
-        pooled = a.metric.aggregate == "pooled"
+        value, weight = values.value[at], weight_of(m, values, evaluation.query_id, at, request.weights)
+        pooled = m.metric.aggregate == "pooled"
         # a pooled value is made of the documents of all queries, also of those that have none alone
         defined = len(value) if pooled else int(np.count_nonzero(~np.isnan(value)))
         number = (
-            a.metric.pool(judged if whole else judged.of(at)) if pooled else mean(a.metric, value, weight)
+            m.metric.pool(judged if whole else judged.of(at)) if pooled else mean(m.metric, value, weight)
         )
         error = None if values.error is None else _error_of_mean(value, weight, values.error[at])
-        out.append(Mean(run, a.metric, a.said, number, defined, len(value) - defined, error, values.drawn))
+        undefined = len(value) - defined
+        out.append(Mean(run, m.metric, m.spelling, number, defined, undefined, error, values.drawn))
     return out
 
 
 def weight_of(
-    asked: MetricRequest, values: Values, query_id: Sequence[str], at: Array, weights: Weights | None
+    request: MetricRequest, values: Values, query_id: Sequence[str], at: Array, weights: Weights | None
 ) -> Array:
     """What the queries at these places weigh in the mean of a metric."""
     weight = values.weight[at]
-    if weights is None or asked.metric.aggregate == "sum":
+    if weights is None or request.metric.aggregate == "sum":
         return weight
-    if asked.metric.aggregate == "pooled":
-        raise InputError(f"{asked.metric} is made of all documents together: it takes no weights of queries")
+    if request.metric.aggregate == "pooled":
+        raise InputError(
+            f"{request.metric} is made of all documents together: it takes no weights of queries"
+        )
     return weight * weights.of([query_id[int(i)] for i in at])
 
 

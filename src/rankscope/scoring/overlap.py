@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from rankscope import words
-from rankscope.blocks import Chart, Column, Table, Value, Written
+from rankscope.blocks import Chart, Column, NumberText, Table, Value
 from rankscope.lists import Array
 from rankscope.lists.overlap import jaccard_by_query, rbo_by_query, shared_by_depth
 from rankscope.metrics import Metric
@@ -141,7 +141,7 @@ class Overlaps:
 
 
 def _cells(pair: Overlap) -> tuple[Value, ...]:
-    shared = None if math.isnan(pair.shared) else Written(words.number(pair.shared, digits=1), pair.shared)
+    shared = None if math.isnan(pair.shared) else NumberText(words.number(pair.shared, digits=1), pair.shared)
     return words.finite(pair.rbo), words.finite(pair.jaccard), shared
 
 
@@ -151,7 +151,7 @@ def overlaps_of(scores: Scores, metric: Metric, runs: Mapping[str, Any]) -> Over
     ids = sorted({query for scored in scores.runs for query in scored.query_ids})
     queries = sampled(ids, len(names))
     k = getattr(metric, "cutoff", None) or USUAL
-    tops = _tops(scores, metric, runs, queries, min(max(DEPTH, k), scores.conventions["depth"] or DEPTH))
+    tops = _tops(scores, metric, runs, queries, min(max(DEPTH, k), scores.request.policies.depth or DEPTH))
     count = 1 + max((int(top.doc.max(initial=-1)) for top in tops), default=0)
     found = {}
     for j, other in enumerate(names):

@@ -1,26 +1,540 @@
-"""The policies of ``evaluate``, with their defaults: what every verb takes that makes values of queries from rankings."""
+"""What a user can choose about scoring: each policy once, with its values, their words, and what it does to values.
+
+Whatever else speaks of a policy takes it from here: the check of a value, the option of the command line and its help, the setting of a
+project, ``conventions`` in JSON, the small print, the paragraph for a paper, and whether a stored baseline may be compared.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from difflib import get_close_matches
-from typing import Any
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict, TypeVar
 
+from rankscope import words
 from rankscope.errors import InputError
 
-CONVENTIONS: dict[str, Any] = {
-    "ties": "trec", "queries": "judged", "no_relevant": "metric", "nothing_found": "metric", "mean": "macro",
-}  # fmt: skip
-ROWS: dict[str, Any] = {"duplicates": "error", "self_match": "keep"}
-OTHERS: dict[str, Any] = {"depth": None, "weights": None, "dialect": None, "seed": 0}
-POLICIES: dict[str, Any] = CONVENTIONS | ROWS | OTHERS
+# the command line makes its options of this module: what is heavy is loaded where values are computed
+if TYPE_CHECKING:
+    from rankscope.dialects import base as kinds
+    from rankscope.dialects.base import Convention
+    from rankscope.engines.base import Values
+    from rankscope.lists import Array, Judged
+    from rankscope.metrics import Metric
+    from rankscope.scoring.health import Health
+
+MIXED = "as the dialect says"  # what is stated where a dialect has another convention for each metric
+POLICIES: dict[str, Policy] = {}
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def refuse_unknown(said: Iterable[str], verb: str, options: Iterable[str] = ()) -> None:
+class PolicyOptions(TypedDict, total=False):
+    """The policies as keyword arguments of every verb that scores rankings."""
+
+    ties: kinds.Ties
+    queries: kinds.Population | Iterable[str]
+    depth: int | None
+    duplicates: Literal["error", "first", "best"]
+    self_match: Literal["keep", "drop"]
+    no_relevant: kinds.NoRelevant
+    nothing_found: kinds.NothingFound
+    weights: Any
+    mean: kinds.Mean
+    dialect: str | None
+    seed: int
+
+
+class Policy:
+    """One thing a user can choose about scoring.
+
+    ``name`` is its keyword and option, ``default`` what holds unless chosen, ``values`` what it can be, each with its meaning as it
+    reads after ``title``. ``sentences`` say a value in the past tense, for a paper; small print has the same. ``help`` is the help of
+    the option, ``metavar`` its placeholder where values are no list of words. ``changes_values`` tells whether it can change the
+    value of a query, or which queries have one: then a stored baseline with another value cannot be compared.
+    A class statement declares a policy. One that changes values says how in ``applied``.
+    """
+
+    name: ClassVar[str]
+    default: ClassVar[Any] = None
+    values: ClassVar[Mapping[Any, str]] = {}
+    expects: ClassVar[str] = ""  # what a value is, in words; unless said, one of ``values``
+    sentences: ClassVar[Mapping[Any, str]] = {}
+    title: ClassVar[str] = ""
+    help: ClassVar[str] = ""
+    metavar: ClassVar[str | None] = None
+    changes_values: ClassVar[bool] = True
+    with_words: ClassVar[bool] = False  # whether conventions hold the words beside the value
+    by_metric: ClassVar[bool] = False  # whether a dialect may set it for each metric
+
+    def __init_subclass__(cls) -> None:
+        cls.expects = cls.expects or f"one of {words.choices(cls.values)}"
+        if "name" in vars(cls):
+            POLICIES[cls.name] = cls()
+
+    # -- values ---------------------------------------------------------------------------------------
+
+    def accepts(self, value: Any) -> bool:
+        """Whether this can be a value; in a file of settings nothing else can."""
+        return any(value == known and type(value) is type(known) for known in self.values)
+
+    def check(self, value: Any) -> Any:
+        """The value as scoring takes it. Raises InputError for what cannot be one."""
+        if not self.accepts(value):
+            raise InputError(f"{self.name}={value!r}: {self.name} is {self.expects}")
+        return value
+
+    def parse(self, text: str) -> Any:
+        """The value that is written like this on the command line."""
+        return next((value for value in self.values if str(value) == text), text)
+
+    def conflict(self, value: Any, policies: Policies) -> str:
+        """Why this value does not go with the other policies; empty where it does."""
+        return ""
+
+    def refuses(self, value: Any, metric: Metric) -> str:
+        """Why a metric cannot be computed with this value; empty where it can."""
+        return ""
+
+    # -- what it does ---------------------------------------------------------------------------------
+
+    def applied(
+        self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention
+    ) -> Values:
+        """The values of the queries under this policy."""
+        return values
+
+    # -- words ----------------------------------------------------------------------------------------
+
+    def stated(self, value: Any, conventions: Sequence[Convention]) -> Any:
+        """The value as JSON has it; None where it could not change a number."""
+        return value
+
+    def words(self, stated: Any) -> str:
+        """What a stated value means."""
+        return self.values.get(stated, str(stated))
+
+    def sentence(self, stated: Any) -> str:
+        """The value in a sentence for a paper; empty where there is nothing to say."""
+        return self.sentences.get(stated, "")
+
+    def brief(self, stated: Any) -> str:
+        """The value in the small print; empty where there is nothing to say."""
+        sentence = self.sentence(stated).removesuffix(".")
+        return sentence[:1].lower() + sentence[1:]
+
+    def acted(self, health: Iterable[Health]) -> bool:
+        """Whether there was something for this policy to do in these data."""
+        return True
+
+
+class Count(Policy):
+    """A policy that is a whole number of at least ``least``."""
+
+    least: ClassVar[int]
+    metavar: ClassVar[str | None] = "N"
+
+    def __init_subclass__(cls) -> None:
+        cls.expects = f"a whole number of at least {cls.least}"
+        super().__init_subclass__()
+
+    def accepts(self, value: Any) -> bool:
+        whole = hasattr(value, "__index__") and not isinstance(value, bool) and value >= self.least
+        return whole or (value is None and self.default is None)
+
+    def check(self, value: Any) -> Any:
+        return None if super().check(value) is None else int(value)
+
+    def parse(self, text: str) -> int:
+        return int(text)
+
+
+class Name(Policy):
+    """A policy that is the name of a file or a tool in settings and on the command line; None for none."""
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, str) and bool(value.strip())
+
+
+class Ties(Policy):
+    """Which document stands first among equal scores."""
+
+    name, default, title = "ties", "trec", "equal scores"
+    with_words = by_metric = True
+    values = {
+        "trec": "score, then document id, both descending",
+        "docid": "score descending, then document id ascending",
+        "input": "score descending, then order of the file",
+        "rank": "the rank column",
+        "expected": "the mean over all orders of equal scores",
+        "best": "equal scores in the order that is best for the metric",
+        "worst": "equal scores in the order that is worst for the metric",
+    }
+    help = (
+        "How equal scores are ordered: document id descending as trec_eval, id ascending, order of the file, or by the rank column "
+        "alone; or all their orders together: the mean, the best or the worst."
+    )
+    over_orders = frozenset({"expected", "best", "worst"})  # of all orders; drawn where these are too many
+
+    def refuses(self, value: Any, metric: Metric) -> str:
+        ordered = metric.positions or getattr(metric, "cutoff", None) is not None
+        if value not in {"best", "worst"} or metric.better != "neither" or not ordered:
+            return ""  # any other order goes without knowing what is better
+        return (
+            f"ties={value!r}: {metric} is neither better nor worse when it is higher, so no order of equal scores is "
+            f"{value} for it; leave it out, or use ties='expected'"
+        )
+
+    def sentence(self, stated: Any) -> str:
+        by = " were ordered by" if stated in {"trec", "docid", "input"} else ":"
+        return f"Equal scores{by} {self.values[stated]}." if stated in self.values else ""
+
+    def brief(self, stated: Any) -> str:
+        return f"ties: {self.words(stated)}"  # told always
+
+
+class Queries(Policy):
+    """Which queries are averaged."""
+
+    name, default, title = "queries", "judged", "queries"
+    with_words = by_metric = True
+    values = {
+        "judged": "all judged queries; one missing from a run scores as empty",
+        "run": "all queries of the run; one without judgments scores as if nothing were relevant",
+        "both": "queries judged and in every run",
+        "either": "all queries that are judged or in the run",
+        "list": "the queries listed; one missing from a run scores as empty",
+    }
+    expects = "one of 'judged', 'run', 'both', 'either', or a list of query ids"
+    help = (
+        "Which queries are averaged: all judged ones, all of the run, those judged and in every run, those that are either, "
+        "or those listed in FILE, an id a line."
+    )
+    metavar = "judged|run|both|either|@FILE"
+
+    def accepts(self, value: Any) -> bool:
+        if isinstance(value, str):
+            return value in self.values and value != "list"
+        if isinstance(value, list):
+            return all(isinstance(one, str | int) for one in value)
+        return isinstance(value, Iterable) and not isinstance(value, Mapping)
+
+    def check(self, value: Any) -> Any:
+        if isinstance(super().check(value), str):
+            return value
+        only = frozenset(str(query) for query in value)
+        if not only:
+            raise InputError("queries is an empty list: give the ids of the queries to score")
+        return only
+
+    def stated(self, value: Any, conventions: Sequence[Convention]) -> Any:
+        return value if isinstance(value, str) else "list"
+
+    def sentence(self, stated: Any) -> str:
+        return f"Queries: {self.values[stated]}." if stated in self.values else ""
+
+    def brief(self, stated: Any) -> str:
+        return ""  # the number of queries stands above the small print, with their population
+
+
+class Depth(Count):
+    """Where every ranking is cut before anything else."""
+
+    name, title, least = "depth", "depth", 1
+    help = "Cut every ranking at N documents first."
+
+    def words(self, stated: Any) -> str:
+        return "whole rankings" if stated is None else f"the first {stated:,} documents of each ranking"
+
+    def sentence(self, stated: Any) -> str:
+        return "" if stated is None else f"Rankings were cut after {stated:,} documents."
+
+
+class Duplicates(Policy):
+    """What is done with a document that is ranked twice for a query."""
+
+    name, default, title = "duplicates", "error", "repeated documents"
+    values = {"error": "refused", "first": "the first row counts", "best": "the best row counts"}
+    sentences = {
+        "first": "Of repeated documents the first row counts.",
+        "best": "Of repeated documents the best row counts.",
+    }
+    help = "A document ranked twice for a query: refuse it, or keep its first or best place."
+
+    def conflict(self, value: Any, policies: Policies) -> str:
+        if value != "best" or policies.ties != "rank":
+            return ""
+        return "duplicates='best' goes by score and ties='rank' does not: choose duplicates='first'"
+
+    def acted(self, health: Iterable[Health]) -> bool:
+        return any(h.duplicates or h.qrels_duplicates for h in health)
+
+
+class SelfMatch(Policy):
+    """What is done with a document that has the id of its query."""
+
+    name, default, title = "self_match", "keep", "self-matches"
+    values = {"keep": "kept", "drop": "left out: documents that are their own query"}
+    sentences = {"drop": "Documents that are their own query were left out."}
+    help = "A document with the id of its query."
+
+    def acted(self, health: Iterable[Health]) -> bool:
+        return any(h.self_matches for h in health)
+
+
+class NoRelevant(Policy):
+    """The value of a query without a relevant document."""
+
+    name, default, title = "no_relevant", "metric", "queries without relevant documents"
+    by_metric = True
+    values = {"metric": "as each metric says", 0: "score 0", 1: "score 1", "skip": "left out"}
+    sentences = {
+        0: "Queries without a relevant document score 0.",
+        1: "Queries without a relevant document score 1.",
+        "skip": "Queries without a relevant document were left out.",
+    }
+    help = "The value of a query without a relevant document: as the metric says, 0, 1, or left out."
+
+    def applied(
+        self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention
+    ) -> Values:
+        if value == "metric" or not _of_queries(metric):
+            return values
+        in_list = convention.looks_at == "list"
+        hopeless = _mapped(
+            judged, lambda lists: metric.missed(lists, True) if in_list else metric.hopeless(lists)
+        )
+        return _where(values, hopeless == 1, float("nan") if value == "skip" else float(value))
+
+
+class NothingFound(Policy):
+    """What becomes of a query with nothing relevant in its ranking."""
+
+    name, default, title = "nothing_found", "metric", "queries with nothing relevant found"
+    by_metric = True
+    values = {
+        "metric": "as each metric says",
+        "skip": "left out where nothing relevant stands in the top k",
+        "skip_list": "left out where nothing relevant stands in the whole list",
+    }
+    sentences = {
+        "skip": "Queries with nothing relevant in the top k were left out.",
+        "skip_list": "Queries with nothing relevant in the whole list were left out.",
+    }
+    help = "A query with nothing relevant in the top k: scored, or left out (skip_list: with nothing in the whole list)."
+
+    def applied(
+        self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention
+    ) -> Values:
+        if value == "metric" or not _of_queries(metric):
+            return values
+        missed = _mapped(judged, lambda lists: metric.missed(lists, value == "skip_list"))
+        return _where(values, missed == 1, float("nan"))
+
+
+class Weighting(Name):
+    """What each query weighs in the mean."""
+
+    name, title, metavar, changes_values = "weights", "weights", "FILE", False
+    expects = "a file of weights of queries, like 'weights.csv'"
+    help = "Weigh queries in the mean: a query and its weight a line."
+
+    def check(self, value: Any) -> Any:
+        if value is None:
+            return None
+        from rankscope.scoring.weights import weights_of
+
+        return weights_of(value)
+
+    def stated(self, value: Any, conventions: Sequence[Convention]) -> Any:
+        return None if value is None else value.label
+
+    def words(self, stated: Any) -> str:
+        named = "given in memory" if stated == "weights" else f"of {stated}"
+        return "none" if stated is None else named
+
+    def sentence(self, stated: Any) -> str:
+        by = "" if stated == "weights" else f" by {stated}"
+        return "" if stated is None else f"Queries were weighted{by}."
+
+
+class Averaging(Policy):
+    """How the values of the queries become one number."""
+
+    name, default, title = "mean", "macro", "means"
+    by_metric = True
+    values = {
+        "macro": "of the queries' values, weighted where there are weights",
+        "micro": "all that the queries earn, out of all that they are worth",
+    }
+    sentences = {"micro": "Means are micro means: all that the queries earn, out of all that they are worth."}
+    help = "The mean of the queries' values, or all that they earned out of all that they are worth."
+
+    def refuses(self, value: Any, metric: Metric) -> str:
+        if value != "micro" or metric.aggregate in {"mean", "sum"}:
+            return ""
+        return f"mean='micro': {metric} has a mean of its own ({metric.aggregate}); leave it out, or use mean='macro'"
+
+    def applied(
+        self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention
+    ) -> Values:
+        micro = value == "micro" and metric.aggregate == "mean"
+        return replace(values, weight=_mapped(judged, metric.worth)) if micro else values
+
+
+class DialectChoice(Name):
+    """The tool whose conventions are followed."""
+
+    name, title, metavar = "dialect", "dialect", "TOOL"
+    expects = "the name of a tool, like 'lightgbm'"
+    help = "Compute as another tool does: lightgbm, recbole, mlflow ... (rankscope reconcile shows them side by side)."
+
+    def check(self, value: Any) -> Any:
+        if value is None:
+            return None
+        from rankscope.scoring.dialect import dialect_called
+
+        return dialect_called(value).name
+
+    def conflict(self, value: Any, policies: Policies) -> str:
+        own = [p.name for p in by_metric() if policies.values[p.name] != p.default]
+        if value is None or not own:
+            return ""
+        return f"dialect={value!r} has conventions of its own: leave {own[0]} out, or the dialect"
+
+    def words(self, stated: Any) -> str:
+        return "none" if stated is None else str(stated)
+
+    def sentence(self, stated: Any) -> str:
+        if stated is None:
+            return ""
+        from rankscope.dialects import DIALECTS
+
+        tool = " ".join(filter(None, (DIALECTS[stated].tool, DIALECTS[stated].version)))
+        return f"All values are computed by the conventions of {tool}."
+
+    def brief(self, stated: Any) -> str:
+        return "" if stated is None else f"dialect: {stated}"
+
+
+class Seed(Count):
+    """Where random numbers start, for orders of equal scores that are too many to be tried."""
+
+    name, default, title, least = "seed", 0, "seed", 0
+    help = "For orders of equal scores that are too many to count."
+
+    def stated(self, value: Any, conventions: Sequence[Convention]) -> Any:
+        return value if any(c.ties in Ties.over_orders for c in conventions) else None  # else none are drawn
+
+
+class Policies:
+    """The value of every policy, checked; those that are not named have their defaults.
+
+    >>> Policies(depth=10).depth, Policies().nothing_found
+    (10, 'metric')
+    """
+
+    values: dict[str, Any]
+
+    def __init__(self, **chosen: Any) -> None:
+        refuse_unknown(chosen, "evaluate")
+        checked = {name: policy.check(chosen.get(name, policy.default)) for name, policy in POLICIES.items()}
+        self.values = checked
+        for name, policy in POLICIES.items():
+            if reason := policy.conflict(checked[name], self):
+                raise InputError(reason)
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    else:
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_") or name == "values" or name not in self.values:
+                raise AttributeError(name)
+            return self.values[name]
+
+    def having(self, **changes: Any) -> Policies:
+        """The same with other values of some policies."""
+        refuse_unknown(changes, "evaluate")
+        out = copy(self)
+        out.values = self.values | {name: POLICIES[name].check(value) for name, value in changes.items()}
+        return out
+
+    @property
+    def convention(self) -> Convention:
+        """What of it holds metric by metric."""
+        from rankscope.dialects.base import Convention
+
+        stated = {p.name: p.stated(self.values[p.name], ()) for p in by_metric()}
+        return Convention(**stated)
+
+    @property
+    def only(self) -> frozenset[str] | None:
+        """The ids of the queries to average, where they were listed."""
+        return None if isinstance(self.values["queries"], str) else self.values["queries"]
+
+
+def by_metric() -> Iterator[Policy]:
+    """The policies that a dialect may set for each metric."""
+    return (policy for policy in POLICIES.values() if policy.by_metric)
+
+
+def of_metric(policies: Policies, convention: Convention) -> Iterator[tuple[Policy, Any]]:
+    """Each policy with its value for one metric."""
+    for name, policy in POLICIES.items():
+        yield policy, getattr(convention, name, policies.values[name])
+
+
+def differing(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[Policy]:
+    """The policies that make values stated with other conventions incomparable."""
+    return [p for name, p in POLICIES.items() if p.changes_values and then.get(name) != now.get(name)]
+
+
+def refuse_unknown(options: Iterable[str], verb: str, own: Iterable[str] = ()) -> None:
     """One line for an option that neither the verb nor ``evaluate`` has, with the nearest that there is."""
-    known = [*options, *POLICIES]
-    for name in said:
+    known = [*own, *POLICIES]
+    for name in options:
         if name not in known:
-            close = get_close_matches(name, known, n=1, cutoff=0.6)
-            hint = f", did you mean {close[0]}?" if close else "; it takes those of evaluate"
+            hint = words.hint(name, known, otherwise="; it takes those of evaluate")
             raise InputError(f"{verb} has no option {name!r}{hint}")
+
+
+def _of_queries(metric: Metric) -> bool:
+    """Whether a metric has a value of each query that relevant documents have a part in."""
+    return metric.relevance != "none" and metric.aggregate not in {"sum", "pooled"}
+
+
+def _mapped(judged: Judged, kernel: Callable[..., Array]) -> Array:
+    """A plain function over the lists of every query."""
+    from rankscope.engines.base import map_kernels
+
+    return map_kernels(judged, [kernel])[0]
+
+
+def _where(values: Values, there: Array, instead: float) -> Values:
+    """Another value for some queries."""
+    import numpy as np
+
+    return replace(values, value=np.where(there, instead, values.value))
+
+
+def with_policies(function: Function) -> Function:
+    """A function that takes policies as keyword arguments, with each in its signature and its help."""
+    signature = inspect.signature(function)
+    plain = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    own = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=policy.default)
+        for name, policy in POLICIES.items()
+    ]
+    function.__signature__ = signature.replace(parameters=[*plain, *own])  # type: ignore[attr-defined]
+    function.__doc__ = (function.__doc__ or "").replace("{policies}", "\n".join(_described()).lstrip())
+    return function
+
+
+def _described() -> Iterator[str]:
+    """Each policy as docstrings have it: what it is, its values and its default."""
+    for name, policy in POLICIES.items():
+        one_of = f" One of {words.choices(policy.values)}." if policy.values else ""
+        yield f"    ``{name}``: {policy.__doc__}{one_of} Default {policy.default!r}."

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from rankscope import words
 from rankscope.engines.base import Order
 from rankscope.engines.mappings import as_text
 from rankscope.errors import InputError
 from rankscope.metrics import Metric
-from rankscope.scoring.inputs import CleanInput, clean, one_order, part_of, policy_in
-from rankscope.scoring.rescore import convention_of
+from rankscope.scoring.inputs import CleanInput, clean, one_order, part_of
 from rankscope.scoring.scores import Scores
 
 if TYPE_CHECKING:
@@ -22,7 +21,8 @@ if TYPE_CHECKING:
 
 def order_of(scores: Scores, metric: Metric) -> Order:
     """The order in which the documents of a result stand: as they were scored; under all orders of equal scores, as trec_eval has them."""
-    return Order(one_order(convention_of(scores, metric).ties, metric), scores.conventions["depth"])
+    request = scores.request
+    return Order(one_order(request.of_metric(metric).convention.ties, metric), request.policies.depth)
 
 
 def top_of(
@@ -37,7 +37,7 @@ def top_of(
     from rankscope.engines.top import top
 
     part = run if queries is None else part_of(run, queries)
-    cleaned = clean(part, policy_in(scores.conventions), "run")
+    cleaned = clean(part, scores.request.policies, "run")
     return top(cleaned.data, order_of(scores, metric), k, label)
 
 
@@ -68,7 +68,9 @@ def ranking_of(run: CleanInput, qrels: CleanInput, query: str, order: Order) -> 
     part = part_of(run.data, [query]) if _holds(run, query) else None
     grades = _grades(qrels, query)
     if part is None and grades is None:
-        raise InputError(f"query {query!r}: neither judged nor in the run; {_hint(query, qrels)}")
+        known = list(qrels.data if qrels.is_mapping else qrels.data.queries)
+        hint = words.hint(query, known, otherwise=f"; the qrels have ids like {words.choices(known[:3])}")
+        raise InputError(f"query {query!r}: neither judged nor in the run{hint}")
     docs = () if part is None else tuple(top(part, order)["doc_id"].to_list())
     return Ranking(query, docs, grades or {})
 
@@ -91,11 +93,3 @@ def _grades(qrels: CleanInput, query: str) -> dict[str, float] | None:
     for doc, grade in frame.select("doc_id", "grade").iter_rows():
         grades[doc] = max(grade, grades.get(doc, grade))
     return grades
-
-
-def _hint(query: str, qrels: CleanInput) -> str:
-    known = list(qrels.data if qrels.is_mapping else qrels.data.queries)
-    close = get_close_matches(query, known, n=1, cutoff=0.5)
-    return (
-        f"did you mean {close[0]}?" if close else f"the qrels have ids like {', '.join(map(repr, known[:3]))}"
-    )

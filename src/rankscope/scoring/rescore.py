@@ -1,87 +1,102 @@
-"""Metrics that nobody asked for, on the judged documents of runs that were scored: by the same machinery, under the same conventions."""
+"""Other metrics on what was judged: by the machinery of ``evaluate``, under the same request, without reading or judging again."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import fields
+from collections.abc import Container, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from rankscope.dialects import Convention
-from rankscope.engines.orders import closed, ordered
-from rankscope.lists import Array
+from rankscope.engines.orders import depends_on_order, has_closed_form, score_under_ties
+from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
-from rankscope.panels.samples import mean
-from rankscope.scoring.conventions import MetricRequest
-from rankscope.scoring.evaluation import RunEvaluation, values_of
-from rankscope.scoring.inputs import policy_in
+from rankscope.scoring.evaluation import values_of
+from rankscope.scoring.means import board_of
+from rankscope.scoring.policies import MIXED, POLICIES
 from rankscope.scoring.request import Request
-from rankscope.scoring.scores import RunScores, Scores
+from rankscope.scoring.runs import Mean, RunEvaluation
+from rankscope.scoring.scores import Scores
 
 
 def why_not(scores: Scores, metric: Metric, like: Metric) -> str:
     """Why a metric cannot be computed under the conventions of one that was asked for; empty where it can."""
-    said = scores.conventions
-    if said["dialect"] is not None and type(metric) is not type(like):
-        return f"{said['dialect']} has conventions of its own for each metric"
-    if said["queries"] == "as the dialect says":
-        return f"{said['dialect']} does not average the same queries for each metric"
+    request, policies = scores.request, scores.request.policies
+    if policies.dialect is not None and type(metric) is not type(like):
+        return f"{policies.dialect} has conventions of its own for each metric"
+    if request.stated(POLICIES["queries"]) == MIXED:
+        return f"{policies.dialect} does not average the same queries for each metric"
     needed = frozenset[str]().union(*(m.needs for m in scores.metrics))
     if metric.aggregate == "pooled" or metric.needs - needed or metric.trec_ties != like.trec_ties:
         return f"{metric} needs more of the rankings than is kept"
+    convention = request.of_metric(like).convention
     plain = metric.aggregate in {"mean", "geometric"} and like.aggregate in {"mean", "geometric"}
-    if said["weights"] is not None and not (plain and convention_of(scores, like).mean == "macro"):
+    if request.weights is not None and not (plain and convention.mean == "macro"):
         return "queries are weighed by the metric as well as by the weights that were given"
-    ties = convention_of(scores, like).ties
-    if ties == "expected" and ordered(metric, said["depth"]) and not closed(metric, said["depth"]):
+    ties, depth = convention.ties, policies.depth
+    if ties == "expected" and depends_on_order(metric, depth) and not has_closed_form(metric, depth):
         return f"the mean of {metric} over all orders of equal scores has no closed form"
     if ties in {"best", "worst"} and (not metric.settled_by_grade or metric.needs):
         return f"the {ties} order of equal scores has to be searched for {metric}"
     return ""
 
 
-def rescored(scores: Scores, run: str, metrics: Sequence[Metric], like: Metric) -> list[float]:
-    """The means of a run on these metrics, over the queries and under the conventions of the metric ``like``.
+def rescored(
+    scores: Scores, pairs: Sequence[tuple[Metric, Metric]], runs: Container[str] | None = None
+) -> list[Mean]:
+    """The means of other metrics, over all runs unless some are named.
 
-    What ``evaluate`` gives for the same metrics, to the bit. There must be no reason against it in ``why_not``.
+    Each pair is of a metric that was asked for, whose judged documents, queries and conventions are used, and another metric.
+    The means are what ``evaluate`` gives for the other metrics, to the bit, where ``why_not`` has no reason against it. Raises
+    RankscopeError where a metric cannot be computed on these judgments.
     """
-    place = [scored.name for scored in scores.runs].index(run)
-    scored, found = scores.runs[place], scores.found[place]
-    said, convention = scores.conventions, convention_of(scores, like)
-    call = Request(
-        [MetricRequest(str(metric), metric, convention) for metric in metrics],
-        policy_in(said),
-        said["depth"],
-        seed=said["seed"] or 0,
-    )
-    at = places_of(scored, found)
-    weights = None if said["weights"] is None else np.nan_to_num(scored.weights[like])
+    request = scores.request
+    others = [replace(request.of_metric(like), spelling=str(other), metric=other) for like, other in pairs]
+    other_request = request.with_metrics(*others)
+    places = [request.place(like) for like, _ in pairs]
     out = []
-    judged = found.judged[index_of(scores, like)]
-    for metric, values in zip(metrics, values_of(call, [judged] * len(metrics)), strict=True):
-        weight = values.weight[at] if weights is None else values.weight[at] * weights
-        out.append(mean(metric, values.value[at], weight))
+    for run, e in zip(scores.runs, scores.evaluations, strict=True):
+        if runs is not None and run.name not in runs:
+            continue
+        judged, inside = [e.judged[place] for place in places], [e.inside[place] for place in places]
+        values = values_of(other_request, judged)
+        out += board_of(run.name, other_request, replace(e, judged=judged, inside=inside, values=values))
     return out
 
 
-def index_of(scores: Scores, metric: Metric) -> int:
-    """The place of a metric among those that were asked for, as ``RunEvaluation`` holds them."""
-    name = scores.runs[0].name
-    return [mean.metric for mean in scores.board if mean.run == name].index(metric)
+def values_on(
+    request: Request, metric: Metric, judged: Judged, like: Metric | None = None, *, plainly: bool = False
+) -> Array:
+    """The value of a metric for each query of some judged documents, as a request asks.
+
+    It has the conventions of the metric ``like``, or its own. ``plainly`` leaves out what policies do to queries without relevant
+    documents: the value is what the metric gives, over the orders of equal scores.
+    """
+    one = request.with_metrics(metric, like=like)
+    if not plainly:
+        return values_of(one, [judged])[0].value
+    policies = request.policies
+    return score_under_ties(judged, [metric], one.metrics[0].convention.ties, policies.depth, policies.seed)[
+        0
+    ].value
 
 
-def places_of(scored: RunScores, found: RunEvaluation) -> Array:
-    """Where the queries that were scored stand among all."""
-    if len(scored.query_ids) == len(found.query_id):
-        return np.arange(len(found.query_id))
-    places = {query: i for i, query in enumerate(found.query_id)}
-    return np.array([places[query] for query in scored.query_ids], dtype=np.int64)
+def judged_of(scores: Scores, run: str, metric: Metric) -> tuple[Judged, Array]:
+    """The judged documents of a run as a metric sees them, and the places there of the queries that the run's scores show."""
+    place = next(i for i, one in enumerate(scores.runs) if one.name == run)
+    e = scores.evaluations[place]
+    return e.judged[scores.request.place(metric)], places_of(scores.runs[place].query_ids, e)
 
 
-def convention_of(scores: Scores, metric: Metric) -> Convention:
-    """The conventions that a metric was computed under."""
-    said = scores.conventions
-    if said["dialect"] is not None:
-        return Convention(**said["by_metric"][str(metric)])
-    names = [f.name for f in fields(Convention) if f.name in said]
-    return Convention(**{name: said[name] for name in names})
+def averaged(scores: Scores, run: str, metric: Metric) -> Judged:
+    """The documents that were judged in the queries that a metric averages."""
+    e = next(e for one, e in zip(scores.runs, scores.evaluations, strict=True) if one.name == run)
+    place = scores.request.place(metric)
+    return e.judged[place].of(np.flatnonzero(e.inside[place]))
+
+
+def places_of(query_ids: Sequence[str], evaluation: RunEvaluation) -> Array:
+    """Where queries stand among all that were judged."""
+    if len(query_ids) == len(evaluation.query_id):
+        return np.arange(len(evaluation.query_id))
+    places = {query: i for i, query in enumerate(evaluation.query_id)}
+    return np.array([places[query] for query in query_ids], dtype=np.int64)

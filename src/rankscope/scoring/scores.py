@@ -2,97 +2,121 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rankscope.blocks import Caution
+from rankscope import words
+from rankscope.blocks import (
+    EMPTY,
+    Block,
+    Caution,
+    Chart,
+    Column,
+    Heading,
+    Paragraph,
+    Table,
+    Value,
+    ValueRange,
+)
 from rankscope.errors import InputError
-from rankscope.inference.base import Bounds
-from rankscope.lists import Array
 from rankscope.metrics import Metric, parse, parse_many
-from rankscope.scoring.health import Health
-from rankscope.show.notebook import InNotebook
-from rankscope.show.result import null
+from rankscope.scoring import spread
+from rankscope.scoring.policies import POLICIES
+from rankscope.scoring.request import Request
+from rankscope.scoring.runs import Mean, RunEvaluation, RunScores
+from rankscope.show.result import FORMATS, Col, Result, Shown, View, caution_block, input_record
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from rankscope.reporting.report import Report
-    from rankscope.scoring.evaluation import RunEvaluation
+    from rankscope.inference.base import Bounds
+
+UNRANGED = "there is no room for the other intervals: a wider terminal shows them, --format csv has them"
+FEW = 3  # as many runs are named, as many notes of readers shown one by one
+
+MEANS = (
+    Col("run", head="run"),
+    Col("metric", of=lambda m: str(m.metric), head="metric"),
+    Col("asked", of=lambda m: m.spelling, rare=True),
+    Col("value", head="value", kind="value"),
+    Col("queries", head="queries", kind="count"),
+    Col("undefined", of=lambda m: m.undefined or None, kind="count", rare=True, fill=0),
+    Col("ci_lower", "ci_upper", of=lambda m: (m.bounds.lower, m.bounds.upper), kind="value"),
+    Col("interval", of=lambda m: m.bounds.method),
+    Col("interval_reason", of=lambda m: m.bounds.reason or None, rare=True),
+    Col("standard_error_of_ties", of=lambda m: m.error, kind="value", rare=True),
+    Col("queries_with_orders_drawn", of=lambda m: m.drawn or None, kind="count", rare=True),
+)
+SPREAD = (
+    Col("run", head="run"),
+    Col("metric", head="metric"),
+    Col("queries", head="queries", kind="count"),
+    *(Col(name, head=name, kind="value") for name in spread.QUANTILES),
+    Col("zeros", head="zeros", kind="count"),
+)
 
 
-@dataclass(frozen=True)
-class Mean:
-    """One number of a scoreboard: the value of a metric over the queries of a run.
+class Records(View):
+    """A view whose rows are records already, as there may be millions."""
 
-    ``queries`` is how many queries the value is made of; ``undefined`` how many were left out because
-    the metric has no value for them. ``asked`` is the metric as it was asked for. ``error`` is the
-    standard error that comes from sampling the orders of tied documents, None where nothing was sampled.
-    ``drawn`` counts the queries whose orders were too many to be tried, so that best and worst are the extremes of some.
-    ``bounds`` is the interval of the value over queries, made by ``ends`` when it is first looked at.
-    """
-
-    run: str
-    metric: Metric
-    asked: str
-    value: float
-    queries: int
-    undefined: int = 0
-    error: float | None = None
-    drawn: int = 0
-    ends: Callable[[], Bounds] | None = field(default=None, repr=False, compare=False)
-
-    @cached_property
-    def bounds(self) -> Bounds:
-        """The interval of the value; without one its ends are NaN, and there is a reason."""
-        return Bounds.none("not asked for") if self.ends is None else self.ends()
+    def records(self, result: Any) -> Iterator[dict[str, Any]]:
+        """The rows as they are."""
+        yield from self.rows(result)
 
 
-@dataclass(frozen=True, eq=False)
-class RunScores:
-    """A run's values: ``values[metric]`` holds one number a query, NaN where undefined or not averaged.
-
-    ``errors[metric]`` holds standard errors, for metrics whose tied documents were sampled; ``weights[metric]`` what each
-    query weighs in the mean, where that is not the same for all; ``facts`` what is no number, like trec_eval's relstring,
-    a string a query. ``first_relevant`` is the rank of each query's first document of grade 1 or more, 0 where there is none.
-    """
-
-    name: str
-    query_ids: Sequence[str]
-    values: Mapping[Metric, Array]
-    health: Health
-    tag: str | None = None
-    errors: Mapping[Metric, Array] = field(default_factory=dict)
-    facts: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    weights: Mapping[Metric, Array] = field(default_factory=dict)
-    first_relevant: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-
-
-@dataclass(frozen=True, eq=False)
-class Scores(InNotebook):
+@dataclass(frozen=True, eq=False, repr=False)
+class Scores(Result):
     """What ``evaluate`` found.
 
     ``scores["bm25", "nDCG@10"]`` is a number; with one run ``scores["nDCG@10"]`` is enough, and ``bounds_of`` takes the same
-    to tell its interval. ``means``, ``per_query``, ``distribution`` and ``first_relevant`` are Polars frames. ``conventions`` states what was assumed, ``data_health`` what
-    is odd about the data, ``warnings`` what that does to the numbers. ``found`` holds the judged documents of each run, for
-    verbs that look below the values; ``given`` is what was passed as qrels and as runs, each with its name, for those that look for
-    documents.
+    to tell its interval. ``means``, ``per_query``, ``distribution`` and ``first_relevant`` are Polars frames. ``request`` is what
+    was asked for, and ``conventions`` states what was assumed, ``data_health`` what is odd about the data, ``warnings`` what that
+    does to the numbers. ``evaluations`` hold the judged documents of each run, for verbs that look below the values; ``data`` is
+    what was passed as qrels and as runs, each with its name, for those that look for documents.
     """
 
-    shown_by: ClassVar[str] = "rankscope.scoring.scoreboard"
+    schema: ClassVar[str] = "evaluate/1"
+    formats: ClassVar[tuple[str, ...]] = (*FORMATS, "trec")
+    views: ClassVar[tuple[View, ...]] = (
+        View("results", MEANS, lambda scores: scores.board),
+        Records(
+            "per_query",
+            (Col("run"), Col("query_id"), Col("metric"), Col("value", kind="value")),
+            lambda scores: scores._query_values(),
+        ),
+        View(
+            "facts",
+            lambda scores: (Col("run"), Col("query_id"), Col("runid"), *map(Col, scores.runs[0].facts)),
+            lambda scores: scores._facts(),
+        ),
+        View("distribution", SPREAD, lambda scores: scores._spread()),
+        View(
+            "first_relevant",
+            (Col("run", head="run"), Col("rank", head="rank"), Col("queries", head="queries", kind="count")),
+            lambda scores: (
+                {"run": run.name, "rank": rank, "queries": queries}
+                for run in scores.runs
+                for rank, queries in spread.rank_counts(run).items()
+            ),
+        ),
+    )
 
+    request: Request
     runs: Sequence[RunScores]
     board: Sequence[Mean]
-    conventions: Mapping[str, Any]
     warnings: Sequence[Caution]
     inputs: Sequence[Any] = field(default_factory=list)
     notes: Sequence[str] = field(default_factory=list)
-    found: Sequence[RunEvaluation] = ()
-    given: tuple[Any, Sequence[tuple[str | None, Any]]] | None = None
+    evaluations: Sequence[RunEvaluation] = ()
+    data: tuple[Any, Sequence[tuple[str | None, Any]]] | None = None
+
+    # -- numbers --------------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> float:
         return self.mean_of(key).value
@@ -121,47 +145,38 @@ class Scores(InNotebook):
             run = names[0]
         if run not in names:
             raise KeyError(f"no run is called {run!r}: there are {', '.join(names)}")
-        for mean in self.board:
-            if mean.run == run and metric in (mean.asked, str(mean.metric)):
+        board = [mean for mean in self.board if mean.run == run]
+        for mean in board:
+            if metric in (mean.spelling, str(mean.metric)):
                 return mean
         try:
             wanted = parse(metric)
         except InputError as error:
             raise KeyError(str(error)) from None
-        for mean in self.board:
-            if mean.run == run and wanted in (mean.metric, *(m for _, m in parse_many(mean.asked))):
+        for mean in board:
+            if wanted in (mean.metric, *(m for _, m in parse_many(mean.spelling))):
                 return mean
-        raise KeyError(f"{wanted} was not evaluated: there are {', '.join(str(m) for m in self.metrics)}")
+        raise KeyError(f"{wanted} was not evaluated: there are {', '.join(map(str, self.metrics))}")
 
     @cached_property
     def metrics(self) -> list[Metric]:
         """The metrics, in the order asked."""
         return list(dict.fromkeys(mean.metric for mean in self.board))
 
+    @cached_property
+    def conventions(self) -> Mapping[str, Any]:
+        """What was assumed: every policy, and what metrics assume of their own."""
+        return self.request.conventions()
+
     @property
     def data_health(self) -> dict[str, dict[str, Any]]:
         """What each run's data look like, as plain values."""
-        return {scored.name: scored.health.as_dict() for scored in self.runs}
+        return {run.name: run.health.as_dict() for run in self.runs}
 
     @cached_property
     def means(self) -> pl.DataFrame:
         """run, metric, value (null: undefined), queries, and the ends of the interval (null: none): one row a number."""
-        import polars as pl
-
-        rows = [
-            (
-                m.run,
-                str(m.metric),
-                null(m.value),
-                m.queries,
-                null(m.bounds.lower),
-                null(m.bounds.upper),
-            )
-            for m in self.board
-        ]
-        schema = {"run": pl.String, "metric": pl.String, "value": pl.Float64, "queries": pl.Int64}
-        ends = {"ci_lower": pl.Float64, "ci_upper": pl.Float64}
-        return pl.DataFrame(rows, schema={**schema, **ends}, orient="row")
+        return self.to_polars().select("run", "metric", "value", "queries", "ci_lower", "ci_upper")
 
     @cached_property
     def distribution(self) -> pl.DataFrame:
@@ -169,23 +184,12 @@ class Scores(InNotebook):
 
         Quantiles lie between the two values around them, as numpy's; ``zeros`` counts values of exactly 0.
         """
-        import polars as pl
-
-        from rankscope.scoring.distribution import QUANTILES, distribution
-
-        schema = {"run": pl.String, "metric": pl.String, "queries": pl.Int64}
-        quantiles = dict.fromkeys(QUANTILES, pl.Float64)
-        return pl.DataFrame(list(distribution(self)), schema={**schema, **quantiles, "zeros": pl.Int64})
+        return self.to_polars("distribution")
 
     @cached_property
     def first_relevant(self) -> pl.DataFrame:
         """run, rank (1 to 10, 11-100, 101+, none), queries: where rankings show their first document of grade 1 or more."""
-        import polars as pl
-
-        from rankscope.scoring.distribution import first_relevant
-
-        schema = {"run": pl.String, "rank": pl.String, "queries": pl.Int64}
-        return pl.DataFrame(list(first_relevant(self)), schema=schema)
+        return self.to_polars("first_relevant")
 
     @cached_property
     def per_query(self) -> pl.DataFrame:
@@ -193,33 +197,382 @@ class Scores(InNotebook):
         import polars as pl
 
         parts = []
-        for scored in self.runs:
-            queries, metrics = len(scored.query_ids), len(scored.values)
-            matrix = np.stack(list(scored.values.values()), axis=1) if metrics else np.empty((queries, 0))
-            parts.append(
-                pl.DataFrame(
-                    {
-                        "query_id": pl.Series(scored.query_ids, dtype=pl.String).gather(
-                            np.repeat(np.arange(queries), metrics)
-                        ),
-                        "metric": pl.Series([str(m) for m in scored.values]).gather(
-                            np.tile(np.arange(metrics), queries)
-                        ),
-                        "value": pl.Series(matrix.ravel(), nan_to_null=True),
-                    }
-                ).select(pl.lit(scored.name).alias("run"), "query_id", "metric", "value")
-            )
+        for run in self.runs:
+            queries, metrics = len(run.query_ids), len(run.values)
+            matrix = np.stack(list(run.values.values()), axis=1) if metrics else np.empty((queries, 0))
+            columns = {
+                "query_id": pl.Series(run.query_ids, dtype=pl.String).gather(
+                    np.repeat(np.arange(queries), metrics)
+                ),
+                "metric": pl.Series([str(m) for m in run.values]).gather(
+                    np.tile(np.arange(metrics), queries)
+                ),
+                "value": pl.Series(matrix.ravel(), nan_to_null=True),
+            }
+            parts.append(pl.DataFrame(columns).select(pl.lit(run.name).alias("run"), pl.all()))
         return pl.concat(parts)
 
-    def report(self, **options: Any) -> Report:
-        """One page of these scores; ``queries_text``, ``docs_text``, ``title`` and ``shown`` as for ``rs.report``."""
-        from rankscope.reporting.report import report_of
+    def to_polars(self, table: str = "") -> pl.DataFrame:
+        """A table as a Polars frame."""
+        return self.per_query if table == "per_query" else super().to_polars(table)
 
-        return report_of(self, **options)
+    # -- for programs ---------------------------------------------------------------------------------
 
-    def __repr__(self) -> str:
-        lines = [
-            f"{m.run}  {m.metric} = {m.value:.4f}  ({m.queries:,} {'query' if m.queries == 1 else 'queries'})"
-            for m in self.board
+    def facts(self) -> Mapping[str, Any]:
+        """What JSON holds before the views."""
+        return {
+            "conventions": dict(self.conventions),
+            "inputs": [input_record(source) for source in self.inputs],
+            "data_health": self.data_health,
+            "per_query": [],  # always there; the view stands in its place where it is asked for
+        }
+
+    def beside(self, *, per_query: bool = False, distribution: bool = False, **_: Any) -> Iterator[str]:
+        """The views that JSON holds where they are asked for."""
+        yield from ("per_query", "facts") if per_query else ()
+        yield from ("distribution", "first_relevant") if distribution else ()
+
+    def write(
+        self, form: str, *, width: int = 80, colour: bool = False, table: str = "", **options: Any
+    ) -> Iterable[str]:
+        """The result in one of ``formats``, in pieces; ``per_query`` and ``distribution`` say what is shown beside the means."""
+        per_query = bool(options.get("per_query"))
+        if form == "trec":
+            return self.trec_lines(per_query)
+        table = table or ("per_query" if per_query else "")
+        return super().write(form, width=width, colour=colour, table=table, **options)
+
+    def trec_lines(self, per_query: bool = False) -> Iterator[str]:
+        """The lines that trec_eval prints: name, query and value; runs one after the other, each under its id."""
+        several = len(self.runs) > 1
+        for run in self.runs:
+            if several:
+                yield _runid(run.name)
+            if per_query:
+                yield from _trec_queries(run)
+            if run.tag and not several:
+                yield _runid(run.tag)
+            for mean in self.board:
+                if mean.run == run.name:
+                    yield from _trec_line(mean.metric, "all", mean.value)
+
+    def _query_values(self) -> Iterator[dict[str, Any]]:
+        """One record a run, query and metric."""
+        for run in self.runs:
+            columns = {str(metric): values.tolist() for metric, values in run.values.items()}
+            for i, query in enumerate(run.query_ids):
+                for metric, values in columns.items():
+                    value = values[i] if values[i] == values[i] else None
+                    yield {"run": run.name, "query_id": query, "metric": metric, "value": value}
+
+    def _facts(self) -> Iterator[dict[str, Any]]:
+        """What is no number of each query: the run's id, and the facts that were asked for."""
+        for run in self.runs:
+            for i, query in enumerate(run.query_ids):
+                facts = {name: values[i] for name, values in run.facts.items()}
+                yield {"run": run.name, "query_id": query, "runid": run.tag, **facts}
+
+    def _spread(self) -> Iterator[dict[str, Any]]:
+        """The quantiles of each run and metric."""
+        for run in self.runs:
+            for metric, values in run.values.items():
+                yield {"run": run.name, "metric": str(metric), **spread.spread_of(values)}
+
+    # -- for people -----------------------------------------------------------------------------------
+
+    def sentences(self) -> Iterator[str]:
+        """Each number in a line."""
+        for mean in self.board:
+            number = f"{mean.run}  {mean.metric} = {mean.value:.4f}"
+            yield f"{number}  ({words.counted(mean.queries, 'query')})"
+
+    def blocks(
+        self, *, per_query: bool = False, distribution: bool = False, next_step: str = "", **_: Any
+    ) -> list[Shown]:
+        """The answer, what to doubt about it, and the conventions it rests on."""
+        each: list[Shown] = [self.table("per_query"), EMPTY] if per_query else []
+        return [
+            *each,
+            self.table(),
+            *(Paragraph(text, quiet=True) for text in self.queries_in_words()),
+            EMPTY,
+            *([*self.spread_blocks(), EMPTY] if distribution else []),
+            *caution_block(self.warnings),
+            Paragraph(self.request.small_print(), quiet=True),
+            *([Paragraph(next_step, quiet=True)] if next_step else []),
         ]
-        return "\n".join(lines)
+
+    def paper(self, *, per_query: bool = False, distribution: bool = False, **_: Any) -> list[Shown]:
+        """What goes into a document: the tables, and in the small print the queries and conventions."""
+        small = " · ".join([*self.queries_in_words(), self.request.small_print()])
+        alone = f"{self.runs[0].name}: " if len(self.runs) == 1 else ""
+        each: list[Shown] = [Heading(f"{alone}each query"), self.table("per_query"), Heading("all queries")]
+        spread_blocks = self.spread_blocks() if distribution else []
+        return [*(each if per_query else []), self.table(), *spread_blocks, Paragraph(small, quiet=True)]
+
+    def table(self, name: str = "", *, most: int | None = None) -> Table:
+        """A table as it is printed: the scoreboard, unless another is named."""
+        if name in {"", "results"}:
+            return self._scoreboard()
+        return self._query_table(most) if name == "per_query" else super().table(name, most=most)
+
+    def charts(self) -> Iterator[Chart]:
+        """The distribution of the first metric, and the ranks of the first relevant documents."""
+        lead = self.metrics[0]
+        means = {mean.run: mean.value for mean in self.board if mean.metric == lead}
+        runs = spread.by_merit(self.runs, lead, means)
+        shown = [run for run in runs if not np.isnan(run.values[lead]).all()][: spread.LINES]
+        if shown:
+            sign = {"higher": 1, "lower": -1, "neither": 0}[lead.better]
+            values = {run.name: run.values[lead] for run in shown}
+            yield spread.distribution_chart(_column(lead), values, sign, lead.range)
+            yield spread.first_relevant_chart(shown[: spread.BARS])
+
+    def queries_in_words(self) -> Iterator[str]:
+        """How many queries the values are made of, and which metrics leave some out, or have no interval."""
+        number = words.counted(len(self.runs[0].query_ids), "query")
+        vary = self._queries_vary
+        yield {
+            "judged": words.counted(len(self.runs[0].query_ids), "judged query"),
+            "run": "all queries of each run" if vary else f"{number} of the run",
+            "both": f"{number} judged and in every run",
+            "either": "all queries judged or in the run" if vary else f"{number} judged or in the run",
+            "list": f"{number} of the list",
+        }.get(self.request.stated(POLICIES["queries"]), f"{number}; the dialect decides which of them count")
+        for metric in self.metrics:
+            yield from self._left_out(metric)
+        yield from self._without_interval()
+
+    def _left_out(self, metric: Metric) -> Iterator[str]:
+        """Queries without a value, and those whose orders of equal scores were too many."""
+        means = [mean for mean in self.board if mean.metric == metric]
+        left = [mean for mean in means if mean.undefined]
+        counts = {mean.undefined for mean in left}
+        if left:
+            if len(counts) == 1 and len(left) == len(self.runs):
+                queries = words.counted(counts.pop(), "query")
+            elif len(left) <= FEW:
+                queries = ", ".join(f"{mean.undefined:,} ({mean.run})" for mean in left) + " of the queries"
+            else:
+                queries = f"{min(counts):,} to {max(counts):,} queries, depending on the run"
+            yield f"{metric} has no value for {queries}: left out of its mean"
+        ties = self.request.of_metric(metric).convention.ties
+        drawn = max(mean.drawn for mean in means)
+        if drawn and ties in {"best", "worst"}:
+            have = f"{words.counted(drawn, 'query')} {words.agree(drawn, 'has')}"
+            yield f"{metric}: {have} too many orders of equal scores to try, so the {ties} of some is taken"
+        if errors := [mean.error for mean in means if mean.error]:
+            yield f"{metric}: too many orders of equal scores to count, so they were sampled: standard error {max(errors):.2g}"
+
+    def _without_interval(self) -> Iterator[str]:
+        """Which values have no interval, and why: one sentence a reason."""
+        bare = [mean for mean in self.board if not mean.bounds.known and not math.isnan(mean.value)]
+        by_reason = sorted(bare, key=lambda mean: mean.bounds.reason)
+        for reason, group in groupby(by_reason, key=lambda mean: mean.bounds.reason):
+            alike = list(group)
+            if len(alike) == len(self.board):
+                yield f"no interval: {reason}"
+                return
+            yield f"no interval of {', '.join(self._named(alike))}: {reason}"
+
+    def _named(self, alike: Sequence[Mean]) -> Iterator[str]:
+        """The metrics of these means, each with its runs where these are not all."""
+        for metric in dict.fromkeys(mean.metric for mean in alike):
+            runs = [mean.run for mean in alike if mean.metric == metric]
+            which = ", ".join(runs) if len(runs) <= FEW else words.counted(len(runs), "run")
+            yield f"{metric} ({which})" if len(runs) < len(self.runs) else str(metric)
+
+    def reader_notes(self) -> list[str]:
+        """What the readers said: line by line for a few runs, summed up for many."""
+        if len(self.runs) <= FEW:
+            return list(self.notes)
+        qrels, runs = self.inputs[: -len(self.runs)], self.inputs[-len(self.runs) :]
+        kinds = {source.kind for source in runs}
+        kind = f" as {kinds.pop()}s" if len(kinds) == 1 else ""
+        rows, queries = (_span([getattr(run.health, of) for run in self.runs]) for of in ("rows", "queries"))
+        more = [note for source in runs for note in source.notes[1:]]
+        rest = f"and {len(more) - FEW:,} more such notes: evaluate a run alone to see its own"
+        own = {note for source in self.inputs for note in source.notes}
+        return [
+            *(note for source in qrels for note in source.notes),
+            f"read {len(runs)} runs{kind}: {rows} rows, {queries} queries each",
+            *more[:FEW],
+            *([rest] if len(more) > FEW else []),
+            *(note for note in self.notes if note not in own),
+        ]
+
+    # -- tables ---------------------------------------------------------------------------------------
+
+    @property
+    def _queries_vary(self) -> bool:
+        return len({len(run.query_ids) for run in self.runs}) > 1
+
+    def _scoreboard(self) -> Table:
+        """Runs as rows, metrics as columns; the best value of each metric is marked where there are several runs."""
+        means = {(mean.run, mean.metric): mean for mean in self.board}
+        counts = [Column("queries", "count")] if self._queries_vary else []
+        rows = [
+            (
+                run.name,
+                *(_with_interval(means[run.name, metric]) for metric in self.metrics),
+                *([len(run.query_ids)] if counts else []),
+            )
+            for run in self.runs
+        ]
+        best = {
+            (row, place)
+            for place, metric in enumerate(self.metrics, start=1)
+            for row in _best(metric, [words.finite(means[run.name, metric].value) for run in self.runs])
+        }
+        columns = (Column("run"), *map(_column, self.metrics), *counts)
+        note = self._legend()
+        return Table(columns, tuple(rows), best=frozenset(best), turns=True, note=note, unranged=UNRANGED)
+
+    def _legend(self) -> str:
+        """What the marks beside the values mean; empty where no value has an interval."""
+        known = [mean for mean in self.board if mean.bounds.known]
+        if not known:
+            return ""
+        even = [ValueRange(mean.value, mean.bounds.lower, mean.bounds.upper).even for mean in known]
+        methods = " or ".join(sorted({mean.bounds.method for mean in known}))
+        intervals = self.request.intervals
+        clustered = " in clusters" if intervals.clusters is not None else ""
+        which = f"the {words.percent(intervals.level)} {methods} interval over queries{clustered}"
+        if not any(even):
+            return f"- and + are the two sides of {which}"
+        return f"± is half of {which}" + ("" if all(even) else ", - and + its two sides where they differ")
+
+    def _query_table(self, most: int | None = None) -> Table:
+        """The values of each query: a row a query, or with several runs a row a query and run."""
+        several = len(self.runs) > 1
+        names = [Column("query"), *([Column("run")] if several else [])]
+        order = dict.fromkeys(query for run in self.runs for query in run.query_ids)
+        places = [{query: i for i, query in enumerate(run.query_ids)} for run in self.runs]
+        rows: list[tuple[Value, ...]] = []
+        for query in order:
+            for run, place in zip(self.runs, places, strict=True):
+                if query in place:
+                    at = place[query]
+                    values = [words.finite(float(column[at])) for column in run.values.values()]
+                    facts = [fact[at] for fact in run.facts.values()]
+                    rows.append((query, *([run.name] if several else []), *values, *facts))
+        columns = (*names, *map(_column, self.metrics), *map(Column, self.runs[0].facts))
+        return Table(columns, tuple(rows[:most]), labels=len(names), name="per_query")
+
+    def spread_blocks(self) -> list[Block]:
+        """The distribution of the values, and the ranks of first relevant documents.
+
+        For one run quantiles are a table with a row a metric, for several a table a metric with a row a run.
+        """
+        records = list(self._spread())
+        tables: list[Block] = []
+        if len(self.runs) == 1:
+            tables = [_quantiles("metric", records), EMPTY]
+        else:
+            for metric in dict.fromkeys(record["metric"] for record in records):
+                alike = [record for record in records if record["metric"] == metric]
+                tables += [_quantiles("run", alike, metric), EMPTY]
+        header = (Column("run"), *(Column(name, "count") for name in (*spread.RANKS, spread.NONE)))
+        ranks: tuple[tuple[Value, ...], ...] = tuple(
+            (run.name, *spread.rank_counts(run).values()) for run in self.runs
+        )
+        return [
+            Heading("values of the queries"),
+            *tables,
+            Heading("queries by the rank of their first relevant document (grade ≥ 1)"),
+            Table(header, ranks, turns=True),
+        ]
+
+
+def _with_interval(mean: Mean) -> Value:
+    bounds = mean.bounds
+    return ValueRange(mean.value, bounds.lower, bounds.upper) if bounds.known else words.finite(mean.value)
+
+
+def _column(metric: Metric) -> Column:
+    return Column(str(metric), "count" if metric.aggregate == "sum" else "value")
+
+
+def _best(metric: Metric, values: Sequence[Any]) -> list[int]:
+    """The rows with the best value, as far as four decimals tell; none where all are the same."""
+    rounded = [None if value is None else round(value, 4) for value in values]
+    known = [value for value in rounded if value is not None]
+    if metric.better == "neither" or len(known) < 2 or len(set(known)) == 1:
+        return []
+    top = max(known) if metric.better == "higher" else min(known)
+    return [i for i, value in enumerate(rounded) if value == top]
+
+
+def _quantiles(first: str, records: Sequence[dict[str, Any]], head: str = "") -> Table:
+    """Quantiles under one another; how many queries only where that differs."""
+    counts = ["zeros", *(["queries"] if len({record["queries"] for record in records}) > 1 else [])]
+    columns = (
+        Column(head or first),
+        *(Column(name, "value") for name in spread.QUANTILES),
+        *(Column(name, "count") for name in counts),
+    )
+    names = (first, *spread.QUANTILES, *counts)
+    return Table(columns, tuple(tuple(record[name] for name in names) for record in records))
+
+
+def _span(numbers: Sequence[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+# --- as trec_eval prints ----------------------------------------------------------------------------------
+
+
+def _runid(name: str) -> str:
+    return f"{'runid':<22}\tall\t{name}\n"
+
+
+def _trec_queries(run: RunScores) -> Iterator[str]:
+    # as in trec_eval, what is only a fact of all queries together is not printed for one
+    shown = {
+        metric: values
+        for metric, values in run.values.items()
+        if metric.aggregate != "geometric" and metric.trec_name() != "num_q"
+    }
+    by_id = sorted(enumerate(run.query_ids), key=lambda pair: pair[1].encode("utf-8", "surrogateescape"))
+    for i, query in by_id:
+        for metric, values in shown.items():
+            yield from _trec_line(metric, query, float(values[i]))
+        for name, facts in run.facts.items():
+            yield f"{name:<22}\t{query}\t'{facts[i]}'\n"
+
+
+def _trec_line(metric: Metric, query: str, value: float) -> Iterator[str]:
+    if not math.isnan(value):
+        text = f"{value:.0f}" if metric.aggregate == "sum" else f"{value:6.4f}"
+        yield f"{metric.trec_name() or metric!s:<22}\t{query}\t{text}\n"
+
+
+class OfScores(Result):
+    """A result that rests on scores: it has their conventions, and what is to be known of their data."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def scores(self) -> Scores:
+            """What it rests on."""
+
+    @property
+    def conventions(self) -> Mapping[str, Any]:
+        """The policies under which the numbers were computed."""
+        return self.scores.conventions
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What was said while reading."""
+        return self.scores.notes
+
+    @property
+    def warnings(self) -> Sequence[Caution]:
+        """What to know before believing the numbers."""
+        return self.scores.warnings
+
+    def facts(self) -> dict[str, Any]:
+        """What JSON holds before the tables: the conventions and the inputs."""
+        inputs = [input_record(source) for source in self.scores.inputs]
+        return {"conventions": dict(self.conventions), "inputs": inputs}

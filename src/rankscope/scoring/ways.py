@@ -9,9 +9,14 @@ from typing import Any, Literal, get_args, get_origin
 
 from rankscope.declared import parameters
 from rankscope.dialects import Convention
+from rankscope.dialects.base import LooksAt
 from rankscope.errors import InputError
 from rankscope.metrics import Metric
-from rankscope.scoring.conventions import CHOICES
+from rankscope.scoring.policies import by_metric
+
+CHOICES: dict[str, Sequence[Any]] = {p.name: tuple(p.values) for p in by_metric()} | {
+    "looks_at": get_args(LooksAt)
+}
 
 
 @dataclass(frozen=True)

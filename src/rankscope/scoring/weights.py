@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from rankscope import words
 from rankscope.errors import DataError, InputError
 from rankscope.lists import Array
+
+EXPECTED = "weights are a table of two columns, query and weight, or {query: weight}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,42 +38,41 @@ class Weights:
         left = sorted(set(self.by_query) - scored)
         if not left:
             return []
-        said = "1 weight is of a query" if len(left) == 1 else f"{len(left):,} weights are of queries"
-        return [
-            f"{self.label}: {said} that no run is scored on ({', '.join(left[:3])}{' ...' if len(left) > 3 else ''})"
-        ]
+        what = "1 weight is of a query" if len(left) == 1 else f"{len(left):,} weights are of queries"
+        return [f"{self.label}: {what} that no run is scored on ({words.sample(left)})"]
 
 
 def weights_of(source: Any) -> Weights | None:
-    """Read weights: ``{query: weight}``, a data frame or a file with a query and a weight in each row."""
-    if source is None:
-        return None
+    """Read weights: ``{query: weight}``, a data frame or a file with a query and a weight in each row.
+
+    A file may be compressed, and of any format that tables come in; one of text needs no header.
+    """
+    if source is None or isinstance(source, Weights):
+        return source
     if isinstance(source, Mapping):
         return _checked(list(source.items()), "weights")
-    if isinstance(source, str | Path):
-        return _checked(_rows_of_file(str(source)), str(source))
-    import polars as pl
+    from rankscope.files.raw import open_raw
+    from rankscope.files.sheets import is_path, open_sheet
+    from rankscope.files.sniff import kind_of
 
+    if is_path(source):
+        raw = open_raw(source, EXPECTED)
+        if kind_of(raw) not in {"json", "jsonl", "parquet"}:
+            return _checked(_rows_of_text(raw.read(), raw.label), raw.label)
+    found = open_sheet(source, "weights", EXPECTED)
+    label = str(source) if is_path(source) else "weights"
+    if isinstance(found, Mapping):
+        return _checked(list(found.items()), label)
+    if found.frame.width != 2:
+        raise InputError(f"{label}: {words.counted(found.frame.width, 'column')}; {EXPECTED}")
+    return _checked(found.frame.rows(), label)
+
+
+def _rows_of_text(content: bytes, label: str) -> list[tuple[str, str]]:
     try:
-        frame = source if isinstance(source, pl.DataFrame) else pl.DataFrame(source)
-    except Exception as error:  # whatever the other library raises
-        raise InputError(
-            f"weights: a {type(source).__name__} cannot be read; give a dict {{query: weight}}, a data frame or a file"
-        ) from error
-    if frame.width != 2:
-        raise InputError(f"weights: the data frame has {frame.width} columns; it needs 2, query and weight")
-    return _checked(frame.rows(), "weights")
-
-
-def _rows_of_file(path: str) -> list[tuple[str, str]]:
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InputError(
-            f"{path}: is no UTF-8 text; a file of weights has a query and a weight in each line"
-        ) from None
+        raise InputError(f"{label}: is no UTF-8 text; {EXPECTED}") from None
     rows = []
     for number, line in enumerate(text.splitlines(), start=1):
         cells = [cell.strip().strip('"') for cell in line.split("," if "," in line else None)]
@@ -79,7 +80,7 @@ def _rows_of_file(path: str) -> list[tuple[str, str]]:
             continue
         if len(cells) != 2:
             raise InputError(
-                f"{path} line {number:,}: {len(cells)} columns, a line of weights has 2 (query weight): {line[:80]!r}"
+                f"{label} line {number:,}: {len(cells)} columns, a line of weights has 2 (query weight): {line[:80]!r}"
             )
         if number > 1 or _number(cells[1]) is not None:  # a first line without a number is a heading
             rows.append((cells[0], cells[1]))
@@ -90,10 +91,10 @@ def _checked(rows: Sequence[tuple[Any, Any]], label: str) -> Weights:
     if not rows:
         raise InputError(f"{label}: no weight is there; give a query and its weight in each row, like q1 2.5")
     out: dict[str, float] = {}
-    for query, said in rows:
-        weight = _number(said)
+    for query, value in rows:
+        weight = _number(value)
         if weight is None or not math.isfinite(weight) or weight < 0:
-            raise InputError(f"{label}: query {query!s} weighs {said!r}; a weight is a number of at least 0")
+            raise InputError(f"{label}: query {query!s} weighs {value!r}; a weight is a number of at least 0")
         if str(query) in out:
             raise InputError(f"{label}: query {query!s} has two weights; keep one")
         out[str(query)] = weight

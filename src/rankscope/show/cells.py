@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from rankscope import words
-from rankscope.blocks import Ranged, Table, Value, Written
+from rankscope.blocks import NumberText, Table, Value, ValueRange
 
 
 def text_of(value: Value, kind: Literal["text", "value", "count"] = "value") -> str:
@@ -17,9 +17,9 @@ def text_of(value: Value, kind: Literal["text", "value", "count"] = "value") -> 
     >>> text_of(0.51234), text_of(1234.0, "count"), text_of(float("nan"))
     ('0.5123', '1,234', '-')
     """
-    if isinstance(value, Written | Ranged) and value.text:
+    if isinstance(value, NumberText | ValueRange) and value.text:
         return words.in_table(value.text)
-    if isinstance(value, Written | Ranged):
+    if isinstance(value, NumberText | ValueRange):
         value = value.value
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return words.UNDEFINED
@@ -33,10 +33,10 @@ def text_of(value: Value, kind: Literal["text", "value", "count"] = "value") -> 
 def sides_of(value: Value) -> str:
     """How far the interval of a value reaches: the same to both sides, or to each; nothing where there is none.
 
-    >>> sides_of(Ranged(0.5, 0.4, 0.6)), sides_of(Ranged(0.98, 0.9, 1.0)), sides_of(0.5)
+    >>> sides_of(ValueRange(0.5, 0.4, 0.6)), sides_of(ValueRange(0.98, 0.9, 1.0)), sides_of(0.5)
     ('±0.1000', '-0.0800 +0.0200', '')
     """
-    if not isinstance(value, Ranged) or value.text:
+    if not isinstance(value, ValueRange) or value.text:
         return ""
     below, above = value.value - value.lower, value.upper - value.value
     if value.even:

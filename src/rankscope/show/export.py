@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rankscope import words
-from rankscope.blocks import Chart, Column, Page, Ranged, Table, Value, Written
+from rankscope.blocks import Chart, Column, NumberText, Page, Table, Value, ValueRange
 from rankscope.errors import InputError
 from rankscope.show.cells import numbered
 from rankscope.show.html.tables import slug
@@ -26,11 +26,11 @@ def files_of(page: Page) -> Iterator[tuple[str, bytes]]:
     ASCII. Raises InputError after all the others where figures cannot be drawn.
     """
     failed: list[str] = []
-    for name, block in _named(page):
+    for name, block in _name_files(page):
         yield from _numbers(name, block.columns, block.rows)
         if isinstance(block, Chart):
             try:
-                yield from _drawn(name, block)
+                yield from _picture(name, block)
             except InputError as error:
                 failed.append(str(error))
     if failed:
@@ -38,7 +38,7 @@ def files_of(page: Page) -> Iterator[tuple[str, bytes]]:
         raise InputError(f"{failed[0]}{more}; all else was exported")
 
 
-def _named(page: Page) -> Iterator[tuple[str, Table | Chart]]:
+def _name_files(page: Page) -> Iterator[tuple[str, Table | Chart]]:
     """The blocks that have rows, each under the name that the page gives it."""
     used: set[str] = set()
     for section in page.sections:
@@ -69,7 +69,7 @@ def _numbers(
     yield f"{name}.json", text.encode("utf-8", HALVES)
 
 
-def _drawn(name: str, chart: Chart) -> Iterator[tuple[str, bytes]]:
+def _picture(name: str, chart: Chart) -> Iterator[tuple[str, bytes]]:
     from rankscope.show.charts import png_of, svg_of
 
     yield f"{name}.svg", svg_of(chart).encode("utf-8", HALVES)
@@ -81,10 +81,10 @@ def records_of(
 ) -> tuple[list[str], list[dict[str, Any]]]:
     """The header and the rows of a table as plain records; a header that was there before gets a number.
 
-    >>> records_of([Column("run"), Column("AP", "value")], [("bm25", Ranged(0.5, 0.4, 0.6))])
+    >>> records_of([Column("run"), Column("AP", "value")], [("bm25", ValueRange(0.5, 0.4, 0.6))])
     (['run', 'AP', 'AP lower', 'AP upper'], [{'run': 'bm25', 'AP': 0.5, 'AP lower': 0.4, 'AP upper': 0.6}])
     """
-    ranged = {i for row in rows for i, value in enumerate(row) if isinstance(value, Ranged)}
+    ranged = {i for row in rows for i, value in enumerate(row) if isinstance(value, ValueRange)}
     headers = [
         name
         for i, column in enumerate(columns)
@@ -99,7 +99,7 @@ def records_of(
 
 def _flat(row: Sequence[Value], ranged: set[int]) -> Iterator[Any]:
     for i, value in enumerate(row):
-        if isinstance(value, Ranged):
+        if isinstance(value, ValueRange):
             yield from map(_plain, (value.value, value.lower, value.upper))
         else:
             yield _plain(value)
@@ -108,5 +108,5 @@ def _flat(row: Sequence[Value], ranged: set[int]) -> Iterator[Any]:
 
 
 def _plain(value: Value) -> Any:
-    value = value.value if isinstance(value, Written) else value
+    value = value.value if isinstance(value, NumberText) else value
     return words.finite(value) if isinstance(value, float) else value

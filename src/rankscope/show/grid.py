@@ -101,7 +101,7 @@ def upright(table: Table) -> Grid:
     )
 
 
-def laid_out(table: Table, width: int) -> list[tuple[Grid, Widths]]:
+def lay_out(table: Table, width: int) -> list[tuple[Grid, Widths]]:
     """One grid, or several where one does not fit, each with the widths of its columns.
 
     Where there is no room for all intervals, those of the first columns are shown: as many as there is room for.
@@ -121,7 +121,7 @@ def laid_out(table: Table, width: int) -> list[tuple[Grid, Widths]]:
     for those in tries:
         if found := _fitting(those, width):
             return [found]
-    parted = [_parted(shape, width) for shape in shapes]
+    parted = [_split_columns(shape, width) for shape in shapes]
     return min(parted, key=lambda parts: sum(len(part.rows) + 3 for part, _ in parts))
 
 
@@ -157,7 +157,7 @@ def _widths(grid: Grid, width: int, fold: int | None) -> Widths:
     return widths
 
 
-def _parted(grid: Grid, width: int) -> list[tuple[Grid, Widths]]:
+def _split_columns(grid: Grid, width: int) -> list[tuple[Grid, Widths]]:
     """As many columns as fit at a time, each part under the same labels."""
     widths = _widths(
         grid, 0, FOLDED[0] if max(grid.natural()[grid.labels :], default=0) <= FOLDED[0] else FOLDED[1]

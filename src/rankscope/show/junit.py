@@ -10,7 +10,7 @@ from rankscope.show.cells import printable
 
 
 @dataclass(frozen=True)
-class Case:
+class JUnitCase:
     """One test case: its name, what is to say about it, and why it failed or was skipped, if it did.
 
     ``skipped`` is for what came to no result. ``text`` may have several lines.
@@ -22,10 +22,10 @@ class Case:
     skipped: str = ""
 
 
-def as_junit(suite: str, cases: Sequence[Case]) -> str:
+def as_junit(suite: str, cases: Sequence[JUnitCase]) -> str:
     """The cases of a suite as an XML document; signs that XML has no room for stand as their escapes.
 
-    >>> print(as_junit("gate", [Case("AP", failure="lost 0.1")]))  # doctest: +ELLIPSIS
+    >>> print(as_junit("gate", [JUnitCase("AP", failure="lost 0.1")]))  # doctest: +ELLIPSIS
     <?xml version='1.0' encoding='utf-8'?>
     <testsuites name="gate" tests="1" failures="1" errors="0" skipped="0">
       <testsuite name="gate" tests="1" failures="1" errors="0" skipped="0">
@@ -58,3 +58,6 @@ def as_junit(suite: str, cases: Sequence[Case]) -> str:
 
 def _fit(text: str) -> str:
     return "\n".join(map(printable, text.split("\n")))
+
+
+Case = JUnitCase

@@ -32,6 +32,7 @@ Kind = Literal["text", "value", "count"]
 Shown = Block | Chart
 
 FORMATS = ("table", "json", "jsonl", "csv", "markdown", "latex")
+ABSENT = object()  # what fills no row
 FEW = 2  # warnings of one kind that are printed one by one; of more the first stands for all
 
 
@@ -42,7 +43,8 @@ class Col:
     has parts, as the ends of an interval. ``of`` takes a row and gives the value, or a tuple of values for several names;
     without it the value is the attribute (or, of a dict, the entry) of that name. ``head`` is the header of the printed
     table; a column without one is for programs only. ``cell`` takes the row and gives what is printed; without it that
-    is the value itself. A ``rare`` column stands in a record only where it has a value, and never in CSV.
+    is the value itself. A ``rare`` column stands in a record only where it has a value; CSV has it
+    only with a ``fill`` for the other rows.
 
     >>> from types import SimpleNamespace
     >>> row = SimpleNamespace(run="bm25", value=float("nan"), bounds=(0.1, 0.2))
@@ -51,7 +53,7 @@ class Col:
     {'run': 'bm25', 'value': None, 'ci_lower': 0.1, 'ci_upper': 0.2}
     """
 
-    __slots__ = ("cell", "head", "hint", "kind", "names", "of", "queries", "rare", "wraps")
+    __slots__ = ("cell", "fill", "head", "hint", "kind", "names", "of", "queries", "rare", "wraps")
 
     def __init__(  # noqa: PLR0913 - a declaration names what departs from the default
         self,
@@ -62,6 +64,7 @@ class Col:
         kind: Kind = "text",
         hint: str = "",
         rare: bool = False,
+        fill: Any = ABSENT,
         queries: bool = False,
         wraps: bool = False,
     ) -> None:
@@ -72,8 +75,14 @@ class Col:
         self.kind: Kind = kind
         self.hint = hint
         self.rare = rare
+        self.fill = fill
         self.queries = queries
         self.wraps = wraps
+
+    @property
+    def always(self) -> bool:
+        """Whether every row of a rectangle (CSV, a frame) has this column."""
+        return not self.rare or self.fill is not ABSENT
 
     def record(self, row: Any) -> Iterator[tuple[str, Any]]:
         """The keys of this column with their values in a row, null where a number is not finite."""
@@ -129,7 +138,12 @@ class View:
 
     def header(self, result: Any) -> list[str]:
         """The keys that every record has: those of CSV."""
-        return [name for column in self.columns_of(result) if not column.rare for name in column.names]
+        return [name for column in self.columns_of(result) if column.always for name in column.names]
+
+    def rectangle(self, result: Any) -> Iterator[dict[str, Any]]:
+        """The rows with a value for every key of the header."""
+        fills = {name: c.fill for c in self.columns_of(result) if c.rare and c.always for name in c.names}
+        return ({**fills, **record} for record in self.records(result)) if fills else self.records(result)
 
     def table(self, result: Any, most: int | None = None) -> Table:
         """The rows as they are printed, the first ``most`` of them."""
@@ -147,7 +161,7 @@ class Result:
     """What a verb found, in every format.
 
     A subclass declares ``schema`` (``"compare/1"``) and its ``views``, of which the first is what CSV and JSON lines hold and
-    stands under ``results`` in JSON. It says itself in ``sentences``, lays itself out for reading in ``blocks``, and draws
+    stands under ``main`` in JSON, the others under their names. It says itself in ``sentences``, lays itself out for reading in ``blocks``, and draws
     itself in ``charts``; ``facts`` are what its JSON holds beside the views. All else follows.
 
     Subclasses are dataclasses with ``repr=False``: a result says what it found rather than how it is made.
@@ -158,6 +172,7 @@ class Result:
     schema: ClassVar[str]
     views: ClassVar[tuple[View, ...]]
     formats: ClassVar[tuple[str, ...]] = FORMATS[:-1]
+    main: ClassVar[str] = "results"
 
     # -- what a subclass says of itself ---------------------------------------------------------------
 
@@ -231,7 +246,7 @@ class Result:
             "schema": f"rankscope/{self.schema}",
             "rankscope": __version__,
             **self.facts(),
-            "results": self.to_dicts(),
+            self.main: self.to_dicts(),
             **{name: self.to_dicts(name) for name in self.beside(**options)},
             "warnings": [caution.as_dict() for caution in getattr(self, "warnings", ())],
         }
@@ -274,13 +289,16 @@ class Result:
 
         view = self.view(table)
         types = {"value": pl.Float64, "count": pl.Int64}
-        schema = {
+        schema: dict[str, Any] = {
             name: types.get(column.kind)
             for column in view.columns_of(self)
-            if not column.rare
+            if column.always
             for name in column.names
         }
-        rows = [[record.get(name) for name in schema] for record in view.records(self)]
+        rows = [[record.get(name) for name in schema] for record in view.rectangle(self)]
+        for i, (name, kind) in enumerate(schema.items()):
+            if kind is pl.Int64 and any((row[i] or 0) >= 2**63 for row in rows):
+                schema[name] = pl.Float64  # a count beyond what whole numbers of a frame hold
         frame = pl.DataFrame(rows, schema=schema, orient="row", infer_schema_length=None)
         return frame.with_columns(pl.col(pl.Null).cast(pl.String))
 
@@ -321,7 +339,7 @@ class Result:
         from rankscope.show.text import as_csv
 
         view = self.view(table)
-        return as_csv(view.header(self), view.records(self))
+        return as_csv(view.header(self), view.rectangle(self))
 
     # -- for people -------------------------------------------------------------------------------------
 
@@ -331,7 +349,9 @@ class Result:
     __repr__ = __str__
 
     def _repr_markdown_(self) -> str:
-        return self.to_markdown()
+        from rankscope.show.text import as_markdown
+
+        return as_markdown(self.blocks())
 
     def _repr_html_(self) -> str | None:
         return fragment([*self.blocks(), *self.charts()])

@@ -11,7 +11,18 @@ from typing import Literal
 from rich.cells import cell_len
 
 from rankscope import words
-from rankscope.blocks import Block, Chart, Code, Column, Heading, Paragraph, Ranged, Table, Value, Written
+from rankscope.blocks import (
+    Block,
+    Chart,
+    Code,
+    Column,
+    Heading,
+    NumberText,
+    Paragraph,
+    Table,
+    Value,
+    ValueRange,
+)
 from rankscope.show.cells import printable, sides_of, text_of
 from rankscope.show.grid import GAP
 
@@ -43,7 +54,7 @@ def bar(value: float | None, low: float, high: float, room: int) -> str:
 def whisker(value: Value, low: float, high: float, room: int) -> str:
     """A point in its interval; a stroke stands at 0 where that is within.
 
-    >>> whisker(Ranged(0.5, 0.25, 0.75), 0.0, 1.0, 11)
+    >>> whisker(ValueRange(0.5, 0.25, 0.75), 0.0, 1.0, 11)
     '│ ├──●──┤'
     """
     if room < 1:
@@ -54,7 +65,7 @@ def whisker(value: Value, low: float, high: float, room: int) -> str:
     point = number_of(value)
     if point is None:
         return "".join(cells).rstrip()
-    if isinstance(value, Ranged) and math.isfinite(value.lower) and math.isfinite(value.upper):
+    if isinstance(value, ValueRange) and math.isfinite(value.lower) and math.isfinite(value.upper):
         left, right = cell_of(value.lower, low, high, room), cell_of(value.upper, low, high, room)
         cells[left : right + 1] = "─" * (right + 1 - left)
         cells[left], cells[right] = "├", "┤"
@@ -93,7 +104,7 @@ def cell_of(value: float, low: float, high: float, room: int) -> int:
 
 def number_of(value: Value) -> float | None:
     """A finite number, or None."""
-    value = value.value if isinstance(value, Ranged | Written) else value
+    value = value.value if isinstance(value, ValueRange | NumberText) else value
     if value is None or isinstance(value, str) or not math.isfinite(value):
         return None
     return float(value)
@@ -105,7 +116,7 @@ def ends_of(
     """The ends of a line that all values are on, ends of intervals too; ``zero`` says that 0 is."""
     found = [*(limits or ()), *([0.0] if zero else [])]
     for value in values:
-        parts = (value.value, value.lower, value.upper) if isinstance(value, Ranged) else (value,)
+        parts = (value.value, value.lower, value.upper) if isinstance(value, ValueRange) else (value,)
         found += [number for part in parts if (number := number_of(part)) is not None]
     low, high = min(found, default=0.0), max(found, default=1.0)
     return (low, high) if high > low else (low, low + 1.0)
@@ -155,36 +166,36 @@ def _intervals(chart: Chart, width: int) -> tuple[Block, ...]:
     labels = _labels(chart, chart.y)
     values = _column(chart, chart.x)
     low, high = ends_of(values, chart.limits, chart.guide == "zero")
-    rows = [(*_cut(row, labels, chart), value) for row, value in zip(chart.rows, values, strict=True)]
+    rows = [(*_shorten(row, labels, chart), value) for row, value in zip(chart.rows, values, strict=True)]
     table = _table(chart, labels, chart.x, rows)
     room = room_beside(table, width)
     return (_beside(table, [whisker(value, low, high, room) for value in values]),)
 
 
-def _barred(chart: Chart, width: int) -> tuple[Block, ...]:
+def _bars(chart: Chart, width: int) -> tuple[Block, ...]:
     """A bar a row, of some rows where there are many; the place of an ordered one stands before it."""
     name = chart.query or chart.x
     labels = _labels(chart, chart.x, *([name] if name != chart.x else []))
-    kept = _spaced(len(chart.rows)) if chart.form == "ordered" else range(min(len(chart.rows), 2 * MOST))
+    kept = _space(len(chart.rows)) if chart.form == "ordered" else range(min(len(chart.rows), 2 * MOST))
     rows = [chart.rows[i] for i in kept]
     values = _column(chart, chart.y)
     ends = ends_of(values, chart.limits, True)
     values = [values[i] for i in kept]
-    cells = [(*_cut(row, labels, chart), value) for row, value in zip(rows, values, strict=True)]
+    cells = [(*_shorten(row, labels, chart), value) for row, value in zip(rows, values, strict=True)]
     table = _table(chart, labels, chart.y, cells)
     room = room_beside(table, width)
     drawn = [bar(number_of(value), *ends, room) for value in values]
     return (_beside(table, drawn), *_of(len(rows), len(chart.rows)))
 
 
-def _stacked(chart: Chart, width: int) -> tuple[Block, ...]:
+def _stack(chart: Chart, width: int) -> tuple[Block, ...]:
     """A row a name: the count of each series, and one bar of them all."""
     labels = [header for header in (chart.panel, chart.y) if header]
     parts = _distinct(chart, chart.series) or [""]
     counts: dict[tuple[str, ...], dict[str, float]] = {}
     for row in chart.rows:
-        part = _said(chart, row, chart.series) if chart.series else ""
-        of = counts.setdefault(tuple(map(str, _cut(row, labels, chart))), {})
+        part = _label(chart, row, chart.series) if chart.series else ""
+        of = counts.setdefault(tuple(map(str, _shorten(row, labels, chart))), {})
         of[part] = of.get(part, 0.0) + (number_of(row[chart.at(chart.x)]) or 0.0)
     names = list(counts)[: 2 * MOST]
     cells: list[tuple[Value, ...]] = [(*n, *(counts[n].get(part, 0.0) for part in parts)) for n in names]
@@ -235,7 +246,7 @@ def _places(there: Sequence[float], level: bool) -> list[float]:
     if all(x.is_integer() for x in there) and 0 <= there[0] <= 1:
         wanted = [s * 10**p for p in range(9) for s in (1, 2, 3, 4, 5, 7)]
         return sorted({there[0], there[-1], *(float(w) for w in wanted if float(w) in set(there))})
-    return [there[i] for i in _spaced(len(there))]
+    return [there[i] for i in _space(len(there))]
 
 
 def _value_at(line: dict[float, Value], x: float, level: bool) -> Value:
@@ -281,11 +292,11 @@ def _heat(chart: Chart, width: int) -> tuple[Block, ...]:
         else (chart.y, chart.x)
     )
     values = {
-        (_said(chart, row, down), _said(chart, row, across)): _alone(row[chart.at(chart.colour)])
+        (_label(chart, row, down), _label(chart, row, across)): _alone(row[chart.at(chart.colour)])
         for row in chart.rows
     }
     names, heads = _distinct(chart, down), _distinct(chart, across)
-    kept = [names[i] for i in _spaced(len(names))]
+    kept = [names[i] for i in _space(len(names))]
     columns = (Column(down), *(Column(_short(head), _kind(chart, chart.colour)) for head in heads[:MOST]))
     rows = tuple((_short(name), *(values.get((name, head)) for head in heads[:MOST])) for name in kept)
     return (
@@ -296,7 +307,7 @@ def _heat(chart: Chart, width: int) -> tuple[Block, ...]:
 
 
 FORMS: dict[str, Callable[[Chart, int], tuple[Block, ...]]] = {
-    "intervals": _intervals, "bars": _barred, "ordered": _barred, "stacked": _stacked, "points": _points, "lines": _lines,
+    "intervals": _intervals, "bars": _bars, "ordered": _bars, "stacked": _stack, "points": _points, "lines": _lines,
     "steps": _lines, "heat": _heat,
 }  # fmt: skip
 
@@ -325,7 +336,7 @@ def _of(shown: int, there: int, what: str = "rows") -> tuple[Block, ...]:
     )
 
 
-def _spaced(count: int) -> list[int]:
+def _space(count: int) -> list[int]:
     """Places of at most ``MOST`` rows, evenly spaced, the first and the last among them."""
     if count <= MOST:
         return list(range(count))
@@ -336,21 +347,21 @@ def _labels(chart: Chart, *names: str) -> list[str]:
     return list(dict.fromkeys(header for header in (chart.panel, *names, chart.series) if header))
 
 
-def _cut(row: Sequence[Value], labels: Sequence[str], chart: Chart) -> tuple[str, ...]:
-    return tuple(_short(_said(chart, row, header)) for header in labels)
+def _shorten(row: Sequence[Value], labels: Sequence[str], chart: Chart) -> tuple[str, ...]:
+    return tuple(_short(_label(chart, row, header)) for header in labels)
 
 
-def _said(chart: Chart, row: Sequence[Value], header: str) -> str:
+def _label(chart: Chart, row: Sequence[Value], header: str) -> str:
     at = chart.at(header)
     return text_of(row[at], chart.columns[at].kind)
 
 
 def _series(chart: Chart, row: Sequence[Value]) -> str:
-    return ", ".join(_said(chart, row, header) for header in (chart.panel, chart.series) if header)
+    return ", ".join(_label(chart, row, header) for header in (chart.panel, chart.series) if header)
 
 
 def _distinct(chart: Chart, header: str) -> list[str]:
-    return list(dict.fromkeys(_said(chart, row, header) for row in chart.rows)) if header else []
+    return list(dict.fromkeys(_label(chart, row, header) for row in chart.rows)) if header else []
 
 
 def _column(chart: Chart, header: str) -> list[Value]:
@@ -370,7 +381,7 @@ def _whole(value: float) -> int | float:
 
 def _alone(value: Value) -> Value:
     """A value without its interval."""
-    return value.value if isinstance(value, Ranged) else value
+    return value.value if isinstance(value, ValueRange) else value
 
 
 def _short(text: str, room: int = NAME) -> str:

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from rankscope.blocks import Block, Chart, Code, Facts, Heading, Notes, Paragraph, Table
 from rankscope.show.cells import printable
-from rankscope.show.grid import GAP, Grid, Widths, laid_out, lines_of
+from rankscope.show.grid import GAP, Grid, Widths, lay_out, lines_of
 from rankscope.show.sketches import in_text
 
 TIED = "\N{NO-BREAK SPACE}"
@@ -53,20 +53,20 @@ def _shown(block: Any, paint: _Paint) -> Iterator[str]:
 def _paragraph(block: Paragraph, paint: _Paint) -> Iterator[str]:
     if not block.text:
         yield ""
-    for line in _wrapped(_whole(printable(block.text), paint.reading), paint.reading, " ", " "):
+    for line in _wrap(_whole(printable(block.text), paint.reading), paint.reading, " ", " "):
         yield paint(line.replace(TIED, " "), DIM if block.quiet else "")
 
 
 @_shown.register
 def _heading(block: Heading, paint: _Paint) -> Iterator[str]:
-    yield from (paint(line, BOLD) for line in _wrapped(printable(block.text), paint.reading, " ", " "))
+    yield from (paint(line, BOLD) for line in _wrap(printable(block.text), paint.reading, " ", " "))
 
 
 @_shown.register
 def _notes(block: Notes, paint: _Paint) -> Iterator[str]:
     for note in block.items:
         text = f"{note.text}. {note.hint[:1].upper()}{note.hint[1:]}." if note.hint else f"{note.text}."
-        lines = _wrapped(printable(f"{text} {note.code}".strip()), paint.reading, " ▲ ", "   ")
+        lines = _wrap(printable(f"{text} {note.code}".strip()), paint.reading, " ▲ ", "   ")
         for line in lines:
             yield line.replace("▲", paint("▲", YELLOW), 1) if line is lines[0] else line
 
@@ -75,7 +75,7 @@ def _notes(block: Notes, paint: _Paint) -> Iterator[str]:
 def _facts(block: Facts, paint: _Paint) -> Iterator[str]:
     indent = max(min(max((cell_len(term) for term, _ in block.items), default=0), 24), block.room) + 3
     for term, text in block.items:
-        lines = _wrapped(text, paint.reading, " " * indent, " " * indent) or [""]
+        lines = _wrap(text, paint.reading, " " * indent, " " * indent) or [""]
         if cell_len(term) + 3 > indent:
             yield f" {term}"
             yield from lines
@@ -91,7 +91,7 @@ def _code(block: Code, paint: _Paint) -> Iterator[str]:
 
 @_shown.register
 def _table(block: Table, paint: _Paint) -> Iterator[str]:
-    parts = laid_out(block, paint.width)
+    parts = lay_out(block, paint.width)
     for i, (grid, widths) in enumerate(parts):
         if i:
             yield ""
@@ -126,7 +126,7 @@ def _row(cells: Sequence[str], number: int, grid: Grid, widths: Widths, paint: _
         yield " " + (" " * GAP).join(parts)
 
 
-def _wrapped(text: str, width: int, first: str, rest: str) -> list[str]:
+def _wrap(text: str, width: int, first: str, rest: str) -> list[str]:
     return textwrap.wrap(
         text,
         width,

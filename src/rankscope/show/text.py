@@ -22,29 +22,25 @@ MARKDOWN = {**{sign: "\\" + sign for sign in "\\|*_`[]"}, "<": "&lt;", "&": "&am
 
 def as_json(thing: Mapping[str, Any]) -> str:
     """One JSON object, for machines and for eyes: a record a line. A NaN is an error here, never output."""
-    parts = [f"  {_dumped(key)}: {_spread(value)}" for key, value in thing.items()]
+    parts = [f"  {_dump(key)}: {_spread(value)}" for key, value in thing.items()]
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def _spread(value: Any) -> str:
     if isinstance(value, Mapping) and value:
-        return (
-            "{\n"
-            + ",\n".join(f"    {_dumped(key)}: {_dumped(part)}" for key, part in value.items())
-            + "\n  }"
-        )
+        return "{\n" + ",\n".join(f"    {_dump(key)}: {_dump(part)}" for key, part in value.items()) + "\n  }"
     if isinstance(value, list) and value:
-        return "[\n" + ",\n".join(f"    {_dumped(part)}" for part in value) + "\n  ]"
-    return _dumped(value)
+        return "[\n" + ",\n".join(f"    {_dump(part)}" for part in value) + "\n  ]"
+    return _dump(value)
 
 
-def _dumped(value: Any) -> str:
+def _dump(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def as_jsonl(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """One JSON object a line."""
-    return (_dumped(row) + "\n" for row in rows)
+    return (_dump(row) + "\n" for row in rows)
 
 
 def as_csv(header: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
@@ -69,21 +65,23 @@ def _markdown(block: Block | Chart) -> str:
     if isinstance(block, Chart):
         return as_markdown(_as_table(block))
     if isinstance(block, Heading):
-        return f"### {_escaped(block.text, MARKDOWN)}\n"
+        return f"### {_escape(block.text, MARKDOWN)}\n"
     if isinstance(block, Paragraph):
-        return _escaped(block.text, MARKDOWN) + "\n"
+        return _escape(block.text, MARKDOWN) + "\n"
     if isinstance(block, Code):
         return "```\n" + "\n".join(map(printable, block.lines)) + "\n```\n"
     if not isinstance(block, Table):
         said = (
-            [_told(note) for note in block.items] if isinstance(block, Notes) else map(": ".join, block.items)
+            [_note_line(note) for note in block.items]
+            if isinstance(block, Notes)
+            else map(": ".join, block.items)
         )
-        return "".join(f"- {_escaped(line, MARKDOWN)}\n" for line in said)
-    rows = [[_escaped(text, MARKDOWN) for text in row] for row in rows_of(block)]
-    rows = _stressed(block, rows, "**{}**")
-    header = [_escaped(column.header, MARKDOWN) for column in block.columns]
+        return "".join(f"- {_escape(line, MARKDOWN)}\n" for line in said)
+    rows = [[_escape(text, MARKDOWN) for text in row] for row in rows_of(block)]
+    rows = _stress(block, rows, "**{}**")
+    header = [_escape(column.header, MARKDOWN) for column in block.columns]
     align = ["---" if column.kind == "text" else "---:" for column in block.columns]
-    note = f"\n{_escaped(block.note, MARKDOWN)}\n" if block.note else ""
+    note = f"\n{_escape(block.note, MARKDOWN)}\n" if block.note else ""
     return "".join(f"| {' | '.join(row)} |\n" for row in (header, align, *rows)) + note
 
 
@@ -100,9 +98,9 @@ def _as_table(chart: Chart) -> Iterator[Block]:
 def _latex(block: Table | Paragraph | Heading) -> str:
     if isinstance(block, Paragraph | Heading):
         return f"% {printable(block.text)}\n"
-    rows = [[_escaped(text, LATEX) for text in row] for row in rows_of(block)]
-    rows = _stressed(block, rows, r"\textbf{{{}}}")
-    header = [_escaped(column.header, LATEX) for column in block.columns]
+    rows = [[_escape(text, LATEX) for text in row] for row in rows_of(block)]
+    rows = _stress(block, rows, r"\textbf{{{}}}")
+    header = [_escape(column.header, LATEX) for column in block.columns]
     align = "".join("l" if column.kind == "text" else "r" for column in block.columns)
     lines = [f"{' & '.join(row)} \\\\" for row in (header, *rows)]
     return "\n".join(
@@ -124,20 +122,20 @@ def _latex_note(table: Table) -> list[str]:
     """What the marks of a table mean, under it and as wide."""
     if not table.note:
         return []
-    return [rf"\multicolumn{{{len(table.columns)}}}{{l}}{{\footnotesize {_escaped(table.note, LATEX)}}} \\"]
+    return [rf"\multicolumn{{{len(table.columns)}}}{{l}}{{\footnotesize {_escape(table.note, LATEX)}}} \\"]
 
 
-def _told(note: Note) -> str:
+def _note_line(note: Note) -> str:
     hint = f" {note.hint[:1].upper()}{note.hint[1:]}." if note.hint else ""
     return f"{note.text}.{hint} {note.code}".strip()
 
 
-def _stressed(table: Table, rows: list[list[str]], how: str) -> list[list[str]]:
+def _stress(table: Table, rows: list[list[str]], how: str) -> list[list[str]]:
     return [
         [how.format(text) if (i, j) in table.best else text for j, text in enumerate(row)]
         for i, row in enumerate(rows)
     ]
 
 
-def _escaped(text: str, signs: Mapping[str, str]) -> str:
+def _escape(text: str, signs: Mapping[str, str]) -> str:
     return "".join(signs.get(sign, sign) for sign in printable(text))

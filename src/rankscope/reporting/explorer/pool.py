@@ -17,7 +17,7 @@ from rankscope.engines.top import top
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
 from rankscope.reporting.subject import Subject, evaluation_of
-from rankscope.scoring.inputs import CleanInput, clean, judge, one_order, part_of, policy_in, takers
+from rankscope.scoring.inputs import CleanInput, clean, judge, one_order, part_of, takers
 from rankscope.scoring.scores import Scores
 from rankscope.tables import Qrels
 
@@ -26,7 +26,7 @@ MISSED = 5  # documents of a query
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class RankingSource:
     """What stands behind the values of one metric: judgments and runs after the policies, and the judged documents of each run.
 
     ``ties`` is the one order that documents are shown in; ``averaged`` says that the values are of all orders of equal scores.
@@ -110,18 +110,16 @@ def source_of(
     metric: Metric,
     queries: Sequence[str],
     few: bool,
-) -> Source:
+) -> RankingSource:
     """What stands behind a metric, for these queries; where they are ``few`` of those there are, the rest is put aside first."""
-    said = scores.conventions
-    own = said.get("by_metric", {}).get(str(metric), {})
-    ties = own.get("ties", said["ties"])
+    policy = scores.request.policies
+    ties = scores.request.of_metric(metric).convention.ties
     averaged = ties in {"expected", "best", "worst"}
-    policy = policy_in(said)
-    at = [mean.metric for mean in scores.board if mean.run == scores.runs[0].name].index(metric)
+    at = scores.request.place(metric)
     judged = [evaluation_of(scores, name).judged[at] for name in names]
     if averaged:  # the engine read to the end, as a document below the depth may be tied with one above
-        judged = [cut(one, said["depth"]) for one in judged]
-    return Source(
+        judged = [cut(one, policy.depth) for one in judged]
+    return RankingSource(
         metric=metric,
         names=names,
         qrels=clean(subject.qrels, policy, "qrels", takers(scores.metrics)),
@@ -132,7 +130,7 @@ def source_of(
         judged=judged,
         ties=one_order(ties, metric),
         averaged=averaged,
-        deepest=said["depth"],
+        deepest=policy.depth,
         number={query: number for number, query in enumerate(queries)},
     )
 
@@ -178,12 +176,12 @@ class Pool:
         return both.within(np.argsort(query, kind="stable"))
 
 
-def pool_of_tops(source: Source, depth: int, values: Array) -> Pool:
+def pool_of_tops(source: RankingSource, depth: int, values: Array) -> Pool:
     """The first ``depth`` documents of every run together; ``values`` (runs x queries) say which queries have a value to be parted."""
     return pool_of(source, _union(source, depth), values)
 
 
-def pool_of(source: Source, rows: pl.DataFrame, values: Array) -> Pool:
+def pool_of(source: RankingSource, rows: pl.DataFrame, values: Array) -> Pool:
     """The documents of these rows: query_id, query, doc_id and best, a row a document."""
     ranks = ranks_of(source, rows)
     query = rows["query"].to_numpy()
@@ -195,7 +193,7 @@ def pool_of(source: Source, rows: pl.DataFrame, values: Array) -> Pool:
     )
 
 
-def _union(source: Source, depth: int) -> pl.DataFrame:
+def _union(source: RankingSource, depth: int) -> pl.DataFrame:
     """query_id, query, doc_id and best: a row a document."""
     numbers = pl.DataFrame(
         {"query_id": list(source.number), "query": list(source.number.values())},
@@ -211,7 +209,7 @@ def _union(source: Source, depth: int) -> pl.DataFrame:
     )
 
 
-def ranks_of(source: Source, pool: pl.DataFrame) -> Array:
+def ranks_of(source: RankingSource, pool: pl.DataFrame) -> Array:
     """The rank of each document in every run, however deep, as the engines order them.
 
     To the engine these documents are the judged ones, their grades being their numbers; it then tells the rank of each.
@@ -242,7 +240,7 @@ def _grades(qrels: CleanInput, pool: pl.DataFrame) -> Array:
     return cast("Array", joined.cast(pl.Float64).fill_null(float("nan")).to_numpy())
 
 
-def _looked_up(source: Source, run: int, query: Array, rank: Array, valued: Array) -> Array:
+def _looked_up(source: RankingSource, run: int, query: Array, rank: Array, valued: Array) -> Array:
     """What each document adds to the value of a run: the share of the judged document that stands at its rank."""
     key, share = _shares(source, run, valued)
     if not len(key):
@@ -252,7 +250,7 @@ def _looked_up(source: Source, run: int, query: Array, rank: Array, valued: Arra
     return np.where(key[near] == wanted, share[near], 0.0)
 
 
-def _shares(source: Source, run: int, valued: Array) -> tuple[Array, Array]:
+def _shares(source: RankingSource, run: int, valued: Array) -> tuple[Array, Array]:
     """What judged documents add, those that add something: query and rank as one number, in rising order, and the share."""
     judged, place = source.judged[run], source.places[run]
     kept = (place >= 0) & np.append(valued, False)[place]
@@ -272,7 +270,7 @@ def _shares(source: Source, run: int, valued: Array) -> tuple[Array, Array]:
     return key[order], share[order]
 
 
-def below(source: Source, pool: Pool) -> list[list[list[tuple[int, float]]]]:
+def below(source: RankingSource, pool: Pool) -> list[list[list[tuple[int, float]]]]:
     """For each run and query, rank and grade of the documents of a grade above 0 that are not in the pool."""
     out: list[list[list[tuple[int, float]]]] = []
     for run, (owner, judged) in enumerate(zip(source.owners, source.judged, strict=True)):
@@ -292,7 +290,7 @@ def below(source: Source, pool: Pool) -> list[list[list[tuple[int, float]]]]:
 # --- documents that no ranking shows ---------------------------------------------------------------------
 
 
-def pool_of_missed(source: Source, pool: Pool, kept: Array, values: Array) -> Pool:
+def pool_of_missed(source: RankingSource, pool: Pool, kept: Array, values: Array) -> Pool:
     """Of each query that is ``kept``, the 5 best documents of a grade above 0 that are not in the pool; equal grades by id."""
     there = pl.DataFrame(
         {"query": pool.query, "doc_id": list(pool.doc_ids)},
@@ -308,7 +306,7 @@ def pool_of_missed(source: Source, pool: Pool, kept: Array, values: Array) -> Po
     return pool_of(source, rows.select("query_id", "query", "doc_id", best=pl.lit(0, pl.Int64)), values)
 
 
-def _graded(source: Source, kept: Array) -> pl.DataFrame:
+def _graded(source: RankingSource, kept: Array) -> pl.DataFrame:
     """query_id, query, doc_id and grade of the documents of a grade above 0; of several grades the highest."""
     numbers = {query: number for query, number in source.number.items() if kept[number]}
     if source.qrels.is_mapping:

@@ -22,7 +22,14 @@ from rankscope.reporting.explorer.budget import (
     room_of_text,
     workable,
 )
-from rankscope.reporting.explorer.pool import Pool, Source, below, pool_of_missed, pool_of_tops, source_of
+from rankscope.reporting.explorer.pool import (
+    Pool,
+    RankingSource,
+    below,
+    pool_of_missed,
+    pool_of_tops,
+    source_of,
+)
 from rankscope.reporting.part import Part
 from rankscope.reporting.subject import Subject, runs_in_order
 from rankscope.scoring.scores import Scores
@@ -94,7 +101,7 @@ class _Made:
     """An explorer on its way: ``place`` is where each query comes when those that differ most come first."""
 
     subject: Subject
-    source: Source
+    source: RankingSource
     metrics: Sequence[Metric]
     values: Array
     place: Array
@@ -299,7 +306,7 @@ def parameters_of(metrics: Sequence[Metric]) -> tuple[tuple[str, float], ...]:
     return tuple(found.items())
 
 
-class Queries(Part[Subject]):
+class QueriesPart(Part[Subject]):
     """Every query to look into: rankings side by side, document by document."""
 
     name, title = "queries", "Query by query"

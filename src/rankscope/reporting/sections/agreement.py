@@ -12,7 +12,7 @@ from rankscope.reporting.subject import Subject, lead_of, runs_by_merit
 from rankscope.scoring.overlap import Overlaps, overlaps_of
 
 
-class Agreement(Part[Subject]):
+class AgreementPart(Part[Subject]):
     """Every pair of runs."""
 
     name, title = "agreement", "How alike the runs are"

@@ -11,21 +11,21 @@ import numpy as np
 
 from rankscope import words
 from rankscope.blocks import Paragraph
-from rankscope.panels.charts import extreme, files_of, scatter, waterfall
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.method import FEWEST
 from rankscope.reporting.part import Part
-from rankscope.reporting.subject import OfComparison
-from rankscope.verbs.compare.charts import FEW
+from rankscope.reporting.subject import SubjectOfComparison
+from rankscope.verbs.compare.charts import differing_queries, file_names, scatter, waterfall
+from rankscope.verbs.compare.tables import FEW
 
 TOP = 10  # queries whose share of the gain is told
 
 
-class ByQuery(Part[OfComparison]):
+class ByQueryPart(Part[SubjectOfComparison]):
     """Per rival each query's difference: in order, one run against the other, and the queries that differ most."""
 
     name, title = "by-query", "Query by query: where they differ"
-    subjects = OfComparison
+    subjects = SubjectOfComparison
 
     @cached_property
     def rivals(self) -> list[Contrast]:
@@ -34,11 +34,15 @@ class ByQuery(Part[OfComparison]):
 
     def blocks(self) -> Iterator[Any]:
         """Two charts and a table a rival."""
-        files = files_of(self.rivals)
+        files = file_names(self.rivals)
         for c in self.rivals:
             file = files[c.run, c.baseline]
             if c.differing:
-                yield from (waterfall(c, file), scatter(c, file), extreme(c, file, self.subject.queries_text))
+                yield from (
+                    waterfall(c, file),
+                    scatter(c, file),
+                    differing_queries(c, file, self.subject.queries_text),
+                )
             else:
                 yield Paragraph(
                     f"{c.run} and {c.baseline} score the same on {c.metric} on {words.counted(c.queries, 'query')}."
@@ -58,7 +62,7 @@ class ByQuery(Part[OfComparison]):
         if share is not None:
             what = (
                 f"the {'gain' if c.improved else 'loss'}"
-                if c.measured.sign
+                if c.panel.sign
                 else "the changes in the direction of the mean"
             )
             said.append(f"the top {TOP} queries account for {words.share(share)} of {what}")
@@ -73,20 +77,20 @@ def _removed(c: Contrast) -> str:
     count, part = c.favourable
     if count >= int(np.count_nonzero(c.paired.gains * c.difference > 0)):
         return ""
-    lead, best = ("lead", "best") if c.measured.sign else ("difference", "largest")
+    lead, best = ("lead", "best") if c.panel.sign else ("difference", "largest")
     which = (
         f"{best} {words.count(count)} ({words.share(part, 1)} of all) are"
         if count > 1
         else f"{best} query ({words.share(part, 1)} of all) is"
     )
-    ahead = f" of {c.run if c.improved else c.baseline}" if c.measured.sign else ""
+    ahead = f" of {c.run if c.improved else c.baseline}" if c.panel.sign else ""
     return f"the {lead}{ahead} vanishes only if the {which} removed"
 
 
 def share_of_top(c: Contrast, most: int = TOP) -> float | None:
     """The share that the largest differences have of all in the direction of the mean; None where there are no more, or weights differ."""
-    aggregate = c.measured.metric.aggregate if c.measured.metric is not None else "mean"
-    if c.measured.weights is not None or aggregate not in {"mean", "sum"} or not c.difference:
+    aggregate = c.panel.metric.aggregate if c.panel.metric is not None else "mean"
+    if c.panel.weights is not None or aggregate not in {"mean", "sum"} or not c.difference:
         return None
     ahead = sorted((abs(g) for g in c.paired.gains.tolist() if g * c.difference > 0), reverse=True)
     return math.fsum(ahead[:most]) / math.fsum(ahead) if len(ahead) > most else None

@@ -8,20 +8,21 @@ from typing import Any
 
 from rankscope import words
 from rankscope.blocks import EMPTY, Chart, Column, Heading, Table, Value
-from rankscope.panels.charts import column_of, other_than, slug
+from rankscope.panels.charts import column_of, other_than
 from rankscope.panels.tradeoffs import STEP, TradeOffs
 from rankscope.reporting.part import Part
-from rankscope.reporting.subject import OfComparison
+from rankscope.reporting.subject import SubjectOfComparison
+from rankscope.verbs.compare.charts import slug
 
 MEANS_ONLY = "These are means only: the verdict says whether a difference is real."
 APART = 50  # from this factor between the least and the largest cost on, the axis is logarithmic
 
 
-class Costs(Part[OfComparison]):
+class CostsPart(Part[SubjectOfComparison]):
     """What the runs cost against the main metric, a chart and a table a cost, with the front."""
 
     name, title = "costs", "Quality and cost"
-    subjects = OfComparison
+    subjects = SubjectOfComparison
 
     def blocks(self) -> Iterator[Any]:
         """The sentences and tables of the trade-off, each table under its chart, which has its title."""

@@ -8,10 +8,10 @@ from typing import Any
 from rankscope.blocks import Paragraph
 from rankscope.reporting.part import Part
 from rankscope.reporting.subject import Subject, few_runs, first_run
-from rankscope.scoring.curves import Curve, Recall, by_cutoff, by_recall
+from rankscope.scoring.curves import Curve, RecallCurve, by_cutoff, by_recall
 
 
-class Cutoffs(Part[Subject]):
+class CutoffsPart(Part[Subject]):
     """Each run at cutoffs from 1 to 100."""
 
     name, title = "cutoffs", "Results by cutoff"
@@ -40,12 +40,12 @@ class Cutoffs(Part[Subject]):
         return f"The main metric, {lead}, {why}; this is {first.name}. {said}"
 
 
-class PrecisionAndRecall(Part[Subject]):
+class RecallPart(Part[Subject]):
     """Precision against recall, interpolated at eleven points."""
 
     name, title = "recall", "Precision and recall"
     judged = True
-    curve: Recall | str | None
+    curve: RecallCurve | str | None
 
     def blocks(self) -> Iterator[Any]:
         """The chart and its table, or why there are none."""
@@ -62,6 +62,6 @@ class PrecisionAndRecall(Part[Subject]):
         """What half of the relevant documents cost."""
         return (
             self.curve.sentence(first_run(self.subject, self.scores))
-            if isinstance(self.curve, Recall)
+            if isinstance(self.curve, RecallCurve)
             else ""
         )

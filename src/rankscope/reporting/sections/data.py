@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 
 from rankscope import words
-from rankscope.blocks import Block, Caution, Column, Heading, Note, Notes, Paragraph, Table, Value, Written
+from rankscope.blocks import Block, Caution, Column, Heading, Note, Notes, NumberText, Paragraph, Table, Value
 from rankscope.reporting.part import Part
-from rankscope.reporting.subject import OfComparison, Subject, lead_of
+from rankscope.reporting.subject import Subject, SubjectOfComparison, lead_of
 from rankscope.scoring.health import Health
 from rankscope.scoring.overlap import same_rankings, same_values
-from rankscope.scoring.scoreboard import notes_of
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import caution_notes
 
@@ -25,7 +24,7 @@ CUTOFFS = 3  # cutoffs that are told about
 NAMED = 30  # queries that are named
 
 
-class Data(Part[Subject]):
+class DataPart(Part[Subject]):
     """What the runs hold, a row a run, and what to doubt; facts that no run has are folded into a sentence."""
 
     name, title = "data", "Data health"
@@ -59,7 +58,7 @@ class Data(Part[Subject]):
 def notes_read(subject: Subject) -> list[str]:
     """What was read, a line a file or a line for all of many, as the readers of the files say it; each once."""
     scores = subject.scores
-    own = [] if scores is None else notes_of(scores)
+    own = [] if scores is None else scores.reader_notes()
     known = set() if scores is None else set(scores.notes)
     more = [note for note in subject.result.notes if note not in known]
     return [*dict.fromkeys([*own, *more]), *(note for texts in subject.texts for note in texts.notes)]
@@ -85,7 +84,7 @@ def alike(subject: Subject) -> Iterator[str]:
         }
         groups, what = same_values(values), "have the same value of every metric on every query"
     for group in groups:
-        corrected = isinstance(subject, OfComparison) and (
+        corrected = isinstance(subject, SubjectOfComparison) and (
             len(subject.systems) > 2
             and set(group) <= set(subject.systems)
             and str(subject.result.method.correction) != "none"
@@ -173,7 +172,7 @@ def _facts(health: Sequence[Health]) -> Iterator[_Fact]:
 
 def _unjudged(health: Health, k: int) -> Value:
     value = health.unjudged_at_cutoff.get(k)
-    return value if not value else Written(words.share(value), value)
+    return value if not value else NumberText(words.share(value), value)
 
 
 def _tied(health: Health, k: int) -> Value:

@@ -9,28 +9,28 @@ from typing import Any
 
 from rankscope import words
 from rankscope.blocks import Chart, Column, Notes, Paragraph, Value
-from rankscope.panels.charts import CLEARLY, files_of, is_clear, ranged, sides
+from rankscope.panels.charts import is_clear
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.slices import SliceContrast
 from rankscope.reporting.part import Part
-from rankscope.reporting.subject import OfComparison
+from rankscope.reporting.subject import SubjectOfComparison
 from rankscope.show.result import caution_notes
-from rankscope.verbs.compare.charts import FEW, forests, win_loss
-from rankscope.verbs.compare.tables import slice_table
+from rankscope.verbs.compare.charts import CLEARLY, file_names, forests, outcome_counts, ranged, side_of
+from rankscope.verbs.compare.tables import FEW, slice_table
 
 REVERSED = "RS404"
 EVERY = "all queries"
 
 
-class Differences(Part[OfComparison]):
+class DifferencesPart(Part[SubjectOfComparison]):
     """The differences of the means with their intervals, and counts of queries."""
 
     name, title = "differences", "Differences"
-    subjects = OfComparison
+    subjects = SubjectOfComparison
 
     def blocks(self) -> Iterator[Any]:
         """Forest plots, what is not drawn, and queries better, same and worse."""
-        yield from forests(self.subject.result, self.subject.interval, self.subject.p_value)
+        yield from forests(self.subject.result.family)
         bare = [c for c in self.subject.result.contrasts if ranged(c.difference, c.adjusted) is None]
         if bare:
             c = bare[0]
@@ -40,7 +40,7 @@ class Differences(Part[OfComparison]):
                 f"Not drawn, without an interval: {c.run} against {c.baseline} on {c.metric}{more}: {reason}.",
                 quiet=True,
             )
-        yield from win_loss(self.subject.result)
+        yield from outcome_counts(self.subject.result.family)
 
     def lead(self) -> str:
         """On how many queries the first rival differs."""
@@ -50,16 +50,16 @@ class Differences(Part[OfComparison]):
         pair = f"{c.run} against {c.baseline} on {c.metric}"
         if not c.differing:
             return f"{pair}: unchanged on {words.counted(c.queries, 'query')}."
-        up, down = ("better", "worse") if c.measured.sign else ("higher", "lower")
+        up, down = ("better", "worse") if c.panel.sign else ("higher", "lower")
         same = f", unchanged on {words.count(c.ties)}" if c.ties else ""
         return f"{pair}: {up} on {words.counted(c.wins, 'query')}, {down} on {words.count(c.losses)}{same}."
 
 
-class Slices(Part[OfComparison]):
+class SlicesPart(Part[SubjectOfComparison]):
     """The main metric slice by slice, with what reverses."""
 
     name, title = "slices", "Slices"
-    subjects = OfComparison
+    subjects = SubjectOfComparison
 
     @cached_property
     def mine(self) -> list[SliceContrast]:
@@ -78,7 +78,9 @@ class Slices(Part[OfComparison]):
             yield Notes(tuple(doubts))
         if self.mine:
             yield from self._charts()
-            yield replace(slice_table(found, found.slices, parted=True), name="slices", title="Slices")
+            yield replace(
+                slice_table(found.family, found.slices.contrasts, parted=True), name="slices", title="Slices"
+            )
             size = words.counted(max(part.contrast.comparisons for part in self.mine), "comparison")
             unclear = sum(part.contrast.verdict == "cannot tell" for part in self.mine)
             few = f" Slices have fewer queries than the whole: {words.count(unclear)} of {words.count(len(self.mine))} are inconclusive."
@@ -101,7 +103,7 @@ class Slices(Part[OfComparison]):
         against = [part for part in parts if part.contrast.difference * whole.difference < 0]
         if against:
             up, down = ("better", "worse") if whole.improved else ("worse", "better")
-            if not whole.measured.sign:
+            if not whole.panel.sign:
                 up, down = ("higher", "lower") if whole.difference > 0 else ("lower", "higher")
             clear = sum(is_clear(part.contrast) for part in against)
             which = f"{clear:,} of {len(against):,} clear" if clear else "not clear"
@@ -115,7 +117,7 @@ class Slices(Part[OfComparison]):
     def _charts(self) -> Iterator[Chart]:
         """A forest of slices for each of the first rivals, under the difference over all queries."""
         rivals = self.subject.rivals[:FEW]
-        files = files_of(rivals)
+        files = file_names(rivals)
         for whole in rivals:
             parts = [(EVERY, whole), *((p.equation, p.contrast) for p in self._of(whole))]
             rows: list[tuple[Value, ...]] = [
@@ -129,7 +131,7 @@ class Slices(Part[OfComparison]):
                 Column("slice"), Column("difference", "value", hint=f"{whole.run} minus {whole.baseline}"), Column("queries", "count"),
                 Column("verdict"), CLEARLY,
             )  # fmt: skip
-            better = f"{sides([whole.measured])} " if whole.measured.sign else ""
+            better = f"{side_of([whole.panel])} " if whole.panel.sign else ""
             missing = " A slice without an interval is not drawn." if len(rows) < len(parts) else ""
             yield Chart(
                 "slices" if len(rivals) == 1 else f"slices-{files[whole.run, whole.baseline]}",

@@ -20,7 +20,7 @@ from rankscope.metrics.browsing import ERR
 from rankscope.metrics.rank_weights import DEPTH, TOP, chart, table, weight_below, weights_of
 from rankscope.reporting.part import Part
 from rankscope.reporting.subject import LINES, Subject, few_runs
-from rankscope.scoring.rescore import index_of, places_of
+from rankscope.scoring.rescore import judged_of
 
 DRAWN = {
     "RR: 1/rank": "RR", "DCG, nDCG: 1/log2(rank+1)": "DCG", "RBP(p=0.95)": "RBP(p=0.95)", "RBP(p=0.8)": "RBP(p=0.8)",
@@ -40,7 +40,7 @@ ABOUT_REACH = (
 )
 
 
-class Discounts(Part[Subject]):
+class DiscountsPart(Part[Subject]):
     """The discounts of the usual metrics and of the main one; with rankings, how many readers are left at each rank."""
 
     name, title = "discounts", "What a rank is worth"
@@ -65,10 +65,9 @@ class Discounts(Part[Subject]):
             return {}
         runs, _ = few_runs(self.subject, scores, min(LINES - len(self.weights), OWN))
         reach = {}
-        for scored, found in zip(scores.runs, scores.found, strict=True):
-            if scored.name in runs:
-                judged = found.judged[index_of(scores, scores.metrics[0])]
-                reach[scored.name] = reach_of(judged, places_of(scored, found), metric)
+        for run in runs:
+            judged, queries = judged_of(scores, run, scores.metrics[0])
+            reach[run] = reach_of(judged, queries, metric)
         return {f"{REACH}{run}": reach[run] for run in runs if not np.isnan(reach[run]).any()}
 
     def blocks(self) -> Iterator[Any]:
@@ -92,12 +91,12 @@ class Discounts(Part[Subject]):
     def _err(self) -> ERR | None:
         """ERR as it was asked for; else on the scale of the judgments. None without rankings and without relevant documents."""
         scores = self.subject.scores
-        if scores is None or not scores.found:
+        if scores is None or not scores.evaluations:
             return None
         asked = next((m for m in scores.metrics if type(m) is ERR), None)
         if asked is not None:
             return asked.having(cutoff=None)
-        top = max(float(found.judged[0].grade.max(initial=0.0)) for found in scores.found)
+        top = max(float(found.judged[0].grade.max(initial=0.0)) for found in scores.evaluations)
         return ERR(max_grade=top) if 0 < top <= LARGEST else None
 
 

@@ -11,10 +11,10 @@ from rankscope.blocks import Chart, Column, Paragraph, Table, Value
 from rankscope.errors import DataError
 from rankscope.metrics import Metric
 from rankscope.reporting.part import Part
-from rankscope.reporting.subject import OfComparison, lead_of
-from rankscope.scoring.rescore import convention_of
-from rankscope.scoring.sources import Band
-from rankscope.verbs.explain.explain import Sourced, inseparable, sourced
+from rankscope.reporting.subject import SubjectOfComparison
+from rankscope.scoring.bands import Band
+from rankscope.verbs.explain.explain import explain_origin, why_not_by_rank
+from rankscope.verbs.explain.result import Origin
 
 RIVALS = 3  # pairs that are taken apart
 UNEARNED = "the policies give queries values that no document earned, or no query has a value for both runs."
@@ -26,12 +26,12 @@ CAPTION = (
 )
 
 
-class Origin(Part[OfComparison]):
+class OriginPart(Part[SubjectOfComparison]):
     """The difference of each of the first rivals by bands of ranks."""
 
     name, title = "origin", "Where in the ranking the difference comes from"
-    subjects, judged = OfComparison, True
-    moved: Sequence[Sourced] = ()
+    subjects, judged = SubjectOfComparison, True
+    moved: Sequence[Origin] = ()
 
     def blocks(self) -> Iterator[Any]:
         """The bands as a chart and a table; or why they are not shown."""
@@ -63,22 +63,22 @@ class Origin(Part[OfComparison]):
 
     def _why_not(self, metric: Metric) -> str:
         """Why a difference does not part by rank; empty where it does."""
-        ties = convention_of(self.scores, lead_of(self.subject, self.scores)).ties
+        ties = self.scores.request.of_metric(metric).convention.ties
         if ties in {"expected", "best", "worst"}:
             return f"under ties={ties} a document has no one rank"
-        return inseparable(metric)
+        return why_not_by_rank(metric)
 
-    def _sourced(self, after: str, before: str, metric: Metric) -> Sourced | None:
+    def _sourced(self, after: str, before: str, metric: Metric) -> Origin | None:
         """The parts of a difference, where there is one and they sum to it."""
         try:
-            found = sourced(self.scores, before, after, metric)
+            found = explain_origin(self.scores, before, after, metric)
         except DataError:  # no query has a value for both
             return None
         whole = math.fsum([*(band.adds for band in found.bands), found.rest])
         # a policy may give a query a value that its documents did not earn
         return found if abs(whole - found.value) < NOTHING else None
 
-    def _left_out(self, found: dict[tuple[str, str], Sourced | None], more: int) -> Iterator[str]:
+    def _left_out(self, found: dict[tuple[str, str], Origin | None], more: int) -> Iterator[str]:
         """What to say of pairs that are not shown, and why."""
         for pair, one in found.items():
             if one is None:
@@ -89,12 +89,12 @@ class Origin(Part[OfComparison]):
             yield f"Only the {RIVALS} pairs furthest ahead were looked at; {words.counted(more, 'is', 'are')} left out."
 
 
-def _label(found: Sourced) -> str:
+def _label(found: Origin) -> str:
     before, after = found.runs
     return f"{after} against {before}"
 
 
-def _rows(found: Sequence[Sourced]) -> list[tuple[str, list[float]]]:
+def _rows(found: Sequence[Origin]) -> list[tuple[str, list[float]]]:
     """The bands down to the deepest that adds something, with what each pair has there."""
     last = max((band.first for one in found for band in one.bands if band.adds), default=0)
     bands = {band.first: band for one in found for band in one.bands if band.first <= last}
@@ -113,7 +113,7 @@ def _short(band: Band) -> str:
     return f"{band.first} to {band.last}" if band.last < 10**9 else f"from {band.first}"
 
 
-def _chart(found: Sequence[Sourced], metric: Metric) -> Chart:
+def _chart(found: Sequence[Origin], metric: Metric) -> Chart:
     rows: tuple[tuple[Value, ...], ...] = tuple(
         (ranks, value, _label(one))
         for ranks, adds in _rows(found)
@@ -125,7 +125,7 @@ def _chart(found: Sequence[Sourced], metric: Metric) -> Chart:
     )  # fmt: skip
 
 
-def _table(found: Sequence[Sourced]) -> Table:
+def _table(found: Sequence[Origin]) -> Table:
     """A row a pair and a column a band, with the sum; a pair is a row so that names have room."""
     rows = _rows(found)
     columns = (Column("pair"), *(Column(ranks, "value") for ranks, _ in rows), Column("difference", "value"))
@@ -137,7 +137,7 @@ def _table(found: Sequence[Sourced]) -> Table:
     return Table(columns, tuple(lines), name="origin-table", turns=True, note=note if rest else "")
 
 
-def _in_words(found: Sourced) -> str:
+def _in_words(found: Origin) -> str:
     """Which ranks make the difference."""
     before, after = found.runs
     band = max(found.bands, key=lambda b: abs(b.adds), default=None)

@@ -7,20 +7,21 @@ from dataclasses import replace
 from typing import Any
 
 from rankscope import words
-from rankscope.panels.charts import PAIRS, is_clear, pair_differences, pair_p_values
+from rankscope.panels.charts import is_clear
 from rankscope.panels.families import separated
 from rankscope.reporting.part import Part
-from rankscope.reporting.subject import OfComparison
-from rankscope.verbs.compare.tables import pair_table
+from rankscope.reporting.subject import SubjectOfComparison
+from rankscope.verbs.compare.charts import pair_differences, pair_p_values
+from rankscope.verbs.compare.tables import ROOM, pair_table
 
 MATRIX = 15  # runs whose p-values are read as a table of runs x runs
 
 
-class Pairs(Part[OfComparison]):
+class PairsPart(Part[SubjectOfComparison]):
     """Differences of all pairs on the main metric as a picture, their p-values as tables."""
 
     name, title = "pairs", "Each run against each"
-    subjects = OfComparison
+    subjects = SubjectOfComparison
 
     def blocks(self) -> Iterator[Any]:
         """The picture, the p-values where there is room, and the table of pairs."""
@@ -33,8 +34,8 @@ class Pairs(Part[OfComparison]):
                 f"{self.subject.p_value}; stressed: a clear difference at {words.percent(found.method.alpha)}"
             )
             yield pair_p_values(order, mine, note)
-        many = len(mine) > PAIRS
-        table = pair_table(found, found.fields[0], all_of_them=not many, parted=True)
+        many = len(mine) > ROOM
+        table = pair_table(found.family, found.family.primary, every=not many, parted=True)
         note = (
             f"the {len(table.rows)} largest clear differences, of {words.count(len(mine))} pairs"
             if many

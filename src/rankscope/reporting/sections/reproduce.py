@@ -13,9 +13,8 @@ from rankscope.blocks import Block, Code, Column, Facts, Heading, Paragraph, Sec
 from rankscope.metrics.description import convention_of
 from rankscope.panels.method import FEWEST
 from rankscope.reporting import paper
-from rankscope.reporting.policy_words import clusters_in_words, in_words
 from rankscope.reporting.sections.data import notes_read
-from rankscope.reporting.subject import OfComparison, OfScores, Subject
+from rankscope.reporting.subject import Subject, SubjectOfComparison, SubjectOfScores
 from rankscope.scoring.intervals import USUAL
 from rankscope.scoring.scores import Scores
 
@@ -33,7 +32,7 @@ def reproduce(subject: Subject, command: str | None) -> Section:
         blocks += [Code((command,))]
     blocks += [Facts(tuple(versions()))]
     conventions = [] if subject.scores is None else list(_conventions(subject, subject.scores))
-    conventions += _method(subject) if isinstance(subject, OfComparison) else []
+    conventions += _method(subject) if isinstance(subject, SubjectOfComparison) else []
     if conventions:
         blocks += [Heading("Conventions"), Facts(tuple(conventions))]
     inputs = _inputs(subject)
@@ -64,23 +63,20 @@ def versions() -> Iterator[tuple[str, str]]:
 def _conventions(subject: Subject, scores: Scores) -> Iterator[tuple[str, str]]:
     """Everything that the values rest on, in words."""
     said = scores.conventions
-    if said.get("dialect"):
-        yield "dialect", f"{said['dialect']}: everything as this tool computes it"
-    yield "equal scores", str(said["ties_in_words"])
-    yield "queries", str(said["queries_in_words"])
-    yield from in_words(scores)
-    if isinstance(subject, OfScores):
+    yield from scores.request.in_words()
+    if isinstance(subject, SubjectOfScores):
         yield "interval of means", f"{words.percent(said['level'])}, {said['interval']}"
         if said["clusters"]:
-            yield "clusters", clusters_in_words(said["clusters"])
-    if said.get("seed") is not None:
-        yield "seed of equal scores", str(said["seed"])
+            yield (
+                "clusters",
+                "given in memory" if said["clusters"] == "clusters" else f"of {said['clusters']}",
+            )
     for metric in scores.metrics:
         if convention := convention_of(metric):
             yield str(metric), convention
 
 
-def _method(subject: OfComparison) -> Iterator[tuple[str, str]]:
+def _method(subject: SubjectOfComparison) -> Iterator[tuple[str, str]]:
     """How runs were compared."""
     found = subject.result
     method = found.method
@@ -121,7 +117,7 @@ def _inputs(subject: Subject) -> Table:
         rows += [_input(name, data) for name, data in (("qrels", subject.qrels), *subject.runs.items())]
     elif scores is not None:
         rows += [(source.label, source.label, source.kind, None, _hash(source)) for source in scores.inputs]
-    elif isinstance(subject, OfComparison):
+    elif isinstance(subject, SubjectOfComparison):
         given = subject.result.given.inputs
         rows += [
             ("scores", str(one.get("path", "")), "scores", None, str(one.get("sha256") or NO_HASH))

@@ -9,31 +9,31 @@ from typing import Any
 import numpy as np
 
 from rankscope import words
-from rankscope.blocks import Block, Column, Paragraph, Ranged, Table, Value, Written
+from rankscope.blocks import Block, Column, NumberText, Paragraph, Table, Value, ValueRange
 from rankscope.lists import Array
-from rankscope.panels.charts import column_of, p_cell, ranged
+from rankscope.panels.charts import column_of
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.families import separated
 from rankscope.panels.panel import Panel
 from rankscope.reporting.part import Part
-from rankscope.reporting.subject import OfComparison, OfScores
-from rankscope.scoring import scoreboard
-from rankscope.verbs.compare.tables import effects_table, in_order_of_merit
+from rankscope.reporting.subject import SubjectOfComparison, SubjectOfScores
+from rankscope.verbs.compare.charts import ranged
+from rankscope.verbs.compare.tables import effects_table, p_cell
 
 MOST_EFFECTS = 60  # pairs whose effect sizes are read
 MOST_NAMES = 12  # runs of a top group that are named
 DIGITS = 4  # to which the best value is told
 
 
-class Scores(Part[OfScores]):
+class ScoresPart(Part[SubjectOfScores]):
     """The scoreboard of ``evaluate``, with what each metric is."""
 
     name, title = "scoreboard", "Scoreboard"
-    subjects = OfScores
+    subjects = SubjectOfScores
 
     def blocks(self) -> Iterator[Any]:
         """The board, the best run first, and what it rests on."""
-        board = scoreboard.board(self.subject.scores)
+        board = self.subject.scores.table()
         place = {name: i for i, name in enumerate(self.subject.merit())}
         order = sorted(range(len(board.rows)), key=lambda i: place[str(board.rows[i][0])])
         hints = {panel.name: column_of(panel) for panel in self.subject.fields}
@@ -48,7 +48,7 @@ class Scores(Part[OfScores]):
             title="Values",
             unranged="",
         )
-        yield from (Paragraph(text, quiet=True) for text in scoreboard.counted(self.subject.scores))
+        yield from (Paragraph(text, quiet=True) for text in self.subject.scores.queries_in_words())
 
     def lead(self) -> str:
         """What stands on the board, and in which order."""
@@ -57,11 +57,11 @@ class Scores(Part[OfScores]):
         return f"{_of(self.subject)} {_best_marked(self.subject)}"
 
 
-class Values(Part[OfComparison]):
+class ComparisonPart(Part[SubjectOfComparison]):
     """Runs x metrics with intervals, differences from the baseline with their marks, effect sizes, top groups."""
 
     name, title = "scoreboard", "Scoreboard"
-    subjects = OfComparison
+    subjects = SubjectOfComparison
 
     def blocks(self) -> Iterator[Any]:
         """Values, marks, top groups and effects."""
@@ -78,7 +78,7 @@ class Values(Part[OfComparison]):
         said, lead = _of(self.subject), self.subject.lead
         if not lead.sign:
             return f"{said} {_best_marked(self.subject)}"
-        best = in_order_of_merit(lead)[0]
+        best = lead.by_merit[0]
         winners = [{p.systems[i] for i in _best(p, p.systems)} for p in self.subject.fields]
         differing = [p.name for p, at in zip(self.subject.fields, winners, strict=True) if at]
         first = [p.name for p, at in zip(self.subject.fields, winners, strict=True) if best in at]
@@ -93,7 +93,7 @@ class Values(Part[OfComparison]):
         """Runs as rows, the best on the main metric first, metrics as columns; the best values are marked."""
         order, panels, level = self.subject.merit(), self.subject.fields, self.subject.result.method.level
         rows: list[tuple[Value, ...]] = [(s, *(_cell(panel, s, level) for panel in panels)) for s in order]
-        ranges = any(isinstance(cell, Ranged) for row in rows for cell in row)
+        ranges = any(isinstance(cell, ValueRange) for row in rows for cell in row)
         clustered = "" if panels[0].clusters is None else " in clusters"
         note = f"± is half of the {words.percent(level)} interval over queries{clustered}, - and + its two sides where they differ"
         return Table(
@@ -114,7 +114,7 @@ class Values(Part[OfComparison]):
             if panel.reason:
                 yield f"no interval of {panel.name}: {panel.reason}"
         if self.subject.scores is not None:
-            yield scoreboard.conventions(self.subject.scores)
+            yield self.subject.scores.request.small_print()
 
     def _marks(self) -> Table:
         """The difference of each run from the baseline on each metric, marked where it is clear."""
@@ -161,7 +161,7 @@ class Values(Part[OfComparison]):
     def _effects(self) -> Table:
         """How large the differences are in other units, on the main metric."""
         found, mine = self.subject.result, self.subject.mine
-        table = effects_table(found, found.fields[0])
+        table = effects_table(found.family, found.family.primary)
         place = {run: i for i, run in enumerate(self.subject.merit())}
         rows = [
             (*map(_known, row), p_cell(c.p_value_adjusted)) for row, c in zip(table.rows, mine, strict=True)
@@ -200,12 +200,12 @@ class Values(Part[OfComparison]):
         yield Column("p", "value", hint=self.subject.p_value)
 
 
-def _of(subject: OfScores | OfComparison) -> str:
+def _of(subject: SubjectOfScores | SubjectOfComparison) -> str:
     order = f"the best on {subject.lead.name} first" if subject.lead.sign else "in the order given"
     return f"{words.counted(len(subject.systems), 'run')} on {subject.queries}, {order}."
 
 
-def _best_marked(subject: OfScores | OfComparison) -> str:
+def _best_marked(subject: SubjectOfScores | SubjectOfComparison) -> str:
     directed = [panel.name for panel in subject.fields if panel.sign]
     if not directed:
         return "None of the values is best."
@@ -244,10 +244,10 @@ def _marked(c: Contrast) -> Value:
     return (
         None
         if words.finite(c.difference) is None
-        else Written(f"{words.signed(c.difference)}{mark}", c.difference)
+        else NumberText(f"{words.signed(c.difference)}{mark}", c.difference)
     )
 
 
 def _known(value: Value) -> Value:
     """None for an effect without a number: a dash, as everywhere."""
-    return None if isinstance(value, Written) and words.finite(value.value) is None else value
+    return None if isinstance(value, NumberText) and words.finite(value.value) is None else value

@@ -10,17 +10,26 @@ import numpy as np
 
 from rankscope import words
 from rankscope.blocks import Column, Table, Value
-from rankscope.panels.charts import distribution, gaps, heat, uneven, values_of
+from rankscope.lists import Array
+from rankscope.panels.charts import column_of, gaps, heat
 from rankscope.panels.panel import Panel
 from rankscope.reporting.part import Part
-from rankscope.reporting.subject import LINES, Subject, runs_by_merit
-from rankscope.scoring.distribution import QUANTILES, first_relevant_chart, first_relevant_table, spread_of
+from rankscope.reporting.subject import Subject, runs_by_merit
+from rankscope.scoring.spread import (
+    BARS,
+    LINES,
+    QUANTILES,
+    distribution_chart,
+    first_relevant_chart,
+    rank_counts,
+    spread_of,
+)
+from rankscope.verbs.compare.charts import unevenness
 
-BARS = 4  # runs whose bars can stand side by side
 ROWS = 40  # rows of quantiles that are read at one go
 
 
-class Spread(Part[Subject]):
+class SpreadPart(Part[Subject]):
     """The distribution of the main metric over queries, its quantiles, and where first relevant documents stand."""
 
     name, title = "spread", "How the queries are spread"
@@ -36,14 +45,23 @@ class Spread(Part[Subject]):
             if len(shown) < total
             else ""
         )
-        yield distribution(panel, shown, which)
+        values = {system: values_of(panel, system) for system in shown}
+        yield distribution_chart(
+            column_of(panel), values, panel.sign, panel.bounds, f"{unevenness(panel)}{which}"
+        )
         yield from self._quantiles()
         if scores is not None:
             names = list(runs_by_merit(self.subject, scores))
             few = [name for name in self.subject.best(BARS) if name in names] or names[:BARS]
-            yield first_relevant_chart(scores, few)
+            runs = {run.name: run for run in scores.runs}
+            more = f" Shown: {words.listing(few)}; the table has all runs." if len(few) < len(names) else ""
+            yield first_relevant_chart([runs[name] for name in few], more, told=len(names) > 1)
             if len(names) > 1:
-                yield first_relevant_table(scores, names)
+                rows: tuple[tuple[Value, ...], ...] = tuple(
+                    (name, *rank_counts(runs[name]).values()) for name in names
+                )
+                columns = (Column("run"), *(Column(rank, "count") for rank in rank_counts(runs[names[0]])))
+                yield Table(columns, rows, turns=True, name="first-relevant-ranks")
 
     def lead(self) -> str:
         """What the mean of the best run hides, in numbers."""
@@ -89,6 +107,12 @@ class Spread(Part[Subject]):
             yield replace(table, columns=(Column("metric"), *table.columns), labels=2)
 
 
+def values_of(panel: Panel, system: str) -> Array:
+    """The values that a system has."""
+    values = panel.values[panel.row(system)]
+    return np.asarray(values[~np.isnan(values)])
+
+
 def _figure(panel: Panel, value: float) -> str:
     """A value in words: counts without decimals."""
     total = panel.metric is not None and panel.metric.aggregate == "sum"
@@ -117,7 +141,7 @@ def _quantile_table(
     )
     why: dict[str, list[str]] = {}
     for panel in panels:
-        if more := uneven(panel).strip():
+        if more := unevenness(panel).strip():
             why.setdefault(more, []).append(panel.name)
     said = (
         more if len(names) == len(panels) else f"{', '.join(names)}: {more}" for more, names in why.items()
@@ -126,7 +150,7 @@ def _quantile_table(
     return Table(columns, tuple(rows), name=name, title=title, note=note)
 
 
-class HeatMap(Part[Subject]):
+class HeatMapPart(Part[Subject]):
     """The main metric, a row a run and a column a query: where all fail, where one does, where they disagree."""
 
     name, title = "heatmap", "Runs and queries"

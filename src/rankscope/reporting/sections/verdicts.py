@@ -7,17 +7,16 @@ from collections.abc import Iterator
 
 from rankscope import words
 from rankscope.blocks import Tone, Verdict
-from rankscope.panels.charts import by_size, query_ids
 from rankscope.panels.contrast import Contrast
-from rankscope.panels.verdicts import SPELLED, also, sentence
-from rankscope.reporting.subject import OfComparison, OfScores, Subject
-from rankscope.scoring.health import warnings_of
-from rankscope.scoring.scores import Mean, Scores
-from rankscope.verbs.compare.charts import FEW
-from rankscope.verbs.compare.verdicts import sentences
-from rankscope.verbs.diagnose.diagnose import Diagnosis, diagnosis_of
-from rankscope.verbs.diagnose.losses import Query
-from rankscope.verbs.diagnose.result import sentences as losses
+from rankscope.reporting.subject import Subject, SubjectOfComparison, SubjectOfScores
+from rankscope.scoring.runs import Mean
+from rankscope.scoring.scores import Scores
+from rankscope.verbs.compare.charts import by_size, query_ids
+from rankscope.verbs.compare.tables import FEW
+from rankscope.verbs.diagnose.diagnose import diagnosis_of
+from rankscope.verbs.diagnose.failures import LABELS
+from rankscope.verbs.diagnose.losses import QueryDiagnosis
+from rankscope.verbs.diagnose.result import Diagnosis
 
 DOUBTFUL = {"RS101", "RS201", "RS204"}  # missing queries, ranks that contradict scores, much that is unjudged
 MEANS_ONLY = "By the means alone; whether a difference is real is another question."
@@ -39,9 +38,9 @@ def verdicts(subject: Subject) -> tuple[Verdict, ...]:
     worse), the best within a budget, the top group, and what is inconclusive; each with the queries on which the two differ most.
     With one run: what it scores, what it loses and why, and the queries that lose most.
     """
-    if isinstance(subject, OfScores):
+    if isinstance(subject, SubjectOfScores):
         return tuple(_alone(subject))
-    assert isinstance(subject, OfComparison)
+    assert isinstance(subject, SubjectOfComparison)
     first, *others = _compared(subject)
     return (first, *_budget(subject), *others, *_groups(subject), *_inconclusive(subject))
 
@@ -49,14 +48,14 @@ def verdicts(subject: Subject) -> tuple[Verdict, ...]:
 # --- several runs --------------------------------------------------------------------------------
 
 
-def _compared(subject: OfComparison) -> Iterator[Verdict]:
+def _compared(subject: SubjectOfComparison) -> Iterator[Verdict]:
     found, mine = subject.result, subject.mine
-    if not subject.each_pair and len(mine) <= SPELLED:
+    if not subject.each_pair and len(mine) <= FEW:
         for c in subject.rivals:
             alike = [one for one in found.contrasts if (one.run, one.baseline) == (c.run, c.baseline)]
-            yield _verdict(subject, c, tuple(also(one) for one in alike if one is not c))
+            yield _verdict(subject, c, tuple(one.beside() for one in alike if one is not c))
         return
-    first, *others = sentences(found)
+    first, *others = found.sentences()
     cards = [] if subject.each_pair else _ends(subject)
     rest = [c for c in subject.rivals[:FEW] if c not in cards]  # what has a card of its own is linked there
     several = [(c, one) for c in rest for one in deciding(c, EACH, both=subject.each_pair)]
@@ -78,10 +77,10 @@ def _verdict(subject: Subject, c: Contrast, more: tuple[str, ...] = ()) -> Verdi
     """One contrast on the main metric, what the other metrics say of the same two runs, and what makes it doubtful."""
     tone, about = TONES.get(c.verdict, "plain"), f"{c.run} against {c.baseline}"
     queries, small = deciding(c, DECIDING), (*more, *doubts(subject, c))
-    return Verdict(sentence(c), tone, about, queries, small, ((c.baseline, c.run),) * len(queries))
+    return Verdict(c.sentence(), tone, about, queries, small, ((c.baseline, c.run),) * len(queries))
 
 
-def _ends(subject: OfComparison) -> list[Contrast]:
+def _ends(subject: SubjectOfComparison) -> list[Contrast]:
     """The contrast of the run with the best mean, the baseline aside, and of the worst one that is clearly worse."""
     by_run = {c.run: c for c in subject.mine}
     order = [by_run[run] for run in subject.merit() if run in by_run]
@@ -98,8 +97,8 @@ def doubts(subject: Subject, c: Contrast) -> Iterator[str]:
     if scores is None:
         return
     health = {run.name: run.health for run in scores.runs if run.name in {c.run, c.baseline}}
-    metrics = [c.measured.metric] if c.measured.metric is not None else []
-    found = warnings_of(health, scores.conventions["queries"], metrics, scores.conventions["ties"])
+    metrics = [c.panel.metric] if c.panel.metric is not None else []
+    found = scores.request.with_metrics(*metrics).cautions(health)
     for warned in sorted(found, key=lambda w: w.code, reverse=True):
         if warned.code in DOUBTFUL:
             run, colon, rest = warned.message.partition(": ")
@@ -107,7 +106,7 @@ def doubts(subject: Subject, c: Contrast) -> Iterator[str]:
             yield f"Caution: {whose if whose != rest else warned.message}."
 
 
-def _budget(subject: OfComparison) -> Iterator[Verdict]:
+def _budget(subject: SubjectOfComparison) -> Iterator[Verdict]:
     """The best run within the limits on costs, or that there is none."""
     tradeoffs = subject.result.tradeoffs
     budget = None if tradeoffs is None else tradeoffs.budget
@@ -128,13 +127,13 @@ def deciding(c: Contrast, most: int, both: bool = False) -> tuple[tuple[str, str
     """
     ids, gains = query_ids(c), c.paired.gains
     name = f"{c.run} against {c.baseline}" if both else c.run
-    lower = {True: " (better)", False: " (worse)"} if c.measured.sign < 0 else {True: "", False: ""}
+    lower = {True: " (better)", False: " (worse)"} if c.panel.sign < 0 else {True: "", False: ""}
     return tuple(
         (ids[i], f"{name} {words.signed(gains[i])}{lower[bool(gains[i] < 0)]}") for i in by_size(c)[:most]
     )
 
 
-def _groups(subject: OfComparison) -> Iterator[Verdict]:
+def _groups(subject: SubjectOfComparison) -> Iterator[Verdict]:
     """Which runs are statistically tied for first on the main metric."""
     found = subject.result
     group = next((group for group in found.groups if group.metric == found.primary), None)
@@ -152,15 +151,15 @@ def _groups(subject: OfComparison) -> Iterator[Verdict]:
         yield Verdict(text, "plain", about)
 
 
-def _inconclusive(subject: OfComparison) -> Iterator[Verdict]:
+def _inconclusive(subject: SubjectOfComparison) -> Iterator[Verdict]:
     """What many runs leave open, and how many queries would close it; a few runs have that in their own sentences."""
     mine = subject.mine
     unclear = [c for c in mine if c.verdict == "cannot tell"]
-    if len(mine) <= SPELLED or not unclear:
+    if len(mine) <= FEW or not unclear:
         return
     are = words.agree(len(unclear), "is")
     text = f"{words.count(len(unclear))} of {words.count(len(mine))} comparisons on {subject.result.primary} {are} inconclusive"
-    needs = [(c.queries_needed or 0, c) for c in unclear] if not subject.result.method.looking else []
+    needs = [(c.queries_needed or 0, c) for c in unclear] if not subject.result.method.every_look else []
     needs = [(needed, c) for needed, c in needs if needed > c.queries]
     if needs:
         needed, c = min(needs, key=lambda need: need[0])
@@ -174,7 +173,7 @@ def _inconclusive(subject: OfComparison) -> Iterator[Verdict]:
 # --- one run -------------------------------------------------------------------------------------
 
 
-def _alone(subject: OfScores) -> Iterator[Verdict]:
+def _alone(subject: SubjectOfScores) -> Iterator[Verdict]:
     """What each run scores on the main metric, and what it loses."""
     scores = subject.scores
     means = [mean for mean in scores.board if mean.metric == scores.metrics[0]]
@@ -183,11 +182,11 @@ def _alone(subject: OfScores) -> Iterator[Verdict]:
     if len(means) > FEW:
         more = words.counted(len(means) - FEW, "more run is", "more runs are")
         yield Verdict(f"{more} on the scoreboard; they are not compared.", "plain", "more runs")
-    if not scores.found or scores.metrics[0].aggregate == "pooled":
+    if not scores.evaluations or scores.metrics[0].aggregate == "pooled":
         return  # without rankings there is no reason, and of all documents together no query has a part
     found = diagnosis_of(scores, subject.qrels, subject.runs, DECIDING)
     queries = tuple((one.query_id, _failing(one, found)) for one in found.hardest)
-    yield Verdict(" ".join(losses(found)), "plain", "what is lost, and why", queries)
+    yield Verdict(" ".join(found.sentences()), "plain", "what is lost, and why", queries)
 
 
 def _scored(mean: Mean, scores: Scores) -> str:
@@ -201,11 +200,11 @@ def _scored(mean: Mean, scores: Scores) -> str:
     if not mean.bounds.known:
         return f"{said} ({queries})."
     ends = words.interval(mean.bounds.lower, mean.bounds.upper)
-    return f"{said} ({words.percent(scores.conventions['level'])} interval {ends}, {queries})."
+    return f"{said} ({words.percent(scores.request.intervals.level)} interval {ends}, {queries})."
 
 
-def _failing(one: Query, found: Diagnosis) -> str:
+def _failing(one: QueryDiagnosis, found: Diagnosis) -> str:
     """What to say of a query that fails: its value, what it loses, and how."""
     run = f"{one.run} " if len(found.runs) > 1 else ""
     lost = "" if found.reason or math.isnan(one.loss) else f", loses {words.number(one.loss)}"
-    return f"{run}{words.number(one.value)}{lost}: {one.kind}"
+    return f"{run}{words.number(one.value)}{lost}: {LABELS[one.kind]}"

@@ -11,15 +11,11 @@ import polars as pl
 from rankscope import words
 from rankscope.blocks import Column, Paragraph, Table, Value
 from rankscope.errors import RankscopeError
-from rankscope.metrics import Metric
 from rankscope.reporting.explorer.pool import ranks_of, source_of
 from rankscope.reporting.part import Part
 from rankscope.reporting.subject import Subject, runs_in_order
-from rankscope.scoring.inputs import clean, takers
-from rankscope.scoring.request import Request, request_of
-from rankscope.scoring.scores import Scores
 from rankscope.show.result import null
-from rankscope.verbs.unjudged.given import Given
+from rankscope.verbs.unjudged.result import NO_JUDGMENT, DocumentToJudge
 from rankscope.verbs.unjudged.study import Study, study_of
 
 LISTED = 50  # documents to judge
@@ -33,7 +29,7 @@ BARE = "Unjudged documents count as not relevant."
 LEAD = f"{BARE} Judging these could change the result most."
 
 
-class Worklist(Part[Subject]):
+class WorklistPart(Part[Subject]):
     """The documents to judge next on the main metric; nothing where all that it looks at is judged, or where no grade matters to it.
 
     Where there are too many for the time a page may take, the worklist is of those at the best ranks, and bounds are left to
@@ -49,12 +45,17 @@ class Worklist(Part[Subject]):
         metric = self.subject.metric
         assert metric is not None
         try:
-            study = self._study(metric)
-            if study.asked.metric.relevance == "none" or not any(study.found.counts):
+            study = study_of(
+                self.scores,
+                metric,
+                self.subject.qrels,
+                [self.subject.runs[run.name] for run in self.scores.runs],
+            )
+            if study.metric.relevance == "none" or not any(study.documents.counts):
                 return
             made = list(_bounds_alone(study) if study.reason else self._of(study))
         except RankscopeError as error:
-            judged = (found.judged[0] for found in self.scores.found)
+            judged = (found.judged[0] for found in self.scores.evaluations)
             if all((one.retrieved == one.found).all() for one in judged):
                 return
             made = [Paragraph(f"Too many unjudged documents to try one by one: {error}", quiet=True)]
@@ -65,17 +66,8 @@ class Worklist(Part[Subject]):
         """What unjudged documents count as."""
         return LEAD if self.listed else BARE
 
-    def _study(self, metric: Metric) -> Study:
-        scores, call = self.scores, _request(self.scores, metric)
-        runs = [(run.name, self.subject.runs[run.name]) for run in scores.runs]
-        qrels = clean(self.subject.qrels, call.policy, "qrels", takers(scores.metrics))
-        given = Given(
-            self.subject.qrels, runs, qrels, [clean(run, call.policy, "run") for _, run in runs], call
-        )
-        return study_of(given, call.asked[0], scores, None)
-
     def _of(self, study: Study) -> Iterator[Any]:
-        candidates = int(study.found.there.sum())
+        candidates = study.candidates
         if candidates <= BOUNDED:
             yield _bounds(study)
         else:
@@ -98,17 +90,17 @@ class Worklist(Part[Subject]):
         for run, baseline in pairs[:RIVALS]:
             a, b = names.index(run), names.index(baseline)
             difference = study.values[a] - study.values[b]
-            picked, turned, reason = study.turn(a, b)
+            needed, _, reason = study.reversal(a, b)
             between = study.between(a, b)
             if math.isnan(difference) or not difference or not between:
                 continue
             first, second = (run, baseline) if difference > 0 else (baseline, run)
             ahead = f"{first} is {words.number(abs(difference))} above {second}"
             unjudged = words.counted(between, "unjudged document")
-            if picked is not None and turned is not None:
-                many = f"{words.count(len(picked))}{'' if study.fewest else ' or fewer'} of {unjudged}"
+            if needed is not None:
+                many = f"{words.count(needed)}{'' if study.fewest else ' or fewer'} of {unjudged}"
                 yield f"{ahead}: {many}, if graded {words.amount(study.top)}, would reverse this."
-            elif reason.startswith("no judgment"):
+            elif reason == NO_JUDGMENT:
                 yield f"{ahead}, however the {unjudged} {words.agree(between, 'is')} graded."
 
     def _table(self, study: Study) -> Table:
@@ -116,8 +108,8 @@ class Worklist(Part[Subject]):
         names = [run.name for run in study.scores.runs]
         order = [names.index(name) for name in runs_in_order(self.subject, self.scores)]
         few = len(names) <= RUNS
-        wanted = [one for one in study.wanted(LISTED) if one[3] > 0]
-        ranks = self._deep_ranks(study, wanted) if few else [ranks for _, _, ranks, _ in wanted]
+        wanted = [one for one in study.worklist(LISTED) if one.effect > 0]
+        ranks = self._deep_ranks(study, wanted) if few else [list(one.ranks.values()) for one in wanted]
         hint = "the rank in {}; none where it was not retrieved"
         places = [Column(names[at], "count", hint=hint.format(names[at])) for at in order]
         best = [
@@ -125,21 +117,15 @@ class Worklist(Part[Subject]):
             Column("runs", "count", hint="how many runs have it in their top"),
         ]
         what = "a difference between two runs" if len(names) > 1 else "the value"
-        effect = f"the most that its judgment could change {what} of {study.asked.metric}, over all queries"
+        effect = f"the most that its judgment could change {what} of {study.metric}, over all queries"
         columns = (
             Column("query", queries=True), Column("document"), *(places if few else best), Column("could change", "value", hint=effect),
         )  # fmt: skip
         rows: list[tuple[Value, ...]] = []
-        for (query, doc, _, change), held in zip(wanted, ranks, strict=True):
+        for one, held in zip(wanted, ranks, strict=True):
             known = [rank for rank in held if rank]
-            rows.append(
-                (
-                    query,
-                    doc,
-                    *([held[at] or None for at in order] if few else (min(known), len(known))),
-                    change,
-                )
-            )
+            shown = [held[at] or None for at in order] if few else [min(known), len(known)]
+            rows.append((one.query_id, one.doc_id, *shown, one.effect))
         return Table(
             columns,
             tuple(rows),
@@ -148,43 +134,19 @@ class Worklist(Part[Subject]):
             title="Documents to judge, those that matter most first",
         )
 
-    def _deep_ranks(
-        self, study: Study, wanted: Sequence[tuple[str, str, list[int], float]]
-    ) -> list[list[int]]:
+    def _deep_ranks(self, study: Study, wanted: Sequence[DocumentToJudge]) -> list[list[int]]:
         """The rank of each document in each run, also below what the metric looks at."""
         if not wanted:
             return []
         names = tuple(run.name for run in study.scores.runs)
-        queries = list(dict.fromkeys(query for query, *_ in wanted))
-        source = source_of(self.subject, self.scores, names, study.asked.metric, queries, few=True)
-        pool = pl.DataFrame({"query_id": [one[0] for one in wanted], "doc_id": [one[1] for one in wanted]})
+        queries = list(dict.fromkeys(one.query_id for one in wanted))
+        source = source_of(self.subject, self.scores, names, study.metric, queries, few=True)
+        pool = pl.DataFrame({name: [getattr(one, name) for one in wanted] for name in ("query_id", "doc_id")})
         deep = ranks_of(source, pool).T.tolist()
         return [
-            [top or below for top, below in zip(one[2], places, strict=True)]
+            [one.ranks.get(name, below) for name, below in zip(names, places, strict=True)]
             for one, places in zip(wanted, deep, strict=True)
         ]
-
-
-def _request(scores: Scores, metric: Metric) -> Request:
-    """The request that made these scores, for one metric."""
-    said = scores.conventions
-    names = ["depth", "duplicates", "self_match"]
-    own = [] if said["dialect"] else ["ties", "queries", "no_relevant", "nothing_found", "mean"]
-    policies: dict[str, Any] = {name: said[name] for name in [*names, *own]} | {"seed": said["seed"] or 0}
-    if said["queries"] == "list":
-        policies["queries"] = sorted({query for run in scores.runs for query in run.query_ids})
-    if said["dialect"]:
-        policies["dialect"] = said["dialect"]
-    if said["weights"]:
-        policies["weights"] = {
-            query: weight
-            for run in scores.runs
-            if metric in run.weights
-            for query, weight in zip(run.query_ids, run.weights[metric].tolist(), strict=True)
-            if not math.isnan(weight)
-        }
-    asked = next(mean.asked for mean in scores.board if mean.metric == metric)
-    return request_of([asked if said["dialect"] else metric], policies)
 
 
 def _bounds_alone(study: Study) -> Iterator[Any]:
@@ -203,10 +165,10 @@ def _bounds(study: Study) -> Table:
     for at, run in enumerate(study.scores.runs):
         ends = study.bounds(at)
         exact &= ends.exact
-        count, whole = study.found.counts[at], study.found.shown[at]
+        count, whole = study.documents.counts[at], study.documents.size[at]
         values = map(null, (study.values[at], ends.lower, ends.upper))
         rows.append((run.name, *values, count, words.share(count / whole if whole else 0.0)))
-    metric, top = study.asked.metric, _top(study, "top")
+    metric, top = study.metric, _top(study, "top")
     over = "over all ways of grading the unjudged documents; the ideal changes with them"
     columns = (
         Column("run"), Column("as judged", "value", hint=f"{metric} as it is: an unjudged document is not relevant"),

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rankscope.blocks import Chart, Ranged, Written
+from rankscope.blocks import Chart, NumberText, ValueRange
 from rankscope.show.cells import numbered
 from rankscope.show.charts.data import field_of, names_of, numbers_of, parts_of, ranged, safe
-from rankscope.show.charts.theme import DASHES, GREY, MEANT, PALETTE, SHAPES
+from rankscope.show.charts.theme import DASHES, GREY, MEANINGS, PALETTE, SHAPES
 
-SPOKEN = 200  # as many marks are read out one by one; more of them would only be noise
+SPEAKABLE = 200  # as many marks are read out one by one; more of them would only be noise
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ class Canvas:
         told = tellings(self.chart)
         if self.chart.query:
             looks["cursor"] = "pointer"
-        spoken = self.size <= SPOKEN and self.width is not None  # a page says it by a table
+        spoken = self.size <= SPEAKABLE and self.width is not None  # a page says it by a table
         base = getattr(self.alt.Chart(), f"mark_{kind}")(aria=spoken, **looks)
         base = base.encode(tooltip=self.alt.TooltipValue({"expr": hover(told)}))
         if spoken:
-            base = base.encode(description=self.alt.DescriptionValue({"expr": spoken_of(told)}))
+            base = base.encode(description=self.alt.DescriptionValue({"expr": speakable(told)}))
         return base
 
     def plain(self, kind: str, **looks: Any) -> Any:
@@ -65,7 +65,7 @@ def tellings(chart: Chart) -> list[tuple[str, str]]:
             text = f"isValid({value}) ? '' + {value} : '–'"
         else:
             how = ",.4f" if column.kind == "value" else ",.4~f"
-            if any(isinstance(row[at], Written) for row in chart.rows):
+            if any(isinstance(row[at], NumberText) for row in chart.rows):
                 how = ".3~g"  # a number of its own writing may be far below four decimals
             number = f"format({value}, '{how}')"
             if ranged(chart, column.header):
@@ -82,7 +82,7 @@ def hover(told: Sequence[tuple[str, str]]) -> str:
     return "{" + ", ".join(f"{json.dumps(header)}: {text}" for header, text in told) + "}"
 
 
-def spoken_of(told: Sequence[tuple[str, str]]) -> str:
+def speakable(told: Sequence[tuple[str, str]]) -> str:
     """An expression for the sentence that is read out at a mark."""
     return " + '; ' + ".join(f"{json.dumps(header + ': ')} + ({text})" for header, text in told)
 
@@ -111,7 +111,7 @@ def name_axis(canvas: Canvas, header: str, channel: str, **looks: Any) -> Any:
 def value_axis(canvas: Canvas, header: str, channel: str, zero: bool = False, end: str = "") -> Any:
     """An axis of numbers; ``zero`` says that 0 is on it, ``end`` that it is of one end of the intervals (_low, _high)."""
     chart, alt = canvas.chart, canvas.alt
-    log = logged(chart, header)
+    log = log_scale(chart, header)
     domain = domain_of(chart, header, zero and not log)
     scale: dict[str, Any] = {} if log else {"zero": False}
     axis: dict[str, Any] = {"title": safe(header), "titleLimit": 300}
@@ -125,7 +125,7 @@ def value_axis(canvas: Canvas, header: str, channel: str, zero: bool = False, en
             "values": ticks(above, chart.form in {"lines", "steps"}),
             "labelOverlap": "greedy",
         }
-    elif apart(chart) and header == valued(chart):
+    elif apart(chart) and header == scale_of_values(chart):
         scale["zero"] = zero or chart.guide == "zero"
     elif domain is not None:
         scale |= {"domain": domain, "nice": limits_of(chart, header) is None}
@@ -138,12 +138,12 @@ def value_axis(canvas: Canvas, header: str, channel: str, zero: bool = False, en
     )
 
 
-def logged(chart: Chart, header: str) -> bool:
+def log_scale(chart: Chart, header: str) -> bool:
     """Whether an axis is logarithmic: where that was asked for and all values are above 0, so that none is lost."""
     if ("x" if header == chart.x else "y") not in chart.logs:
         return False
     at = chart.at(header)
-    values = [row[at].value if isinstance(row[at], Ranged) else row[at] for row in chart.rows]  # type: ignore[union-attr]
+    values = [row[at].value if isinstance(row[at], ValueRange) else row[at] for row in chart.rows]  # type: ignore[union-attr]
     numbers = [value for value in values if isinstance(value, int | float) and math.isfinite(value)]
     return bool(numbers) and min(numbers) > 0
 
@@ -164,7 +164,7 @@ def ticks(numbers: Sequence[float], chosen: bool = False) -> list[float]:
     return inside if len(inside) > 1 else [there[0], there[-1]]
 
 
-def valued(chart: Chart) -> str:
+def scale_of_values(chart: Chart) -> str:
     """The header of the value that ``limits`` and the guide at zero are about."""
     if chart.form == "heat":
         return chart.colour
@@ -175,7 +175,7 @@ def apart(chart: Chart) -> bool:
     """Whether panels have scales of their own: their values are of different sizes, so that one scale would hide some."""
     if not chart.panel or chart.limits or chart.guide == "equal" or chart.form == "heat":
         return False
-    parts = [numbers_of(part, valued(chart)) for part in parts_of(chart)]
+    parts = [numbers_of(part, scale_of_values(chart)) for part in parts_of(chart)]
     sizes = [size for numbers in parts if (size := max(map(abs, numbers), default=0.0)) > 0]
     return bool(sizes) and max(sizes) > APART * min(sizes)
 
@@ -183,7 +183,7 @@ def apart(chart: Chart) -> bool:
 def limits_of(chart: Chart, header: str) -> tuple[float, float] | None:
     """The known ends of an axis."""
     both = chart.guide == "equal" and header in {chart.x, chart.y}
-    return chart.limits if both or header == valued(chart) else None
+    return chart.limits if both or header == scale_of_values(chart) else None
 
 
 def domain_of(chart: Chart, header: str, zero: bool = False) -> list[float] | None:
@@ -191,7 +191,7 @@ def domain_of(chart: Chart, header: str, zero: bool = False) -> list[float] | No
     same = chart.guide == "equal"
     numbers = [n for h in ((chart.x, chart.y) if same else (header,)) for n in numbers_of(chart, h)]
     limits = limits_of(chart, header)
-    zero = zero or (chart.guide == "zero" and header == valued(chart))
+    zero = zero or (chart.guide == "zero" and header == scale_of_values(chart))
     if limits is None and not zero and not same:
         return None if numbers else [0.0, 1.0]
     ends = [*numbers, *(limits or ()), *([0.0] if zero else [])]
@@ -226,12 +226,12 @@ def series_of(chart: Chart) -> Series | None:
     place = {safe(name): i for i, name in enumerate(chart.order)}
     names = sorted(names, key=lambda name: place.get(name, len(place)))
     own = {name: place[name] for name in names if place.get(name, len(PALETTE)) < len(PALETTE)}
-    taken = {MEANT[name][0] for name in names if name in MEANT} | {PALETTE[i] for i in own.values()}
+    taken = {MEANINGS[name][0] for name in names if name in MEANINGS} | {PALETTE[i] for i in own.values()}
     free = iter([i for i, colour in enumerate(PALETTE) if colour not in taken])
     colours, shapes, dashes = [], [], []
     for name in names:
-        at = own[name] if name in own else None if name in MEANT else next(free, None)
-        colour, shape = (PALETTE[at], SHAPES[at]) if at is not None else MEANT.get(name, (GREY, "circle"))
+        at = own[name] if name in own else None if name in MEANINGS else next(free, None)
+        colour, shape = (PALETTE[at], SHAPES[at]) if at is not None else MEANINGS.get(name, (GREY, "circle"))
         colours.append(colour)
         shapes.append(shape)
         dashes.append(DASHES[at] if at is not None else (1, 0))
@@ -244,7 +244,9 @@ def _legend(canvas: Canvas, series: Series, **looks: Any) -> Any:
     if series.header in {chart.x, chart.y, chart.panel, chart.label}:
         return None
     grey = [
-        n for n, colour in zip(series.names, series.colours, strict=True) if colour == GREY and n not in MEANT
+        n
+        for n, colour in zip(series.names, series.colours, strict=True)
+        if colour == GREY and n not in MEANINGS
     ]
     shown = [name for name in series.names if name not in grey]
     looks |= {"title": safe(series.header), "symbolOpacity": 1}
@@ -260,7 +262,7 @@ def _legend(canvas: Canvas, series: Series, **looks: Any) -> Any:
     return alt.Legend(**looks)
 
 
-def coloured(canvas: Canvas, form: str = "", plain: str = PALETTE[0]) -> dict[str, Any]:
+def colour_of(canvas: Canvas, form: str = "", plain: str = PALETTE[0]) -> dict[str, Any]:
     """The encodings of series: a colour, and beside it a ``form``, for colour never tells alone.
 
     A form is ``shape``, ``dash``, or ``line``: the colour of what goes with lines that have dashes.
@@ -283,7 +285,7 @@ def coloured(canvas: Canvas, form: str = "", plain: str = PALETTE[0]) -> dict[st
     return {"color": color}
 
 
-def outlined(canvas: Canvas) -> Any:
+def outline(canvas: Canvas) -> Any:
     """The colour of series as that of an outline."""
     alt, series = canvas.alt, series_of(canvas.chart)
     if series is None:
@@ -322,6 +324,6 @@ def labels(canvas: Canvas, x: Any, y: Any, middle: float | None) -> list[Any]:
 
 def zero_line(canvas: Canvas, channel: str) -> list[Any]:
     """A line where the value is 0."""
-    if canvas.chart.guide != "zero" or logged(canvas.chart, getattr(canvas.chart, channel)):
+    if canvas.chart.guide != "zero" or log_scale(canvas.chart, getattr(canvas.chart, channel)):
         return []
     return [canvas.once("rule", style="reference").encode(**{channel: canvas.alt.datum(0)})]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from rankscope.blocks import Chart, Ranged, Value, Written
+from rankscope.blocks import Chart, NumberText, Value, ValueRange
 from rankscope.show.cells import printable, text_of
 
 # what every object of JavaScript has: a runtime that keeps names as keys of objects finds these there before they are put in
@@ -35,7 +35,7 @@ def field_of(chart: Chart, header: str) -> str:
 
 
 def data_of(chart: Chart) -> list[dict[str, Any]]:
-    """The rows as records: ``c0``, ``c1``, ... by column, with ``c2_low`` and ``c2_high`` beside a ``Ranged`` value.
+    """The rows as records: ``c0``, ``c1``, ... by column, with ``c2_low`` and ``c2_high`` beside a ``ValueRange`` value.
 
     Numbers that are not finite are None, as are ends of an interval that are not known. Names are made ``safe``, and what names a
     bar, a colour or a panel is text, numbers too: where that changes a value of a column, ``c3_id`` beside ``c3`` holds its
@@ -43,7 +43,9 @@ def data_of(chart: Chart) -> list[dict[str, Any]]:
 
     >>> from rankscope.blocks import Column
     >>> columns = (Column("run"), Column("AP", "value"))
-    >>> data_of(Chart("a", "A", "intervals", columns, (("bm25", Ranged(0.5, 0.25, 0.75)),), x="AP", y="run"))
+    >>> data_of(
+    ...     Chart("a", "A", "intervals", columns, (("bm25", ValueRange(0.5, 0.25, 0.75)),), x="AP", y="run")
+    ... )
     [{'c0': 'bm25', 'c1': 0.5, 'c1_low': 0.25, 'c1_high': 0.75}]
     """
     records = [dict(_cells(row)) for row in chart.rows]
@@ -77,8 +79,8 @@ def _shown(chart: Chart, at: int) -> list[Any] | None:
 
 def _cells(row: tuple[Value, ...]) -> Iterator[tuple[str, Any]]:
     for at, given in enumerate(row):
-        value = given.value if isinstance(given, Written) else given
-        if isinstance(value, Ranged):
+        value = given.value if isinstance(given, NumberText) else given
+        if isinstance(value, ValueRange):
             yield f"c{at}", _finite(value.value)
             yield f"c{at}_low", _finite(value.lower)
             yield f"c{at}_high", _finite(value.upper)
@@ -127,7 +129,7 @@ def _name(chart: Chart, at: int, row: tuple[Value, ...]) -> str | None:
 def ranged(chart: Chart, header: str) -> bool:
     """Whether some value of a column has an interval."""
     at = chart.at(header)
-    return any(isinstance(row[at], Ranged) for row in chart.rows)
+    return any(isinstance(row[at], ValueRange) for row in chart.rows)
 
 
 def numbers_of(chart: Chart, header: str) -> list[float]:
@@ -135,7 +137,7 @@ def numbers_of(chart: Chart, header: str) -> list[float]:
     at, found = chart.at(header), []
     for row in chart.rows:
         given = row[at]
-        value = given.value if isinstance(given, Written) else given
-        ends = (value.value, value.lower, value.upper) if isinstance(value, Ranged) else (value,)
+        value = given.value if isinstance(given, NumberText) else given
+        ends = (value.value, value.lower, value.upper) if isinstance(value, ValueRange) else (value,)
         found += [float(v) for v in ends if v is not None and not isinstance(v, str) and math.isfinite(v)]
     return found

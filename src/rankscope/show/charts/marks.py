@@ -10,14 +10,14 @@ from rankscope import words
 from rankscope.blocks import Chart
 from rankscope.show.charts.canvas import (
     Canvas,
-    coloured,
+    colour_of,
     domain_of,
     faint,
     labels,
     limits_of,
-    logged,
+    log_scale,
     name_axis,
-    outlined,
+    outline,
     series_of,
     value_axis,
     zero_line,
@@ -27,7 +27,7 @@ from rankscope.show.charts.theme import BLUE, GREY, ORANGE
 
 UPRIGHT = (14, 16)  # as many names, as long, have room below upright bars
 WRITTEN = 150  # as many cells of a heat chart have their values written in
-Drawn = tuple[list[Any], float]
+Plot = tuple[list[Any], float]
 """Layers, from the lowest up, and the height of the plot in pixels."""
 
 
@@ -41,7 +41,7 @@ def _beside(chart: Chart, header: str) -> int:
     return len(series.names) if len(keys) < len(chart.rows) else 1
 
 
-def intervals(canvas: Canvas) -> Drawn:
+def intervals(canvas: Canvas) -> Plot:
     """A point and its interval with caps at both ends, a name a line."""
     chart, alt = canvas.chart, canvas.alt
     field, beside = canvas.field(chart.x), _beside(chart, chart.y)
@@ -49,7 +49,7 @@ def intervals(canvas: Canvas) -> Drawn:
     place: dict[str, Any] = {"y": y, **faint(canvas)}
     if beside > 1:
         place["yOffset"] = alt.YOffset(f"{canvas.field(chart.series)}:N", sort=None)
-    colour = coloured(canvas, "shape")
+    colour = colour_of(canvas, "shape")
     plain = {key: value for key, value in colour.items() if key == "color"}
     x = value_axis(canvas, chart.x, "X")
     layers = zero_line(canvas, "x")
@@ -70,7 +70,7 @@ def intervals(canvas: Canvas) -> Drawn:
     if chart.marked:
         test = f"datum['{canvas.field(chart.marked)}'] === 0"
         hollow["fillOpacity"] = alt.FillOpacityValue(1, condition={"test": test, "value": 0})
-        hollow["stroke"] = outlined(canvas)
+        hollow["stroke"] = outline(canvas)
     point = canvas.mark("point", filled=True, size=64, strokeWidth=2).encode(x=x, **place, **colour, **hollow)
     return [*layers, point, *labels(canvas, x, y, None)], (14 * beside + 10 if beside > 1 else 24)
 
@@ -82,7 +82,7 @@ def lying(chart: Chart) -> bool:
     return len(names) > UPRIGHT[0] or longest > UPRIGHT[1] or len(names) * _beside(chart, chart.x) > 36
 
 
-def bars(canvas: Canvas) -> Drawn:
+def bars(canvas: Canvas) -> Plot:
     """Bars side by side, upright where names have room below them, else lying."""
     chart, alt = canvas.chart, canvas.alt
     names, beside, flat = names_of(chart, chart.x), _beside(chart, chart.x), lying(chart)
@@ -95,8 +95,8 @@ def bars(canvas: Canvas) -> Drawn:
     if beside > 1:
         offset = alt.YOffset if flat else alt.XOffset
         place[f"{along.lower()}Offset"] = offset(f"{canvas.field(chart.series)}:N", sort=None)
-    start = {} if logged(chart, chart.y) else {f"{across.lower()}2": alt.datum(0)}
-    layers = [canvas.mark("bar").encode(**{across.lower(): value}, **start, **place, **coloured(canvas))]
+    start = {} if log_scale(chart, chart.y) else {f"{across.lower()}2": alt.datum(0)}
+    layers = [canvas.mark("bar").encode(**{across.lower(): value}, **start, **place, **colour_of(canvas))]
     if ranged(chart, chart.y):
         field = canvas.field(chart.y)
         low = value_axis(canvas, chart.y, across, zero=True, end="_low")
@@ -107,7 +107,7 @@ def bars(canvas: Canvas) -> Drawn:
     return layers, (14 * beside + 8 if flat else -260)
 
 
-def stacked(canvas: Canvas) -> Drawn:
+def stack(canvas: Canvas) -> Plot:
     """Counts of a name one after the other, written where there is room."""
     chart, alt = canvas.chart, canvas.alt
     series = series_of(chart)
@@ -127,7 +127,7 @@ def stacked(canvas: Canvas) -> Drawn:
     if series is not None:
         place["order"] = alt.Order("place:Q")
     ranks = f"indexof({json.dumps(series.names if series else ())}, {value})"
-    bar = canvas.mark("bar", style="part").encode(**place, **coloured(canvas), **faint(canvas))
+    bar = canvas.mark("bar", style="part").encode(**place, **colour_of(canvas), **faint(canvas))
     room = 0.05 * max(_totals(chart).values(), default=0)
     text = canvas.plain("text", fontSize=11).encode(
         **{**place, "x": alt.X(f"{field}:Q", stack="zero", bandPosition=0.5, scale=scale)}
@@ -154,7 +154,7 @@ def _totals(chart: Chart) -> dict[Any, float]:
     return totals
 
 
-def heat(canvas: Canvas) -> Drawn:
+def heat(canvas: Canvas) -> Plot:
     """Cells with a value as colour, and as text where there is room for it."""
     chart, alt = canvas.chart, canvas.alt
     field = canvas.field(chart.colour)
@@ -218,18 +218,18 @@ def _shades(chart: Chart) -> dict[str, Any]:
 # --- charts of values: points, lines, steps, and bars in order with no room for names ------------------
 
 
-HOVERED = 2000  # as many rows of a line chart have a point each to point at
-DOTTED = 25  # as many places on x have their points shown
+MOST_HOVER_POINTS = 2000  # as many rows of a line chart have a point each to point at
+MOST_DOTS = 25  # as many places on x have their points shown
 WIDE = 160  # as many bars in order have room to stand side by side
 
 
-def ordered(canvas: Canvas) -> Drawn:
+def ordered(canvas: Canvas) -> Plot:
     """A bar a row from 0: side by side, or as lines where there are more of them than pixels."""
     chart, alt = canvas.chart, canvas.alt
     field = canvas.field(chart.x)
     places = numbers_of(chart, chart.x)
     y = value_axis(canvas, chart.y, "Y", zero=True)
-    colour = coloured(canvas)
+    colour = colour_of(canvas)
     if series_of(chart) is None:
         test = f"datum['{canvas.field(chart.y)}'] < 0"
         colour = {"color": alt.ColorValue(BLUE, condition={"test": test, "value": ORANGE})}
@@ -237,7 +237,7 @@ def ordered(canvas: Canvas) -> Drawn:
     scale = alt.Scale(domain=ends, nice=False, zero=False)
     title = chart.columns[chart.at(chart.x)].hint or chart.x
     axis = alt.Axis(title=safe(title), grid=False, format=",d", tickMinStep=1)
-    down = {} if logged(chart, chart.y) else {"y2": alt.datum(0)}
+    down = {} if log_scale(chart, chart.y) else {"y2": alt.datum(0)}
     if canvas.size <= WIDE:
         gap = 0.42
         start, end = f"datum['{field}'] - {gap}", f"datum['{field}'] + {gap}"
@@ -247,12 +247,12 @@ def ordered(canvas: Canvas) -> Drawn:
         mark = canvas.mark("rule", strokeWidth=1.2 if canvas.size > 500 else 2)
         mark = mark.encode(x=alt.X(f"{field}:Q", scale=scale, axis=axis), y=y, **down)
     base = canvas.once("rule", style="reference").encode(y=alt.datum(0))
-    base = [] if logged(chart, chart.y) else [base]
+    base = [] if log_scale(chart, chart.y) else [base]
     x = alt.X(f"{field}:Q", scale=scale, axis=axis)
     return [mark.encode(**colour, **faint(canvas)), *base, *labels(canvas, x, y, sum(ends) / 2)], -260
 
 
-def points(canvas: Canvas) -> Drawn:
+def points(canvas: Canvas) -> Plot:
     """A point a row, with a line through some of them, and what is written beside."""
     chart, alt = canvas.chart, canvas.alt
     x, y = value_axis(canvas, chart.x, "X"), value_axis(canvas, chart.y, "Y")
@@ -273,36 +273,38 @@ def points(canvas: Canvas) -> Drawn:
             high = getattr(alt, f"{channel.upper()}2")(f"{canvas.field(header)}_high:Q")
             rest = {channel: ends, f"{channel}2": high, "y" if channel == "x" else "x": other}
             layers.append(
-                canvas.plain("rule", strokeWidth=1.5).encode(**rest, **coloured(canvas), **faint(canvas, 0.6))
+                canvas.plain("rule", strokeWidth=1.5).encode(
+                    **rest, **colour_of(canvas), **faint(canvas, 0.6)
+                )
             )
     mark = canvas.mark("point", filled=True, size=size)
-    layers.append(mark.encode(x=x, y=y, **coloured(canvas, "shape"), **faint(canvas, seen)))
+    layers.append(mark.encode(x=x, y=y, **colour_of(canvas, "shape"), **faint(canvas, seen)))
     return [*layers, *labels(canvas, x, y, _middle(canvas))], -340
 
 
-def lines(canvas: Canvas) -> Drawn:
+def lines(canvas: Canvas) -> Plot:
     """A line a series, with a band where values have intervals."""
     chart, alt = canvas.chart, canvas.alt
     level: dict[str, Any] = {"interpolate": "step-after"} if chart.form == "steps" else {}
     x, y = value_axis(canvas, chart.x, "X"), value_axis(canvas, chart.y, "Y")
     layers = [*zero_line(canvas, "y"), *_diagonal(canvas)]
-    colour = coloured(canvas, "line")
+    colour = colour_of(canvas, "line")
     series = series_of(chart)
     if ranged(chart, chart.y):
         low = value_axis(canvas, chart.y, "Y", end="_low")
         band = canvas.plain("area", opacity=0.14, line=False, **level)
         layers.append(band.encode(x=x, y=low, y2=alt.Y2(f"{canvas.field(chart.y)}_high:Q"), **colour))
-    line = canvas.plain("line", strokeWidth=2.2 if canvas.size <= HOVERED else 1.6, **level)
-    layers.append(line.encode(x=x, y=y, **coloured(canvas, "dash")))
+    line = canvas.plain("line", strokeWidth=2.2 if canvas.size <= MOST_HOVER_POINTS else 1.6, **level)
+    layers.append(line.encode(x=x, y=y, **colour_of(canvas, "dash")))
     places = len(set(numbers_of(chart, chart.x)))
-    if places <= DOTTED and not level:
+    if places <= MOST_DOTS and not level:
         many = series is not None and len(series.names) > 1
         layers.append(
             canvas.mark("point", filled=True, size=34 if many else 40).encode(
                 x=x, y=y, **colour, **faint(canvas)
             )
         )
-    elif canvas.size <= HOVERED:
+    elif canvas.size <= MOST_HOVER_POINTS:
         layers.append(canvas.mark("point", filled=True, size=90, opacity=0).encode(x=x, y=y, **colour))
     return [*layers, *labels(canvas, x, y, _middle(canvas))], -300
 
@@ -312,7 +314,7 @@ def _middle(canvas: Canvas) -> float | None:
     numbers = numbers_of(canvas.chart, canvas.chart.x)
     if not numbers:
         return None
-    if logged(canvas.chart, canvas.chart.x):
+    if log_scale(canvas.chart, canvas.chart.x):
         numbers = [number for number in numbers if number > 0] or [1.0]
         return math.sqrt(min(numbers)) * math.sqrt(max(numbers))
     return (min(numbers) + max(numbers)) / 2
@@ -322,7 +324,7 @@ def _diagonal(canvas: Canvas) -> list[Any]:
     """The line on which x and y are equal, from one end of both axes to the other."""
     chart, alt = canvas.chart, canvas.alt
     domain = domain_of(chart, chart.x) if chart.guide == "equal" else None
-    if domain is None or logged(chart, chart.x) or logged(chart, chart.y):
+    if domain is None or log_scale(chart, chart.x) or log_scale(chart, chart.y):
         return []
     low, high = map(alt.datum, domain)
     return [canvas.once("rule", style="reference", strokeDash=[4, 4]).encode(x=low, y=low, x2=high, y2=high)]

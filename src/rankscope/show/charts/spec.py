@@ -13,15 +13,15 @@ from rankscope.errors import InputError
 from rankscope.show.cells import printable
 from rankscope.show.charts.canvas import Canvas, apart
 from rankscope.show.charts.data import data_of, field_of, names_of, parts_of, query_field, safe
-from rankscope.show.charts.marks import Drawn, bars, heat, intervals, lines, lying, ordered, points, stacked
+from rankscope.show.charts.marks import Plot, bars, heat, intervals, lines, lying, ordered, points, stack
 from rankscope.show.charts.theme import PAPER, PICTURE_FONT, config_of
 from rankscope.show.extra import needed
 
-FORMS: dict[str, Callable[[Canvas], Drawn]] = {
+FORMS: dict[str, Callable[[Canvas], Plot]] = {
     "intervals": intervals,
     "bars": bars,
     "ordered": ordered,
-    "stacked": stacked,
+    "stacked": stack,
     "points": points,
     "lines": lines,
     "steps": lines,
@@ -44,7 +44,7 @@ def spec_of(chart: Chart) -> dict[str, Any]:
     return _spec(chart, None)
 
 
-def titled(chart: Chart, width: int) -> dict[str, Any]:
+def title_of(chart: Chart, width: int) -> dict[str, Any]:
     """A chart as a specification for a picture of a width in pixels, with its title and caption."""
     spec = _spec(chart, width)
     title = textwrap.wrap(safe(chart.title), max(20, width // 8)) or [""]
@@ -60,7 +60,7 @@ def _spec(chart: Chart, width: int | None) -> dict[str, Any]:
     panels = names_of(chart, chart.panel)
     with needed("altair.utils.schemapi").debug_mode(False):
         canvas = Canvas(chart, alt, width)
-        drawn = _faceted(canvas, panels) if len(panels) > 1 else _single(canvas)
+        drawn = _facet(canvas, panels) if len(panels) > 1 else _single(canvas)
         spec: dict[str, Any] = drawn.to_dict(validate=False)
     for key in ("config", "autosize"):
         spec.pop(key, None)
@@ -101,7 +101,7 @@ def _height(names: int, step: float) -> int:
     return round(-step if step < 0 else max(names, 1) * step)
 
 
-def _faceted(canvas: Canvas, panels: list[str]) -> Any:
+def _facet(canvas: Canvas, panels: list[str]) -> Any:
     """A small chart a panel, with names and scales in common where they are alike."""
     chart, alt = canvas.chart, canvas.alt
     columns = 1 if canvas.width is None else max(1, min(len(panels), canvas.width // 300))
@@ -129,20 +129,20 @@ def _panel_width(chart: Chart, width: int, columns: int, alike: bool) -> int:
 
 def _left(chart: Chart) -> int:
     """Pixels for what is written left of a panel: names, or an axis of numbers."""
-    if not _named_down(chart):
+    if not _name_down(chart):
         return 68
     return min(110, max(map(len, names_of(chart, _downward(chart))), default=0) * 7) + 20
 
 
 def _alike(chart: Chart) -> bool:
     """Whether panels share what is written to their left: the same names in all, or numbers on one scale."""
-    if not _named_down(chart):
+    if not _name_down(chart):
         return not apart(chart)
     sets = [names_of(part, _downward(chart)) for part in parts_of(chart)]
     return all(names == sets[0] for names in sets)
 
 
-def _named_down(chart: Chart) -> bool:
+def _name_down(chart: Chart) -> bool:
     return chart.form in {"intervals", "stacked", "heat"} or (chart.form == "bars" and lying(chart))
 
 
@@ -158,7 +158,7 @@ def svg_of(chart: Chart, dark: bool = False, width: int = 640) -> str:
 
     Raises InputError where it cannot be drawn, MissingExtraError without the extra ``report``.
     """
-    return _numbered(_drawn(chart, width, _config(dark)))
+    return _number_ids(_draw(chart, width, _config(dark)))
 
 
 def png_of(chart: Chart, dark: bool = False, width: int = 640, scale: float = 2) -> bytes:
@@ -167,7 +167,7 @@ def png_of(chart: Chart, dark: bool = False, width: int = 640, scale: float = 2)
     ``scale`` is how many dots a pixel has. Raises InputError where it cannot be drawn, MissingExtraError without the extra ``report``.
     """
     config = {**_config(dark), "background": PAPER["dark" if dark else "light"], "padding": 12}
-    drawn: bytes = needed("vl_convert").svg_to_png(_drawn(chart, width, config), scale=scale)
+    drawn: bytes = needed("vl_convert").svg_to_png(_draw(chart, width, config), scale=scale)
     return drawn
 
 
@@ -181,9 +181,9 @@ def runtime() -> str:
     return script
 
 
-def _drawn(chart: Chart, width: int, config: dict[str, Any]) -> str:
+def _draw(chart: Chart, width: int, config: dict[str, Any]) -> str:
     """The picture as SVG. The runtime only logs what fails while it draws, and gives an empty picture: that is an error, too."""
-    convert, spec = needed("vl_convert"), _filled(chart, width)
+    convert, spec = needed("vl_convert"), _fill(chart, width)
     try:
         drawn: str = convert.vegalite_to_svg(spec, vl_version=_version(), config=config, allowed_base_urls=[])
     except ValueError as error:
@@ -199,7 +199,7 @@ def _first(error: ValueError) -> str:
     return printable(lines[0])[:200] if lines else "no reason was given"
 
 
-def _numbered(svg: str) -> str:
+def _number_ids(svg: str) -> str:
     """The picture with its gradients numbered anew: vl-convert counts them on from picture to picture."""
     names = dict.fromkeys(re.findall(r'<linearGradient id="(gradient_\d+)"', svg))
     for i, name in enumerate(names):
@@ -222,7 +222,7 @@ def _version() -> str:
     )
 
 
-def _filled(chart: Chart, width: int) -> dict[str, Any]:
+def _fill(chart: Chart, width: int) -> dict[str, Any]:
     """The specification with its rows; ids as they are stay out, for a picture opens nothing and must hold no control character."""
     rows = [{key: value for key, value in row.items() if not key.endswith("_id")} for row in data_of(chart)]
-    return {**titled(chart, width), "datasets": {"rows": rows}}
+    return {**title_of(chart, width), "datasets": {"rows": rows}}

@@ -20,7 +20,7 @@ SHAPES = (
     "triangle-left",
 )
 DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (5, 2), (12, 4), (2, 4), (9, 2, 2, 2, 2, 2))  # fmt: skip
-MEANT = {"better": (BLUE, "triangle-up"), "worse": (ORANGE, "triangle-down"), "same": (GREY, "circle")}
+MEANINGS = {"better": (BLUE, "triangle-up"), "worse": (ORANGE, "triangle-down"), "same": (GREY, "circle")}
 
 PICTURE_FONT = "Arial, Helvetica, sans-serif"  # in which vl-convert has letters of its own, and measures fast
 PAPER = {"light": "#ffffff", "dark": "#14161a"}

@@ -117,7 +117,7 @@ def _flat(pairs: Iterable[tuple[Any, Any]]) -> list[Any]:
 
 
 @dataclass(frozen=True)
-class Listed:
+class QueryTable:
     """The queries as a table: ``heads`` above ``rows``, and in ``note`` what is not in it.
 
     A row is its anchor, the id, the text and the numbers as they are to be written.
@@ -128,7 +128,7 @@ class Listed:
     note: str
 
 
-def listed(explorer: Explorer, linked: Container[str] = ()) -> Listed:
+def query_table(explorer: Explorer, linked: Container[str] = ()) -> QueryTable:
     """The queries as a table that needs no script, largest loss first, and 8 runs at most.
 
     It holds the queries that the page links to, whose fragments are in ``linked``, and of the others as many as 500 leave room for.
@@ -140,11 +140,11 @@ def listed(explorer: Explorer, linked: Container[str] = ()) -> Listed:
     if differs:
         heads += (f"{shown(runs[1])} against {shown(runs[0])}",)
     ordered = explorer.queries if explorer.teaching else sorted(explorer.queries, key=_loss(explorer))
-    rows = tuple(_listed(query, len(runs), differs) for query in _kept(ordered, linked))
-    return Listed(heads, rows, _left_out(explorer, len(rows)))
+    rows = tuple(_query_row(query, len(runs), differs) for query in _keep(ordered, linked))
+    return QueryTable(heads, rows, _omissions(explorer, len(rows)))
 
 
-def _kept(ordered: Sequence[Query], linked: Container[str]) -> list[Query]:
+def _keep(ordered: Sequence[Query], linked: Container[str]) -> list[Query]:
     """The queries that have a row, in their order: a link to one that has none would lead nowhere."""
     asked = [fragment(query.query_id) in linked for query in ordered]
     room, kept = ROWS - sum(asked), list[Query]()
@@ -167,7 +167,7 @@ def _loss(explorer: Explorer) -> Any:
     return key
 
 
-def _listed(query: Query, runs: int, differs: bool) -> tuple[str, str, str, tuple[str, ...]]:
+def _query_row(query: Query, runs: int, differs: bool) -> tuple[str, str, str, tuple[str, ...]]:
     values = [of_run[0] if of_run else math.nan for of_run in query.values[:runs]]
     said = [text_of(value) for value in values]
     if differs:
@@ -181,7 +181,7 @@ def _listed(query: Query, runs: int, differs: bool) -> tuple[str, str, str, tupl
     )
 
 
-def _left_out(explorer: Explorer, rows: int) -> str:
+def _omissions(explorer: Explorer, rows: int) -> str:
     """What the table does not show, in sentences."""
     said = []
     queries, runs = len(explorer.queries) - rows, len(explorer.runs) - RUNS
@@ -205,8 +205,8 @@ def fragment(query_id: str, pair: Sequence[str] = ()) -> str:
     ('q=a%20b%2F%C3%BC', 'q=1&a=bm25&b=a%26b')
     """
     parts = zip("qab", (query_id, *pair), strict=False)
-    return "&".join(f"{name}={_quoted(part)}" for name, part in parts)
+    return "&".join(f"{name}={_quote(part)}" for name, part in parts)
 
 
-def _quoted(part: str) -> str:
+def _quote(part: str) -> str:
     return quote(_HALVES.sub("\ufffd", part), safe="!~*'()")

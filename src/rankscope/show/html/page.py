@@ -11,7 +11,7 @@ from rankscope.blocks import Block, Chart, Explorer, Page, Paragraph, Section, T
 from rankscope.show.extra import needed
 from rankscope.show.html import assets
 from rankscope.show.html.parts import KINDS, Parts, environment
-from rankscope.show.html.tables import shown_table
+from rankscope.show.html.tables import table_of
 
 MOST = 200  # rows of a table
 MARKS: dict[Tone, str] = {
@@ -37,7 +37,7 @@ def fragment(blocks: Iterable[Block | Chart | Explorer | Verdict], dark: bool | 
 
 def _part(block: Block | Chart | Explorer | Verdict, dark: bool | None) -> dict[str, Any]:
     if isinstance(block, Table):
-        return {"kind": "table", "shown": shown_table(block, "", "", "", lambda _: "")}
+        return {"kind": "table", "shown": table_of(block, "", "", "", lambda _: "")}
     if isinstance(block, Chart):
         return {"kind": "chart", "title": block.title, "svg": needed("markupsafe").Markup(_svg(block, dark))}
     if isinstance(block, Explorer):

@@ -18,16 +18,16 @@ from rankscope.blocks import (
     Notes,
     Page,
     Paragraph,
-    Ranged,
     Section,
     Table,
+    ValueRange,
     Verdict,
 )  # fmt: skip
 from rankscope.show.extra import needed
 from rankscope.show.html.assets import as_data
-from rankscope.show.html.explorer_data import encoded, listed
+from rankscope.show.html.explorer_data import encoded, query_table
 from rankscope.show.html.explorer_data import fragment as address_of
-from rankscope.show.html.tables import TONES, Link, Shown, cut, named, shown, shown_table, slug, told
+from rankscope.show.html.tables import TONES, HtmlTable, Link, cut, named, shown, slug, table_of, told
 
 MANY = 200  # rows: more numbers are saved, not shown
 HEIGHT = 260  # pixels kept free for a chart whose height is not known before it is drawn
@@ -42,10 +42,10 @@ class Figure:
     name: str
     data: str
     height: int
-    table: Shown | None
+    table: HtmlTable | None
 
 
-def shown_figure(chart: Chart, anchor: str, name: str, link: Link) -> Figure:
+def figure_of(chart: Chart, anchor: str, name: str, link: Link) -> Figure:
     """A chart made ready for the page."""
     if not chart.rows:
         return Figure(anchor, chart, name, "", 0, None)
@@ -57,11 +57,11 @@ def shown_figure(chart: Chart, anchor: str, name: str, link: Link) -> Figure:
     table = None
     if len(chart.rows) <= MANY and not chart.told:
         numbers = Table(chart.columns, chart.rows, name=name)
-        table = shown_table(numbers, f"{anchor}-numbers", name, f"Numbers: {chart.title}", link)
+        table = table_of(numbers, f"{anchor}-numbers", name, f"Numbers: {chart.title}", link)
     data = {
         "spec": spec,
         "columns": [
-            {"header": column.header, "ranged": any(isinstance(row[i], Ranged) for row in chart.rows)}
+            {"header": column.header, "ranged": any(isinstance(row[i], ValueRange) for row in chart.rows)}
             for i, column in enumerate(chart.columns)
         ],
         "query": query_field(chart),
@@ -207,7 +207,7 @@ class Parts:
         if isinstance(block, Explorer):
             data = needed("markupsafe").Markup(encoded(block))
             # what the page links to is known when all of it is made ready
-            rows = partial(listed, block, self.places)
+            rows = partial(query_table, block, self.places)
             return {"kind": "explorer", "data": data, "listed": rows, "places": self.places}
         if isinstance(block, Verdict):
             return {"kind": "verdict", "shown": block, "links": self.deciding(block)}
@@ -216,11 +216,11 @@ class Parts:
             label = self.distinct(block.title or f"Table of {section.title}", " ")
             return {
                 "kind": "table",
-                "shown": shown_table(block, f"table-{name}", name, label, self.links(block.pair)),
+                "shown": table_of(block, f"table-{name}", name, label, self.links(block.pair)),
             }
         if isinstance(block, Chart):
             name = self.distinct(slug(block.name) or slug(section.name) or "chart")
-            figure = shown_figure(block, f"chart-{name}", name, self.links(block.pair))
+            figure = figure_of(block, f"chart-{name}", name, self.links(block.pair))
             data = needed("markupsafe").Markup(figure.data)
             return {"kind": "chart", "shown": figure, "data": data, "pair": self.pair(block.pair)}
         return {"kind": KINDS[type(block)], "shown": block}

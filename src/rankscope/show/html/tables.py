@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rankscope.blocks import Column, Note, Ranged, Table, Tone, Value, Written
+from rankscope.blocks import Column, Note, NumberText, Table, Tone, Value, ValueRange
 from rankscope.show.cells import printable, sides_of, text_of
 
 _ENDS = re.compile(r"^ +| +$")
@@ -57,7 +57,7 @@ def exact(value: Value) -> str:
     >>> exact(0.1 + 0.2), exact(3), exact(None), exact(float("-inf"))
     ('0.30000000000000004', '3', '', '-Infinity')
     """
-    if isinstance(value, Ranged | Written):
+    if isinstance(value, ValueRange | NumberText):
         value = value.value
     if value is None or isinstance(value, str):
         return value or ""
@@ -118,7 +118,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Shown:
+class HtmlTable:
     """A table with an id of its own, the name of its files, and what to call it."""
 
     anchor: str
@@ -141,7 +141,7 @@ class Shown:
         return tuple((i, column) for i, column in enumerate(self.table.columns) if column.hint)
 
 
-def shown_table(table: Table, anchor: str, name: str, label: str, link: Link) -> Shown:
+def table_of(table: Table, anchor: str, name: str, label: str, link: Link) -> HtmlTable:
     """A table made ready for the page."""
     scales = [_scale(column) for column in zip(*table.rows, strict=True)] or [None] * len(table.columns)
     rows = tuple(
@@ -151,9 +151,11 @@ def shown_table(table: Table, anchor: str, name: str, label: str, link: Link) ->
         )
         for i, row in enumerate(table.rows)
     )
-    ranged = tuple(any(isinstance(row[j], Ranged) for row in table.rows) for j in range(len(table.columns)))
+    ranged = tuple(
+        any(isinstance(row[j], ValueRange) for row in table.rows) for j in range(len(table.columns))
+    )
     widths = tuple(max((len(row[j].sides) for row in rows), default=0) for j in range(len(ranged)))
-    return Shown(anchor, table, name, label, rows, ranged, widths, len(rows) > LONG)
+    return HtmlTable(anchor, table, name, label, rows, ranged, widths, len(rows) > LONG)
 
 
 def _cell(value: Value, column: Column, scale: tuple[float, float] | None, link: Link, best: bool) -> Cell:
@@ -161,9 +163,9 @@ def _cell(value: Value, column: Column, scale: tuple[float, float] | None, link:
     return Cell(
         text,
         sides_of(value),
-        full if best or full != text or isinstance(value, Ranged) else None,
-        (exact(value.lower), exact(value.upper)) if isinstance(value, Ranged) else None,
-        _bar(value, scale) if isinstance(value, Ranged) and scale else None,
+        full if best or full != text or isinstance(value, ValueRange) else None,
+        (exact(value.lower), exact(value.upper)) if isinstance(value, ValueRange) else None,
+        _bar(value, scale) if isinstance(value, ValueRange) and scale else None,
         link(text) if column.queries and value is not None else "",
         best,
         column.kind == "text" and not column.wraps and len(text) > WIDE,
@@ -177,7 +179,7 @@ def own(value: Value, numbers: bool = False) -> str | None:
     >>> own("bm25"), own("a\x00"), own(3), own(3, numbers=True)
     (None, '"a\\u0000"', None, '3')
     """
-    if isinstance(value, Ranged | Written):
+    if isinstance(value, ValueRange | NumberText):
         value = value.value
     if isinstance(value, str):
         return json.dumps(value) if shown(value) != value else None
@@ -186,14 +188,14 @@ def own(value: Value, numbers: bool = False) -> str | None:
 
 def _scale(values: Sequence[Value]) -> tuple[float, float] | None:
     """The ends of all intervals of a column; None where there is nothing to compare."""
-    ranged = [value for value in values if isinstance(value, Ranged)]
+    ranged = [value for value in values if isinstance(value, ValueRange)]
     ends = [end for value in ranged for end in (value.lower, value.upper) if math.isfinite(end)]
     if len(ranged) < 2 or not ends or min(ends) == max(ends):
         return None
     return min(ends), max(ends)
 
 
-def _bar(value: Ranged, scale: tuple[float, float]) -> tuple[float, float, float] | None:
+def _bar(value: ValueRange, scale: tuple[float, float]) -> tuple[float, float, float] | None:
     low, high = scale
     places = [100 * (end - low) / (high - low) for end in (value.lower, value.value, value.upper)]
     if not all(map(math.isfinite, places)):

@@ -19,9 +19,11 @@ def folder() -> Path:
 
 def demo() -> Scores:
     """Score the three rankings of the demo with the usual metrics."""
-    from rankscope.scoring.evaluation import evaluate
+    from rankscope.scoring.evaluation import evaluate_request
+    from rankscope.scoring.request import Request
 
-    return evaluate(str(folder() / "qrels.txt"), [str(folder() / f"{name}.run.gz") for name in RUNS])
+    runs = [str(folder() / f"{name}.run.gz") for name in RUNS]
+    return evaluate_request(str(folder() / "qrels.txt"), runs, Request.of())
 
 
 def copy_files(to: str) -> list[Path]:
@@ -44,8 +46,6 @@ def copy_files(to: str) -> list[Path]:
 
 def introduction(scores: Scores) -> list[Block]:
     """What the demo is, its numbers, how to read them, and what to type next."""
-    from rankscope.scoring import scoreboard
-
     nDCG = {run: scores[run, "nDCG@10"] for run in RUNS}
     RR = {run: scores[run, "RR@10"] for run in RUNS}
     recall = {run: scores[run, "R@100"] for run in RUNS}
@@ -57,7 +57,7 @@ def introduction(scores: Scores) -> list[Block]:
             f"{UNJUDGED}"
         ),
         EMPTY,
-        scoreboard.board(scores),
+        scores.table(),
         EMPTY,
         Heading("How to read it"),
         Paragraph(
@@ -86,7 +86,7 @@ def introduction(scores: Scores) -> list[Block]:
             )
         ),
         EMPTY,
-        Paragraph(scoreboard.conventions(scores), quiet=True),
+        Paragraph(scores.request.small_print(), quiet=True),
     ]
 
 

@@ -1,1 +1,1 @@
-"""How many queries would show a difference."""
+"""What queries can detect, and how many a difference needs."""

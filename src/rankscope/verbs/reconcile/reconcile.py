@@ -10,10 +10,11 @@ from typing import Any
 from rankscope.dialects import DIALECTS, Dialect
 from rankscope.errors import InputError
 from rankscope.metrics import Metric, parse
-from rankscope.scoring.conventions import MetricRequest, computes, family, translated
+from rankscope.scoring.dialect import computes, family, translated
 from rankscope.scoring.evaluation import evaluate_request
-from rankscope.scoring.inputs import CleanInput, Policy, fraction_in, named_runs, read_any
-from rankscope.scoring.request import Request
+from rankscope.scoring.inputs import CleanInput, fraction_in, named_runs, read_any
+from rankscope.scoring.policies import Policies
+from rankscope.scoring.request import MetricRequest, Request
 from rankscope.scoring.scores import Scores
 from rankscope.scoring.ways import Way, changes, options_of
 from rankscope.verbs.reconcile.result import CLOSE, Match, Printed, Reconciliation
@@ -100,7 +101,7 @@ class _Bench:
     """Computes the value of a metric in many ways on the same data; each way once."""
 
     def __init__(self, qrels: Any, runs: Sequence[Any], duplicates: Any) -> None:
-        self.qrels, self.runs, self.policy = qrels, runs, Policy(duplicates)
+        self.qrels, self.runs, self.policy = qrels, runs, Policies(duplicates=duplicates)
         self.values: dict[Way, tuple[float, ...]] = {}
         self.names: list[str] = []
 
@@ -110,7 +111,7 @@ class _Bench:
         scores = evaluate_request(
             self.qrels,
             self.runs,
-            Request([MetricRequest(str(w.metric), w.metric, w.convention) for w in new], self.policy),
+            Request(tuple(MetricRequest(str(w.metric), w.metric, w.convention) for w in new), self.policy),
         )
         by_run = [[mean.value for mean in scores.board if mean.run == run.name] for run in scores.runs]
         self.names = [run.name for run in scores.runs]

@@ -13,7 +13,7 @@ from rankscope.blocks import EMPTY, Block, Chart, Column, Heading, Paragraph, Ta
 from rankscope.dialects import Convention
 from rankscope.dialects.base import Says
 from rankscope.metrics import Metric
-from rankscope.scoring.conventions import QUERIES_IN_WORDS, TIES_IN_WORDS
+from rankscope.scoring.policies import POLICIES
 from rankscope.scoring.scores import Scores
 from rankscope.scoring.ways import Way
 from rankscope.show.result import Col, Result, View, null
@@ -66,9 +66,9 @@ def in_words(departure: tuple[str, Any]) -> str:
     """A departure in words a reader knows."""
     name, value = departure
     if name == "ties":
-        return f"ties: {TIES_IN_WORDS[value]}"
+        return f"ties: {POLICIES['ties'].words(value)}"
     if name == "queries":
-        return f"averaged over {QUERIES_IN_WORDS[value]}"
+        return f"averaged over {POLICIES['queries'].words(value)}"
     if name == "metric":
         return f"another metric under that name: {value}"
     return WORDS.get(departure) or f"{name}={value!r}"
@@ -170,6 +170,11 @@ class _Reconciled(Result):
     def parts(self) -> Sequence[Reconciliation]:
         """What was found for each metric."""
         raise NotImplementedError
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What was said while reading."""
+        return self.parts[0].scores.notes
 
     def facts(self) -> Mapping[str, Any]:
         """For each metric what gives the value in question, and who calls which run the best."""
@@ -274,7 +279,9 @@ class Reconciliation(_Reconciled):
         ]
         return [
             *blocks,
-            Paragraph(f"rankscope: {self.metric.convention}; ties: {TIES_IN_WORDS['trec']}", quiet=True),
+            Paragraph(
+                f"rankscope: {self.metric.convention}; ties: {POLICIES['ties'].words('trec')}", quiet=True
+            ),
         ]
 
     def _about_value(self) -> str:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankscope.metrics import Metric
-from rankscope.scoring.conventions import QUERIES_IN_WORDS
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import Col, Result, View
 
@@ -84,10 +83,15 @@ class TieReport(Result):
         return iter(self.spreads)
 
     @property
+    def notes(self) -> Sequence[str]:
+        """What was said while reading."""
+        return self.scores.notes
+
+    @property
     def conventions(self) -> dict[str, Any]:
         """Which queries the numbers are averaged over."""
-        queries = self.scores.conventions["queries"]
-        return {"queries": queries, "queries_in_words": QUERIES_IN_WORDS[queries]}
+        stated = self.scores.conventions
+        return {name: stated[name] for name in ("queries", "queries_in_words")}
 
     def sentences(self) -> Iterator[str]:
         """Whether the order of equal scores matters here."""

@@ -9,9 +9,11 @@ import numpy as np
 
 from rankscope.dialects.base import Ties
 from rankscope.metrics import Metric
-from rankscope.scoring.evaluation import evaluate
+from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.inputs import named_runs, read_any
-from rankscope.scoring.scores import RunScores, Scores
+from rankscope.scoring.request import Request
+from rankscope.scoring.runs import RunScores
+from rankscope.scoring.scores import Scores
 from rankscope.verbs.ties.result import Spread, TieReport
 
 
@@ -27,12 +29,15 @@ def ties(qrels: Any, runs: Any, metrics: Any = None, *, seed: int = 0, **policie
     """
     grades = read_any("qrels", qrels)
     given = [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
-    plainly = evaluate(grades, given, metrics, **policies)
-    asked = [mean.asked for mean in plainly.board if mean.run == plainly.runs[0].name]
+    plainly = evaluate_request(grades, given, Request.of(metrics, policies))
+    asked = [mean.spelling for mean in plainly.board if mean.run == plainly.runs[0].name]
     bounded = [m for m in plainly.metrics if m.better != "neither"]
 
     def under(policy: Ties, wanted: Sequence[Any]) -> Scores | None:
-        return evaluate(grades, given, list(wanted), ties=policy, seed=seed, **policies) if wanted else None
+        if not wanted:
+            return None
+        request = Request.of(list(wanted), {**policies, "ties": policy, "seed": seed})
+        return evaluate_request(grades, given, request)
 
     spreads = _spreads(plainly, under("expected", asked), under("worst", bounded), under("best", bounded))
     return TieReport(list(spreads), plainly)

@@ -1,0 +1,88 @@
+"""One run: as it was judged, its value for every query, and its numbers on the scoreboard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankscope.engines.base import Values
+from rankscope.lists import Array, Judged
+from rankscope.metrics import Metric
+from rankscope.scoring.health import Health
+
+if TYPE_CHECKING:
+    from rankscope.inference.base import Bounds
+
+
+@dataclass(frozen=True, eq=False)
+class RunEvaluation:
+    """One run, judged and scored, before it is decided which queries are averaged.
+
+    ``query_id`` are all queries; ``judged`` and ``values`` follow the metrics asked for, ``inside`` marks the queries that each of
+    them averages.
+    """
+
+    labels: tuple[str, str, str]
+    query_id: Sequence[str]
+    judged: Sequence[Judged]
+    values: Sequence[Values]
+    missing: frozenset[str]
+    health: Health
+    source: Any
+    tag: str | None
+    inside: Sequence[Array] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class RunScores:
+    """A run's values: ``values[metric]`` holds one number a query, NaN where undefined or not averaged.
+
+    ``errors[metric]`` holds standard errors, for metrics whose tied documents were sampled; ``weights[metric]`` what each
+    query weighs in the mean, where that is not the same for all; ``facts`` what is no number, like trec_eval's relstring,
+    a string a query. ``first_relevant`` is the rank of each query's first document of grade 1 or more, 0 where there is none.
+    """
+
+    name: str
+    query_ids: Sequence[str]
+    values: Mapping[Metric, Array]
+    health: Health
+    tag: str | None = None
+    errors: Mapping[Metric, Array] = field(default_factory=dict)
+    facts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    weights: Mapping[Metric, Array] = field(default_factory=dict)
+    first_relevant: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class Mean:
+    """One number of a scoreboard: the value of a metric over the queries of a run.
+
+    ``queries`` is how many queries the value is made of; ``undefined`` how many were left out because
+    the metric has no value for them. ``spelling`` is the metric as it was asked for. ``error`` is the
+    standard error that comes from sampling the orders of tied documents, None where nothing was sampled.
+    ``drawn`` counts the queries whose orders were too many to be tried, so that best and worst are the extremes of some.
+    ``bounds`` is the interval of the value over queries, made by ``interval`` when it is first looked at.
+    """
+
+    run: str
+    metric: Metric
+    spelling: str
+    value: float
+    queries: int
+    undefined: int = 0
+    error: float | None = None
+    drawn: int = 0
+    interval: Callable[[], Bounds] | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """The interval of the value; without one its ends are NaN, and there is a reason."""
+        if self.interval is not None:
+            return self.interval()
+        from rankscope.inference.base import Bounds
+
+        return Bounds.none("not asked for")

@@ -1,0 +1,154 @@
+"""How the values of the queries are spread, and where rankings show their first relevant document: numbers and charts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankscope import words
+from rankscope.blocks import Chart, Column
+from rankscope.lists import Array, Judged
+
+if TYPE_CHECKING:
+    from rankscope.metrics import Metric
+    from rankscope.scoring.runs import RunScores
+
+QUANTILES = {"min": 0.0, "q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95, "max": 1.0}
+RANKS = {**{str(rank): (rank, rank) for rank in range(1, 11)}, "11-100": (11, 100), "101+": (101, np.inf)}
+NONE = "none"
+TOGETHER = {
+    "1": ("1",), "2": ("2",), "3": ("3",), "4-5": ("4", "5"), "6-10": ("6", "7", "8", "9", "10"), "11-100": ("11-100",),
+    "101+": ("101+",), NONE: (NONE,),
+}  # fmt: skip
+LINES = 8  # runs whose lines can be told apart
+BARS = 4  # runs whose bars can stand side by side
+STEPS = 200  # steps of a line
+SHARE = "share of queries"
+
+
+def first_ranks(judged: Judged, depth: int | None = None) -> Array:
+    """The rank of the first document of grade 1 or more of each query; 0 where none was retrieved."""
+    relevant = (judged.rank > 0) & (judged.grade >= 1)
+    if depth is not None:
+        relevant &= judged.rank <= depth
+    at = np.flatnonzero(relevant)
+    query = np.repeat(np.arange(len(judged)), judged.size)[at]
+    out = np.zeros(len(judged), dtype=np.int64)
+    # the documents of a query stand by rank, so that the first one met has the lowest
+    first = np.append(True, query[1:] != query[:-1])[: len(query)]
+    out[query[first]] = judged.rank[at[first]]
+    return out
+
+
+def spread_of(values: Array) -> dict[str, Any]:
+    """How many of these values are defined, their quantiles (None without any), and how many are exactly 0."""
+    known = values[~np.isnan(values)]
+    quantiles = np.quantile(known, list(QUANTILES.values())) if len(known) else [np.nan] * len(QUANTILES)
+    return {
+        "queries": len(known),
+        **{name: words.finite(float(value)) for name, value in zip(QUANTILES, quantiles, strict=True)},
+        "zeros": int(np.count_nonzero(known == 0)),
+    }
+
+
+def rank_counts(run: RunScores) -> dict[str, int]:
+    """In how many queries of a run the first relevant document stands at each rank."""
+    at = run.first_relevant
+    counts = {name: int(np.count_nonzero((at >= low) & (at <= high))) for name, (low, high) in RANKS.items()}
+    return {**counts, NONE: int(np.count_nonzero(at == 0))}
+
+
+def cumulative(
+    known: Array, bounds: tuple[float, float] = (-np.inf, np.inf), most: int = STEPS
+) -> list[tuple[float, float]]:
+    """The empirical distribution function at the values there are, or at ``most`` of them: always exact, and 1 at the end.
+
+    It starts and ends at the ends of the range, where these are known.
+
+    >>> cumulative(np.array([0.5, 0.0, 0.5, 1.0]))
+    [(0.0, 0.25), (0.5, 0.75), (1.0, 1.0)]
+    """
+    if not known.size:
+        return []
+    values, counts = np.unique(known, return_counts=True)
+    share = np.cumsum(counts) / len(known)
+    if len(values) > most:
+        # the same rise from step to step, so that no part of the line is coarser than another
+        picked = np.searchsorted(share, np.linspace(share[0], 1.0, most))
+        kept = np.unique(np.append(picked.clip(0, len(values) - 1), len(values) - 1))
+        values, share = values[kept], share[kept]
+    points = list(zip(values.tolist(), share.tolist(), strict=True))
+    if np.isfinite(bounds[0]) and points[0][0] > bounds[0]:
+        points.insert(0, (float(bounds[0]), 0.0))
+    if np.isfinite(bounds[1]) and points[-1][0] < bounds[1]:
+        points.append((float(bounds[1]), 1.0))
+    return points
+
+
+def distribution_chart(
+    column: Column, values: Mapping[str, Array], sign: int, bounds: tuple[float, float], note: str = ""
+) -> Chart:
+    """The share of queries that score at most so much: a line a run. ``sign`` is 1 where higher values are better, -1 where lower are."""
+    header = f"{column.header} (value)" if column.header in {SHARE, "run"} else column.header
+    read = {
+        1: "The further right and the lower a line, the better",
+        -1: "The further left and the higher a line, the better",
+        0: "A line further right has higher values",
+    }[sign]
+    rows = tuple(
+        (x, share, run)
+        for run, of_run in values.items()
+        for x, share in cumulative(of_run[~np.isnan(of_run)], bounds)
+    )
+    return Chart(
+        "distribution",
+        f"Distribution of {column.header} over queries",
+        "steps",
+        (Column(header, "value", hint=column.hint), Column(SHARE, "value"), Column("run")),
+        rows,
+        x=header,
+        y=SHARE,
+        series="run",
+        caption=f"The share of queries that score at most the value on the axis. {read}; where lines cross, neither run is better throughout.{note}",
+        limits=(0.0, 1.0),
+    )
+
+
+def first_relevant_chart(runs: Sequence[RunScores], note: str = "", told: bool = False) -> Chart:
+    """In how many queries the first relevant document stands at each rank: bars for each run."""
+    counts = {run.name: rank_counts(run) for run in runs}
+    parts = TOGETHER if len(runs) > 1 else {rank: (rank,) for rank in (*RANKS, NONE)}
+    rows = tuple(
+        (label, sum(of_run[rank] for rank in ranks), name)
+        for name, of_run in counts.items()
+        for label, ranks in parts.items()
+    )
+    first = runs[0].name
+    none = counts[first][NONE]
+    never = (
+        f"{first} shows none on {words.counted(none, 'query')}."
+        if none
+        else f"{first} shows one on every query."
+    )
+    return Chart(
+        "first-relevant",
+        "Queries by the rank of their first relevant document",
+        "bars",
+        (Column("rank"), Column("queries", "count"), Column("run")),
+        rows,
+        x="rank",
+        y="queries",
+        series="run" if len(runs) > 1 else "",
+        caption=f"Where a reader meets the first document of grade 1 or more. {never}{note}",
+        told=told,
+    )
+
+
+def by_merit(runs: Sequence[RunScores], metric: Metric, means: Mapping[str, float]) -> list[RunScores]:
+    """Runs by their mean of a metric, the best first; those without one last."""
+    sign = {"higher": -1.0, "lower": 1.0, "neither": 0.0}[metric.better]
+    return sorted(
+        runs, key=lambda run: (bool(np.isnan(means[run.name])), sign * np.nan_to_num(means[run.name]))
+    )
