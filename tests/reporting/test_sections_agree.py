@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from tests.made.scores import ranked_run
 from tests.reporting.made_sections import (
     QRELS,
     SUBJECTS,
@@ -17,7 +18,6 @@ from tests.reporting.made_sections import (
     tables,
 )
 from tests.reporting.made_subjects import subject, world
-from tests.verbs.made_scores import ranked_run
 
 import rankscope as rs
 from rankscope import words
@@ -27,9 +27,8 @@ from rankscope.metrics import parse
 from rankscope.metrics.rank_weights import DEPTH, chart_of, hidden_of, weights_of
 from rankscope.reporting.sections import origin
 from rankscope.reporting.sections.data import notes_read
-from rankscope.reporting.subject import OfComparison, Subject, subject_of
+from rankscope.reporting.subject import SubjectOfComparison, Subject, subject_of
 from rankscope.scoring.curves import CUTOFFS, curve_of
-from rankscope.verbs.compare.doubts import listed
 
 
 def lead_of(section: Section | None) -> str:
@@ -48,7 +47,7 @@ def doubts_of(section: Section) -> list[str]:
 def test_the_note_on_cutoffs_and_the_section_name_the_same_leaders(seed: int) -> None:
     qrels, runs = world(seed, queries=12)
     found = subject(qrels, runs, "P@5")
-    assert isinstance(found, OfComparison)
+    assert isinstance(found, SubjectOfComparison)
     curve = curve_of(found.scores, list(runs), parse("P@5"), parse("P@5"), 10**6)  # type: ignore[arg-type]
     assert curve.cutoffs == CUTOFFS
     alone = {
@@ -65,10 +64,6 @@ def test_the_note_on_cutoffs_and_the_section_name_the_same_leaders(seed: int) ->
             for k in re.findall(r"\d+", ks)
         }
         assert told == alone
-
-
-def test_no_cutoff_is_spoken_of_that_was_not_looked_at() -> None:
-    assert (listed([1]), listed([1, 3]), listed((1, 3, 5))) == ("1", "1 and 3", "1, 3 and 5")
 
 
 def test_another_metric_than_the_leading_one_is_said_to_be_another() -> None:
@@ -304,14 +299,14 @@ def test_shares_are_written_in_per_cent_and_kept_in_full() -> None:
 def test_a_pair_that_is_left_out_is_said_beside_others(monkeypatch: pytest.MonkeyPatch) -> None:
     found = in_subject(copies("again"))
     run, baseline = found.pairs[0]
-    real = origin.sourced
+    real = origin.explain_origin
 
     def but_one(scores: Any, before: str, after: str, metric: Any) -> Any:
         if (after, before) == (run, baseline):
             raise DataError("no query has a value for both")
         return real(scores, before, after, metric)
 
-    monkeypatch.setattr(origin, "sourced", but_one)
+    monkeypatch.setattr(origin, "explain_origin", but_one)
     section = section_of("origin", found)
     assert section is not None
     said = [block.text for block in section.blocks if isinstance(block, Paragraph)]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.made.scores import drawn, ranked
 from tests.reporting.made_sections import (
     SUBJECTS,
     charts,
@@ -18,10 +19,9 @@ from tests.reporting.made_sections import (
     section_of,
     tables,
 )
-from tests.verbs.made_scores import drawn, ranked
 
 from rankscope.blocks import Ranged, Written
-from rankscope.panels.charts import MOST
+from rankscope.verbs.compare.charts import MOST
 from rankscope.reporting.sections.verdicts import verdicts
 from rankscope.reporting.subject import subject_of
 from rankscope.show.html.tables import LONG
@@ -184,7 +184,7 @@ def test_a_lead_says_how_few_queries_carry_it() -> None:
 
 
 def test_many_queries_are_thinned_from_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankscope.panels.charts.BARS", 10)
+    monkeypatch.setattr("rankscope.verbs.compare.charts.BARS", 10)
     subject = compared(drawn(2, queries=60), metrics="AP")
     chart = first_by(charts(section_of("by-query", subject)), "waterfall")
     gains = np.abs(first(subject).paired.gains)
@@ -195,7 +195,7 @@ def test_many_queries_are_thinned_from_the_middle(monkeypatch: pytest.MonkeyPatc
 def test_a_forest_says_what_its_intervals_are_after() -> None:
     many = charts(section_of("differences", SUBJECTS["gaps"]()))["forest"]
     assert (
-        "the 95% interval at the level of the correction (paired t test, Holm over 2 comparisons)"
+        "the corrected 95% interval (paired t test, Holm over 2 comparisons)"
         in many.caption
     )
     one = charts(section_of("differences", SUBJECTS["clusters"]()))["forest"]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.made.scores import drawn
 from tests.reporting.made_sections import (
     QRELS,
     SUBJECTS,
@@ -17,10 +18,9 @@ from tests.reporting.made_sections import (
     section_of,
     tables,
 )
-from tests.verbs.made_scores import drawn
 
 from rankscope.blocks import Heading, Notes, Paragraph, Ranged, Written
-from rankscope.panels.charts import cumulative
+from rankscope.scoring.spread import cumulative
 from rankscope.panels.verdicts import p_plain
 from rankscope.reporting.sections.costs import MEANS_ONLY
 from rankscope.reporting.subject import Subject
@@ -156,10 +156,10 @@ def test_slices_are_their_contrasts_and_the_reversal_is_told() -> None:
     table = tables(section)["slices"]
     for cells, part in zip(table.rows, subject.result.slices.contrasts, strict=True):
         one = part.contrast
-        assert cells[:2] == (part.equation, one.queries)
-        assert isinstance(cells[2], Written)
-        assert isinstance(cells[3], Ranged)
-        assert (cells[2].value, cells[3].lower, cells[3].upper) == (
+        assert (cells[0], cells[-1]) == (part.equation, one.queries)
+        assert isinstance(cells[1], Written)
+        assert isinstance(cells[2], Ranged)
+        assert (cells[1].value, cells[2].lower, cells[2].upper) == (
             one.difference,
             one.adjusted.lower,
             one.adjusted.upper,

@@ -12,6 +12,7 @@ import pytest
 from tests.reporting.made_sections import section_of
 
 import rankscope as rs
+from rankscope.verbs.explain.explain import explain_origin
 from rankscope.blocks import Chart, Paragraph, Section, Table
 from rankscope.engines.base import Order
 from rankscope.lists.overlap import jaccard, rbo
@@ -19,11 +20,11 @@ from rankscope.metrics import parse
 from rankscope.metrics.rank_weights import chart_of
 from rankscope.reporting.subject import Subject, subject_of
 from rankscope.scoring import overlap
-from rankscope.scoring.inputs import Policy, clean, read_any
+from rankscope.scoring.inputs import clean, read_any
+from rankscope.scoring.policies import Policies
 from rankscope.scoring.ranking import ranking_of
 from rankscope.scoring.rescore import rescored, why_not
 from rankscope.verbs.compare.compare import compare
-from rankscope.verbs.explain.explain import explain_origin
 
 SECTIONS = ("agreement", "cutoffs", "discounts", "recall", "origin")
 COVID = ("bm25_basline", "bm25t5", "run1", "smith.ql", "ixa-ir-filter-query")
@@ -126,7 +127,8 @@ def same_as_evaluated(asked: list[str], policies: dict[str, Any]) -> None:
         assert policies.get("ties") == "expected"
         return
     for run in runs:
-        found = rescored(scores, run, [own.having(cutoff=k) for k in (1, 3, 5, 10)], own)
+        pairs = [(own, own.having(cutoff=k)) for k in (1, 3, 5, 10)]
+        found = [mean.value for mean in rescored(scores, pairs, {run})]
         wanted = [mean.value for mean in others.board if mean.run == run]
         assert found == pytest.approx(wanted, abs=0, rel=0, nan_ok=True)
         board = next(m.value for m in scores.board if m.run == run and m.metric == own)
@@ -274,7 +276,7 @@ def test_bands_and_the_rest_sum_to_the_difference(metric: str, policies: dict[st
 def test_origins_are_those_that_explain_finds(covid: Any) -> None:
     subject = covid("nDCG@10")
     run, baseline = subject.pairs[0]
-    found = sourced(subject.scores, baseline, run, subject.metric)
+    found = explain_origin(subject.scores, baseline, run, subject.metric)
     alone = rs.explain(subject.qrels, [subject.runs[baseline], subject.runs[run]], "nDCG@10")
     assert found.value == alone.value
     assert [(b.first, b.adds) for b in found.bands] == [(b.first, b.adds) for b in alone.bands]
@@ -321,7 +323,7 @@ def test_agreement_is_the_mean_over_queries_that_both_rank(ties: str, tables_giv
     ranked = {
         name: {
             q: ranking_of(
-                clean(run, Policy(), "run"), clean(qrels, Policy(), "qrels"), q, Order(order, 12)
+                clean(run, Policies(), "run"), clean(qrels, Policies(), "qrels"), q, Order(order, 12)
             ).doc_ids
             for q in run
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.made.scores import ranked, ranked_run
 from tests.reporting.made_sections import (
     QRELS,
     SUBJECTS,
@@ -13,12 +14,10 @@ from tests.reporting.made_sections import (
     section_of,
     tables,
 )
-from tests.verbs.made_scores import ranked, ranked_run
 
 from rankscope.blocks import Notes, Paragraph, Ranged, Written
 from rankscope.panels.charts import hint_of
 from rankscope.reporting.sections.verdicts import MEANS_ONLY, verdicts
-from rankscope.verbs.compare.verdicts import sentences
 
 IDS = [f"q{i:02}" for i in range(40)]
 
@@ -31,7 +30,7 @@ IDS = [f"q{i:02}" for i in range(40)]
 def test_verdicts_are_the_sentences_of_the_comparison(name: str) -> None:
     subject = SUBJECTS[name]()
     assert subject.result is not None
-    said = list(sentences(subject.result))
+    said = list(subject.result.sentences())
     found = verdicts(subject)
     assert sorted(
         " ".join([v.text, *(m for m in v.more if not m.startswith("Caution"))]) for v in found[: len(said)]

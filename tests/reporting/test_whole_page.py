@@ -27,7 +27,7 @@ from rankscope.blocks import (
     Written,
 )
 from rankscope.reporting.subject import few_runs, subject_of
-from rankscope.show.notebook import fragment
+from rankscope.show.result import fragment
 
 QUERIES = [f"q{i:02}" for i in range(24)]
 QRELS = {query: {f"d{j}": 3 - j // 2 for j in range(6)} for query in QUERIES}

@@ -208,7 +208,7 @@ def scatter(c: Contrast, name: str) -> Chart:
     for i, pair in enumerate(zip(c.paired.baseline.tolist(), c.paired.run.tolist(), strict=True)):
         at.setdefault(pair, []).append(i)
     rows: list[tuple[Value, ...]] = [
-        (*pair, which[here[0]], len(here), ids[here[0]], words.listing((ids[i] for i in here), 3) if len(here) > 1 else "")
+        (*pair, which[here[0]], len(here), ids[here[0]], words.sample(ids[i] for i in here) if len(here) > 1 else "")
         for pair, here in sorted(at.items())
     ]  # fmt: skip
     most = max(len(here) for here in at.values())
