@@ -91,11 +91,11 @@ def test_a_joint_correction_gives_the_intervals() -> None:
         ({"mean": "micro"}, "Means are micro means"),
         (
             {"weights": dict.fromkeys(QRELS, 1.0) | {"q00": 3.0}},
-            "Queries weigh in the means as they were said to.",
+            "Queries were weighted.",
         ),
         ({"no_relevant": "skip"}, "Queries without a relevant document were left out."),
         ({"no_relevant": 1}, "Queries without a relevant document score 1."),
-        ({"nothing_found": "skip_list"}, "Queries with nothing relevant in the whole ranking were left out."),
+        ({"nothing_found": "skip_list"}, "Queries with nothing relevant in the whole list were left out."),
         ({"depth": 2}, "Rankings were cut after 2 documents."),
         ({"margin": 0.01}, "two one-sided t tests (Schuirmann, 1987), with the margin 0.01."),
         ({"margin": {"AP": 0.01}}, "with the margin 0.01 (AP)."),

@@ -247,3 +247,41 @@ def test_half_a_character_in_an_id_is_told_in_one_line() -> None:
     run = {query: {"a": 1.0, "b": 2.0} for query in qrels}
     with pytest.raises(rs.InputError, match="holds half of a character"):
         rs.report(qrels, {"one": run, "two": run}, "RR")
+
+
+# --- the page of any result --------------------------------------------------------------------------------
+
+RESULTS: dict[str, Callable[[], Any]] = {
+    "ties": lambda: rs.ties(QRELS, RUNS),
+    "gate": lambda: rs.gate(QRELS, OLD, NEW, "nDCG@3"),
+    "power": lambda: rs.power(QRELS, RUNS, "nDCG@3"),
+    "explain": lambda: rs.explain(QRELS, OLD, "nDCG@3", query="q00"),
+    "difference": lambda: rs.explain(QRELS, [OLD, NEW], "nDCG@3"),
+    "diagnose": lambda: rs.diagnose(QRELS, OLD, "nDCG@3"),
+    "unjudged": lambda: rs.unjudged(QRELS, RUNS, "nDCG@3"),
+    "check": lambda: rs.check(QRELS, RUNS),
+    "reconcile": lambda: rs.reconcile(QRELS, OLD, "nDCG@3"),
+    "advise": lambda: rs.advise(QRELS, RUNS),
+    "catalogue": lambda: rs.catalogue("nDCG"),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_any_result_makes_a_page(name: str) -> None:
+    result = RESULTS[name]()
+    report = rs.report(result, title="Found", about="A trial.")
+    assert (report.page.title, report.page.about) == ("Found", "A trial.")
+    assert [verdict.text for verdict in report.page.verdicts] == list(result.sentences())
+    sections = {section.name: section for section in report.page.sections}
+    assert list(sections)[-1] == "reproduce"
+    for view in result.views:
+        rows = view.table(result).rows
+        assert not rows or any(isinstance(b, Table) and b.rows == rows for b in sections[view.name or name].blocks)
+    drawn = [block for section in report.page.sections for block in section.blocks if isinstance(block, Chart)]
+    assert drawn == list(result.charts())
+    assert "<table" in report.html or not any(view.table(result).rows for view in result.views)
+
+
+def test_a_result_takes_no_texts() -> None:
+    with pytest.raises(rs.InputError, match="queries_text, docs_text and shown"):
+        rs.report(rs.ties(QRELS, RUNS), queries_text={"q00": "a question"})

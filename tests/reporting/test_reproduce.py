@@ -101,7 +101,7 @@ def test_conventions_are_those_of_the_metric_itself_and_of_what_was_asked() -> N
     )
     assert told["nDCG(gain='exponential')@10"].startswith("here: gain 2^grade - 1. Usually: linear gain")
     assert told["P@5"].startswith("divides by k")
-    assert told["means"] == "queries weigh as was said"
+    assert told["means"] == "of the queries' values, weighted where there are weights"
     assert told["weights"] == "given in memory"
     assert (
         told["queries with nothing relevant found"]

@@ -141,7 +141,7 @@ def test_curves_of_a_comparison_hold_the_values_of_its_board(covid: Any) -> None
     assert found is not None
     first, *_ = charts(found)
     assert first.form == "lines"
-    assert "never one run at two" in first.caption
+    assert "do not compare one run across cutoffs" in first.caption
     values = {(run, k): value for run, k, value in first.rows}
     for run in COVID:
         assert values[run, 10] == subject.scores[run, "nDCG@10"]
@@ -149,7 +149,7 @@ def test_curves_of_a_comparison_hold_the_values_of_its_board(covid: Any) -> None
             values[run, 100]
             == rs.evaluate(subject.qrels, {run: subject.runs[run]}, "nDCG@100")[run, "nDCG@100"]
         )
-    assert found.lead.startswith("run1 leads on nDCG@k wherever the list was cut: at k = 1, 2, 3, 5")
+    assert found.lead.startswith("run1 leads on nDCG@k at every cutoff: k = 1, 2, 3, 5")
 
 
 def test_where_the_winner_changes_it_is_said_at_which_k() -> None:
@@ -414,7 +414,7 @@ def test_reach_is_that_of_the_factors_of_err(covid: Any) -> None:
     ]
     query = subject.scores.runs[0].query_ids
     metric = parse("ERR(max_grade=2)")
-    judged = subject.scores.found[0].judged[0]
+    judged = subject.scores.evaluations[0].judged[0]
     terms = metric.taken_apart(judged.lists(np.arange(len(judged))))
     at_one = terms.factors["satisfied here"][(terms.lists.rank == 1) & terms.lists.shown].sum()
     assert found[1] == pytest.approx(1 - at_one / len(query))

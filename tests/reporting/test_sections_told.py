@@ -99,7 +99,7 @@ def test_a_verdict_says_what_makes_it_doubtful() -> None:
     found = verdicts(compared(qrels, {"known": known, "other": other, "again": known}, "nDCG@10"))
     by_about = {v.about: v.more for v in found}
     assert by_about["other against known"] == (
-        f"Caution: {3 / 4:.0%} of other's top 10 is unjudged and counted as not relevant (known: 0%), an uneven comparison.",
+        f"Caution: {3 / 4:.0%} of other's top 10 is unjudged and counted as not relevant (known: 0%), so the comparison may be unfair.",
         "Caution: other has no ranking for 1 of 24 judged queries (q23), scored as empty.",
     )
     assert by_about["again against known"] == ()
@@ -112,9 +112,9 @@ def test_the_best_within_a_budget_is_a_verdict(limit: float, best: str | None) -
     _, budget, *_ = verdicts(compared(scores, metrics="AP", costs=costs, limits={"latency_ms": limit}))
     assert budget.about == "within the limit"
     if best is None:
-        assert (budget.text, budget.tone) == ("No run is within latency_ms of at most 5.", "unclear")
+        assert (budget.text, budget.tone) == ("No run has latency_ms <= 5.", "unclear")
     else:
-        assert budget.text.startswith(f"Best within latency_ms of at most {limit:,}: {best} (")
+        assert budget.text.startswith(f"Best with latency_ms <= {limit:,}: {best} (")
         assert (budget.tone, budget.more) == ("plain", (MEANS_ONLY,))
 
 
@@ -132,7 +132,7 @@ def test_one_run_says_what_it_scores_and_what_it_loses() -> None:
     mean = (6 + 1 / 2 + 1 / 4) / 8
     assert scores.text.startswith(f"run scores {mean:.3f} on RR (95% interval")
     assert f"loses {1 - mean:.3f} of RR" in lost.text
-    assert "because relevant documents stand too low" in lost.text
+    assert "because relevant documents are ranked too low" in lost.text
     assert [q for q, _ in lost.queries] == ["q2", "q1"]
     assert lost.queries[0][1].startswith("0.250, loses 0.750: ")
 
@@ -166,7 +166,7 @@ def test_a_heading_tells_what_the_metric_is() -> None:
         tables(section_of("scoreboard", subject))[name] for name in ("scoreboard", "against-baseline")
     )
     hint = {c.header: c.hint for c in values.columns}["nDCG@10"]
-    assert hint.startswith("Discounted gain, ")
+    assert hint.startswith("Discounted gain ")
     assert "Formula: DCG / DCG of the ideal ranking. Watch out: linear gain" in hint
     assert hint.endswith(" Higher is better.")
     assert not any(c.hint for c in marks.columns), "said once, at the first table"

@@ -76,7 +76,7 @@ def _tables_of(result: Result) -> Iterator[Section]:
     """A section a table, the empty ones left out."""
     for view in result.views:
         table = view.table(result)
-        if table.rows:
+        if table.rows and table.columns:
             name = view.name or result.schema.partition("/")[0]
             title = view.title or name.replace("_", " ").capitalize()
             yield Section(name, title, (replace(table, name=table.name or name, title=table.title or title),))
