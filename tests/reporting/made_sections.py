@@ -15,17 +15,7 @@ from rankscope.panels.contrast import Contrast
 from rankscope.reporting.page import SECTIONS
 from rankscope.reporting.subject import Subject, subject_of
 
-OF_RESULTS = (
-    "data",
-    "scoreboard",
-    "differences",
-    "by-query",
-    "spread",
-    "heatmap",
-    "pairs",
-    "slices",
-    "costs",
-)
+OF_RESULTS = ("data", "scoreboard", "differences", "by-query", "spread", "heatmap", "pairs", "slices", "costs")
 
 
 def compared(*given: Any, **options: Any) -> Subject:

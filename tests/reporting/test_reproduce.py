@@ -30,14 +30,7 @@ def inputs(section: Section) -> Table:
 def test_command_versions_and_conventions() -> None:
     qrels, runs = world()
     found = subject(
-        qrels,
-        runs,
-        ["nDCG@10", "AP"],
-        depth=20,
-        test="permutation(rounds=999)",
-        seed=7,
-        correction="bh",
-        alpha=0.01,
+        qrels, runs, ["nDCG@10", "AP"], depth=20, test="permutation(rounds=999)", seed=7, correction="bh", alpha=0.01
     )
     section = reproduce(found, "rankscope report qrels.txt low.run high.run")
     assert section.name == "reproduce"
@@ -64,9 +57,7 @@ def test_files_have_their_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert inputs(section).rows[1] == ("tag", "my.run", "TREC run", 3, digest)
     assert inputs(section).rows[0][:4] == ("qrels", "qrels.txt", "TREC qrels", 2)
     assert str(tmp_path) not in repr(section)
-    assert not any(
-        isinstance(block, Code) and "rankscope report" in block.lines[0] for block in section.blocks
-    )
+    assert not any(isinstance(block, Code) and "rankscope report" in block.lines[0] for block in section.blocks)
 
 
 def test_what_is_in_memory_has_none() -> None:
@@ -103,10 +94,7 @@ def test_conventions_are_those_of_the_metric_itself_and_of_what_was_asked() -> N
     assert told["P@5"].startswith("divides by k")
     assert told["means"] == "of the queries' values, weighted where there are weights"
     assert told["weights"] == "given in memory"
-    assert (
-        told["queries with nothing relevant found"]
-        == "left out where nothing relevant stands in the whole list"
-    )
+    assert told["queries with nothing relevant found"] == "left out where nothing relevant stands in the whole list"
     assert told["clusters"].startswith("queries come in 4 clusters")
     assert told["interval of means"] == "95%, t; wilson for scores of 0 and 1"
 

@@ -7,16 +7,7 @@ from typing import Any
 
 import pytest
 from tests.made.scores import ranked_run
-from tests.reporting.made_sections import (
-    QRELS,
-    SUBJECTS,
-    charts,
-    column,
-    compared,
-    scored,
-    section_of,
-    tables,
-)
+from tests.reporting.made_sections import QRELS, SUBJECTS, charts, column, compared, scored, section_of, tables
 from tests.reporting.made_subjects import subject, world
 
 import rankscope as rs
@@ -27,7 +18,7 @@ from rankscope.metrics import parse
 from rankscope.metrics.rank_weights import DEPTH, chart_of, hidden_of, weights_of
 from rankscope.reporting.sections import origin
 from rankscope.reporting.sections.data import notes_read
-from rankscope.reporting.subject import SubjectOfComparison, Subject, subject_of
+from rankscope.reporting.subject import Subject, SubjectOfComparison, subject_of
 from rankscope.scoring.curves import CUTOFFS, curve_of
 
 
@@ -50,19 +41,12 @@ def test_the_note_on_cutoffs_and_the_section_name_the_same_leaders(seed: int) ->
     assert isinstance(found, SubjectOfComparison)
     curve = curve_of(found.scores, list(runs), parse("P@5"), parse("P@5"), 10**6)  # type: ignore[arg-type]
     assert curve.cutoffs == CUTOFFS
-    alone = {
-        str(k): winners[0] for k, winners in zip(CUTOFFS, curve.winners(), strict=True) if len(winners) == 1
-    }
+    alone = {str(k): winners[0] for k, winners in zip(CUTOFFS, curve.winners(), strict=True) if len(winners) == 1}
     said = [w.message for w in found.result.warnings if w.code == "RS402"]
     assert bool(said) == (len(set(alone.values())) > 1)
     for message in said:
         parts = message.partition(": ")[2].split("; ")
-        told = {
-            k: run
-            for part in parts
-            for run, _, ks in [part.partition(" at ")]
-            for k in re.findall(r"\d+", ks)
-        }
+        told = {k: run for part in parts for run, _, ks in [part.partition(" at ")] for k in re.findall(r"\d+", ks)}
         assert told == alone
 
 
@@ -165,9 +149,7 @@ def test_recall_says_how_it_rounds() -> None:
     assert "rounded half up" in tables(section)["recall-table"].columns[1].hint
     # 0.5 of 5 documents are 3 of them, of which the run has two
     assert (
-        rs.evaluate({"q": dict.fromkeys("abcde", 1)}, {"r": {"q": {"a": 2.0, "b": 1.0}}}, "IPrec@0.5")[
-            "IPrec@0.5"
-        ]
+        rs.evaluate({"q": dict.fromkeys("abcde", 1)}, {"r": {"q": {"a": 2.0, "b": 1.0}}}, "IPrec@0.5")["IPrec@0.5"]
         == 0.0
     )
 
@@ -207,10 +189,7 @@ def test_where_nothing_is_hidden_there_is_one_line(name: str) -> None:
 
 def test_the_chart_of_err_and_the_reach_of_a_report_say_what_they_are() -> None:
     chart = chart_of(parse("ERR(max_grade=2)"))
-    assert list(dict.fromkeys(column(chart, "metric"))) == [
-        "ERR(max_grade=2)",
-        "ERR(max_grade=2), below others",
-    ]
+    assert list(dict.fromkeys(column(chart, "metric"))) == ["ERR(max_grade=2)", "ERR(max_grade=2), below others"]
     assert len(chart.rows) == 2 * DEPTH
     assert "at rank 2 it then adds 12% of what it adds at rank 1" in chart.caption
     assert "ERR reach of a report is something else" in chart.caption

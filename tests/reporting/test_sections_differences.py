@@ -21,15 +21,13 @@ from tests.reporting.made_sections import (
 )
 
 from rankscope.blocks import Ranged, Written
-from rankscope.verbs.compare.charts import MOST
 from rankscope.reporting.sections.verdicts import verdicts
 from rankscope.reporting.subject import subject_of
 from rankscope.show.html.tables import LONG
+from rankscope.verbs.compare.charts import MOST
 
 
-@pytest.mark.parametrize(
-    "name", ["two", "lower is better", "no direction", "gaps", "weights", "runs", "clusters"]
-)
+@pytest.mark.parametrize("name", ["two", "lower is better", "no direction", "gaps", "weights", "runs", "clusters"])
 def test_the_bars_are_the_gains_of_the_contrast(name: str) -> None:
     subject = SUBJECTS[name]()
     assert subject.result is not None
@@ -48,9 +46,7 @@ def test_the_bars_are_the_gains_of_the_contrast(name: str) -> None:
     assert (counts[up], counts[down], counts["same"]) == (c.wins, c.losses, c.ties)
 
 
-@pytest.mark.parametrize(
-    "name", ["two", "gaps", "unknown metric", "of all kinds", "all pairs", "forty", "repetitions"]
-)
+@pytest.mark.parametrize("name", ["two", "gaps", "unknown metric", "of all kinds", "all pairs", "forty", "repetitions"])
 def test_the_forest_shows_the_adjusted_intervals(name: str) -> None:
     subject = SUBJECTS[name]()
     assert subject.result is not None
@@ -83,11 +79,7 @@ def test_wins_ties_and_losses_are_all_queries(name: str) -> None:
         by_row.setdefault(label, {})[str(outcome)] = count
     for c in subject.result.contrasts:
         label = (
-            c.metric
-            if chart.y == "metric"
-            else c.run
-            if not subject.result.all_pairs
-            else f"{c.run} − {c.baseline}"
+            c.metric if chart.y == "metric" else c.run if not subject.result.all_pairs else f"{c.run} − {c.baseline}"
         )
         if chart.y == "metric" or c.metric == subject.result.primary:
             assert by_row[label] == {"better": c.wins, "same": c.ties, "worse": c.losses}
@@ -194,10 +186,7 @@ def test_many_queries_are_thinned_from_the_middle(monkeypatch: pytest.MonkeyPatc
 
 def test_a_forest_says_what_its_intervals_are_after() -> None:
     many = charts(section_of("differences", SUBJECTS["gaps"]()))["forest"]
-    assert (
-        "the corrected 95% interval (paired t test, Holm over 2 comparisons)"
-        in many.caption
-    )
+    assert "the corrected 95% interval (paired t test, Holm over 2 comparisons)" in many.caption
     one = charts(section_of("differences", SUBJECTS["clusters"]()))["forest"]
     assert "the 95% interval (paired t test; queries in 6 clusters)" in one.caption
 

@@ -20,10 +20,10 @@ from tests.reporting.made_sections import (
 )
 
 from rankscope.blocks import Heading, Notes, Paragraph, Ranged, Written
-from rankscope.scoring.spread import cumulative
 from rankscope.panels.verdicts import p_plain
 from rankscope.reporting.sections.costs import MEANS_ONLY
 from rankscope.reporting.subject import Subject
+from rankscope.scoring.spread import cumulative
 
 # --- spread, pictures ----------------------------------------------------------------------------
 
@@ -57,12 +57,8 @@ def test_quantiles_and_first_ranks_are_those_of_evaluate() -> None:
     found = tables(section_of("spread", subject))["quantiles"]
     for row, record in zip(found.rows, subject.scores.distribution.to_dicts(), strict=True):
         shown = dict(zip((c.header for c in found.columns), row, strict=True))
-        assert {
-            k: shown[k] for k in ("metric", "min", "q25", "median", "q95", "max", "zeros", "queries")
-        } == {
-            k: v
-            for k, v in record.items()
-            if k in {"metric", "min", "q25", "median", "q95", "max", "zeros", "queries"}
+        assert {k: shown[k] for k in ("metric", "min", "q25", "median", "q95", "max", "zeros", "queries")} == {
+            k: v for k, v in record.items() if k in {"metric", "min", "q25", "median", "q95", "max", "zeros", "queries"}
         }
     bars = charts(section_of("spread", subject))["first-relevant"]
     assert sum(column(bars, "queries")) == len(QRELS)
@@ -113,9 +109,7 @@ def test_pairs_mirror_and_hold_what_the_comparison_holds() -> None:
         assert isinstance(after, Written)
         assert change.value == interval.value == turned * c.difference
         assert after.value == c.p_value_adjusted
-        assert [interval.lower, interval.upper] == sorted(
-            (turned * c.adjusted.lower, turned * c.adjusted.upper)
-        )
+        assert [interval.lower, interval.upper] == sorted((turned * c.adjusted.lower, turned * c.adjusted.upper))
 
 
 # --- slices and costs ----------------------------------------------------------------------------
@@ -176,17 +170,16 @@ def test_costs_draw_the_front() -> None:
     assert [(r[0], r[3]) for r in price.rows] == [("b", 1), ("a", 0)]
     assert time.logs == {"x"}
     assert not price.logs
-    assert [(r[1], r[2]) for r in time.rows] == [
-        (10.0, subject.lead.mean("a")),
-        (1000.0, subject.lead.mean("b")),
-    ]
+    assert [(r[1], r[2]) for r in time.rows] == [(10.0, subject.lead.mean("a")), (1000.0, subject.lead.mean("b"))]
     assert time.told
     assert price.told
     assert not any(isinstance(b, Heading) for b in section.blocks), "the chart has the title"
     table = tables(section)["costs-latency-ms"]
     assert not table.title
     assert [column(table, "latency_ms")] == [[Written("10", 10.0), Written("1,000", 1000.0)]]
-    lead = "By latency_ms, a and b are on the Pareto front: each costs more than the one before it and has a higher mean."
+    lead = (
+        "By latency_ms, a and b are on the Pareto front: each costs more than the one before it and has a higher mean."
+    )
     assert section.lead == f"{lead} {MEANS_ONLY}"
 
 
@@ -197,21 +190,13 @@ def test_costs_draw_the_front() -> None:
             (1, 2, 3),
             "a, b and c are on the Pareto front: each costs more than the one before it and has a higher mean.",
         ),
-        (
-            (1, 4, 3),
-            "a and c are on the Pareto front; the other one costs as much or more and has no higher mean.",
-        ),
+        ((1, 4, 3), "a and c are on the Pareto front; the other one costs as much or more and has no higher mean."),
         ((3, 3, 3), "c beats all others: none is cheaper or has a higher mean."),
-        (
-            (2, 4, 4),
-            "a and c are on the Pareto front; the other one costs as much or more and has no higher mean.",
-        ),
+        ((2, 4, 4), "a and c are on the Pareto front; the other one costs as much or more and has no higher mean."),
     ],
 )
 def test_the_lead_of_costs_is_of_means(given_costs: tuple[int, int, int], said: str) -> None:
-    scores = {
-        name: {q: 0.3 + 0.1 * i + j / 1000 for j, q in enumerate(QRELS)} for i, name in enumerate("abc")
-    }
+    scores = {name: {q: 0.3 + 0.1 * i + j / 1000 for j, q in enumerate(QRELS)} for i, name in enumerate("abc")}
     costs_given = {name: {"cost": cost} for name, cost in zip("abc", given_costs, strict=True)}
     section = section_of("costs", compared(scores, metrics="AP", costs=costs_given))
     assert section is not None

@@ -5,15 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.made.scores import ranked, ranked_run
-from tests.reporting.made_sections import (
-    QRELS,
-    SUBJECTS,
-    column,
-    compared,
-    scored,
-    section_of,
-    tables,
-)
+from tests.reporting.made_sections import QRELS, SUBJECTS, column, compared, scored, section_of, tables
 
 from rankscope.blocks import Notes, Paragraph, Ranged, Written
 from rankscope.panels.charts import hint_of
@@ -24,9 +16,7 @@ IDS = [f"q{i:02}" for i in range(40)]
 # --- verdicts ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "name", ["two", "gaps", "lower is better", "no direction", "all the same", "of all kinds"]
-)
+@pytest.mark.parametrize("name", ["two", "gaps", "lower is better", "no direction", "all the same", "of all kinds"])
 def test_verdicts_are_the_sentences_of_the_comparison(name: str) -> None:
     subject = SUBJECTS[name]()
     assert subject.result is not None
@@ -162,9 +152,7 @@ def test_the_scoreboard_holds_the_means_and_marks_the_best() -> None:
 
 def test_a_heading_tells_what_the_metric_is() -> None:
     subject = SUBJECTS["runs"]()
-    (values, marks) = (
-        tables(section_of("scoreboard", subject))[name] for name in ("scoreboard", "against-baseline")
-    )
+    (values, marks) = (tables(section_of("scoreboard", subject))[name] for name in ("scoreboard", "against-baseline"))
     hint = {c.header: c.hint for c in values.columns}["nDCG@10"]
     assert hint.startswith("Discounted gain ")
     assert "Formula: DCG / DCG of the ideal ranking. Watch out: linear gain" in hint
@@ -211,9 +199,7 @@ def test_effect_sizes_say_what_they_are_and_hold_their_numbers() -> None:
 
 def test_queries_of_no_weight_are_not_called_without_a_value() -> None:
     weights = {q: float(i % 3 > 0) for i, q in enumerate(QRELS)}
-    section = section_of(
-        "scoreboard", compared(QRELS, {"x": ranked_run(1), "y": ranked_run(2)}, "RR", weights=weights)
-    )
+    section = section_of("scoreboard", compared(QRELS, {"x": ranked_run(1), "y": ranked_run(2)}, "RR", weights=weights))
     said = [b.text for b in section.blocks if isinstance(b, Paragraph)]
     assert "8 queries have no weight in the mean of RR" in said
     assert not any("no value" in text for text in said)
@@ -243,9 +229,7 @@ def test_all_pairs_tell_the_discriminative_power() -> None:
     assert subject.result is not None
     clear = sum(c.verdict in {"better", "worse"} for c in subject.result.contrasts)
     said = [b.text for b in section.blocks if isinstance(b, Paragraph)]
-    assert (
-        f"Pairs with a clear difference on these queries (discriminative power): AP {clear / 10:.0%}." in said
-    )
+    assert f"Pairs with a clear difference on these queries (discriminative power): AP {clear / 10:.0%}." in said
 
 
 def test_health_keeps_what_is_odd_and_folds_the_rest() -> None:

@@ -61,6 +61,4 @@ class Command:
 
         examples = "\n".join(f"  rankscope {one}" for one in self.examples)
         text = f"{cleandoc(self.text)}\n\n\b\nExamples:\n{examples}"
-        return click.Command(
-            self.name, callback=call, params=self.parameters, help=text, short_help=self.about
-        )
+        return click.Command(self.name, callback=call, params=self.parameters, help=text, short_help=self.about)

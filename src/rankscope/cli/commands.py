@@ -132,9 +132,7 @@ COMMANDS = (
                 help="Texts of the documents: TSV, CSV, JSONL (BEIR) or TREC documents.",
             ),
             Option("--title", metavar="TEXT", help="What stands on top. Default: the runs."),
-            Option(
-                "--about", metavar="TEXT", help="What stands below it: what a reader should know of the data."
-            ),
+            Option("--about", metavar="TEXT", help="What stands below it: what a reader should know of the data."),
             Option(
                 "--shown",
                 type=NUMBER,
@@ -196,21 +194,12 @@ COMMANDS = (
         """Find what can make a number wrong, unfair or misleading: a linter for evaluations.
 
         Every rule has a code. Exits with 1 if there is a warning, with 0 otherwise.""",
-        (
-            "check qrels.txt my.run",
-            "check qrels.txt a.run b.run -m nDCG@10 --ignore RS102",
-            "check --explain RS101",
-        ),
+        ("check qrels.txt my.run", "check qrels.txt a.run b.run -m nDCG@10 --ignore RS102", "check --explain RS101"),
         (
             *JUDGED,
             metric("A metric, like nDCG@10; may be repeated."),
             QUIET,
-            Option(
-                "--select",
-                multiple=True,
-                metavar="CODES",
-                help="Only these rules: RS101, or RS1 for a family.",
-            ),
+            Option("--select", multiple=True, metavar="CODES", help="Only these rules: RS101, or RS1 for a family."),
             Option("--ignore", multiple=True, metavar="CODES", help="All rules but these."),
             Option("--exit-zero", is_flag=True, to="command", help="Exit with 0 even if there are warnings."),
             Option(
@@ -221,9 +210,7 @@ COMMANDS = (
             ),
             Option("--list", "list", is_flag=True, to="command", help="List all rules."),
             Option("--scale", metavar="LOW-HIGH", help="The intended scale of the grades, like 0-3."),
-            Option(
-                "--train", type=FILE, metavar="FILE", help="Interactions that a recommender was trained on."
-            ),
+            Option("--train", type=FILE, metavar="FILE", help="Interactions that a recommender was trained on."),
             Option(
                 "--docs-text",
                 type=FILE,
@@ -256,9 +243,7 @@ COMMANDS = (
             QRELS,
             click.Argument(["baseline"], type=FILE, required=False, metavar="BASELINE"),
             click.Argument(["candidate"], type=FILE, required=False, metavar="CANDIDATE"),
-            metric(
-                "A metric that must hold, like nDCG@10 (the default); may be repeated, or several in quotes."
-            ),
+            metric("A metric that must hold, like nDCG@10 (the default); may be repeated, or several in quotes."),
             QUIET,
             Option(
                 "--tolerance",
@@ -282,13 +267,7 @@ COMMANDS = (
             TEST,
             POLICIES,
             SETTINGS,
-            Option(
-                "--junit",
-                type=PLACE,
-                to="command",
-                metavar="FILE",
-                help="Also write JUnit XML to FILE.",
-            ),
+            Option("--junit", type=PLACE, to="command", metavar="FILE", help="Also write JUnit XML to FILE."),
             Option(
                 "--github-summary",
                 is_flag=True,
@@ -328,9 +307,7 @@ COMMANDS = (
                 metavar="X",
                 help="A difference to detect, like 0.02; may be repeated. Default: 0.01, 0.02, 0.05 and the observed one.",
             ),
-            Option(
-                "--power", type=float, default=0.8, help="The chance to detect a difference that is there."
-            ),
+            Option("--power", type=float, default=0.8, help="The chance to detect a difference that is there."),
             ALPHA,
             Option(
                 "--comparisons",
@@ -339,12 +316,7 @@ COMMANDS = (
                 metavar="M",
                 help="How many comparisons you will make: each gets alpha / M.",
             ),
-            Option(
-                "-n",
-                type=click.IntRange(min=2),
-                metavar="N",
-                help="Plan for N queries instead of those at hand.",
-            ),
+            Option("-n", type=click.IntRange(min=2), metavar="N", help="Plan for N queries instead of those at hand."),
             BASELINE,
             ALL_PAIRS,
             CLUSTERS,
@@ -366,19 +338,8 @@ COMMANDS = (
                 metavar="V",
                 help="For --design: of differences (t, interval), within systems (anova).",
             ),
-            Option(
-                "--systems",
-                type=int,
-                metavar="M",
-                help="For --design anova: how many systems will be compared.",
-            ),
-            Option(
-                "--width",
-                type=float,
-                multiple=True,
-                metavar="W",
-                help="For --design interval: from end to end.",
-            ),
+            Option("--systems", type=int, metavar="M", help="For --design anova: how many systems will be compared."),
+            Option("--width", type=float, multiple=True, metavar="W", help="For --design interval: from end to end."),
             DETAILS,
             POLICIES,
             *OUTPUT,
@@ -400,9 +361,7 @@ COMMANDS = (
         ),
         (
             *JUDGED,
-            metric(
-                "A metric, like nDCG@10 (the default); may be repeated. The worklist is made for the first."
-            ),
+            metric("A metric, like nDCG@10 (the default); may be repeated. The worklist is made for the first."),
             QUIET,
             BASELINE,
             Option(
@@ -482,10 +441,7 @@ COMMANDS = (
             QRELS,
             ANY_RUNS,
             Option(
-                "--task",
-                type=names.TASK,
-                metavar="TASK",
-                help="{names}. Default: the task that fits the data best.",
+                "--task", type=names.TASK, metavar="TASK", help="{names}. Default: the task that fits the data best."
             ),
             Option(
                 "-k",

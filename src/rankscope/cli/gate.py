@@ -34,9 +34,7 @@ class GateCall(Call):
 
     def __init__(self, command: Command, ctx: click.Context) -> None:
         super().__init__(command, ctx)
-        self.runs = tuple(
-            path for name in ("baseline", "candidate") if (path := ctx.params[name]) is not None
-        )
+        self.runs = tuple(path for name in ("baseline", "candidate") if (path := ctx.params[name]) is not None)
 
     def arguments(self) -> tuple[list[Any], dict[str, Any]]:
         """Judgments, the two runs and the metrics."""

@@ -71,14 +71,12 @@ def metric(text: str) -> Option:
 
 # --- what is compared, and how --------------------------------------------------------------------
 
-BASELINE = Option(
-    "--baseline", metavar="NAME", help="The run that all others are compared with. Default: the first."
-)
+BASELINE = Option("--baseline", metavar="NAME", help="The run that all others are compared with. Default: the first.")
 ALL_PAIRS = Option("--all-pairs", is_flag=True, help="Compare every run with every other.")
-ALPHA = Option("--alpha", type=float, default=0.05, help="The accepted share of false differences; 0.05 also means 95% intervals.")
-CLUSTERS = Option(
-    "--clusters", type=FILE, metavar="FILE", help="One query per line, with its user, session or topic."
+ALPHA = Option(
+    "--alpha", type=float, default=0.05, help="The accepted share of false differences; 0.05 also means 95% intervals."
 )
+CLUSTERS = Option("--clusters", type=FILE, metavar="FILE", help="One query per line, with its user, session or topic.")
 SLICES = Option(
     "--slices",
     type=FILE,
@@ -112,9 +110,7 @@ def _margin(_ctx: click.Context, _param: click.Parameter, typed: tuple[str, ...]
 
         return {str(parse(name)): _number(value) for name, _, value in by_metric}
     if len(typed) > 1:
-        raise InputError(
-            f"--margin is given {len(typed)} times: give one number, or METRIC=X for each metric"
-        )
+        raise InputError(f"--margin is given {len(typed)} times: give one number, or METRIC=X for each metric")
     return _number(typed[0])
 
 
@@ -140,18 +136,12 @@ COMPARISON = (
     BASELINE,
     ALL_PAIRS,
     Option(
-        "--primary",
-        metavar="METRIC",
-        type=names.METRIC,
-        help="The metric declared in advance: it leads the verdict.",
+        "--primary", metavar="METRIC", type=names.METRIC, help="The metric declared in advance: it leads the verdict."
     ),
     TEST,
     interval("Of the differences"),
     Option(
-        "--correction",
-        type=names.CORRECTION,
-        metavar="NAME",
-        help="For several comparisons: {names}. Default: holm.",
+        "--correction", type=names.CORRECTION, metavar="NAME", help="For several comparisons: {names}. Default: holm."
     ),
     Option(
         "--family",
@@ -170,9 +160,7 @@ COMPARISON = (
     Option("--bayes", is_flag=True, help="Also the chances that a run is better, by the Bayesian bootstrap."),
     CLUSTERS,
     SLICES,
-    Option(
-        "--costs", type=FILE, metavar="FILE", help="A CSV of runs and what they cost: latency, price, size."
-    ),
+    Option("--costs", type=FILE, metavar="FILE", help="A CSV of runs and what they cost: latency, price, size."),
     Option(
         "--limit",
         "limits",
@@ -195,9 +183,7 @@ def policies(*only: str, **helps: str) -> Options:
         from rankscope.scoring.policies import POLICIES
 
         return [
-            _of_policy(one, helps.get(one.name, one.help))
-            for one in POLICIES.values()
-            if not only or one.name in only
+            _of_policy(one, helps.get(one.name, one.help)) for one in POLICIES.values() if not only or one.name in only
         ]
 
     return build
@@ -244,13 +230,7 @@ def output(*formats: str, more: str = "") -> tuple[Option, Option]:
             help="How to print. Default: table, or by the ending of FILE.",
         ),
         Option(
-            "-o",
-            "--output",
-            "out",
-            type=PLACE,
-            to="command",
-            metavar="FILE",
-            help=f"Write to FILE ({endings}{more}).",
+            "-o", "--output", "out", type=PLACE, to="command", metavar="FILE", help=f"Write to FILE ({endings}{more})."
         ),
     )
 

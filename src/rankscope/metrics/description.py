@@ -10,23 +10,9 @@ from typing import Any
 from rankscope.declared import plain
 from rankscope.metrics.base import Metric
 
-STATED = (
-    "gain",
-    "discount",
-    "ideal",
-    "p",
-    "max_grade",
-    "alpha",
-    "T",
-    "decay",
-    "beta",
-)  # numbers hang on them
+STATED = ("gain", "discount", "ideal", "p", "max_grade", "alpha", "T", "decay", "beta")  # numbers hang on them
 IN_WORDS: dict[str, dict[Any, str]] = {
-    "gain": {
-        "linear": "linear gain",
-        "exponential": "gain 2^grade - 1",
-        "binary": "gain 1 from grade 1 on",
-    },
+    "gain": {"linear": "linear gain", "exponential": "gain 2^grade - 1", "binary": "gain 1 from grade 1 on"},
     "discount": {
         "log2": "discount 1/log2(rank + 1)",
         "log2_rank": "discount 1/log2(rank) from rank 2 on",
@@ -46,11 +32,7 @@ IN_WORDS: dict[str, dict[Any, str]] = {
 }
 
 
-DIRECTIONS = {
-    "higher": "higher is better",
-    "lower": "lower is better",
-    "neither": "neither high nor low is better",
-}
+DIRECTIONS = {"higher": "higher is better", "lower": "lower is better", "neither": "neither high nor low is better"}
 
 
 def rewards(cls: type[Metric]) -> str:
@@ -104,9 +86,7 @@ def stated_parameters(metric: Metric) -> list[str]:
     return [
         _words(metric, name)
         for name, default in _parameters(metric)
-        if (value := getattr(metric, name)) is not None
-        and name != "level"
-        and (name in STATED or value != default)
+        if (value := getattr(metric, name)) is not None and name != "level" and (name in STATED or value != default)
     ]
 
 
@@ -114,10 +94,7 @@ def relevance_levels(metrics: Iterable[Metric]) -> str:
     """From which grade on a document is relevant, in a sentence; empty where no metric depends on it.
 
     >>> from rankscope.metrics import parse
-    >>> (
-    ...     relevance_levels([parse("P@10"), parse("nDCG@10")]),
-    ...     relevance_levels([parse("AP"), parse("P(level=2)@10")]),
-    ... )
+    >>> (relevance_levels([parse("P@10"), parse("nDCG@10")]), relevance_levels([parse("AP"), parse("P(level=2)@10")]))
     ('A document is relevant from grade 1 on.', 'A document is relevant from grade 1 on for AP, from grade 2 on for P(level=2)@10.')
     """
     by_level: dict[float, list[str]] = {}
@@ -127,9 +104,7 @@ def relevance_levels(metrics: Iterable[Metric]) -> str:
             by_level.setdefault(level, []).append(str(metric))
     parts = [f"from grade {plain(level)} on" for level in by_level]
     if len(parts) > 1:
-        parts = [
-            f"{part} for {', '.join(by_level[level])}" for part, level in zip(parts, by_level, strict=True)
-        ]
+        parts = [f"{part} for {', '.join(by_level[level])}" for part, level in zip(parts, by_level, strict=True)]
     return f"A document is relevant {', '.join(parts)}." if parts else ""
 
 

@@ -44,10 +44,7 @@ def weights_of(metric: Metric, depth: int = DEPTH) -> Array:
     """
     if metric.better != "higher":
         raise _without(
-            metric,
-            "lower values are better"
-            if metric.better == "lower"
-            else "high values are no better than low ones",
+            metric, "lower values are better" if metric.better == "lower" else "high values are no better than low ones"
         )
     if metric.aggregate == "pooled":
         raise _without(metric, "it is one value over the documents of all queries together")
@@ -61,9 +58,7 @@ def weights_of(metric: Metric, depth: int = DEPTH) -> Array:
     out = values / values[0]
     longer = _values(metric, depth, 2 * depth)
     if not np.allclose(out, longer / longer[0] if longer[0] else np.nan, rtol=1e-9, atol=1e-12):
-        raise _without(
-            metric, "what a document earns depends on how many stand below it, not on its rank alone"
-        )
+        raise _without(metric, "what a document earns depends on how many stand below it, not on its rank alone")
     return np.asarray(out)
 
 
@@ -201,9 +196,7 @@ def _filled(depth: int, grade: float) -> Judged:
 def _placed(depth: int, length: int, grade: float) -> Judged:
     """A query for each rank; all documents are judged, and one of each query has this grade."""
     size = np.full(depth, length)
-    return _judged(
-        (np.eye(depth, length) * grade).ravel(), np.tile(np.arange(1, length + 1), depth), size, size
-    )
+    return _judged((np.eye(depth, length) * grade).ravel(), np.tile(np.arange(1, length + 1), depth), size, size)
 
 
 def _judged(grades: Array, rank: Array, retrieved: Array, size: Array) -> Judged:

@@ -113,6 +113,4 @@ def _basis_of(result: Result, command: str | None) -> Section:
         blocks.append(input_table((str(one.get("path", "")), one.get("sha256")) for one in inputs))
     if notes := getattr(result, "notes", ()):
         blocks += [Heading("What was read"), *(Paragraph(note, quiet=True) for note in notes)]
-    return Section(
-        "reproduce", "Reproduce", tuple(blocks), "What it takes to get the same numbers again.", folded=True
-    )
+    return Section("reproduce", "Reproduce", tuple(blocks), "What it takes to get the same numbers again.", folded=True)

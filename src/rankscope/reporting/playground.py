@@ -157,9 +157,7 @@ def playground() -> Page:
             "Each list is one query and its ranked documents. Drag a document to another rank or change a grade: the metrics follow.",
         ),
         Section("metrics", "The metrics", (_metrics(),), "What each one is, and what to watch out for."),
-        Section(
-            "examples", "Worked out by hand", (_examples(),), "Each value as the arithmetic that gives it."
-        ),
+        Section("examples", "Worked out by hand", (_examples(),), "Each value as the arithmetic that gives it."),
     )
     about = "What affects a metric, and what does not: rankings to rearrange, with every number broken down."
     return Page("Playground", about, (), sections, f"rankscope {__version__}")
@@ -253,9 +251,7 @@ def _worked() -> Iterator[tuple[Value, ...]]:
     for name in EXPLAINED:
         for example in find_metric(name).examples:
             grades = " ".join(
-                "?" if grade is None else f"{grade:g}"
-                for grade in example.grades
-                if not isinstance(grade, dict)
+                "?" if grade is None else f"{grade:g}" for grade in example.grades if not isinstance(grade, dict)
             )
             more = "".join(f", {what} {count}" for what, count in (example.more or {}).items())
             yield example.metric, grades + more, example.value, value_of(example)

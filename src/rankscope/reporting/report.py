@@ -108,19 +108,13 @@ class Report:
 
         said = [Paragraph(text) for verdict in self.page.verdicts for text in (verdict.text, *verdict.more)]
         shown = [
-            b
-            for s in self.page.sections
-            for b in _at_a_glance(s)
-            if not isinstance(b, Chart | Explorer | Verdict)
+            b for s in self.page.sections for b in _at_a_glance(s) if not isinstance(b, Chart | Explorer | Verdict)
         ]
         return as_markdown([*self._top, *said, *shown, Paragraph(f"{WRITE}.")])
 
     @property
     def _top(self) -> list[Block]:
-        return [
-            Heading(self.page.title),
-            *([Paragraph(self.page.about, quiet=True)] if self.page.about else []),
-        ]
+        return [Heading(self.page.title), *([Paragraph(self.page.about, quiet=True)] if self.page.about else [])]
 
     __repr__ = __str__
 
@@ -129,9 +123,7 @@ def _at_a_glance(section: Section) -> Iterator[Any]:
     """The scoreboard, without what is too large to be read at a glance, and the charts of the differences."""
     for block in section.blocks:
         small = not isinstance(block, Table) or len(block.rows) <= MOST_ROWS
-        if (section.name == "scoreboard" and small) or (
-            section.name == "differences" and isinstance(block, Chart)
-        ):
+        if (section.name == "scoreboard" and small) or (section.name == "differences" and isinstance(block, Chart)):
             yield block
 
 
@@ -213,9 +205,7 @@ def _of_result(found: Any, page: Options) -> Report:
         return _made(subject_of(found), page)
     qrels, runs = scores.data
     if any(isinstance(source, str) and source == "-" for source in (qrels, *(run for _, run in runs))):
-        raise InputError(
-            "standard input is read only once: give report a file, or what rs.read_run made of it"
-        )
+        raise InputError("standard input is read only once: give report a file, or what rs.read_run made of it")
     grades = read_any("qrels", qrels)
     subject = _subject(found, grades, [(name, read_any("run", run, name)) for name, run in runs])
     _refuse_changed(scores, subject)
@@ -277,15 +267,9 @@ def with_texts(subject: Subject, queries_text: Any = None, docs_text: Any = None
 
 def _refuse_others(runs: Any, metrics: Any, options: Mapping[str, Any]) -> None:
     """One line for what the page of a result has no use for."""
-    for name in [
-        *(["runs"] if runs is not None else []),
-        *(["metrics"] if metrics is not None else []),
-        *options,
-    ]:
+    for name in [*(["runs"] if runs is not None else []), *(["metrics"] if metrics is not None else []), *options]:
         settled = (
-            " (what is compared, and how, is settled)"
-            if name in {"runs", "metrics", *COMPARING, *POLICIES}
-            else ""
+            " (what is compared, and how, is settled)" if name in {"runs", "metrics", *COMPARING, *POLICIES} else ""
         )
         raise InputError(
             f"the report of a result has no option {name!r}{settled}{words.hint(name, PAGE, most=len(PAGE))}"
@@ -301,14 +285,8 @@ def _refuse_comparing(options: Mapping[str, Any]) -> None:
     """One line for an option that compares, where there is one run."""
     defaults = signature(compare).parameters
     for name, value in options.items():
-        if (
-            name in COMPARING
-            and name not in {*ALONE, "primary"}
-            and value not in (defaults[name].default, [])
-        ):
-            raise InputError(
-                f"{name} is for a comparison, and there is one run: leave it out, or give another run"
-            )
+        if name in COMPARING and name not in {*ALONE, "primary"} and value not in (defaults[name].default, []):
+            raise InputError(f"{name} is for a comparison, and there is one run: leave it out, or give another run")
 
 
 # --- where pages may be written --------------------------------------------------------------------------

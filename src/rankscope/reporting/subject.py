@@ -135,9 +135,7 @@ class SubjectOfScores(Subject):
     def merit(self) -> list[str]:
         """All runs, the best on the main metric first: the scoreboard also knows metrics of all queries together."""
         lead = self.lead
-        value = {
-            mean.run: lead.sign * mean.value for mean in self.result.board if str(mean.metric) == lead.name
-        }
+        value = {mean.run: lead.sign * mean.value for mean in self.result.board if str(mean.metric) == lead.name}
         return sorted(lead.systems, key=lambda s: math.inf if math.isnan(value[s]) else -value[s])
 
 
@@ -197,11 +195,7 @@ class SubjectOfComparison(Subject):
     def title(self) -> str:
         """What the page is called: ``dense and hybrid against bm25``."""
         first, *others = self.systems
-        return (
-            f"{len(self.systems)} runs, each against each"
-            if self.result.all_pairs
-            else _against(others, first)
-        )
+        return f"{len(self.systems)} runs, each against each" if self.result.all_pairs else _against(others, first)
 
     @property
     def method(self) -> str:

@@ -28,9 +28,7 @@ AT_RECALLS = (
     "with less to read; where lines cross, neither run is better throughout. A recall of x means x times the "
     "relevant documents of a query, rounded to a whole number of them, half up, as trec_eval 10 does; IPrec(compat=9) is the older rule."
 )
-ROUNDED = (
-    "in whole documents: recall times the relevant documents of the query, rounded half up (trec_eval 10)"
-)
+ROUNDED = "in whole documents: recall times the relevant documents of the query, rounded half up (trec_eval 10)"
 
 
 @dataclass(frozen=True)
@@ -92,8 +90,7 @@ class Curve:
         of = "Of the runs shown, " if some else ""
         if others:
             leads = "; ".join(
-                f"{words.listing(runs, 99) or 'no run'} at k = {words.listing(ks, 99)}"
-                for runs, ks in stretches
+                f"{words.listing(runs, 99) or 'no run'} at k = {words.listing(ks, 99)}" for runs, ks in stretches
             )
             depends = f"Which run leads on {self.name} depends on k"
             return f"{depends}. {of}{leads}." if of else f"{depends}: {leads}."
@@ -113,9 +110,7 @@ class Curve:
         return out
 
 
-def by_cutoff(
-    scores: Scores, runs: Sequence[str], lead: Metric | None = None
-) -> tuple[list[Curve], list[str]]:
+def by_cutoff(scores: Scores, runs: Sequence[str], lead: Metric | None = None) -> tuple[list[Curve], list[str]]:
     """The metrics with a cutoff, each as a curve over cutoffs from 1 to 100, ``lead`` first; and why others are not drawn.
 
     Nothing where no ranking holds more than one document.
@@ -182,10 +177,7 @@ class RecallCurve:
 
     def table(self) -> Table:
         """A row a run, a column a recall."""
-        at = [
-            (words.amount(recall), f"precision at recall {recall:g} or beyond, {ROUNDED}")
-            for recall in TENTHS
-        ]
+        at = [(words.amount(recall), f"precision at recall {recall:g} or beyond, {ROUNDED}") for recall in TENTHS]
         columns = (Column("run"), *(Column(header, "value", hint=hint) for header, hint in at))
         return Table(columns, _lines(self.values), name="recall-table")
 
@@ -199,14 +191,10 @@ class RecallCurve:
         value = known[best][HALF]
         if not value:
             return "No run finds half of the relevant documents of any query."
-        said = (
-            f"With half of the relevant documents found, {best} has a mean precision of {words.number(value)}"
-        )
+        said = f"With half of the relevant documents found, {best} has a mean precision of {words.number(value)}"
         if len(known) == 1:
             return f"{said}: {words.number(value * 10, digits=1)} of 10 documents read are relevant."
-        other = (
-            max((r for r in known if r != first), key=lambda r: known[r][HALF]) if best == first else first
-        )
+        other = max((r for r in known if r != first), key=lambda r: known[r][HALF]) if best == first else first
         return f"{said}, {other} {words.number(known[other][HALF])}."
 
 
@@ -217,23 +205,17 @@ def by_recall(scores: Scores, runs: Sequence[str], level: float = 1.0) -> Recall
     if reason := why_not(scores, metrics[0], like):
         return reason
     values = _values(scores, runs, metrics, like)
-    return (
-        RecallCurve(values, level) if any(not math.isnan(v) for at in values.values() for v in at) else None
-    )
+    return RecallCurve(values, level) if any(not math.isnan(v) for at in values.values() for v in at) else None
 
 
-def _values(
-    scores: Scores, runs: Sequence[str], metrics: Sequence[Metric], like: Metric
-) -> dict[str, list[float]]:
+def _values(scores: Scores, runs: Sequence[str], metrics: Sequence[Metric], like: Metric) -> dict[str, list[float]]:
     """The means of these runs on other metrics, under the conventions of one that was asked for."""
     means = rescored(scores, [(like, metric) for metric in metrics], runs)
     return {run: [mean.value for mean in means if mean.run == run] for run in runs}
 
 
 def _rows(values: Mapping[str, Sequence[float]], at: Sequence[float]) -> tuple[tuple[Value, ...], ...]:
-    return tuple(
-        (run, x, words.finite(y)) for run, line in values.items() for x, y in zip(at, line, strict=True)
-    )
+    return tuple((run, x, words.finite(y)) for run, line in values.items() for x, y in zip(at, line, strict=True))
 
 
 def _lines(values: Mapping[str, Sequence[float]]) -> tuple[tuple[Value, ...], ...]:

@@ -64,7 +64,9 @@ class Overlaps:
     def charts(self) -> tuple[Chart, Chart]:
         """A square of runs for rank-biased overlap, and one for the documents of the top."""
         k = self.k
-        jaccard = f"Jaccard of the first {k} of each pair of runs: 1 where they hold the same documents, in whatever order."
+        jaccard = (
+            f"Jaccard of the first {k} of each pair of runs: 1 where they hold the same documents, in whatever order."
+        )
         title = f"Documents in the first {k} of both, of those in the first {k} of either"
         return (
             self._heat("agreement-rbo", f"Rank-biased overlap (p={PERSISTENCE:g})", "RBO", "rbo", RBO),
@@ -96,32 +98,16 @@ class Overlaps:
             rows += [(pair.one, pair.other, *_cells(pair), pair.queries) for pair in order]
             columns = (Column("run"), Column("other"), *last, Column("queries", "count"))
             return Table(
-                columns,
-                tuple(rows),
-                labels=2,
-                name="agreement-table",
-                title="Pairs of runs, the most alike first",
+                columns, tuple(rows), labels=2, name="agreement-table", title="Pairs of runs, the most alike first"
             )
         for name in self.runs:
             own = [pair for pair in self.known if name in (pair.one, pair.other)]
             if own:
                 near, far = max(own, key=lambda p: p.rbo), min(own, key=lambda p: p.rbo)
-                rows.append(
-                    (name, near.partner(name), *_cells(near), far.partner(name), words.finite(far.rbo))
-                )
-        header = (
-            Column("run"),
-            Column("most alike"),
-            *last,
-            Column("least alike"),
-            Column("its RBO", "value"),
-        )
+                rows.append((name, near.partner(name), *_cells(near), far.partner(name), words.finite(far.rbo)))
+        header = (Column("run"), Column("most alike"), *last, Column("least alike"), Column("its RBO", "value"))
         return Table(
-            header,
-            tuple(rows),
-            labels=1,
-            name="agreement-table",
-            title="The most and the least alike to each run",
+            header, tuple(rows), labels=1, name="agreement-table", title="The most and the least alike to each run"
         )
 
     def sentence(self) -> str:
@@ -135,9 +121,7 @@ class Overlaps:
         )
 
     def _shares(self, pair: Overlap) -> str:
-        return (
-            f"{pair.one} and {pair.other} share {words.number(pair.shared, digits=1)} of their first {self.k}"
-        )
+        return f"{pair.one} and {pair.other} share {words.number(pair.shared, digits=1)} of their first {self.k}"
 
 
 def _cells(pair: Overlap) -> tuple[Value, ...]:
@@ -195,9 +179,7 @@ def _pair(one: str, other: str, a: _Top, b: _Top, rank_of: Array, queries: int, 
     return Overlap(one, other, len(both), *(math.fsum(part.tolist()) / len(part) for part in parts))
 
 
-def _tops(
-    scores: Scores, metric: Metric, runs: Mapping[str, Any], queries: Sequence[str], depth: int
-) -> list[_Top]:
+def _tops(scores: Scores, metric: Metric, runs: Mapping[str, Any], queries: Sequence[str], depth: int) -> list[_Top]:
     """The first documents of each run, documents numbered query by query."""
     number = pl.DataFrame({"query_id": list(queries)}, schema={"query_id": pl.String}).with_row_index("query")
     frames = [

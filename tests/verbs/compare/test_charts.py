@@ -28,7 +28,7 @@ def test_one_rival_gets_a_forest_of_metrics_and_its_queries() -> None:
     bars = [row[1] for row in charts["waterfall-new-against-old"].rows]
     assert bars == sorted(c.paired.gains.tolist(), reverse=True)
     points = charts["scatter-new-against-old"].rows
-    assert sum(int(row[3]) for row in points) == c.queries  # type: ignore[arg-type]
+    assert sum(row[3] for row in points if isinstance(row[3], int)) == c.queries
     assert found.chart("forest") is not None
     assert found.chart("nothing") is None
 
@@ -69,8 +69,6 @@ def test_every_view_is_a_table(name: str) -> None:
 
 def test_a_table_of_a_few_systems_repeated() -> None:
     draws = np.random.default_rng(0).random((3, 20))
-    found = rs.compare(
-        {"a1": draws[0], "a2": draws[1], "b": draws[2]}, metrics="AP", systems={"a1": "a", "a2": "a"}
-    )
+    found = rs.compare({"a1": draws[0], "a2": draws[1], "b": draws[2]}, metrics="AP", systems={"a1": "a", "a2": "a"})
     assert found.to_dicts("replicates")[0]["runs"] == 2
     assert found.table("replicates").rows[0][:2] == ("a", "AP")

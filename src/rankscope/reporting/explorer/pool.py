@@ -46,10 +46,7 @@ class RankingSource:
     @cached_property
     def places(self) -> list[Array]:
         """For each run, the number of each query that the engine saw, -1 for those not looked at."""
-        return [
-            np.array([self.number.get(query, -1) for query in one.query_id], dtype=np.int64)
-            for one in self.judged
-        ]
+        return [np.array([self.number.get(query, -1) for query in one.query_id], dtype=np.int64) for one in self.judged]
 
     @cached_property
     def owners(self) -> list[Array]:
@@ -104,12 +101,7 @@ class RankingSource:
 
 
 def source_of(
-    subject: Subject,
-    scores: Scores,
-    names: tuple[str, ...],
-    metric: Metric,
-    queries: Sequence[str],
-    few: bool,
+    subject: Subject, scores: Scores, names: tuple[str, ...], metric: Metric, queries: Sequence[str], few: bool
 ) -> RankingSource:
     """What stands behind a metric, for these queries; where they are ``few`` of those there are, the rest is put aside first."""
     policy = scores.request.policies
@@ -124,8 +116,7 @@ def source_of(
         names=names,
         qrels=clean(subject.qrels, policy, "qrels", takers(scores.metrics)),
         runs=[
-            clean(part_of(subject.runs[name], queries) if few else subject.runs[name], policy, "run")
-            for name in names
+            clean(part_of(subject.runs[name], queries) if few else subject.runs[name], policy, "run") for name in names
         ],
         judged=judged,
         ties=one_order(ties, metric),
@@ -188,9 +179,7 @@ def pool_of(source: RankingSource, rows: pl.DataFrame, values: Array) -> Pool:
     adds = np.zeros(ranks.shape)
     for run in range(len(source.names)):
         adds[run] = _looked_up(source, run, query, ranks[run], ~np.isnan(values[run]))
-    return Pool(
-        query, rows["best"].to_numpy(), rows["doc_id"].to_list(), _grades(source.qrels, rows), ranks, adds
-    )
+    return Pool(query, rows["best"].to_numpy(), rows["doc_id"].to_list(), _grades(source.qrels, rows), ranks, adds)
 
 
 def _union(source: RankingSource, depth: int) -> pl.DataFrame:
@@ -293,8 +282,7 @@ def below(source: RankingSource, pool: Pool) -> list[list[list[tuple[int, float]
 def pool_of_missed(source: RankingSource, pool: Pool, kept: Array, values: Array) -> Pool:
     """Of each query that is ``kept``, the 5 best documents of a grade above 0 that are not in the pool; equal grades by id."""
     there = pl.DataFrame(
-        {"query": pool.query, "doc_id": list(pool.doc_ids)},
-        schema={"query": pl.Int64, "doc_id": pl.String},
+        {"query": pool.query, "doc_id": list(pool.doc_ids)}, schema={"query": pl.Int64, "doc_id": pl.String}
     )
     rows = (
         _graded(source, kept)

@@ -22,14 +22,7 @@ from rankscope.reporting.explorer.budget import (
     room_of_text,
     workable,
 )
-from rankscope.reporting.explorer.pool import (
-    Pool,
-    RankingSource,
-    below,
-    pool_of_missed,
-    pool_of_tops,
-    source_of,
-)
+from rankscope.reporting.explorer.pool import Pool, RankingSource, below, pool_of_missed, pool_of_tops, source_of
 from rankscope.reporting.part import Part
 from rankscope.reporting.subject import Subject, runs_in_order
 from rankscope.scoring.scores import Scores

@@ -38,11 +38,7 @@ class ByQueryPart(Part[SubjectOfComparison]):
         for c in self.rivals:
             file = files[c.run, c.baseline]
             if c.differing:
-                yield from (
-                    waterfall(c, file),
-                    scatter(c, file),
-                    differing_queries(c, file, self.subject.queries_text),
-                )
+                yield from (waterfall(c, file), scatter(c, file), differing_queries(c, file, self.subject.queries_text))
             else:
                 yield Paragraph(
                     f"{c.run} and {c.baseline} score the same on {c.metric} on {words.counted(c.queries, 'query')}."

@@ -60,8 +60,4 @@ class RecallPart(Part[Subject]):
 
     def lead(self) -> str:
         """What half of the relevant documents cost."""
-        return (
-            self.curve.sentence(first_run(self.subject, self.scores))
-            if isinstance(self.curve, RecallCurve)
-            else ""
-        )
+        return self.curve.sentence(first_run(self.subject, self.scores)) if isinstance(self.curve, RecallCurve) else ""

@@ -79,9 +79,7 @@ def alike(subject: Subject) -> Iterator[str]:
             "are the same ranking on every query",
         )
     else:
-        values = {
-            name: [panel.values[panel.row(name)] for panel in subject.fields] for name in subject.lead.systems
-        }
+        values = {name: [panel.values[panel.row(name)] for panel in subject.fields] for name in subject.lead.systems}
         groups, what = same_values(values), "have the same value of every metric on every query"
     for group in groups:
         corrected = isinstance(subject, SubjectOfComparison) and (

@@ -65,9 +65,7 @@ class SlicesPart(Part[SubjectOfComparison]):
     def mine(self) -> list[SliceContrast]:
         """The slices on the main metric."""
         found = self.subject.result
-        return (
-            [p for p in found.slices.contrasts if p.contrast.metric == found.primary] if found.slices else []
-        )
+        return [p for p in found.slices.contrasts if p.contrast.metric == found.primary] if found.slices else []
 
     def blocks(self) -> Iterator[Any]:
         """Reversals, a chart a rival, the table of slices and what it rests on."""
@@ -78,9 +76,7 @@ class SlicesPart(Part[SubjectOfComparison]):
             yield Notes(tuple(doubts))
         if self.mine:
             yield from self._charts()
-            yield replace(
-                slice_table(found.family, found.slices.contrasts, parted=True), name="slices", title="Slices"
-            )
+            yield replace(slice_table(found.family, found.slices.contrasts, parted=True), name="slices", title="Slices")
             size = words.counted(max(part.contrast.comparisons for part in self.mine), "comparison")
             unclear = sum(part.contrast.verdict == "cannot tell" for part in self.mine)
             few = f" Slices have fewer queries than the whole: {words.count(unclear)} of {words.count(len(self.mine))} are inconclusive."
@@ -97,9 +93,7 @@ class SlicesPart(Part[SubjectOfComparison]):
         contrasts = [part.contrast for part in parts]
         better, worse = (sum(c.verdict == verdict for c in contrasts) for verdict in ("better", "worse"))
         said = f"{whole.run} against {whole.baseline} on {whole.metric}: better in {better:,} of {words.counted(len(parts), 'slice')}, worse in {worse:,}"
-        said += (
-            f", no clear difference in {len(parts) - better - worse:,}" if len(parts) > better + worse else ""
-        )
+        said += f", no clear difference in {len(parts) - better - worse:,}" if len(parts) > better + worse else ""
         against = [part for part in parts if part.contrast.difference * whole.difference < 0]
         if against:
             up, down = ("better", "worse") if whole.improved else ("worse", "better")

@@ -45,9 +45,7 @@ class OriginPart(Part[SubjectOfComparison]):
             return
         found = {pair: self._sourced(*pair, metric) for pair in pairs[:RIVALS]}
         self.moved = [
-            one
-            for one in found.values()
-            if one and (any(band.adds for band in one.bands) or abs(one.rest) > NOTHING)
+            one for one in found.values() if one and (any(band.adds for band in one.bands) or abs(one.rest) > NOTHING)
         ]
         if self.moved:
             yield from (_chart(self.moved, metric), _table(self.moved))
@@ -115,9 +113,7 @@ def _short(band: Band) -> str:
 
 def _chart(found: Sequence[Origin], metric: Metric) -> Chart:
     rows: tuple[tuple[Value, ...], ...] = tuple(
-        (ranks, value, _label(one))
-        for ranks, adds in _rows(found)
-        for one, value in zip(found, adds, strict=True)
+        (ranks, value, _label(one)) for ranks, adds in _rows(found) for one, value in zip(found, adds, strict=True)
     )
     return Chart(
         "origin", f"What each rank adds to the difference on {metric}", "bars", (Column("ranks"), Column("adds", "value"), Column("pair")),

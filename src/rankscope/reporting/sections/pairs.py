@@ -30,17 +30,11 @@ class PairsPart(Part[SubjectOfComparison]):
         found, mine, order = self.subject.result, self.subject.mine, self.subject.merit()
         yield pair_differences(order, mine)
         if len(order) <= MATRIX:
-            note = (
-                f"{self.subject.p_value}; stressed: a clear difference at {words.percent(found.method.alpha)}"
-            )
+            note = f"{self.subject.p_value}; stressed: a clear difference at {words.percent(found.method.alpha)}"
             yield pair_p_values(order, mine, note)
         many = len(mine) > ROOM
         table = pair_table(found.family, found.family.primary, every=not many, parted=True)
-        note = (
-            f"the {len(table.rows)} largest clear differences, of {words.count(len(mine))} pairs"
-            if many
-            else ""
-        )
+        note = f"the {len(table.rows)} largest clear differences, of {words.count(len(mine))} pairs" if many else ""
         if table.rows:
             yield replace(table, note=note, name="pairs", title=f"Pairs on {found.primary}")
 

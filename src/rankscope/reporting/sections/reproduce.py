@@ -41,9 +41,7 @@ def reproduce(subject: Subject, command: str | None) -> Section:
     if notes := notes_read(subject):
         blocks += [Heading("What was read"), *(Paragraph(note, quiet=True) for note in notes)]
     blocks += paper.blocks(subject)
-    return Section(
-        "reproduce", "Reproduce", tuple(blocks), "What it takes to get the same numbers again.", folded=True
-    )
+    return Section("reproduce", "Reproduce", tuple(blocks), "What it takes to get the same numbers again.", folded=True)
 
 
 def versions() -> Iterator[tuple[str, str]]:
@@ -67,10 +65,7 @@ def _conventions(subject: Subject, scores: Scores) -> Iterator[tuple[str, str]]:
     if isinstance(subject, SubjectOfScores):
         yield "interval of means", f"{words.percent(said['level'])}, {said['interval']}"
         if said["clusters"]:
-            yield (
-                "clusters",
-                "given in memory" if said["clusters"] == "clusters" else f"of {said['clusters']}",
-            )
+            yield ("clusters", "given in memory" if said["clusters"] == "clusters" else f"of {said['clusters']}")
     for metric in scores.metrics:
         if convention := convention_of(metric):
             yield str(metric), convention
@@ -95,10 +90,7 @@ def _method(subject: SubjectOfComparison) -> Iterator[tuple[str, str]]:
     if method.margin is not None:
         yield "margin", paper.margins(method)
     if subject.lead.clusters is not None:
-        yield (
-            "clusters",
-            f"queries come in {paper.clusters(subject)}; intervals and tests are of the sums over each",
-        )
+        yield ("clusters", f"queries come in {paper.clusters(subject)}; intervals and tests are of the sums over each")
     for system, runs in next(iter(found.given.replicates.values()), {}).items():
         yield f"runs of {system}", f"{words.count(runs.runs)}, averaged query by query"
     if found.tried is not None:
@@ -120,8 +112,7 @@ def _inputs(subject: Subject) -> Table:
     elif isinstance(subject, SubjectOfComparison):
         given = subject.result.given.inputs
         rows += [
-            ("scores", str(one.get("path", "")), "scores", None, str(one.get("sha256") or NO_HASH))
-            for one in given
+            ("scores", str(one.get("path", "")), "scores", None, str(one.get("sha256") or NO_HASH)) for one in given
         ]
     for texts in subject.texts:
         path = texts.label if texts.source.sha256 else None

@@ -39,9 +39,7 @@ class ScoresPart(Part[SubjectOfScores]):
         hints = {panel.name: column_of(panel) for panel in self.subject.fields}
         yield replace(
             board,
-            columns=tuple(
-                replace(hints.get(c.header, c), header=c.header, kind=c.kind) for c in board.columns
-            ),
+            columns=tuple(replace(hints.get(c.header, c), header=c.header, kind=c.kind) for c in board.columns),
             rows=tuple(board.rows[i] for i in order),
             best=frozenset((order.index(i), j) for i, j in board.best),
             name="scoreboard",
@@ -148,24 +146,18 @@ class ComparisonPart(Part[SubjectOfComparison]):
                 Column("metric"), Column("best"), Column("cannot be told apart from it", wraps=True),
                 Column("runs", "count", hint=f"how many of the {words.count(len(found.systems))} runs are in the top group"),
             )  # fmt: skip
-            note = (
-                "found by comparing each run with each, so that the best is not favoured for being the best"
-            )
+            note = "found by comparing each run with each, so that the best is not favoured for being the best"
             yield Table(columns, rows, note=note, name="top-groups", title="Top groups")
         if self.subject.each_pair:
             shares = ", ".join(f"{m} {words.share(separated(found.of(m)))}" for m in found.metrics)
-            yield Paragraph(
-                f"Pairs with a clear difference on these queries (discriminative power): {shares}."
-            )
+            yield Paragraph(f"Pairs with a clear difference on these queries (discriminative power): {shares}.")
 
     def _effects(self) -> Table:
         """How large the differences are in other units, on the main metric."""
         found, mine = self.subject.result, self.subject.mine
         table = effects_table(found.family, found.family.primary)
         place = {run: i for i, run in enumerate(self.subject.merit())}
-        rows = [
-            (*map(_known, row), p_cell(c.p_value_adjusted)) for row, c in zip(table.rows, mine, strict=True)
-        ]
+        rows = [(*map(_known, row), p_cell(c.p_value_adjusted)) for row, c in zip(table.rows, mine, strict=True)]
         note = (
             "p is after the correction; the intervals of the relative differences are not"
             if self.subject.corrected
@@ -190,9 +182,7 @@ class ComparisonPart(Part[SubjectOfComparison]):
             hint=f"of the relative difference{alone} (Fieller)",
         )
         yield replace(spread, hint="the difference in standard deviations of the differences of the queries")
-        yield Column(
-            f"queries {better}", "value", hint=f"share of the queries on which the run is {better}, ties half"
-        )
+        yield Column(f"queries {better}", "value", hint=f"share of the queries on which the run is {better}, ties half")
         yield replace(
             carried,
             hint=f"how many of the queries that favour the run {ahead} most must go for its lead to vanish, whichever of the two it is",
@@ -242,9 +232,7 @@ def _marked(c: Contrast) -> Value:
     """A difference with its mark; None where no query has a value for both."""
     mark = {"better": " *", "different": " *", "worse": " †"}.get(c.verdict, "")
     return (
-        None
-        if words.finite(c.difference) is None
-        else NumberText(f"{words.signed(c.difference)}{mark}", c.difference)
+        None if words.finite(c.difference) is None else NumberText(f"{words.signed(c.difference)}{mark}", c.difference)
     )
 
 

@@ -46,9 +46,7 @@ class SpreadPart(Part[Subject]):
             else ""
         )
         values = {system: values_of(panel, system) for system in shown}
-        yield distribution_chart(
-            column_of(panel), values, panel.sign, panel.bounds, f"{unevenness(panel)}{which}"
-        )
+        yield distribution_chart(column_of(panel), values, panel.sign, panel.bounds, f"{unevenness(panel)}{which}")
         yield from self._quantiles()
         if scores is not None:
             names = list(runs_by_merit(self.subject, scores))
@@ -57,9 +55,7 @@ class SpreadPart(Part[Subject]):
             more = f" Shown: {words.listing(few)}; the table has all runs." if len(few) < len(names) else ""
             yield first_relevant_chart([runs[name] for name in few], more, told=len(names) > 1)
             if len(names) > 1:
-                rows: tuple[tuple[Value, ...], ...] = tuple(
-                    (name, *rank_counts(runs[name]).values()) for name in names
-                )
+                rows: tuple[tuple[Value, ...], ...] = tuple((name, *rank_counts(runs[name]).values()) for name in names)
                 columns = (Column("run"), *(Column(rank, "count") for rank in rank_counts(runs[names[0]])))
                 yield Table(columns, rows, turns=True, name="first-relevant-ranks")
 
@@ -69,9 +65,7 @@ class SpreadPart(Part[Subject]):
         system = next(system for system in self.subject.best(LINES) if values_of(panel, system).size)
         known = values_of(panel, system)
         spread, queries = spread_of(known), words.counted(len(known), "query")
-        low, q25, median, q75, high = (
-            _figure(panel, spread[name]) for name in ("min", "q25", "median", "q75", "max")
-        )
+        low, q25, median, q75, high = (_figure(panel, spread[name]) for name in ("min", "q25", "median", "q75", "max"))
         if spread["min"] == spread["max"]:
             return f"{system} scores {low} on {panel.name}, on {'its one query' if len(known) == 1 else f'every one of {queries}'}."
         if spread["q25"] == spread["q75"]:
@@ -86,24 +80,18 @@ class SpreadPart(Part[Subject]):
     def _quantiles(self) -> Iterator[Table]:
         """The quantiles of each run, of all metrics where there is room."""
         subject = self.subject
-        first, *others = (
-            subject.fields if len(subject.fields) * len(subject.systems) <= ROWS else subject.fields[:1]
-        )
+        first, *others = subject.fields if len(subject.fields) * len(subject.systems) <= ROWS else subject.fields[:1]
         if len(subject.systems) == 1:
             (system,) = subject.systems
             rows = [(panel.name, *_row(panel, system)) for panel in (first, *others)]
             yield _quantile_table("metric", rows, "quantiles", "Values of the queries", (first, *others))
             return
-        order = {
-            panel.name: [s for s in subject.merit() if values_of(panel, s).size] for panel in (first, *others)
-        }
+        order = {panel.name: [s for s in subject.merit() if values_of(panel, s).size] for panel in (first, *others)}
         rows = [(system, *_row(first, system)) for system in order[first.name]]
         yield _quantile_table("run", rows, "quantiles", f"Values of the queries: {first.name}", [first])
         if others:
             many: list[tuple[Value, ...]] = [(f.name, s, *_row(f, s)) for f in others for s in order[f.name]]
-            table = _quantile_table(
-                "run", many, "quantiles-others", "Values of the queries: other metrics", others
-            )
+            table = _quantile_table("run", many, "quantiles-others", "Values of the queries: other metrics", others)
             yield replace(table, columns=(Column("metric"), *table.columns), labels=2)
 
 
@@ -143,9 +131,7 @@ def _quantile_table(
     for panel in panels:
         if more := unevenness(panel).strip():
             why.setdefault(more, []).append(panel.name)
-    said = (
-        more if len(names) == len(panels) else f"{', '.join(names)}: {more}" for more, names in why.items()
-    )
+    said = (more if len(names) == len(panels) else f"{', '.join(names)}: {more}" for more, names in why.items())
     note = f"Every query counts once here. {' '.join(said)}" if why else ""
     return Table(columns, tuple(rows), name=name, title=title, note=note)
 
@@ -171,9 +157,7 @@ class HeatMapPart(Part[Subject]):
             "not every run has a value": level & ~whole & ~none,
             "no run has a value": level & none,
         }
-        others = (
-            f"; on {words.count(n)} {what}" for what, at in counts.items() if (n := int(np.count_nonzero(at)))
-        )
+        others = (f"; on {words.count(n)} {what}" for what, at in counts.items() if (n := int(np.count_nonzero(at))))
         return (
             f"Runs disagree most on {words.short(panel.query_ids[widest])}: {words.number(float(gap[widest]))} between the highest and the lowest "
             f"{panel.name}. They differ on {words.count(int(np.count_nonzero(gap > 0)))} of {self.subject.queries}{''.join(others)}."

@@ -128,9 +128,7 @@ def deciding(c: Contrast, most: int, both: bool = False) -> tuple[tuple[str, str
     ids, gains = query_ids(c), c.paired.gains
     name = f"{c.run} against {c.baseline}" if both else c.run
     lower = {True: " (better)", False: " (worse)"} if c.panel.sign < 0 else {True: "", False: ""}
-    return tuple(
-        (ids[i], f"{name} {words.signed(gains[i])}{lower[bool(gains[i] < 0)]}") for i in by_size(c)[:most]
-    )
+    return tuple((ids[i], f"{name} {words.signed(gains[i])}{lower[bool(gains[i] < 0)]}") for i in by_size(c)[:most])
 
 
 def _groups(subject: SubjectOfComparison) -> Iterator[Verdict]:

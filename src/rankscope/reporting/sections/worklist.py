@@ -46,10 +46,7 @@ class WorklistPart(Part[Subject]):
         assert metric is not None
         try:
             study = study_of(
-                self.scores,
-                metric,
-                self.subject.qrels,
-                [self.subject.runs[run.name] for run in self.scores.runs],
+                self.scores, metric, self.subject.qrels, [self.subject.runs[run.name] for run in self.scores.runs]
             )
             if study.metric.relevance == "none" or not any(study.documents.counts):
                 return
@@ -112,10 +109,7 @@ class WorklistPart(Part[Subject]):
         ranks = self._deep_ranks(study, wanted) if few else [list(one.ranks.values()) for one in wanted]
         hint = "the rank in {}; none where it was not retrieved"
         places = [Column(names[at], "count", hint=hint.format(names[at])) for at in order]
-        best = [
-            Column("best rank", "count"),
-            Column("runs", "count", hint="how many runs have it in their top"),
-        ]
+        best = [Column("best rank", "count"), Column("runs", "count", hint="how many runs have it in their top")]
         what = "a difference between two runs" if len(names) > 1 else "the value"
         effect = f"the most that its judgment could change {what} of {study.metric}, over all queries"
         columns = (
@@ -127,11 +121,7 @@ class WorklistPart(Part[Subject]):
             shown = [held[at] or None for at in order] if few else [min(known), len(known)]
             rows.append((one.query_id, one.doc_id, *shown, one.effect))
         return Table(
-            columns,
-            tuple(rows),
-            labels=2,
-            name=LIST,
-            title="Documents to judge, those that matter most first",
+            columns, tuple(rows), labels=2, name=LIST, title="Documents to judge, those that matter most first"
         )
 
     def _deep_ranks(self, study: Study, wanted: Sequence[DocumentToJudge]) -> list[list[int]]:
@@ -176,12 +166,8 @@ def _bounds(study: Study) -> Table:
         Column("unjudged", "count", hint=f"documents in the {top} that are not in the qrels"),
         Column("share", "value", hint=f"of the documents in the {top}"),
     )  # fmt: skip
-    note = f"over grades from 0 to {words.amount(study.top)}" + (
-        "" if exact else ", as far as they could be tried"
-    )
-    return Table(
-        columns, tuple(rows), note=note, name="unjudged-bounds", title=f"How far {metric} could move"
-    )
+    note = f"over grades from 0 to {words.amount(study.top)}" + ("" if exact else ", as far as they could be tried")
+    return Table(columns, tuple(rows), note=note, name="unjudged-bounds", title=f"How far {metric} could move")
 
 
 def _top(study: Study, noun: str) -> str:

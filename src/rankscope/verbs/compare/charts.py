@@ -82,9 +82,7 @@ def _forest(family: Family, panels: Sequence[Panel], name: str, by_metric: bool 
             value = ranged(c.difference, c.adjusted)
             if value is not None:
                 names = (label, c.run) if by_metric else (name_of(family, c), label)
-                rows.append(
-                    (*names, value, p_cell(c.p_value_adjusted), c.verdict, c.queries, int(c.verdict in CLEAR))
-                )
+                rows.append((*names, value, p_cell(c.p_value_adjusted), c.verdict, c.queries, int(c.verdict in CLEAR)))
     if not rows:
         return
     heads = ("metric", "run") if by_metric else ("run", "metric")
@@ -96,11 +94,7 @@ def _forest(family: Family, panels: Sequence[Panel], name: str, by_metric: bool 
     if family.each_pair:
         title = f"Differences of pairs on {panels[0].name}"
     else:
-        which = (
-            f"{c.run} against {c.baseline}"
-            if by_metric
-            else f"Differences from {family.baseline or c.baseline}"
-        )
+        which = f"{c.run} against {c.baseline}" if by_metric else f"Differences from {family.baseline or c.baseline}"
         title = which if len(panels) > 1 else f"{which} on {panels[0].name}"
     several = len(panels) > 1 and not by_metric
     yield Chart(
@@ -125,11 +119,7 @@ def _difference(family: Family) -> str:
 
 def _how_to_read(family: Family, panels: Sequence[Panel]) -> str:
     left = len(family.of(panels[0].name)) - ROOM
-    more = (
-        f" The {ROOM} largest differences; {left:,} more are not drawn."
-        if family.each_pair and left > 0
-        else ""
-    )
+    more = f" The {ROOM} largest differences; {left:,} more are not drawn." if family.each_pair and left > 0 else ""
     return (
         f"Difference of the means, {_difference(family)}, with {interval_in_words(family)}. {side_of(panels)} "
         f"An interval that includes 0 is drawn fainter: no clear difference.{more}"
@@ -278,9 +268,7 @@ def differing_queries(c: Contrast, name: str, texts: Mapping[str, str]) -> Table
     rows: list[tuple[Value, ...]] = []
     for i in chosen:
         text = [words.short(texts.get(ids[i], ""), LONGEST)] if told else []
-        rows.append(
-            (ids[i], *text, float(c.paired.baseline[i]), float(c.paired.run[i]), float(gains[i]), which[i])
-        )
+        rows.append((ids[i], *text, float(c.paired.baseline[i]), float(c.paired.run[i]), float(gains[i]), which[i]))
     left = len(order) - len(chosen)
     note = (
         f"{words.counted(left, 'more query differs', 'more queries differ')} ({words.share(left / c.queries, 1)} of all)"
@@ -296,9 +284,7 @@ def differing_queries(c: Contrast, name: str, texts: Mapping[str, str]) -> Table
 # --- each run against each -------------------------------------------------------------------------------
 
 
-def square(
-    order: Sequence[str], contrasts: Sequence[Contrast]
-) -> Iterator[tuple[str, str, Contrast | None, int]]:
+def square(order: Sequence[str], contrasts: Sequence[Contrast]) -> Iterator[tuple[str, str, Contrast | None, int]]:
     """Every pair both ways round: row, column, contrast (None: of a run with itself), 1 or -1 where it is turned."""
     by_pair: dict[Any, Contrast] = {(c.run, c.baseline): c for c in contrasts}
     for row in order:
@@ -373,22 +359,18 @@ def is_corrected(family: Family) -> bool:
 def method_in_words(family: Family) -> str:
     """The test, its correction, and the clusters that queries come in."""
     codes = family.primary.clusters
-    return how(family) + (
-        "" if codes is None else f"; queries in {words.counted(int(codes.max()) + 1, 'cluster')}"
-    )
+    return how(family) + ("" if codes is None else f"; queries in {words.counted(int(codes.max()) + 1, 'cluster')}")
 
 
 def unevenness(panel: Panel) -> str:
     """What a picture of single queries does not show of the mean; nothing for a plain one."""
     if panel.measure.aggregate == "pooled":
-        return f" {panel.name} over all is computed from the documents of all queries together; it is not a mean of these."
+        return (
+            f" {panel.name} over all is computed from the documents of all queries together; it is not a mean of these."
+        )
     if panel.measure.aggregate == "geometric":
         return " The mean is geometric: values near 0 weigh more in it than this shows."
-    return (
-        " Queries have different weights in the mean, which this does not show."
-        if panel.weights is not None
-        else ""
-    )
+    return " Queries have different weights in the mean, which this does not show." if panel.weights is not None else ""
 
 
 def file_names(contrasts: Sequence[Contrast]) -> Mapping[tuple[str, str], str]:
