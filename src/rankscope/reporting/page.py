@@ -9,7 +9,7 @@ from typing import Any
 from rankscope._version import __version__
 from rankscope.blocks import Chart, Facts, Heading, Notes, Page, Paragraph, Section, Verdict
 from rankscope.reporting.explorer.rankings import QueriesPart
-from rankscope.reporting.part import Part
+from rankscope.reporting.part import PagePart
 from rankscope.reporting.sections.agreement import AgreementPart
 from rankscope.reporting.sections.by_query import ByQueryPart
 from rankscope.reporting.sections.costs import CostsPart
@@ -27,7 +27,7 @@ from rankscope.reporting.sections.worklist import WorklistPart
 from rankscope.reporting.subject import Subject
 from rankscope.show.result import Result, caution_notes
 
-SECTIONS: tuple[type[Part[Any]], ...] = (
+SECTIONS: tuple[type[PagePart[Any]], ...] = (
     DataPart, ScoresPart, ComparisonPart, DifferencesPart, SlicesPart, CostsPart, QueriesPart, ByQueryPart, OriginPart, SpreadPart,
     HeatMapPart, CutoffsPart, RecallPart, PairsPart, AgreementPart, DiscountsPart, WorklistPart,
 )  # fmt: skip

@@ -12,7 +12,7 @@ from rankscope.scoring.scores import Scores
 S = TypeVar("S", bound=Subject)
 
 
-class Part(Generic[S]):
+class PagePart(Generic[S]):
     """A section of a page: for which subjects it is made, and the tables and charts that it picks for one.
 
     A subclass declares ``name`` (its anchor) and ``title``, and for which kind of ``subjects`` it is made. One that is ``judged``

@@ -159,8 +159,8 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     >>> high = {query: {"a": 2.0, "b": 1.0} for query in qrels} | {"q7": {"b": 1.0}}
     >>> page = rs.report(qrels, {"low": low, "high": high}, "RR").page
     >>> print(page.verdicts[0].text)
-    high beats low on RR by 0.375 (95% interval 0.079 to 0.671, p = 0.020, 8
-    queries: 7 better, 1 worse, 0 same).
+    high beats low on RR by 0.375 (95% interval 0.079 to 0.671, p = 0.020; better on 7 queries,
+    worse on 1, unchanged on 0).
     >>> rs.report(rs.ties(qrels, {"low": low}), title="Ties of low").page.title
     'Ties of low'
     """
@@ -184,11 +184,6 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
         asked = lead_first(USUAL if metrics is None else metrics, options.get("primary"))
         found = evaluate(grades, given, asked, progress=progress, **_alone(options))
     return _made(_subject(found, grades, given), page)
-
-
-def report_of(found: Any, **options: Any) -> Report:
-    """The report of a result; ``options`` are those of the page."""
-    return report(found, **options)
 
 
 def _of_result(found: Any, page: Options) -> Report:

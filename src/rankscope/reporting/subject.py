@@ -122,9 +122,20 @@ class SubjectOfScores(Subject):
         """Each metric over all runs and queries, in the order given."""
         return panels_of(self.result)
 
-    systems = property(lambda self: self.lead.systems, doc="All runs, as they were given.")
-    rivals = property(lambda self: (), doc="None: nothing is compared.")
-    members = property(lambda self: {}, doc="None: every run is a system.")
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """All runs, as they were given."""
+        return self.lead.systems
+
+    @property
+    def rivals(self) -> Sequence[Contrast]:
+        """None, as nothing is compared."""
+        return ()
+
+    @property
+    def members(self) -> Mapping[str, Sequence[str]]:
+        """None, as every run is a system."""
+        return {}
 
     @property
     def title(self) -> str:

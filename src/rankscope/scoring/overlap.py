@@ -31,7 +31,7 @@ RBO = (
 
 
 @dataclass(frozen=True)
-class Overlap:
+class RunOverlap:
     """Two runs: their mean overlap over the ``queries`` that both rank. ``shared`` is how many documents their first k have in common."""
 
     one: str
@@ -47,17 +47,17 @@ class Overlap:
 
 
 @dataclass(frozen=True, eq=False)
-class Overlaps:
+class RunOverlaps:
     """Each pair of runs: the overlap of their first ``k`` documents and of their whole tops, on ``looked_at`` of the ``queries``."""
 
     runs: Sequence[str]
-    pairs: Sequence[Overlap]
+    pairs: Sequence[RunOverlap]
     k: int
     queries: int
     looked_at: int
 
     @property
-    def known(self) -> list[Overlap]:
+    def known(self) -> list[RunOverlap]:
         """The pairs that rank a query in common."""
         return [pair for pair in self.pairs if pair.queries]
 
@@ -120,16 +120,16 @@ class Overlaps:
             f"Least alike: {self._shares(far)} ({words.number(far.rbo, digits=2)})."
         )
 
-    def _shares(self, pair: Overlap) -> str:
+    def _shares(self, pair: RunOverlap) -> str:
         return f"{pair.one} and {pair.other} share {words.number(pair.shared, digits=1)} of their first {self.k}"
 
 
-def _cells(pair: Overlap) -> tuple[Value, ...]:
+def _cells(pair: RunOverlap) -> tuple[Value, ...]:
     shared = None if math.isnan(pair.shared) else NumberText(words.number(pair.shared, digits=1), pair.shared)
     return words.finite(pair.rbo), words.finite(pair.jaccard), shared
 
 
-def overlaps_of(scores: Scores, metric: Metric, runs: Mapping[str, Any]) -> Overlaps:
+def overlaps_of(scores: Scores, metric: Metric, runs: Mapping[str, Any]) -> RunOverlaps:
     """Each pair of runs, ``runs`` being what was read of each, on as many queries as there is time for."""
     names = list(runs)
     ids = sorted({query for scored in scores.runs for query in scored.query_ids})
@@ -143,7 +143,7 @@ def overlaps_of(scores: Scores, metric: Metric, runs: Mapping[str, Any]) -> Over
         rank_of[tops[j].doc] = tops[j].rank
         for i, one in enumerate(names[:j]):
             found[i, j] = _pair(one, other, tops[i], tops[j], rank_of, len(queries), k)
-    return Overlaps(names, [found[at] for at in sorted(found)], k, len(ids), len(queries))
+    return RunOverlaps(names, [found[at] for at in sorted(found)], k, len(ids), len(queries))
 
 
 def sampled(ids: Sequence[str], runs: int) -> list[str]:
@@ -162,10 +162,10 @@ class _Top:
     size: Array
 
 
-def _pair(one: str, other: str, a: _Top, b: _Top, rank_of: Array, queries: int, k: int) -> Overlap:
+def _pair(one: str, other: str, a: _Top, b: _Top, rank_of: Array, queries: int, k: int) -> RunOverlap:
     both = np.flatnonzero((a.size > 0) & (b.size > 0))
     if not len(both):
-        return Overlap(one, other, 0, math.nan, math.nan, math.nan)
+        return RunOverlap(one, other, 0, math.nan, math.nan, math.nan)
     there = rank_of[a.doc]
     shown = there > 0
     depth = int(max(a.size.max(initial=1), b.size.max(initial=1)))
@@ -176,7 +176,7 @@ def _pair(one: str, other: str, a: _Top, b: _Top, rank_of: Array, queries: int, 
         jaccard_by_query(shared, *sizes, k),
         shared[:, min(k, depth) - 1],
     )
-    return Overlap(one, other, len(both), *(math.fsum(part.tolist()) / len(part) for part in parts))
+    return RunOverlap(one, other, len(both), *(math.fsum(part.tolist()) / len(part) for part in parts))
 
 
 def _tops(scores: Scores, metric: Metric, runs: Mapping[str, Any], queries: Sequence[str], depth: int) -> list[_Top]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rankscope.lists import Array
-from rankscope.reporting.explorer.pool import Pool
+from rankscope.reporting.explorer.pool import DocumentPool
 
 # bytes in compact JSON, as measured on pages of the demo and of TREC-COVID and rounded up
 LEAST = 5  # documents of each ranking that are shown before queries are left out
@@ -52,7 +52,7 @@ def room_of_queries(ids: Sequence[str], texts: Sequence[str], graded: Array, val
     return np.asarray(words + KEYS + runs * (9 * metrics + 9 + 3 * NUMBER) + GRADE * graded)
 
 
-def room_of_documents(pool: Pool, with_text: bool) -> Array:
+def room_of_documents(pool: DocumentPool, with_text: bool) -> Array:
     """What each document takes, its text left out."""
     ids = np.array([_bytes(doc) for doc in pool.doc_ids], dtype=np.int64)
     digits = np.floor(np.log10(np.maximum(pool.ranks, 1))).astype(np.int64) + NUMBER

@@ -127,7 +127,7 @@ def source_of(
 
 
 @dataclass(frozen=True, eq=False)
-class Pool:
+class DocumentPool:
     """Documents that stand in the top of some run, each once a query; queries follow one another, best ranks first.
 
     ``query`` numbers the query of each, ``best`` is its best rank in any run, ``grade`` NaN where it is not in the qrels. ``ranks`` and
@@ -141,10 +141,10 @@ class Pool:
     ranks: Array
     adds: Array
 
-    def within(self, kept: Array) -> Pool:
+    def within(self, kept: Array) -> DocumentPool:
         """Only some of the documents: those that are true, or those at places, in their order."""
         at = np.flatnonzero(kept) if kept.dtype == bool else kept
-        return Pool(
+        return DocumentPool(
             self.query[at],
             self.best[at],
             [self.doc_ids[i] for i in at.tolist()],
@@ -153,10 +153,10 @@ class Pool:
             self.adds[:, at],
         )
 
-    def beside(self, other: Pool) -> Pool:
+    def beside(self, other: DocumentPool) -> DocumentPool:
         """These and others, query by query."""
         query = np.concatenate([self.query, other.query])
-        both = Pool(
+        both = DocumentPool(
             query,
             np.concatenate([self.best, other.best]),
             [*self.doc_ids, *other.doc_ids],
@@ -167,19 +167,21 @@ class Pool:
         return both.within(np.argsort(query, kind="stable"))
 
 
-def pool_of_tops(source: RankingSource, depth: int, values: Array) -> Pool:
+def pool_of_tops(source: RankingSource, depth: int, values: Array) -> DocumentPool:
     """The first ``depth`` documents of every run together; ``values`` (runs x queries) say which queries have a value to be parted."""
     return pool_of(source, _union(source, depth), values)
 
 
-def pool_of(source: RankingSource, rows: pl.DataFrame, values: Array) -> Pool:
+def pool_of(source: RankingSource, rows: pl.DataFrame, values: Array) -> DocumentPool:
     """The documents of these rows: query_id, query, doc_id and best, a row a document."""
     ranks = ranks_of(source, rows)
     query = rows["query"].to_numpy()
     adds = np.zeros(ranks.shape)
     for run in range(len(source.names)):
         adds[run] = _looked_up(source, run, query, ranks[run], ~np.isnan(values[run]))
-    return Pool(query, rows["best"].to_numpy(), rows["doc_id"].to_list(), _grades(source.qrels, rows), ranks, adds)
+    return DocumentPool(
+        query, rows["best"].to_numpy(), rows["doc_id"].to_list(), _grades(source.qrels, rows), ranks, adds
+    )
 
 
 def _union(source: RankingSource, depth: int) -> pl.DataFrame:
@@ -259,7 +261,7 @@ def _shares(source: RankingSource, run: int, valued: Array) -> tuple[Array, Arra
     return key[order], share[order]
 
 
-def below(source: RankingSource, pool: Pool) -> list[list[list[tuple[int, float]]]]:
+def below(source: RankingSource, pool: DocumentPool) -> list[list[list[tuple[int, float]]]]:
     """For each run and query, rank and grade of the documents of a grade above 0 that are not in the pool."""
     out: list[list[list[tuple[int, float]]]] = []
     for run, (owner, judged) in enumerate(zip(source.owners, source.judged, strict=True)):
@@ -279,7 +281,7 @@ def below(source: RankingSource, pool: Pool) -> list[list[list[tuple[int, float]
 # --- documents that no ranking shows ---------------------------------------------------------------------
 
 
-def pool_of_missed(source: RankingSource, pool: Pool, kept: Array, values: Array) -> Pool:
+def pool_of_missed(source: RankingSource, pool: DocumentPool, kept: Array, values: Array) -> DocumentPool:
     """Of each query that is ``kept``, the 5 best documents of a grade above 0 that are not in the pool; equal grades by id."""
     there = pl.DataFrame(
         {"query": pool.query, "doc_id": list(pool.doc_ids)}, schema={"query": pl.Int64, "doc_id": pl.String}

@@ -22,8 +22,15 @@ from rankscope.reporting.explorer.budget import (
     room_of_text,
     workable,
 )
-from rankscope.reporting.explorer.pool import Pool, RankingSource, below, pool_of_missed, pool_of_tops, source_of
-from rankscope.reporting.part import Part
+from rankscope.reporting.explorer.pool import (
+    DocumentPool,
+    RankingSource,
+    below,
+    pool_of_missed,
+    pool_of_tops,
+    source_of,
+)
+from rankscope.reporting.part import PagePart
 from rankscope.reporting.subject import Subject, runs_in_order
 from rankscope.scoring.scores import Scores
 
@@ -155,7 +162,7 @@ class _Made:
         graded = np.array([len(grades) for grades in self.source.graded]) + self.source.good.sum(axis=0)
         return room_of_queries(self.queries, [text[:TEXT] for text in texts], graded, self.values.shape[:2])
 
-    def _depth(self, pool: Pool, room: Array, fixed: int, wanted: int) -> int:
+    def _depth(self, pool: DocumentPool, room: Array, fixed: int, wanted: int) -> int:
         """The most documents of each ranking whose ids fit; texts have a share of the room only where these are not fewer than usual."""
         upto = fixed + np.cumsum(np.bincount(pool.best, weights=room, minlength=wanted + 1))[: wanted + 1]
 
@@ -299,7 +306,7 @@ def parameters_of(metrics: Sequence[Metric]) -> tuple[tuple[str, float], ...]:
     return tuple(found.items())
 
 
-class QueriesPart(Part[Subject]):
+class QueriesPart(PagePart[Subject]):
     """Every query to look into: rankings side by side, document by document."""
 
     name, title = "queries", "Query by query"

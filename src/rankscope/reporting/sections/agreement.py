@@ -7,17 +7,17 @@ from typing import Any
 
 from rankscope import words
 from rankscope.blocks import Paragraph
-from rankscope.reporting.part import Part
+from rankscope.reporting.part import PagePart
 from rankscope.reporting.subject import Subject, lead_of, runs_by_merit
-from rankscope.scoring.overlap import Overlaps, overlaps_of
+from rankscope.scoring.overlap import RunOverlaps, overlaps_of
 
 
-class AgreementPart(Part[Subject]):
+class AgreementPart(PagePart[Subject]):
     """Every pair of runs."""
 
     name, title = "agreement", "How alike the runs are"
     ranked = True
-    found: Overlaps
+    found: RunOverlaps
 
     def blocks(self) -> Iterator[Any]:
         """Two squares of runs and a table."""

@@ -13,7 +13,7 @@ from rankscope import words
 from rankscope.blocks import Paragraph
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.method import FEWEST
-from rankscope.reporting.part import Part
+from rankscope.reporting.part import PagePart
 from rankscope.reporting.subject import SubjectOfComparison
 from rankscope.verbs.compare.charts import differing_queries, file_names, scatter, waterfall
 from rankscope.verbs.compare.tables import FEW
@@ -21,7 +21,7 @@ from rankscope.verbs.compare.tables import FEW
 TOP = 10  # queries whose share of the gain is told
 
 
-class ByQueryPart(Part[SubjectOfComparison]):
+class ByQueryPart(PagePart[SubjectOfComparison]):
     """Per rival each query's difference: in order, one run against the other, and the queries that differ most."""
 
     name, title = "by-query", "Query by query: where they differ"

@@ -10,7 +10,7 @@ from rankscope import words
 from rankscope.blocks import EMPTY, Chart, Column, Heading, Table, Value
 from rankscope.panels.charts import column_of, other_than
 from rankscope.panels.tradeoffs import STEP, TradeOffs
-from rankscope.reporting.part import Part
+from rankscope.reporting.part import PagePart
 from rankscope.reporting.subject import SubjectOfComparison
 from rankscope.verbs.compare.charts import slug
 
@@ -18,7 +18,7 @@ MEANS_ONLY = "These are means only: the verdict says whether a difference is rea
 APART = 50  # from this factor between the least and the largest cost on, the axis is logarithmic
 
 
-class CostsPart(Part[SubjectOfComparison]):
+class CostsPart(PagePart[SubjectOfComparison]):
     """What the runs cost against the main metric, a chart and a table a cost, with the front."""
 
     name, title = "costs", "Quality and cost"

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from rankscope.blocks import Paragraph
-from rankscope.reporting.part import Part
+from rankscope.reporting.part import PagePart
 from rankscope.reporting.subject import Subject, few_runs, first_run
 from rankscope.scoring.curves import Curve, RecallCurve, by_cutoff, by_recall
 
 
-class CutoffsPart(Part[Subject]):
+class CutoffsPart(PagePart[Subject]):
     """Each run at cutoffs from 1 to 100."""
 
     name, title = "cutoffs", "Results by cutoff"
@@ -40,7 +40,7 @@ class CutoffsPart(Part[Subject]):
         return f"The main metric, {lead}, {why}; this is {first.name}. {said}"
 
 
-class RecallPart(Part[Subject]):
+class RecallPart(PagePart[Subject]):
     """Precision against recall, interpolated at eleven points."""
 
     name, title = "recall", "Precision and recall"

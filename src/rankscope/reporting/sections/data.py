@@ -12,7 +12,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.blocks import Block, Caution, Column, Heading, Note, Notes, NumberText, Paragraph, Table, Value
-from rankscope.reporting.part import Part
+from rankscope.reporting.part import PagePart
 from rankscope.reporting.subject import Subject, SubjectOfComparison, lead_of
 from rankscope.scoring.health import Health
 from rankscope.scoring.overlap import same_rankings, same_values
@@ -24,7 +24,7 @@ CUTOFFS = 3  # cutoffs that are told about
 NAMED = 30  # queries that are named
 
 
-class DataPart(Part[Subject]):
+class DataPart(PagePart[Subject]):
     """What the runs hold, a row a run, and what to doubt; facts that no run has are folded into a sentence."""
 
     name, title = "data", "Data health"

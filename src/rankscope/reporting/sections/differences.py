@@ -12,7 +12,7 @@ from rankscope.blocks import Chart, Column, Notes, Paragraph, Value
 from rankscope.panels.charts import is_clear
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.slices import SliceContrast
-from rankscope.reporting.part import Part
+from rankscope.reporting.part import PagePart
 from rankscope.reporting.subject import SubjectOfComparison
 from rankscope.show.result import caution_notes
 from rankscope.verbs.compare.charts import CLEARLY, file_names, forests, outcome_counts, ranged, side_of
@@ -22,7 +22,7 @@ REVERSED = "RS404"
 EVERY = "all queries"
 
 
-class DifferencesPart(Part[SubjectOfComparison]):
+class DifferencesPart(PagePart[SubjectOfComparison]):
     """The differences of the means with their intervals, and counts of queries."""
 
     name, title = "differences", "Differences"
@@ -55,7 +55,7 @@ class DifferencesPart(Part[SubjectOfComparison]):
         return f"{pair}: {up} on {words.counted(c.wins, 'query')}, {down} on {words.count(c.losses)}{same}."
 
 
-class SlicesPart(Part[SubjectOfComparison]):
+class SlicesPart(PagePart[SubjectOfComparison]):
     """The main metric slice by slice, with what reverses."""
 
     name, title = "slices", "Slices"

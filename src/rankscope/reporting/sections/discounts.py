@@ -18,7 +18,7 @@ from rankscope.metrics import parse
 from rankscope.metrics.base import LARGEST
 from rankscope.metrics.browsing import ERR
 from rankscope.metrics.rank_weights import DEPTH, TOP, chart, table, weight_below, weights_of
-from rankscope.reporting.part import Part
+from rankscope.reporting.part import PagePart
 from rankscope.reporting.subject import LINES, Subject, few_runs
 from rankscope.scoring.rescore import judged_of
 
@@ -40,7 +40,7 @@ ABOUT_REACH = (
 )
 
 
-class DiscountsPart(Part[Subject]):
+class DiscountsPart(PagePart[Subject]):
     """The discounts of the usual metrics and of the main one; with rankings, how many readers are left at each rank."""
 
     name, title = "discounts", "What a rank is worth"

@@ -10,7 +10,7 @@ from rankscope import words
 from rankscope.blocks import Chart, Column, Paragraph, Table, Value
 from rankscope.errors import DataError
 from rankscope.metrics import Metric
-from rankscope.reporting.part import Part
+from rankscope.reporting.part import PagePart
 from rankscope.reporting.subject import SubjectOfComparison
 from rankscope.scoring.bands import Band
 from rankscope.verbs.explain.explain import explain_origin, why_not_by_rank
@@ -26,7 +26,7 @@ CAPTION = (
 )
 
 
-class OriginPart(Part[SubjectOfComparison]):
+class OriginPart(PagePart[SubjectOfComparison]):
     """The difference of each of the first rivals by bands of ranks."""
 
     name, title = "origin", "Where in the ranking the difference comes from"

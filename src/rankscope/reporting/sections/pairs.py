@@ -9,7 +9,7 @@ from typing import Any
 from rankscope import words
 from rankscope.panels.charts import is_clear
 from rankscope.panels.families import separated
-from rankscope.reporting.part import Part
+from rankscope.reporting.part import PagePart
 from rankscope.reporting.subject import SubjectOfComparison
 from rankscope.verbs.compare.charts import pair_differences, pair_p_values
 from rankscope.verbs.compare.tables import ROOM, pair_table
@@ -17,7 +17,7 @@ from rankscope.verbs.compare.tables import ROOM, pair_table
 MATRIX = 15  # runs whose p-values are read as a table of runs x runs
 
 
-class PairsPart(Part[SubjectOfComparison]):
+class PairsPart(PagePart[SubjectOfComparison]):
     """Differences of all pairs on the main metric as a picture, their p-values as tables."""
 
     name, title = "pairs", "Each run against each"

@@ -15,7 +15,7 @@ from rankscope.panels.charts import column_of
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.families import separated
 from rankscope.panels.panel import Panel
-from rankscope.reporting.part import Part
+from rankscope.reporting.part import PagePart
 from rankscope.reporting.subject import SubjectOfComparison, SubjectOfScores
 from rankscope.verbs.compare.charts import ranged
 from rankscope.verbs.compare.tables import effects_table, p_cell
@@ -25,7 +25,7 @@ MOST_NAMES = 12  # runs of a top group that are named
 DIGITS = 4  # to which the best value is told
 
 
-class ScoresPart(Part[SubjectOfScores]):
+class ScoresPart(PagePart[SubjectOfScores]):
     """The scoreboard of ``evaluate``, with what each metric is."""
 
     name, title = "scoreboard", "Scoreboard"
@@ -55,7 +55,7 @@ class ScoresPart(Part[SubjectOfScores]):
         return f"{_of(self.subject)} {_best_marked(self.subject)}"
 
 
-class ComparisonPart(Part[SubjectOfComparison]):
+class ComparisonPart(PagePart[SubjectOfComparison]):
     """Runs x metrics with intervals, differences from the baseline with their marks, effect sizes, top groups."""
 
     name, title = "scoreboard", "Scoreboard"

@@ -13,7 +13,7 @@ from rankscope.blocks import Column, Table, Value
 from rankscope.lists import Array
 from rankscope.panels.charts import column_of, gaps, heat
 from rankscope.panels.panel import Panel
-from rankscope.reporting.part import Part
+from rankscope.reporting.part import PagePart
 from rankscope.reporting.subject import Subject, runs_by_merit
 from rankscope.scoring.spread import (
     BARS,
@@ -29,7 +29,7 @@ from rankscope.verbs.compare.charts import unevenness
 ROWS = 40  # rows of quantiles that are read at one go
 
 
-class SpreadPart(Part[Subject]):
+class SpreadPart(PagePart[Subject]):
     """The distribution of the main metric over queries, its quantiles, and where first relevant documents stand."""
 
     name, title = "spread", "How the queries are spread"
@@ -136,7 +136,7 @@ def _quantile_table(
     return Table(columns, tuple(rows), name=name, title=title, note=note)
 
 
-class HeatMapPart(Part[Subject]):
+class HeatMapPart(PagePart[Subject]):
     """The main metric, a row a run and a column a query: where all fail, where one does, where they disagree."""
 
     name, title = "heatmap", "Runs and queries"

@@ -12,7 +12,7 @@ from rankscope import words
 from rankscope.blocks import Column, Paragraph, Table, Value
 from rankscope.errors import RankscopeError
 from rankscope.reporting.explorer.pool import ranks_of, source_of
-from rankscope.reporting.part import Part
+from rankscope.reporting.part import PagePart
 from rankscope.reporting.subject import Subject, runs_in_order
 from rankscope.show.result import null
 from rankscope.verbs.unjudged.result import NO_JUDGMENT, DocumentToJudge
@@ -29,7 +29,7 @@ BARE = "Unjudged documents count as not relevant."
 LEAD = f"{BARE} Judging these could change the result most."
 
 
-class WorklistPart(Part[Subject]):
+class WorklistPart(PagePart[Subject]):
     """The documents to judge next on the main metric; nothing where all that it looks at is judged, or where no grade matters to it.
 
     Where there are too many for the time a page may take, the worklist is of those at the best ranks, and bounds are left to
