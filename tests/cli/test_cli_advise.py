@@ -92,7 +92,7 @@ def test_columns_called_user_are_users(run: Run) -> None:
 @pytest.mark.parametrize(
     ("args", "code", "says"),
     [
-        ([], 2, "no qrels were given: rankscope advise QRELS [RUN...]"),
+        ([], 2, "given: rankscope advise QRELS [RUN]..., like rankscope advise qrels.txt"),
         (
             ["qrels.txt", "--task", "navigationl"],
             2,

@@ -13,7 +13,8 @@ def run(command: Command, ctx: click.Context) -> int:
     call = Call(command, ctx)
     code = call.params["explain"]
     if code is None and not call.params["list"]:
-        exit_code = call.answer(command.function)
+        # the findings are the rows of every format: no need to repeat them
+        exit_code = call.show(call.result(command.function), warnings=())
         return 0 if call.params["exit_zero"] else exit_code
     from rankscope.verbs.check.result import RuleBook
     from rankscope.verbs.check.rules.catalogue import all_rules, rule_named

@@ -193,9 +193,9 @@ COMMANDS = (
     Command(
         "check",
         "Find what can make a number wrong.",
-        """Find what can make a number wrong, unfair or misread: a linter for evaluations.
+        """Find what can make a number wrong, unfair or misleading: a linter for evaluations.
 
-        Every rule has a code. Exits with 0 when all is well or there is only information, with 1 when a warning stands.""",
+        Every rule has a code. Exits with 1 if there is a warning, with 0 otherwise.""",
         (
             "check qrels.txt my.run",
             "check qrels.txt a.run b.run -m nDCG@10 --ignore RS102",
@@ -212,22 +212,20 @@ COMMANDS = (
                 help="Only these rules: RS101, or RS1 for a family.",
             ),
             Option("--ignore", multiple=True, metavar="CODES", help="All rules but these."),
-            Option(
-                "--exit-zero", is_flag=True, to="command", help="Exit with 0 also where a warning stands."
-            ),
+            Option("--exit-zero", is_flag=True, to="command", help="Exit with 0 even if there are warnings."),
             Option(
                 "--explain",
                 metavar="CODE",
                 to="command",
-                help="Say what a rule is about, why it matters, and what to do.",
+                help="Explain a rule: what it is about, why it matters, what to do.",
             ),
             Option("--list", "list", is_flag=True, to="command", help="List all rules."),
-            Option("--scale", metavar="LOW-HIGH", help="The scale of the grades as it was meant, like 0-3."),
+            Option("--scale", metavar="LOW-HIGH", help="The intended scale of the grades, like 0-3."),
             Option(
                 "--train", type=FILE, metavar="FILE", help="Interactions that a recommender was trained on."
             ),
             Option(
-                "--docs-text", type=FILE, metavar="FILE", help="Texts of documents: doc_id and text."
+                "--docs-text", type=FILE, metavar="FILE", help="Texts of documents: JSONL, TSV, CSV, Parquet or TREC documents."
             ),
             POLICIES,
             *OUTPUT,
@@ -468,10 +466,10 @@ COMMANDS = (
     ),
     Command(
         "advise",
-        "Say which metrics fit the data and the task.",
-        """Say which metrics and cutoffs fit, which one to declare in advance, and what not to use.
+        "Recommend metrics that fit the data and the task.",
+        """Recommend metrics and cutoffs, the one to declare in advance, and what not to use.
 
-        Goes by the judgments, by the runs where some are given, and by the task.""",
+        Considers the judgments, the runs if there are any, and the task.""",
         (
             "advise qrels.txt",
             "advise qrels.txt bm25.run dense.run --task web",
@@ -484,15 +482,15 @@ COMMANDS = (
                 "--task",
                 type=names.TASK,
                 metavar="TASK",
-                help="{names}. Default: what fits the data, and how sure that is.",
+                help="{names}. Default: the task that fits the data best.",
             ),
             Option(
                 "-k",
                 "--k",
                 type=NUMBER,
                 metavar="N",
-                help="How many results people see, the next stage takes, or the context of a language model holds. Default: as the "
-                "task has it.",
+                help="How many results people see, the next stage takes, or the context of a language model holds. Default: that of the "
+                "task.",
             ),
             policies(
                 "duplicates",

@@ -47,11 +47,12 @@ class GateCall(Call):
             )
         return [self.qrels, *self.files], self.options
 
-    def show(self, result: Any, **options: Any) -> int:
+    def show(self, result: Any, notes: Any = None, **options: Any) -> int:
         """Write the checks; the log of a job has the verdict in any case."""
+        code = super().show(result, notes=[*result.scores.notes, *result.notes], **options)
         if self.out not in {None, "-"} and not self.quiet:
             output.say(result.sentence)
-        return super().show(result, **options)
+        return code
 
 
 def _summary() -> str:

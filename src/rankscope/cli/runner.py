@@ -156,11 +156,12 @@ class Call:
         with bar(paths, wanted=not self.quiet) as progress:
             return verb(*arguments, progress=progress, **options, **more)
 
-    def show(self, result: Any, notes: Any = None, **options: Any) -> int:
+    def show(self, result: Any, notes: Any = None, warnings: Any = None, **options: Any) -> int:
         """Write a result, and say what was read and where it went; gives the exit code."""
         if not self.quiet:
             read = getattr(result, "notes", ()) if notes is None else notes
-            output.tell(read, getattr(result, "warnings", ()), self.form)
+            told = getattr(result, "warnings", ()) if warnings is None else warnings
+            output.tell(read, told, self.form)
         output.show(result, self.form, self.out, **self.values("result") | options)
         output.say_where(self.out, self.form, self.quiet)
         return int(getattr(result, "exit_code", 0))

@@ -23,7 +23,7 @@ from rankscope.scoring.policies import Policies
 from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
 from rankscope.verbs.advise.result import Advice, Files, Misfit, Recommendation, Sensitivity
-from rankscope.verbs.advise.situation import RESTS, DataFacts, RunFacts, Situation, facts_of
+from rankscope.verbs.advise.situation import RESTS, RunFacts, Situation, situation_of
 from rankscope.verbs.advise.tasks import (
     SHARED_LAST,
     WITH_ASPECTS,
@@ -68,14 +68,14 @@ def advise(
     read = read_any("qrels", qrels)
     takers = Takers(None, True) if duplicates == "error" else None
     grades = clean(qrels_of(read), Policies(duplicates=duplicates), "qrels", takers).data
-    facts = facts_of(grades, users=users)
-    _refuse_nothing(facts)
+    judged = situation_of(grades, users=users)
+    _refuse_nothing(judged)
     named = [] if runs is None else [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
-    preview = _preview(grades, named, facts, duplicates)
-    data = _situation(facts, preview, chosen, k)
+    preview = _preview(grades, named, judged, duplicates)
+    data = _at_ranks(judged, preview, chosen, k)
     likeliest, sure = guess_task(data)
     chosen, sure = (task_called(likeliest[0].task), sure) if chosen is None else (chosen, "said")
-    data = _situation(facts, preview, chosen, k)
+    data = _at_ranks(judged, preview, chosen, k)
     recommended = list(_recommend(data, chosen))
     metrics = [one.metric for one in recommended]
     request = Request.of(metrics, {"duplicates": duplicates})
@@ -101,14 +101,14 @@ def _check(k: Any) -> None:
         raise InputError(f"k={k!r}: how many results people see is a whole number of at least 1, like 10")
 
 
-def _refuse_nothing(facts: DataFacts) -> None:
-    if not facts.judgments:
+def _refuse_nothing(data: Situation) -> None:
+    if not data.judgments:
         raise InputError(
             "the qrels hold no judgment: they map queries to documents and grades, like {'q1': {'d1': 1}}"
         )
-    if not facts.positive:
+    if not data.positive:
         raise DataError(
-            f"no document is relevant: all {words.count(facts.judgments)} grades are 0 or below, so every metric would be 0"
+            f"no document is relevant: all {words.count(data.judgments)} grades are 0 or below, so every metric would be 0"
         )
 
 
@@ -116,23 +116,24 @@ def _refuse_nothing(facts: DataFacts) -> None:
 
 
 def _preview(
-    grades: Any, named: Sequence[tuple[str | None, Any]], facts: DataFacts, duplicates: str
+    grades: Any, named: Sequence[tuple[str | None, Any]], data: Situation, duplicates: str
 ) -> Scores | None:
     """The runs against the judgments, by metrics that take any grades."""
     if not named:
         return None
-    metrics = [f"Judged@{LOOK}"] + ([f"StRecall@{LOOK}"] if facts.several else [])
+    metrics = [f"Judged@{LOOK}"] + ([f"StRecall@{LOOK}"] if data.several else [])
     return evaluate_request(grades, named, Request.of(metrics, {"duplicates": duplicates}))
 
 
-def _situation(facts: DataFacts, preview: Scores | None, task: Task | None, k: int | None) -> Situation:
-    """The facts with the ranks of a task, which go no deeper than the runs do unless that is asked for."""
+def _at_ranks(data: Situation, preview: Scores | None, task: Task | None, k: int | None) -> Situation:
+    """The situation at the ranks of a task, which go no deeper than the runs do unless that is asked for."""
     own, deep = (task.k, task.deep) if task else (LOOK, 100)
     found = preview.evaluations if preview else ()
     reach = min((int(run.judged[0].retrieved.max(initial=0)) for run in found), default=0) or max(own, deep)
     seen = k or min(own, reach)
     runs = tuple(_run_facts(preview, i, seen) for i in range(len(found))) if preview else ()
-    return Situation(replace(facts, runs=runs), seen, max(seen, min(deep, reach)), bool(task and task.taste))
+    taste = bool(task and task.taste)
+    return replace(data, runs=runs, k=seen, deep=max(seen, min(deep, reach)), taste=taste)
 
 
 def _run_facts(preview: Scores, number: int, k: int) -> RunFacts:
@@ -180,7 +181,7 @@ def _sensitivity(data: Situation, primary: Metric, scores: Scores | None) -> Sen
         count = int(np.isfinite(scores.runs[0].values[primary]).sum())
         return Sensitivity(count, over.detectable.median, over.deviation.median, "pairs", over.pairs)
     if scores is None:
-        queries, deviation = data.facts.queries, USUAL_DEVIATION
+        queries, deviation = data.queries, USUAL_DEVIATION
     else:
         values = scores.runs[0].values[primary]
         sample = Sample(values[np.isfinite(values)])

@@ -130,7 +130,7 @@ class Advice(Result):
         return [str(one.metric) for one in self.recommended]
 
     @property
-    def compared(self) -> list[str]:
+    def comparison_metrics(self) -> list[str]:
         """Those of them that have a direction, as a comparison takes them."""
         return [str(one.metric) for one in self.recommended if one.metric.better != "neither"]
 
@@ -151,7 +151,7 @@ class Advice(Result):
     def cutoff(self) -> str:
         """Why the results are looked at down to this rank."""
         k = self.situation.k
-        ends = f", and the lists of your runs end at {k}" if self.situation.facts.reach == k else ""
+        ends = f", and the lists of your runs end at {k}" if self.situation.reach == k else ""
         return f"Cutoff {k}: {self.task.reason}{ends}."
 
     @property
@@ -183,33 +183,33 @@ class Advice(Result):
                 f"Next comes {second.task} ({_because(second)}). Name the task with --task."
             )
         yield from self._doubts_of_grades()
-        facts, k = self.situation.facts, self.situation.k
-        short = [run.name for run in facts.runs if run.deepest < k]
+        data = self.situation
+        short = [run.name for run in data.runs if run.deepest < data.k]
         if short:
             verb = words.agree(len(short), "ends")
-            yield f"{words.listing(short, most=3)} {verb} above rank {k}: the ranks below count as not relevant."
-        tied = max(facts.runs, key=lambda run: run.tied, default=None)
+            yield f"{words.listing(short, most=3)} {verb} above rank {data.k}: the ranks below count as not relevant."
+        tied = max(data.runs, key=lambda run: run.tied, default=None)
         if tied is not None and tied.tied >= HOLES:
             yield (
                 f"{words.share(tied.tied)} of the top 10 of {tied.name} shares its score with another document: rankscope ties shows "
                 "how much that matters."
             )
-        missing = len(facts.relevant) - len(facts.answered)
+        missing = len(data.relevant) - len(data.answered)
         if missing:
             yield (
-                f"{words.count(missing)} of {words.counted(facts.queries, 'query')} {words.agree(missing, 'has')} no relevant document: P, "
+                f"{words.count(missing)} of {words.counted(data.queries, 'query')} {words.agree(missing, 'has')} no relevant document: P, "
                 "R, AP, RR and Success are 0 for them, whatever is returned (--no-relevant skip leaves them out)."
             )
 
     def _doubts_of_grades(self) -> Iterator[str]:
-        data, facts = self.situation, self.situation.facts
+        data = self.situation
         if data.counts:
-            yield f"Grades go up to {words.amount(facts.top)}, so they look like counts: 1 or more is relevant here, and more is not better."
-        if facts.level != 1:
-            scale = "a scale of ratings" if facts.stars else "a scale below 1"
+            yield f"Grades go up to {words.amount(data.top)}, so they look like counts: 1 or more is relevant here, and more is not better."
+        if data.level != 1:
+            scale = "a scale of ratings" if data.stars else "a scale below 1"
             yield (
-                f"The grades look like {scale}: {facts.level:g} or more counts as relevant here. If that is wrong, use another level, "
-                f"like P(level={facts.top:g})@10."
+                f"The grades look like {scale}: {data.level:g} or more counts as relevant here. If that is wrong, use another level, "
+                f"like P(level={data.top:g})@10."
             )
         elif (
             data.graded and not data.aspects and any(m.metric.relevance == "binary" for m in self.recommended)
@@ -218,9 +218,9 @@ class Advice(Result):
                 "For P, R, AP, RR and Success a grade of 1 is relevant. If 1 only means related, count from 2 on, like "
                 f"P(level=2)@{data.k}."
             )
-        if facts.negative:
+        if data.negative:
             yield (
-                f"{words.counted(facts.negative, 'document has', 'documents have')} a negative grade: pooled but unjudged, so not relevant, "
+                f"{words.counted(data.negative, 'document has', 'documents have')} a negative grade: pooled but unjudged, so not relevant, "
                 "without gain, and skipped by Bpref."
             )
 
@@ -245,20 +245,22 @@ class Advice(Result):
         primary = shlex.quote(str(self.primary))
         return [
             f"rankscope evaluate {inputs} {_options(self.metrics)}{kept}",
-            f"rankscope compare {two} --primary {primary} {_options(self.compared)}{kept}",
+            f"rankscope compare {two} --primary {primary} {_options(self.comparison_metrics)}{kept}",
         ]
 
     def _calls(self) -> list[str]:
         kept = "" if self.duplicates == "error" else f", duplicates={self.duplicates!r}"
         return [
             f"rs.evaluate(qrels, runs, {self.metrics!r}{kept})",
-            f"rs.compare(qrels, runs, {self.compared!r}, primary={str(self.primary)!r}{kept})",
+            f"rs.compare(qrels, runs, {self.comparison_metrics!r}, primary={str(self.primary)!r}{kept})",
         ]
 
     @property
     def settings(self) -> str:
         """The same choice for pyproject.toml."""
-        names = [json.dumps(name, ensure_ascii=False) for name in (str(self.primary), *self.compared)]
+        names = [
+            json.dumps(name, ensure_ascii=False) for name in (str(self.primary), *self.comparison_metrics)
+        ]
         line = f"metrics = [{', '.join(names[1:])}]"
         lines = ["[tool.rankscope]", f"primary = {names[0]}"]
         lines += (
@@ -346,32 +348,31 @@ def fold(command: str) -> list[str]:
 
 def _numbers(data: Situation) -> dict[str, Any]:
     """The judgments and runs in numbers, as JSON has them."""
-    facts, k = data.facts, data.k
     return {
-        "queries": facts.queries,
-        "queries_with_relevant": len(facts.answered),
-        "queries_with_one_relevant": facts.singles,
-        "queries_with_both_kinds": facts.both,
-        "judgments": facts.judgments,
-        "grades": {f"{grade:g}": count for grade, count in facts.grades.items()},
-        "level": facts.level,
-        "ratings": facts.stars,
-        "negative": facts.negative,
-        "relevant_median": facts.median,
-        "relevant_fewest": int(facts.answered.min()),
-        "relevant_most": int(facts.answered.max()),
-        "several_grades": facts.several,
-        "subtopics_fewest": facts.aspects[0],
-        "subtopics_most": facts.aspects[1],
-        "queries_look_like_users": facts.users,
-        "documents_look_like_entities": facts.entities,
-        "precision_ceiling": facts.precision_ceiling(k),
-        "recall_ceiling": facts.recall_ceiling(k),
+        "queries": data.queries,
+        "queries_with_relevant": len(data.answered),
+        "queries_with_one_relevant": data.singles,
+        "queries_with_both_kinds": data.mixed,
+        "judgments": data.judgments,
+        "grades": {f"{grade:g}": count for grade, count in data.grades.items()},
+        "level": data.level,
+        "ratings": data.stars,
+        "negative": data.negative,
+        "relevant_median": data.median,
+        "relevant_fewest": int(data.answered.min()),
+        "relevant_most": int(data.answered.max()),
+        "several_grades": data.several,
+        "subtopics_fewest": data.subtopics[0],
+        "subtopics_most": data.subtopics[1],
+        "queries_look_like_users": data.users,
+        "documents_look_like_entities": data.entities,
+        "precision_ceiling": data.precision_ceiling(data.k),
+        "recall_ceiling": data.recall_ceiling(data.k),
         "runs": [
             {
                 "run": run.name, "lists": run.lists, "depth": run.depth, "deepest": run.deepest, "cut": run.cut,
                 "unjudged": run.unjudged, "unjudged_in_all": run.unknown, "tied_in_top_10": run.tied, "missing_queries": run.missing,
             }
-            for run in facts.runs
+            for run in data.runs
         ],
     }  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -59,12 +59,15 @@ class RunFacts:
 
 
 @dataclass(frozen=True, eq=False)
-class DataFacts:
-    """Judgments and runs in numbers. Arrays hold one number a judged query.
+class Situation:
+    """Judgments and runs in numbers, and what can be asked of them. Arrays hold one number a judged query.
 
     ``grades`` counts judgments by grade; ``level`` is the lowest grade taken as relevant; ``relevant`` counts the documents
     of that level, ``rejected`` those judged and below it; ``grade_lists`` are the grades of each query, the highest first.
-    ``several`` counts documents with several grades (by subtopic or judge), ``aspects`` the fewest and the most of them a query.
+    ``several`` counts documents with several grades (by subtopic or judge), ``subtopics`` the fewest and the most of them a query.
+    Results are looked at down to rank ``k``, and to ``deep`` for a deeper look; ``taste`` says that low grades are dislikes.
+
+    What a declaration may name in ``when`` is a property or a field; it holds where that is true, or not 0.
     """
 
     queries: int
@@ -75,10 +78,13 @@ class DataFacts:
     rejected: Array
     grade_lists: Sequence[Array]
     several: int = 0
-    aspects: tuple[int, int] = (0, 0)
+    subtopics: tuple[int, int] = (0, 0)
     users: bool = False
     entities: bool = False
-    runs: Sequence[RunFacts] = field(default_factory=tuple)
+    runs: Sequence[RunFacts] = ()
+    k: int = 10
+    deep: int = 100
+    taste: bool = False
 
     @cached_property
     def positive(self) -> tuple[float, ...]:
@@ -116,7 +122,7 @@ class DataFacts:
         return int((self.relevant == 1).sum())
 
     @property
-    def both(self) -> int:
+    def mixed(self) -> int:
         """Queries with judged documents of both kinds, relevant and not."""
         return int(((self.relevant > 0) & (self.rejected > 0)).sum())
 
@@ -128,7 +134,7 @@ class DataFacts:
     def precision_ceiling(self, k: int) -> float:
         """P@k of a perfect ranking.
 
-        >>> DataFacts(2, 4, {1.0: 4}, 1.0, np.array([1, 3]), np.array([0, 0]), []).precision_ceiling(2)
+        >>> Situation(2, 4, {1.0: 4}, 1.0, np.array([1, 3]), np.array([0, 0]), []).precision_ceiling(2)
         0.75
         """
         return math.fsum((np.minimum(self.relevant, k) / k).tolist()) / self.queries
@@ -150,6 +156,138 @@ class DataFacts:
     def having(self, grade: float) -> int:
         """Queries with a document of at least this grade."""
         return sum(bool(len(grades)) and bool(grades[0] >= grade) for grades in self.grade_lists)
+
+    # -- conditions -----------------------------------------------------------------------------------
+
+    def holds(self, when: Sequence[str]) -> bool:
+        """Whether all conditions hold, which are named by property: ``("graded", "not one")``."""
+        return all(bool(getattr(self, word.removeprefix("not "))) != word.startswith("not ") for word in when)
+
+    @property
+    def one(self) -> bool:
+        """Most queries have exactly one relevant document."""
+        return bool(self.singles >= ONE * max(len(self.answered), 1))
+
+    @property
+    def many(self) -> bool:
+        """The median query has ten relevant documents or more."""
+        return self.median >= MANY
+
+    @property
+    def hundreds(self) -> bool:
+        """The median query has a hundred relevant documents or more."""
+        return self.median >= DEEP
+
+    @property
+    def graded(self) -> bool:
+        """Several grades above 0 are in use, and they are grades rather than counts."""
+        return len(self.positive) > 1 and not self.counts
+
+    @property
+    def counts(self) -> bool:
+        """The grades are too large for grades: how often something was played, bought or clicked."""
+        return self.top > COUNTS
+
+    @property
+    def both(self) -> bool:
+        """Half of the queries or more have judged documents that are relevant and others that are not."""
+        return 2 * self.mixed >= self.queries
+
+    @property
+    def some_both(self) -> bool:
+        """A query has judged documents of both kinds."""
+        return self.mixed > 0
+
+    @property
+    def aspects(self) -> bool:
+        """Documents have several grades, by subtopic or judge."""
+        return self.several > 0
+
+    @property
+    def thousands(self) -> bool:
+        """A thousand queries or more."""
+        return self.queries >= THOUSAND
+
+    @property
+    def with_runs(self) -> bool:
+        """Runs were given."""
+        return bool(self.runs)
+
+    @property
+    def short(self) -> bool:
+        """No list of some run is longer than ten."""
+        return self.reach is not None and self.reach <= 10
+
+    @property
+    def long(self) -> bool:
+        """Every run has a list of a thousand or more."""
+        return self.reach is not None and self.reach >= THOUSAND
+
+    @property
+    def all_judged(self) -> bool:
+        """Everything that the runs return is judged."""
+        return bool(self.runs) and all(1 - run.unknown >= EVERYTHING for run in self.runs)
+
+    @property
+    def holes(self) -> bool:
+        """A run's top k is unjudged for a tenth or more, though documents that are not relevant were judged."""
+        return self.some_both and any(run.unjudged >= HOLES for run in self.runs)
+
+    @property
+    def capped(self) -> bool:
+        """A perfect ranking stays well below 1 on R@k: queries have more relevant documents than k."""
+        return self.recall_ceiling(self.k) < LOW * self.answerable
+
+    @property
+    def capped_deep(self) -> bool:
+        """The same at the deeper rank."""
+        return self.recall_ceiling(self.deep) < LOW * self.answerable
+
+    @property
+    def answerable(self) -> float:
+        """The share of queries with a relevant document: no metric of the mean can exceed it."""
+        return len(self.answered) / self.queries
+
+    @property
+    def cut(self) -> bool:
+        """Runs end at one rank above a thousand, or at different ones: a metric without cutoff means what they happen to hold."""
+        ends = {run.deepest for run in self.runs if run.cut}
+        return bool(ends) and (min(ends) < THOUSAND or len({run.deepest for run in self.runs}) > 1)
+
+    @property
+    def odd_top(self) -> bool:
+        """Grades that do not end at 4, which ERR takes for the top unless told otherwise."""
+        return self.graded and self.top != 4
+
+    # -- metrics as they are spelled for these data ------------------------------------------------
+
+    def metric(self, name: str, at: str = "", args: str = "") -> Metric:
+        """A metric with what these data need: a cutoff ("k", "deep", "uncut" or a number), a level, gains, the top grade."""
+        known = parameters(CATALOGUE[name])
+        arguments = [args.format(top=self.top, level=self.level)] if args else []
+        if "level" in known and "level" not in args and self.level != 1:
+            arguments.append(f"level={self.level:g}")
+        if name == "ERR":
+            arguments.append(f"max_grade={self.top:g}")
+        if "gain" in known and "gain" not in args and (gain := self.gain):
+            arguments.append(f"gain={gain}")
+        uncut = f"@{self.reach}" if self.cut else ""
+        cutoff = {"": "", "k": f"@{self.k}", "deep": f"@{self.deep}", "uncut": uncut}.get(at, f"@{at}")
+        return parse(f"{name}({', '.join(arguments)}){cutoff}" if arguments else name + cutoff)
+
+    @property
+    def gain(self) -> str:
+        """The gain of grades on a scale of ratings, or of counts; empty where the grade itself will do."""
+        if self.counts:
+            return "'binary'"
+        below = [grade for grade in self.positive if grade < self.level]
+        if not self.stars or not below:
+            return ""
+        if not self.taste and self.top <= EXPONENTIAL:
+            return "'exponential'"
+        if len(below) > LONGEST_TABLE:
+            return ""
+        return "{" + ", ".join(f"{grade:g}: 0" for grade in below) + "}"
 
 
 def stars(grades: Mapping[float, int]) -> bool:
@@ -177,10 +315,10 @@ def level_of(grades: Mapping[float, int]) -> float:
     return float(positive[0]) if positive and positive[-1] < 1 else 1.0
 
 
-def facts_of(qrels: Any, runs: Sequence[RunFacts] = (), users: bool = False) -> DataFacts:
-    """The facts of judgments that were read as a table; ``runs`` were examined elsewhere; ``users`` where it is known."""
+def situation_of(qrels: Any, users: bool = False) -> Situation:
+    """Judgments that were read as a table, in numbers; ``users`` where the queries are known to be users."""
     frame = qrels.frame.select("query_id", "doc_id", "grade")
-    several, aspects = _aspects(qrels)
+    several, subtopics = _subtopics(qrels)
     if several:
         frame = frame.group_by("query_id", "doc_id", maintain_order=True).agg(pl.col("grade").max())
     counted = frame["grade"].value_counts()
@@ -192,7 +330,7 @@ def facts_of(qrels: Any, runs: Sequence[RunFacts] = (), users: bool = False) -> 
     ]
     # a query may stand in the judgments without a document
     lists += [np.zeros(0)] * (len(qrels.queries) - len(lists))
-    return DataFacts(
+    return Situation(
         queries=len(qrels.queries),
         judgments=frame.height,
         grades=grades,
@@ -201,14 +339,13 @@ def facts_of(qrels: Any, runs: Sequence[RunFacts] = (), users: bool = False) -> 
         rejected=np.array([int(((found >= 0) & (found < level)).sum()) for found in lists]),
         grade_lists=lists,
         several=several,
-        aspects=aspects,
+        subtopics=subtopics,
         users=users or _alike(qrels.queries, USER),
         entities=_alike(frame["doc_id"].head(1000).to_list(), ENTITY),
-        runs=tuple(runs),
     )
 
 
-def _aspects(qrels: Any) -> tuple[int, tuple[int, int]]:
+def _subtopics(qrels: Any) -> tuple[int, tuple[int, int]]:
     """How many documents have several grades, and the fewest and most aspects (column 2) of a query."""
     if "iteration" not in qrels.frame.columns or not len(qrels.repeated):
         return 0, (0, 0)
@@ -223,223 +360,59 @@ def _alike(ids: Sequence[str], like: re.Pattern[str]) -> bool:
     return bool(some) and sum(like.match(i) is not None for i in some) >= 0.9 * len(some)
 
 
-@dataclass(frozen=True, eq=False)
-class Situation:
-    """Facts with the rank ``k`` down to which results are looked at and ``deep``, the rank that a deeper look goes to.
-
-    ``taste`` says that low grades are dislikes. Every property is a condition that a declaration may name in ``when``.
-    """
-
-    facts: DataFacts
-    k: int = 10
-    deep: int = 100
-    taste: bool = False
-
-    def holds(self, when: Sequence[str]) -> bool:
-        """Whether all conditions hold, which are named by property: ``("graded", "not one")``."""
-        return all(getattr(self, word.removeprefix("not ")) != word.startswith("not ") for word in when)
-
-    @property
-    def one(self) -> bool:
-        """Most queries have exactly one relevant document."""
-        return bool(self.facts.singles >= ONE * max(len(self.facts.answered), 1))
-
-    @property
-    def many(self) -> bool:
-        """The median query has ten relevant documents or more."""
-        return self.facts.median >= MANY
-
-    @property
-    def hundreds(self) -> bool:
-        """The median query has a hundred relevant documents or more."""
-        return self.facts.median >= DEEP
-
-    @property
-    def graded(self) -> bool:
-        """Several grades above 0 are in use, and they are grades rather than counts."""
-        return len(self.facts.positive) > 1 and not self.counts
-
-    @property
-    def counts(self) -> bool:
-        """The grades are too large for grades: how often something was played, bought or clicked."""
-        return self.facts.top > COUNTS
-
-    @property
-    def stars(self) -> bool:
-        """The grades are a scale of ratings."""
-        return self.facts.stars
-
-    @property
-    def both(self) -> bool:
-        """Half of the queries or more have judged documents that are relevant and others that are not."""
-        return 2 * self.facts.both >= self.facts.queries
-
-    @property
-    def some_both(self) -> bool:
-        """A query has judged documents of both kinds."""
-        return self.facts.both > 0
-
-    @property
-    def negative(self) -> bool:
-        """There are negative grades."""
-        return self.facts.negative > 0
-
-    @property
-    def aspects(self) -> bool:
-        """Documents have several grades, by subtopic or judge."""
-        return self.facts.several > 0
-
-    @property
-    def users(self) -> bool:
-        """The queries look like users."""
-        return self.facts.users
-
-    @property
-    def entities(self) -> bool:
-        """The documents look like entities."""
-        return self.facts.entities
-
-    @property
-    def thousands(self) -> bool:
-        """A thousand queries or more."""
-        return self.facts.queries >= THOUSAND
-
-    @property
-    def runs(self) -> bool:
-        """Runs were given."""
-        return bool(self.facts.runs)
-
-    @property
-    def short(self) -> bool:
-        """No list of some run is longer than ten."""
-        return self.facts.reach is not None and self.facts.reach <= 10
-
-    @property
-    def long(self) -> bool:
-        """Every run has a list of a thousand or more."""
-        return self.facts.reach is not None and self.facts.reach >= THOUSAND
-
-    @property
-    def all_judged(self) -> bool:
-        """Everything that the runs return is judged."""
-        return self.runs and all(1 - run.unknown >= EVERYTHING for run in self.facts.runs)
-
-    @property
-    def holes(self) -> bool:
-        """A run's top k is unjudged for a tenth or more, though documents that are not relevant were judged."""
-        return self.some_both and any(run.unjudged >= HOLES for run in self.facts.runs)
-
-    @property
-    def capped(self) -> bool:
-        """A perfect ranking stays well below 1 on R@k: queries have more relevant documents than k."""
-        return self.facts.recall_ceiling(self.k) < LOW * self.answerable
-
-    @property
-    def capped_deep(self) -> bool:
-        """The same at the deeper rank."""
-        return self.facts.recall_ceiling(self.deep) < LOW * self.answerable
-
-    @property
-    def answerable(self) -> float:
-        """The share of queries with a relevant document: no metric of the mean can exceed it."""
-        return len(self.facts.answered) / self.facts.queries
-
-    @property
-    def cut(self) -> bool:
-        """Runs end at one rank above a thousand, or at different ones: a metric without cutoff means what they happen to hold."""
-        ends = {run.deepest for run in self.facts.runs if run.cut}
-        return bool(ends) and (min(ends) < THOUSAND or len({run.deepest for run in self.facts.runs}) > 1)
-
-    @property
-    def odd_top(self) -> bool:
-        """Grades that do not end at 4, which ERR takes for the top unless told otherwise."""
-        return self.graded and self.facts.top != 4
-
-    # -- metrics as they are spelled for these data ------------------------------------------------
-
-    def metric(self, name: str, at: str = "", args: str = "") -> Metric:
-        """A metric with what these data need: a cutoff ("k", "deep", "uncut" or a number), a level, gains, the top grade."""
-        known = parameters(CATALOGUE[name])
-        arguments = [args.format(top=self.facts.top, level=self.facts.level)] if args else []
-        if "level" in known and "level" not in args and self.facts.level != 1:
-            arguments.append(f"level={self.facts.level:g}")
-        if name == "ERR":
-            arguments.append(f"max_grade={self.facts.top:g}")
-        if "gain" in known and "gain" not in args and (gain := self.gain):
-            arguments.append(f"gain={gain}")
-        uncut = f"@{self.facts.reach}" if self.cut else ""
-        cutoff = {"": "", "k": f"@{self.k}", "deep": f"@{self.deep}", "uncut": uncut}.get(at, f"@{at}")
-        return parse(f"{name}({', '.join(arguments)}){cutoff}" if arguments else name + cutoff)
-
-    @property
-    def gain(self) -> str:
-        """The gain of grades on a scale of ratings, or of counts; empty where the grade itself will do."""
-        if self.counts:
-            return "'binary'"
-        below = [grade for grade in self.facts.positive if grade < self.facts.level]
-        if not self.facts.stars or not below:
-            return ""
-        if not self.taste and self.facts.top <= EXPONENTIAL:
-            return "'exponential'"
-        if len(below) > LONGEST_TABLE:
-            return ""
-        return "{" + ", ".join(f"{grade:g}: 0" for grade in below) + "}"
-
-
 # --- what reasons rest on: numbers of the data, in words ---------------------------------------------
 
 
 def grades(data: Situation) -> str:
     """Which grades there are, and how often."""
-    facts = data.facts
-    if len(facts.grades) > 8:
-        return f"{len(facts.grades)} different grades from {min(facts.grades):g} to {facts.top:g}"
-    total = sum(facts.grades.values())
-    return "grades " + ", ".join(f"{g:g} ({words.share(n / total)})" for g, n in facts.grades.items())
+    if len(data.grades) > 8:
+        return f"{len(data.grades)} different grades from {min(data.grades):g} to {data.top:g}"
+    total = sum(data.grades.values())
+    return "grades " + ", ".join(f"{g:g} ({words.share(n / total)})" for g, n in data.grades.items())
 
 
 def relevant(data: Situation) -> str:
     """How many relevant documents queries have."""
-    low, high = int(data.facts.answered.min()), int(data.facts.answered.max())
+    low, high = int(data.answered.min()), int(data.answered.max())
     if low == high:
         return f"every query that has any has {words.counted(low, 'relevant document')}"
-    level = "" if data.facts.level == 1 else f" (grade {data.facts.level:g} or more)"
-    noun = words.plural("relevant document") if data.facts.median != 1 else "relevant document"
-    return f"the median query has {words.amount(data.facts.median)} {noun}{level}; range {words.count(low)} to {words.count(high)}"
+    level = "" if data.level == 1 else f" (grade {data.level:g} or more)"
+    noun = words.plural("relevant document") if data.median != 1 else "relevant document"
+    return f"the median query has {words.amount(data.median)} {noun}{level}; range {words.count(low)} to {words.count(high)}"
 
 
 def singles(data: Situation) -> str:
     """How many queries have exactly one relevant document."""
-    return f"{words.count(data.facts.singles)} of {words.count(data.facts.queries)} queries have exactly one relevant document"
+    return f"{words.count(data.singles)} of {words.count(data.queries)} queries have exactly one relevant document"
 
 
 def tops(data: Situation) -> str:
     """How many queries have a document of the top grade."""
-    return f"{words.count(data.facts.having(data.facts.top))} of {words.count(data.facts.queries)} queries have a document of grade {data.facts.top:g}"
+    return f"{words.count(data.having(data.top))} of {words.count(data.queries)} queries have a document of grade {data.top:g}"
 
 
 def queries(data: Situation) -> str:
     """How many queries are judged."""
-    return f"{words.counted(data.facts.queries, 'judged query')}, {words.count(len(data.facts.answered))} with a relevant document"
+    return f"{words.counted(data.queries, 'judged query')}, {words.count(len(data.answered))} with a relevant document"
 
 
 def both(data: Situation) -> str:
     """How many queries have judged documents of both kinds."""
-    return f"{words.count(data.facts.both)} of {words.count(data.facts.queries)} queries have judged documents of both kinds"
+    return f"{words.count(data.mixed)} of {words.count(data.queries)} queries have judged documents of both kinds"
 
 
 def depth(data: Situation) -> str:
     """How deep the runs are."""
-    if not data.facts.runs:
+    if not data.runs:
         return "no run was given"
-    low, *_, high = sorted([run.deepest for run in data.facts.runs] * 2)
+    low, *_, high = sorted([run.deepest for run in data.runs] * 2)
     span = words.count(low) if low == high else f"{words.count(low)} to {words.count(high)}"
     return f"the longest list of a run has {span} documents"
 
 
 def unjudged(data: Situation) -> str:
     """How much of the top k is unjudged."""
-    worst = max(data.facts.runs, key=lambda run: run.unjudged)
+    worst = max(data.runs, key=lambda run: run.unjudged)
     return f"{words.share(worst.unjudged)} of the top {data.k} of {worst.name} is not in the judgments"
 
 
@@ -454,13 +427,15 @@ def ceiling_deep(data: Situation) -> str:
 
 
 def _ceiling(data: Situation, k: int) -> str:
-    return f"an ideal ranking scores R@{k} = {words.number(data.facts.recall_ceiling(k), digits=2)}; {relevant(data)}"
+    return (
+        f"an ideal ranking scores R@{k} = {words.number(data.recall_ceiling(k), digits=2)}; {relevant(data)}"
+    )
 
 
 def aspects(data: Situation) -> str:
     """How many aspects column 2 holds."""
-    low, high = data.facts.aspects
-    return f"{words.count(data.facts.several)} documents have several grades; {low} to {high} subtopics (or judges) a query in column 2"
+    low, high = data.subtopics
+    return f"{words.count(data.several)} documents have several grades; {low} to {high} subtopics (or judges) a query in column 2"
 
 
 RESTS: dict[str, Callable[[Any], str]] = {

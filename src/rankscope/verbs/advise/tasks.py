@@ -107,7 +107,7 @@ FITS = Pick("Rprec", "", "its cutoff fits each query: as many documents as are r
 
 SHARED_LAST = (
     Pick("Bpref", "", "it ignores unjudged documents", "unjudged", ("holes", "not aspects")),
-    Pick("Judged", "k", "it shows how far the other numbers can be trusted", "unjudged", ("runs", "some_both")),
+    Pick("Judged", "k", "it shows how far the other numbers can be trusted", "unjudged", ("with_runs", "some_both")),
 )  # fmt: skip
 
 WITH_ASPECTS = (
@@ -182,7 +182,7 @@ TASKS = (
         "the top is what the re-ranker is for",
         (
             GRADES, PLACES, FIRST, STOPS, AT_ONCE,
-            Pick("R", "deep", "no order of these candidates can find more, so it must be the same for all re-rankers compared", "depth", ("runs",)),
+            Pick("R", "deep", "no order of these candidates can find more, so it must be the same for all re-rankers compared", "depth", ("with_runs",)),
         ),
         ("reranking", "rerank", "re-ranker", "reranker", "second stage", "ranking stage", "cross-encoder", "learning to rank", "ltr"),
     ),
@@ -313,14 +313,14 @@ def guess_task(data: Situation) -> tuple[list[Guess], str]:
 
 
 def _precision(data: Situation) -> str:
-    ceiling = data.facts.precision_ceiling(data.k)
+    ceiling = data.precision_ceiling(data.k)
     if ceiling >= LOW * data.answerable:
         return ""
     return f"an ideal ranking scores only {words.amount(ceiling)}: queries have too few relevant documents ({relevant(data)})"
 
 
 def _recall(data: Situation) -> str:
-    ceiling = data.facts.recall_ceiling(data.k)
+    ceiling = data.recall_ceiling(data.k)
     return (
         f"an ideal ranking scores only {words.number(ceiling, digits=2)}: queries have more than {data.k} relevant documents; "
         "divide by the smaller of both"
@@ -328,14 +328,14 @@ def _recall(data: Situation) -> str:
 
 
 def _dcg(data: Situation) -> str:
-    found = data.facts.ideal_gains(data.k)
+    found = data.ideal_gains(data.k)
     if not found or max(found) < APART * min(found):
         return ""
     return f"not normalised: the best value of a query ranges from {min(found):.1f} to {max(found):.1f}, so rich queries dominate the mean"
 
 
 def _err(data: Situation) -> str:
-    top = data.facts.top
+    top = data.top
     if top > 4:
         return f"it assumes that 4 is the top grade and refuses your {top:g}: use max_grade={top:g}"
     return (
@@ -345,19 +345,19 @@ def _err(data: Situation) -> str:
 
 
 def _exponential(data: Situation) -> str:
-    counts = {grade: count for grade, count in data.facts.grades.items() if grade > 0}
-    if len(counts) <= WEIGHTY_GRADES or data.facts.top > STEEP:
+    counts = {grade: count for grade, count in data.grades.items() if grade > 0}
+    if len(counts) <= WEIGHTY_GRADES or data.top > STEEP:
         return ""
     gains = {grade: count * (2**grade - 1) for grade, count in counts.items()}
-    share = gains[data.facts.top] / sum(gains.values())
+    share = gains[data.top] / sum(gains.values())
     return (
         f"with {len(counts)} grades above 0 the top one holds {words.share(share)} of all gain but only "
-        f"{words.share(counts[data.facts.top] / sum(counts.values()))} of the documents"
+        f"{words.share(counts[data.top] / sum(counts.values()))} of the documents"
     )
 
 
 def _uncut(data: Situation) -> str:
-    ends = sorted({run.deepest for run in data.facts.runs})
+    ends = sorted({run.deepest for run in data.runs})
     if len(ends) > 1:
         return (
             f"runs go to different depths, {words.count(ends[0])} to {words.count(ends[-1])}: without a cutoff the longer one has an "
@@ -369,9 +369,7 @@ def _uncut(data: Situation) -> str:
 
 def _pooled(data: Situation) -> str:
     shares = [
-        r / (r + n)
-        for r, n in zip(data.facts.relevant.tolist(), data.facts.rejected.tolist(), strict=True)
-        if r + n
+        r / (r + n) for r, n in zip(data.relevant.tolist(), data.rejected.tolist(), strict=True) if r + n
     ]
     who = "users" if data.users else "lists"
     return (
@@ -381,7 +379,7 @@ def _pooled(data: Situation) -> str:
 
 
 def _ignores_grades(data: Situation) -> str:
-    return f"it treats grades {data.facts.positive[0]:g} and {data.facts.top:g} alike ({grades(data)})"
+    return f"it treats grades {data.positive[0]:g} and {data.top:g} alike ({grades(data)})"
 
 
 PITFALLS = (
@@ -400,11 +398,11 @@ PITFALLS = (
     Pitfall("AP", _uncut, ("cut", "not aspects"), apart=("clicks", "candidates")),
     Pitfall("AUC({level}, pooled=True)", _pooled, ("some_both", "not aspects"), ("clicks",)),
     Pitfall("AUC({level}, pooled=True)", _pooled, ("some_both", "users", "not aspects"), apart=("clicks",)),
-    Pitfall("AUC", lambda data: f"it needs documents judged as not relevant: {words.count(data.facts.both)} of {words.count(data.facts.queries)} queries have both kinds", ("not some_both", "not aspects"), ("clicks", "feed")),
+    Pitfall("AUC", lambda data: f"it needs documents judged as not relevant: {words.count(data.mixed)} of {words.count(data.queries)} queries have both kinds", ("not some_both", "not aspects"), ("clicks", "feed")),
     Pitfall("Bpref", lambda _: "no document is judged as not relevant, so every relevant document found scores as if it were ranked first", ("not some_both", "not aspects"), apart=("clicks", "feed", "next-item", "rag")),
     Pitfall("Judged@{k}", lambda _: "only relevant documents are listed, so it counts what P counts", ("not some_both", "not aspects"), ("benchmark", "web", "question-answering")),
     Pitfall("alpha_nDCG@{k}", lambda _: "column 2 of the judgments has no subtopics, so it cannot see whether results differ", ("not aspects",), ("exploratory",)),
-    Pitfall("nDCG@{k}", lambda data: f"like P, R, AP and RR it takes one grade per document, and {words.count(data.facts.several)} have several: --duplicates best keeps the highest", ("aspects",)),
+    Pitfall("nDCG@{k}", lambda data: f"like P, R, AP and RR it takes one grade per document, and {words.count(data.several)} have several: --duplicates best keeps the highest", ("aspects",)),
 )  # fmt: skip
 
 
@@ -419,7 +417,7 @@ def pitfalls_of(data: Situation, task: str, recommended: set[str]) -> Iterator[t
             or not data.holds(pitfall.when)
         ):
             continue
-        level = "" if data.facts.level == 1 else f"level={data.facts.level:g}"
+        level = "" if data.level == 1 else f"level={data.level:g}"
         name = _spell(pitfall.metric.format(k=data.k, level=level).replace("(, ", "(").replace("()", ""))
         if name not in seen and (why := pitfall.why(data)):
             seen.add(name)

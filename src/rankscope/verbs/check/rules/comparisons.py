@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import ClassVar
 
 from rankscope import words
 from rankscope.metrics import Metric
@@ -19,12 +18,8 @@ SHOWN = 3  # findings of one code; the rest is counted
 class _OfComparison(Rule):
     """A doubt of ``compare`` shown by ``check``."""
 
-    runs_needed: ClassVar[int] = 2
-
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """The cautions of ``compare`` under this code; of many alike the first few."""
-        if len(case.scored_runs) < self.runs_needed:
-            return
         cautions = [caution for caution in case.doubts if caution.code == self.code]
         for number, caution in enumerate(cautions[:SHOWN], start=1):
             rest = len(cautions) - SHOWN
@@ -149,7 +144,3 @@ class NoPlan(Rule, code="RS408"):
         "on one query, or on none, do not show that."
     )
     remedy = "leave the pair out of the plan, or judge more queries"
-
-    def find(self, case: CheckCase) -> Iterator[Finding]:
-        """Nothing: only a plan can have this fault."""
-        return iter(())

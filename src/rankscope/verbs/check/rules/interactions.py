@@ -9,7 +9,7 @@ import polars as pl
 
 from rankscope.errors import InputError
 from rankscope.files import qrels_of
-from rankscope.files.sheets import Sheet, is_path, opened
+from rankscope.files.sheets import Sheet, is_path, open_sheet
 from rankscope.scoring.inputs import read_any
 
 USERS = ("user_id", "user", "userid", "query_id", "qid", "session_id", "customer_id")
@@ -45,7 +45,7 @@ def _sheet(source: Any) -> Sheet | None:
     if isinstance(source, Mapping) or not (is_path(source) or hasattr(source, "__arrow_c_stream__")):
         return None
     try:
-        found = opened(source, "train", "interactions are a table with the columns user_id and item_id")
+        found = open_sheet(source, "train", "interactions are a table with the columns user_id and item_id")
     except InputError:
         return None
     return found if isinstance(found, Sheet) else None
