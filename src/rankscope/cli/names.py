@@ -87,7 +87,7 @@ TASK = Name("task", _tasks)
 CORRECTION = Name("correction", lambda _: _inferences("correction"))
 
 
-class Queries(Kind):
+class QueryList(Kind):
     """Which queries are averaged: the name of a population, or @ and a file that lists their ids."""
 
     name = "queries"

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from rankscope.cli import output
-from rankscope.cli.command import Command
+from rankscope.cli.commands import Command
 
 
 def run(command: Command, ctx: click.Context) -> int:

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from rankscope import words
 from rankscope.cli import inputs, output
-from rankscope.cli.command import Command
+from rankscope.cli.commands import Command
 from rankscope.cli.options import FILE, PLACE, Option
 from rankscope.cli.progress import bar
 from rankscope.errors import InputError
