@@ -118,7 +118,7 @@ def test_many_runs_fit_into_80_columns(run: Run, shared_data: Callable[[str], Pa
         (["ten.txt", "dense.run", "--grade", "0"], 2, "is a number above 0"),
         (["ten.txt", "dense.run", "--worklist", "-"], 2, "name a file for the documents to judge"),
         (["ten.txt", "dense.run", "--worklist", "ten.txt"], 2, "is also an input"),
-        (["ten.txt", "dense.run", "--worklist", "a.csv", "-o", "a.csv"], 2, "name another file for -o or --worklist"),
+        (["ten.txt", "dense.run", "--worklist", "a.csv", "-o", "a.csv"], 2, "cannot hold both: name another file"),
         (["ten.txt", "dense.run", "-m", "nDGC@10"], 2, "did you mean nDCG?"),
         (["ten.txt", "dense.run", "--format", "trec"], 2, ""),
         (["qrels.txt", "ten.txt"], 2, ""),

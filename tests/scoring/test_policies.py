@@ -124,7 +124,7 @@ def test_micro_means_divide_sums_by_sums() -> None:
     [
         ({"queries": "all"}, "queries is one of 'judged', 'run', 'both', 'either'"),
         ({"queries": []}, "empty list"),
-        ({"queries": "list"}, "give the list itself"),
+        ({"queries": "list"}, "or a list of query ids"),
         ({"queries": ["q9"]}, "'q9' is not judged"),
         ({"queries": 3}, "or a list of query ids"),
         ({"no_relevant": 2}, "no_relevant is one of"),

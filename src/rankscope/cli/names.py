@@ -68,7 +68,8 @@ def _inferences(kind: str) -> Iterator[tuple[str, str]]:
 
     base: Any = {"test": PairedTest, "interval": Interval, "correction": Correction}[kind]
     usual = find_method(base, USUAL[base])  # finds all of its kind
-    for cls in dict.fromkeys([type(usual), *base.catalogue.values()]):
+    others = sorted(set(base.catalogue.values()) - {type(usual)}, key=lambda cls: cls.__name__)
+    for cls in (type(usual), *others):
         yield cls.__name__, (cls.__doc__ or "").partition("\n")[0]
 
 

@@ -312,4 +312,3 @@ class Joint:
     details: Any = None
 
 
-exact_sum = exact_sum

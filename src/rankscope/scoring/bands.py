@@ -1,4 +1,4 @@
-"""Where in the ranking a difference of two runs comes from, over all queries, and which queries carry it."""
+"""What each rank adds to the mean of a run, and bands of ranks that a difference of two runs comes from."""
 
 from __future__ import annotations
 

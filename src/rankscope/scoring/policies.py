@@ -58,6 +58,7 @@ class Policy:
     name: ClassVar[str]
     default: ClassVar[Any] = None
     values: ClassVar[Mapping[Any, str]] = {}
+    expects: ClassVar[str] = ""  # what a value is, in words; unless said, one of ``values``
     sentences: ClassVar[Mapping[Any, str]] = {}
     title: ClassVar[str] = ""
     help: ClassVar[str] = ""
@@ -67,19 +68,15 @@ class Policy:
     by_metric: ClassVar[bool] = False  # whether a dialect may set it for each metric
 
     def __init_subclass__(cls) -> None:
+        cls.expects = cls.expects or f"one of {words.choices(cls.values)}"
         if "name" in vars(cls):
             POLICIES[cls.name] = cls()
 
     # -- values ---------------------------------------------------------------------------------------
 
     def accepts(self, value: Any) -> bool:
-        """Whether this is one of the values."""
+        """Whether this can be a value; in a file of settings nothing else can."""
         return any(value == known and type(value) is type(known) for known in self.values)
-
-    @property
-    def expects(self) -> str:
-        """What a value is, in words."""
-        return f"one of {words.choices(self.values)}"
 
     def check(self, value: Any) -> Any:
         """The value as scoring takes it. Raises InputError for what cannot be one."""
@@ -90,11 +87,6 @@ class Policy:
     def parse(self, text: str) -> Any:
         """The value that is written like this on the command line."""
         return next((value for value in self.values if str(value) == text), text)
-
-    @property
-    def setting(self) -> tuple[Callable[[Any], bool], str]:
-        """What a value in a file of settings can be: a test of it, and the same in words."""
-        return self.accepts, self.expects
 
     def conflict(self, value: Any, policies: Policies) -> str:
         """Why this value does not go with the other policies; empty where it does."""
@@ -142,23 +134,26 @@ class Count(Policy):
     least: ClassVar[int]
     metavar: ClassVar[str | None] = "N"
 
+    def __init_subclass__(cls) -> None:
+        cls.expects = f"a whole number of at least {cls.least}"
+        super().__init_subclass__()
+
     def accepts(self, value: Any) -> bool:
-        """Whether this is such a number."""
         whole = hasattr(value, "__index__") and not isinstance(value, bool) and value >= self.least
         return whole or (value is None and self.default is None)
 
-    @property
-    def expects(self) -> str:
-        """What a value is, in words."""
-        return f"a whole number of at least {self.least}"
-
     def check(self, value: Any) -> Any:
-        """The number as an int."""
         return None if super().check(value) is None else int(value)
 
     def parse(self, text: str) -> int:
-        """The number that is written like this; ValueError for none."""
         return int(text)
+
+
+class Name(Policy):
+    """A policy that is the name of a file or a tool in settings and on the command line; None for none."""
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, str) and bool(value.strip())
 
 
 class Ties(Policy):
@@ -182,25 +177,20 @@ class Ties(Policy):
     over_orders = frozenset({"expected", "best", "worst"})  # of all orders; drawn where these are too many
 
     def refuses(self, value: Any, metric: Metric) -> str:
-        """A best order needs to know what is better."""
         ordered = metric.positions or getattr(metric, "cutoff", None) is not None
         if value not in {"best", "worst"} or metric.better != "neither" or not ordered:
-            return ""
+            return ""  # any other order goes without knowing what is better
         return (
             f"ties={value!r}: {metric} is neither better nor worse when it is higher, so no order of equal scores is "
             f"{value} for it; leave it out, or use ties='expected'"
         )
 
     def sentence(self, stated: Any) -> str:
-        """How equal scores were ordered."""
-        if stated not in self.values:
-            return ""
         by = " were ordered by" if stated in {"trec", "docid", "input"} else ":"
-        return f"Equal scores{by} {self.values[stated]}."
+        return f"Equal scores{by} {self.values[stated]}." if stated in self.values else ""
 
     def brief(self, stated: Any) -> str:
-        """How equal scores are ordered; always told."""
-        return f"ties: {self.words(stated)}"
+        return f"ties: {self.words(stated)}"  # told always
 
 
 class Queries(Policy):
@@ -215,53 +205,34 @@ class Queries(Policy):
         "either": "all queries that are judged or in the run",
         "list": "the queries listed; one missing from a run scores as empty",
     }
-    names = tuple(value for value in values if value != "list")
+    expects = "one of 'judged', 'run', 'both', 'either', or a list of query ids"
     help = (
         "Which queries are averaged: all judged ones, all of the run, those judged and in every run, those that are either, "
         "or those listed in FILE, an id a line."
     )
     metavar = "judged|run|both|either|@FILE"
 
-    @property
-    def expects(self) -> str:
-        """What a value is, in words."""
-        return f"one of {words.choices(self.names)}, or a list of query ids"
+    def accepts(self, value: Any) -> bool:
+        if isinstance(value, str):
+            return value in self.values and value != "list"
+        return isinstance(value, Iterable) and not isinstance(value, Mapping)
 
     def check(self, value: Any) -> Any:
-        """The name of a population, or the ids of a list."""
-        if isinstance(value, str):
-            if value == "list":
-                raise InputError("queries='list': give the list itself, like queries=['q1', 'q2']")
-            return super().check(value)
-        if not isinstance(value, Iterable) or isinstance(value, Mapping):
-            return super().check(value)
+        if isinstance(super().check(value), str):
+            return value
         only = frozenset(str(query) for query in value)
         if not only:
             raise InputError("queries is an empty list: give the ids of the queries to score")
         return only
 
-    @property
-    def setting(self) -> tuple[Callable[[Any], bool], str]:
-        """A name, or a list of ids."""
-
-        def right(value: Any) -> bool:
-            if isinstance(value, list):
-                return bool(value) and all(isinstance(one, str) and one.strip() for one in value)
-            return value in self.names
-
-        return right, self.expects
-
     def stated(self, value: Any, conventions: Sequence[Convention]) -> Any:
-        """A list is stated as such, without its ids."""
         return value if isinstance(value, str) else "list"
 
     def sentence(self, stated: Any) -> str:
-        """Which queries were averaged."""
         return f"Queries: {self.values[stated]}." if stated in self.values else ""
 
     def brief(self, stated: Any) -> str:
-        """Nothing: the number of queries stands above the small print, with their population."""
-        return ""
+        return ""  # the number of queries stands above the small print, with their population
 
 
 class Depth(Count):
@@ -271,11 +242,9 @@ class Depth(Count):
     help = "Cut every ranking at N documents first."
 
     def words(self, stated: Any) -> str:
-        """How much of each ranking counts."""
         return "whole rankings" if stated is None else f"the first {stated:,} documents of each ranking"
 
     def sentence(self, stated: Any) -> str:
-        """Where rankings were cut."""
         return "" if stated is None else f"Rankings were cut after {stated:,} documents."
 
 
@@ -291,13 +260,11 @@ class Duplicates(Policy):
     help = "A document ranked twice for a query: refuse it, or keep its first or best place."
 
     def conflict(self, value: Any, policies: Policies) -> str:
-        """The best row is one by score."""
         if value != "best" or policies.ties != "rank":
             return ""
         return "duplicates='best' goes by score and ties='rank' does not: choose duplicates='first'"
 
     def acted(self, health: Iterable[Health]) -> bool:
-        """Whether there were repeated documents."""
         return any(h.duplicates or h.qrels_duplicates for h in health)
 
 
@@ -310,7 +277,6 @@ class SelfMatch(Policy):
     help = "A document with the id of its query."
 
     def acted(self, health: Iterable[Health]) -> bool:
-        """Whether there were such documents."""
         return any(h.self_matches for h in health)
 
 
@@ -330,7 +296,6 @@ class NoRelevant(Policy):
     def applied(
         self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention
     ) -> Values:
-        """Another value, or none, where nothing could be found."""
         if value == "metric" or not _of_queries(metric):
             return values
         in_list = convention.looks_at == "list"
@@ -359,47 +324,36 @@ class NothingFound(Policy):
     def applied(
         self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention
     ) -> Values:
-        """No value where nothing was found."""
         if value == "metric" or not _of_queries(metric):
             return values
         missed = _mapped(judged, lambda lists: metric.missed(lists, value == "skip_list"))
         return _where(values, missed == 1, float("nan"))
 
 
-class Weighting(Policy):
+class Weighting(Name):
     """What each query weighs in the mean."""
 
     name, title, metavar, changes_values = "weights", "weights", "FILE", False
+    expects = "a file of weights of queries, like 'weights.csv'"
     help = "Weigh queries in the mean: a query and its weight a line."
 
     def check(self, value: Any) -> Any:
-        """The weights, read."""
         if value is None:
             return None
         from rankscope.scoring.weights import weights_of
 
         return weights_of(value)
 
-    @property
-    def setting(self) -> tuple[Callable[[Any], bool], str]:
-        """The name of a file."""
-        return _is_text, "a file of weights of queries, like 'weights.csv'"
-
     def stated(self, value: Any, conventions: Sequence[Convention]) -> Any:
-        """Where the weights were read."""
         return None if value is None else value.label
 
     def words(self, stated: Any) -> str:
-        """Where they were read."""
-        if stated is None:
-            return "none"
-        return "given in memory" if stated == "weights" else f"of {stated}"
+        named = "given in memory" if stated == "weights" else f"of {stated}"
+        return "none" if stated is None else named
 
     def sentence(self, stated: Any) -> str:
-        """That means are weighted."""
-        if stated is None:
-            return ""
-        return "Queries were weighted." if stated == "weights" else f"Queries were weighted by {stated}."
+        by = "" if stated == "weights" else f" by {stated}"
+        return "" if stated is None else f"Queries were weighted{by}."
 
 
 class Averaging(Policy):
@@ -415,7 +369,6 @@ class Averaging(Policy):
     help = "The mean of the queries' values, or all that they earned out of all that they are worth."
 
     def refuses(self, value: Any, metric: Metric) -> str:
-        """A metric with a mean of its own has no micro mean."""
         if value != "micro" or metric.aggregate in {"mean", "sum"}:
             return ""
         return f"mean='micro': {metric} has a mean of its own ({metric.aggregate}); leave it out, or use mean='macro'"
@@ -423,53 +376,42 @@ class Averaging(Policy):
     def applied(
         self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention
     ) -> Values:
-        """In a micro mean each query weighs what it is worth."""
-        if value != "micro" or metric.aggregate != "mean":
-            return values
-        return replace(values, weight=_mapped(judged, metric.worth))
+        micro = value == "micro" and metric.aggregate == "mean"
+        return replace(values, weight=_mapped(judged, metric.worth)) if micro else values
 
 
-class DialectChoice(Policy):
+class DialectChoice(Name):
     """The tool whose conventions are followed."""
 
     name, title, metavar = "dialect", "dialect", "TOOL"
+    expects = "the name of a tool, like 'lightgbm'"
     help = "Compute as another tool does: lightgbm, recbole, mlflow ... (rankscope reconcile shows them side by side)."
 
     def check(self, value: Any) -> Any:
-        """The name of a dialect as it is written."""
         if value is None:
             return None
         from rankscope.scoring.dialect import dialect_called
 
         return dialect_called(value).name
 
-    @property
-    def setting(self) -> tuple[Callable[[Any], bool], str]:
-        """The name of a tool."""
-        return _is_text, "the name of a tool, like 'lightgbm'"
-
     def conflict(self, value: Any, policies: Policies) -> str:
-        """A dialect brings the conventions of each metric."""
         own = [p.name for p in by_metric() if policies.values[p.name] != p.default]
         if value is None or not own:
             return ""
         return f"dialect={value!r} has conventions of its own: leave {own[0]} out, or the dialect"
 
     def words(self, stated: Any) -> str:
-        """The name of the tool."""
         return "none" if stated is None else str(stated)
 
     def sentence(self, stated: Any) -> str:
-        """Whose conventions were followed."""
         if stated is None:
             return ""
         from rankscope.dialects import DIALECTS
 
-        one = DIALECTS[stated]
-        return f"All values are computed by the conventions of {one.tool}{f' {one.version}' if one.version else ''}."
+        tool = " ".join(filter(None, (DIALECTS[stated].tool, DIALECTS[stated].version)))
+        return f"All values are computed by the conventions of {tool}."
 
     def brief(self, stated: Any) -> str:
-        """Its name."""
         return "" if stated is None else f"dialect: {stated}"
 
 
@@ -480,8 +422,7 @@ class Seed(Count):
     help = "For orders of equal scores that are too many to count."
 
     def stated(self, value: Any, conventions: Sequence[Convention]) -> Any:
-        """The seed, where orders may have been drawn."""
-        return value if any(c.ties in Ties.over_orders for c in conventions) else None
+        return value if any(c.ties in Ties.over_orders for c in conventions) else None  # else none are drawn
 
 
 class Policies:
@@ -556,10 +497,6 @@ def refuse_unknown(options: Iterable[str], verb: str, own: Iterable[str] = ()) -
         if name not in known:
             hint = words.hint(name, known, otherwise="; it takes those of evaluate")
             raise InputError(f"{verb} has no option {name!r}{hint}")
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip())
 
 
 def _of_queries(metric: Metric) -> bool:

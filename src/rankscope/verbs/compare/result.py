@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Block, Caution, Chart, Heading, Notes, Paragraph, Table
+from rankscope.blocks import EMPTY, Block, Caution, Chart, Heading, Notes, Paragraph, Ranged, Table
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.doubts import doubts_of
 from rankscope.panels.families import Family, TopGroup, anova_of, separated
@@ -27,6 +27,7 @@ from rankscope.verbs.compare.tables import (
     board,
     effects_table,
     how,
+    p_cell,
     pair_table,
     record_columns,
     run_table,
@@ -85,27 +86,40 @@ def _anovas(found: Comparison) -> Iterator[dict[str, Any]]:
             yield {"metric": panel.name, "of": anova}
 
 
+def _ranged(row: dict[str, Any]) -> Ranged | None:
+    """A mean with its interval; None where there is none."""
+    bounds = row["bounds"]
+    return Ranged(row["value"], bounds.lower, bounds.upper) if bounds.known else None
+
+
 VIEWS = (
     View("results", lambda found: record_columns(found.family), lambda found: found.contrasts),
     View(
         "means",
         (
-            Col("run"), Col("metric"), Col("value", kind="value"),
-            Col("ci_lower", "ci_upper", of=lambda row: (row["bounds"].lower, row["bounds"].upper), kind="value"),
-            Col("interval", of=lambda row: row["bounds"].method), Col("queries", kind="count"),
+            Col("run", head="run"), Col("metric", head="metric"), Col("value", kind="value", head="mean"),
+            Col("ci_lower", "ci_upper", of=lambda row: (row["bounds"].lower, row["bounds"].upper), kind="value", head="interval", cell=_ranged),
+            Col("interval", of=lambda row: row["bounds"].method), Col("queries", kind="count", head="queries"),
         ),
         _means,
+        labels=2,
     ),
     View(
         "top_groups",
-        (Col("metric"), Col("best", of=lambda group: group.systems[0]), Col("systems", of=lambda group: list(group.systems)), Col("of")),
+        (
+            Col("metric", head="metric"), Col("best", of=lambda group: group.systems[0]),
+            Col("systems", of=lambda group: list(group.systems), head="tied for first", cell=lambda group: ", ".join(group.systems)),
+            Col("of", kind="count", head="of"),
+        ),
         lambda found: found.groups,
     ),
     View(
         "anova",
         (
-            Col("metric"), Col("F", of=lambda row: row["of"].F, kind="value"), Col("p_value", of=lambda row: row["of"].p_value, kind="value"),
-            Col("freedom_systems", "freedom_residual", of=lambda row: row["of"].freedom, kind="count"),
+            Col("metric", head="metric"), Col("F", of=lambda row: row["of"].F, kind="value", head="F"),
+            Col("p_value", of=lambda row: row["of"].p_value, kind="value", head="p", cell=lambda row: p_cell(row["of"].p_value)),
+            Col("freedom_systems", "freedom_residual", of=lambda row: row["of"].freedom, kind="count",
+                head="degrees of freedom", cell=lambda row: ", ".join(map(words.count, row["of"].freedom))),
         ),
         _anovas,
     ),
@@ -113,21 +127,25 @@ VIEWS = (
     View(
         "tradeoffs",
         (
-            Col("cost"), Col("run"), Col("cost_value", kind="value"), Col("metric"), Col("value", kind="value"), Col("on_front"),
-            Col("beaten_by"), Col("cost_per_0.01", kind="value"),
+            Col("cost", head="cost"), Col("run", head="run"), Col("cost_value", kind="value", head="value"), Col("metric", head="metric"),
+            Col("value", kind="value", head="quality"), Col("on_front", head="front", cell=lambda row: "yes" if row["on_front"] else "no"),
+            Col("beaten_by"), Col("cost_per_0.01", kind="value", head="per 0.01"),
         ),
         lambda found: found.tradeoffs.records() if found.tradeoffs else (),
+        labels=2,
     ),
     View(
         "replicates",
         (
-            Col("run"), Col("metric"), Col("runs", of=lambda row: row["of"].runs, kind="count"),
-            Col("variance_between_queries", of=lambda row: row["of"].between_queries, kind="value"),
-            Col("variance_between_runs", of=lambda row: row["of"].between_runs, kind="value"),
+            Col("run", head="run"), Col("metric", head="metric"), Col("runs", of=lambda row: row["of"].runs, kind="count", head="runs"),
+            Col("variance_between_queries", of=lambda row: row["of"].between_queries, kind="value", head="variance between queries"),
+            Col("variance_between_runs", of=lambda row: row["of"].between_runs, kind="value", head="between runs"),
             Col("deviation_of_run_means", of=lambda row: row["of"].deviation, kind="value"),
-            Col("share_that_more_runs_remove", of=lambda row: row["of"].removable, kind="value"),
+            Col("share_that_more_runs_remove", of=lambda row: row["of"].removable, kind="value", head="removable",
+                cell=lambda row: words.share(row["of"].removable)),
         ),
         _replicates,
+        labels=2,
     ),
 )  # fmt: skip
 
@@ -322,6 +340,8 @@ class Comparison(Result):
         """A view as a printed table; without a name the contrasts on the primary metric."""
         if name in {"", "results"}:
             return self._contrasts(self.panels[0], every=True)
+        if name == "slices" and self.slices is not None:
+            return slice_table(self.family, self.slices.contrasts)
         return super().table(name, most=most)
 
     def charts(self) -> Iterator[Chart]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from rankscope import words
@@ -21,9 +22,10 @@ from rankscope.verbs.diagnose.losses import QueryDiagnosis, RunDiagnosis
 FEW = 3  # runs that have a sentence, or a column, each
 
 
-def _number(name: str) -> Any:
+def _number(name: str) -> Callable[[Any], float | None]:
     """A number of a row, None where it is undefined."""
-    return lambda row: words.finite(getattr(row, name))
+    of = attrgetter(name)
+    return lambda row: words.finite(of(row))
 
 
 # --- columns ----------------------------------------------------------------------------------------------
@@ -77,36 +79,37 @@ def _regret_columns(diagnosis: Diagnosis) -> tuple[Col, ...]:
     )
 
 
-def _run_columns(diagnosis: Diagnosis) -> Iterator[Col]:
+def _run_columns(diagnosis: Diagnosis) -> tuple[Col, ...]:
     """A run with what it loses."""
-
-    def of_loss(name: str) -> Any:
-        return lambda run: getattr(run.loss, name)
-
     missing = all(run.ceilings.missing_only for run in diagnosis.runs)
-    heads = {"value": str(diagnosis.metric), "best": "ideal", "total": "lost"}
-    heads |= {
+    heads = {
+        "value": str(diagnosis.metric),
+        "best": "ideal",
+        "total": "lost",
         "never_retrieved": "never retrieved" if missing else "by documents",
         "ordered_badly": "by order",
     }
-    if diagnosis.reason:
-        heads = {"value": str(diagnosis.metric)}
-    yield Col("run", of=lambda run: run.name, head="run")
-    yield Col("metric", of=lambda run: str(run.metric))
-    yield Col("queries", of=lambda run: len(run.query_ids), kind="count")
-    for key, name in {"value": "value", "ceiling": "ceiling", "best": "best", "lost": "total"}.items():
-        yield Col(key, of=of_loss(name), kind="value")
-    yield Col("never_retrieved", of=of_loss("never_retrieved"), kind="value")
-    yield Col("ordered_badly", of=of_loss("ordered_badly"), kind="value")
-    yield Col("share_never_retrieved", of=lambda run: run.loss.share, kind="value")
-    for name, head in heads.items():
-        yield Col(head=head, kind="value", cell=lambda run, name=name: words.finite(getattr(run.loss, name)))
-    yield Col("reranked", of=lambda run: {str(n): words.finite(v) for n, v in sorted(run.loss.tops.items())})
-    yield Col("kinds", of=lambda run: run.kinds)
-    yield Col("typical_first_relevant_rank", of=lambda run: run.rank, kind="value")
-    yield Col("median_first_relevant_rank", of=lambda run: run.median, kind="value")
-    yield Col("ranks", of=lambda run: [vars(at) for at in run.high])
-    yield Col("relevant_documents", of=_depth_records)
+    names = {
+        "value": "value", "ceiling": "ceiling", "best": "best", "lost": "total", "never_retrieved": "never_retrieved",
+        "ordered_badly": "ordered_badly", "share_never_retrieved": "share",
+    }  # fmt: skip
+    return (
+        Col("run", of=attrgetter("name"), head="run"),
+        Col("metric", of=lambda run: str(run.metric)),
+        Col("queries", of=lambda run: len(run.query_ids), kind="count"),
+        *(Col(key, of=attrgetter(f"loss.{name}"), kind="value") for key, name in names.items()),
+        *(
+            Col(head=head, kind="value", cell=_number(f"loss.{name}"))
+            for name, head in heads.items()
+            if name == "value" or not diagnosis.reason
+        ),
+        Col("reranked", of=lambda run: {str(n): words.finite(v) for n, v in sorted(run.loss.tops.items())}),
+        Col("kinds"),
+        Col("typical_first_relevant_rank", of=attrgetter("rank"), kind="value"),
+        Col("median_first_relevant_rank", of=attrgetter("median"), kind="value"),
+        Col("ranks", of=lambda run: [vars(at) for at in run.high]),
+        Col("relevant_documents", of=_depth_records),
+    )
 
 
 def _depth_records(run: RunDiagnosis) -> list[dict[str, Any]]:
@@ -150,7 +153,7 @@ class Diagnosis(OfScores):
     main = "per_query"
     views: ClassVar[tuple[View, ...]] = (
         View("per_query", _query_columns, lambda d: d.queries),
-        View("results", lambda d: tuple(_run_columns(d)), lambda d: d.runs),
+        View("results", _run_columns, lambda d: d.runs),
         View("hardest", _query_columns, lambda d: d.hardest, labels=lambda d: min(len(d.runs), 2)),
         View("regrets", _regret_columns, lambda d: d.regrets, labels=2),
         View("documents", EXAMPLES, lambda d: [one for run in d.runs for one in d.examples.of(run)]),
@@ -294,31 +297,25 @@ class Diagnosis(OfScores):
         """How far re-ranking only the first documents would bring each run."""
         depths = sorted({depth for run in self.runs for depth in run.loss.tops})
         heads = ("now", *(f"N = {depth}" for depth in depths), "all")
-        rows = [
-            (
-                run.name,
-                *map(
-                    words.finite,
-                    (loss.value, *(loss.tops.get(n, loss.ceiling) for n in depths), loss.ceiling),
-                ),
-            )
-            for run in self.runs
-            for loss in (run.loss,)
-        ]
+        rows: list[tuple[Value, ...]] = []
+        for run in self.runs:
+            tops = (run.loss.tops.get(n, run.loss.ceiling) for n in depths)
+            rows.append((run.name, *map(words.finite, (run.loss.value, *tops, run.loss.ceiling))))
         return Table((Column("run"), *(Column(head, "value") for head in heads)), tuple(rows))
 
     def _kinds(self) -> Table:
         """How many queries of each run fail in each way; ways in which no query fails are left out."""
         kinds = [kind for kind in KINDS if any(run.kinds[kind.name] for run in self.runs)]
         if len(self.runs) > FEW:
-            return _counts(
-                "run",
-                [k.label for k in kinds],
-                [(r.name, *(r.kinds[k.name] for k in kinds)) for r in self.runs],
-            )
+            counts: list[tuple[Value, ...]] = [
+                (run.name, *(run.kinds[kind.name] for kind in kinds)) for run in self.runs
+            ]
+            return _counts("run", [kind.label for kind in kinds], counts)
         heads = ["queries"] if len(self.runs) == 1 else [run.name for run in self.runs]
         columns = (Column(""), *(Column(head, "count") for head in heads), Column("that is", wraps=True))
-        rows = [(k.label, *(run.kinds[k.name] for run in self.runs), self._meaning(k)) for k in kinds]
+        rows: list[tuple[Value, ...]] = [
+            (k.label, *(run.kinds[k.name] for run in self.runs), self._meaning(k)) for k in kinds
+        ]
         return Table(columns, tuple(rows))
 
     def _meaning(self, kind: Kind) -> str:

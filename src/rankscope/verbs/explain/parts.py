@@ -76,7 +76,7 @@ def _positions(
         inside = cell is not None and bool(terms.lists.shown[0, cell])
         factors = {name: _at(factor, cell) for name, factor in terms.factors.items()} if inside else {}
         so_far += adds.get(rank, 0.0)
-        best = (None, None if ideal is None else 0.0)
+        best: tuple[float | None, float | None] = (None, None if ideal is None else 0.0)
         if ideal is not None and rank <= len(ideal.adds):
             best = ideal.grades[rank - 1], ideal.adds[rank - 1]
         yield Position(rank, doc, ranking.grades.get(doc), factors, adds.get(rank, 0.0), so_far, *best)

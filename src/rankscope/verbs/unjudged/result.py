@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Heading, Paragraph
+from rankscope.blocks import EMPTY, Heading, Paragraph, Table
 from rankscope.metrics import Metric
 from rankscope.scoring.scores import OfScores, Scores
 from rankscope.show.result import Col, Shown, View
@@ -282,11 +282,10 @@ class Unjudged(OfScores):
         for metric in metrics:
             if len(metrics) > 1:
                 out.append(Heading(str(metric)))
-            for view, rows in ((BOUNDS, self.bounds), (TURNS, self.turns)):
-                mine = [row for row in rows if row.metric == metric]
-                columns = _bounds_columns(mine) if view is BOUNDS else view.columns
-                if mine:
-                    out += [replace(view, columns=columns, rows=lambda _, mine=mine: mine).table(self), EMPTY]
+            bounds = [b for b in self.bounds if b.metric == metric]
+            out += [_table(BOUNDS, self, bounds, _bounds_columns(bounds)), EMPTY]
+            turns = [t for t in self.turns if t.metric == metric]
+            out += [_table(TURNS, self, turns), EMPTY] if turns else []
         if self.worklist:
             what = f"a difference of {metrics[0]}" if self.turns else str(metrics[0])
             head = Paragraph(f"Judging these documents could change {what} most:")
@@ -317,3 +316,10 @@ class Unjudged(OfScores):
         yield self.scores.request.small_print()
         if self.worklist:
             yield "next: --worklist judge.csv writes the documents to judge"
+
+
+def _table(
+    view: View, result: Unjudged, rows: Sequence[Any], columns: tuple[Col, ...] | None = None
+) -> Table:
+    """Some rows of a view."""
+    return replace(view, rows=lambda _: rows, columns=columns or view.columns).table(result)

@@ -266,9 +266,9 @@ class Study:
         ranks = self.documents.rank[:, queries[order], places[order]].T.tolist()
         return [
             DocumentToJudge(
-                *pair, {name: r for name, r in zip(names, row, strict=True) if r}, float(effect[i])
+                query, doc, {name: r for name, r in zip(names, row, strict=True) if r}, float(effect[i])
             )
-            for pair, row, i in zip(ids, ranks, order.tolist(), strict=True)
+            for (query, doc), row, i in zip(ids, ranks, order.tolist(), strict=True)
         ]
 
     # -- through the evaluation -------------------------------------------------------------------
