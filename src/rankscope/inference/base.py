@@ -310,5 +310,3 @@ class Joint:
     error: Array
     single: Array | None = None
     details: Any = None
-
-

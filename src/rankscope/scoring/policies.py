@@ -215,6 +215,8 @@ class Queries(Policy):
     def accepts(self, value: Any) -> bool:
         if isinstance(value, str):
             return value in self.values and value != "list"
+        if isinstance(value, list):
+            return all(isinstance(one, str | int) for one in value)
         return isinstance(value, Iterable) and not isinstance(value, Mapping)
 
     def check(self, value: Any) -> Any:

@@ -89,7 +89,10 @@ SETTINGS: dict[str, Setting] = {
     ),
     "slices": Setting(_is_text, "a file of attributes of queries, like 'queries.csv'", file=True),
     "clusters": Setting(_is_text, "a file of the clusters of queries, like 'users.csv'", file=True),
-    **{name: Setting(*policy.setting, file=policy.metavar == "FILE") for name, policy in POLICIES.items()},
+    **{
+        name: Setting(policy.accepts, policy.expects, file=policy.metavar == "FILE")
+        for name, policy in POLICIES.items()
+    },
 }
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rankscope.verbs.compare.records import records
 from scipy import stats
 from tests.made.scores import Table, drawn, one, ranked, ranked_run, table
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from rankscope.verbs.compare.records import records
 from scipy import stats
 from tests.made.scores import as_arrays, drawn, one, ranked, ranked_run, table
 
