@@ -137,7 +137,11 @@ def test_conventions_are_told(run: Any, files: dict[str, str]) -> None:
         files["weights"],
     ).out
     text = " ".join(text.split())
-    for part in ("queries without a relevant document were left out", "micro means", "queries were weighted by"):
+    for part in (
+        "queries without a relevant document were left out",
+        "micro means",
+        "queries were weighted by",
+    ):
         assert part in text
 
 

@@ -44,9 +44,7 @@ def test_unjudged_matters_only_where_it_counts_as_not_relevant(metrics: Any, war
 def test_ties_name_who_decides_and_another_policy() -> None:
     one: dict[str, Any] = {"ties_at_cutoff": {10: 15, 5: 0}}
     (said,) = told(**one)
-    assert said.startswith(
-        "RS203 r: scores tie across rank 10 in 15 queries; the document id breaks the tie"
-    )
+    assert said.startswith("RS203 r: scores tie across rank 10 in 15 queries; the document id breaks the tie")
     assert said.endswith(
         "give distinct scores, or take --ties expected; rankscope ties shows how much it matters"
     )

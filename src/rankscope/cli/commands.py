@@ -47,7 +47,7 @@ from rankscope.cli.options import (
 class Command:
     """A command: its name, what it does in a line and in full, examples of it, and its arguments and options.
 
-    ``verb`` is the module of the function of the command's name, ``way`` a module whose function ``run`` calls it where that takes
+    ``verb`` is the module of the function that does the work, ``way`` a module whose function ``run`` calls it where that takes
     more than to read, call and write. ``usage`` says what has to be typed, for those who did not; with the options in
     ``alone`` no file has to be. ``bar`` tells whether the verb says how far it is.
     """
@@ -65,8 +65,8 @@ class Command:
 
     @property
     def function(self) -> Callable[..., Any]:
-        """The function that does the work."""
-        found: Callable[..., Any] = getattr(import_module(self.verb), self.name)
+        """The function that does the work; its module has its name."""
+        found: Callable[..., Any] = getattr(import_module(self.verb), self.verb.rpartition(".")[2])
         return found
 
     @property
@@ -76,10 +76,6 @@ class Command:
         for one in self.takes:
             out += [one] if isinstance(one, click.Parameter) else one()
         return out
-
-    def options(self, *readers: str) -> list[Option]:
-        """The options that these readers take."""
-        return [one for one in self.parameters if isinstance(one, Option) and one.to in readers]
 
     def build(self) -> click.Command:
         """The command as click runs it."""

@@ -30,9 +30,7 @@ def run(command: Command, ctx: click.Context) -> int:
         example = f"{call.path} {name or 'RR'} --plot -o {call.out}"
         raise click.UsageError(f"{call.out}: a figure is drawn with --plot: add --plot ({example})", ctx)
     _ = call.form
-    from rankscope.verbs.catalogue.catalogue import catalogue
-
-    return call.show(catalogue(name), notes=())
+    return call.show(command.function(name))
 
 
 def _check_plot(name: str | None, traits: bool, ending: str, form: str | None, ctx: click.Context) -> None:
