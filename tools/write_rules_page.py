@@ -32,10 +32,7 @@ def tables() -> str:
     out = []
     for start, title in FAMILIES.items():
         rows = [_row(rule) for rule in all_rules() if rule.code.startswith(start)]
-        out.append(
-            f"### {title}\n\n| code | severity | what | why | to do |\n|---|---|---|---|---|\n"
-            + "".join(rows)
-        )
+        out.append(f"### {title}\n\n| code | severity | what | why | to do |\n|---|---|---|---|---|\n" + "".join(rows))
     return "\n".join(out) + "\n"
 
 

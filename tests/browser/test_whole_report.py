@@ -23,8 +23,7 @@ def page(tmp_path_factory: pytest.TempPathFactory, need: Callable[[str], Any]) -
 def chosen(tab: Any) -> tuple[str, str]:
     """The two runs that the explorer shows."""
     return tuple(
-        tab.locator("[data-explorer] select").nth(i).evaluate("s => s.selectedOptions[0].text")
-        for i in (2, 3)
+        tab.locator("[data-explorer] select").nth(i).evaluate("s => s.selectedOptions[0].text") for i in (2, 3)
     )
 
 

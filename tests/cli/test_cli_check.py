@@ -82,9 +82,7 @@ def test_rules_that_lack_what_they_need_are_not_counted_as_applied(check: Run, t
     assert "RS404 not applied: reported by rankscope compare --slices" in other
     assert "RS408 not applied: reported by rankscope power" in other
     assert "Nothing found: 1 rule applied." in check(RUN, "-q", "--select", "RS112,RS113").out
-    assert (
-        "Nothing found: 2 rules applied." in check(RUN, "-q", "--select", "RS112,RS113", "--scale", "0-1").out
-    )
+    assert "Nothing found: 2 rules applied." in check(RUN, "-q", "--select", "RS112,RS113", "--scale", "0-1").out
     said = json.loads(check(RUN, "--select", "RS112,RS113", "--format", "json").out)
     assert [rule["code"] for rule in said["results"]] == ["RS113"]
     assert said["not_applied"] == [{"code": "RS112", "reason": "needs --scale"}]
@@ -130,13 +128,7 @@ def test_the_collection_that_ships_has_the_one_fault_that_it_tells_of(run: Run) 
     demo = Path(__file__).resolve().parents[2] / "src" / "rankscope" / "demo"
     runs = [str(path) for path in sorted(demo.glob("*.run.gz"))]
     result = run(
-        "check",
-        str(demo / "qrels.txt"),
-        *runs,
-        "--format",
-        "json",
-        "--docs-text",
-        str(demo / "docs.jsonl.gz"),
+        "check", str(demo / "qrels.txt"), *runs, "--format", "json", "--docs-text", str(demo / "docs.jsonl.gz")
     )
     found = json.loads(result.out)["warnings"]
     warned = [f["code"] for f in found if f["severity"] == "warning" and not f["code"].startswith("RS3")]

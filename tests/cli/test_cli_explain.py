@@ -44,9 +44,7 @@ def test_one_ranking(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_json_adds_up(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for runs in (["one.run"], ["one.run", "two.run"], ["two.run", "one.run"]):
         for metric in ("nDCG@10", "AP", "RR", "Bpref", "SetP", "RBP", "yaap", "utility", "P@3"):
-            code, out, _ = said(
-                capsys, "qrels.txt", *runs, "--query", "q2", "-m", metric, "--format", "json", "-q"
-            )
+            code, out, _ = said(capsys, "qrels.txt", *runs, "--query", "q2", "-m", metric, "--format", "json", "-q")
             assert code == 0
             found = json.loads(out)
             assert found["schema"] == "rankscope/explain/1"

@@ -44,13 +44,9 @@ def test_two_runs_and_what_would_turn_them(two: Path, run: Run) -> None:
     # P@1: bm25 is at 1, dense at 0: all ten would make it even, so none turn it
     text = " ".join(run("unjudged", "ten.txt", "bm25.run", "dense.run", "-m", "P@1", "-q").out.split())
     assert "bm25: every document of its top 1 is judged; P@1 is 1.000." in text
-    assert (
-        "bm25 is ahead of dense by 1.0000: no grades of the 10 unjudged documents could reverse this." in text
-    )
+    assert "bm25 is ahead of dense by 1.0000: no grades of the 10 unjudged documents could reverse this." in text
     # RBP@2, p 0.5: bm25 0.5 against 0.25; each new document is worth 0.5 / 10: six of ten make it 0.55
-    text = " ".join(
-        run("unjudged", "ten.txt", "bm25.run", "dense.run", "-m", "RBP(p=0.5)@2", "-q").out.split()
-    )
+    text = " ".join(run("unjudged", "ten.txt", "bm25.run", "dense.run", "-m", "RBP(p=0.5)@2", "-q").out.split())
     assert "6 of 10 unjudged documents would have to be graded 1 to reverse this." in text
     # nDCG@2: judged relevant, new makes the query worth more
     text = " ".join(run("unjudged", "ten.txt", "bm25.run", "dense.run", "-m", "nDCG@2", "-q").out.split())
@@ -88,9 +84,7 @@ def test_every_form_says_the_same(two: Path, run: Run) -> None:
 
 
 def test_a_worklist_for_judging(two: Path, run: Run) -> None:
-    said = run(
-        "unjudged", "ten.txt", "bm25.run", "dense.run", "-m", "P@2", "--worklist", "judge.csv", "-n", "3"
-    )
+    said = run("unjudged", "ten.txt", "bm25.run", "dense.run", "-m", "P@2", "--worklist", "judge.csv", "-n", "3")
     assert said.code == 0
     assert "wrote judge.csv (csv, 3 documents to judge)" in said.err
     rows = list(csv.DictReader(io.StringIO(Path("judge.csv").read_text())))

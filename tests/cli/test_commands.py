@@ -51,9 +51,9 @@ def test_python_has_every_option_under_the_same_name(command: Command) -> None:
     taken = keywords(command)
     any_option = any(one.kind is one.VAR_KEYWORD for one in taken.values())
     for option in options(command, "verb"):
-        assert option.name in taken or (
-            command.name == "report" and option.name in keywords(by_name("compare"))
-        ), option.name
+        assert option.name in taken or (command.name == "report" and option.name in keywords(by_name("compare"))), (
+            option.name
+        )
     for option in options(command, "policy"):
         assert option.name in taken or any_option, option.name
 
@@ -93,9 +93,7 @@ def test_every_policy_is_an_option_with_its_words(command: Command) -> None:
 
 
 def test_commands_on_rankings_take_all_policies_or_say_which() -> None:
-    partly = {
-        command.name for command in VERBS if options(command, "policy") and ALL_POLICIES not in command.takes
-    }
+    partly = {command.name for command in VERBS if options(command, "policy") and ALL_POLICIES not in command.takes}
     assert partly == {"ties", "reconcile", "advise"}
 
 

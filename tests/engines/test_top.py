@@ -75,8 +75,7 @@ def ranks(rows: pl.DataFrame) -> dict[tuple[str, str], int]:
 
 @pytest.mark.parametrize("k", [1, 3, 10, 1000, None])
 @pytest.mark.parametrize(
-    ("kind", "ties"),
-    [(k, t) for k in ("dict", "table", "mixed") for t in TIES if (k, t) != ("dict", "rank")],
+    ("kind", "ties"), [(k, t) for k in ("dict", "table", "mixed") for t in TIES if (k, t) != ("dict", "rank")]
 )
 def test_ranks_are_those_of_the_engine(ties: Any, k: int | None, kind: str) -> None:
     for seed in range(5):
@@ -105,12 +104,7 @@ def test_documents_shown_are_those_that_were_scored(
     made = made_up(11, 12) | {"d1": {f"d{i}": 1.0 for i in range(9)}}
     docs = [(q, d) for q, documents in made.items() for d in documents]
     run = as_table(made, 5, mixed=True, repeated=20)
-    policies: dict[str, Any] = {
-        "ties": ties,
-        "depth": depth,
-        "duplicates": duplicates,
-        "self_match": self_match,
-    }
+    policies: dict[str, Any] = {"ties": ties, "depth": depth, "duplicates": duplicates, "self_match": self_match}
     scores = rs.evaluate(codes(docs), run, "P@5", **policies)
     (metric,) = scores.metrics
     scored = ranks_in(scores.evaluations[0].judged[0], docs)

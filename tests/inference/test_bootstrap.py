@@ -19,21 +19,11 @@ from rankscope.declared import parse_all
 from rankscope.errors import InputError
 from rankscope.inference.base import Interval, PairedTest, Sample
 from rankscope.inference.bayes import bayesian
-from rankscope.inference.bootstrap import (
-    Groups,
-    accelerated,
-    bca,
-    bootstrap,
-    percentile,
-    quantile,
-    studentised,
-)
+from rankscope.inference.bootstrap import Groups, accelerated, bca, bootstrap, percentile, quantile, studentised
 from rankscope.lists import Array
 
 INTERVALS = (percentile, bca, studentised)
-SOME = st.lists(
-    st.tuples(st.floats(-1, 1).map(lambda v: round(v, 2)), st.integers(0, 5)), min_size=2, max_size=15
-)
+SOME = st.lists(st.tuples(st.floats(-1, 1).map(lambda v: round(v, 2)), st.integers(0, 5)), min_size=2, max_size=15)
 
 
 def sample(values: object, clusters: object = None) -> Sample:

@@ -73,11 +73,7 @@ def test_a_test_of_the_user_is_given_what_ours_is_given(metric: str, weights: An
 
 
 @settings(max_examples=25, deadline=None)
-@given(
-    seed=st.integers(0, 10_000),
-    power=st.sampled_from([0.3, 1.0, 3.0]),
-    metric=st.sampled_from(["AP", "GMAP"]),
-)
+@given(seed=st.integers(0, 10_000), power=st.sampled_from([0.3, 1.0, 3.0]), metric=st.sampled_from(["AP", "GMAP"]))
 def test_a_test_of_signs_depends_on_signs_alone(seed: int, power: float, metric: str) -> None:
     draws = np.random.default_rng(seed)
     gains = np.round(draws.normal(0.05, 0.2, 30), 2)
@@ -96,9 +92,7 @@ def test_a_test_of_signs_depends_on_signs_alone(seed: int, power: float, metric:
 @pytest.mark.parametrize("metric", [*METRICS, "Success@1", "NumRelRet"])
 def test_one_mean_has_one_interval(metric: str, weights: Any, clusters: Any) -> None:
     runs = {"old": run(5), "new": run(6)}
-    more = {
-        name: value for name, value in (("weights", weights), ("clusters", clusters)) if value is not None
-    }
+    more = {name: value for name, value in (("weights", weights), ("clusters", clusters)) if value is not None}
     evaluated = rs.evaluate(QRELS, runs, metric, **more)
     means = rs.compare(QRELS, runs, metric, **more).to_dicts("means")
     of_evaluated = {row["run"]: row for row in evaluated.to_dicts()}

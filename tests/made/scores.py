@@ -15,8 +15,7 @@ Table = dict[str, dict[str, float]]
 def table(*rows: Any) -> Table:
     """Scores of systems a, b, c ... on queries q00, q01 ..."""
     return {
-        name: {f"q{i:02}": float(v) for i, v in enumerate(row)}
-        for name, row in zip("abcdefghij", rows, strict=False)
+        name: {f"q{i:02}": float(v) for i, v in enumerate(row)} for name, row in zip("abcdefghij", rows, strict=False)
     }
 
 

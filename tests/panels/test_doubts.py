@@ -34,9 +34,7 @@ def said(found: Comparison, code: str) -> str:
 def drawn(systems: int, queries: int = 30, seed: int = 0, step: float = 0.0) -> Any:
     draws = np.random.default_rng(seed)
     hard = draws.random(queries)
-    return np.clip(
-        [hard * 0.6 + 0.2 + i * step + draws.normal(0, 0.05, queries) for i in range(systems)], 0, 1
-    )
+    return np.clip([hard * 0.6 + 0.2 + i * step + draws.normal(0, 0.05, queries) for i in range(systems)], 0, 1)
 
 
 def test_nothing_to_doubt() -> None:
@@ -170,8 +168,7 @@ def test_a_test_that_cannot_reach_what_the_correction_asks() -> None:
 
 
 @pytest.mark.parametrize(
-    "options",
-    [{"correction": "max_t(rounds=99)", "alpha": 0.005}, {"test": "bootstrap(rounds=100)"}],
+    "options", [{"correction": "max_t(rounds=99)", "alpha": 0.005}, {"test": "bootstrap(rounds=100)"}]
 )
 def test_too_few_rounds_are_told(options: dict[str, Any]) -> None:
     found = rs.compare(drawn(8, step=0.1), metrics="AP", **options)

@@ -85,9 +85,7 @@ def test_the_top_group_of_real_runs(covid: Comparison) -> None:
 
 @pytest.mark.parametrize("correction", STATSMODELS)
 @pytest.mark.parametrize("seed", range(3))
-def test_corrections_are_those_of_statsmodels(
-    correction: str, seed: int, need: Callable[[str], ModuleType]
-) -> None:
+def test_corrections_are_those_of_statsmodels(correction: str, seed: int, need: Callable[[str], ModuleType]) -> None:
     need("statsmodels")
     multipletests = need("statsmodels.stats.multitest").multipletests
     found = rs.compare(drawn(seed, 6), metrics="AP", correction=correction, all_pairs=True)
@@ -109,9 +107,7 @@ tables = st.builds(
 @pytest.mark.parametrize("correction", BY_P)
 @given(scores=tables, alpha=st.sampled_from([0.01, 0.05, 0.2]), all_pairs=st.booleans())
 def test_interval_and_p_value_agree(correction: str, scores: Table, alpha: float, all_pairs: bool) -> None:
-    found = rs.compare(
-        scores, metrics="AP", correction=correction, alpha=alpha, all_pairs=all_pairs, test="t"
-    )
+    found = rs.compare(scores, metrics="AP", correction=correction, alpha=alpha, all_pairs=all_pairs, test="t")
     for c in found.contrasts:
         assert outside(c) == (c.p_value_adjusted <= alpha and c.differing >= 6)
         assert (c.verdict in CLEAR) == outside(c)
@@ -146,10 +142,7 @@ def test_no_interval_leaves_out_0_where_the_p_value_is_not_small(options: dict[s
 def test_a_family_of_all_metrics_counts_all() -> None:
     qrels = {f"q{i:02}": {"x": 1, "y": 1} for i in range(20)}
     draws = np.random.default_rng(1)
-    runs = {
-        name: {q: {d: float(draws.random()) for d in ("x", "y", "u", "v", "w")} for q in qrels}
-        for name in "abc"
-    }
+    runs = {name: {q: {d: float(draws.random()) for d in ("x", "y", "u", "v", "w")} for q in qrels} for name in "abc"}
     metrics = ["AP", "RR", "P@2"]
     by_metric = rs.compare(qrels, runs, metrics, correction="bonferroni")
     over_all = rs.compare(qrels, runs, metrics, correction="bonferroni", family="all")
@@ -212,10 +205,7 @@ def test_equal_runs_in_joint_corrections(correction: str) -> None:
     found = rs.compare(scores | {"twin": scores["s0"]}, metrics="AP", correction=correction)
     twin = found["twin", "AP"]
     assert (twin.p_value, twin.p_value_adjusted, twin.verdict) == (1, 1, "same")
-    assert (
-        "twin"
-        in rs.compare(scores | {"twin": scores["s2"]}, metrics="AP", correction=correction).groups[0].systems
-    )
+    assert "twin" in rs.compare(scores | {"twin": scores["s2"]}, metrics="AP", correction=correction).groups[0].systems
 
 
 def test_a_run_with_gaps_changes_no_unadjusted_number_under_max_t() -> None:
@@ -223,11 +213,7 @@ def test_a_run_with_gaps_changes_no_unadjusted_number_under_max_t() -> None:
     gaps = {"gaps": dict(list(scores["s0"].items())[:12])}
     here = rs.compare(scores, metrics="AP", correction="max_t")["s1", "AP"]
     there = rs.compare(scores | gaps, metrics="AP", correction="max_t")["s1", "AP"]
-    assert (here.difference, here.queries, here.sign_flip) == (
-        there.difference,
-        there.queries,
-        there.sign_flip,
-    )
+    assert (here.difference, here.queries, here.sign_flip) == (there.difference, there.queries, there.sign_flip)
 
 
 def test_intervals_stay_within_what_a_difference_can_be() -> None:

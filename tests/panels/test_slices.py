@@ -38,9 +38,7 @@ def test_a_slice_is_the_comparison_of_its_queries() -> None:
     assert set(parts(found)) == {(lang, run) for lang in ("en", "de", "fr") for run in ("s1", "s2")}
     for (lang, run), c in parts(found).items():
         inside = [q for q in IDS if LANG[q]["lang"] == lang]
-        alone = rs.compare({s: {q: row[q] for q in inside} for s, row in scores.items()}, metrics="AP")[
-            run, "AP"
-        ]
+        alone = rs.compare({s: {q: row[q] for q in inside} for s, row in scores.items()}, metrics="AP")[run, "AP"]
         assert c.queries == len(inside) == 15
         assert (c.difference, c.p_value, c.bounds) == (alone.difference, alone.p_value, alone.bounds)
         a, b = ([scores[s][q] for q in inside] for s in ("s0", run))
@@ -48,9 +46,7 @@ def test_a_slice_is_the_comparison_of_its_queries() -> None:
 
 
 @pytest.mark.parametrize("correction", ["holm", "bonferroni", "bh"])
-def test_all_slices_of_all_attributes_are_one_family(
-    correction: str, need: Callable[[str], ModuleType]
-) -> None:
+def test_all_slices_of_all_attributes_are_one_family(correction: str, need: Callable[[str], ModuleType]) -> None:
     need("statsmodels")
     multipletests = need("statsmodels.stats.multitest").multipletests
     slices = {q: {"lang": LANG[q]["lang"], "head": "yes" if i < 20 else "no"} for i, q in enumerate(IDS)}
@@ -76,9 +72,7 @@ def test_slices_change_nothing_of_the_whole() -> None:
 def test_a_joint_correction_leaves_slices_to_holm() -> None:
     found = rs.compare(drawn(3), metrics="AP", slices=LANG, correction="max_t(rounds=999)")
     holm = rs.compare(drawn(3), metrics="AP", slices=LANG)
-    assert [c.p_value_adjusted for c in parts(found).values()] == [
-        c.p_value_adjusted for c in parts(holm).values()
-    ]
+    assert [c.p_value_adjusted for c in parts(found).values()] == [c.p_value_adjusted for c in parts(holm).values()]
 
 
 def test_queries_of_which_nothing_is_said_are_a_slice() -> None:
@@ -139,7 +133,5 @@ def test_slices_in_the_envelope() -> None:
     found = rs.compare(drawn(3), metrics="AP", slices=LANG)
     rows = found.envelope()["slices"]
     assert len(rows) == 6
-    assert all(
-        {"attribute", "slice", "difference", "ci_lower_adjusted", "verdict"} <= set(row) for row in rows
-    )
+    assert all({"attribute", "slice", "difference", "ci_lower_adjusted", "verdict"} <= set(row) for row in rows)
     assert {row["slice"] for row in rows} == {"en", "de", "fr"}

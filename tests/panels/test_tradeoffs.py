@@ -35,9 +35,7 @@ def test_two_models(cutoff: int, large: float, small: float, percent: str) -> No
     costs = costs_of({"large": {"latency_ms": 250}, "small": {"latency_ms": 45}})
     found = tradeoffs({"large": large, "small": small}, costs, metric=f"nDCG@{cutoff}")
     lost = f"{large - small:.3f} nDCG@{cutoff} ({percent}%)"
-    assert (
-        found.sentence("small", "large") == f"small loses {lost} against large and is {250 / 45:.1f}x faster."
-    )
+    assert found.sentence("small", "large") == f"small loses {lost} against large and is {250 / 45:.1f}x faster."
     assert "gains" in found.sentence("large", "small")
     assert found.sentence("large", "small").endswith("takes 5.6x as long.")
 
@@ -59,11 +57,7 @@ def test_front_and_prices() -> None:
 
 def test_equal_runs_are_both_on_the_front() -> None:
     found = tradeoffs({"a": 0.5, "b": 0.5, "c": 0.75}, costs_of({"a": 1, "b": 1, "c": 2}), metric="AP")
-    assert [(p.run, p.price) for p in found.front("cost")] == [
-        ("a", None),
-        ("b", None),
-        ("c", pytest.approx(1 / 25)),
-    ]
+    assert [(p.run, p.price) for p in found.front("cost")] == [("a", None), ("b", None), ("c", pytest.approx(1 / 25))]
 
 
 def test_lower_is_better() -> None:
@@ -141,9 +135,7 @@ def test_blocks_and_records() -> None:
     found = made(baseline="bm25", within="latency_ms=45")
     blocks = found.blocks()
     sentences = [block.text for block in blocks if isinstance(block, Paragraph) and block.text]
-    assert sentences[1] == (
-        "dense gains 0.060 nDCG@10 (20.0%) against bm25, takes 4x as long and costs 2x as much."
-    )
+    assert sentences[1] == ("dense gains 0.060 nDCG@10 (20.0%) against bm25, takes 4x as long and costs 2x as much.")
     tables = [block for block in blocks if isinstance(block, Table)]
     assert [len(table.rows) for table in tables] == [4, 4]
     assert all(len(row) == len(table.columns) for table in tables for row in table.rows)

@@ -24,9 +24,7 @@ VALUES = np.array([1 / rank for rank in RANKS])
 
 
 def ranked(ranks: tuple[int, ...]) -> dict[str, dict[str, float]]:
-    return {
-        f"q{i}": {**{f"x{j}": 9.0 - j for j in range(rank - 1)}, "a": 1.0} for i, rank in enumerate(ranks)
-    }
+    return {f"q{i}": {**{f"x{j}": 9.0 - j for j in range(rank - 1)}, "a": 1.0} for i, rank in enumerate(ranks)}
 
 
 RUN = ranked(RANKS)
@@ -190,8 +188,6 @@ def test_a_mean_has_one_interval_whoever_shows_it(metric: str, policies: dict[st
     clusters = {f"q{i}": f"user {i // 2}" for i in range(8)}
     for more in ({}, {"clusters": clusters}):
         scores = rs.evaluate(QRELS, {"one": RUN, "two": ranked(RANKS[::-1])}, metric, **policies, **more)
-        (panel,) = rs.compare(
-            QRELS, {"one": RUN, "two": ranked(RANKS[::-1])}, metric, **policies, **more
-        ).panels
+        (panel,) = rs.compare(QRELS, {"one": RUN, "two": ranked(RANKS[::-1])}, metric, **policies, **more).panels
         for run in ("one", "two"):
             assert panel.interval(run) == scores.bounds_of((run, metric))

@@ -140,16 +140,13 @@ def test_a_request_with_other_metrics_keeps_what_was_asked_for() -> None:
     assert not request.differs(other)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("ties", "worst"), ("depth", 3), ("queries", ["q1"]), ("seed", 4)]
-)
+@pytest.mark.parametrize(("name", "value"), [("ties", "worst"), ("depth", 3), ("queries", ["q1"]), ("seed", 4)])
 def test_a_request_under_other_policies(name: str, value: Any) -> None:
     request = Request.of("AP", {"ties": "expected"})
     other = request.with_policies(**{name: value})
     assert other.differs(request) == request.differs(other) == [POLICIES[name]]
     assert (
-        rs.evaluate(QRELS, RUN, "AP", **{"ties": "expected", name: value}).request.conventions()
-        == other.conventions()
+        rs.evaluate(QRELS, RUN, "AP", **{"ties": "expected", name: value}).request.conventions() == other.conventions()
     )
 
 

@@ -49,9 +49,7 @@ def test_files_are_named_from_the_folder_of_the_settings(tmp_path: Path) -> None
 
 
 def test_the_nearest_project_holds(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text(
-        "[tool.rankscope]\nseed = 7\n[tool.rankscope.tolerance]\nRR = 0.1\n"
-    )
+    (tmp_path / "pyproject.toml").write_text("[tool.rankscope]\nseed = 7\n[tool.rankscope.tolerance]\nRR = 0.1\n")
     below = tmp_path / "a" / "b"
     below.mkdir(parents=True)
     settings = settings_of(start=below)
@@ -63,7 +61,5 @@ def test_the_nearest_project_holds(tmp_path: Path) -> None:
 
 
 def test_a_misspelled_name_is_told_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(
-        InputError, match=r"no setting is called colour: there are primary, metrics, .* and gate$"
-    ):
+    with pytest.raises(InputError, match=r"no setting is called colour: there are primary, metrics, .* and gate$"):
         settings_of(written(tmp_path, "colour = 1"))

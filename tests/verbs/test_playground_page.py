@@ -67,24 +67,17 @@ def test_the_queries_hold_what_the_metrics_give() -> None:
     for query, lesson in zip(explorer.queries, LESSONS, strict=True):
         ideal = [grade for grade, count in query.judged for _ in range(count)]
         assert query.values[0] == tuple(parse(name).of(list(lesson.grades), ideal=ideal) for name in METRICS)
-        assert sum(document.adds[0] for document in query.documents) == pytest.approx(
-            query.values[0][0], abs=1e-12
-        )
+        assert sum(document.adds[0] for document in query.documents) == pytest.approx(query.values[0][0], abs=1e-12)
         assert [document.grade for document in query.documents] == list(lesson.grades)
         assert len(ideal) == sum(grade is not None for grade in lesson.grades) + len(lesson.missing)
 
 
 def test_the_metrics_are_explained() -> None:
     tables = {
-        section.name: block
-        for section in playground().sections
-        for block in section.blocks
-        if isinstance(block, Table)
+        section.name: block for section in playground().sections for block in section.blocks if isinstance(block, Table)
     }
     assert tuple(row[0] for row in tables["metrics"].rows) == EXPLAINED
-    assert {str(row[0]).partition("@")[0].partition("(")[0] for row in tables["examples"].rows} == set(
-        EXPLAINED
-    )
+    assert {str(row[0]).partition("@")[0].partition("(")[0] for row in tables["examples"].rows} == set(EXPLAINED)
     assert {type(parse(name)).__name__ for name in METRICS} == set(EXPLAINED)
 
 

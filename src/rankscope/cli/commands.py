@@ -87,9 +87,7 @@ class Command:
 
         examples = "\n".join(f"  rankscope {one}" for one in self.examples)
         text = f"{cleandoc(self.text)}\n\n\b\nExamples:\n{examples}"
-        return click.Command(
-            self.name, callback=call, params=self.parameters, help=text, short_help=self.about
-        )
+        return click.Command(self.name, callback=call, params=self.parameters, help=text, short_help=self.about)
 
 
 SEVERAL = "A metric, like nDCG@10; may be repeated. Default: nDCG@10 AP RR@10 R@100 P@10. With --scores: what the scores are of."

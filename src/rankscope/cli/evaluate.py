@@ -31,7 +31,9 @@ def run(command: Command, ctx: click.Context) -> int:
 def _next(scores: Scores) -> str:
     """What to look at next."""
     if len(scores.runs) > 1:
-        return "next: rankscope compare QRELS RUN RUN tells whether differences are real · --per-query shows every query"
+        return (
+            "next: rankscope compare QRELS RUN RUN tells whether differences are real · --per-query shows every query"
+        )
     first = next((m for m in scores.metrics if m.aggregate != "sum"), scores.metrics[0])
     name = type(first).__name__
     return f"next: --per-query shows every query · rankscope metrics {name} says what {name} is"

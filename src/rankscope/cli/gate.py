@@ -34,9 +34,7 @@ class GateCall(Call):
 
     def __init__(self, command: Command, ctx: click.Context) -> None:
         super().__init__(command, ctx)
-        self.runs = tuple(
-            path for name in ("baseline", "candidate") if (path := ctx.params[name]) is not None
-        )
+        self.runs = tuple(path for name in ("baseline", "candidate") if (path := ctx.params[name]) is not None)
 
     def arguments(self) -> tuple[list[Any], dict[str, Any]]:
         """Judgments, the two runs and the metrics."""
@@ -47,9 +45,9 @@ class GateCall(Call):
             )
         return [self.qrels, *self.files], self.options
 
-    def show(self, result: Any, notes: Any = None, **options: Any) -> int:
+    def show(self, result: Any, notes: Any = None, warnings: Any = None, **options: Any) -> int:
         """Write the checks; the log of a job has the verdict in any case."""
-        code = super().show(result, notes=[*result.scores.notes, *result.notes], **options)
+        code = super().show(result, [*result.scores.notes, *result.notes], warnings, **options)
         if self.out not in {None, "-"} and not self.quiet:
             output.say(result.sentence)
         return code

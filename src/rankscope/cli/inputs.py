@@ -10,9 +10,7 @@ from rankscope.errors import InputError, RankscopeError
 Named = tuple[str | None, str]  # a file, and the name that was given to it
 
 
-def check_complete(
-    qrels: str | None, runs: Sequence[str], command: str, usage: str, otherwise: str = ""
-) -> None:
+def check_complete(qrels: str | None, runs: Sequence[str], command: str, usage: str, otherwise: str = "") -> None:
     """Refuse a command without judgments or rankings; ``usage`` says what it takes."""
     optional = "[RUN...]" in usage
     if qrels is not None and (runs or optional):
@@ -21,9 +19,7 @@ def check_complete(
     like = usage.replace("QRELS", "qrels.txt").replace("[RUN] ", "").replace("RUN RUN...", "a.run b.run")
     for text in ("[RUN...]", "RUN...", "RUN"):
         like = like.replace(text, "my.run")
-    raise InputError(
-        f"{absent}: {command} {usage}, like {command} {like} (rankscope demo makes an example){otherwise}"
-    )
+    raise InputError(f"{absent}: {command} {usage}, like {command} {like} (rankscope demo makes an example){otherwise}")
 
 
 def parse_runs(runs: Iterable[str], again: bool = False) -> list[Named]:
@@ -48,9 +44,7 @@ def parse_runs(runs: Iterable[str], again: bool = False) -> list[Named]:
 def check_stdin(paths: Sequence[str]) -> None:
     """Refuse to read standard input twice."""
     if paths.count("-") > 1:
-        raise InputError(
-            "- stands for standard input, which can be read only once: give the other input as a file"
-        )
+        raise InputError("- stands for standard input, which can be read only once: give the other input as a file")
 
 
 def number_runs(runs: Iterable[Named]) -> tuple[list[Named], dict[str, str]]:
@@ -86,9 +80,7 @@ def score_tables(paths: Sequence[str]) -> str | dict[str, str]:
         free = (n for level, n in enumerate(choice) if all(other[level] != n for other in others))
         name = next(free, choice[-1])
         if name in out:
-            raise InputError(
-                f"{choice[-1]} is given twice; leave one out, or give each a name, like a={choice[-1]}"
-            )
+            raise InputError(f"{choice[-1]} is given twice; leave one out, or give each a name, like a={choice[-1]}")
         out[name] = choice[-1]
     return out
 

@@ -39,9 +39,7 @@ def _check_plot(name: str | None, traits: bool, ending: str, form: str | None, c
         remedy = "name one, like rankscope metrics RR --plot" if name is None else "leave out --table"
         raise click.UsageError(f"--plot draws one metric: {remedy}", ctx)
     if form == "json" or ending not in {"", ".txt", *FIGURES}:
-        raise click.UsageError(
-            f"a plot is shown here or written as .svg, .png or .txt, not as {ending or form}", ctx
-        )
+        raise click.UsageError(f"a plot is shown here or written as .svg, .png or .txt, not as {ending or form}", ctx)
     from rankscope.verbs.catalogue.catalogue import find_set
 
     if find_set(name):

@@ -31,17 +31,13 @@ class Name(Kind):
         self.name = name
         self.known = known
 
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """The names that go on from what was typed."""
         from click.shell_completion import CompletionItem
 
         typed = incomplete.casefold()
         known = self.known(incomplete)
-        return [
-            CompletionItem(name, help=about) for name, about in known if name.casefold().startswith(typed)
-        ]
+        return [CompletionItem(name, help=about) for name, about in known if name.casefold().startswith(typed)]
 
 
 def _metrics(typed: str) -> Names:

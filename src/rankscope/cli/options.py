@@ -29,14 +29,7 @@ class Option(click.Option):
     """
 
     def __init__(
-        self,
-        flags: str,
-        text: str,
-        kind: Any = str,
-        metavar: str | None = None,
-        *,
-        to: Reader = "verb",
-        **more: Any,
+        self, flags: str, text: str, kind: Any = str, metavar: str | None = None, *, to: Reader = "verb", **more: Any
     ) -> None:
         if kind is bool:
             more["is_flag"] = True
@@ -65,10 +58,7 @@ RUNS = click.Argument(["runs"], type=FILE, nargs=-1, metavar="RUN...")
 ANY_RUNS = click.Argument(["runs"], type=FILE, nargs=-1, metavar="[RUN]...")
 QUIET = Option("-q --quiet", "No notes about what was read and written.", bool, to="command")
 SCORES = Option(
-    "--scores",
-    "The files are tables of scores (systems and queries), not judgments and runs.",
-    bool,
-    to="command",
+    "--scores", "The files are tables of scores (systems and queries), not judgments and runs.", bool, to="command"
 )
 SETTINGS = Option(
     "--settings",
@@ -94,10 +84,7 @@ CLUSTERS = Option("--clusters", "One query per line, with its user, session or t
 SLICES = Option("--slices", "A CSV of attributes of queries: each of their values is looked at, too.", FILE)
 DETAILS = Option("--details", "A full table for each metric.", bool, to="result")
 TEST = Option(
-    "--test",
-    "Of the differences: {names}; with parameters: permutation(rounds=20000). Default: t.",
-    names.TEST,
-    "TEST",
+    "--test", "Of the differences: {names}; with parameters: permutation(rounds=20000). Default: t.", names.TEST, "TEST"
 )
 
 
@@ -119,9 +106,7 @@ def _margin(_ctx: click.Context, _param: click.Parameter, typed: tuple[str, ...]
 
         return {str(parse(name)): _number(value) for name, _, value in by_metric}
     if len(typed) > 1:
-        raise InputError(
-            f"--margin is given {len(typed)} times: give one number, or METRIC=X for each metric"
-        )
+        raise InputError(f"--margin is given {len(typed)} times: give one number, or METRIC=X for each metric")
     return _number(typed[0])
 
 
@@ -174,9 +159,7 @@ def policies(*only: str, **helps: str) -> Options:
         from rankscope.scoring.policies import POLICIES
 
         return [
-            _of_policy(one, helps.get(one.name, one.help))
-            for one in POLICIES.values()
-            if not only or one.name in only
+            _of_policy(one, helps.get(one.name, one.help)) for one in POLICIES.values() if not only or one.name in only
         ]
 
     return build
@@ -208,9 +191,7 @@ def output(*formats: str, more: str = "") -> tuple[Option, Option]:
     """The options of a command that prints a result in one of these formats; ``more`` says what else a file can be."""
     endings = " ".join(ending for ending, form in ENDINGS.items() if form in formats)
     return (
-        Option(
-            "--format form", "How to print. Default: table, or by the ending of FILE.", formats, to="command"
-        ),
+        Option("--format form", "How to print. Default: table, or by the ending of FILE.", formats, to="command"),
         Option("-o --output out", f"Write to FILE ({endings}{more}).", PLACE, to="command"),
     )
 

@@ -30,9 +30,7 @@ def format_of(form: str | None, out: str | None, formats: Sequence[str]) -> str:
             f"{out}: the format of {ending or 'a name without an ending'} is not known, name one with --format: {', '.join(formats)}"
         )
     if ENDINGS[ending] not in formats:
-        raise InputError(
-            f"{out}: this is written as {words.listing(formats, last='or')}, not as {ENDINGS[ending]}"
-        )
+        raise InputError(f"{out}: this is written as {words.listing(formats, last='or')}, not as {ENDINGS[ending]}")
     return ENDINGS[ending]
 
 

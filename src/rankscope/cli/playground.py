@@ -30,9 +30,7 @@ def run(command: Command, ctx: click.Context) -> int:
 
 def _has_screen() -> bool:
     """Whether someone looks at the terminal, on a machine that has a screen."""
-    screen = sys.platform in {"darwin", "win32"} or any(
-        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
-    )
+    screen = sys.platform in {"darwin", "win32"} or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
     return screen and output.watched(sys.stdout)
 
 

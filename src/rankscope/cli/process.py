@@ -66,8 +66,7 @@ def _run(argv: Sequence[str] | None) -> int:
         raise
     except MemoryError:
         return _fail(
-            "not enough memory for this input: evaluate fewer runs at a time, or cut them with --depth",
-            INTERNAL,
+            "not enough memory for this input: evaluate fewer runs at a time, or cut them with --depth", INTERNAL
         )
     except Exception as error:  # noqa: BLE001 - whatever is left is ours to answer for
         return _bug(error)
@@ -89,8 +88,7 @@ def _bug(error: Exception) -> int:
         return INTERNAL
     what = " ".join(f"{type(error).__name__}: {error}".split())[:300]
     return _fail(
-        f"this is a bug in rankscope, please report it: {what} (RANKSCOPE_DEBUG=1 shows the traceback)",
-        INTERNAL,
+        f"this is a bug in rankscope, please report it: {what} (RANKSCOPE_DEBUG=1 shows the traceback)", INTERNAL
     )
 
 

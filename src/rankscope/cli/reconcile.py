@@ -21,8 +21,6 @@ def run(command: Command, ctx: click.Context) -> int:
     def reconcile_all(qrels: str, runs: list[Named], metrics: list[str], **options: Any) -> Reconciliations:
         grades = read_any("qrels", qrels)
         rankings = [(name, read_any("run", run, name)) for name, run in runs]
-        return Reconciliations(
-            tuple(command.function(grades, rankings, metric, **options) for metric in metrics)
-        )
+        return Reconciliations(tuple(command.function(grades, rankings, metric, **options) for metric in metrics))
 
     return call.answer(reconcile_all, call.metrics or ["nDCG@10"])

@@ -43,9 +43,7 @@ class Declared(metaclass=_Family):
     at: ClassVar[str] = "cutoff"
     listed_by: ClassVar[str] = ""
 
-    def __init_subclass__(
-        cls, *, kind: str = "", aliases: tuple[str, ...] = (), at: str = "", **more: Any
-    ) -> None:
+    def __init_subclass__(cls, *, kind: str = "", aliases: tuple[str, ...] = (), at: str = "", **more: Any) -> None:
         super().__init_subclass__(**more)
         if kind:
             cls.kind, cls.catalogue = kind, {}
@@ -62,9 +60,7 @@ class Declared(metaclass=_Family):
     def _register(cls, name: str) -> None:
         known = cls.catalogue.get(name)
         if known and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise NameError(
-                f"two of kind {cls.kind} are called {name}: {known.__module__} and {cls.__module__}"
-            )
+            raise NameError(f"two of kind {cls.kind} are called {name}: {known.__module__} and {cls.__module__}")
         cls.catalogue[name] = cls
 
     def __init__(self, **values: Any) -> None:
@@ -106,11 +102,7 @@ class Declared(metaclass=_Family):
         """The thing itself, or an error where a required parameter is missing."""
         missing = [name for name in required(type(self)) if getattr(self, name) is None]
         if missing:
-            how = (
-                f"{self}@10"
-                if missing == [self.at] == ["cutoff"]
-                else f"{type(self).__name__}({missing[0]}=...)"
-            )
+            how = f"{self}@10" if missing == [self.at] == ["cutoff"] else f"{type(self).__name__}({missing[0]}=...)"
             raise InputError(f"{self} needs {missing[0]}: write {how}")
         return self
 
@@ -122,11 +114,7 @@ class Declared(metaclass=_Family):
         said = {f.name: getattr(self, f.name) for f in _fields(self) if getattr(self, f.name) != _default(f)}
         cut = said.pop(self.at, None)
         inside = ", ".join(f"{name}={plain(value)}" for name, value in said.items())
-        return (
-            type(self).__name__
-            + (f"({inside})" if inside else "")
-            + (f"@{plain(cut)}" if cut is not None else "")
-        )
+        return type(self).__name__ + (f"({inside})" if inside else "") + (f"@{plain(cut)}" if cut is not None else "")
 
     __repr__ = __str__
 

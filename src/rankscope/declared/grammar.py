@@ -43,9 +43,7 @@ def _example_parameter(kind: type[Declared]) -> str:
     """A parameter as it is written: of a metric, or the first that any of a kind takes."""
     if kind.kind == "metric":
         return "(level=2)"
-    return next(
-        (f"({name}=...)" for cls in kind.catalogue.values() for name in parameters(cls)), "(name=...)"
-    )
+    return next((f"({name}=...)" for cls in kind.catalogue.values() for name in parameters(cls)), "(name=...)")
 
 
 def parse_all(kind: type[Declared], text: str) -> tuple[Any, ...]:
@@ -69,9 +67,7 @@ def parse_all(kind: type[Declared], text: str) -> tuple[Any, ...]:
         return tuple(cut(cls, said, _literal_text(part)).ready() for part in match["at"].split(","))
     except InputError as error:
         message = str(error)
-        raise InputError(
-            message if message.startswith(kind.kind) else f"{kind.kind} {text!r}: {message}"
-        ) from None
+        raise InputError(message if message.startswith(kind.kind) else f"{kind.kind} {text!r}: {message}") from None
 
 
 def _complete(cls: Any, said: Mapping[str, Any]) -> Any:
@@ -90,9 +86,7 @@ def _keywords(kind: type[Declared], inside: str, text: str) -> list[tuple[str, A
             f"{kind.kind} {text!r}: cannot read the parameters '{brief(inside)}': write them like (level=2, gain='linear')"
         ) from None
     if not isinstance(call, ast.Call) or call.args or any(k.arg is None for k in call.keywords):
-        raise InputError(
-            f"{kind.kind} {text!r}: every parameter needs its name, like {_example_parameter(kind)}"
-        )
+        raise InputError(f"{kind.kind} {text!r}: every parameter needs its name, like {_example_parameter(kind)}")
     return [(str(k.arg), _literal(kind, k.value, text)) for k in call.keywords]
 
 

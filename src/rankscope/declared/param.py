@@ -38,9 +38,7 @@ class Param:
         low = f"above {self.above:g}" if self.above > -math.inf else f"at least {self.low:g}"
         if self.high < math.inf:
             return (
-                f"from {self.low:g} to {self.high:g}"
-                if self.above == -math.inf
-                else f"{low} and at most {self.high:g}"
+                f"from {self.low:g} to {self.high:g}" if self.above == -math.inf else f"{low} and at most {self.high:g}"
             )
         return low
 

@@ -92,9 +92,7 @@ def _refuse_nameless(qrels: Qrels, named: bool) -> None:
 def places_by_id(query: Array, ids: pl.Series) -> Array:
     """For each document its place when the ids of its query rise (as bytes)."""
     order = (
-        pl.DataFrame({"query": query, "doc": ids, "row": np.arange(len(query))})
-        .sort("query", "doc")["row"]
-        .to_numpy()
+        pl.DataFrame({"query": query, "doc": ids, "row": np.arange(len(query))}).sort("query", "doc")["row"].to_numpy()
     )
     place = np.empty(len(order), dtype=np.int64)
     sizes = np.bincount(query) if len(query) else np.zeros(0, dtype=np.int64)

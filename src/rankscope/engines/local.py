@@ -66,8 +66,7 @@ def _pool(qrels: Qrels, run: Run, ranked: RankedRun, number: dict[str, int]) -> 
         column(ranked.place_of(row)).alias("place")
     )
     codes = pl.DataFrame(
-        {"query_id": list(number), "query": list(number.values())},
-        schema={"query_id": pl.String, "query": pl.Int64},
+        {"query_id": list(number), "query": list(number.values())}, schema={"query_id": pl.String, "query": pl.Int64}
     )
     return (
         judgments.join(hits, on=["query_id", "doc_id"], how="left", maintain_order="left")
@@ -77,12 +76,7 @@ def _pool(qrels: Qrels, run: Run, ranked: RankedRun, number: dict[str, int]) -> 
 
 
 def _lay_out(
-    pool: pl.DataFrame,
-    ranked: RankedRun,
-    names: list[str],
-    retrieved: Array,
-    order: Order,
-    graded: Several | None,
+    pool: pl.DataFrame, ranked: RankedRun, names: list[str], retrieved: Array, order: Order, graded: Several | None
 ) -> Judged:
     """The pool as flat lists, the retrieved documents of each query first and in rank order."""
     query = pool["query"].to_numpy()
@@ -97,11 +91,7 @@ def _lay_out(
     by = np.lexsort((-grade, np.where(found, rank, last), query))
     place, found = place[by], found[by]
     tie_start, tie_size = ranked.ties_at(np.where(found, place, -1))
-    score = (
-        np.where(found, pool["score"].fill_null(np.nan).to_numpy()[by], np.nan)
-        if "score" in order.needs
-        else None
-    )
+    score = np.where(found, pool["score"].fill_null(np.nan).to_numpy()[by], np.nan) if "score" in order.needs else None
     return Judged(
         query_id=names,
         retrieved=retrieved,
@@ -138,9 +128,7 @@ class RankedRun:
         self.start, self.size = run.blocks.start, run.blocks.size
         self.has_rank = "rank" in run.frame.columns
         if order.ties == "rank" and not self.has_rank:
-            raise InputError(
-                f"{run.source.label} has no rank column of whole numbers, which ties='rank' needs"
-            )
+            raise InputError(f"{run.source.label} has no rank column of whole numbers, which ties='rank' needs")
         self.same = np.zeros(run.frame.height, dtype=bool)
         self.disagreeing = 0 if self.has_rank and order.ties != "rank" else None
         moved = [np.empty((2, 0), dtype=np.int64)]
@@ -175,9 +163,7 @@ class RankedRun:
         if self.ties != "input" and same.any():
             permutation = self._tied(at, same, permutation)
         disagreeing = (
-            0
-            if rank is None
-            else _disagreeing(rank if permutation is None else rank[permutation], same, start)
+            0 if rank is None else _disagreeing(rank if permutation is None else rank[permutation], same, start)
         )
         return _Span(permutation, same, disagreeing)
 
@@ -189,9 +175,7 @@ class RankedRun:
             row = at + int(order[twice[0] + 1])
             query, said = self.run.frame["query_id"][row], rank[order[twice[0] + 1]]
             where = (
-                self.run.source.at(row)
-                if self.run.source.line_of and not self.run.regrouped
-                else self.run.source.label
+                self.run.source.at(row) if self.run.source.line_of and not self.run.regrouped else self.run.source.label
             )
             raise InputError(
                 f"{where}: rank {said} of query {query} is given twice, so ties='rank' has no order; use ties='trec'"

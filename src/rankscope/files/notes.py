@@ -101,10 +101,7 @@ def _queries(blocks: Blocks) -> str:
 def _close(source: Source, found: Findings, first: str) -> Source:
     left_out = [f"left out {words.counted(found.faulty, 'faulty row')}"] if found.faulty else []
     return replace(
-        source,
-        tag=found.tag,
-        notes=(first, *found.notes, *left_out),
-        faults=found.closing_faults(source.label),
+        source, tag=found.tag, notes=(first, *found.notes, *left_out), faults=found.closing_faults(source.label)
     )
 
 

@@ -116,13 +116,9 @@ class Raw:
         if "utf-8" in text.lower() or "utf8" in text.lower():
             self._fail_utf8(error)
         if self.packed:
-            early = any(
-                sign in text for sign in ("unexpected end", "incomplete", "ended before", "premature")
-            )
+            early = any(sign in text for sign in ("unexpected end", "incomplete", "ended before", "premature"))
             what = "ends too early (a download or copy that stopped?)" if early else "is damaged"
-            raise InputError(
-                f"{self.label}: the {self.packed} file {what}: fetch or copy it again"
-            ) from error
+            raise InputError(f"{self.label}: the {self.packed} file {what}: fetch or copy it again") from error
         raise InputError(f"{self.label}: cannot be read: {text}") from error
 
     def _fail_utf8(self, error: Exception) -> NoReturn:
@@ -132,9 +128,7 @@ class Raw:
             if wrong
             else f"{self.label}: not UTF-8 text"
         )
-        raise InputError(
-            f"{where}; write the file as UTF-8 (iconv -f latin1 -t utf-8, if it is Latin-1)"
-        ) from error
+        raise InputError(f"{where}; write the file as UTF-8 (iconv -f latin1 -t utf-8, if it is Latin-1)") from error
 
     def _start(self, size: int) -> bytes:
         if self.data is not None:

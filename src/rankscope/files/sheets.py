@@ -299,9 +299,7 @@ def _careful(raw: Raw, separator: str, quote: str | None, names: list[str]) -> S
         if not row:
             continue
         if len(row) != len(names):
-            raise InputError(
-                f"{raw.label} line {words.count(start)}: {len(row)} columns, the header has {len(names)}"
-            )
+            raise InputError(f"{raw.label} line {words.count(start)}: {len(row)} columns, the header has {len(names)}")
         rows.append(row)
         lines.append(start)
     columns = list(zip(*rows, strict=True)) or [()] * len(names)
@@ -314,9 +312,7 @@ def _read_parquet(raw: Raw) -> Sheet:
         frame = pl.read_parquet(io.BytesIO(raw.read()))
     except (pl.exceptions.PolarsError, OSError) as error:
         text = str(error).splitlines()[0]
-        raise InputError(
-            f"{raw.label}: not a whole Parquet file ({text}): fetch or write it again"
-        ) from error
+        raise InputError(f"{raw.label}: not a whole Parquet file ({text}): fetch or write it again") from error
     return Sheet(raw.label, frame)
 
 

@@ -61,10 +61,7 @@ def read_columns(raw: Raw, what: str, name: str | None, separator: str) -> Run |
     where = line_finder(lines, np.empty(0, dtype=np.int64))
     remedy = f"an id that holds {_WORDS[separator]} must stand in quotes"
     beyond = f"more columns than the header, which has {len(names)}; {remedy}"
-    for rows, text in (
-        (wide, beyond),
-        (open_quotes, "an id that runs over several lines: is a quote left open?"),
-    ):
+    for rows, text in ((wide, beyond), (open_quotes, "an id that runs over several lines: is a quote left open?")):
         for row in rows[:20].tolist():
             found.fault("columns", f"{raw.label} line {words.count(where(row))}: {text}", where(row))
         found.faulty += max(len(rows) - 20, 0)
@@ -117,9 +114,7 @@ def _blank(scan: pl.LazyFrame, frame: pl.DataFrame) -> Array:
 
 def _over_lines(frame: pl.DataFrame, roles: dict[str, str]) -> Array:
     """Rows whose ids hold a line break."""
-    broken = pl.any_horizontal(
-        pl.col(roles[role]).str.contains("\n", literal=True) for role in ("query_id", "doc_id")
-    )
+    broken = pl.any_horizontal(pl.col(roles[role]).str.contains("\n", literal=True) for role in ("query_id", "doc_id"))
     return np.flatnonzero(frame.select(broken.fill_null(False)).to_series().to_numpy())
 
 
@@ -151,9 +146,7 @@ def read_jsonl(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     frame = _with_ids(frame, text, roles, raw.label, content, found)
     for row in broken[:20].tolist():
         line = int(content[row]) + 1
-        found.fault(
-            "json", f"{raw.label} line {words.count(line)}: not a JSON object: {words.quote(text[row])}", line
-        )
+        found.fault("json", f"{raw.label} line {words.count(line)}: not a JSON object: {words.quote(text[row])}", line)
     found.faulty += max(len(broken) - 20, 0)
     kept = np.delete(np.arange(len(frame)), broken)
     if what == "run":
@@ -203,9 +196,7 @@ def _with_ids(
                 whole[row] = str(int(value))
             elif value is not None and not isinstance(value, str):
                 where = f"{label} line {words.count(int(content[row]) + 1)}"
-                raise InputError(
-                    f"{where}: {key} is {quote_value(value)}, not an id; ids are strings or integers"
-                )
+                raise InputError(f"{where}: {key} is {quote_value(value)}, not an id; ids are strings or integers")
         if whole:
             found.notes.append(f"{key} holds ids as floats: 1.0 is read as '1'")
             ids = frame[key].scatter(list(whole), list(whole.values()))
@@ -236,9 +227,7 @@ def _keys(raw: Raw) -> list[str]:
         keys |= dict.fromkeys(_object(line) or {})
     if not keys:
         first = raw.head[:200].split(b"\n")[0].decode("utf-8", "replace")
-        raise InputError(
-            f"{raw.label} line 1: not a JSON object: {words.quote(first)}; JSONL has one object a line"
-        )
+        raise InputError(f"{raw.label} line 1: not a JSON object: {words.quote(first)}; JSONL has one object a line")
     return list(keys)
 
 
@@ -259,9 +248,7 @@ def read_json(raw: Raw, what: str, name: str | None) -> Run | Qrels:
         raise InputError(f"{raw.label}: nested too deeply; {DICTS[what]}") from error
     except ValueError as error:
         line = getattr(error, "lineno", 1)
-        raise InputError(
-            f"{raw.label} line {words.count(line)}: not JSON ({getattr(error, 'msg', error)})"
-        ) from error
+        raise InputError(f"{raw.label} line {words.count(line)}: not JSON ({getattr(error, 'msg', error)})") from error
     if not isinstance(value, Mapping):
         raise InputError(
             f"{raw.label}: a JSON {'array' if isinstance(value, list) else 'value'}; {DICTS[what]}, "
@@ -304,9 +291,7 @@ def read_parquet(raw: Raw, what: str, name: str | None) -> Run | Qrels:
         frame = scan.select(list(dict.fromkeys(roles.values()))).collect()
     except (pl.exceptions.PolarsError, OSError) as error:
         text = str(error).splitlines()[0]
-        raise InputError(
-            f"{raw.label}: not a whole Parquet file ({text}): fetch or write it again"
-        ) from error
+        raise InputError(f"{raw.label}: not a whole Parquet file ({text}): fetch or write it again") from error
     if what == "run":
         found.tag = tag_of(frame, roles, raw.label)
     table = long_table(frame, roles, raw.label, lambda row: f"{raw.label} row {words.count(row + 1)}", found)

@@ -38,9 +38,7 @@ def two_way(scores: Array) -> Anova:
 
     Raises DataError for fewer than two systems or queries, InputError for what is no table of numbers.
 
-    >>> scores = np.array(
-    ...     [[1.0, 2.0, 3.0], [2.0, 4.0, 3.0]]
-    ... )  # differences 1, 2, 0: t is 1 over the root of 1/3
+    >>> scores = np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 3.0]])  # differences 1, 2, 0: t is 1 over the root of 1/3
     >>> two_way(scores).F
     3.0
     """

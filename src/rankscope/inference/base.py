@@ -138,9 +138,7 @@ class Estimate:
 
         Source: Welch, The generalization of Student's problem when several different population variances are involved, 1947.
 
-        >>> found = Estimate.between(
-        ...     Sample(np.array([1.0, 2.0, 3.0])), Sample(np.array([0.0, 2.0, 4.0, 6.0]))
-        ... )
+        >>> found = Estimate.between(Sample(np.array([1.0, 2.0, 3.0])), Sample(np.array([0.0, 2.0, 4.0, 6.0])))
         >>> found.mean, round(found.error, 4), round(found.freedom, 3)
         (-1.0, 1.4142, 4.075)
         """

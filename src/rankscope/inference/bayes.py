@@ -56,9 +56,7 @@ def bayesian(sample: Sample, margin: float | None = None, rounds: int = 10_000, 
     """
     within = 0.0 if margin is None else float(margin)
     if not 0 <= within < math.inf:
-        raise InputError(
-            f"margin={margin} is no margin: give the smallest difference that matters, like 0.01"
-        )
+        raise InputError(f"margin={margin} is no margin: give the smallest difference that matters, like 0.01")
     if rounds < 1 or seed < 0:
         raise InputError(f"rounds={rounds}, seed={seed}: give at least 1 round and a seed from 0")
     if not sample.freedom:
@@ -87,11 +85,5 @@ def _weigh(groups: Groups, rounds: int, seed: int) -> list[Array]:
 
 def _count(means: Array, within: float, tie: float) -> Array:
     """How many rounds are better, worse, equal, clearly better and clearly worse."""
-    cases = (
-        means > tie,
-        means < -tie,
-        np.abs(means) <= within + tie,
-        means > within + tie,
-        means < -within - tie,
-    )
+    cases = (means > tie, means < -tie, np.abs(means) <= within + tie, means > within + tie, means < -within - tie)
     return np.array([np.count_nonzero(case) for case in cases], dtype=float)

@@ -14,16 +14,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.inference.base import (
-    CLOSE,
-    Bounds,
-    Interval,
-    PairedTest,
-    Rounds,
-    Sample,
-    Seed,
-    exact_sum,
-)
+from rankscope.inference.base import CLOSE, Bounds, Interval, PairedTest, Rounds, Sample, Seed, exact_sum
 from rankscope.inference.intervals import outside_each, without_interval
 from rankscope.lists import Array
 
@@ -56,9 +47,7 @@ class Groups:
         row, column = apart[-1]
         turned = bool(here[row, column] < there[row, column])
         table = there if turned else here
-        return cls(
-            table[:, 0], None if sizes is None else table[:, 1], -1.0 if turned else 1.0, symmetric=False
-        )
+        return cls(table[:, 0], None if sizes is None else table[:, 1], -1.0 if turned else 1.0, symmetric=False)
 
     @property
     def noise(self) -> float:
@@ -148,9 +137,7 @@ class _ResamplingInterval(Interval):
         raise TypeError(f"{type(self).__name__} gives no ends")
 
     def _means(self, groups: Groups) -> Array:
-        return np.sort(
-            np.concatenate([groups.means(picked) for picked in groups.picked(self.rounds, self.seed)])
-        )
+        return np.sort(np.concatenate([groups.means(picked) for picked in groups.picked(self.rounds, self.seed)]))
 
 
 class percentile(_ResamplingInterval):

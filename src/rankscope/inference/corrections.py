@@ -124,9 +124,7 @@ def level_of(correction: Correction, p_values: Array, alpha: float = 0.05) -> Ar
     [0.0167, 0.0333, 0.025]
     """
     if not isinstance(correction, _OfP):
-        raise InputError(
-            f"the correction {correction} gives no level for each p-value; use holm, bonferroni or bh"
-        )
+        raise InputError(f"the correction {correction} gives no level for each p-value; use holm, bonferroni or bh")
     return correction.levels(p_values, alpha)
 
 

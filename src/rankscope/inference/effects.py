@@ -40,10 +40,7 @@ def superiority(sample: Sample) -> float:
 
 
 def relative(
-    run: Sample,
-    baseline: Sample,
-    level: float = 0.95,
-    method: Literal["fieller", "delta"] = "fieller",
+    run: Sample, baseline: Sample, level: float = 0.95, method: Literal["fieller", "delta"] = "fieller"
 ) -> tuple[float, Bounds]:
     """The difference of the means as a part of the baseline's mean, paired, and its interval.
 
@@ -90,9 +87,7 @@ def _fieller(above: Sample, base: Sample, reach: float) -> Bounds:
     if squared <= CLOSE * base.mean**2:
         return Bounds.none("the mean of the baseline is not clear of 0")
     root = math.sqrt(max(crossed**2 - squared * free, 0.0))
-    far = crossed + math.copysign(
-        root, crossed
-    )  # the root without cancellation; the other from their product
+    far = crossed + math.copysign(root, crossed)  # the root without cancellation; the other from their product
     ends = (far / squared, free / far if far else 0.0)
     return Bounds(min(ends), max(ends), "fieller")
 

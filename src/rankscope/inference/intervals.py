@@ -180,9 +180,7 @@ def linearise(values: Array, weights: Array) -> Array:
     """
     values, weights = np.asarray(values, dtype=float), np.asarray(weights, dtype=float)
     if values.ndim != 1 or values.shape != weights.shape:
-        raise InputError(
-            f"weights are one a value, but there are values {values.shape} and weights {weights.shape}"
-        )
+        raise InputError(f"weights are one a value, but there are values {values.shape} and weights {weights.shape}")
     if not (np.isfinite(values).all() and np.isfinite(weights).all()):
         raise InputError("values and weights are finite numbers; leave undefined queries out")
     whole = exact_sum(weights)

@@ -22,9 +22,7 @@ class t(PairedTest, aliases=("student", "paired_t")):
     With clusters the error is between clusters, with one degree of freedom fewer than there are. Where all differences are the same and
     not 0, the statistic is infinite and p is 0, as scipy says; NaN with a single query or cluster.
 
-    >>> round(
-    ...     t().p_value(Sample(np.array([0.1, 0.2, 0.0, 0.3]))), 4
-    ... )  # t = .15 / (.1291 / 2), 3 degrees of freedom
+    >>> round(t().p_value(Sample(np.array([0.1, 0.2, 0.0, 0.3]))), 4)  # t = .15 / (.1291 / 2), 3 degrees of freedom
     0.1027
     """
 
@@ -75,9 +73,9 @@ class wilcoxon(PairedTest, aliases=("signed_rank",)):
     source = "Wilcoxon, Individual comparisons by ranking methods, 1945; Pratt 1959; Cureton 1967"
     best_for = "symmetry itself; on skewed scores it rejects an equal mean in 8 to 22 % of samples of 50"
 
-    zeros: Annotated[
-        Literal["wilcox", "pratt", "zsplit"], Param("what becomes of queries without a difference")
-    ] = "wilcox"
+    zeros: Annotated[Literal["wilcox", "pratt", "zsplit"], Param("what becomes of queries without a difference")] = (
+        "wilcox"
+    )
     method: Annotated[Literal["auto", "exact", "asymptotic"], Param("how the p-value is found")] = "auto"
 
     def statistic(self, sample: Sample) -> float:

@@ -160,9 +160,7 @@ def patterns(queries: int, rounds: int, draws: np.random.PCG64) -> Iterator[tupl
     at_once = max(1, _SIGNS_AT_ONCE // max(queries, 1))
     for start in range(0, rounds, at_once):
         count = min(at_once, rounds - start)
-        raw = (
-            np.asarray(draws.random_raw(count * words), dtype="<u8").view(np.uint8).reshape(count, 8 * words)
-        )
+        raw = np.asarray(draws.random_raw(count * words), dtype="<u8").view(np.uint8).reshape(count, 8 * words)
         bits = np.unpackbits(raw, axis=1, count=queries, bitorder="little")
         yield slice(start, start + count), bits.astype(np.float64)
 

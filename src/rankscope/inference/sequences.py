@@ -6,17 +6,7 @@ import math
 
 from rankscope.inference.base import Bounds, Interval, Sample
 from rankscope.inference.intervals import outside_each
-from rankscope.inference.sequential import (
-    First,
-    High,
-    Low,
-    Narrowest,
-    check_range,
-    is_constant,
-    lowest,
-    prior,
-    within,
-)
+from rankscope.inference.sequential import First, High, Low, Narrowest, check_range, is_constant, lowest, prior, within
 
 
 class anytime(Interval, aliases=("asymptotic", "confidence_sequence")):
@@ -36,9 +26,7 @@ class anytime(Interval, aliases=("asymptotic", "confidence_sequence")):
 
     every_look = True
     source = "Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, Time-uniform central limit theory and asymptotic confidence sequences, Annals of Statistics 2024"
-    best_for = (
-        "queries that are judged one after the other, to stop as soon as enough is known; from 20 queries"
-    )
+    best_for = "queries that are judged one after the other, to stop as soon as enough is known; from 20 queries"
 
     first: First = 20
     narrowest: Narrowest = 100

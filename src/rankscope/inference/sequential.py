@@ -24,9 +24,7 @@ _CAP = 0.5  # at most this part of the capital can be lost at one query
 def check_range(low: float, high: float) -> None:
     """Refuse a range without room."""
     if low >= high:
-        raise InputError(
-            f"betting(low={low:g}, high={high:g}): low is below high, as in betting(low=0, high=1)"
-        )
+        raise InputError(f"betting(low={low:g}, high={high:g}): low is below high, as in betting(low=0, high=1)")
 
 
 def within(sample: Sample, low: float, high: float) -> Array:
@@ -127,9 +125,7 @@ class anytime(PairedTest, aliases=("asymptotic",)):
     every_look = True
     hypothesis = "the mean difference is 0, at every look"
     source = "Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, Time-uniform central limit theory and asymptotic confidence sequences, Annals of Statistics 2024"
-    best_for = (
-        "queries that are judged one after the other, to stop as soon as enough is known; from 20 queries"
-    )
+    best_for = "queries that are judged one after the other, to stop as soon as enough is known; from 20 queries"
 
     first: First = 20
     narrowest: Narrowest = 100

@@ -28,7 +28,9 @@ Persistence = Annotated[float, Param("the chance of going on to the next documen
 class ERR(Metric, aliases=("ExpectedReciprocalRank",)):
     """One divided by the rank where a reader stops satisfied: good documents make those below them count less."""
 
-    formula = "sum over ranks of (1/rank) · satisfied here · not satisfied before, satisfied = (2^grade - 1) / 2^max_grade"
+    formula = (
+        "sum over ranks of (1/rank) · satisfied here · not satisfied before, satisfied = (2^grade - 1) / 2^max_grade"
+    )
     convention = (
         "max_grade is the top of the scale (4 by default), not the best grade of the query; a value of 1 cannot be "
         "reached"
@@ -48,9 +50,7 @@ class ERR(Metric, aliases=("ExpectedReciprocalRank",)):
         satisfied = gain / 2.0**self.max_grade
         read_on = np.cumprod(1.0 - satisfied, axis=1)
         reaches = np.hstack([np.ones((len(lists), 1)), read_on[:, :-1]])
-        return Terms(
-            lists, {"satisfied here": satisfied, "reaches here": reaches, "1/rank": 1.0 / lists.rank}
-        )
+        return Terms(lists, {"satisfied here": satisfied, "reaches here": reaches, "1/rank": 1.0 / lists.rank})
 
 
 class RBP(Metric, aliases=("RankBiasedPrecision",)):
@@ -193,15 +193,10 @@ class RBPResidual(Metric, aliases=("RBPResid", "RankBiasedPrecisionResidual")):
         below = each(lambda n: self.p**n, lists.retrieved)
         outside = lists.retrieved - total(lists.shown)
         # what the ranks weigh together, less those of documents in the qrels
-        unseen = np.where(
-            outside > 0, np.maximum(1.0 - below - total(np.where(lists.shown, look, 0.0)), 0.0), 0.0
-        )
+        unseen = np.where(outside > 0, np.maximum(1.0 - below - total(np.where(lists.shown, look, 0.0)), 0.0), 0.0)
         counts = (self.tail == "always") | (outside > 0) | lists.pooled.any(axis=1)
         return Terms(
-            lists,
-            {"pooled, without a grade": lists.pooled, "looks here": look},
-            base=below * counts,
-            unjudged=unseen,
+            lists, {"pooled, without a grade": lists.pooled, "looks here": look}, base=below * counts, unjudged=unseen
         )
 
 

@@ -71,9 +71,7 @@ def judged_lists(ranking: Any, level: float, given: Mapping[str, Any]) -> Judged
             raise InputError(f"{takes}: entry {i + 1} is {one!r}, not a list like the first")
     lists = []
     for i, one in enumerate(ranking):
-        lists.append(
-            _one(one, level, {name: _for_list(name, given[name], i, len(ranking)) for name in PER_LIST})
-        )
+        lists.append(_one(one, level, {name: _for_list(name, given[name], i, len(ranking)) for name in PER_LIST}))
     return _join(lists)
 
 
@@ -117,9 +115,7 @@ def _grade(value: Any) -> float:
     except (TypeError, ValueError):
         number = False
     if not number:
-        raise InputError(
-            f"{value!r} is not a grade; for a list of ids say relevant={{...}} or judgments={{id: grade}}"
-        )
+        raise InputError(f"{value!r} is not a grade; for a list of ids say relevant={{...}} or judgments={{id: grade}}")
     if math.isinf(grade):
         raise InputError("a grade is infinite; grades are finite numbers")
     return grade
@@ -139,9 +135,7 @@ def _scores(scores: Any, count: int) -> Array | None:
     try:
         out = np.asarray(scores, dtype=float)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(
-            f"scores is {_kind(scores)} that is not all numbers; give one number for each"
-        ) from None
+        raise InputError(f"scores is {_kind(scores)} that is not all numbers; give one number for each") from None
     if out.shape != (count,):
         raise InputError(f"scores has {out.size} numbers for {count} documents: give one for each")
     if np.isnan(out).any():
@@ -167,9 +161,7 @@ def _look_up(
     if twice:
         raise InputError(f"document {twice[0]!r} stands in the list twice; remove one")
     grade_of: dict[Any, Grade] = (
-        dict.fromkeys(relevant, 1.0)
-        if relevant is not None
-        else {i: _grades(g) for i, g in (judgments or {}).items()}
+        dict.fromkeys(relevant, 1.0) if relevant is not None else {i: _grades(g) for i, g in (judgments or {}).items()}
     )
     shown = set(ids)
     return [grade_of.get(i, math.nan) for i in ids], [
@@ -199,17 +191,13 @@ def _missing(graded: list[Grade], level: float, known: Any, ideal: Any) -> list[
     if known > MOST:
         raise InputError(f"known is at most {words.count(MOST)}")
     if known < found:
-        raise InputError(
-            f"known={known!r}, but the list holds {found} relevant documents; known counts all that exist"
-        )
+        raise InputError(f"known={known!r}, but the list holds {found} relevant documents; known counts all that exist")
     return [max(level, 1.0) if level else 1.0] * (int(known) - found)
 
 
 def _join(lists: Sequence[_One]) -> Judged:
     parts = [_rank(one) for one in lists]
-    grade, rank, start, size = (
-        np.concatenate(column) for column in zip(*(part[:4] for part in parts), strict=True)
-    )
+    grade, rank, start, size = (np.concatenate(column) for column in zip(*(part[:4] for part in parts), strict=True))
     return Judged(
         query_id=[str(i) for i in range(len(lists))],
         retrieved=np.array([len(one.grades) for one in lists], dtype=np.int64),
@@ -235,9 +223,7 @@ def _aspects(parts: Sequence[Any]) -> Aspects:
                 aspect.append(number.setdefault(name, len(number)))
                 grade.append(value)
     numbers = np.array(aspect, dtype=np.int64)
-    return Aspects(
-        np.array(count, dtype=np.int64), numbers, numbers, np.array(grade, dtype=float), "the list"
-    )
+    return Aspects(np.array(count, dtype=np.int64), numbers, numbers, np.array(grade, dtype=float), "the list")
 
 
 def _rank(one: _One) -> tuple[Array, Array, Array, Array, int, list[Grade]]:
@@ -246,9 +232,7 @@ def _rank(one: _One) -> tuple[Array, Array, Array, Array, int, list[Grade]]:
     order = np.arange(n) if one.scores is None else np.argsort(-one.scores, kind="stable")
     falling = -np.arange(n, dtype=float) if one.scores is None else one.scores[order]
     start = n - np.searchsorted(falling[::-1], falling, side="right") + 1
-    size = np.searchsorted(falling[::-1], falling, side="right") - np.searchsorted(
-        falling[::-1], falling, side="left"
-    )
+    size = np.searchsorted(falling[::-1], falling, side="right") - np.searchsorted(falling[::-1], falling, side="left")
     grades = one.grades[order]
     judged = ~np.isnan(grades)
     more = len(one.absent)

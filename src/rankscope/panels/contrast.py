@@ -185,9 +185,7 @@ class Contrast:
         from rankscope.inference.effects import relative
 
         inside = self._paired_only
-        return relative(
-            inside.sample_of_mean(self.run), inside.sample_of_mean(self.baseline), self.method.level
-        )
+        return relative(inside.sample_of_mean(self.run), inside.sample_of_mean(self.baseline), self.method.level)
 
     @cached_property
     def detectable(self) -> Detectable:
@@ -270,7 +268,9 @@ class Contrast:
             verb = "beats" if self.verdict == "better" else "loses to"
             return f"{run} {verb} {baseline} on {on} by {size} ({self._evidence}{self.corrected}; {self.counts})."
         if self.verdict == "different":
-            return f"{run} is {self._way} than {baseline} on {on} by {size} ({self._evidence}{self.corrected}; {queries})."
+            return (
+                f"{run} is {self._way} than {baseline} on {on} by {size} ({self._evidence}{self.corrected}; {queries})."
+            )
         if self.verdict == "same":
             each = "the one query" if self.queries == 1 else f"each of {queries}"
             return f"{run} and {baseline} score the same on {on}, on {each}."
@@ -291,9 +291,7 @@ class Contrast:
         if self.verdict == "equivalent":
             return f"{self.metric}: practically the same ({self._within})."
         if self.verdict == "not worse":
-            return (
-                f"{self.metric}: not worse by {self._margin} or more ({words.p_value(self.not_worse or 0)})."
-            )
+            return f"{self.metric}: not worse by {self._margin} or more ({words.p_value(self.not_worse or 0)})."
         return f"{self.metric}: no clear difference{self._limits()}"
 
     @property
@@ -323,9 +321,7 @@ class Contrast:
         bounds = self.adjusted
         turned = self.verdict in CLEAR and self.difference < 0
         ends = (-bounds.upper, -bounds.lower) if turned else (bounds.lower, bounds.upper)
-        interval = (
-            f"{words.percent(self.method.level)} interval {words.interval(*ends)}, " if bounds.known else ""
-        )
+        interval = f"{words.percent(self.method.level)} interval {words.interval(*ends)}, " if bounds.known else ""
         return f"{interval}{words.p_value(self.p_value_adjusted)}"
 
     @property
@@ -359,9 +355,7 @@ class Contrast:
         text = f"{words.counted(self.queries, 'query')} can detect about {detected}"
         needed = self.queries_needed
         if needed is not None and needed > self.queries and abs(self.difference) > 0.0005:
-            text += (
-                f"; detecting {words.number(abs(self.difference))} would take about {words.rounded(needed)}"
-            )
+            text += f"; detecting {words.number(abs(self.difference))} would take about {words.rounded(needed)}"
         return text
 
 

@@ -39,9 +39,7 @@ class Family:
         """Every pair on every panel, panel by panel, corrected."""
         by_panel = [[contrast(panel, *pair, self.method) for pair in self.pairs] for panel in self.panels]
         if self.method.correction.joint:
-            return [
-                c for panel, part in zip(self.panels, by_panel, strict=True) for c in _jointly(panel, part)
-            ]
+            return [c for panel, part in zip(self.panels, by_panel, strict=True) for c in _jointly(panel, part)]
         if self.method.family == "all":
             return corrected([c for part in by_panel for c in part])
         return [c for part in by_panel for c in corrected(part)]
@@ -146,9 +144,7 @@ def _jointly(panel: Panel, family: Sequence[Contrast]) -> list[Contrast]:
     low, high = panel.bounds[0] - panel.bounds[1], panel.bounds[1] - panel.bounds[0]
     out = []
     for i, c in enumerate(family):
-        reach = float(found.critical[i]) * float(
-            found.error[i]
-        )  # without end, or NaN, where chance reaches everything
+        reach = float(found.critical[i]) * float(found.error[i])  # without end, or NaN, where chance reaches everything
         bounds = Bounds.none("no difference would be beyond what chance gives")
         if math.isfinite(reach):
             bounds = Bounds(c.difference - reach, c.difference + reach, str(c.method.correction))
@@ -160,9 +156,7 @@ def _jointly(panel: Panel, family: Sequence[Contrast]) -> list[Contrast]:
 def joint(panel: Panel, pairs: Pairs, method: Method) -> Joint:
     """What a joint correction says of pairs of systems."""
     if panel.clusters is not None:
-        raise InputError(
-            f"correction={str(method.correction)!r} takes queries as independent; with clusters use holm"
-        )
+        raise InputError(f"correction={str(method.correction)!r} takes queries as independent; with clusters use holm")
     rows = np.array([(panel.row(run), panel.row(baseline)) for run, baseline in pairs])
     used, places = np.unique(rows, return_inverse=True)
     scores = panel.restricted(used.tolist()).complete
@@ -192,9 +186,7 @@ def top_group(panel: Panel, contrasts: Iterable[Contrast], method: Method) -> To
     The best is picked by looking at all, so all pairs are the family. A run that the contrasts at hand set apart from the best is not in it.
     """
     means = {system: panel.mean(system) for system in panel.systems}
-    ranked = sorted(
-        (s for s in panel.systems if not math.isnan(means[s])), key=lambda s: -panel.sign * means[s]
-    )
+    ranked = sorted((s for s in panel.systems if not math.isnan(means[s])), key=lambda s: -panel.sign * means[s])
     if not panel.sign or len(ranked) < 2:
         return None
     best, *others = ranked

@@ -62,9 +62,7 @@ class Method:
 
     def check_margins(self, metrics: Sequence[str]) -> None:
         """Refuse a margin for a metric that is not compared."""
-        unknown = (
-            [name for name in self.margin if name not in metrics] if isinstance(self.margin, Mapping) else []
-        )
+        unknown = [name for name in self.margin if name not in metrics] if isinstance(self.margin, Mapping) else []
         if unknown:
             raise InputError(f"margin of {unknown[0]}: it is not compared, there are {', '.join(metrics)}")
 
@@ -133,7 +131,5 @@ def _spelled(metric: Any) -> str:
 
 def _positive(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-        raise InputError(
-            f"margin={value!r}: a margin is a difference above 0 that would not matter, like 0.01"
-        )
+        raise InputError(f"margin={value!r}: a margin is a difference above 0 that would not matter, like 0.01")
     return float(value)

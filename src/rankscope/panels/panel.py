@@ -75,9 +75,7 @@ class PairedValues:
             return chosen
         if test.of in {"ranks", "swaps"} and self.weights is not None:
             return replace(chosen, values=(self.gains + shift) * self.weights)
-        linear = (
-            self.signs if test.of == "signs" else self.means
-        )  # a geometric mean is shifted where it is linear
+        linear = self.signs if test.of == "signs" else self.means  # a geometric mean is shifted where it is linear
         return replace(linear, values=linear.values + shift)
 
 
@@ -138,9 +136,7 @@ class Panel:
     moments: tuple[Moments, ...] = field(default=())
 
     @classmethod
-    def of_moments(
-        cls, measure: Measure, systems: Sequence[str], moments: Sequence[Moments] | Moments
-    ) -> Panel:
+    def of_moments(cls, measure: Measure, systems: Sequence[str], moments: Sequence[Moments] | Moments) -> Panel:
         """A panel of moments: one ``Moments`` with a column a system where the systems are paired, else one a system."""
         paired = isinstance(moments, Moments)
         held = (moments,) if isinstance(moments, Moments) else tuple(moments)

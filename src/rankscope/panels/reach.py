@@ -11,13 +11,7 @@ from statistics import median
 import numpy as np
 
 from rankscope.inference.base import CLOSE
-from rankscope.inference.power import (
-    Detectable,
-    detectable,
-    detectable_difference,
-    power_of,
-    queries_needed,
-)
+from rankscope.inference.power import Detectable, detectable, detectable_difference, power_of, queries_needed
 from rankscope.panels.panel import PairedValues, Panel
 
 
@@ -87,9 +81,7 @@ class Reach:
         return tuple(target for target in self.targets if not target.observed)
 
 
-def reach_of(
-    panel: Panel, pair: tuple[str, str], aim: Aim, differences: Sequence[float], observed: bool
-) -> Reach:
+def reach_of(panel: Panel, pair: tuple[str, str], aim: Aim, differences: Sequence[float], observed: bool) -> Reach:
     """What the queries of a panel can detect about a run and a baseline."""
     run, baseline = pair
     paired = panel.pair(run, baseline)

@@ -14,10 +14,7 @@ from rankscope.lists import Array
 from rankscope.metrics import Metric
 
 FLOOR = 0.00001  # what a value of 0 counts as in a geometric mean, as in trec_eval
-NO_SAMPLE = {
-    "pooled": "made of the documents of all queries together",
-    "sum": "a total, not a mean",
-}
+NO_SAMPLE = {"pooled": "made of the documents of all queries together", "sum": "a total, not a mean"}
 SIGNS = {"higher": 1, "lower": -1, "neither": 0}
 UNKNOWN = (-math.inf, math.inf)
 

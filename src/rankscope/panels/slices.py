@@ -60,9 +60,7 @@ def slices_of(source: Any, family: Family) -> Slices:
     parts: list[tuple[str, str, Array]] = []
     for attribute, inside in table.slices(ids).items():
         if len(inside) > MOST:
-            notes.append(
-                f"{table.label}: {attribute} has {len(inside):,} values, too many for slices; it is left out"
-            )
+            notes.append(f"{table.label}: {attribute} has {len(inside):,} values, too many for slices; it is left out")
         else:
             parts += [(attribute, name, which) for name, which in inside.items() if which.any()]
     correction = holm() if family.method.correction.joint else family.method.correction

@@ -89,9 +89,7 @@ class TradeOffs:
         columns = [self.costs.column(name) for name in limits]
         by_run = self.costs.by_run
         kept = [run for run in self.quality if all(by_run[run][name] <= limits[name] for name in columns)]
-        order = sorted(
-            kept, key=lambda run: (-self._good(run), *(by_run[run][name] for name in columns), run)
-        )
+        order = sorted(kept, key=lambda run: (-self._good(run), *(by_run[run][name] for name in columns), run))
         best = order[0] if order else None
         return Budget(tuple(limits.items()), best, None if best is None else self.quality[best], tuple(order))
 
@@ -105,9 +103,7 @@ class TradeOffs:
         """
         own, other = self.costs.by_run[run], self.costs.by_run[against]
         parts = [self._compared(run, against)]
-        parts += [
-            _cost_in_words(name, own[name], other[name], self._alone(name)) for name in self.costs.columns
-        ]
+        parts += [_cost_in_words(name, own[name], other[name], self._alone(name)) for name in self.costs.columns]
         return f"{run} {words.listing(parts, most=len(parts))}."
 
     def blocks(self) -> list[Block]:
@@ -117,17 +113,11 @@ class TradeOffs:
         if self.baseline is not None:
             out += [Paragraph(self.sentence(run, self.baseline)) for run in runs]
         for column in self.costs.columns:
-            out += [
-                *([EMPTY] if out else []),
-                Heading(f"{self.metric} against {column}"),
-                self._table(column),
-            ]
+            out += [*([EMPTY] if out else []), Heading(f"{self.metric} against {column}"), self._table(column)]
         small = f"per {STEP}: what {STEP} of {self.metric} costs, against the next cheaper run on the front"
         return [
             *out,
-            Paragraph(
-                f"{small} · of means alone: whether a difference is real is another question", quiet=True
-            ),
+            Paragraph(f"{small} · of means alone: whether a difference is real is another question", quiet=True),
         ]
 
     def records(self) -> Iterator[dict[str, Any]]:
@@ -271,7 +261,9 @@ def _cost_in_words(column: str, own: float, other: float, alone: bool) -> str:
     if factor < ABOUT:
         return f"{start} about as {same}{which}"
     if kind == "time":
-        return f"{f'is {words.factor(factor)} faster' if own < other else f'takes {words.factor(factor)} as long'}{which}"
+        return (
+            f"{f'is {words.factor(factor)} faster' if own < other else f'takes {words.factor(factor)} as long'}{which}"
+        )
     if kind == "size":
         return f"is {words.factor(factor)} {'smaller' if own < other else 'larger'}{which}"
     return f"costs {_part(own / other) if own < other else words.factor(factor)} as much{which}"

@@ -62,7 +62,4 @@ def _in(section: Section | None) -> list[Chart]:
 
 WRITE = 'report.save("report.html") writes the whole page'
 MOST_ROWS = 30  # of a table that is read at a glance
-KINDS: dict[type, Callable[[Any], list[Chart]]] = {
-    Comparison: _of_comparison,
-    Scores: _of_scores,
-}
+KINDS: dict[type, Callable[[Any], list[Chart]]] = {Comparison: _of_comparison, Scores: _of_scores}

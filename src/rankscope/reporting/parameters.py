@@ -11,11 +11,7 @@ from rankscope.metrics import Metric
 
 SAID = ("gain", "discount", "ideal", "p", "max_grade", "alpha", "T", "decay", "beta")  # numbers hang on them
 IN_WORDS: dict[str, dict[Any, str]] = {
-    "gain": {
-        "linear": "linear gain",
-        "exponential": "gain 2^grade - 1",
-        "binary": "gain 1 from grade 1 on",
-    },
+    "gain": {"linear": "linear gain", "exponential": "gain 2^grade - 1", "binary": "gain 1 from grade 1 on"},
     "discount": {
         "log2": "discount 1/log2(rank + 1)",
         "log2_rank": "discount 1/log2(rank) from rank 2 on",
@@ -68,9 +64,7 @@ def told(metric: Metric) -> list[str]:
     return [
         _words(metric, name)
         for name, default in _parameters(metric)
-        if (value := getattr(metric, name)) is not None
-        and name != "level"
-        and (name in SAID or value != default)
+        if (value := getattr(metric, name)) is not None and name != "level" and (name in SAID or value != default)
     ]
 
 
@@ -88,9 +82,7 @@ def levels(metrics: Iterable[Metric]) -> str:
             by_level.setdefault(level, []).append(str(metric))
     parts = [f"from grade {plain(level)} on" for level in by_level]
     if len(parts) > 1:
-        parts = [
-            f"{part} for {', '.join(by_level[level])}" for part, level in zip(parts, by_level, strict=True)
-        ]
+        parts = [f"{part} for {', '.join(by_level[level])}" for part, level in zip(parts, by_level, strict=True)]
     return f"A document is relevant {', '.join(parts)}." if parts else ""
 
 

@@ -156,13 +156,9 @@ def playground() -> Page:
             "Each list is one query and its ranked documents. Drag a document to another rank or change a grade: the metrics follow.",
         ),
         Section("metrics", "The metrics", (_metrics(),), "What each one is, and the convention that bites."),
-        Section(
-            "examples", "Worked out by hand", (_examples(),), "Each value as the arithmetic that gives it."
-        ),
+        Section("examples", "Worked out by hand", (_examples(),), "Each value as the arithmetic that gives it."),
     )
-    about = (
-        "What moves a metric, and what leaves it cold: rankings to rearrange, with every number taken apart."
-    )
+    about = "What moves a metric, and what leaves it cold: rankings to rearrange, with every number taken apart."
     return Page("Playground", about, (), sections, f"rankscope {__version__}")
 
 
@@ -254,9 +250,7 @@ def _worked() -> Iterator[tuple[Value, ...]]:
     for name in EXPLAINED:
         for example in find_metric(name).examples:
             grades = " ".join(
-                "?" if grade is None else f"{grade:g}"
-                for grade in example.grades
-                if not isinstance(grade, dict)
+                "?" if grade is None else f"{grade:g}" for grade in example.grades if not isinstance(grade, dict)
             )
             more = "".join(f", {what} {count}" for what, count in (example.more or {}).items())
             yield example.metric, grades + more, example.value, value_of(example)

@@ -165,9 +165,7 @@ def report_of(found: Comparison | Scores, **options: Any) -> Report:
         return _made(Subject(scores, found), words)
     qrels, runs = scores.data
     if any(isinstance(source, str) and source == "-" for source in (qrels, *(run for _, run in runs))):
-        raise InputError(
-            "standard input is read only once: give report a file, or what rs.read_run made of it"
-        )
+        raise InputError("standard input is read only once: give report a file, or what rs.read_run made of it")
     grades = read_any("qrels", qrels)
     given = [(name, read_any("run", run, name)) for name, run in runs]
     subject = _subject(found, grades, given)
@@ -230,9 +228,7 @@ def _refuse_others(options: Mapping[str, Any]) -> None:
 
 def _whole(shown: Any) -> int | None:
     if shown is not None and (isinstance(shown, bool) or not hasattr(shown, "__index__") or shown < 1):
-        raise InputError(
-            f"shown={shown!r}: how many documents of each ranking are shown, a whole number of at least 1"
-        )
+        raise InputError(f"shown={shown!r}: how many documents of each ranking are shown, a whole number of at least 1")
     return None if shown is None else int(shown)
 
 
@@ -245,11 +241,5 @@ def _refuse_comparing(options: Mapping[str, Any]) -> None:
     """One line for an option that compares, where there is one run."""
     defaults = signature(compare).parameters
     for name, value in options.items():
-        if (
-            name in COMPARING
-            and name not in {*ALONE, "primary"}
-            and value not in (defaults[name].default, [])
-        ):
-            raise InputError(
-                f"{name} is for a comparison, and there is one run: leave it out, or give another run"
-            )
+        if name in COMPARING and name not in {*ALONE, "primary"} and value not in (defaults[name].default, []):
+            raise InputError(f"{name} is for a comparison, and there is one run: leave it out, or give another run")

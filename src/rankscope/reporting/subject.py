@@ -70,9 +70,7 @@ class Subject:
         if self.comparison is None:
             return ()
         lead = self.comparison.of(self.comparison.primary)
-        return tuple(
-            (c.run, c.baseline) for c in sorted(lead, key=lambda c: -(c.measured.sign or 1) * c.difference)
-        )
+        return tuple((c.run, c.baseline) for c in sorted(lead, key=lambda c: -(c.measured.sign or 1) * c.difference))
 
     def evaluate_request(self, run: str) -> RunEvaluation:
         """The judged documents of a run; its name is one of ``scores.runs``. Raises KeyError for another."""

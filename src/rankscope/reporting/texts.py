@@ -21,9 +21,7 @@ def with_texts(subject: Subject, queries_text: Any = None, docs_text: Any = None
         subject = replace(subject, queries_text=found.by_id, texts=(found,))
     if docs_text is not None:
         if subject.scores is None:
-            raise InputError(
-                "scores alone name no documents, so that their texts have no place: leave them out"
-            )
+            raise InputError("scores alone name no documents, so that their texts have no place: leave them out")
         found = texts_of(docs_text, documents_of(subject, subject.shown))
         subject = replace(subject, docs_text=found.by_id, texts=(*subject.texts, found))
     return subject

@@ -63,8 +63,4 @@ def bands_of(before: Array, after: Array) -> list[Band]:
     change[: len(after)] += after
     change[: len(before)] -= before
     size = int(np.flatnonzero(change)[-1]) + 1 if change.any() else 0
-    return [
-        Band(first, last, math.fsum(change[first : last + 1].tolist()))
-        for first, last in BANDS
-        if first < size
-    ]
+    return [Band(first, last, math.fsum(change[first : last + 1].tolist())) for first, last in BANDS if first < size]

@@ -81,9 +81,7 @@ def measure(
         out = _of_table(qrels, metrics, primary, as_given, _where(systems))
     for panel in out.panels:
         if panel.measure.aggregate == "pooled":
-            raise InputError(
-                f"{panel.name} is {panel.reason} and has no value of a query to compare: leave it out"
-            )
+            raise InputError(f"{panel.name} is {panel.reason} and has no value of a query to compare: leave it out")
     if systems and not isinstance(systems, str):
         out = _with_repetitions(out, systems)
     return replace(out, panels=in_clusters(out.panels, clusters))
@@ -144,9 +142,7 @@ def _refuse_policies(policies: Iterable[str]) -> None:
     """One line for policies that say how rankings become scores, where scores are given."""
     for name in policies:
         if name in POLICIES and name != "seed":
-            raise InputError(
-                f"{name} says how rankings become scores, and these are scores already: leave it out"
-            )
+            raise InputError(f"{name} says how rankings become scores, and these are scores already: leave it out")
 
 
 def _of_runs(
@@ -206,9 +202,7 @@ def _of_scores(scores: Scores, metrics: Any, primary: Any, as_given: bool) -> Me
     first = asked[0] if primary is None else parse(primary)
     if first not in scores.metrics:
         raise InputError(f"primary {first}: it was not evaluated, there are {there}")
-    return Measurements(
-        panels_of(scores, [first, *(m for m in asked if m != first)], as_given=as_given), scores
-    )
+    return Measurements(panels_of(scores, [first, *(m for m in asked if m != first)], as_given=as_given), scores)
 
 
 def in_clusters(panels: Sequence[Panel], source: Any) -> list[Panel]:
@@ -308,17 +302,13 @@ def _panel_of(table: ScoreTable, name: str, as_given: bool) -> Panel:
     known = values[~np.isnan(values)]
     largest = float(np.abs(known).max(initial=0.0))
     if largest > LARGEST:
-        raise InputError(
-            f"{name}: a score of {largest:g} is too large to be squared: give scores on a smaller scale"
-        )
+        raise InputError(f"{name}: a score of {largest:g} is too large to be squared: give scores on a smaller scale")
     if not is_metric(name):
         return Panel(Measure(name), table.systems, ids, values)
     metric = parse(name)
     low, high = metric.range
     inside = bool(((known >= low - 1e-9) & (known <= high + 1e-9)).all())
-    return Panel(
-        Measure(str(metric), metric.better, (low, high) if inside else UNKNOWN), table.systems, ids, values
-    )
+    return Panel(Measure(str(metric), metric.better, (low, high) if inside else UNKNOWN), table.systems, ids, values)
 
 
 # --- repetitions of one system ---------------------------------------------------------------------------
@@ -334,9 +324,7 @@ def _with_repetitions(given: Measurements, systems: Mapping[str, str]) -> Measur
     several = [system for system in systems.values() if list(systems.values()).count(system) > 1]
     taken = [name for name in names if name not in systems and name in several]
     if taken:
-        raise InputError(
-            f"systems: {taken[0]} is both a run and a system of several runs: give one another name"
-        )
+        raise InputError(f"systems: {taken[0]} is both a run and a system of several runs: give one another name")
     rows: dict[str, list[int]] = {}
     for row, name in enumerate(names):
         rows.setdefault(of[name], []).append(row)

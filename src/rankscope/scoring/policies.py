@@ -98,9 +98,7 @@ class Policy:
 
     # -- what it does ---------------------------------------------------------------------------------
 
-    def applied(
-        self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention
-    ) -> Values:
+    def applied(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
         """The values of the queries under this policy."""
         return values
 
@@ -295,15 +293,11 @@ class NoRelevant(Policy):
     }
     help = "The value of a query without a relevant document: as the metric says, 0, 1, or left out."
 
-    def applied(
-        self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention
-    ) -> Values:
+    def applied(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
         if value == "metric" or not _of_queries(metric):
             return values
         in_list = convention.looks_at == "list"
-        hopeless = _mapped(
-            judged, lambda lists: metric.missed(lists, True) if in_list else metric.hopeless(lists)
-        )
+        hopeless = _mapped(judged, lambda lists: metric.missed(lists, True) if in_list else metric.hopeless(lists))
         return _where(values, hopeless == 1, float("nan") if value == "skip" else float(value))
 
 
@@ -321,11 +315,11 @@ class NothingFound(Policy):
         "skip": "Queries with nothing relevant in the top k were left out.",
         "skip_list": "Queries with nothing relevant in the whole list were left out.",
     }
-    help = "A query with nothing relevant in the top k: scored, or left out (skip_list: with nothing in the whole list)."
+    help = (
+        "A query with nothing relevant in the top k: scored, or left out (skip_list: with nothing in the whole list)."
+    )
 
-    def applied(
-        self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention
-    ) -> Values:
+    def applied(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
         if value == "metric" or not _of_queries(metric):
             return values
         missed = _mapped(judged, lambda lists: metric.missed(lists, value == "skip_list"))
@@ -375,9 +369,7 @@ class Averaging(Policy):
             return ""
         return f"mean='micro': {metric} has a mean of its own ({metric.aggregate}); leave it out, or use mean='macro'"
 
-    def applied(
-        self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention
-    ) -> Values:
+    def applied(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
         micro = value == "micro" and metric.aggregate == "mean"
         return replace(values, weight=_mapped(judged, metric.worth)) if micro else values
 

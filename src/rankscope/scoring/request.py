@@ -194,9 +194,7 @@ def _of_metrics(metrics: Sequence[Metric]) -> Iterator[str]:
     levels = sorted({m.level for m in metrics if hasattr(m, "level") and m.relevance == "binary"})
     if levels:
         yield f"relevant: grade ≥ {levels[0]:g}" + (" unless named" if len(levels) > 1 else "")
-    scaled = [
-        str(m) for m in having("max_grade", 4.0) if m.relevance == "graded" and "max_grade" not in str(m)
-    ]
+    scaled = [str(m) for m in having("max_grade", 4.0) if m.relevance == "graded" and "max_grade" not in str(m)]
     if scaled:
         yield f"top grade for {', '.join(scaled)}: 4"
     geometric = [str(m) for m in metrics if m.aggregate == "geometric"]
@@ -233,9 +231,7 @@ def _named(metrics: Any) -> list[tuple[str, Metric]]:
         raise InputError(f"metrics are names like 'nDCG@10' or objects like nDCG @ 10, not {metrics!r}")
     found = in_order(metrics)
     if not found:
-        raise InputError(
-            "no metric was given: name one, like nDCG@10, or leave metrics out for the usual ones"
-        )
+        raise InputError("no metric was given: name one, like nDCG@10, or leave metrics out for the usual ones")
     return found
 
 

@@ -40,9 +40,7 @@ def why_not(scores: Scores, metric: Metric, like: Metric) -> str:
     return ""
 
 
-def rescored(
-    scores: Scores, pairs: Sequence[tuple[Metric, Metric]], runs: Container[str] | None = None
-) -> list[Mean]:
+def rescored(scores: Scores, pairs: Sequence[tuple[Metric, Metric]], runs: Container[str] | None = None) -> list[Mean]:
     """The means of other metrics, over all runs unless some are named.
 
     Each pair is of a metric that was asked for, whose judged documents, queries and conventions are used, and another metric.
@@ -75,9 +73,7 @@ def values_on(
     if not plainly:
         return values_of(one, [judged])[0].value
     policies = request.policies
-    return score_under_ties(judged, [metric], one.metrics[0].convention.ties, policies.depth, policies.seed)[
-        0
-    ].value
+    return score_under_ties(judged, [metric], one.metrics[0].convention.ties, policies.depth, policies.seed)[0].value
 
 
 def judged_of(scores: Scores, run: str, metric: Metric) -> tuple[Judged, Array]:

@@ -12,18 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rankscope import words
-from rankscope.blocks import (
-    EMPTY,
-    Block,
-    Caution,
-    Chart,
-    Column,
-    Heading,
-    Paragraph,
-    Table,
-    Value,
-    ValueRange,
-)
+from rankscope.blocks import EMPTY, Block, Caution, Chart, Column, Heading, Paragraph, Table, Value, ValueRange
 from rankscope.errors import InputError
 from rankscope.metrics import Metric, parse, parse_many
 from rankscope.scoring import spread
@@ -139,9 +128,7 @@ class Scores(Result):
         names = [scored.name for scored in self.runs]
         if run is None:
             if len(names) > 1:
-                raise KeyError(
-                    f"there are {len(names)} runs, say which: scores[{names[0]!r}, {str(metric)!r}]"
-                )
+                raise KeyError(f"there are {len(names)} runs, say which: scores[{names[0]!r}, {str(metric)!r}]")
             run = names[0]
         if run not in names:
             raise KeyError(f"no run is called {run!r}: there are {', '.join(names)}")
@@ -201,12 +188,8 @@ class Scores(Result):
             queries, metrics = len(run.query_ids), len(run.values)
             matrix = np.stack(list(run.values.values()), axis=1) if metrics else np.empty((queries, 0))
             columns = {
-                "query_id": pl.Series(run.query_ids, dtype=pl.String).gather(
-                    np.repeat(np.arange(queries), metrics)
-                ),
-                "metric": pl.Series([str(m) for m in run.values]).gather(
-                    np.tile(np.arange(metrics), queries)
-                ),
+                "query_id": pl.Series(run.query_ids, dtype=pl.String).gather(np.repeat(np.arange(queries), metrics)),
+                "metric": pl.Series([str(m) for m in run.values]).gather(np.tile(np.arange(metrics), queries)),
                 "value": pl.Series(matrix.ravel(), nan_to_null=True),
             }
             parts.append(pl.DataFrame(columns).select(pl.lit(run.name).alias("run"), pl.all()))
@@ -473,9 +456,7 @@ class Scores(Result):
                 alike = [record for record in records if record["metric"] == metric]
                 tables += [_quantiles("run", alike, metric), EMPTY]
         header = (Column("run"), *(Column(name, "count") for name in (*spread.RANKS, spread.NONE)))
-        ranks: tuple[tuple[Value, ...], ...] = tuple(
-            (run.name, *spread.rank_counts(run).values()) for run in self.runs
-        )
+        ranks: tuple[tuple[Value, ...], ...] = tuple((run.name, *spread.rank_counts(run).values()) for run in self.runs)
         return [
             Heading("values of the queries"),
             *tables,

@@ -135,9 +135,7 @@ class Settings:
         {'depth': 100, 'seed': 0, 'ties': 'trec'}
         """
         kept = set(explicit)
-        return {
-            name: value if name in kept else self.values.get(name, value) for name, value in options.items()
-        }
+        return {name: value if name in kept else self.values.get(name, value) for name, value in options.items()}
 
 
 def settings_of(path: str | None = None, start: str | Path | None = None) -> Settings:
@@ -179,9 +177,7 @@ def _read(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise InputError(
-            f"{file}: cannot be read: {error.strerror or error}; settings are a TOML file"
-        ) from None
+        raise InputError(f"{file}: cannot be read: {error.strerror or error}; settings are a TOML file") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"{file}: is no TOML: {' '.join(str(error).split())}") from None
 

@@ -10,19 +10,7 @@ from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from rankscope._version import __version__
-from rankscope.blocks import (
-    EMPTY,
-    Block,
-    Caution,
-    Chart,
-    Column,
-    Explorer,
-    Note,
-    Notes,
-    Paragraph,
-    Table,
-    Value,
-)
+from rankscope.blocks import EMPTY, Block, Caution, Chart, Column, Explorer, Note, Notes, Paragraph, Table, Value
 from rankscope.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -176,9 +164,7 @@ class Result:
 
     # -- what a subclass says of itself ---------------------------------------------------------------
 
-    if (
-        TYPE_CHECKING
-    ):  # fields or properties of the subclass; no defaults here, as dataclasses would inherit them
+    if TYPE_CHECKING:  # fields or properties of the subclass; no defaults here, as dataclasses would inherit them
 
         @property
         def conventions(self) -> Mapping[str, Any]:
@@ -290,10 +276,7 @@ class Result:
         view = self.view(table)
         types = {"value": pl.Float64, "count": pl.Int64}
         schema: dict[str, Any] = {
-            name: types.get(column.kind)
-            for column in view.columns_of(self)
-            if column.always
-            for name in column.names
+            name: types.get(column.kind) for column in view.columns_of(self) if column.always for name in column.names
         }
         rows = [[record.get(name) for name in schema] for record in view.rectangle(self)]
         for i, (name, kind) in enumerate(schema.items()):
@@ -307,9 +290,7 @@ class Result:
         try:
             return self.to_polars(table).to_pandas()
         except ImportError as error:
-            raise MissingExtraError(
-                "frames of pandas need pandas and pyarrow: pip install pandas pyarrow"
-            ) from error
+            raise MissingExtraError("frames of pandas need pandas and pyarrow: pip install pandas pyarrow") from error
 
     @property
     def rows(self) -> list[dict[str, Any]]:

@@ -71,11 +71,7 @@ def _markdown(block: Block | Chart) -> str:
     if isinstance(block, Code):
         return "```\n" + "\n".join(map(printable, block.lines)) + "\n```\n"
     if not isinstance(block, Table):
-        said = (
-            [_note_line(note) for note in block.items]
-            if isinstance(block, Notes)
-            else map(": ".join, block.items)
-        )
+        said = [_note_line(note) for note in block.items] if isinstance(block, Notes) else map(": ".join, block.items)
         return "".join(f"- {_escape(line, MARKDOWN)}\n" for line in said)
     rows = [[_escape(text, MARKDOWN) for text in row] for row in rows_of(block)]
     rows = _stress(block, rows, "**{}**")
@@ -132,8 +128,7 @@ def _note_line(note: Note) -> str:
 
 def _stress(table: Table, rows: list[list[str]], how: str) -> list[list[str]]:
     return [
-        [how.format(text) if (i, j) in table.best else text for j, text in enumerate(row)]
-        for i, row in enumerate(rows)
+        [how.format(text) if (i, j) in table.best else text for j, text in enumerate(row)] for i, row in enumerate(rows)
     ]
 
 

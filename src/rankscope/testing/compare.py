@@ -69,9 +69,7 @@ def compared(
     if not len(wrong):
         return None
     number, changed = pairs[wrong[0]]
-    return Breach(
-        cases[number], f"gives {before[wrong[0]]!s}, but {after[wrong[0]]!s} after a change to {changed}"
-    )
+    return Breach(cases[number], f"gives {before[wrong[0]]!s}, but {after[wrong[0]]!s} after a change to {changed}")
 
 
 def same(before: Array, after: Array) -> Array:
@@ -81,9 +79,7 @@ def same(before: Array, after: Array) -> Array:
 
 def close(before: Array, after: Array) -> Array:
     """Equal but for rounding, as when a sum is added in another order."""
-    return np.asarray(
-        same(before, after) | (np.abs(before - after) <= CLOSE * np.maximum(1.0, np.abs(before)))
-    )
+    return np.asarray(same(before, after) | (np.abs(before - after) <= CLOSE * np.maximum(1.0, np.abs(before))))
 
 
 def level_of(metric: Metric) -> float:

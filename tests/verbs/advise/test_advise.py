@@ -73,9 +73,7 @@ def test_what_is_recommended_can_be_evaluated(task: str | None, shape: str) -> N
     found = advise(qrels, task=task)
     assert found.recommended[0].primary
     assert not any(one.primary for one in found.recommended[1:])
-    assert (
-        [str(rs.parse(name)) for name in found.metrics] == found.metrics == list(dict.fromkeys(found.metrics))
-    )
+    assert [str(rs.parse(name)) for name in found.metrics] == found.metrics == list(dict.fromkeys(found.metrics))
     assert found.primary.better != "neither"
     for one in found.recommended:
         assert one.why
@@ -188,16 +186,13 @@ def test_err_without_the_top_grade() -> None:
     with pytest.raises(InputError, match="max_grade"):
         rs.evaluate(five, ranked(five), "ERR@10")
     assert not any(
-        a.metric.startswith("ERR")
-        for a in advise({q: {"a": 4, "b": 1, "c": 0} for q in "xyz"}, task="web").avoid
+        a.metric.startswith("ERR") for a in advise({q: {"a": 4, "b": 1, "c": 0} for q in "xyz"}, task="web").avoid
     )
 
 
 def test_the_share_of_gain_of_the_top_grade() -> None:
     qrels = {"q": {f"d{j}": float(j) for j in range(8)}}
-    (said,) = [
-        a.why for a in advise(qrels, task="web").avoid if a.metric.startswith("nDCG(gain='exponential')")
-    ]
+    (said,) = [a.why for a in advise(qrels, task="web").avoid if a.metric.startswith("nDCG(gain='exponential')")]
     assert (
         f"holds {(2**7 - 1) / sum(2**g - 1 for g in range(1, 8)):.0%} of all gain but only {1 / 7:.0%} of the documents"
         in said
@@ -314,15 +309,11 @@ def test_cutoffs_go_no_deeper_than_the_runs() -> None:
 
 
 def test_holes_in_the_judgments() -> None:
-    run = {
-        q: {**{f"x{i}": 100.0 - i for i in range(4)}, **documents} for q, documents in ranked(GRADED).items()
-    }
+    run = {q: {**{f"x{i}": 100.0 - i for i in range(4)}, **documents} for q, documents in ranked(GRADED).items()}
     found = advise(GRADED, {"new": run}, "web")
     assert {"Bpref", "Judged@10"} <= set(found.metrics)
     assert found.situation.runs[0].unjudged == pytest.approx(4 / 10)
-    assert any(
-        one.rests_on == "40% of the top 10 of new is not in the judgments" for one in found.recommended
-    )
+    assert any(one.rests_on == "40% of the top 10 of new is not in the judgments" for one in found.recommended)
     assert rs.evaluate(GRADED, run, "Judged@10")["Judged@10"] == pytest.approx(1 - 4 / 10)
     assert "Bpref" not in advise(GRADED, ranked(GRADED), "web").metrics
 
@@ -355,15 +346,11 @@ def test_the_task_is_read_off_the_data(qrels: Any, task: str) -> None:
 
 
 def test_given_candidates_are_re_ranked() -> None:
-    candidates = {
-        q: {d: s for d, s in found.items() if d != "unjudged"} for q, found in ranked(GRADED).items()
-    }
+    candidates = {q: {d: s for d, s in found.items() if d != "unjudged"} for q, found in ranked(GRADED).items()}
     assert advise(GRADED, candidates).task.name == "re-ranking"
     assert advise(GRADED, ranked(GRADED)).task.name == "web"
     short = {q: dict(list(found.items())[:5]) for q, found in ranked(FEW).items()}
-    assert "rag" in [
-        guess.task for guess in advise(FEW, {q: {**f, "x": -1.0} for q, f in short.items()}).likeliest
-    ]
+    assert "rag" in [guess.task for guess in advise(FEW, {q: {**f, "x": -1.0} for q, f in short.items()}).likeliest]
 
 
 # --- real data --------------------------------------------------------------------------------------------
@@ -463,9 +450,7 @@ def test_records_say_what_the_envelope_says() -> None:
     found = advise(GRADED, task="web")
     rows = found.rows
     assert [r["metric"] for r in rows if r["kind"] == "recommended"] == found.metrics
-    assert [r["metric"] for r in rows if r["kind"] == "avoid"] == [
-        a["metric"] for a in found.envelope()["avoid"]
-    ]
+    assert [r["metric"] for r in rows if r["kind"] == "avoid"] == [a["metric"] for a in found.envelope()["avoid"]]
 
 
 def test_long_commands_are_folded_where_they_can_be_pasted() -> None:
@@ -495,9 +480,7 @@ def test_long_commands_are_folded_where_they_can_be_pasted() -> None:
         ({"qrels": {"q": {"a": math.nan}}}, InputError, "NaN|not a number|nan"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_advised_on_is_one_line(
-    said: dict[str, Any], error: type[Exception], says: str
-) -> None:
+def test_what_cannot_be_advised_on_is_one_line(said: dict[str, Any], error: type[Exception], says: str) -> None:
     with pytest.raises(error, match=says) as found:
         advise(**said)
     assert "\n" not in str(found.value)

@@ -57,11 +57,7 @@ def test_rules_are_called_by_code_and_by_name() -> None:
 
 @pytest.mark.parametrize(
     ("name", "hint"),
-    [
-        ("RS199", "did you mean one of RS101"),
-        ("MisingQueries", "did you mean MissingQueries"),
-        ("x", "--list"),
-    ],
+    [("RS199", "did you mean one of RS101"), ("MisingQueries", "did you mean MissingQueries"), ("x", "--list")],
 )
 def test_an_unknown_rule_is_told_with_the_nearest(name: str, hint: str) -> None:
     with pytest.raises(InputError, match=re.escape(hint)):
@@ -69,11 +65,7 @@ def test_an_unknown_rule_is_told_with_the_nearest(name: str, hint: str) -> None:
 
 
 def test_rules_are_chosen_by_code_and_family() -> None:
-    assert [rule.code for rule in select_rules(["RS101,RS2"], ["RS201", "RS203"])][:3] == [
-        "RS101",
-        "RS202",
-        "RS204",
-    ]
+    assert [rule.code for rule in select_rules(["RS101,RS2"], ["RS201", "RS203"])][:3] == ["RS101", "RS202", "RS204"]
     assert len(select_rules()) == len(all_rules())
     assert len(select_rules(ignore="RS1")) == len([r for r in all_rules() if not r.code.startswith("RS1")])
     with pytest.raises(InputError, match="no rule is left"):
@@ -94,8 +86,7 @@ def test_an_option_that_nobody_knows_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "meant"),
-    [("0-3", (0.0, 3.0)), ("-1..2", (-1.0, 2.0)), ((0, 4), (0.0, 4.0)), (range(4), (0.0, 3.0))],
+    ("said", "meant"), [("0-3", (0.0, 3.0)), ("-1..2", (-1.0, 2.0)), ((0, 4), (0.0, 4.0)), (range(4), (0.0, 3.0))]
 )
 def test_scales_are_read(said: Any, meant: tuple[float, float]) -> None:
     assert rs.check(QRELS, GOOD, "P@5", scale=said).case.background.scale == meant
@@ -110,6 +101,4 @@ def test_a_scale_that_is_none_is_refused(said: Any) -> None:
 def test_conventions_are_those_of_evaluate() -> None:
     found = rs.check(QRELS, GOOD, "nDCG@10", ties="docid", depth=5)
     assert found.case.scores is not None
-    assert (
-        found.case.scores["nDCG@10"] == rs.evaluate(QRELS, GOOD, "nDCG@10", ties="docid", depth=5)["nDCG@10"]
-    )
+    assert found.case.scores["nDCG@10"] == rs.evaluate(QRELS, GOOD, "nDCG@10", ties="docid", depth=5)["nDCG@10"]

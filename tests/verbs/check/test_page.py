@@ -34,18 +34,13 @@ KNOWN = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("qrels", "runs", "warnings", "notes"), KNOWN, ids=[f"{q}-{r[0]}" for q, r, _, _ in KNOWN]
-)
+@pytest.mark.parametrize(("qrels", "runs", "warnings", "notes"), KNOWN, ids=[f"{q}-{r[0]}" for q, r, _, _ in KNOWN])
 def test_known_collections_raise_no_false_alarm(
     shared_data: Any, qrels: str, runs: list[str], warnings: list[str], notes: list[str]
 ) -> None:
     paths = [shared_data(run) for run in runs]
     files = [str(f) for path in paths for f in (sorted(path.iterdir()) if path.is_dir() else [path])]
-    others = [
-        "RS3",
-        *(f"RS40{n}" for n in range(1, 8)),
-    ]  # notes about metrics and pairs have tests of their own
+    others = ["RS3", *(f"RS40{n}" for n in range(1, 8))]  # notes about metrics and pairs have tests of their own
     found = rs.check(str(shared_data(qrels)), files, ignore=others)
     assert [f.code for f in found if f.severity == "warning"] == warnings
     assert [f.code for f in found if f.severity == "information"] == notes

@@ -12,9 +12,7 @@ from rankscope.verbs.check.result import Inspection
 METRICS = ["nDCG(ideal='retrieved_topk')@10", "nDCG@10", "nDCG@5", "AP"]
 
 
-def files(
-    folder: Path, constant: bool = True, duplicates: bool = True
-) -> tuple[Path, list[tuple[str, Path]]]:
+def files(folder: Path, constant: bool = True, duplicates: bool = True) -> tuple[Path, list[tuple[str, Path]]]:
     """Graded judgments, a run that ranks a document twice, and a scorer that gives everything one score."""
     qrels, good, flat = folder / "qrels.txt", folder / "good.run", folder / "flat.run"
     judgments, one, other = [], [], []

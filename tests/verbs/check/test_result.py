@@ -44,20 +44,14 @@ def test_findings_without_a_value_lack_its_key_in_json_only(inspection: Inspecti
     first, second, _ = json.loads(inspection.to_json())["warnings"]
     assert first["effect"] == {"RR": -0.5}
     assert "places" not in first
-    assert second["places"] == [
-        f"{inspection.case.runs[0].table.source.label} line 2: document a of query q1"
-    ]
+    assert second["places"] == [f"{inspection.case.runs[0].table.source.label} line 2: document a of query q1"]
     assert inspection.rows[0].keys() == inspection.rows[1].keys() >= {"places", "effect", "documents"}
 
 
 def test_the_rules_that_were_applied_are_counted(inspection: Inspection) -> None:
     whole = json.loads(inspection.to_json())
     assert whole["schema"] == "rankscope/check/1"
-    assert {rule["code"]: rule["findings"] for rule in whole["results"]} == {
-        "RS101": 1,
-        "RS102": 1,
-        "RS104": 1,
-    }
+    assert {rule["code"]: rule["findings"] for rule in whole["results"]} == {"RS101": 1, "RS102": 1, "RS104": 1}
     assert whole["not_applied"] == [{"code": "RS206", "reason": "needs --docs-text"}]
     assert inspection.exit_code == 1
     assert list(inspection.sentences()) == ["2 warnings, 1 note · 3 rules applied"]

@@ -69,8 +69,6 @@ def test_every_view_is_a_table(name: str) -> None:
 
 def test_a_table_of_a_few_systems_repeated() -> None:
     draws = np.random.default_rng(0).random((3, 20))
-    found = rs.compare(
-        {"a1": draws[0], "a2": draws[1], "b": draws[2]}, metrics="AP", systems={"a1": "a", "a2": "a"}
-    )
+    found = rs.compare({"a1": draws[0], "a2": draws[1], "b": draws[2]}, metrics="AP", systems={"a1": "a", "a2": "a"})
     assert found.to_dicts("replicates")[0]["runs"] == 2
     assert found.table("replicates").rows[0][:2] == ("a", "AP")

@@ -55,16 +55,7 @@ def assert_mirrors(here: Contrast, there: Contrast) -> None:
     """Every number of the one is that of the other, with the opposite sign where it has one."""
     assert (here.run, here.baseline) == (there.baseline, there.run)
     assert here.difference == -there.difference
-    same = (
-        "p_value",
-        "p_value_adjusted",
-        "sign_flip",
-        "ties",
-        "queries",
-        "test",
-        "queries_needed",
-        "favourable",
-    )
+    same = ("p_value", "p_value_adjusted", "sign_flip", "ties", "queries", "test", "queries_needed", "favourable")
     for name in same:
         mine, other = getattr(here, name), getattr(there, name)
         assert mine == other or (math.isnan(mine) and math.isnan(other)), name
@@ -83,9 +74,7 @@ def assert_mirrors(here: Contrast, there: Contrast) -> None:
         assert here.equivalence.lower == pytest.approx(-there.equivalence.upper, nan_ok=True, abs=0)
     if here.chances is not None and there.chances is not None:
         assert here.chances["better"] == pytest.approx(there.chances["worse"], nan_ok=True)
-        assert here.chances["practically_equal"] == pytest.approx(
-            there.chances["practically_equal"], nan_ok=True
-        )
+        assert here.chances["practically_equal"] == pytest.approx(there.chances["practically_equal"], nan_ok=True)
     mirrored = {"better": "worse", "worse": "better"}
     if "not worse" not in {here.verdict, there.verdict}:  # it is said of one side only
         assert mirrored.get(here.verdict, here.verdict) == there.verdict
@@ -132,8 +121,7 @@ def unadjusted(found: Any) -> dict[tuple[str, str, str], dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    "method",
-    [m for m in METHODS if m.get("test") != "betting"] + [{"correction": "bh"}, {"family": "all"}],
+    "method", [m for m in METHODS if m.get("test") != "betting"] + [{"correction": "bh"}, {"family": "all"}]
 )
 def test_neither_other_runs_nor_any_order_changes_a_number(method: dict[str, Any]) -> None:
     scores = drawn(8, systems=4)

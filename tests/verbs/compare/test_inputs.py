@@ -37,9 +37,7 @@ def test_any_table_of_scores(need: Callable[[str], ModuleType], tmp_path: Path) 
     ids = list(scores["a"])
     columns = {"query_id": ids, **{name: list(row.values()) for name, row in scores.items()}}
     wide = pl.DataFrame(columns)
-    long = wide.unpivot(index="query_id", variable_name="run", value_name="value").with_columns(
-        metric=pl.lit("AP")
-    )
+    long = wide.unpivot(index="query_id", variable_name="run", value_name="value").with_columns(metric=pl.lit("AP"))
     wide.write_csv(tmp_path / "wide.csv")
     given_ones: dict[str, Any] = {
         "polars": wide,
@@ -105,10 +103,7 @@ def test_betting_takes_the_queries_as_they_came() -> None:
     assert early.p_value < late.p_value
     assert early.difference == late.difference
     qrels = {f"q{i:02}": {"good": 1} for i in range(24)}
-    better_first = {
-        "a": ranked((2,) * 12 + (1,) * 12),
-        "b": ranked((1,) * 12 + (2,) * 12),
-    }
+    better_first = {"a": ranked((2,) * 12 + (1,) * 12), "b": ranked((1,) * 12 + (2,) * 12)}
     runs = {n: {f"q{int(q[1:]):02}": d for q, d in run.items()} for n, run in better_first.items()}
     back = {n: dict(reversed(run.items())) for n, run in runs.items()}
     here = rs.compare(qrels, runs, "RR", test="betting")["b", "RR"]
@@ -208,9 +203,7 @@ def test_a_seed_gives_the_same_p_value_and_another_seed_another() -> None:
     options: dict[str, Any] = {"test": "permutation(rounds=999)"}
     first, again, other = (one(scores, seed=seed, **options) for seed in (1, 1, 2))
     assert first.p_value == again.p_value != other.p_value
-    assert (first.p_value * 1000) == pytest.approx(
-        round(first.p_value * 1000), abs=1e-9
-    )  # (b + 1) / (999 + 1)
+    assert (first.p_value * 1000) == pytest.approx(round(first.p_value * 1000), abs=1e-9)  # (b + 1) / (999 + 1)
 
 
 def test_a_baseline_that_is_no_text() -> None:
@@ -241,9 +234,7 @@ def test_where_a_table_has_its_systems_can_be_said(need: Callable[[str], ModuleT
     rows = pandas.DataFrame(list(scores.values()), index=list(scores))
     with pytest.raises(InputError, match="systems='rows'"):
         rs.compare(rows)
-    assert unadjusted(rs.compare(rows, metrics="AP", systems="rows")) == unadjusted(
-        rs.compare(scores, metrics="AP")
-    )
+    assert unadjusted(rs.compare(rows, metrics="AP", systems="rows")) == unadjusted(rs.compare(scores, metrics="AP"))
     assert unadjusted(rs.compare(rows.T, metrics="AP", systems="columns")) == unadjusted(
         rs.compare(scores, metrics="AP")
     )

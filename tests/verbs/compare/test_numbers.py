@@ -120,9 +120,7 @@ def test_no_direction() -> None:
 
 
 def test_only_queries_with_both_values_are_paired() -> None:
-    scores = table(
-        [0.1, 0.2, 0.3, 0.4, 0.9, math.nan, 0.2, 0.1], [0.2, 0.4, 0.4, math.nan, 0.8, 0.7, 0.3, 0.3]
-    )
+    scores = table([0.1, 0.2, 0.3, 0.4, 0.9, math.nan, 0.2, 0.1], [0.2, 0.4, 0.4, math.nan, 0.8, 0.7, 0.3, 0.3])
     found = one(scores)
     kept = [0, 1, 2, 4, 6, 7]
     a, b = (np.array(list(scores[s].values()))[kept] for s in "ab")
@@ -199,9 +197,7 @@ def test_micro_means_differ_by_their_wholes() -> None:
     qrels = {f"q{i:02}": {"r1": 1, "r2": 1, "r3": 1, "n1": 0} for i in range(12)}
     draws = np.random.default_rng(3)
     runs = {
-        name: {
-            q: dict.fromkeys(("r1", "r2", "n1", "x1", "x2")[: 1 + int(draws.integers(5))], 1.0) for q in qrels
-        }
+        name: {q: dict.fromkeys(("r1", "r2", "n1", "x1", "x2")[: 1 + int(draws.integers(5))], 1.0) for q in qrels}
         for name in "ab"
     }
     scores = rs.evaluate(qrels, runs, "SetP", mean="micro")
@@ -213,8 +209,7 @@ def test_micro_means_are_not_the_same_where_weights_differ() -> None:
     qrels = {f"q{i}": {"r1": 1, "r2": 1, "n1": 0, "n2": 0} for i in range(14)}
     few, many = {"r1": 2.0, "n1": 1.0}, {"r1": 4.0, "n1": 3.0, "r2": 2.0, "n2": 1.0}  # both 1/2
     runs = {
-        name: {f"q{i}": half if i < 7 else {"n1": 1.0} for i in range(14)}
-        for name, half in (("a", few), ("b", many))
+        name: {f"q{i}": half if i < 7 else {"n1": 1.0} for i in range(14)} for name, half in (("a", few), ("b", many))
     }
     found = rs.compare(qrels, runs, "SetP", mean="micro")["b", "SetP"]
     assert found.difference == pytest.approx(14 / (28 + 7) - 7 / (14 + 7))

@@ -15,9 +15,7 @@ from rankscope.errors import DataError
 from rankscope.panels.contrast import CLEAR
 
 cells = st.one_of(
-    st.none(),
-    st.sampled_from([0.0, 0.5, 1.0, 1e-9]),
-    st.floats(0, 1, allow_nan=False).map(lambda v: round(v, 9)),
+    st.none(), st.sampled_from([0.0, 0.5, 1.0, 1e-9]), st.floats(0, 1, allow_nan=False).map(lambda v: round(v, 9))
 )
 METHODS: list[dict[str, Any]] = [
     {},
@@ -37,9 +35,7 @@ METHODS: list[dict[str, Any]] = [
 @st.composite
 def tables(draw: st.DrawFn) -> dict[str, dict[str, float | None]]:
     systems, queries = draw(st.integers(2, 5)), draw(st.integers(1, 12))
-    rows = draw(
-        st.lists(st.lists(cells, min_size=queries, max_size=queries), min_size=systems, max_size=systems)
-    )
+    rows = draw(st.lists(st.lists(cells, min_size=queries, max_size=queries), min_size=systems, max_size=systems))
     if draw(st.booleans()):
         rows[-1] = rows[0]
     return {f"s{i}": {f"q{j}": v for j, v in enumerate(row)} for i, row in enumerate(rows)}

@@ -24,10 +24,7 @@ def one(low: Any, high: Any, metric: str = "nDCG@10", **options: Any) -> Contras
 def drawn(systems: int, queries: int = 40, step: float = 0.0, seed: int = 0) -> dict[str, list[float]]:
     draws = np.random.default_rng(seed)
     hard = draws.random(queries) * 0.6
-    return {
-        f"s{i}": np.clip(hard + step * i + draws.normal(0.1, 0.1, queries), 0, 1).tolist()
-        for i in range(systems)
-    }
+    return {f"s{i}": np.clip(hard + step * i + draws.normal(0.1, 0.1, queries), 0, 1).tolist() for i in range(systems)}
 
 
 def test_a_clear_verdict_in_full() -> None:
@@ -163,8 +160,7 @@ def test_the_primary_metric_leads() -> None:
     qrels = {f"q{i:02}": {"good": 1} for i in range(20)}
     draws = np.random.default_rng(2)
     runs = {
-        name: {q: {d: float(draws.random()) for d in ("good", "x", "y", "z")} for q in qrels}
-        for name in ("a", "b")
+        name: {q: {d: float(draws.random()) for d in ("good", "x", "y", "z")} for q in qrels} for name in ("a", "b")
     }
     found = rs.compare(qrels, runs, ["RR", "P@1"], primary="P@2")
     assert found.metrics == ["P@2", "RR", "P@1"]

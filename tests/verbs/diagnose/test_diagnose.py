@@ -90,9 +90,7 @@ def test_where_lower_is_better_losses_are_still_positive() -> None:
 
 
 def test_a_fall_out_prefers_what_nobody_judged() -> None:
-    found = rs.diagnose({"q": {"a": 1, "m": 0, "n": 0}}, {"q": ranked("m", "n", "x", "y")}, "FallOut@2").runs[
-        0
-    ]
+    found = rs.diagnose({"q": {"a": 1, "m": 0, "n": 0}}, {"q": ranked("m", "n", "x", "y")}, "FallOut@2").runs[0]
     assert (found.loss.value, found.loss.ceiling, found.loss.best) == (2 / 2, 0.0, 0.0)
 
 
@@ -148,9 +146,7 @@ def test_no_order_of_what_was_retrieved_beats_the_ceiling_and_one_reaches_it(cls
             assert best == pytest.approx(sign * ceiling, abs=1e-9), f"{metric} on {case}"
 
 
-@pytest.mark.parametrize(
-    "metric", ["nDCG@3", "AP", "RR", "ERR", "RBP", "Bpref", "P@3", "R@3", "Rprec", "infAP"]
-)
+@pytest.mark.parametrize("metric", ["nDCG@3", "AP", "RR", "ERR", "RBP", "Bpref", "P@3", "R@3", "Rprec", "infAP"])
 def test_no_ranking_of_judged_documents_beats_the_best(metric: str) -> None:
     asked = rs.parse(metric)
     cases = [replace(c, tied=()) for c in made_up(150, 12, 3.0) if len(c.ranking) + len(c.missing) <= 5][:15]
@@ -237,13 +233,9 @@ def test_the_mean_value_is_that_of_evaluate_to_the_bit_whatever_the_policies() -
 
 
 def test_a_value_that_a_policy_gives_cannot_be_lost() -> None:
-    found = rs.diagnose(
-        {"q": {"n": 0}, "r": {"a": 1}}, {"q": ranked("n"), "r": ranked("a")}, "AP", no_relevant=1
-    )
+    found = rs.diagnose({"q": {"n": 0}, "r": {"a": 1}}, {"q": ranked("n"), "r": ranked("a")}, "AP", no_relevant=1)
     assert (found.runs[0].loss.value, found.runs[0].loss.best) == (1.0, 1.0)
-    low = rs.diagnose(
-        {"q": {"n": 0}, "r": {"a": 1}}, {"q": ranked("n"), "r": ranked("a")}, "FallOut@1", no_relevant=1
-    )
+    low = rs.diagnose({"q": {"n": 0}, "r": {"a": 1}}, {"q": ranked("n"), "r": ranked("a")}, "FallOut@1", no_relevant=1)
     assert low.runs[0].loss.total == 0.0
 
 
@@ -283,10 +275,7 @@ def test_documents_follow_the_policies_of_ties_and_depth(tmp_path: Path) -> None
 
 def test_real_runs_are_told_within_80_columns(shared_data: Callable[[str], Path]) -> None:
     qrels = shared_data("trec_covid/qrels.txt")
-    runs = [
-        shared_data(f"trec_covid/round1/runs/{name}.gz")
-        for name in ("bm25_basline", "bm25t5", "sab20.1.merged")
-    ]
+    runs = [shared_data(f"trec_covid/round1/runs/{name}.gz") for name in ("bm25_basline", "bm25t5", "sab20.1.merged")]
     for given in (runs[:1], runs):
         found = rs.diagnose(str(qrels), [str(run) for run in given], "nDCG@10")
         text = found.to_text(80)
@@ -296,16 +285,12 @@ def test_real_runs_are_told_within_80_columns(shared_data: Callable[[str], Path]
         for run in found.runs:
             lost = run.loss
             assert lost.value <= lost.tops[10] <= lost.tops[50] <= lost.tops[100] <= lost.ceiling <= lost.best
-            assert math.isclose(
-                lost.never_retrieved + lost.ordered_badly, lost.best - lost.value, abs_tol=1e-12
-            )
+            assert math.isclose(lost.never_retrieved + lost.ordered_badly, lost.best - lost.value, abs_tol=1e-12)
             assert sum(run.kinds.values()) == len(run.query_ids) == 30
             assert sum(d.total for d in run.depths) == int((run.judged.grade > 0).sum())
 
 
-def test_the_ceiling_of_a_real_run_is_the_value_of_the_run_put_in_order(
-    shared_data: Callable[[str], Path],
-) -> None:
+def test_the_ceiling_of_a_real_run_is_the_value_of_the_run_put_in_order(shared_data: Callable[[str], Path]) -> None:
     qrels = rs.read_qrels(str(shared_data("trec_covid/qrels.txt"))).mapping
     run = rs.read_run(str(shared_data("trec_covid/round1/runs/bm25_basline.gz"))).frame
     given: dict[str, dict[str, float]] = {}
@@ -314,9 +299,7 @@ def test_the_ceiling_of_a_real_run_is_the_value_of_the_run_put_in_order(
     for metric in ("nDCG@10", "AP", "RR@10", "R@50", "ERR@20", "RBP"):
         found = rs.diagnose(qrels, given, metric).runs[0].loss
         oracle = {
-            q: {d: qrels[q].get(d, 0) - 1e-6 * i for i, d in enumerate(docs)}
-            for q, docs in given.items()
-            if q in qrels
+            q: {d: qrels[q].get(d, 0) - 1e-6 * i for i, d in enumerate(docs)} for q, docs in given.items() if q in qrels
         }
         perfect = {q: {d: float(g) for d, g in grades.items()} for q, grades in qrels.items()}
         assert found.ceiling == pytest.approx(rs.evaluate(qrels, oracle, metric)[metric], abs=1e-12)
@@ -352,8 +335,7 @@ def test_the_next_step_names_files_and_quotes_ids(tmp_path: Path) -> None:
     qrels.write_text("q 0 a 1\n")
     run.write_text("q Q0 b 1 1.0 r\n")
     assert (
-        rs.diagnose(str(qrels), str(run), "RR").next_step()
-        == f"next: rankscope explain {qrels} {run} --query q -m RR"
+        rs.diagnose(str(qrels), str(run), "RR").next_step() == f"next: rankscope explain {qrels} {run} --query q -m RR"
     )
 
 
@@ -384,10 +366,7 @@ def test_a_dialect_that_gives_lists_without_a_relevant_document_1_loses_nothing_
 
 def test_the_value_of_a_pooled_metric_is_that_of_evaluate_and_no_mean_of_queries() -> None:
     qrels = {"q": {"a": 1, "m": 0, "n": 0}, "r": {"a": 1, "b": 1, "m": 0}}
-    runs = {
-        "one": {"q": ranked("a", "m", "n"), "r": {"m": 0.5, "a": 0.4, "b": 0.3}},
-        "two": {"q": ranked("m", "a")},
-    }
+    runs = {"one": {"q": ranked("a", "m", "n"), "r": {"m": 0.5, "a": 0.4, "b": 0.3}}, "two": {"q": ranked("m", "a")}}
     metric = "AUC(pooled=True)"
     found, scores = rs.diagnose(qrels, runs, metric), rs.evaluate(qrels, runs, metric)
     for run in found.runs:

@@ -119,15 +119,7 @@ def test_where_no_loss_is_known_a_full_top_is_perfect() -> None:
     def kind(first: int, in_top: int) -> str:
         one = np.array([1])
         facts = Facts(
-            2,
-            3 * one,
-            in_top * one,
-            in_top * one,
-            first * one,
-            5 * one,
-            2 * one,
-            0 * one,
-            np.array([math.nan]),
+            2, 3 * one, in_top * one, in_top * one, first * one, 5 * one, 2 * one, 0 * one, np.array([math.nan])
         )
         return KINDS[int(kind_of(facts)[0])].name
 
@@ -188,7 +180,4 @@ def test_queries_without_anything_relevant_show_nothing_relevant() -> None:
     qrels = {f"q{i}": {"a": int(i < 10), "b": 0} for i in range(20)}
     run = {query: {"a": 2.0, "b": 1.0} if i < 8 else {"b": 1.0} for i, query in enumerate(qrels)}
     said = str(rs.diagnose(qrels, {"A": run}))
-    assert (
-        "Of 20 queries, 12 show nothing relevant in the top 10 (10 of them have no known relevant document)"
-        in said
-    )
+    assert "Of 20 queries, 12 show nothing relevant in the top 10 (10 of them have no known relevant document)" in said

@@ -14,12 +14,7 @@ import rankscope as rs
 from rankscope.errors import InputError
 from rankscope.scoring.scores import Scores
 
-QRELS: dict[str, dict[str, int]] = {
-    "q1": {"a": 2, "b": 0},
-    "q2": {"a": 1, "c": 3},
-    "q3": {"a": 0},
-    "q4": {"d": 1},
-}
+QRELS: dict[str, dict[str, int]] = {"q1": {"a": 2, "b": 0}, "q2": {"a": 1, "c": 3}, "q3": {"a": 0}, "q4": {"d": 1}}
 ONE = {"q1": {"b": 2.0, "a": 2.0}, "q2": {"x": 1.0, "c": 1.0, "a": 0.5}, "q3": {"a": 1.0}}
 TWO = {"q1": {"a": 2.0}, "q2": {"c": 1.0, "a": 0.5}, "q4": {"d": 1.0}}
 
@@ -94,7 +89,5 @@ def test_charts_show_the_values(scores: Scores) -> None:
 def test_a_table_or_a_format_that_there_is_not(scores: Scores) -> None:
     with pytest.raises(InputError, match="no table is called 'mean': there are results, per_query"):
         scores.to_dicts("mean")
-    with pytest.raises(
-        InputError, match="written as table, json, jsonl, csv, markdown, latex, trec, not as xml"
-    ):
+    with pytest.raises(InputError, match="written as table, json, jsonl, csv, markdown, latex, trec, not as xml"):
         list(scores.write("xml"))

@@ -154,14 +154,10 @@ def test_a_difference_in_words() -> None:
 
 def test_another_worth_has_a_row_of_its_own() -> None:
     qrels = {"q": {"a": 1, "b": 1}}
-    found = explain(
-        qrels, [{"q": {"a": 2.0, "x": 1.0}}, {"q": {"a": 3.0, "b": 2.0, "x": 1.0}}], "SetP", query="q"
-    )
+    found = explain(qrels, [{"q": {"a": 2.0, "x": 1.0}}, {"q": {"a": 3.0, "b": 2.0, "x": 1.0}}], "SetP", query="q")
     assert isinstance(found, Difference)
     assert found.value == pytest.approx(2 / 3 - 1 / 2)
-    assert {m.doc_id: m.adds for m in found.documents if m.adds} == pytest.approx(
-        {"a": 1 / 3 - 1 / 2, "b": 1 / 3}
-    )
+    assert {m.doc_id: m.adds for m in found.documents if m.adds} == pytest.approx({"a": 1 / 3 - 1 / 2, "b": 1 / 3})
     assert [(r.what, r.adds) for r in found.rest] == [("divided by 3 now, by 2 before", 0.0)]
 
 
@@ -215,9 +211,7 @@ def test_ids_stand_where_the_engine_ranks_them(ties: str) -> None:
             found, _ = judge(cleaned, grades, Order(ties), "run")  # type: ignore[arg-type]
             ids = ranking_of(cleaned, grades, "q", Order(ties)).doc_ids  # type: ignore[arg-type]
             count = int(found.found[0])
-            assert [graded[ids[rank - 1]] for rank in found.rank[:count].tolist()] == found.grade[
-                :count
-            ].tolist()
+            assert [graded[ids[rank - 1]] for rank in found.rank[:count].tolist()] == found.grade[:count].tolist()
 
 
 def test_over_all_queries_the_ranks_add_up(shared_data: Callable[[str], Path]) -> None:

@@ -112,9 +112,7 @@ def test_fail_on_tolerance_tests_the_loss_beyond_the_tolerance() -> None:
     from scipy import stats
 
     (check,) = gate(QRELS, SAME, changed(0, 20), "RR", tolerance=0.05, fail_on="tolerance").checks
-    assert check.p_value == pytest.approx(
-        stats.ttest_1samp([0.0] * 20 + [-1 / 4] * 20, -0.05).pvalue, rel=1e-9
-    )
+    assert check.p_value == pytest.approx(stats.ttest_1samp([0.0] * 20 + [-1 / 4] * 20, -0.05).pvalue, rel=1e-9)
 
 
 @pytest.mark.parametrize("worse", [1, 2, 3, 4, 5])
@@ -207,9 +205,7 @@ USERS = {query: f"u{i % 13}" for i, query in enumerate(QRELS)}
 @pytest.mark.parametrize("test", [None, *TESTS])
 @pytest.mark.parametrize("metric", ["RR", "GMAP", "P@10", "FallOut@10"])
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
-def test_the_same_test_on_the_same_runs_has_the_same_p_as_in_compare(
-    test: Any, metric: str, weights: Any
-) -> None:
+def test_the_same_test_on_the_same_runs_has_the_same_p_as_in_compare(test: Any, metric: str, weights: Any) -> None:
     qrels = {query: {**docs, "d1": 0, "d2": 0} for query, docs in QRELS.items()}
     run = changed(12, 20)
     more = {"test": test, "weights": weights, "metrics": metric}
@@ -276,11 +272,7 @@ def test_a_small_slice_goes_by_its_losses() -> None:
     verdict = gate(QRELS, SAME, placed([4] * 4 + [2] * 36), "RR", tolerance=0.05, slices=kinds)
     by_slice = {c.slice: c for c in verdict.checks}
     assert by_slice["kind=rare"].loss == pytest.approx(0.25)
-    assert [by_slice[name].status for name in (None, "kind=rare", "kind=usual")] == [
-        "pass",
-        "cannot tell",
-        "pass",
-    ]
+    assert [by_slice[name].status for name in (None, "kind=rare", "kind=usual")] == ["pass", "cannot tell", "pass"]
     assert verdict.exit_code == 4
 
 
@@ -306,9 +298,7 @@ def test_at_a_loss_as_large_as_the_tolerance_it_passes_in_at_most_one_of_twenty(
 
 
 @pytest.mark.parametrize("metric", ["ap", "rr"])
-def test_the_promise_holds_for_differences_of_real_systems(
-    metric: str, shared_data: Callable[[str], Path]
-) -> None:
+def test_the_promise_holds_for_differences_of_real_systems(metric: str, shared_data: Callable[[str], Path]) -> None:
     rows = shared_data(f"system_scores/adhoc8_{metric}.csv").read_text().splitlines()[1:]
     matrix = np.array([[float(cell) for cell in row.split(",")] for row in rows])
     draws, tolerance, passed = np.random.default_rng(7), 0.02, 0
@@ -391,8 +381,7 @@ def test_the_usual_tolerance_is_for_scores_from_0_to_1() -> None:
 
 
 @pytest.mark.parametrize(
-    ("metric", "message"),
-    [("Judged@10", "neither better nor worse"), ("NumRelRet", "a total, not a mean")],
+    ("metric", "message"), [("Judged@10", "neither better nor worse"), ("NumRelRet", "a total, not a mean")]
 )
 def test_metrics_without_direction_or_mean_are_refused(metric: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
@@ -485,9 +474,7 @@ def test_a_stored_baseline_says_what_the_run_says() -> None:
     assert gate("qrels.txt", ("before", "baseline.json"), "branch.run", "RR").baseline == "before"
     scores = rs.evaluate("qrels.txt", "main.run", "RR")
     assert gate("qrels.txt", scores, "branch.run", "RR").status == "fail"
-    assert (
-        gate("qrels.txt", json.loads(Path("baseline.json").read_text()), "branch.run", "RR").status == "fail"
-    )
+    assert gate("qrels.txt", json.loads(Path("baseline.json").read_text()), "branch.run", "RR").status == "fail"
 
 
 @pytest.mark.usefixtures("stored")
@@ -531,10 +518,7 @@ def test_other_judgments_and_versions_are_refused() -> None:
     with pytest.raises(DataError, match=r"rankscope was 0\.0\.9, now"):
         gate("qrels.txt", document | {"rankscope": "0.0.9"}, "branch.run", "RR")
     major, minor, _ = rs.__version__.split(".")
-    assert (
-        gate("qrels.txt", document | {"rankscope": f"{major}.{minor}.99"}, "branch.run", "RR").status
-        == "fail"
-    )
+    assert gate("qrels.txt", document | {"rankscope": f"{major}.{minor}.99"}, "branch.run", "RR").status == "fail"
     with Path("qrels.txt").open("a") as file:
         file.write("q00 0 d1 1\n")
     with pytest.raises(DataError, match="the judgments differ"):
@@ -662,27 +646,16 @@ def test_the_envelope_is_plain_json_and_tells_where_it_comes_from(stored: Path) 
 
     verdict = gate(stored / "qrels.txt", "baseline.json", "branch.run", "RR nDCG@10")
     document = json.loads(json.dumps(verdict.envelope(), allow_nan=False))
-    assert (document["schema"], document["status"], document["exit_code"]) == (
-        "rankscope/gate/1",
-        "cannot tell",
-        4,
-    )
+    assert (document["schema"], document["status"], document["exit_code"]) == ("rankscope/gate/1", "cannot tell", 4)
     digest = hashlib.sha256(Path("main.run").read_bytes()).hexdigest()
     assert document["provenance"]["baseline"]["made_from"][0]["sha256"] == digest
-    assert (
-        document["provenance"]["candidate"]["sha256"]
-        == hashlib.sha256(Path("branch.run").read_bytes()).hexdigest()
-    )
+    assert document["provenance"]["candidate"]["sha256"] == hashlib.sha256(Path("branch.run").read_bytes()).hexdigest()
     assert document["sentence"] == verdict.sentence == str(verdict).splitlines()[0]
 
 
 @pytest.mark.parametrize(
     ("pair", "code"),
-    [
-        (("bm25_basline", "RUIR-doc2vec"), 1),
-        (("bm25_basline", "run1"), 0),
-        (("BioinfoUA-emb-q", "DA_IICT_all"), 4),
-    ],
+    [(("bm25_basline", "RUIR-doc2vec"), 1), (("bm25_basline", "run1"), 0), (("BioinfoUA-emb-q", "DA_IICT_all"), 4)],
 )
 def test_real_runs_give_each_of_the_answers(
     pair: tuple[str, str], code: int, shared_data: Callable[[str], Path]

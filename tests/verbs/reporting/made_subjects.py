@@ -29,8 +29,7 @@ def world(seed: int = 0, queries: int = 8, docs: int = 30) -> tuple[Dicts, dict[
     for name in ("low", "high"):
         runs[name] = {
             query: {
-                d: float(rng.integers(0, 12))
-                for d in rng.permutation(names)[: int(rng.integers(3, docs))].tolist()
+                d: float(rng.integers(0, 12)) for d in rng.permutation(names)[: int(rng.integers(3, docs))].tolist()
             }
             for query in qrels
         }
@@ -44,9 +43,7 @@ def in_tables(qrels: Dicts, runs: dict[str, Dicts]) -> tuple[Qrels, dict[str, Ru
         flat = [(q, d, float(v)) for q, docs in given.items() for d, v in docs.items()]
         return pl.DataFrame(flat, schema=["query_id", "doc_id", worth], orient="row")
 
-    return Qrels(rows(qrels, "grade")), {
-        name: Run(rows(run, "score"), name=name) for name, run in runs.items()
-    }
+    return Qrels(rows(qrels, "grade")), {name: Run(rows(run, "score"), name=name) for name, run in runs.items()}
 
 
 def subject(qrels: Any, runs: Any, metrics: Any, **policies: Any) -> Subject:

@@ -38,10 +38,7 @@ def test_runs_metrics_test_and_correction_are_named_and_cited() -> None:
     text = said(subject(QRELS, RUNS, ["nDCG@10", "AP"], primary="AP"))
     start = f"3 runs were scored on 12 queries with rankscope {rs.__version__}, by AP (trec_eval map); nDCG@10 (linear gain; "
     assert text.startswith(start)
-    assert (
-        "ideal of all judged documents, cut at k; Järvelin and Kekäläinen, 2002; trec_eval ndcg_cut_10)"
-        in text
-    )
+    assert "ideal of all judged documents, cut at k; Järvelin and Kekäläinen, 2002; trec_eval ndcg_cut_10)" in text
     assert "A document is relevant from grade 1 on." in text
     assert (
         "Every run was compared with low by a paired t test, two-sided (Student, 1908; Smucker, Allan and Carterette, 2007)."
@@ -78,10 +75,7 @@ def test_few_differing_queries_are_told_only_where_there_are_such() -> None:
 def test_a_joint_correction_gives_the_intervals() -> None:
     text = said(subject(QRELS, RUNS, "nDCG@10", correction="max_t(rounds=999)"))
     assert "simultaneous 95% intervals by the max-t correction of Westfall and Young" in text
-    assert (
-        "(rounds=999, seed=0; Westfall and Young, 1993)" in text
-        or "(rounds=999; Westfall and Young, 1993)" in text
-    )
+    assert "(rounds=999, seed=0; Westfall and Young, 1993)" in text or "(rounds=999; Westfall and Young, 1993)" in text
     assert "Random numbers start from seed 0." in text
 
 
@@ -89,10 +83,7 @@ def test_a_joint_correction_gives_the_intervals() -> None:
     ("options", "words"),
     [
         ({"mean": "micro"}, "Means are micro means"),
-        (
-            {"weights": dict.fromkeys(QRELS, 1.0) | {"q00": 3.0}},
-            "Queries weigh in the means as they were said to.",
-        ),
+        ({"weights": dict.fromkeys(QRELS, 1.0) | {"q00": 3.0}}, "Queries weigh in the means as they were said to."),
         ({"no_relevant": "skip"}, "Queries without a relevant document were left out."),
         ({"no_relevant": 1}, "Queries without a relevant document score 1."),
         ({"nothing_found": "skip_list"}, "Queries with nothing relevant in the whole ranking were left out."),
@@ -157,12 +148,7 @@ def test_sources_part_into_authors_title_and_venue() -> None:
         "",
     )
     told = read("Moffat, Bailey, Scholer and Thomas, INST, ADCS 2015")
-    assert (told.authors[-1], told.title, told.venue, told.short) == (
-        "Thomas",
-        "INST",
-        "ADCS",
-        "Moffat et al., 2015",
-    )
+    assert (told.authors[-1], told.title, told.venue, told.short) == ("Thomas", "INST", "ADCS", "Moffat et al., 2015")
     told = read("Chapelle et al., Expected Reciprocal Rank for Graded Relevance, CIKM 2009")
     assert (told.others, told.short) == (True, "Chapelle et al., 2009")
     assert read("ours; an idea").title == ""

@@ -7,16 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.verbs.reporting.made_subjects import (
-    adds_up,
-    by_id,
-    in_tables,
-    looked,
-    scored,
-    subject,
-    with_aspects,
-    world,
-)
+from tests.verbs.reporting.made_subjects import adds_up, by_id, in_tables, looked, scored, subject, with_aspects, world
 
 import rankscope as rs
 from rankscope.engines.base import Order
@@ -59,9 +50,7 @@ def test_documents_add_what_explain_says(cls: type[Metric]) -> None:
                 if math.isnan(query.values[at][0]):
                     continue
                 try:
-                    told = rs.explain(
-                        with_aspects(graded), {run: runs[run]}, metric, query=query.query_id
-                    )
+                    told = rs.explain(with_aspects(graded), {run: runs[run]}, metric, query=query.query_id)
                 except RankscopeError:
                     continue
                 for document in query.documents:
@@ -109,13 +98,9 @@ def test_what_is_not_shown_is_counted() -> None:
         assert dict(query.judged) == {g: list(grades.values()).count(g) for g in grades.values()}
         assert [g for g, _ in query.judged] == sorted({*grades.values()}, reverse=True)
         for at, name in enumerate(explorer.runs):
-            ranking = top({query.query_id: runs[name].get(query.query_id, {})}, Order())[
-                "doc_id"
-            ].to_list()
+            ranking = top({query.query_id: runs[name].get(query.query_id, {})}, Order())["doc_id"].to_list()
             shown = {d.doc_id for d in query.documents}
-            left = [
-                (r, grades[d]) for r, d in enumerate(ranking, 1) if d not in shown and grades.get(d, 0) > 0
-            ]
+            left = [(r, grades[d]) for r, d in enumerate(ranking, 1) if d not in shown and grades.get(d, 0) > 0]
             assert sorted(query.beyond[at]) == left
             assert query.unjudged[at] == sum(d not in grades for d in ranking[:3])
         for document in query.documents:

@@ -30,9 +30,7 @@ def test_the_page_stays_within_its_room() -> None:
     assert full.left_out == 0
     assert len(encoded(full).encode()) < 9_000_000
     spread = {q.query_id: abs(q.values[0][0] - q.values[1][0]) for q in full.queries}
-    flips = {
-        q.query_id for q in full.queries if min(v[0] for v in q.values) == 0 < max(v[0] for v in q.values)
-    }
+    flips = {q.query_id for q in full.queries if min(v[0] for v in q.values) == 0 < max(v[0] for v in q.values)}
     others = sorted((spread[q] for q in spread if q not in flips), reverse=True)
     for budget in (5_000, 20_000, 60_000):
         small = looked(told, budget=budget)
@@ -79,8 +77,7 @@ def test_forty_runs() -> None:
     qrels, runs = world(10, queries=20)
     rng = np.random.default_rng(0)
     many = {
-        f"run{i}": {q: {d: float(rng.random()) for d in docs} for q, docs in runs["low"].items()}
-        for i in range(40)
+        f"run{i}": {q: {d: float(rng.random()) for d in docs} for q, docs in runs["low"].items()} for i in range(40)
     }
     explorer = looked(scored(qrels, many, "nDCG@10"), budget=200_000)
     assert len(explorer.runs) == 40

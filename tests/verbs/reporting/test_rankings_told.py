@@ -5,16 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.verbs.reporting.made_subjects import (
-    Dicts,
-    adds_up,
-    by_id,
-    in_tables,
-    looked,
-    scored,
-    subject,
-    world,
-)
+from tests.verbs.reporting.made_subjects import Dicts, adds_up, by_id, in_tables, looked, scored, subject, world
 
 import rankscope as rs
 from rankscope.reporting.explorer.told import runs_in_order
@@ -63,12 +54,7 @@ def test_less_may_be_better() -> None:
 
 def test_a_mean_of_several_runs_stands_for_its_first_and_comes_where_it_would() -> None:
     qrels = graded()
-    runs = {
-        "b": at_rank(qrels, 1, 2),
-        "a#1": at_rank(qrels, 3),
-        "c": at_rank(qrels, 4),
-        "a#2": at_rank(qrels, 2, 3),
-    }
+    runs = {"b": at_rank(qrels, 1, 2), "a#1": at_rank(qrels, 3), "c": at_rank(qrels, 4), "a#2": at_rank(qrels, 2, 3)}
     systems = {"a#1": "a", "a#2": "a"}
     found = subject(qrels, runs, "RR", systems=systems, baseline="a")
     explorer = looked(found)
@@ -105,9 +91,7 @@ def test_the_best_that_is_not_shown_is_named_with_its_true_rank(tabled: bool) ->
     explorer = looked(scored(given[0], {"low": given[1]["low"]}, "AP"), depth=3)
     adds_up(explorer)
     for query in explorer.queries:
-        ranked = sorted(
-            runs["low"].get(query.query_id, {}).items(), key=lambda one: (one[1], one[0]), reverse=True
-        )
+        ranked = sorted(runs["low"].get(query.query_id, {}).items(), key=lambda one: (one[1], one[0]), reverse=True)
         ranks = {doc: at for at, (doc, _) in enumerate(ranked, 1)}
         grades = qrels[query.query_id]
         good = [doc for doc, grade in grades.items() if grade > 0 and not 0 < ranks.get(doc, 0) <= 3]
@@ -116,9 +100,7 @@ def test_the_best_that_is_not_shown_is_named_with_its_true_rank(tabled: bool) ->
         assert [d.doc_id for d in named] == good[:5]
         assert [d.ranks[0] for d in named] == [ranks.get(doc, 0) for doc in good[:5]]
         assert [d.grade for d in named] == [grades[doc] for doc in good[:5]]
-        assert sorted(query.beyond[0]) == sorted(
-            (ranks[doc], grades[doc]) for doc in good[5:] if doc in ranks
-        )
+        assert sorted(query.beyond[0]) == sorted((ranks[doc], grades[doc]) for doc in good[5:] if doc in ranks)
 
 
 def test_two_runs_name_only_what_they_show() -> None:

@@ -79,10 +79,7 @@ def test_one_run_makes_a_page() -> None:
 
 
 def test_scores_alone_make_a_page_without_rankings() -> None:
-    table = {
-        "old": {q: 0.1 * i for i, q in enumerate(QRELS)},
-        "new": {q: 0.12 * i for i, q in enumerate(QRELS)},
-    }
+    table = {"old": {q: 0.1 * i for i, q in enumerate(QRELS)}, "new": {q: 0.12 * i for i, q in enumerate(QRELS)}}
     report = rs.report(table, None, "mine")
     assert report.page.explorer is None
     assert "differences" in names(report)
@@ -102,15 +99,11 @@ def test_many_runs(count: int) -> None:
 def test_texts_are_shown(tmp_path: Path) -> None:
     path = tmp_path / "docs.jsonl"
     path.write_text("".join(json.dumps({"_id": d, "text": f"the text of {d}"}) + "\n" for d in "abcx"))
-    report = rs.report(
-        QRELS, RUNS, "nDCG@3", queries_text={q: f"words of {q}" for q in QRELS}, docs_text=str(path)
-    )
+    report = rs.report(QRELS, RUNS, "nDCG@3", queries_text={q: f"words of {q}" for q in QRELS}, docs_text=str(path))
     explorer = report.page.explorer
     assert explorer is not None
     assert {query.text for query in explorer.queries} == {f"words of {q}" for q in QRELS}
-    assert {doc.text for query in explorer.queries for doc in query.documents} == {
-        f"the text of {d}" for d in "abx"
-    }
+    assert {doc.text for query in explorer.queries for doc in query.documents} == {f"the text of {d}" for d in "abx"}
     assert any("docs.jsonl" in note for note in report.notes)
 
 
@@ -179,9 +172,7 @@ def test_options_that_a_result_has_no_use_for_are_one_line() -> None:
     found = rs.compare(QRELS, RUNS, "nDCG@3")
     with pytest.raises(rs.InputError, match=r"no option 'tilte': did you mean title\?"):
         found.report(tilte="x")
-    with pytest.raises(
-        rs.InputError, match=r"no option 'margin' \(what is compared, and how, was said already\)"
-    ):
+    with pytest.raises(rs.InputError, match=r"no option 'margin' \(what is compared, and how, was said already\)"):
         found.report(margin=0.1)
 
 

@@ -30,14 +30,7 @@ def inputs(section: Section) -> Table:
 def test_command_versions_and_conventions() -> None:
     qrels, runs = world()
     found = subject(
-        qrels,
-        runs,
-        ["nDCG@10", "AP"],
-        depth=20,
-        test="permutation(rounds=999)",
-        seed=7,
-        correction="bh",
-        alpha=0.01,
+        qrels, runs, ["nDCG@10", "AP"], depth=20, test="permutation(rounds=999)", seed=7, correction="bh", alpha=0.01
     )
     section = reproduce.section(found, "rankscope report qrels.txt low.run high.run")
     assert section.name == "reproduce"
@@ -64,9 +57,7 @@ def test_files_have_their_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert inputs(section).rows[1] == ("tag", "my.run", "TREC run", 3, digest)
     assert inputs(section).rows[0][:4] == ("qrels", "qrels.txt", "TREC qrels", 2)
     assert str(tmp_path) not in repr(section)
-    assert not any(
-        isinstance(block, Code) and "rankscope report" in block.lines[0] for block in section.blocks
-    )
+    assert not any(isinstance(block, Code) and "rankscope report" in block.lines[0] for block in section.blocks)
 
 
 def test_what_is_in_memory_has_none() -> None:
@@ -103,10 +94,7 @@ def test_conventions_are_those_of_the_metric_itself_and_of_what_was_asked() -> N
     assert told["P@5"].startswith("divides by k")
     assert told["means"] == "queries weigh as was said"
     assert told["weights"] == "given in memory"
-    assert (
-        told["queries with nothing relevant found"]
-        == "left out where nothing relevant stands in the whole list"
-    )
+    assert told["queries with nothing relevant found"] == "left out where nothing relevant stands in the whole list"
     assert told["clusters"].startswith("queries come in 4 clusters")
     assert told["interval of means"] == "95%, t; wilson for scores of 0 and 1"
 
@@ -114,9 +102,7 @@ def test_conventions_are_those_of_the_metric_itself_and_of_what_was_asked() -> N
 def test_clusters_and_the_interval_of_one_run_are_named() -> None:
     qrels, runs = world()
     clusters = {query: query for query in qrels}
-    told = facts(
-        reproduce.section(scored(qrels, {"low": runs["low"]}, "AP", interval="t", clusters=clusters), None)
-    )
+    told = facts(reproduce.section(scored(qrels, {"low": runs["low"]}, "AP", interval="t", clusters=clusters), None))
     assert (told["clusters"], told["interval of means"]) == ("given in memory", "95%, t")
 
 
@@ -142,8 +128,5 @@ def test_every_convention_has_words(policies: dict[str, object]) -> None:
 def test_the_same_on_every_making(shared_data: Callable[[str], Path]) -> None:
     qrels = rs.read_qrels(shared_data("trec_covid/qrels.txt"))
     run = rs.read_run(shared_data("trec_covid/round1/runs/sab20.1.merged.gz"))
-    made = [
-        reproduce.section(Subject(rs.evaluate(qrels, run, "AP"), None, qrels, {"r": run}), "x")
-        for _ in range(2)
-    ]
+    made = [reproduce.section(Subject(rs.evaluate(qrels, run, "AP"), None, qrels, {"r": run}), "x") for _ in range(2)]
     assert repr(made[0]) == repr(made[1])

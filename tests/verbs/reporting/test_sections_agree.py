@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from rankscope.verbs.compare.doubts import listed
 from tests.made.scores import ranked_run
 from tests.verbs.reporting.made_sections import QRELS, SUBJECTS, charts, column, compared, scored, tables
 from tests.verbs.reporting.made_subjects import subject, world
@@ -13,20 +14,10 @@ from tests.verbs.reporting.made_subjects import subject, world
 import rankscope as rs
 from rankscope.blocks import Chart, Notes, Paragraph, Section, Table, Written
 from rankscope.metrics import parse
-from rankscope.reporting.sections import (
-    agreement,
-    cutoffs,
-    data_health,
-    discounts,
-    heat,
-    origin,
-    recall,
-    spread,
-)
+from rankscope.reporting.sections import agreement, cutoffs, data_health, discounts, heat, origin, recall, spread
 from rankscope.reporting.sections.rank_weights import DEPTH, hidden_of, weights_of
 from rankscope.reporting.subject import Subject
 from rankscope.scoring.measurements import CUTOFFS
-from rankscope.verbs.compare.doubts import listed
 
 
 def lead_of(section: Section | None) -> str:
@@ -48,19 +39,12 @@ def test_the_note_on_cutoffs_and_the_section_name_the_same_leaders(seed: int) ->
     assert found.comparison is not None
     curve = cutoffs.curve_of(found.scores, list(runs), parse("P@5"), parse("P@5"), 10**6)  # type: ignore[arg-type]
     assert curve.cutoffs == CUTOFFS
-    alone = {
-        str(k): winners[0] for k, winners in zip(CUTOFFS, curve.winners(), strict=True) if len(winners) == 1
-    }
+    alone = {str(k): winners[0] for k, winners in zip(CUTOFFS, curve.winners(), strict=True) if len(winners) == 1}
     said = [w.message for w in found.comparison.warnings if w.code == "RS402"]
     assert bool(said) == (len(set(alone.values())) > 1)
     for message in said:
         parts = message.partition(": ")[2].split("; ")
-        told = {
-            k: run
-            for part in parts
-            for run, _, ks in [part.partition(" at ")]
-            for k in re.findall(r"\d+", ks)
-        }
+        told = {k: run for part in parts for run, _, ks in [part.partition(" at ")] for k in re.findall(r"\d+", ks)}
         assert told == alone
 
 
@@ -167,9 +151,7 @@ def test_recall_says_how_it_rounds() -> None:
     assert "rounded half up" in tables(section)["recall-table"].columns[1].hint
     # 0.5 of 5 documents are 3 of them, of which the run has two
     assert (
-        rs.evaluate({"q": dict.fromkeys("abcde", 1)}, {"r": {"q": {"a": 2.0, "b": 1.0}}}, "IPrec@0.5")[
-            "IPrec@0.5"
-        ]
+        rs.evaluate({"q": dict.fromkeys("abcde", 1)}, {"r": {"q": {"a": 2.0, "b": 1.0}}}, "IPrec@0.5")["IPrec@0.5"]
         == 0.0
     )
 
@@ -209,10 +191,7 @@ def test_where_nothing_is_hidden_there_is_one_line(name: str) -> None:
 
 def test_the_chart_of_err_and_the_reach_of_a_report_say_what_they_are() -> None:
     chart = discounts.of_metric(parse("ERR(max_grade=2)"))
-    assert list(dict.fromkeys(column(chart, "metric"))) == [
-        "ERR(max_grade=2)",
-        "ERR(max_grade=2), below others",
-    ]
+    assert list(dict.fromkeys(column(chart, "metric"))) == ["ERR(max_grade=2)", "ERR(max_grade=2), below others"]
     assert len(chart.rows) == 2 * DEPTH
     assert "at rank 2 it then adds 12% of what it adds at rank 1" in chart.caption
     assert "ERR reach of a report is another thing" in chart.caption

@@ -8,16 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.made.scores import drawn, ranked
-from tests.verbs.reporting.made_sections import (
-    SUBJECTS,
-    charts,
-    column,
-    compared,
-    first,
-    first_by,
-    found_by,
-    tables,
-)
+from tests.verbs.reporting.made_sections import SUBJECTS, charts, column, compared, first, first_by, found_by, tables
 
 from rankscope.blocks import Ranged, Written
 from rankscope.reporting.sections import differences, differing_queries
@@ -27,16 +18,12 @@ from rankscope.reporting.subject import Subject
 from rankscope.show.html.tables import LONG
 
 
-@pytest.mark.parametrize(
-    "name", ["two", "lower is better", "no direction", "gaps", "weights", "runs", "clusters"]
-)
+@pytest.mark.parametrize("name", ["two", "lower is better", "no direction", "gaps", "weights", "runs", "clusters"])
 def test_the_bars_are_the_gains_of_the_contrast(name: str) -> None:
     subject = SUBJECTS[name]()
     assert subject.comparison is not None
     (run, baseline), *_ = subject.rivals
-    c = next(
-        c for c in subject.comparison.of(subject.comparison.primary) if (c.run, c.baseline) == (run, baseline)
-    )
+    c = next(c for c in subject.comparison.of(subject.comparison.primary) if (c.run, c.baseline) == (run, baseline))
     chart = first_by(charts(differing_queries.section(subject)), "waterfall")
     ids = [q for q, kept in zip(c.measured.query_ids, c.paired.inside.tolist(), strict=True) if kept]
     assert dict(zip(column(chart, "query"), column(chart, "difference"), strict=True)) == dict(
@@ -50,9 +37,7 @@ def test_the_bars_are_the_gains_of_the_contrast(name: str) -> None:
     assert (counts[up], counts[down], counts["same"]) == (c.wins, c.losses, c.ties)
 
 
-@pytest.mark.parametrize(
-    "name", ["two", "gaps", "unknown metric", "of all kinds", "all pairs", "forty", "repetitions"]
-)
+@pytest.mark.parametrize("name", ["two", "gaps", "unknown metric", "of all kinds", "all pairs", "forty", "repetitions"])
 def test_the_forest_shows_the_adjusted_intervals(name: str) -> None:
     subject = SUBJECTS[name]()
     assert subject.comparison is not None
@@ -102,9 +87,7 @@ def test_b_against_a_mirrors_a_against_b(metric: str) -> None:
     there = differences.section(compared(scores, metrics=metric))
     back = differences.section(compared(scores, metrics=metric, baseline="b"))
     ours, theirs = charts(there), charts(back)
-    mine, yours = (
-        charts(differing_queries.section(compared(scores, metrics=metric, baseline=b))) for b in "ab"
-    )
+    mine, yours = (charts(differing_queries.section(compared(scores, metrics=metric, baseline=b))) for b in "ab")
     gains = [
         dict(zip(column(c, "query"), column(c, "difference"), strict=True))
         for c in (found_by(mine, "waterfall"), found_by(yours, "waterfall"))
@@ -198,10 +181,7 @@ def test_many_queries_are_thinned_from_the_middle(monkeypatch: pytest.MonkeyPatc
 
 def test_a_forest_says_what_its_intervals_are_after() -> None:
     many = charts(differences.section(SUBJECTS["gaps"]()))["forest"]
-    assert (
-        "the 95% interval at the level of the correction (paired t test, Holm over 2 comparisons)"
-        in many.caption
-    )
+    assert "the 95% interval at the level of the correction (paired t test, Holm over 2 comparisons)" in many.caption
     one = charts(differences.section(SUBJECTS["clusters"]()))["forest"]
     assert "the 95% interval (paired t test; queries in 6 clusters)" in one.caption
 

@@ -7,16 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.made.scores import drawn
-from tests.verbs.reporting.made_sections import (
-    QRELS,
-    SUBJECTS,
-    all_sections,
-    charts,
-    column,
-    compared,
-    first,
-    tables,
-)
+from tests.verbs.reporting.made_sections import QRELS, SUBJECTS, all_sections, charts, column, compared, first, tables
 
 from rankscope.blocks import Heading, Notes, Paragraph, Ranged, Written
 from rankscope.panels.verdicts import p_plain
@@ -57,12 +48,8 @@ def test_quantiles_and_first_ranks_are_those_of_evaluate() -> None:
     found = tables(spread.section(subject))["quantiles"]
     for row, record in zip(found.rows, subject.scores.distribution.to_dicts(), strict=True):
         shown = dict(zip((c.header for c in found.columns), row, strict=True))
-        assert {
-            k: shown[k] for k in ("metric", "min", "q25", "median", "q95", "max", "zeros", "queries")
-        } == {
-            k: v
-            for k, v in record.items()
-            if k in {"metric", "min", "q25", "median", "q95", "max", "zeros", "queries"}
+        assert {k: shown[k] for k in ("metric", "min", "q25", "median", "q95", "max", "zeros", "queries")} == {
+            k: v for k, v in record.items() if k in {"metric", "min", "q25", "median", "q95", "max", "zeros", "queries"}
         }
     bars = charts(spread.section(subject))["first-relevant"]
     assert sum(column(bars, "queries")) == len(QRELS)
@@ -113,9 +100,7 @@ def test_pairs_mirror_and_hold_what_the_comparison_holds() -> None:
         assert isinstance(after, Written)
         assert change.value == interval.value == turned * c.difference
         assert after.value == c.p_value_adjusted
-        assert [interval.lower, interval.upper] == sorted(
-            (turned * c.adjusted.lower, turned * c.adjusted.upper)
-        )
+        assert [interval.lower, interval.upper] == sorted((turned * c.adjusted.lower, turned * c.adjusted.upper))
 
 
 # --- slices and costs ----------------------------------------------------------------------------
@@ -173,10 +158,7 @@ def test_costs_draw_the_front() -> None:
     assert [(r[0], r[3]) for r in price.rows] == [("b", 1), ("a", 0)]
     assert time.logs == {"x"}
     assert not price.logs
-    assert [(r[1], r[2]) for r in time.rows] == [
-        (10.0, subject.lead.mean("a")),
-        (1000.0, subject.lead.mean("b")),
-    ]
+    assert [(r[1], r[2]) for r in time.rows] == [(10.0, subject.lead.mean("a")), (1000.0, subject.lead.mean("b"))]
     assert time.told
     assert price.told
     assert not any(isinstance(b, Heading) for b in section.blocks), "the chart has the title"
@@ -190,19 +172,14 @@ def test_costs_draw_the_front() -> None:
 @pytest.mark.parametrize(
     ("given_costs", "said"),
     [
-        (
-            (1, 2, 3),
-            "a, b, c are worth a choice: each costs more than the one before it and has a higher mean.",
-        ),
+        ((1, 2, 3), "a, b, c are worth a choice: each costs more than the one before it and has a higher mean."),
         ((1, 4, 3), "a, c are worth a choice; the other one costs as much or more and has no higher mean."),
         ((3, 3, 3), "c beats all others: none is cheaper or has a higher mean."),
         ((2, 4, 4), "a, c are worth a choice; the other one costs as much or more and has no higher mean."),
     ],
 )
 def test_the_lead_of_costs_is_of_means(given_costs: tuple[int, int, int], said: str) -> None:
-    scores = {
-        name: {q: 0.3 + 0.1 * i + j / 1000 for j, q in enumerate(QRELS)} for i, name in enumerate("abc")
-    }
+    scores = {name: {q: 0.3 + 0.1 * i + j / 1000 for j, q in enumerate(QRELS)} for i, name in enumerate("abc")}
     costs_given = {name: {"cost": cost} for name, cost in zip("abc", given_costs, strict=True)}
     section = costs.section(compared(scores, metrics="AP", costs=costs_given))
     assert section is not None

@@ -51,16 +51,11 @@ def covid(shared_data: Callable[[str], Path]) -> Callable[..., Subject]:
 def made_up(queries: int = 6, runs: int = 3, depth: int = 20, seed: int = 0) -> tuple[Any, dict[str, Any]]:
     rng = np.random.default_rng(seed)
     docs = [f"d{i}" for i in range(40)]
-    qrels = {
-        f"q{q}": {d: int(g) for d, g in zip(docs, rng.integers(-1, 4, 40), strict=True)}
-        for q in range(queries)
-    }
+    qrels = {f"q{q}": {d: int(g) for d, g in zip(docs, rng.integers(-1, 4, 40), strict=True)} for q in range(queries)}
     out = {}
     for r in range(runs):
         out[f"run{r}"] = {
-            f"q{q}": {
-                docs[i]: float(rng.integers(0, 12)) for i in rng.permutation(40)[: rng.integers(1, depth)]
-            }
+            f"q{q}": {docs[i]: float(rng.integers(0, 12)) for i in rng.permutation(40)[: rng.integers(1, depth)]}
             for q in range(queries)
         }
     return qrels, out
@@ -99,9 +94,7 @@ POLICIES: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("policies", POLICIES)
-@pytest.mark.parametrize(
-    "metric", ["nDCG@5", "P@5", "R@5", "RR@5", "ERR@5", "Success@5", "RBP@5", "DCG@5", "AP@5"]
-)
+@pytest.mark.parametrize("metric", ["nDCG@5", "P@5", "R@5", "RR@5", "ERR@5", "Success@5", "RBP@5", "DCG@5", "AP@5"])
 def test_other_cutoffs_are_what_evaluate_gives(metric: str, policies: dict[str, Any]) -> None:
     same_as_evaluated([metric, "AP"], policies)
 
@@ -142,10 +135,7 @@ def test_curves_of_a_comparison_hold_the_values_of_its_board(covid: Any) -> None
     values = {(run, k): value for run, k, value in first.rows}
     for run in COVID:
         assert values[run, 10] == subject.scores[run, "nDCG@10"]
-        assert (
-            values[run, 100]
-            == rs.evaluate(subject.qrels, {run: subject.runs[run]}, "nDCG@100")[run, "nDCG@100"]
-        )
+        assert values[run, 100] == rs.evaluate(subject.qrels, {run: subject.runs[run]}, "nDCG@100")[run, "nDCG@100"]
     assert found.lead.startswith("run1 leads on nDCG@k wherever the list was cut: at k = 1, 2, 3, 5")
 
 
@@ -156,9 +146,7 @@ def test_where_the_winner_changes_it_is_said_at_which_k() -> None:
     late = {q: {"x": 9.0, "a": 8.0, "b": 7.0, "c": 6.0} for q in qrels}
     found = cutoffs.section(subject_of(qrels, {"early": early, "late": late}, "P@3"))
     assert found is not None
-    assert (
-        found.lead == "Who leads on P@k depends on k: early at k = 1; late and early at k = 2; late at k = 3."
-    )
+    assert found.lead == "Who leads on P@k depends on k: early at k = 1; late and early at k = 2; late at k = 3."
     (table,) = tables(found)
     assert [row[1:] for row in table.rows] == [(0.0, 1 / 2, 2 / 3), (1.0, 1 / 2, 1 / 3)]
     assert table.best == {(1, 1), (0, 3)}
@@ -191,10 +179,7 @@ def test_precision_at_recall_is_that_of_evaluate(policies: dict[str, Any]) -> No
         qrels,
         runs,
         "nDCG@5",
-        **{
-            **policies,
-            **({"queries": ["q1", "q4", "q5"]} if isinstance(policies.get("queries"), list) else {}),
-        },
+        **{**policies, **({"queries": ["q1", "q4", "q5"]} if isinstance(policies.get("queries"), list) else {})},
     )
     assert subject.scores is not None
     found = recall.section(subject)
@@ -236,9 +221,7 @@ def test_the_level_is_that_of_the_leading_metric() -> None:
 # --- where in the ranking ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "metric", ["nDCG@10", "AP", "RR", "R@10", "ERR", "RBP", "Bpref", "F@10", "SetF", "Utility"]
-)
+@pytest.mark.parametrize("metric", ["nDCG@10", "AP", "RR", "R@10", "ERR", "RBP", "Bpref", "F@10", "SetF", "Utility"])
 @pytest.mark.parametrize(
     "policies",
     [
@@ -318,9 +301,7 @@ def test_agreement_is_the_mean_over_queries_that_both_rank(ties: str, tables_giv
     order = ties if ties in {"docid", "input"} else "trec"
     ranked = {
         name: {
-            q: ranking_of(
-                clean(run, Policies(), "run"), clean(qrels, Policies(), "qrels"), q, Order(order, 12)
-            ).doc_ids
+            q: ranking_of(clean(run, Policies(), "run"), clean(qrels, Policies(), "qrels"), q, Order(order, 12)).doc_ids
             for q in run
         }
         for name, run in runs.items()
@@ -405,9 +386,7 @@ def test_reach_is_that_of_the_readers_of_each_ranking() -> None:
 def test_reach_is_that_of_the_factors_of_err(covid: Any) -> None:
     subject = covid("ERR(max_grade=2)", COVID[:1])
     (chart,) = charts(discounts.section(subject))
-    found = [
-        float(v) for name, _, v in chart.rows if name == f"ERR reach, {COVID[0]}" and isinstance(v, float)
-    ]
+    found = [float(v) for name, _, v in chart.rows if name == f"ERR reach, {COVID[0]}" and isinstance(v, float)]
     query = subject.scores.runs[0].query_ids
     metric = parse("ERR(max_grade=2)")
     judged = subject.scores.found[0].judged[0]

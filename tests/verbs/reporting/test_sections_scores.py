@@ -7,15 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.verbs.reporting.made_sections import (
-    SUBJECTS,
-    all_sections,
-    charts,
-    column,
-    first_by,
-    numbers,
-    tables,
-)
+from tests.verbs.reporting.made_sections import SUBJECTS, all_sections, charts, column, first_by, numbers, tables
 
 import rankscope as rs
 from rankscope.blocks import Chart, Table
@@ -87,9 +79,7 @@ def test_trec_covid(shared_data: Callable[[str], Path]) -> None:
         assert all(map(math.isfinite, numbers(section)))
     health = tables(sections["data"])["data-health"]
     assert set(column(health, "judged")) == {30}
-    assert (
-        column(health, "rank column").count(30) == 1
-    )  # one of them ranks against its own scores, in all topics
+    assert column(health, "rank column").count(30) == 1  # one of them ranks against its own scores, in all topics
     waterfall = first_by(charts(sections["by-query"]), "waterfall")
     (run, baseline), *_ = subject.rivals
     assert math.fsum(column(waterfall, "difference")) / 30 == pytest.approx(

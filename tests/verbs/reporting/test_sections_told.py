@@ -4,30 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rankscope.verbs.compare.verdicts import sentences
 from tests.made.scores import ranked, ranked_run
-from tests.verbs.reporting.made_sections import (
-    QRELS,
-    SUBJECTS,
-    column,
-    compared,
-    scored,
-    tables,
-)
+from tests.verbs.reporting.made_sections import QRELS, SUBJECTS, column, compared, scored, tables
 
 from rankscope.blocks import Notes, Paragraph, Ranged, Written
 from rankscope.reporting.sections import board, data_health
 from rankscope.reporting.sections.verdicts import MEANS_ONLY, verdicts
 from rankscope.reporting.wording import hint_of
-from rankscope.verbs.compare.verdicts import sentences
 
 IDS = [f"q{i:02}" for i in range(40)]
 
 # --- verdicts ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "name", ["two", "gaps", "lower is better", "no direction", "all the same", "of all kinds"]
-)
+@pytest.mark.parametrize("name", ["two", "gaps", "lower is better", "no direction", "all the same", "of all kinds"])
 def test_verdicts_are_the_sentences_of_the_comparison(name: str) -> None:
     subject = SUBJECTS[name]()
     assert subject.comparison is not None
@@ -170,8 +161,7 @@ def test_a_heading_tells_what_the_metric_is() -> None:
     assert hint.endswith(" Higher is better.")
     assert not any(c.hint for c in marks.columns), "said once, at the first table"
     assert (
-        "Scores as they were given"
-        in tables(board.section(SUBJECTS["unknown metric"]()))["scoreboard"].columns[1].hint
+        "Scores as they were given" in tables(board.section(SUBJECTS["unknown metric"]()))["scoreboard"].columns[1].hint
     )
 
 

@@ -123,9 +123,7 @@ def test_pairs_name_the_baseline_first(page: rs.Report) -> None:
 
 def test_a_run_has_one_colour_on_the_whole_page(page: rs.Report) -> None:
     orders = {
-        block.order
-        for _, block in blocks(page)
-        if isinstance(block, Chart) and block.series == "run" and block.rows
+        block.order for _, block in blocks(page) if isinstance(block, Chart) and block.series == "run" and block.rows
     }
     assert orders == {("base", "good", "near", "poor")}
 
@@ -145,12 +143,8 @@ def test_anchors_and_names_of_files_are_distinct(page: rs.Report) -> None:
 def test_one_run_keeps_its_interval_its_clusters_and_its_primary_metric() -> None:
     clusters = {query: f"user{i // 4}" for i, query in enumerate(QUERIES)}
     run = RUNS["good"]
-    report = rs.report(
-        QRELS, run, ["RR", "nDCG@5"], primary="nDCG@5", clusters=clusters, interval="percentile"
-    )
-    expected = rs.evaluate(QRELS, run, ["nDCG@5"], clusters=clusters, interval="percentile").bounds_of(
-        "nDCG@5"
-    )
+    report = rs.report(QRELS, run, ["RR", "nDCG@5"], primary="nDCG@5", clusters=clusters, interval="percentile")
+    expected = rs.evaluate(QRELS, run, ["nDCG@5"], clusters=clusters, interval="percentile").bounds_of("nDCG@5")
     assert "nDCG@5" in report.page.verdicts[0].text
     assert f"{expected.lower:.3f} to {expected.upper:.3f}" in report.page.verdicts[0].text
 
@@ -174,11 +168,7 @@ def test_every_entry_of_the_health_table_is_its_own(found: rs.Comparison) -> Non
     assert found.scores is not None
     numbers: dict[str, Any] = {entry: 100 + i for i, entry in enumerate(ENTRIES.values())}
     health = replace(
-        found.scores.runs[0].health,
-        ties_at_cutoff={5: 7},
-        unjudged_at_cutoff={5: 0.25},
-        missing=(),
-        **numbers,
+        found.scores.runs[0].health, ties_at_cutoff={5: 7}, unjudged_at_cutoff={5: 0.25}, missing=(), **numbers
     )
     scores = replace(found.scores, runs=[replace(found.scores.runs[0], health=health)])
     section = data_health.section(Subject(scores, None))

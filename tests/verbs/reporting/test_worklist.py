@@ -26,9 +26,7 @@ def tables(section: Section) -> dict[str, Table]:
 
 
 def test_one_document_by_hand() -> None:
-    section = made(
-        scored({"q1": {"a": 1.0, "b": 0.0}}, {"only": {"q1": {"a": 3.0, "x": 2.0, "b": 1.0}}}, "P@2")
-    )
+    section = made(scored({"q1": {"a": 1.0, "b": 0.0}}, {"only": {"q1": {"a": 3.0, "x": 2.0, "b": 1.0}}}, "P@2"))
     found = tables(section)
     assert found["judging-worklist"].rows == (("q1", "x", 2, 0.5),)
     assert [column.queries for column in found["judging-worklist"].columns] == [True, False, False, False]
@@ -54,7 +52,9 @@ def test_it_is_what_unjudged_says(policies: dict[str, Any], tabled: bool) -> Non
     whole = {
         name: {
             (query, doc): rank
-            for query, doc, rank in top(run, Order("trec" if ties == "expected" else ties, policies.get("depth"))).iter_rows()
+            for query, doc, rank in top(
+                run, Order("trec" if ties == "expected" else ties, policies.get("depth"))
+            ).iter_rows()
         }
         for name, run in runs.items()
     }
@@ -77,13 +77,7 @@ def test_many_runs_have_one_column_of_ranks() -> None:
     qrels, runs = world(2)
     many = {f"run{i}": dict(list(runs["low"].items())[i:]) for i in range(7)}
     table = tables(made(scored(qrels, many, "nDCG@10")))["judging-worklist"]
-    assert [column.header for column in table.columns] == [
-        "query",
-        "document",
-        "best rank",
-        "runs",
-        "could change",
-    ]
+    assert [column.header for column in table.columns] == ["query", "document", "best rank", "runs", "could change"]
 
 
 def test_nothing_to_judge_is_nothing_to_say() -> None:

@@ -66,12 +66,7 @@ def top(run: Qrels, query: str, k: int | None) -> list[str]:
 
 
 def by_fill(
-    metric: Metric,
-    qrels: Qrels,
-    runs: list[Qrels],
-    query: str,
-    docs: list[str],
-    levels: tuple[float | None, ...],
+    metric: Metric, qrels: Qrels, runs: list[Qrels], query: str, docs: list[str], levels: tuple[float | None, ...]
 ) -> dict[tuple[float | None, ...], list[float]]:
     """The value of each run on one query, for every way of grading these documents (None: not judged)."""
     fills = list(product(levels, repeat=len(docs)))
@@ -317,9 +312,7 @@ def test_another_baseline() -> None:
 # --- what to judge -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "metric", ["nDCG@4", "AP", "P@4", "RR@4", "Bpref", "GMAP", "nDCG(judged_only=True)@4"]
-)
+@pytest.mark.parametrize("metric", ["nDCG@4", "AP", "P@4", "RR@4", "Bpref", "GMAP", "nDCG(judged_only=True)@4"])
 def test_effects_are_what_judging_the_document_does(metric: str) -> None:
     qrels, runs = made_up(7, unjudged=3)
     plainly = rs.evaluate(qrels, runs, metric)
@@ -341,8 +334,7 @@ def test_effects_are_what_judging_the_document_does(metric: str) -> None:
 def test_the_worklist_does_not_depend_on_the_order_of_the_input() -> None:
     qrels, runs = made_up(8, unjudged=3)
     turned = {
-        name: {q: dict(reversed(docs.items())) for q, docs in reversed(run.items())}
-        for name, run in runs.items()
+        name: {q: dict(reversed(docs.items())) for q, docs in reversed(run.items())} for name, run in runs.items()
     }
     mixed = {q: dict(reversed(docs.items())) for q, docs in reversed(qrels.items())}
     one, other = rs.unjudged(qrels, runs), rs.unjudged(mixed, turned)
@@ -357,9 +349,7 @@ def test_the_worklist_does_not_depend_on_the_order_of_the_input() -> None:
 
 def test_tables_and_dicts_give_the_same(tmp_path: Path) -> None:
     qrels, runs = made_up(9, unjudged=3)
-    (tmp_path / "qrels").write_text(
-        "".join(f"{q} 0 {d} {g:g}\n" for q, ds in qrels.items() for d, g in ds.items())
-    )
+    (tmp_path / "qrels").write_text("".join(f"{q} 0 {d} {g:g}\n" for q, ds in qrels.items() for d, g in ds.items()))
     paths = {}
     for name, run in runs.items():
         paths[name] = str(tmp_path / name)

@@ -44,10 +44,7 @@ class Behind:
     @cached_property
     def places(self) -> list[Array]:
         """For each run, the number of each query that the engine saw, -1 for those not looked at."""
-        return [
-            np.array([self.number.get(query, -1) for query in one.query_id], dtype=np.int64)
-            for one in self.judged
-        ]
+        return [np.array([self.number.get(query, -1) for query in one.query_id], dtype=np.int64) for one in self.judged]
 
     @cached_property
     def owners(self) -> list[Array]:
@@ -101,9 +98,7 @@ class Behind:
         return out
 
 
-def behind(
-    subject: Subject, names: tuple[str, ...], metric: Metric, queries: Sequence[str], few: bool
-) -> Behind:
+def behind(subject: Subject, names: tuple[str, ...], metric: Metric, queries: Sequence[str], few: bool) -> Behind:
     """What stands behind a metric, for these queries; where they are ``few`` of those there are, the rest is put aside first."""
     scores = subject.scores
     assert scores is not None
@@ -119,8 +114,7 @@ def behind(
         names=names,
         qrels=clean(subject.qrels, policy, "qrels", takers(scores.metrics)),
         runs=[
-            clean(part_of(subject.runs[name], queries) if few else subject.runs[name], policy, "run")
-            for name in names
+            clean(part_of(subject.runs[name], queries) if few else subject.runs[name], policy, "run") for name in names
         ],
         judged=judged,
         ties=one_order(ties, metric),
@@ -183,9 +177,7 @@ def found_of(source: Behind, pool: pl.DataFrame, values: Array) -> Found:
     adds = np.zeros(ranks.shape)
     for run in range(len(source.names)):
         adds[run] = _looked_up(source, run, query, ranks[run], ~np.isnan(values[run]))
-    return Found(
-        query, pool["best"].to_numpy(), pool["doc_id"].to_list(), _grades(source.qrels, pool), ranks, adds
-    )
+    return Found(query, pool["best"].to_numpy(), pool["doc_id"].to_list(), _grades(source.qrels, pool), ranks, adds)
 
 
 def _union(source: Behind, depth: int) -> pl.DataFrame:

@@ -15,8 +15,7 @@ MOST = 5  # documents of a query
 def missed_in(source: Behind, found: Found, kept: Array, values: Array) -> Found:
     """Of each query that is ``kept``, the 5 best documents of a grade above 0 that are not among those found; equal grades by id."""
     there = pl.DataFrame(
-        {"query": found.query, "doc_id": list(found.doc_ids)},
-        schema={"query": pl.Int64, "doc_id": pl.String},
+        {"query": found.query, "doc_id": list(found.doc_ids)}, schema={"query": pl.Int64, "doc_id": pl.String}
     )
     rows = (
         _graded(source, kept)

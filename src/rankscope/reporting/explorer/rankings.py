@@ -23,12 +23,7 @@ from rankscope.reporting.explorer.room import (
     room_of_text,
     workable,
 )
-from rankscope.reporting.explorer.told import (
-    members_of,
-    parameters_of,
-    runs_in_order,
-    said_of_members,
-)
+from rankscope.reporting.explorer.told import members_of, parameters_of, runs_in_order, said_of_members
 from rankscope.reporting.subject import Subject
 
 USUAL, DEEPEST = 10, 20  # documents of each ranking: at least, and at most unless asked for
@@ -79,9 +74,7 @@ def _looked(subject: Subject, depth: int | None, budget: int, texts: bool) -> _M
     return made
 
 
-def _values(
-    subject: Subject, names: Sequence[str], metrics: Sequence[Metric], queries: Sequence[str]
-) -> Array:
+def _values(subject: Subject, names: Sequence[str], metrics: Sequence[Metric], queries: Sequence[str]) -> Array:
     """The values of runs x metrics x queries, NaN where there is none."""
     assert subject.scores is not None
     number = {query: at for at, query in enumerate(queries)}

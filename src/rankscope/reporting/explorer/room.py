@@ -45,14 +45,10 @@ def workable(depth: int, queries: int, runs: int) -> int:
     return min(depth, max(LEAST, CELLS // max(1, queries * runs * runs)))
 
 
-def room_of_queries(
-    ids: Sequence[str], texts: Sequence[str], graded: Array, values: tuple[int, ...]
-) -> Array:
+def room_of_queries(ids: Sequence[str], texts: Sequence[str], graded: Array, values: tuple[int, ...]) -> Array:
     """What each query takes without its documents."""
     runs, metrics = values
-    words = np.array(
-        [_bytes(one) + _bytes(text) for one, text in zip(ids, texts, strict=True)], dtype=np.int64
-    )
+    words = np.array([_bytes(one) + _bytes(text) for one, text in zip(ids, texts, strict=True)], dtype=np.int64)
     return np.asarray(words + KEYS + runs * (9 * metrics + 9 + 3 * NUMBER) + GRADE * graded)
 
 

@@ -150,15 +150,11 @@ def _top(rows: pl.DataFrame, queries: int) -> _Top:
 # --- as blocks -------------------------------------------------------------------------------------------
 
 
-def _heat(
-    name: str, title: str, header: str, names: Sequence[str], found: Sequence[Alike], caption: str
-) -> Chart:
+def _heat(name: str, title: str, header: str, names: Sequence[str], found: Sequence[Alike], caption: str) -> Chart:
     """A square of runs."""
     values = {pair: value for one in found for pair, value in _both_ways(one, header)}
     rows: list[tuple[Value, ...]] = [
-        (one, other, 1.0 if one == other else number_or_none(values[one, other]))
-        for one in names
-        for other in names
+        (one, other, 1.0 if one == other else number_or_none(values[one, other])) for one in names for other in names
     ]
     columns = (Column("run"), Column("other"), Column(header, "value"))
     return Chart(
@@ -191,38 +187,21 @@ def _table(names: Sequence[str], found: Sequence[Alike], k: int) -> Table:
     )
     if len(names) <= MATRIX:
         rows = [
-            (pair.one, pair.other, *_told(pair), pair.queries)
-            for pair in sorted(found, key=lambda p: -_or_zero(p.rbo))
+            (pair.one, pair.other, *_told(pair), pair.queries) for pair in sorted(found, key=lambda p: -_or_zero(p.rbo))
         ]
         columns = (Column("run"), Column("other"), *last, Column("queries", "count"))
         return Table(
-            columns,
-            tuple(rows),
-            labels=2,
-            name="agreement-table",
-            title="Pairs of runs, the most alike first",
+            columns, tuple(rows), labels=2, name="agreement-table", title="Pairs of runs, the most alike first"
         )
     rows = []
     for name in names:
         own = [pair for pair in found if name in (pair.one, pair.other) and pair.queries]
         if own:
             near, far = max(own, key=lambda p: p.rbo), min(own, key=lambda p: p.rbo)
-            rows.append(
-                (name, _partner(near, name), *_told(near), _partner(far, name), number_or_none(far.rbo))
-            )
-    header = (
-        Column("run"),
-        Column("most alike"),
-        *last,
-        Column("least alike"),
-        Column("its RBO", "value"),
-    )
+            rows.append((name, _partner(near, name), *_told(near), _partner(far, name), number_or_none(far.rbo)))
+    header = (Column("run"), Column("most alike"), *last, Column("least alike"), Column("its RBO", "value"))
     return Table(
-        header,
-        tuple(rows),
-        labels=1,
-        name="agreement-table",
-        title="The most and the least alike to each run",
+        header, tuple(rows), labels=1, name="agreement-table", title="The most and the least alike to each run"
     )
 
 

@@ -53,9 +53,7 @@ def _lead(subject: Subject) -> str:
     field, found = subject.lead, subject.comparison
     queries = counted(len(field.query_ids))
     if len(subject.systems) == 1:
-        return (
-            f"{subject.systems[0]} on {queries}, metric by metric. A heading tells how its metric is defined."
-        )
+        return f"{subject.systems[0]} on {queries}, metric by metric. A heading tells how its metric is defined."
     order = f"the best on {field.name} first" if field.sign else "in the order given"
     said = f"{len(subject.systems):,} runs on {queries}, {order}."
     directed = [one.name for one in subject.fields if one.sign]
@@ -89,9 +87,7 @@ def _of_scores(scores: Scores, subject: Subject) -> Iterator[Block]:
     best = frozenset((order.index(i), j) for i, j in board.best)
     hints = {field.name: column_of(field) for field in subject.fields}
     columns = tuple(replace(hints.get(c.header, c), header=c.header, kind=c.kind) for c in board.columns)
-    yield replace(
-        board, columns=columns, rows=rows, best=best, name="scoreboard", title="Values", unranged=""
-    )
+    yield replace(board, columns=columns, rows=rows, best=best, name="scoreboard", title="Values", unranged="")
     yield from (Paragraph(text, quiet=True) for text in scores.queries_in_words())
 
 
@@ -112,13 +108,7 @@ def values_table(found: Comparison) -> Table:
         else ""
     )
     return Table(
-        tuple(columns),
-        tuple(rows),
-        best=frozenset(best),
-        turns=True,
-        note=note,
-        name="scoreboard",
-        title="Values",
+        tuple(columns), tuple(rows), best=frozenset(best), turns=True, note=note, name="scoreboard", title="Values"
     )
 
 
@@ -236,11 +226,7 @@ def _effects(found: Comparison) -> Iterator[Block]:
     columns = _effect_columns(found, table.columns)
     told = tuple(sorted(rows, key=lambda row: place[str(row[0])]))
     title = f"Effect sizes on {found.primary}"
-    note = (
-        "p is after the correction; the intervals of the relative differences are not"
-        if is_corrected(found)
-        else ""
-    )
+    note = "p is after the correction; the intervals of the relative differences are not" if is_corrected(found) else ""
     yield replace(table, columns=columns, rows=told, note=note, name="effect-sizes", title=title)
 
 

@@ -65,9 +65,7 @@ def _columns(found: TradeOffs, column: str, table: Table) -> tuple[Column, ...]:
         mean,
         front,
         replace(
-            price,
-            kind="value",
-            hint=f"what {STEP} of {found.metric} costs, against the next cheaper run of the front",
+            price, kind="value", hint=f"what {STEP} of {found.metric} costs, against the next cheaper run of the front"
         ),
     )
 

@@ -67,9 +67,7 @@ def section(subject: Subject) -> Section | None:
         else:
             curves.append(curve_of(scores, runs, metric, like, deepest))
     blocks: list[Block | Chart] = [block for curve in curves for block in (_chart(curve), _table(curve))]
-    blocks += [
-        Paragraph(text, quiet=True) for text in [*reasons, *([left_out] if left_out and curves else [])]
-    ]
+    blocks += [Paragraph(text, quiet=True) for text in [*reasons, *([left_out] if left_out and curves else [])]]
     if not blocks:
         return None
     lead = f"{_instead(subject, curves[0])}{_winners_in_words(curves[0], bool(left_out))}" if curves else ""
@@ -143,12 +141,7 @@ def _table(curve: Curve) -> Table:
             for run in winners
             if len(winners) < len(runs)
         ]
-    return Table(
-        columns,
-        tuple(rows),
-        best=frozenset(best),
-        name=f"cutoffs-{type(curve.metric).__name__}-table",
-    )
+    return Table(columns, tuple(rows), best=frozenset(best), name=f"cutoffs-{type(curve.metric).__name__}-table")
 
 
 def _instead(subject: Subject, curve: Curve) -> str:
@@ -182,9 +175,7 @@ def _winners_in_words(curve: Curve, some: bool = False) -> str:
     )
 
 
-def _stretches(
-    cutoffs: Sequence[int], winners: Sequence[tuple[str, ...]]
-) -> list[tuple[tuple[str, ...], list[int]]]:
+def _stretches(cutoffs: Sequence[int], winners: Sequence[tuple[str, ...]]) -> list[tuple[tuple[str, ...], list[int]]]:
     """Cutoffs next to each other with the same winners."""
     out: list[tuple[tuple[str, ...], list[int]]] = []
     for k, runs in zip(cutoffs, winners, strict=True):

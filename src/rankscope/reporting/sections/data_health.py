@@ -8,19 +8,7 @@ from operator import attrgetter
 
 import numpy as np
 
-from rankscope.blocks import (
-    Block,
-    Caution,
-    Column,
-    Heading,
-    Note,
-    Notes,
-    Paragraph,
-    Section,
-    Table,
-    Value,
-    Written,
-)
+from rankscope.blocks import Block, Caution, Column, Heading, Note, Notes, Paragraph, Section, Table, Value, Written
 from rankscope.panels.verdicts import counted
 from rankscope.reporting.sections.same_runs import alike
 from rankscope.reporting.subject import Subject
@@ -78,9 +66,7 @@ def _lead(subject: Subject, doubts: int) -> str:
     said = f"{'One run' if runs == 1 else f'{runs:,} runs'} on {counted(queries)}"
     if not doubts:
         return f"{said}; nothing is odd about the data."
-    return (
-        f"{said}; {'one thing' if doubts == 1 else f'{doubts} things'} to know before believing the numbers."
-    )
+    return f"{said}; {'one thing' if doubts == 1 else f'{doubts} things'} to know before believing the numbers."
 
 
 def _notes(scores: Scores | None, found: Comparison | None) -> list[str]:
@@ -165,11 +151,7 @@ def _counts(told: Sequence[tuple[str, str, str, str]]) -> Iterator[_Fact]:
 def _at_cutoffs(cutoffs: Sequence[int]) -> Iterator[_Fact]:
     for k in cutoffs:
         yield _Fact(
-            Column(
-                f"unjudged@{k}",
-                "value",
-                hint=f"share of the documents in the top {k} that are not in the qrels",
-            ),
+            Column(f"unjudged@{k}", "value", hint=f"share of the documents in the top {k} that are not in the qrels"),
             f"unjudged documents in the top {k}",
             lambda h, k=k: _share(h.unjudged_at_cutoff.get(k)),  # type: ignore[misc]
         )

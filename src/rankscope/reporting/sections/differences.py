@@ -12,16 +12,7 @@ from rankscope.panels.contrast import Contrast
 from rankscope.panels.panel import Panel
 from rankscope.panels.verdicts import counted
 from rankscope.reporting.subject import Subject
-from rankscope.reporting.wording import (
-    each_pair,
-    interval_said,
-    is_clear,
-    name_of,
-    p_said,
-    ranged,
-    rivals_of,
-    way,
-)
+from rankscope.reporting.wording import each_pair, interval_said, is_clear, name_of, p_said, ranged, rivals_of, way
 from rankscope.verbs.compare.result import Comparison
 from rankscope.verbs.compare.tables import ROOM, p_cell
 
@@ -82,9 +73,7 @@ def _wide(field: Panel) -> bool:
     return bool(known.size) and float(np.abs(known).max()) > LARGE
 
 
-def _forest(
-    found: Comparison, fields: Sequence[Panel], name: str, by_metric: bool = False
-) -> Iterator[Chart]:
+def _forest(found: Comparison, fields: Sequence[Panel], name: str, by_metric: bool = False) -> Iterator[Chart]:
     rows: list[tuple[Value, ...]] = []
     for field in fields:
         label = f"{field.name} (lower is better)" if field.sign < 0 else field.name
@@ -134,11 +123,7 @@ def _difference(found: Comparison) -> str:
 def _read(found: Comparison, fields: Sequence[Panel]) -> str:
     """How to read a forest."""
     left = len(found.of(fields[0].name)) - ROOM
-    more = (
-        f" The {ROOM} largest differences; {left:,} more are not drawn."
-        if each_pair(found) and left > 0
-        else ""
-    )
+    more = f" The {ROOM} largest differences; {left:,} more are not drawn." if each_pair(found) and left > 0 else ""
     ways = {field.sign for field in fields}
     read = {
         1: "Right of 0 is better.",
@@ -160,8 +145,7 @@ def _without(found: Comparison) -> Iterator[Paragraph]:
         reason = c.adjusted.reason or c.bounds.reason or "it has no end"
         more = f" (and {len(bare) - 1:,} more)" if len(bare) > 1 else ""
         yield Paragraph(
-            f"No interval, so not drawn: {c.run} against {c.baseline} on {c.metric}{more}: {reason}.",
-            quiet=True,
+            f"No interval, so not drawn: {c.run} against {c.baseline} on {c.metric}{more}: {reason}.", quiet=True
         )
 
 
@@ -171,11 +155,7 @@ def _without(found: Comparison) -> Iterator[Paragraph]:
 def _counts(found: Comparison) -> Iterator[Chart]:
     """Queries better, same and worse: a row a metric for one rival, else a row a run on the leading metric."""
     alone = len(found.of(found.primary)) == 1
-    mine = (
-        [c for field in found.fields for c in found.of(field.name)]
-        if alone
-        else _in_order(found, found.fields[0])
-    )
+    mine = [c for field in found.fields for c in found.of(field.name)] if alone else _in_order(found, found.fields[0])
     rows: list[tuple[Value, ...]] = []
     for c in mine:
         up, down = ("better", "worse") if c.measured.sign else ("higher", "lower")

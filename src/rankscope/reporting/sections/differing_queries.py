@@ -50,9 +50,7 @@ def _lead(c: Contrast) -> str:
         return f"{pair}: nothing changes on any of {counted(c.queries)}."
     said, share = [], carried_by_top(c)
     if share is not None:
-        what = (
-            f"is {'gained' if c.improved else 'lost'}" if c.measured.sign else "changes the way of the mean"
-        )
+        what = f"is {'gained' if c.improved else 'lost'}" if c.measured.sign else "changes the way of the mean"
         said.append(f"{TOP} queries carry {share:.0%} of all that {what}")
     said += [one for one in (_carried(c),) if one]
     return f"{pair}: {'; '.join(said) or f'{c.differing:,} of {counted(c.queries)} differ'}."
@@ -108,12 +106,7 @@ def waterfall(c: Contrast, file: str) -> Chart:
         f"waterfall-{file}",
         f"{c.run} against {c.baseline}, query by query",
         "ordered",
-        (
-            Column("place", "count"),
-            Column("difference", "value"),
-            Column("outcome"),
-            Column("query", queries=True),
-        ),
+        (Column("place", "count"), Column("difference", "value"), Column("outcome"), Column("query", queries=True)),
         rows,
         x="place",
         y="difference",
@@ -134,13 +127,7 @@ def scatter(c: Contrast, file: str) -> Chart:
     for i, pair in enumerate(zip(c.paired.baseline.tolist(), c.paired.run.tolist(), strict=True)):
         at.setdefault(pair, []).append(i)
     rows: list[tuple[Value, ...]] = [
-        (
-            *pair,
-            which[here[0]],
-            len(here),
-            ids[here[0]],
-            some([ids[i] for i in here], 3) if len(here) > 1 else "",
-        )
+        (*pair, which[here[0]], len(here), ids[here[0]], some([ids[i] for i in here], 3) if len(here) > 1 else "")
         for pair, here in sorted(at.items())
     ]
     most = max(len(here) for here in at.values())

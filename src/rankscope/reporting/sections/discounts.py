@@ -65,12 +65,7 @@ def section(subject: Subject) -> Section:
     ]
     chart = replace(_chart(rows, "discounts", "What each rank is worth", CAPTION), told=True)
     said = [Paragraph(REACH.format(_err(subject)), quiet=True)] if reach else []
-    return Section(
-        "discounts",
-        "What a rank is worth",
-        (chart, *said, _table(curves, reach)),
-        _in_words(curves, reach),
-    )
+    return Section("discounts", "What a rank is worth", (chart, *said, _table(curves, reach)), _in_words(curves, reach))
 
 
 def of_metric(metric: Metric, alone: bool = False) -> Chart:
@@ -90,10 +85,7 @@ def of_metric(metric: Metric, alone: bool = False) -> Chart:
         for rank, value in enumerate(found.tolist(), start=1)
     ]
     return _chart(
-        rows,
-        f"weights-{type(metric).__name__}",
-        f"What each rank is worth to {metric}",
-        _caption(metric, curves),
+        rows, f"weights-{type(metric).__name__}", f"What each rank is worth to {metric}", _caption(metric, curves)
     )
 
 
@@ -233,18 +225,14 @@ def _table(curves: Mapping[str, Array], reach: Mapping[str, Array] | None = None
         Column("metric"),
         *(Column(f"rank {rank}" if rank == 1 else f"{rank}", "value") for rank in RANKS),
         Column(
-            f"below {TOP}",
-            "value",
-            hint=f"the share of the weight of ranks 1 to {DEPTH} that lies below rank {TOP}",
+            f"below {TOP}", "value", hint=f"the share of the weight of ranks 1 to {DEPTH} that lies below rank {TOP}"
         ),
     )
     rows: list[tuple[Value, ...]] = [
         (name, *(float(found[rank - 1]) for rank in RANKS), Written(f"{below(found):.0%}", below(found)))
         for name, found in curves.items()
     ]
-    rows += [
-        (name, *(float(found[rank - 1]) for rank in RANKS), None) for name, found in (reach or {}).items()
-    ]
+    rows += [(name, *(float(found[rank - 1]) for rank in RANKS), None) for name, found in (reach or {}).items()]
     return Table(
         columns,
         tuple(rows),
@@ -263,4 +251,6 @@ def _in_words(curves: Mapping[str, Array], reach: Mapping[str, Array]) -> str:
     if not reach:
         return f"{said}."
     name, found = next(iter(reach.items()))
-    return f"{said}. Under ERR {found[TOP - 1]:.0%} of the readers of {name.rpartition(', ')[2]} would get to rank {TOP}."
+    return (
+        f"{said}. Under ERR {found[TOP - 1]:.0%} of the readers of {name.rpartition(', ')[2]} would get to rank {TOP}."
+    )

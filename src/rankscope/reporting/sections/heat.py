@@ -70,9 +70,7 @@ def _chart(subject: Subject, picked: Array) -> Chart:
         else f"The {len(picked)} of {len(field.query_ids):,} queries on which the runs differ most"
     )
     holes = " A gap: no value." if len(rows) < len(order) * len(columns) else ""
-    sorted_by = (
-        "the best run on top and the easiest query on the left" if field.sign else "in the order given"
-    )
+    sorted_by = "the best run on top and the easiest query on the left" if field.sign else "in the order given"
     header, (low, high) = apart(field.name, "run", "query"), field.bounds
     return Chart(
         "heatmap",

@@ -53,9 +53,7 @@ def section(subject: Subject) -> Section | None:
     return Section("origin", TITLE, tuple(blocks), _in_words(moved[0]))
 
 
-def _left_out(
-    pairs: Sequence[tuple[str, str]], found: Sequence[Origin], moved: Sequence[Origin]
-) -> Iterator[str]:
+def _left_out(pairs: Sequence[tuple[str, str]], found: Sequence[Origin], moved: Sequence[Origin]) -> Iterator[str]:
     """What to say of pairs that are not shown, and why."""
     known = {(after, before) for before, after in (one.runs for one in found)}
     shown = {(after, before) for before, after in (one.runs for one in moved)}
@@ -119,9 +117,7 @@ def _short(band: Band) -> str:
 
 def _chart(found: Sequence[Origin], metric: Metric) -> Chart:
     rows: list[tuple[Value, ...]] = [
-        (ranks, value, _label(one))
-        for ranks, adds in _rows(found)
-        for one, value in zip(found, adds, strict=True)
+        (ranks, value, _label(one)) for ranks, adds in _rows(found) for one, value in zip(found, adds, strict=True)
     ]
     return Chart(
         "origin",

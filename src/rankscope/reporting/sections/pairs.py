@@ -96,10 +96,5 @@ def _p_values(found: Comparison, mine: Sequence[Contrast]) -> Table:
     columns = (Column("run"), *(Column(name, "value") for name in order))
     note = f"{p_said(found)}; stressed: told apart at {percent(found.method.alpha)}"
     return Table(
-        columns,
-        tuple(rows),
-        best=frozenset(clear),
-        note=note,
-        name="pairs-p",
-        title=f"p-values on {found.primary}",
+        columns, tuple(rows), best=frozenset(clear), note=note, name="pairs-p", title=f"p-values on {found.primary}"
     )

@@ -26,10 +26,7 @@ def weights_of(metric: Metric, depth: int = DEPTH) -> Array:
     """
     if metric.better != "higher":
         raise _without(
-            metric,
-            "lower values are better"
-            if metric.better == "lower"
-            else "high values are no better than low ones",
+            metric, "lower values are better" if metric.better == "lower" else "high values are no better than low ones"
         )
     if metric.aggregate == "pooled":
         raise _without(metric, "it is one value over the documents of all queries together")
@@ -43,9 +40,7 @@ def weights_of(metric: Metric, depth: int = DEPTH) -> Array:
     out = values / values[0]
     longer = _values(metric, depth, 2 * depth)
     if not np.allclose(out, longer / longer[0] if longer[0] else np.nan, rtol=1e-9, atol=1e-12):
-        raise _without(
-            metric, "what a document earns depends on how many stand below it, not on its rank alone"
-        )
+        raise _without(metric, "what a document earns depends on how many stand below it, not on its rank alone")
     return np.asarray(out)
 
 

@@ -22,9 +22,7 @@ CAPTION = (
     "with less to read; where lines cross, one run is better for few documents and the other for many. A recall of x means x times the "
     "relevant documents of a query, rounded to a whole number of them, half up, as trec_eval 10 does; IPrec(compat=9) is the older rule."
 )
-ROUNDED = (
-    "in whole documents: recall times the relevant documents of the query, rounded half up (trec_eval 10)"
-)
+ROUNDED = "in whole documents: recall times the relevant documents of the query, rounded half up (trec_eval 10)"
 HALF = TENTHS.index(0.5)
 
 

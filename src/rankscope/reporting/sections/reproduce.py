@@ -39,9 +39,7 @@ def section(subject: Subject, command: str | None) -> Section:
     if notes := notes_read(subject):
         blocks += [Heading("What was read"), *(Paragraph(note, quiet=True) for note in notes)]
     blocks += paper.blocks(subject)
-    return Section(
-        "reproduce", "Reproduce", tuple(blocks), "What it takes to get the same numbers again.", folded=True
-    )
+    return Section("reproduce", "Reproduce", tuple(blocks), "What it takes to get the same numbers again.", folded=True)
 
 
 def _versions() -> Iterator[tuple[str, str]]:
@@ -67,10 +65,7 @@ def _conventions(subject: Subject) -> Iterator[tuple[str, str]]:
     if subject.comparison is None:
         yield "interval of means", f"{percent(said['level'])}, {said['interval']}"
         if said["clusters"]:
-            yield (
-                "clusters",
-                "given in memory" if said["clusters"] == "clusters" else f"of {said['clusters']}",
-            )
+            yield ("clusters", "given in memory" if said["clusters"] == "clusters" else f"of {said['clusters']}")
     for metric in scores.metrics:
         if convention := convention_of(metric):
             yield str(metric), convention
@@ -88,9 +83,7 @@ def _method(subject: Subject) -> Iterator[tuple[str, str]]:
     yield "test", usual if method.test is None else str(method.test)
     yield "interval of means", f"{percent(method.level)}, {USUAL}"
     joint = method.correction.joint
-    level = (
-        ", at the level of the correction where there is one" if paper.several(found) and not joint else ""
-    )
+    level = ", at the level of the correction where there is one" if paper.several(found) and not joint else ""
     of = method.correction if joint else paper.interval_of(method)
     yield "interval of differences", f"{percent(method.level)}, {of}{level}"
     over = "within each metric" if method.family == "metric" else "over all metrics together"
@@ -99,10 +92,7 @@ def _method(subject: Subject) -> Iterator[tuple[str, str]]:
     if method.margin is not None:
         yield "margin", paper.margins(method)
     if subject.lead.clusters is not None:
-        yield (
-            "clusters",
-            f"queries come in {paper.clusters(subject)}; intervals and tests are of the sums over each",
-        )
+        yield ("clusters", f"queries come in {paper.clusters(subject)}; intervals and tests are of the sums over each")
     for system, runs in next(iter(found.given.replicates.values()), {}).items():
         yield f"runs of {system}", f"{runs.runs:,}, averaged query by query"
     if found.tried is not None:
@@ -120,9 +110,7 @@ def _inputs(subject: Subject) -> Table:
         rows.append(_input("qrels", subject.qrels))
         rows += [_input(name, run) for name, run in subject.runs.items()]
     elif subject.scores is not None:
-        rows += [
-            (source.label, source.label, source.kind, None, _hash(source)) for source in subject.scores.inputs
-        ]
+        rows += [(source.label, source.label, source.kind, None, _hash(source)) for source in subject.scores.inputs]
     elif subject.comparison is not None:
         rows += [
             ("scores", str(one.get("path", "")), "scores", None, str(one.get("sha256") or NO_HASH))
@@ -130,9 +118,7 @@ def _inputs(subject: Subject) -> Table:
         ]
     for texts in subject.texts:
         path = texts.label if texts.source.sha256 else None
-        rows.append(
-            ("texts" if path else texts.label, path, texts.source.kind, len(texts.by_id), _hash(texts.source))
-        )
+        rows.append(("texts" if path else texts.label, path, texts.source.kind, len(texts.by_id), _hash(texts.source)))
     columns = (Column("input"), Column("file"), Column("kind"), Column("rows", "count"), Column("SHA-256"))
     return Table(columns, tuple(rows), name="inputs", title="Inputs")
 

@@ -32,9 +32,7 @@ def section(subject: Subject) -> Section | None:
     if mine:
         blocks += [
             *_charts(subject, found, mine),
-            replace(
-                slice_table(found.family, found.slices.contrasts, parted=True), name="slices", title="Slices"
-            ),
+            replace(slice_table(found.family, found.slices.contrasts, parted=True), name="slices", title="Slices"),
         ]
         size = max(part.contrast.comparisons for part in mine)
         said = f"p and intervals of slices hold after the correction over {size:,} comparisons; *: told apart.{_small(mine)}"
@@ -57,9 +55,7 @@ def _lead(subject: Subject, mine: Sequence[SliceContrast]) -> str:
         return "No attribute makes slices."
     whole = rivals_of(subject)[0]
     parts = [
-        part.contrast
-        for part in mine
-        if (part.contrast.run, part.contrast.baseline) == (whole.run, whole.baseline)
+        part.contrast for part in mine if (part.contrast.run, part.contrast.baseline) == (whole.run, whole.baseline)
     ]
     better, worse = (sum(c.verdict == verdict for c in parts) for verdict in ("better", "worse"))
     said = f"{whole.run} against {whole.baseline} on {whole.metric}: of {len(parts):,} slices {better:,} better, {worse:,} worse"
@@ -102,9 +98,7 @@ def _charts(subject: Subject, found: Comparison, mine: Sequence[SliceContrast]) 
             Column("slice"), Column("difference", "value", hint=f"{whole.run} minus {whole.baseline}"), Column("queries", "count"),
             Column("verdict"), Column("clear", "count", hint="1 where the two are told apart"),
         )  # fmt: skip
-        better = {1: "Right of 0 is better.", -1: "Left of 0 is better, as lower is.", 0: ""}[
-            whole.measured.sign
-        ]
+        better = {1: "Right of 0 is better.", -1: "Left of 0 is better, as lower is.", 0: ""}[whole.measured.sign]
         missing = " A slice without an interval is not drawn." if len(rows) < len(parts) else ""
         yield Chart(
             "slices" if len(rivals) == 1 else f"slices-{files[whole.run, whole.baseline]}",

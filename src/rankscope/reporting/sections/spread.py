@@ -84,9 +84,7 @@ def _steps(subject: Subject) -> Chart:
     """The share of queries that score at most so much, a line a run."""
     field = subject.lead
     shown = shown_systems(subject, MOST)
-    rows = tuple(
-        (x, share, system) for system in shown for x, share in cumulative(_known(field, system), field.bounds)
-    )
+    rows = tuple((x, share, system) for system in shown for x, share in cumulative(_known(field, system), field.bounds))
     which = (
         f" Of {len(field.systems):,} runs these are shown: {some(shown, MOST)}."
         if len(shown) < len(field.systems)
@@ -153,9 +151,7 @@ def _quantiles(subject: Subject) -> Iterator[Table]:
     yield _quantile_table("run", rows, "quantiles", f"Values of the queries: {first.name}", fields[:1])
     if others:
         many: list[tuple[Value, ...]] = [(f.name, s, *_row(f, s)) for f in others for s in order[f.name]]
-        table = _quantile_table(
-            "run", many, "quantiles-others", "Values of the queries: other metrics", others
-        )
+        table = _quantile_table("run", many, "quantiles-others", "Values of the queries: other metrics", others)
         yield replace(table, columns=(Column("metric"), *table.columns), labels=2)
 
 
@@ -191,9 +187,7 @@ def _unweighed(fields: Sequence[Panel]) -> str:
             said.setdefault(more, []).append(field.name)
     if not said:
         return ""
-    told = (
-        more if len(names) == len(fields) else f"{', '.join(names)}: {more}" for more, names in said.items()
-    )
+    told = (more if len(names) == len(fields) else f"{', '.join(names)}: {more}" for more, names in said.items())
     return f"Every query counts once here. {' '.join(told)}"
 
 
@@ -211,9 +205,7 @@ def _first_ranks(subject: Subject, scores: Scores) -> Iterator[Chart | Table]:
     shown = [name for name in shown_systems(subject, BARS) if name in names] or names[:BARS]
     counts = {name: {r["rank"]: int(r["queries"]) for r in records if r["run"] == name} for name in shown}
     parts = TOGETHER if len(shown) > 1 else {rank: (rank,) for rank in (*RANKS, NONE)}
-    rows = tuple(
-        (label, sum(counts[name][r] for r in ranks), name) for name in shown for label, ranks in parts.items()
-    )
+    rows = tuple((label, sum(counts[name][r] for r in ranks), name) for name in shown for label, ranks in parts.items())
     which = f" Shown: {some(shown)}; the table has all runs." if len(shown) < len(names) else ""
     none = counts[shown[0]][NONE]
     yield Chart(
@@ -225,17 +217,10 @@ def _first_ranks(subject: Subject, scores: Scores) -> Iterator[Chart | Table]:
         x="rank",
         y="queries",
         series="run" if len(shown) > 1 else "",
-        caption=(
-            f"Where a reader meets the first document of grade 1 or more. {_never(shown[0], none)}{which}"
-        ),
+        caption=(f"Where a reader meets the first document of grade 1 or more. {_never(shown[0], none)}{which}"),
         told=len(names) > 1,
     )
     if len(names) > 1:
         columns = (Column("run"), *(Column(rank, "count") for rank in (*RANKS, NONE)))
         by_run = {name: tuple(r["queries"] for r in records if r["run"] == name) for name in names}
-        yield Table(
-            columns,
-            tuple((name, *by_run[name]) for name in names),
-            turns=True,
-            name="first-relevant-ranks",
-        )
+        yield Table(columns, tuple((name, *by_run[name]) for name in names), turns=True, name="first-relevant-ranks")

@@ -60,17 +60,13 @@ def _compared(subject: Subject, found: Comparison) -> Iterator[Verdict]:
         return
     first, *others = found.sentences()
     cards = [] if each_pair(found) else _ends(found, mine)
-    rest = [
-        c for c in rivals_of(subject)[:FEW] if c not in cards
-    ]  # what has a card of its own is linked there
+    rest = [c for c in rivals_of(subject)[:FEW] if c not in cards]  # what has a card of its own is linked there
     several = [(c, one) for c in rest for one in deciding(c, EACH, both=each_pair(found))]
     queries, pairs = tuple(one for _, one in several), tuple((c.baseline, c.run) for c, _ in several)
     if each_pair(found):
         yield Verdict(first, "plain", f"{len(found.systems):,} runs, each against each", queries, pairs=pairs)
     else:
-        yield Verdict(
-            first, _common(mine), f"{len(mine):,} runs against {found.baseline}", queries, pairs=pairs
-        )
+        yield Verdict(first, _common(mine), f"{len(mine):,} runs against {found.baseline}", queries, pairs=pairs)
         yield from (_verdict(subject, c) for c in cards)
     if others:
         yield Verdict(" ".join(others), "plain", "the other metrics")
@@ -115,9 +111,7 @@ def _budget(found: Comparison) -> Iterator[Verdict]:
         return
     tone: Tone = "plain" if budget.best is not None else "unclear"
     small = () if budget.best is None else (MEANS_ONLY,)
-    yield Verdict(
-        budget.sentence, tone, f"within the {'limit' if len(budget.limits) == 1 else 'limits'}", (), small
-    )
+    yield Verdict(budget.sentence, tone, f"within the {'limit' if len(budget.limits) == 1 else 'limits'}", (), small)
 
 
 def _common(contrasts: Sequence[Contrast]) -> Tone:
@@ -162,9 +156,7 @@ def _groups(found: Comparison) -> Iterator[Verdict]:
         yield Verdict(text, "unclear", about)
     else:
         text = f"{best} is best on {group.metric}; {some(others)} cannot be told apart from it"
-        yield Verdict(
-            f"{text}: the top group holds {len(group.systems):,} of {group.of:,} runs.", "plain", about
-        )
+        yield Verdict(f"{text}: the top group holds {len(group.systems):,} of {group.of:,} runs.", "plain", about)
 
 
 def _untold(found: Comparison) -> Iterator[Verdict]:
@@ -195,9 +187,7 @@ def _alone(subject: Subject, scores: Scores) -> Iterator[Verdict]:
         yield Verdict(_scored(mean, scores), "plain", mean.run)
     if len(means) > FEW:
         yield Verdict(
-            f"{len(means) - FEW:,} more runs are on the scoreboard; nobody compared them.",
-            "plain",
-            "more runs",
+            f"{len(means) - FEW:,} more runs are on the scoreboard; nobody compared them.", "plain", "more runs"
         )
     if not scores.evaluations or scores.metrics[0].aggregate == "pooled":
         return  # without rankings there is no reason, and of all documents together no query has a part

@@ -44,9 +44,7 @@ def section(subject: Subject) -> Section | None:
         if all(_all_judged(subject, run) for run in range(len(subject.scores.runs))):
             return None
         blocks = [
-            Paragraph(
-                f"The documents that nobody judged were too many to be tried one by one: {error}", quiet=True
-            )
+            Paragraph(f"The documents that nobody judged were too many to be tried one by one: {error}", quiet=True)
         ]
     lead = LEAD if any(isinstance(block, Table) and block.name == LIST for block in blocks) else BARE
     return Section("worklist", "What to judge next", tuple(blocks), lead)
@@ -115,21 +113,9 @@ def _bounds(study: Study) -> Iterator[Block]:
     top = _top(study, "top")
     columns = (
         Column("run"),
-        Column(
-            "as judged",
-            "value",
-            hint=f"{study.metric} as it is: a document that nobody judged is not relevant",
-        ),
-        Column(
-            "lowest",
-            "value",
-            hint="over all ways of grading the unjudged documents; the ideal changes with them",
-        ),
-        Column(
-            "highest",
-            "value",
-            hint="over all ways of grading the unjudged documents; the ideal changes with them",
-        ),
+        Column("as judged", "value", hint=f"{study.metric} as it is: a document that nobody judged is not relevant"),
+        Column("lowest", "value", hint="over all ways of grading the unjudged documents; the ideal changes with them"),
+        Column("highest", "value", hint="over all ways of grading the unjudged documents; the ideal changes with them"),
         Column("unjudged", "count", hint=f"documents in the {top} that are not in the qrels"),
         Column("share", "value", hint=f"of the documents in the {top}"),
     )
@@ -183,9 +169,7 @@ def _work_table(subject: Subject, study: Study) -> Table:
     documents = [one for one in study.worklist(LISTED) if one.effect > 0]
     ranks = _true_ranks(subject, study, documents) if few else [list(one.ranks.values()) for one in documents]
     places = [
-        Column(
-            names[at], "count", hint=f"the rank that {names[at]} gives it; none where it was not retrieved"
-        )
+        Column(names[at], "count", hint=f"the rank that {names[at]} gives it; none where it was not retrieved")
         for at in order
     ]
     best = [Column("best rank", "count"), Column("runs", "count", hint="how many runs have it in their top")]
@@ -204,13 +188,7 @@ def _work_table(subject: Subject, study: Study) -> Table:
         (one.query_id, one.doc_id, *_ranks(places, order, few), one.effect)
         for one, places in zip(documents, ranks, strict=True)
     ]
-    return Table(
-        columns,
-        tuple(rows),
-        labels=2,
-        name=LIST,
-        title="Documents to judge, those that tell most first",
-    )
+    return Table(columns, tuple(rows), labels=2, name=LIST, title="Documents to judge, those that tell most first")
 
 
 def _true_ranks(subject: Subject, study: Study, documents: Sequence[DocumentToJudge]) -> list[list[int]]:

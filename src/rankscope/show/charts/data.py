@@ -43,9 +43,7 @@ def data_of(chart: Chart) -> list[dict[str, Any]]:
 
     >>> from rankscope.blocks import Column
     >>> columns = (Column("run"), Column("AP", "value"))
-    >>> data_of(
-    ...     Chart("a", "A", "intervals", columns, (("bm25", ValueRange(0.5, 0.25, 0.75)),), x="AP", y="run")
-    ... )
+    >>> data_of(Chart("a", "A", "intervals", columns, (("bm25", ValueRange(0.5, 0.25, 0.75)),), x="AP", y="run"))
     [{'c0': 'bm25', 'c1': 0.5, 'c1_low': 0.25, 'c1_high': 0.75}]
     """
     records = [dict(_cells(row)) for row in chart.rows]

@@ -67,11 +67,7 @@ def _spec(chart: Chart, width: int | None) -> dict[str, Any]:
     if width is not None and "facet" not in spec:
         spec["autosize"] = {"type": "fit-x", "contains": "padding"}
     said = ". ".join(safe(text).rstrip(".") for text in (chart.title, chart.caption) if text)
-    meta: dict[str, Any] = {
-        "name": safe(chart.name),
-        "query": query_field(chart),
-        "panels": max(len(panels), 1),
-    }
+    meta: dict[str, Any] = {"name": safe(chart.name), "query": query_field(chart), "panels": max(len(panels), 1)}
     if len(panels) == 1:
         spec["title"] = {"text": panels[0], "fontSize": 11.5, "offset": 6}
     if "facet" in spec:
@@ -217,9 +213,7 @@ def _version() -> str:
     there: list[str] = needed("vl_convert").get_vegalite_versions()
     exact = ".".join(spoken[:2])
     alike = [version for version in there if version.split(".")[0] == spoken[0]]
-    return (
-        exact if exact in there else max(alike or there, key=lambda v: [int(part) for part in v.split(".")])
-    )
+    return exact if exact in there else max(alike or there, key=lambda v: [int(part) for part in v.split(".")])
 
 
 def _fill(chart: Chart, width: int) -> dict[str, Any]:

@@ -80,11 +80,7 @@ def render(page: Page) -> str:
     drawn = any(isinstance(b, Chart) and b.rows for section in page.sections for b in section.blocks)
     explored = page.explorer is not None
     first, scripts = assets.static(assets.FIRST), list(_scripts(drawn, explored))
-    styles = [
-        *assets.STYLES,
-        *(assets.EXPLORER_STYLES if explored else ()),
-        *assets.LAST_STYLES,
-    ]
+    styles = [*assets.STYLES, *(assets.EXPLORER_STYLES if explored else ()), *assets.LAST_STYLES]
     return str(
         environment()
         .get_template("page.html.j2")

@@ -24,27 +24,14 @@ from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
 from rankscope.verbs.advise.result import Advice, Files, Misfit, Recommendation, Sensitivity
 from rankscope.verbs.advise.situation import RESTS, RunFacts, Situation, situation_of
-from rankscope.verbs.advise.tasks import (
-    SHARED_LAST,
-    WITH_ASPECTS,
-    Pick,
-    Task,
-    guess_task,
-    pitfalls_of,
-    task_called,
-)
+from rankscope.verbs.advise.tasks import SHARED_LAST, WITH_ASPECTS, Pick, Task, guess_task, pitfalls_of, task_called
 
 LOOK = 10  # how far down the data are looked at before a task is known
 USUAL_DEVIATION = 0.2  # of the differences of two runs, where nothing else is known
 
 
 def advise(
-    qrels: Any,
-    runs: Any = None,
-    task: str | None = None,
-    k: int | None = None,
-    *,
-    duplicates: str = "error",
+    qrels: Any, runs: Any = None, task: str | None = None, k: int | None = None, *, duplicates: str = "error"
 ) -> Advice:
     """Say which metrics and cutoffs fit judgments and a task, which one to declare in advance, and what not to use.
 
@@ -103,9 +90,7 @@ def _check(k: Any) -> None:
 
 def _refuse_nothing(data: Situation) -> None:
     if not data.judgments:
-        raise InputError(
-            "the qrels hold no judgment: they map queries to documents and grades, like {'q1': {'d1': 1}}"
-        )
+        raise InputError("the qrels hold no judgment: they map queries to documents and grades, like {'q1': {'d1': 1}}")
     if not data.positive:
         raise DataError(
             f"no document is relevant: all {words.count(data.judgments)} grades are 0 or below, so every metric would be 0"
@@ -115,9 +100,7 @@ def _refuse_nothing(data: Situation) -> None:
 # --- what the runs are like -------------------------------------------------------------------------
 
 
-def _preview(
-    grades: Any, named: Sequence[tuple[str | None, Any]], data: Situation, duplicates: str
-) -> Scores | None:
+def _preview(grades: Any, named: Sequence[tuple[str | None, Any]], data: Situation, duplicates: str) -> Scores | None:
     """The runs against the judgments, by metrics that take any grades."""
     if not named:
         return None
@@ -188,9 +171,7 @@ def _sensitivity(data: Situation, primary: Metric, scores: Scores | None) -> Sen
         queries, deviation = sample.count, sample.deviation
     if queries < 2 or not deviation > 0:
         return None
-    return Sensitivity(
-        queries, detectable_difference(queries, deviation), deviation, "scores" if scores else "assumed"
-    )
+    return Sensitivity(queries, detectable_difference(queries, deviation), deviation, "scores" if scores else "assumed")
 
 
 # --- how the inputs are written in a command ----------------------------------------------------------

@@ -98,11 +98,7 @@ class Advice(Result):
             ),
             lambda advice: advice.recommended,
         ),
-        View(
-            "avoid",
-            (Col("metric", head="metric"), Col("why", head="why", wraps=True)),
-            lambda advice: advice.avoid,
-        ),
+        View("avoid", (Col("metric", head="metric"), Col("why", head="why", wraps=True)), lambda advice: advice.avoid),
     )
 
     situation: Situation
@@ -170,9 +166,7 @@ class Advice(Result):
         if seen.difference >= high - low:
             return f"{queries_at_hand} cannot detect any difference in {primary} with 80% power: judge more ({how})."
         size = words.number(seen.difference, digits=3)
-        return (
-            f"{queries_at_hand} can detect a difference of about {size} in {primary} with 80% power ({how})."
-        )
+        return f"{queries_at_hand} can detect a difference of about {size} in {primary} with 80% power ({how})."
 
     def doubts(self) -> Iterator[str]:
         """What to doubt: the task where none was named, the level, unjudged documents, ties, queries without an answer."""
@@ -211,9 +205,7 @@ class Advice(Result):
                 f"The grades look like {scale}: {data.level:g} or more counts as relevant here. If that is wrong, use another level, "
                 f"like P(level={data.top:g})@10."
             )
-        elif (
-            data.graded and not data.aspects and any(m.metric.relevance == "binary" for m in self.recommended)
-        ):
+        elif data.graded and not data.aspects and any(m.metric.relevance == "binary" for m in self.recommended):
             yield (
                 "For P, R, AP, RR and Success a grade of 1 is relevant. If 1 only means related, count from 2 on, like "
                 f"P(level=2)@{data.k}."
@@ -258,14 +250,10 @@ class Advice(Result):
     @property
     def settings(self) -> str:
         """The same choice for pyproject.toml."""
-        names = [
-            json.dumps(name, ensure_ascii=False) for name in (str(self.primary), *self.comparison_metrics)
-        ]
+        names = [json.dumps(name, ensure_ascii=False) for name in (str(self.primary), *self.comparison_metrics)]
         line = f"metrics = [{', '.join(names[1:])}]"
         lines = ["[tool.rankscope]", f"primary = {names[0]}"]
-        lines += (
-            [line] if len(line) <= ROOM else ["metrics = [", *(f"    {name}," for name in names[1:]), "]"]
-        )
+        lines += [line] if len(line) <= ROOM else ["metrics = [", *(f"    {name}," for name in names[1:]), "]"]
         if self.duplicates != "error":
             lines.append(f'duplicates = "{self.duplicates}"')
         return "\n".join(lines) + "\n"

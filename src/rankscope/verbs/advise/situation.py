@@ -427,9 +427,7 @@ def ceiling_deep(data: Situation) -> str:
 
 
 def _ceiling(data: Situation, k: int) -> str:
-    return (
-        f"an ideal ranking scores R@{k} = {words.number(data.recall_ceiling(k), digits=2)}; {relevant(data)}"
-    )
+    return f"an ideal ranking scores R@{k} = {words.number(data.recall_ceiling(k), digits=2)}; {relevant(data)}"
 
 
 def aspects(data: Situation) -> str:

@@ -368,9 +368,7 @@ def _uncut(data: Situation) -> str:
 
 
 def _pooled(data: Situation) -> str:
-    shares = [
-        r / (r + n) for r, n in zip(data.relevant.tolist(), data.rejected.tolist(), strict=True) if r + n
-    ]
+    shares = [r / (r + n) for r, n in zip(data.relevant.tolist(), data.rejected.tolist(), strict=True) if r + n]
     who = "users" if data.users else "lists"
     return (
         f"it compares scores across {who}, and {who} differ: between {words.share(min(shares))} and {words.share(max(shares))} of what "

@@ -53,9 +53,7 @@ def check(  # noqa: PLR0913 - the options of the command line, each with its def
     return Inspection(findings, applied, case, [rule for rule in chosen if rule not in applied])
 
 
-def _case_of(
-    qrels: Any, runs: Any, metrics: Any, background: Background, policies: Mapping[str, Any]
-) -> CheckCase:
+def _case_of(qrels: Any, runs: Any, metrics: Any, background: Background, policies: Mapping[str, Any]) -> CheckCase:
     """The input, read and named; what can be read at all is not refused."""
     refuse_unknown(policies, "check")
     lenient = {} if policies.get("duplicates", "error") != "error" else {"duplicates": "first"}
@@ -63,9 +61,7 @@ def _case_of(
     grades = qrels_of(read_any("qrels", qrels))
     read = [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
     labels = [label_of(data, name, number) for number, (name, data) in enumerate(read, start=1)]
-    tables = [
-        InputTable(name, run_of(data)) for name, (_, data) in zip(distinct_names(labels), read, strict=True)
-    ]
+    tables = [InputTable(name, run_of(data)) for name, (_, data) in zip(distinct_names(labels), read, strict=True)]
     return CheckCase(InputTable(grades.source.label, grades), tables, request, background)
 
 

@@ -76,9 +76,7 @@ def _forest(family: Family, panels: Sequence[Panel], name: str, by_metric: bool 
             value = ranged(c.difference, c.adjusted)
             if value is not None:
                 names = (label, c.run) if by_metric else (name_of(family, c), label)
-                rows.append(
-                    (*names, value, p_cell(c.p_value_adjusted), c.verdict, c.queries, int(c.verdict in CLEAR))
-                )
+                rows.append((*names, value, p_cell(c.p_value_adjusted), c.verdict, c.queries, int(c.verdict in CLEAR)))
     if not rows:
         return
     heads = ("metric", "run") if by_metric else ("run", "metric")
@@ -90,11 +88,7 @@ def _forest(family: Family, panels: Sequence[Panel], name: str, by_metric: bool 
     if family.each_pair:
         title = f"Differences of pairs on {panels[0].name}"
     else:
-        which = (
-            f"{c.run} against {c.baseline}"
-            if by_metric
-            else f"Differences from {family.baseline or c.baseline}"
-        )
+        which = f"{c.run} against {c.baseline}" if by_metric else f"Differences from {family.baseline or c.baseline}"
         title = which if len(panels) > 1 else f"{which} on {panels[0].name}"
     several = len(panels) > 1 and not by_metric
     yield Chart(
@@ -119,11 +113,7 @@ def _difference(family: Family) -> str:
 
 def _how_to_read(family: Family, panels: Sequence[Panel]) -> str:
     left = len(family.of(panels[0].name)) - ROOM
-    more = (
-        f" The {ROOM} largest differences; {left:,} more are not drawn."
-        if family.each_pair and left > 0
-        else ""
-    )
+    more = f" The {ROOM} largest differences; {left:,} more are not drawn." if family.each_pair and left > 0 else ""
     ways = {panel.sign for panel in panels}
     read = {
         1: "Right of 0 is better.",

@@ -80,9 +80,7 @@ def compare(  # noqa: PLR0913 - the options of the command line, each with its d
 # fmt: on
 
 
-def _tradeoffs(
-    given: Measurements, costs: Any, limits: Any, baseline: str
-) -> tuple[Measurements, TradeOffs | None]:
+def _tradeoffs(given: Measurements, costs: Any, limits: Any, baseline: str) -> tuple[Measurements, TradeOffs | None]:
     """What the runs cost against the primary metric, and what is to say about the table of costs."""
     if costs is None:
         if limits:
@@ -93,14 +91,10 @@ def _tradeoffs(
 
     first = given.panels[0]
     if first.better == "neither":
-        raise InputError(
-            f"{first.name} is neither better nor worse when it is higher: name a primary metric that is"
-        )
+        raise InputError(f"{first.name} is neither better nor worse when it is higher: name a primary metric that is")
     table = costs_of(costs)
     means = {system: first.mean(system) for system in first.systems}
-    found = tradeoffs(
-        means, table, metric=first.name, better=first.better, baseline=baseline, within=limits or None
-    )
+    found = tradeoffs(means, table, metric=first.name, better=first.better, baseline=baseline, within=limits or None)
     return replace(given, notes=[*given.notes, *table.remarks(first.systems)]), found
 
 

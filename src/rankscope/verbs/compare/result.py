@@ -50,11 +50,7 @@ def _slice_columns(found: Comparison) -> tuple[Col, ...]:
 
 def _of_part(column: Col) -> Col:
     return Col(
-        *column.names,
-        of=lambda part: column.of(part.contrast),
-        kind=column.kind,
-        rare=column.rare,
-        fill=column.fill,
+        *column.names, of=lambda part: column.of(part.contrast), kind=column.kind, rare=column.rare, fill=column.fill
     )
 
 
@@ -387,9 +383,7 @@ class Comparison(Result):
         for panel in full:
             yield EMPTY
             lower = " (lower is better)" if panel.sign < 0 else ""
-            yield Heading(
-                self._title(panel) + ("" if self.all_pairs else f"{lower}, against {self.baseline}")
-            )
+            yield Heading(self._title(panel) + ("" if self.all_pairs else f"{lower}, against {self.baseline}"))
             yield self._contrasts(panel, every=details)
             if details:
                 yield EMPTY
@@ -480,8 +474,7 @@ def _of_many(family: Family, baseline: str, runs: Sequence[str]) -> Iterator[str
         worse = [c.run for c in mine if c.verdict == "worse"]
         counts = [(len(better), "better", better), (len(worse), "worse", worse if len(worse) <= 6 else [])]
         parts = [
-            f"{count:,} {how}{f' ({words.listing(names)})' if names and not i else ''}"
-            for count, how, names in counts
+            f"{count:,} {how}{f' ({words.listing(names)})' if names and not i else ''}" for count, how, names in counts
         ]
         parts += [
             f"{count:,} {text}"

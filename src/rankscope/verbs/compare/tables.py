@@ -142,13 +142,7 @@ def _equivalence(name: str) -> Callable[[Contrast], float | None]:
 
 
 WITH_MARGIN = (
-    Col(
-        "margin",
-        of=lambda c: c.equivalence and c.method.margin_of(c.metric),
-        kind="value",
-        rare=True,
-        fill=None,
-    ),
+    Col("margin", of=lambda c: c.equivalence and c.method.margin_of(c.metric), kind="value", rare=True, fill=None),
     Col("equivalence_p_value", of=_equivalence("p_value"), kind="value", rare=True, fill=None),
     Col("equivalence_ci_lower", of=_equivalence("lower"), kind="value", rare=True, fill=None),
     Col("equivalence_ci_upper", of=_equivalence("upper"), kind="value", rare=True, fill=None),
@@ -268,9 +262,7 @@ def pair_table(family: Family, panel: Panel, every: bool, parted: bool = False) 
     clear = [c for c in contrasts if c.verdict in CLEAR]
     shown = contrasts if every else clear[:ROOM]
     left = len(contrasts) - len(shown)
-    note = (
-        f"{left:,} more pairs, {len(clear) - len(shown):,} of them clear: --details shows all" if left else ""
-    )
+    note = f"{left:,} more pairs, {len(clear) - len(shown):,} of them clear: --details shows all" if left else ""
     rows = [Row.of(c, turned=True) for c in shown]
     return _table(columns_of(replace(Layout.of(family), parted=parted)), rows, labels=2, note=note)
 

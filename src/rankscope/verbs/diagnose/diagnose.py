@@ -42,9 +42,7 @@ def diagnose(
 
     >>> import rankscope as rs
     >>> found = rs.diagnose({"q1": {"a": 1, "b": 1}}, {"q1": {"c": 3.0, "a": 2.0}}, "P@2")
-    >>> loss = found.runs[
-    ...     0
-    ... ].loss  # "b" was never retrieved; "a" could be first, which makes no difference to P@2
+    >>> loss = found.runs[0].loss  # "b" was never retrieved; "a" could be first, which makes no difference to P@2
     >>> loss.value, loss.ceiling, loss.best, loss.never_retrieved, loss.ordered_badly
     (0.5, 0.5, 1.0, 0.5, 0.0)
     >>> found.runs[0].kinds["low in the top"]
@@ -78,9 +76,7 @@ def _diagnose_run(run: RunScores, scores: Scores) -> RunDiagnosis:
     sign = -1.0 if metric.better == "lower" else 1.0
     facts = facts_of(metric, judged, sign * (limits.best - value))
     first = facts.first
-    if isinstance(
-        metric, RR
-    ):  # below its cutoff nothing is found, and a query without a value does not count
+    if isinstance(metric, RR):  # below its cutoff nothing is found, and a query without a value does not count
         first = np.where(first > (metric.cutoff or np.inf), 0, first)[~np.isnan(value)]
     rank, median = typical(first)
     return RunDiagnosis(

@@ -205,8 +205,7 @@ def depths_of(metric: Metric, judged: Judged) -> list[Depth]:
     for grade in np.unique(judged.grade[relevant])[::-1].tolist():
         rank = judged.rank[relevant & (judged.grade == grade)]
         bands = tuple(
-            int(np.count_nonzero((rank >= low) & (rank <= (np.inf if high is None else high))))
-            for low, high in BANDS
+            int(np.count_nonzero((rank >= low) & (rank <= (np.inf if high is None else high)))) for low, high in BANDS
         )
         out.append(Depth(grade, bands, int(np.count_nonzero(rank == 0))))
     return out

@@ -195,9 +195,7 @@ class Diagnosis(OfScores):
             return []
         sign = self.runs[0].sign
         chosen = [
-            one
-            for one in self.queries
-            if (len(self.runs) < 2 or one.best_run == one.run) and not math.isnan(one.value)
+            one for one in self.queries if (len(self.runs) < 2 or one.best_run == one.run) and not math.isnan(one.value)
         ]
         if self.reason:
             return sorted(chosen, key=lambda one: sign * one.value)[: self.queries_shown]
@@ -245,7 +243,9 @@ class Diagnosis(OfScores):
         metric, loss = self.metric, run.loss
         value = words.amount(loss.value) if metric.aggregate == "sum" else words.number(loss.value)
         if run.kinds[HOPELESS] == len(run.query_ids):
-            return f"{run.name} has {metric} {value}: no judged document is relevant, so there is nothing to gain or lose."
+            return (
+                f"{run.name} has {metric} {value}: no judged document is relevant, so there is nothing to gain or lose."
+            )
         if math.isnan(loss.value):
             return f"{run.name} has no value of {metric} on any query."
         if self.reason or math.isnan(loss.total):
@@ -266,11 +266,7 @@ class Diagnosis(OfScores):
         for title, table in self._tables():
             if table.rows:
                 blocks += [EMPTY, *([Heading(title)] if title else []), table]
-        blocks += [
-            EMPTY,
-            *caution_block(self.warnings),
-            Paragraph(" · ".join(self._small_print()), quiet=True),
-        ]
+        blocks += [EMPTY, *caution_block(self.warnings), Paragraph(" · ".join(self._small_print()), quiet=True)]
         step = self.next_step()
         return [*blocks, Paragraph(step, quiet=True)] if step else blocks
 
@@ -333,10 +329,7 @@ class Diagnosis(OfScores):
         names = [f"{low}-{high}" if high else f"from {low}" for low, high in (BANDS[i] for i in bands)]
         rows: list[tuple[Value, ...]]
         if len(self.runs) == 1:
-            rows = [
-                (f"grade {words.amount(d.grade)}", *(d.bands[i] for i in bands), d.never, d.total)
-                for d in every
-            ]
+            rows = [(f"grade {words.amount(d.grade)}", *(d.bands[i] for i in bands), d.never, d.total) for d in every]
         else:
             rows = [
                 (
@@ -392,10 +385,7 @@ class Diagnosis(OfScores):
         rows = [
             (run.name, lost, why)
             for run in self.runs
-            for lost, why in (
-                (run.loss.never_retrieved, "never retrieved"),
-                (run.loss.ordered_badly, "ranked too low"),
-            )
+            for lost, why in ((run.loss.never_retrieved, "never retrieved"), (run.loss.ordered_badly, "ranked too low"))
         ]
         title = f"What is lost of {self.metric}, and why"
         yield Chart("lost", title, "stacked", columns, tuple(rows), x="lost", y="run", series="because")
@@ -415,10 +405,7 @@ def _why(run: RunDiagnosis) -> str:
         return f"all of it {never}"
     if loss.never_retrieved <= EQUAL:
         return f"all of it {order.replace('they', 'relevant documents')}"
-    parts = (
-        (loss.never_retrieved, loss.share or 0.0, never),
-        (loss.ordered_badly, 1 - (loss.share or 0.0), order),
-    )
+    parts = ((loss.never_retrieved, loss.share or 0.0, never), (loss.ordered_badly, 1 - (loss.share or 0.0), order))
     return ", ".join(f"{words.number(part)} ({words.share(share)}) {why}" for part, share, why in parts)
 
 
@@ -433,9 +420,7 @@ def _failures(run: RunDiagnosis) -> str:
         return f"Every query has a relevant result in the top {k}; of {queries}, {begin}."
     show = f"{words.count(empty)} {words.agree(empty, 'shows')} nothing relevant in the top {k}"
     if hopeless:
-        show += (
-            f" ({words.count(hopeless)} of them {words.agree(hopeless, 'has')} no known relevant document)"
-        )
+        show += f" ({words.count(hopeless)} of them {words.agree(hopeless, 'has')} no known relevant document)"
     return f"Of {queries}, {show}, and {begin}."
 
 

@@ -38,13 +38,7 @@ def explain(
     qrels: Any, runs: Any, metric: Any = "nDCG@10", *, query: None = None, ties: str = "trec", **policies: Any
 ) -> Origin: ...
 def explain(
-    qrels: Any,
-    runs: Any,
-    metric: Any = "nDCG@10",
-    *,
-    query: str | None = None,
-    ties: str = "trec",
-    **policies: Any,
+    qrels: Any, runs: Any, metric: Any = "nDCG@10", *, query: str | None = None, ties: str = "trec", **policies: Any
 ) -> Explanation | Difference | Origin:
     """Say why a ranking scores what it scores, or why two differ.
 
@@ -73,9 +67,7 @@ def explain(
             f"there are {len(read)} runs: give one to explain its value, or two to explain their difference"
         )
     if query is None and len(read) == 1:
-        raise InputError(
-            "name a query to explain, or give two runs; diagnose explains one run over all queries"
-        )
+        raise InputError("name a query to explain, or give two runs; diagnose explains one run over all queries")
     grades = read_any("qrels", qrels)
     scores = evaluate_request(grades, read, Request.of([parsed], {"ties": ties, **policies}))
     if query is not None:

@@ -23,9 +23,7 @@ FEW = 10  # positions shown of a metric without a cutoff, where no later one ear
 # --- one ranking ------------------------------------------------------------------------------------------
 
 
-def explain_ranking(
-    run: str, metric: Metric, judged: Judged, ranking: Ranking, scores: Scores
-) -> Explanation:
+def explain_ranking(run: str, metric: Metric, judged: Judged, ranking: Ranking, scores: Scores) -> Explanation:
     """Take apart the value of one query. ``judged`` holds this query alone, in the order of ``ranking``; ``scores`` are what they were taken from.
 
     The law: the adds of all rows sum to the value within 1e-12, for every metric.
@@ -63,12 +61,7 @@ class _Ideal:
 
 
 def _positions(
-    ranking: Ranking,
-    cells: Mapping[int, int],
-    adds: Mapping[int, float],
-    terms: Terms,
-    ideal: _Ideal | None,
-    last: int,
+    ranking: Ranking, cells: Mapping[int, int], adds: Mapping[int, float], terms: Terms, ideal: _Ideal | None, last: int
 ) -> Iterator[Position]:
     so_far = 0.0
     for rank, doc in enumerate(ranking.doc_ids[:last], start=1):
@@ -129,9 +122,7 @@ def _ideal(metric: Metric, judged: Judged) -> _Ideal | None:
     lists = replace(judged, aspects=None).lists(np.arange(1))
     sign = -1.0 if metric.better == "lower" else 1.0
     rankings = [make(lists) for make in candidates(metric)]
-    best = max(
-        rankings, key=lambda ranking: sign * float(np.nan_to_num(metric.score(ranking)[0], nan=-np.inf))
-    )
+    best = max(rankings, key=lambda ranking: sign * float(np.nan_to_num(metric.score(ranking)[0], nan=-np.inf)))
     terms = metric.taken_apart(best)
     ranks = np.flatnonzero(terms.lists.shown[0])
     return _Ideal(float(terms.value[0]), best.grade[0][ranks].tolist(), terms.shares[0][ranks].tolist())
@@ -151,9 +142,7 @@ def explain_difference(before: Explanation, after: Explanation) -> Difference:
     names = dict.fromkeys(part.what for part in (*before.rest, *after.rest) if part.what not in BY_DOCUMENT)
     rest = [Rest(name, adds) for name in names if (adds := _adds(after, name) - _adds(before, name))]
     if not math.isclose(before.worth, after.worth, rel_tol=1e-12):
-        rest.append(
-            Rest(f"divided by {words.amount(after.worth)} now, by {words.amount(before.worth)} before", 0.0)
-        )
+        rest.append(Rest(f"divided by {words.amount(after.worth)} now, by {words.amount(before.worth)} before", 0.0))
     return Difference(before, after, documents, rest, scores=after.scores)
 
 

@@ -70,9 +70,7 @@ def _part(name: str, head: str = "", kind: Kind = "text", cell: Callable[[Any], 
     )
 
 
-DOCUMENT = Col(
-    head="document", cell=lambda row: row.what if isinstance(row, Rest) else row.doc_id or "(nothing)"
-)
+DOCUMENT = Col(head="document", cell=lambda row: row.what if isinstance(row, Rest) else row.doc_id or "(nothing)")
 FACTORS = Col("factors", of=lambda row: {} if isinstance(row, Rest) else dict(row.factors), rare=True)
 WHAT = Col("what", of=lambda row: row.what if isinstance(row, Rest) else None)
 
@@ -173,9 +171,7 @@ class Explanation(_Explain):
     best: float = math.nan
     by_doc: Mapping[str, float] = field(default_factory=dict)
 
-    views: ClassVar[tuple[View, ...]] = (
-        View("rows", _position_columns, lambda e: [*e.positions, *e.rest], labels=2),
-    )
+    views: ClassVar[tuple[View, ...]] = (View("rows", _position_columns, lambda e: [*e.positions, *e.rest], labels=2),)
 
     @property
     def query_id(self) -> str:
@@ -279,9 +275,7 @@ class Explanation(_Explain):
     def charts(self) -> Iterator[Chart]:
         """What each rank adds."""
         rows = [(f"{p.rank} {p.doc_id or 'nothing retrieved'}", p.adds) for p in self.positions if p.adds]
-        yield from _bars(
-            "adds", f"What each rank adds to {self.metric}, query {self.query_id}", "document", rows
-        )
+        yield from _bars("adds", f"What each rank adds to {self.metric}, query {self.query_id}", "document", rows)
 
 
 # --- one query, two runs ----------------------------------------------------------------------------------
@@ -419,9 +413,7 @@ class Difference(_Explain):
         if left > 0:
             more = f"{words.counted(left, 'more document')}; --format json has all"
             out.append(Paragraph(more, quiet=True))
-        moves = {
-            kind: sum(d.move == kind for d in self.documents) for kind in ("rose", "fell", "entered", "left")
-        }
+        moves = {kind: sum(d.move == kind for d in self.documents) for kind in ("rose", "fell", "entered", "left")}
         counts = ", ".join(f"{words.count(n)} {kind}" for kind, n in moves.items() if n) or "none moved"
         return [*out, Paragraph(f"of the documents that the metric looks at: {counts}", quiet=True)]
 

@@ -70,18 +70,13 @@ class StoredBaseline:
                     f"{self.label} has no {metric}, only {', '.join(self.values)}: name one of these, or store it again: {again}"
                 )
         if wrong := next(self._faults(scores), ""):
-            raise DataError(
-                f"{self.label} cannot be what rankscope evaluate wrote: {wrong}; store it again: {again}"
-            )
+            raise DataError(f"{self.label} cannot be what rankscope evaluate wrote: {wrong}; store it again: {again}")
         (run,) = scores.runs
         return replace(scores, runs=(self._scores(run), run))
 
     def _differences(self, scores: Scores) -> Iterator[str]:
         """In what the two were made differently."""
-        then, now = (
-            self.inputs[0].get("sha256") if self.inputs else None,
-            _qrels_of(scores)["sha256"],
-        )
+        then, now = (self.inputs[0].get("sha256") if self.inputs else None, _qrels_of(scores)["sha256"])
         if then is None or now is None:
             when = "then" if then is None else "now"
             yield f"the judgments {when} were not read from a file, so it is unknown whether they are the same"
@@ -107,10 +102,7 @@ class StoredBaseline:
             if then != first:
                 yield f"{metric} has values of other queries than {scores.metrics[0]}"
             if scores.conventions["queries"] == "judged":
-                for ids, what in (
-                    (now - then, "is judged and not in it"),
-                    (then - now, "is in it and not judged"),
-                ):
+                for ids, what in ((now - then, "is judged and not in it"), (then - now, "is in it and not judged")):
                     more = f" (and {words.count(len(ids) - 1)} more)" if len(ids) > 1 else ""
                     yield from [f"query {min(ids)}{more} {what}"] if ids else []
         for m in scores.metrics:
@@ -122,9 +114,7 @@ class StoredBaseline:
         name = f"{name} before" if name == run.name else name
         ids = list(self.values[str(next(iter(run.values)))])
         places = {query: i for i, query in enumerate(run.query_ids)}
-        values = {
-            m: np.array([self.values[str(m)].get(query, math.nan) for query in ids]) for m in run.values
-        }
+        values = {m: np.array([self.values[str(m)].get(query, math.nan) for query in ids]) for m in run.values}
         weights = {
             m: np.array([of_queries[places[q]] if q in places else math.nan for q in ids])
             for m, of_queries in run.weights.items()

@@ -104,15 +104,11 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
         assert panel.metric is not None
         allowance = allowances.of(panel.metric)
         for name, inside in parts:
-            check = _draft(
-                panel if inside is None else panel.within(inside), name, allowance, fail_on, method
-            )
+            check = _draft(panel if inside is None else panel.within(inside), name, allowance, fail_on, method)
             if check is not None:
                 checks.append(check)
             elif name is None:
-                raise DataError(
-                    f"no query has a value of {panel.name} in both runs: there is nothing to compare"
-                )
+                raise DataError(f"no query has a value of {panel.name} in both runs: there is nothing to compare")
             else:
                 notes.append(f"{name}: no query has a value of {panel.name} in both runs, so it is not gated")
     one, two = panels[0].systems
@@ -160,9 +156,7 @@ def _slices(source: Any, ids: Sequence[str]) -> tuple[list[tuple[str | None, Arr
 # --- the rule --------------------------------------------------------------------------------------------
 
 
-def _draft(
-    panel: Panel, part: str | None, allowance: Allowance, fail_on: FailOn, method: Method
-) -> Check | None:
+def _draft(panel: Panel, part: str | None, allowance: Allowance, fail_on: FailOn, method: Method) -> Check | None:
     """What is known about a metric of two systems, the baseline first; the status waits for all checks. None without queries."""
     baseline, run = panel.systems
     c = contrast(panel, run, baseline, method)
@@ -257,6 +251,4 @@ def _with_status(check: Check, adjusted: float, fail_on: FailOn, method: Method)
         if fail_on == "tolerance":
             reason = "the tolerance lies inside the interval"
     settles = status == "cannot tell" and (check.queries_needed or 0) > check.queries
-    return replace(
-        check, status=status, reason=reason, queries_needed=check.queries_needed if settles else None
-    )
+    return replace(check, status=status, reason=reason, queries_needed=check.queries_needed if settles else None)

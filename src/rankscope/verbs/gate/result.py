@@ -143,9 +143,7 @@ class Gate(Result):
     slice_notes: Sequence[str] = ()
 
     schema = "gate/1"
-    views = (
-        View("results", _columns, lambda gate: gate.checks, labels=lambda gate: 2 if gate.sliced else 1),
-    )
+    views = (View("results", _columns, lambda gate: gate.checks, labels=lambda gate: 2 if gate.sliced else 1),)
 
     @cached_property
     def status(self) -> Status:
@@ -294,11 +292,7 @@ class Gate(Result):
         if self.passed:
             return f"{word}: all {len(self.checks)} checks pass. The closest: {self.sentence_of(first)}"
         count = sum(check.status == self.status for check in self.checks)
-        verb = (
-            words.agree(count, "fails")
-            if self.status == "fail"
-            else f"{words.agree(count, 'is')} inconclusive"
-        )
+        verb = words.agree(count, "fails") if self.status == "fail" else f"{words.agree(count, 'is')} inconclusive"
         several = f"all {count}" if count == len(self.checks) else f"{count} of {len(self.checks)}"
         worst = "" if count == 1 else "The worst: "
         return f"{word}: {several} checks {verb}. {worst}{self.sentence_of(first)}"
@@ -347,13 +341,7 @@ class Gate(Result):
         loss = f"ignoring gains, the loss is {words.number(check.loss, digits=4)}"
         if check.status == "pass":
             return f"{text}; {loss}, within the tolerance of {tolerance}. No interval was used."
-        why = (
-            "too few for an interval"
-            if check.few
-            else f"{even}which has no interval"
-            if even
-            else "with no interval"
-        )
+        why = "too few for an interval" if check.few else f"{even}which has no interval" if even else "with no interval"
         return f"{text}, {why}; {loss}, above the tolerance of {tolerance}. Judge more queries on which the two answer differently."
 
     def _p_value(self, check: Check) -> str:
@@ -397,9 +385,7 @@ class Gate(Result):
         ]
         lower = dict.fromkeys(check.metric for check in self.checks if check.better == "lower")
         if lower:
-            parts.append(
-                f"{words.listing(lower)}: lower is better, so the sign is turned and a loss is negative"
-            )
+            parts.append(f"{words.listing(lower)}: lower is better, so the sign is turned and a loss is negative")
         yield Paragraph(" · ".join(parts), quiet=True)
         yield Paragraph(self.scores.request.small_print(), quiet=True)
 

@@ -204,7 +204,9 @@ class Plan(Result):
         if len(known) == 1:
             one = known[0]
             ends = words.interval(one.detectable.low, one.detectable.high)
-            return f"{text} ({ends}) in {first.metric} between {one.baseline} and {one.run} {chance}; {self._more(first)}."
+            return (
+                f"{text} ({ends}) in {first.metric} between {one.baseline} and {one.run} {chance}; {self._more(first)}."
+            )
         ends = words.interval(first.detectable.low, first.detectable.high)
         pairs = f"median of {words.counted(first.pairs, 'pair')} of runs; {ends}"
         return f"{text} in {first.metric} {chance} ({pairs}); {self._more(first)}."
@@ -289,12 +291,8 @@ class Plan(Result):
         """What the queries can detect, and what other differences take."""
         names = list(lines[0])[:labels]
         columns = [*names, "queries", "s", "detects", "range", "observed"]
-        yield _table(
-            columns, labels, lines, note=f"{self._legend()} · range: at the ends of the 95% interval of s"
-        )
-        have = (
-            "current power" if self.aim.n is None else f"power of {words.counted(self.aim.n, 'such query')}"
-        )
+        yield _table(columns, labels, lines, note=f"{self._legend()} · range: at the ends of the 95% interval of s")
+        have = "current power" if self.aim.n is None else f"power of {words.counted(self.aim.n, 'such query')}"
         yield EMPTY
         yield Paragraph(f"queries needed to detect a difference of (in brackets: {have} for it)")
         observed = ["for observed"] if any(reach.observed for reach in self.reaches) else []
@@ -413,17 +411,10 @@ def _caution(reach: Reach) -> Caution | None:
 
 
 def _table(
-    heads: Sequence[str],
-    labels: int,
-    lines: Sequence[Line],
-    note: str = "",
-    turns: bool = False,
-    without: str = "",
+    heads: Sequence[str], labels: int, lines: Sequence[Line], note: str = "", turns: bool = False, without: str = ""
 ) -> Table:
     """Lines by the columns that they have; the heads are printed without a beginning."""
-    columns = (
-        Column(head.removeprefix(without), "value" if i >= labels else "text") for i, head in enumerate(heads)
-    )
+    columns = (Column(head.removeprefix(without), "value" if i >= labels else "text") for i, head in enumerate(heads))
     cells = (tuple(line.get(head, "") for head in heads) for line in lines)
     return Table(tuple(columns), tuple(cells), labels=labels, note=note, turns=turns)
 
@@ -537,12 +528,7 @@ class Design(Result):
 
 
 def _aim_record(aim: Aim) -> dict[str, Any]:
-    return {
-        "power": aim.power,
-        "alpha": aim.alpha,
-        "comparisons": aim.comparisons,
-        "alpha_of_each": aim.each,
-    }
+    return {"power": aim.power, "alpha": aim.alpha, "comparisons": aim.comparisons, "alpha_of_each": aim.each}
 
 
 def _level(aim: Aim) -> str:

@@ -86,9 +86,7 @@ def _try_fills(cells: Cells, search: Search, part: Array, fills: Array, lower: A
     key = np.where(search.documents[part], search.key[part], np.inf)
     order = np.argsort(key, axis=1, kind="stable")[:, :count]
     grades = np.full((len(part), variants, width), np.nan)
-    grades[np.arange(len(part))[:, None, None], np.arange(variants)[None, :, None], order[:, None, :]] = (
-        fills[None]
-    )
+    grades[np.arange(len(part))[:, None, None], np.arange(variants)[None, :, None], order[:, None, :]] = fills[None]
     queries = np.repeat(part, variants)
     value = np.zeros(len(queries))
     for run, share in search.parts.items():

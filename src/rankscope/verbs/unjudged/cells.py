@@ -110,9 +110,7 @@ def with_grades(qrels: CleanInput, more: pl.DataFrame, several: bool = False) ->
     number_of = pl.DataFrame({"query_id": queries}).with_row_index("number")
     both = pl.concat([frame, more], how="diagonal_relaxed")
     both = both.with_columns(pl.col(name).fill_null("0" if name == "iteration" else "") for name in aspects)
-    ordered = both.join(number_of, on="query_id", how="left", maintain_order="left").sort(
-        "number", maintain_order=True
-    )
+    ordered = both.join(number_of, on="query_id", how="left", maintain_order="left").sort("number", maintain_order=True)
     return Qrels(ordered.drop("number"), qrels.data.source, tuple(queries))
 
 

@@ -62,9 +62,7 @@ class MeanParts:
         whole = self.whole + (0.0 if self.aggregate == "sum" else weight * (has.astype(float) - had))
         mean = self.mean if self.whole else 0.0
         with np.errstate(invalid="ignore", divide="ignore"):
-            step = np.where(
-                has == had, more / self.whole if self.whole else 0.0, (self.summed + more) / whole - mean
-            )
+            step = np.where(has == had, more / self.whole if self.whole else 0.0, (self.summed + more) / whole - mean)
         return np.asarray(np.expm1(step) * math.exp(mean) if self.aggregate == "geometric" else step)
 
 
@@ -97,9 +95,7 @@ def _reach(moves: Array) -> Array:
     return np.asarray(np.abs(moves[0]) if len(moves) == 1 else moves.max(axis=0) - moves.min(axis=0))
 
 
-def single_effects(
-    cells: Cells, documents: UnjudgedDocuments, means: Sequence[MeanParts], top: float
-) -> SingleEffects:
+def single_effects(cells: Cells, documents: UnjudgedDocuments, means: Sequence[MeanParts], top: float) -> SingleEffects:
     """Judge every document alone; where they are too many, those of the best ranks."""
     considered = _considered(cells, documents)
     queries, places = np.nonzero(considered)
@@ -125,9 +121,7 @@ def _considered(cells: Cells, documents: UnjudgedDocuments) -> Array:
     return out
 
 
-def _changes(
-    cells: Cells, run: int, mean: MeanParts, at: tuple[Array, Array], width: int, grade: float
-) -> Array:
+def _changes(cells: Cells, run: int, mean: MeanParts, at: tuple[Array, Array], width: int, grade: float) -> Array:
     """How the mean of a run would change if each document, alone, had this grade."""
     queries, places = at
     out = np.zeros(len(queries))

@@ -63,9 +63,7 @@ class ValueBounds:
             return f"{self.run}: every document of its {top} is judged; {self.metric} is {value}."
         low, high = words.number(self.lower, digits=3), words.number(self.upper, digits=3)
         why = (
-            "depending on unjudged documents"
-            if self.exact
-            else "for the grades of unjudged documents that were tried"
+            "depending on unjudged documents" if self.exact else "for the grades of unjudged documents that were tried"
         )
         return (
             f"{self.run}: {words.share(self.share)} of its {top} is unjudged; {self.metric} is {value} as judged, between {low} and "
@@ -167,10 +165,7 @@ def _bounds_columns(bounds: Sequence[ValueBounds]) -> tuple[Col, ...]:
     # all alike is mostly the worst and the best possible
     if not all(_near(b.worthless, b.lower) and _near(b.perfect, b.upper) for b in bounds):
         grades = dict.fromkeys(words.amount(b.grade) for b in bounds)
-        printed |= {
-            "worthless": "all 0",
-            "perfect": f"all {next(iter(grades))}" if len(grades) == 1 else "all best",
-        }
+        printed |= {"worthless": "all 0", "perfect": f"all {next(iter(grades))}" if len(grades) == 1 else "all best"}
     beside = "residual" if any(b.residual_of for b in bounds) else "condensed"
     return (
         Col("run", head="run"),
@@ -224,12 +219,7 @@ WORKLIST = View(
 )
 TO_JUDGE = View(  # the worklist as a file for judging
     "to_judge",
-    (
-        Col("query_id"),
-        Col("doc_id"),
-        Col("ranks", of=lambda d: d.ranks_in_words),
-        Col("effect", kind="value"),
-    ),
+    (Col("query_id"), Col("doc_id"), Col("ranks", of=lambda d: d.ranks_in_words), Col("effect", kind="value")),
     lambda found: found.worklist,
 )
 
@@ -318,8 +308,6 @@ class UnjudgedReport(OfScores):
             yield "next: --worklist judge.csv writes the documents to judge"
 
 
-def _table(
-    view: View, result: UnjudgedReport, rows: Sequence[Any], columns: tuple[Col, ...] | None = None
-) -> Table:
+def _table(view: View, result: UnjudgedReport, rows: Sequence[Any], columns: tuple[Col, ...] | None = None) -> Table:
     """Some rows of a view."""
     return replace(view, rows=lambda _: rows, columns=columns or view.columns).table(result)

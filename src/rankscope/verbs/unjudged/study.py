@@ -27,13 +27,7 @@ from rankscope.scoring.inputs import CleanInput, clean, judge, takers
 from rankscope.scoring.request import MetricRequest, Request
 from rankscope.scoring.scores import Scores
 from rankscope.verbs.unjudged.bounds import Search, alone, exchanges, extremes
-from rankscope.verbs.unjudged.cells import (
-    Cells,
-    UnjudgedDocuments,
-    unjudged_documents,
-    with_codes,
-    with_grades,
-)
+from rankscope.verbs.unjudged.cells import Cells, UnjudgedDocuments, unjudged_documents, with_codes, with_grades
 from rankscope.verbs.unjudged.effects import MeanParts, SingleEffects, single_effects
 from rankscope.verbs.unjudged.result import NO_JUDGMENT, NONE_FOUND, DocumentToJudge, Turn, ValueBounds
 from rankscope.verbs.unjudged.turn import SAME, Pair, reversing
@@ -255,9 +249,7 @@ class Study:
         queries, places = np.nonzero(self.singles.considered & self.documents.there)
         effect = self.singles.effect[queries, places]
         # effects that differ by rounding alone are the same
-        order = np.lexsort((places, queries, self.documents.best_rank[queries, places], -effect.round(12)))[
-            :n
-        ]
+        order = np.lexsort((places, queries, self.documents.best_rank[queries, places], -effect.round(12)))[:n]
         # rows of the frame follow queries and places
         size = self.documents.there.sum(axis=1)
         rows = (np.cumsum(size) - size)[queries[order]] + places[order]
@@ -265,9 +257,7 @@ class Study:
         names = [run.name for run in self.scores.runs]
         ranks = self.documents.rank[:, queries[order], places[order]].T.tolist()
         return [
-            DocumentToJudge(
-                query, doc, {name: r for name, r in zip(names, row, strict=True) if r}, float(effect[i])
-            )
+            DocumentToJudge(query, doc, {name: r for name, r in zip(names, row, strict=True) if r}, float(effect[i]))
             for (query, doc), row, i in zip(ids, ranks, order.tolist(), strict=True)
         ]
 
@@ -306,9 +296,7 @@ def metrics_beside(metric: Metric) -> dict[str, Metric]:
     return out
 
 
-def study_of(
-    scores: Scores, metric: Metric, qrels: Any, runs: Sequence[Any], grade: float | None = None
-) -> Study:
+def study_of(scores: Scores, metric: Metric, qrels: Any, runs: Sequence[Any], grade: float | None = None) -> Study:
     """The unjudged documents in what a metric looks at; ``qrels`` and ``runs`` are those that ``scores`` were made of.
 
     ``grade`` is the best grade a document can get: the highest of the qrels, or the metric's, unless given. Raises InputError where
@@ -368,11 +356,7 @@ def why_not_one_by_one(request: MetricRequest) -> str:
         return f"{metric} takes several grades of a document"
     if metric.aggregate not in {"mean", "sum", "geometric"}:
         return f"{metric} is no plain mean of its queries"
-    if (
-        convention.mean != "macro"
-        or convention.no_relevant != "metric"
-        or convention.nothing_found != "metric"
-    ):
+    if convention.mean != "macro" or convention.no_relevant != "metric" or convention.nothing_found != "metric":
         return "which queries count, and how much, would change with the judgments"
     return ""
 

@@ -67,9 +67,7 @@ def _check(grade: float | None, n: int) -> None:
     if grade is not None and (
         isinstance(grade, bool) or not isinstance(grade, int | float) or not 0 < grade < math.inf
     ):
-        raise InputError(
-            f"grade={grade!r}: the best grade that a document can get is a number above 0, like 3"
-        )
+        raise InputError(f"grade={grade!r}: the best grade that a document can get is a number above 0, like 3")
     if isinstance(n, bool) or not hasattr(n, "__index__") or n < 0:
         raise InputError(f"n={n!r}: the length of the worklist is a whole number of at least 0")
 

@@ -17,9 +17,7 @@ def drawn(seed: int, queries: int = 12, docs: int = 30) -> tuple[Any, Any]:
     """Judgments with grades and holes; two runs with ties, one of which misses a query and has another without judgments."""
     draws = np.random.default_rng(seed)
     qrels = {
-        f"q{i}": {
-            f"d{j}": int(draws.choice([-1, 0, 0, 1, 2, 3])) for j in range(docs) if draws.random() < 0.6
-        }
+        f"q{i}": {f"d{j}": int(draws.choice([-1, 0, 0, 1, 2, 3])) for j in range(docs) if draws.random() < 0.6}
         for i in range(queries)
     }
     qrels["q0"] = {"d0": 0, "d1": 0}
@@ -69,11 +67,7 @@ def test_derived_means_are_those_of_evaluate(policy: dict[str, Any]) -> None:
 def test_weights_of_a_metric_come_with_it() -> None:
     qrels, runs = drawn(3)
     case = check(qrels, runs, ["AUC(pooled=True)", "AUC"], select=["RS104"]).case
-    for asked, other in (
-        ("AUC(pooled=True)", "GAUC"),
-        ("AUC", "GAUC(weights='pairs')"),
-        ("AUC", "AUC(pooled=True)@5"),
-    ):
+    for asked, other in (("AUC(pooled=True)", "GAUC"), ("AUC", "GAUC(weights='pairs')"), ("AUC", "AUC(pooled=True)@5")):
         means = case.other_means([(parse(asked), parse(other))])
         assert means[parse(other)]["one"] == rs.evaluate(qrels, runs, other)["one", other]
 

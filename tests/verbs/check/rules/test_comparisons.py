@@ -40,9 +40,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("runs", "metrics", "code", "severity"), CASES)
-def test_each_doubt_is_named_in_the_words_of_compare(
-    runs: Any, metrics: list[str], code: str, severity: str
-) -> None:
+def test_each_doubt_is_named_in_the_words_of_compare(runs: Any, metrics: list[str], code: str, severity: str) -> None:
     theirs = [w.message for w in rs.compare(QRELS, runs, metrics).warnings if w.code == code]
     ours = found(runs, metrics, code)
     assert theirs
@@ -52,9 +50,7 @@ def test_each_doubt_is_named_in_the_words_of_compare(
 
 
 @pytest.mark.parametrize(("runs", "metrics", "code", "severity"), CASES)
-def test_one_run_has_nothing_to_be_compared_with(
-    runs: Any, metrics: list[str], code: str, severity: str
-) -> None:
+def test_one_run_has_nothing_to_be_compared_with(runs: Any, metrics: list[str], code: str, severity: str) -> None:
     assert not found(dict([next(iter(runs.items()))]), metrics)
 
 
@@ -66,8 +62,7 @@ def test_a_lead_that_few_queries_carry() -> None:
     def run(low: int, high: int) -> dict[str, dict[str, float]]:
         at = [low if i < 5 else high for i in range(100)]
         return {
-            q: {("good" if j == k else f"d{j}"): -float(j) for j in range(1, 42)}
-            for q, k in zip(ids, at, strict=True)
+            q: {("good" if j == k else f"d{j}"): -float(j) for j in range(1, 42)} for q, k in zip(ids, at, strict=True)
         }
 
     (f,) = check(qrels, {"base": run(11, 40), "run": run(1, 41)}, "RR", select=["RS403"])
@@ -91,9 +86,7 @@ def test_a_clear_comparison_is_left_in_peace() -> None:
     ],
 )
 def test_all_codes_are_those_of_compare(runs: Any, metric: str, options: Any) -> None:
-    theirs = [
-        (w.code, w.message) for w in rs.compare(QRELS, runs, metric, **options).warnings if w.code[2] == "4"
-    ]
+    theirs = [(w.code, w.message) for w in rs.compare(QRELS, runs, metric, **options).warnings if w.code[2] == "4"]
     assert sorted((f.code, f.message) for f in found(runs, metric, **options)) == sorted(theirs)
 
 
@@ -103,9 +96,7 @@ def test_weights_that_are_equal_and_pairs_that_are_none(metric: str) -> None:
     right, wrong = ({q: {"good": sign, "bad": -sign} for q in qrels} for sign in (1.0, -1.0))
     assert rs.compare(qrels, {"wrong": wrong, "right": right}, metric)["right", metric].difference == 1
     one_class = {q: {"good": 1} for q in qrels}
-    assert not list(
-        check(one_class, {"wrong": wrong, "right": right}, metric, select=["RS40"], ignore=["RS409"])
-    )
+    assert not list(check(one_class, {"wrong": wrong, "right": right}, metric, select=["RS40"], ignore=["RS409"]))
 
 
 def test_metrics_without_direction_or_queries_are_passed_over() -> None:
@@ -113,9 +104,7 @@ def test_metrics_without_direction_or_queries_are_passed_over() -> None:
 
 
 def test_many_alike_are_counted() -> None:
-    skipping = [
-        UNPAIRED["run"] | {f"q{i:02}": {"x": 1.0}} for i in range(1, 6)
-    ]  # each leaves one or two queries out
+    skipping = [UNPAIRED["run"] | {f"q{i:02}": {"x": 1.0}} for i in range(1, 6)]  # each leaves one or two queries out
     runs = {"base": UNPAIRED["base"]} | {f"run{i}": run for i, run in enumerate(skipping)}
     metrics = [f"RR(not_found='skip')@{k}" for k in (3, 4, 5, 6, 7)]
     found_here = found(runs, metrics, "RS407")

@@ -35,35 +35,23 @@ def effects(code: str, qrels: Any, run: Any, **options: Any) -> dict[str, float]
 
 
 def test_missing_queries_against_leaving_them_out(data: Any) -> None:
-    now, without = (
-        rs.evaluate(data[0], data[1], METRICS),
-        rs.evaluate(data[0], data[1], METRICS, queries="both"),
-    )
+    now, without = (rs.evaluate(data[0], data[1], METRICS), rs.evaluate(data[0], data[1], METRICS, queries="both"))
     assert effects("RS101", *data) == {m: pytest.approx(now[m] - without[m], abs=1e-12) for m in METRICS}
 
 
 def test_missing_queries_that_are_left_out_against_counting_them(data: Any) -> None:
-    now, counted = (
-        rs.evaluate(data[0], data[1], METRICS, queries="both"),
-        rs.evaluate(data[0], data[1], METRICS),
-    )
+    now, counted = (rs.evaluate(data[0], data[1], METRICS, queries="both"), rs.evaluate(data[0], data[1], METRICS))
     expected = {m: pytest.approx(counted[m] - now[m], abs=1e-12) for m in METRICS}
     assert effects("RS101", *data, queries="both") == expected
 
 
 def test_extra_queries_against_counting_them(data: Any) -> None:
-    now, counted = (
-        rs.evaluate(data[0], data[1], METRICS),
-        rs.evaluate(data[0], data[1], METRICS, queries="either"),
-    )
+    now, counted = (rs.evaluate(data[0], data[1], METRICS), rs.evaluate(data[0], data[1], METRICS, queries="either"))
     assert effects("RS102", *data) == {m: pytest.approx(counted[m] - now[m], abs=1e-12) for m in METRICS}
 
 
 def test_hopeless_queries_against_leaving_them_out(data: Any) -> None:
-    now, without = (
-        rs.evaluate(data[0], data[1], METRICS),
-        rs.evaluate(data[0], data[1], METRICS, no_relevant="skip"),
-    )
+    now, without = (rs.evaluate(data[0], data[1], METRICS), rs.evaluate(data[0], data[1], METRICS, no_relevant="skip"))
     assert effects("RS103", *data) == {m: pytest.approx(now[m] - without[m], abs=1e-12) for m in METRICS}
 
 
@@ -77,9 +65,7 @@ def test_unjudged_against_metrics_that_leave_them_out(data: Any) -> None:
     for metric, by in effects("RS204", *data).items():
         name, _, k = metric.partition("@")
         condensed = f"{name}(judged_only=True)" + (f"@{k}" if k else "")
-        assert by == pytest.approx(
-            rs.evaluate(data[0], data[1], condensed)[condensed] - now[metric], abs=1e-12
-        )
+        assert by == pytest.approx(rs.evaluate(data[0], data[1], condensed)[condensed] - now[metric], abs=1e-12)
 
 
 def test_a_constant_scorer_against_the_mean_over_all_orders(data: Any) -> None:

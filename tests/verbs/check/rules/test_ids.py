@@ -75,9 +75,7 @@ def test_document_ids_that_are_written_otherwise(written: str, words: str) -> No
 
 
 def test_chunks_in_the_qrels() -> None:
-    (found,) = of(
-        "RS114", {q: {"d10#1": 1, "x": 0} for q in QUERIES}, {q: {"x": 2.0, "d10": 1.0} for q in QUERIES}
-    )
+    (found,) = of("RS114", {q: {"d10#1": 1, "x": 0} for q in QUERIES}, {q: {"x": 2.0, "d10": 1.0} for q in QUERIES})
     assert "(in the qrels)" in found.message
 
 

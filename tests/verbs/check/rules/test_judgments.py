@@ -45,9 +45,7 @@ def test_grades_off_the_scale_that_was_stated() -> None:
     assert found.count == 1
     high, low = (1 + 20 / np.log2(3)) / (20 + 1 / np.log2(3)), (1 + 2 / np.log2(3)) / (2 + 1 / np.log2(3))
     assert found.effect == {"nDCG@2": pytest.approx((low - high) / 10)}
-    assert of(
-        "RS112", QRELS | {"q0": {"a": 0.5}}, RUN, scale="0-2"
-    )  # no half grades on a scale of whole ones
+    assert of("RS112", QRELS | {"q0": {"a": 0.5}}, RUN, scale="0-2")  # no half grades on a scale of whole ones
     assert of("RS112", QRELS | {"q0": {"a": -1, "b": 1}}, RUN, scale="0-2") == []  # pooled, not judged
 
 

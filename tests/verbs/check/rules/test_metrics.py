@@ -18,10 +18,7 @@ Grades = Sequence[float | None]
 
 def ranked(queries: Sequence[Grades]) -> dict[str, dict[str, float]]:
     """One run: document ``d0`` of each query stands first."""
-    return {
-        f"q{i}": {f"d{j}": float(len(grades) - j) for j in range(len(grades))}
-        for i, grades in enumerate(queries)
-    }
+    return {f"q{i}": {f"d{j}": float(len(grades) - j) for j in range(len(grades))} for i, grades in enumerate(queries)}
 
 
 def judged(queries: Sequence[Grades]) -> dict[str, dict[str, float]]:
@@ -113,9 +110,7 @@ def test_lowest_grade_warns_where_another_run_wins() -> None:
 
 
 def test_next_level_is_the_next_grade_in_use() -> None:
-    assert (
-        "counting only grade 3 and above" in only("RS302", judged([(1, 3)]), ranked([(1, 3)]), "RR").message
-    )
+    assert "counting only grade 3 and above" in only("RS302", judged([(1, 3)]), ranked([(1, 3)]), "RR").message
 
 
 @pytest.mark.parametrize("metric", ["RR(level=2)", "nDCG@10", "Judged@10"])
@@ -137,8 +132,7 @@ def test_top_grade_holds_most_of_exponential_gain() -> None:
 
 
 @pytest.mark.parametrize(
-    ("grades", "metric"),
-    [((5, 4, 3, 2, 1, 0), "nDCG@10"), ((4, 3, 2, 1, 0), "nDCG(gain='exponential')@10")],
+    ("grades", "metric"), [((5, 4, 3, 2, 1, 0), "nDCG@10"), ((4, 3, 2, 1, 0), "nDCG(gain='exponential')@10")]
 )
 def test_linear_gain_or_five_grades_are_no_finding(grades: Grades, metric: str) -> None:
     assert not found("RS303", judged([grades]), ranked([grades]), metric)
@@ -248,15 +242,7 @@ def test_several_ideals_and_denominators() -> None:
 
 def test_other_parameters_side_by_side_are_no_finding() -> None:
     data = judged([(1, 0, 1)]), ranked([(1, 0, 1)])
-    metrics = [
-        "nDCG@3",
-        "nDCG@1",
-        "AP",
-        "AP(level=2)",
-        "RBP(p=0.5)",
-        "RBP(p=0.8)",
-        "nDCG(judged_only=True)@3",
-    ]
+    metrics = ["nDCG@3", "nDCG@1", "AP", "AP(level=2)", "RBP(p=0.5)", "RBP(p=0.8)", "nDCG(judged_only=True)@3"]
     assert not found("RS312", *data, metrics)
 
 
@@ -370,8 +356,7 @@ def test_difference_below_rank_10() -> None:
     f = only("RS321", qrels, runs, "nDCG@100")
     by = -1 / log2(20) / ideal  # the rest of the difference stands at rank 2
     assert (
-        f"top is ahead of deep by {top - deep:.4f}, of which {words.number(by, digits=4)} comes from there"
-        in f.message
+        f"top is ahead of deep by {top - deep:.4f}, of which {words.number(by, digits=4)} comes from there" in f.message
     )
     assert f.effect["nDCG@100"] == pytest.approx(-by, abs=1e-12)
 
@@ -415,8 +400,7 @@ def test_ceiling_of_precision() -> None:
     f = only("RS323", judged(queries), ranked(queries), "P@4")
     assert f.severity == "information"
     assert (
-        f"scores {(1 / 4 + 2 / 4) / 2:.4f} on P@4: 2 queries have too few relevant documents for 4 ranks"
-        in f.message
+        f"scores {(1 / 4 + 2 / 4) / 2:.4f} on P@4: 2 queries have too few relevant documents for 4 ranks" in f.message
     )
     assert "reaches 0.3750, 100% of it" in f.message
 
@@ -425,14 +409,10 @@ def test_ceiling_of_precision() -> None:
 def test_ceiling_where_more_is_known_than_fits(metric: str, ceiling: float) -> None:
     queries: list[Grades] = [(0, 1, 1, 1, 1), (1, 1, 1, 1)]
     f = only("RS323", judged(queries), ranked(queries), metric)
-    assert (
-        f"scores {ceiling:.4f} on {metric}: 2 queries have more relevant documents than 2 ranks" in f.message
-    )
+    assert f"scores {ceiling:.4f} on {metric}: 2 queries have more relevant documents than 2 ranks" in f.message
 
 
-@pytest.mark.parametrize(
-    "metric", ["P@2", "R@2", "AP@2", "R(denominator='min_k_relevant')@1", "nDCG@1", "AP"]
-)
+@pytest.mark.parametrize("metric", ["P@2", "R@2", "AP@2", "R(denominator='min_k_relevant')@1", "nDCG@1", "AP"])
 def test_no_ceiling_where_1_can_be_reached(metric: str) -> None:
     queries: list[Grades] = [(1, 1, 0), (0, 1, 1), (0, 0)]  # nothing relevant in the last is RS103's
     assert not found("RS323", judged(queries), ranked(queries), metric)
@@ -447,18 +427,13 @@ def clicked(users: Mapping[str, tuple[Sequence[int], Sequence[float]]]) -> tuple
     return labels, scores
 
 
-PAIR = {
-    "u1": ((1, 1, 1, 0), (0.9, 0.8, 0.7, 0.95)),
-    "u2": ((1, 0, 0, 0), (0.1, 0.2, 0.25, 0.3)),
-}  # worked example 35
+PAIR = {"u1": ((1, 1, 1, 0), (0.9, 0.8, 0.7, 0.95)), "u2": ((1, 0, 0, 0), (0.1, 0.2, 0.25, 0.3))}  # worked example 35
 
 
 @pytest.mark.parametrize("metrics", [["AUC(pooled=True)", "GAUC"], ["GAUC"], ["AUC"], ["AUC(pooled=True)"]])
 def test_pooled_auc_against_gauc(metrics: list[str]) -> None:
     qrels, knows_users = clicked(PAIR)
-    _, knows_items = clicked(
-        {"u1": ((1, 1, 1, 0), (0.4, 0.3, 0.35, 0.1)), "u2": ((1, 0, 0, 0), (0.9, 0.7, 0.6, 0.8))}
-    )
+    _, knows_items = clicked({"u1": ((1, 1, 1, 0), (0.4, 0.3, 0.35, 0.1)), "u2": ((1, 0, 0, 0), (0.9, 0.7, 0.6, 0.8))})
     runs = {"users": knows_users, "items": knows_items}
     # pooled, items: of 4 x 4 pairs 4 are won by 0.9, and 0.4, 0.3, 0.35 win over 0.1 alone: 7/16; users: 9/16
     f = only("RS331", qrels, runs, metrics)

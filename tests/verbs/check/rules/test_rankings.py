@@ -38,13 +38,9 @@ def test_a_rank_column_that_says_otherwise(distances: tuple[Path, Path]) -> None
     assert of("RS201", *distances, ties="rank") == []
 
 
-def test_a_rank_column_that_changes_nothing_is_information(
-    tmp_path: Path, distances: tuple[Path, Path]
-) -> None:
+def test_a_rank_column_that_changes_nothing_is_information(tmp_path: Path, distances: tuple[Path, Path]) -> None:
     run = tmp_path / "swapped.run"  # ranks 3 and 4 exchanged, both not relevant
-    run.write_text(
-        "".join(f"{q} Q0 {d} {r} {s} x\n" for q in QRELS for d, r, s in ("a14", "b23", "d42", "c31"))
-    )
+    run.write_text("".join(f"{q} Q0 {d} {r} {s} x\n" for q in QRELS for d, r, s in ("a14", "b23", "d42", "c31")))
     (found,) = of("RS201", distances[0], run)
     assert found.severity == "information"
 

@@ -40,9 +40,7 @@ def test_seen_items_that_are_recommended() -> None:
 def test_training_after_the_test(tmp_path: Path) -> None:
     test, train = tmp_path / "test.csv", tmp_path / "train.csv"
     test.write_text("user_id,item_id,rating,timestamp\nq0,a,1,100\nq1,b,1,100\nq2,a,1,100\n")
-    train.write_text(
-        "user_id,item_id,rating,timestamp\nq0,e,1,50\nq1,e,1,150\nq1,f,1,90\nq2,a,1,10\nq3,b,1,500\n"
-    )
+    train.write_text("user_id,item_id,rating,timestamp\nq0,e,1,50\nq1,e,1,150\nq1,f,1,90\nq2,a,1,10\nq3,b,1,500\n")
     (found,) = of("RS503", test, RUN, train=train)
     assert (found.count, found.queries) == (1, ("q1",))
     assert "1 of 3 users" in found.message
@@ -67,9 +65,7 @@ def test_cold_users_and_items() -> None:
 
 @pytest.mark.parametrize("kind", ["dict", "table"])
 def test_seen_items_are_looked_for_where_items_were_scored(kind: str) -> None:
-    tied = {
-        q: {"f": 1.0, "x": 1.0, "e": 1.0} for q in RUN
-    }  # the document e comes last in the file and first by id
+    tied = {q: {"f": 1.0, "x": 1.0, "e": 1.0} for q in RUN}  # the document e comes last in the file and first by id
     run: Any = tied
     if kind == "table":
         rows = [(q, d, s, r) for q, docs in tied.items() for r, (d, s) in enumerate(docs.items(), 1)]

@@ -54,9 +54,7 @@ class InputTable(Generic[TableT]):
             table = table._having(table.frame[self._kept])
             lines, kept = table.source.line_of, self._kept
             if lines is not None:
-                table = replace(
-                    table, source=replace(table.source, line_of=lambda row: lines(int(kept[row])))
-                )
+                table = replace(table, source=replace(table.source, line_of=lambda row: lines(int(kept[row]))))
         if table.source.faults:
             cached = {k: v for k, v in table.__dict__.items() if k in {"blocks", "repeated", "queries"}}
             table = replace(table, source=replace(table.source, faults=()))
@@ -75,10 +73,7 @@ class InputTable(Generic[TableT]):
         """
         at = (self._kept[rows[:EXAMPLES]] if of_sound else rows[:EXAMPLES]).tolist()
         frame, source = self.table.frame, self.table.source
-        return [
-            f"{source.at(row)}: document {frame['doc_id'][row]} of query {frame['query_id'][row]}"
-            for row in at
-        ]
+        return [f"{source.at(row)}: document {frame['doc_id'][row]} of query {frame['query_id'][row]}" for row in at]
 
     @cached_property
     def query_set(self) -> frozenset[str]:
@@ -252,9 +247,7 @@ class CheckCase:
         judged = judged if len(at) == len(judged) else judged.of(at)
         return [v.value for v in scored(judged, metrics, ties or self.ties, policies.depth, policies.seed)]
 
-    def values_from(
-        self, name: str, metric: Metric, kernels: Sequence[Callable[[Lists], Array]]
-    ) -> list[Array]:
+    def values_from(self, name: str, metric: Metric, kernels: Sequence[Callable[[Lists], Array]]) -> list[Array]:
         """What plain functions give for the queries of a run, over the lists that a metric sees."""
         at = self.places(name)
         return [values[at] for values in mapped(self.judged(name, metric), kernels)]

@@ -31,9 +31,7 @@ class MetricsDisagree(_OfComparison, code="RS401"):
     """A run is clearly better on one metric and clearly worse on another."""
 
     why = "Choosing the metric is choosing the winner. The difference is real on both: the run does one thing better and another worse."
-    remedy = (
-        "decide before looking which metric stands for what users need; rankscope compare --primary names it"
-    )
+    remedy = "decide before looking which metric stands for what users need; rankscope compare --primary names it"
 
 
 class CutoffDecides(_OfComparison, code="RS402"):
@@ -110,9 +108,7 @@ class TooFewQueries(Rule, code="RS409"):
         """One finding a metric: the pairs of runs whose difference is smaller than what can be shown."""
         if len(case.scored_runs) < 2:
             return
-        metric = next(
-            (m for m in case.metrics if m.aggregate in {"mean", "weighted"} and m.better != "neither"), None
-        )
+        metric = next((m for m in case.metrics if m.aggregate in {"mean", "weighted"} and m.better != "neither"), None)
         if metric is not None and not any(metric in run.weights for run in case.scored_runs):
             yield from self._of(case, metric)
 

@@ -10,15 +10,7 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.metrics import CG, DCG, ERR, Metric, nDCG
 from rankscope.verbs.check.rules.case import CheckCase
-from rankscope.verbs.check.rules.leads import (
-    LeadChange,
-    against,
-    differences,
-    largest,
-    lead_change,
-    leaders,
-    swaps,
-)
+from rankscope.verbs.check.rules.leads import LeadChange, against, differences, largest, lead_change, leaders, swaps
 from rankscope.verbs.check.rules.rule import Finding, Rule, changes
 
 MANY_GRADES = 5  # grades in use; with more of them 2^grade - 1 leaves little to all but the top one
@@ -209,7 +201,9 @@ class GainDecides(Rule, code="RS304"):
         "Half of all tools use the grade as gain, the other half 2^grade - 1, and both call it nDCG. If the two order the runs "
         "differently, which run is better depends on a convention that perhaps nobody chose."
     )
-    remedy = "decide before looking how much better a top grade is for users; state the gain wherever the number is shown"
+    remedy = (
+        "decide before looking how much better a top grade is for users; state the gain wherever the number is shown"
+    )
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a metric with a linear or exponential gain; information where the same run wins under both."""
@@ -217,9 +211,7 @@ class GainDecides(Rule, code="RS304"):
         if len(case.scored_runs) < 2 or len(grades) < 2 or max(grades) > STEEP:
             return
         other = {"linear": "exponential", "exponential": "linear"}
-        metrics = [
-            m for m in case.metrics if isinstance(m, CG | DCG) and m.gain in other and m.better == "higher"
-        ]
+        metrics = [m for m in case.metrics if isinstance(m, CG | DCG) and m.gain in other and m.better == "higher"]
         pairs = {m: m.having(gain=other[m.gain]) for m in metrics}  # type: ignore[index]
         means = case.other_means(pairs.items())
         for metric, steep in pairs.items() if means else ():
@@ -249,9 +241,7 @@ class OtherScale(Rule, code="RS305"):
         "ERR and related metrics turn a grade into the chance that the reader is satisfied, relative to max_grade (default 4). If the "
         "best grade in use is lower, the best document satisfies hardly anyone: grade 2 of 4 stops 3 readers in 16 instead of 3 in 4."
     )
-    remedy = (
-        "set the top of the scale, as in ERR(max_grade=3)@20; do not compare numbers with different max_grade"
-    )
+    remedy = "set the top of the scale, as in ERR(max_grade=3)@20; do not compare numbers with different max_grade"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a metric; a warning where the top of the scale names another winner, or a grade is above it."""

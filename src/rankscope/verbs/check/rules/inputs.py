@@ -17,9 +17,7 @@ from rankscope.verbs.check.rules.case import CheckCase, InputTable
 from rankscope.verbs.check.rules.rule import Finding, Rule, changes
 
 LOOKED_AT = 20  # documents at the top of a ranking that are compared with judged ones
-CHUNK = (
-    r"(?i)(?:(?:[#_:/|@.-]|::)?(?:chunk|passage|part|segment|seg|para|sent)[#_:.-]?|[#_:|@-])\d+(?:-\d+)?$"
-)
+CHUNK = r"(?i)(?:(?:[#_:/|@.-]|::)?(?:chunk|passage|part|segment|seg|para|sent)[#_:.-]?|[#_:|@-])\d+(?:-\d+)?$"
 
 
 # --- what evaluate refuses ---------------------------------------------------------------------------
@@ -174,10 +172,7 @@ class Refused(Rule, code="RS109"):
         for metric, message in case.refused.items():
             reasons.setdefault(message, []).append(metric)
         for message, metrics in reasons.items():
-            yield self.finding(
-                f"{words.sample(metrics)} cannot be computed: {message}",
-                count=len(metrics),
-            )
+            yield self.finding(f"{words.sample(metrics)} cannot be computed: {message}", count=len(metrics))
 
 
 class OffScale(Rule, code="RS112"):
@@ -205,9 +200,7 @@ class OffScale(Rule, code="RS112"):
         effect: dict[str, float] = {}
         if case.scored_runs:
             clipped = pl.when(grade < 0).then(grade).otherwise(grade.clip(low, high))
-            effect = case.change(
-                case.comparable[0], grades=table._having(table.frame.with_columns(grade=clipped))
-            )
+            effect = case.change(case.comparable[0], grades=table._having(table.frame.with_columns(grade=clipped)))
         yield self.finding(
             f"{words.counted(len(rows), 'grade is', 'grades are')} not on the scale {low:g} to {high:g} "
             f"({words.sample([f'{v:g}' for v in values], most=4)})"
@@ -238,17 +231,11 @@ class Variant:
         ids = pl.col(column)
         if self.sides not in {"both", side}:
             return ids
-        return (
-            ids.str.to_lowercase()
-            if self.words == "case"
-            else ids.str.replace_all(self.pattern, self.instead)
-        )
+        return ids.str.to_lowercase() if self.words == "case" else ids.str.replace_all(self.pattern, self.instead)
 
 
 VARIANTS = (
-    Variant(
-        "spaces", r"^[\s\x{a0}\x{200b}\x{feff}]+|[\s\x{a0}\x{200b}\x{feff}]+$|([ _\x{a0}])[\s_\x{a0}]*", ""
-    ),
+    Variant("spaces", r"^[\s\x{a0}\x{200b}\x{feff}]+|[\s\x{a0}\x{200b}\x{feff}]+$|([ _\x{a0}])[\s_\x{a0}]*", ""),
     Variant("case", ""),
     Variant("leading zeros", r"(^|[^0-9])0+([0-9])", "${1}${2}"),
     Variant("a decimal point", r"^([0-9]+)\.0+$", "${1}"),
@@ -290,12 +277,8 @@ class QueryIdsAlike(Rule, code="RS113"):
             if best is not None:
                 yield self._finding(case, run, *best)
 
-    def _finding(
-        self, case: CheckCase, run: InputTable[Run], variant: Variant, pairs: pl.DataFrame
-    ) -> Finding:
-        renamed = run.sound.frame.with_columns(
-            query_id=pl.col("query_id").replace(pairs["ranked"], pairs["judged"])
-        )
+    def _finding(self, case: CheckCase, run: InputTable[Run], variant: Variant, pairs: pl.DataFrame) -> Finding:
+        renamed = run.sound.frame.with_columns(query_id=pl.col("query_id").replace(pairs["ranked"], pairs["judged"]))
         effect, would = _effect(case, run, replace(run.sound, frame=renamed, more_queries=()))
         unjudged = words.counted(pairs.height, "query without judgments", "queries without judgments")
         return self.finding(
@@ -322,9 +305,7 @@ class DocIdsAlike(Rule, code="RS114"):
             top = case.top(run.name, max(LOOKED_AT, case.cutoff)).select("query_id", ranked="doc_id")
             judged = case.judgments.select("query_id", judged="doc_id")
             top = top.filter(pl.col("query_id").is_in(judged["query_id"].unique().to_list()))
-            strange = top.join(
-                judged, left_on=["query_id", "ranked"], right_on=["query_id", "judged"], how="anti"
-            )
+            strange = top.join(judged, left_on=["query_id", "ranked"], right_on=["query_id", "judged"], how="anti")
             best: Match | None = None
             for variant in DOC_VARIANTS if strange.height else ():
                 pairs = strange.with_columns(key=variant.key("ranked", "run")).join(
@@ -335,12 +316,8 @@ class DocIdsAlike(Rule, code="RS114"):
             if best is not None:
                 yield self._finding(case, run, *best)
 
-    def _finding(
-        self, case: CheckCase, run: InputTable[Run], variant: Variant, pairs: pl.DataFrame
-    ) -> Finding:
-        judged = case.judgments.select("query_id", judged="doc_id").with_columns(
-            key=variant.key("judged", "qrels")
-        )
+    def _finding(self, case: CheckCase, run: InputTable[Run], variant: Variant, pairs: pl.DataFrame) -> Finding:
+        judged = case.judgments.select("query_id", judged="doc_id").with_columns(key=variant.key("judged", "qrels"))
         frame = run.sound.frame.with_columns(key=variant.key("doc_id", "run"))
         known = judged.unique(["query_id", "key"], keep="first")
         frame = frame.join(known, on=["query_id", "key"], how="left", maintain_order="left")
@@ -371,9 +348,7 @@ def _better(best: Match | None, variant: Variant, pairs: pl.DataFrame) -> Match 
 def _only_in(variant: Variant, pairs: pl.DataFrame) -> str:
     """How ids differ from judged ones, with the first pair."""
     verb = words.agree(pairs.height, "differs")
-    return (
-        f"{verb} from a judged one only in {variant.words}: {pairs['ranked'][0]!r} and {pairs['judged'][0]!r}"
-    )
+    return f"{verb} from a judged one only in {variant.words}: {pairs['ranked'][0]!r} and {pairs['judged'][0]!r}"
 
 
 def _not_retrieved(run: Run, pairs: pl.DataFrame) -> pl.DataFrame:

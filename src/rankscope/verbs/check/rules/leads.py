@@ -63,9 +63,7 @@ def lead_change(before: Means, after: Means, better: str = "higher") -> LeadChan
 def swaps(before: Means, after: Means) -> list[tuple[str, str]]:
     """Pairs of runs that two metrics order differently, the one ahead under the first named first."""
     names = [n for n in before if not (math.isnan(before[n]) or math.isnan(after.get(n, math.nan)))]
-    return [
-        (a, b) for a in names for b in names if before[a] - before[b] > EVEN and after[b] - after[a] > EVEN
-    ]
+    return [(a, b) for a in names for b in names if before[a] - before[b] > EVEN and after[b] - after[a] > EVEN]
 
 
 def differences(now: Means, other: Means) -> dict[str, float]:

@@ -85,9 +85,7 @@ class SeveralConventions(Rule, code="RS312"):
             kinds.setdefault(type(metric), []).append(metric)
         for cls, metrics in kinds.items():
             differing = [
-                name
-                for name in CONVENTIONS
-                if name in parameters(cls) and len({getattr(m, name) for m in metrics}) > 1
+                name for name in CONVENTIONS if name in parameters(cls) and len({getattr(m, name) for m in metrics}) > 1
             ]
             if not differing:
                 continue
@@ -200,7 +198,9 @@ class Constant(Rule, code="RS315"):
         "A metric that is 0 (or 1) everywhere cannot tell this run from a worse (or better) one. All zeros usually mean that ids or "
         "grades do not match, not that the system finds nothing."
     )
-    remedy = "if all are 0, compare the ids of run and qrels, and the level; otherwise choose a metric that still varies"
+    remedy = (
+        "if all are 0, compare the ids of run and qrels, and the level; otherwise choose a metric that still varies"
+    )
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run for metrics that are 0, a warning; one for other constants."""
@@ -276,9 +276,7 @@ class DeepCutoff(Rule, code="RS321"):
         by = _below(case, one, metric) - _below(case, other, metric)
         lead = words.number(means[one.name] - means[other.name], digits=4)
         part = words.number(by, sign=True, digits=4)
-        return f"; {one.name} is ahead of {other.name} by {lead}, of which {part} comes from there", {
-            str(metric): -by
-        }
+        return f"; {one.name} is ahead of {other.name} by {lead}, of which {part} comes from there", {str(metric): -by}
 
 
 def weight_below(metric: DCG, depth: int) -> float:
@@ -414,9 +412,7 @@ class Ceiling(Rule, code="RS323"):
                 if ceiling > 0
                 else ""
             )
-            few = (
-                "too few relevant documents for" if isinstance(metric, P) else "more relevant documents than"
-            )
+            few = "too few relevant documents for" if isinstance(metric, P) else "more relevant documents than"
             yield self.finding(
                 f"even a perfect ranking scores {words.number(ceiling, digits=4)} on {metric}: "
                 f"{words.counted(below, 'query has', 'queries have')} {few} {metric.cutoff} ranks{of}",  # type: ignore[attr-defined]
@@ -443,7 +439,9 @@ class PooledAgainstGrouped(Rule, code="RS331"):
         "One curve over all users rewards a model that knows which users click a lot, even if it orders every user's list badly; GAUC "
         "looks at the order within each list, which is what a ranking is. A pooled AUC of 0.56 can go with a GAUC of 0."
     )
-    remedy = "decide by GAUC where lists are ranked for one user at a time; pooled AUC is about calibration across users"
+    remedy = (
+        "decide by GAUC where lists are ranked for one user at a time; pooled AUC is about calibration across users"
+    )
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding for each cutoff and level of an AUC."""
@@ -470,7 +468,9 @@ class OneClass(Rule, code="RS332"):
         "A list in which everything, or nothing, was clicked has no pair to order. Such users are left out of GAUC, which is then "
         "about the few with both; counted as 0, 0.5 or 1 they would decide the number."
     )
-    remedy = "report how many users the number is about; keep documents that were shown and not clicked in the judgments"
+    remedy = (
+        "report how many users the number is about; keep documents that were shown and not clicked in the judgments"
+    )
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a metric, of the run with fewest users left."""

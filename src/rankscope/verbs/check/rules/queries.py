@@ -71,13 +71,7 @@ class MissingQueries(Rule, code="RS101"):
         count, effect = run.health.judged_queries, {}
         for m in case.metrics:
             kept = int(np.count_nonzero(~np.isnan(run.values[m])))
-            if (
-                m.aggregate == "mean"
-                and m.empty == 0
-                and case.population == "both"
-                and m not in run.weights
-                and kept
-            ):
+            if m.aggregate == "mean" and m.empty == 0 and case.population == "both" and m not in run.weights and kept:
                 effect[str(m)] = -case.mean(run.name, m) * len(missing) / (kept + len(missing))
         return self.finding(
             f"{run.name} has no ranking for {words.count(len(missing))} of {words.counted(count, 'judged query')} "
@@ -196,9 +190,7 @@ class NoSharedQuery(Rule, code="RS110"):
     """No query of the run is judged."""
 
     why = "There is nothing to score, and evaluate stops. A tool that carries on prints 0, or an empty table."
-    remedy = (
-        "check that run and qrels belong to the same collection, and that their query ids are written alike"
-    )
+    remedy = "check that run and qrels belong to the same collection, and that their query ids are written alike"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run."""

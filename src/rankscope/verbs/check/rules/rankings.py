@@ -45,9 +45,7 @@ class RankColumn(Rule, code="RS201"):
                 effect = case.change(case.input(run.name), ties="rank")
                 size = changes(effect, "; by the rank column: ")
                 number = run.health.rank_disagreements or 0
-                upside = (
-                    " (they rise with the rank: are they distances?)" if self._rising(case, run.name) else ""
-                )
+                upside = " (they rise with the rank: are they distances?)" if self._rising(case, run.name) else ""
                 yield self.finding(
                     caution.message + upside + size,
                     hint=caution.hint,
@@ -147,20 +145,13 @@ class TiesAtCutoff(Rule, code="RS203"):
         low, high = ends[name][metric]
         for other, theirs in ends.items():
             below, above = theirs[metric]
-            if (
-                other != name
-                and low < above
-                and below < high
-                and case.mean(name, metric) != case.mean(other, metric)
-            ):
+            if other != name and low < above and below < high and case.mean(name, metric) != case.mean(other, metric):
                 return f"; their order decides whether it is ahead of {other} on {metric}"
         return ""
 
     def _ends(self, case: CheckCase, run: RunScores) -> Ends:
         """The lowest and the highest mean over all orders of equal scores."""
-        metrics = [
-            m for m in case.metrics if m.better != "neither" and m.aggregate != "pooled" and not m.counts_ties
-        ]
+        metrics = [m for m in case.metrics if m.better != "neither" and m.aggregate != "pooled" and not m.counts_ties]
         if not run.health.tied_rows:
             means = [case.mean(run.name, m) for m in metrics]
             return dict(zip(metrics, zip(means, means, strict=True), strict=True))
@@ -209,11 +200,7 @@ class ConstantScores(Rule, code="RS205"):
 
     def _expected(self, case: CheckCase, run: RunScores) -> dict[str, float]:
         metrics = [m for m in case.metrics if m.aggregate != "pooled"]
-        if (
-            case.ties not in {"trec", "docid", "input"}
-            or case.request.policies.depth is not None
-            or not case.plain
-        ):
+        if case.ties not in {"trec", "docid", "input"} or case.request.policies.depth is not None or not case.plain:
             return {}
         out = {}
         for metric, values in zip(metrics, case.values(run.name, metrics, "expected"), strict=True):
@@ -298,9 +285,7 @@ class NearDuplicates(Rule, code="RS206"):
 
     def _effect(self, case: CheckCase, name: str, copies: list[tuple[str, str, str]]) -> dict[str, float]:
         given = case.input(name)
-        gone = pl.DataFrame(
-            {"query_id": [q for q, _, _ in copies], "doc_id": [d for _, d, _ in copies]},
-        )
+        gone = pl.DataFrame({"query_id": [q for q, _, _ in copies], "doc_id": [d for _, d, _ in copies]})
         kept = given.sound.frame.join(gone, on=["query_id", "doc_id"], how="anti", maintain_order="left")
         return case.change(given, table=given.sound._having(kept))
 
