@@ -66,8 +66,8 @@ class Command:
     @property
     def function(self) -> Callable[..., Any]:
         """The function that does the work; its module has its name."""
-        found: Callable[..., Any] = getattr(import_module(self.verb), self.verb.rpartition(".")[2])
-        return found
+        function: Callable[..., Any] = getattr(import_module(self.verb), self.verb.rpartition(".")[2])
+        return function
 
     @property
     def parameters(self) -> list[click.Parameter]:

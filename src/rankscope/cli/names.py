@@ -35,15 +35,15 @@ class Name(Kind):
         """The names that go on from what was typed."""
         from click.shell_completion import CompletionItem
 
-        typed = incomplete.casefold()
+        start = incomplete.casefold()
         known = self.known(incomplete)
-        return [CompletionItem(name, help=about) for name, about in known if name.casefold().startswith(typed)]
+        return [CompletionItem(name, help=about) for name, about in known if name.casefold().startswith(start)]
 
 
-def _metrics(typed: str) -> Names:
+def _metrics(start: str) -> Names:
     from rankscope.verbs.catalogue.catalogue import spellings
 
-    return spellings(CUTOFFS if "@" in typed else (10,))
+    return spellings(CUTOFFS if "@" in start else (10,))
 
 
 def _families(_: str) -> Names:

@@ -37,8 +37,8 @@ class Option(click.Option):
             more["type"] = click.Choice(kind) if isinstance(kind, tuple) else kind
         if isinstance(kind, click.Path):
             metavar = "DIR" if kind is FOLDER else "FILE"
-        shown = more.get("default") is not None
-        super().__init__(flags.split(), help=text, metavar=metavar, show_default=shown, **more)
+        has_default = more.get("default") is not None
+        super().__init__(flags.split(), help=text, metavar=metavar, show_default=has_default, **more)
         self.to = to
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
@@ -94,20 +94,20 @@ def interval(text: str, usual: str = "t") -> Option:
     return Option("--interval", text, names.INTERVAL, "INTERVAL")
 
 
-def _margin(_ctx: click.Context, _param: click.Parameter, typed: tuple[str, ...]) -> Any:
+def _margin(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...]) -> Any:
     """One margin for all metrics, or one for each that is named."""
-    by_metric = [text.rpartition("=") for text in typed if "=" in text]
-    if not typed:
+    by_metric = [text.rpartition("=") for text in texts if "=" in text]
+    if not texts:
         return None
-    if by_metric and len(by_metric) < len(typed):
+    if by_metric and len(by_metric) < len(texts):
         raise InputError("--margin: give one number for all metrics, or METRIC=X for each")
     if by_metric:
         from rankscope.metrics import parse
 
         return {str(parse(name)): _number(value) for name, _, value in by_metric}
-    if len(typed) > 1:
-        raise InputError(f"--margin is given {len(typed)} times: give one number, or METRIC=X for each metric")
-    return _number(typed[0])
+    if len(texts) > 1:
+        raise InputError(f"--margin is given {len(texts)} times: give one number, or METRIC=X for each metric")
+    return _number(texts[0])
 
 
 def _number(text: str) -> float:
