@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from rankscope.cli import output
-from rankscope.cli.command import Command
+from rankscope.cli.commands import Command
 from rankscope.cli.runner import Call
 from rankscope.errors import InputError
 
@@ -30,9 +30,7 @@ def run(command: Command, ctx: click.Context) -> int:
         example = f"{call.path} {name or 'RR'} --plot -o {call.out}"
         raise click.UsageError(f"{call.out}: a figure is drawn with --plot: add --plot ({example})", ctx)
     _ = call.form
-    from rankscope.verbs.catalogue.catalogue import catalogue
-
-    return call.show(catalogue(name), notes=())
+    return call.show(command.function(name))
 
 
 def _check_plot(name: str | None, traits: bool, ending: str, form: str | None, ctx: click.Context) -> None:
