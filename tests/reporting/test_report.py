@@ -273,7 +273,7 @@ def test_any_result_makes_a_page(name: str) -> None:
         assert not rows or any(isinstance(b, Table) and b.rows == rows for b in sections[view.name or name].blocks)
     drawn = [block for section in report.page.sections for block in section.blocks if isinstance(block, Chart)]
     assert drawn == list(result.charts())
-    assert "<table" in report.html or not any(view.table(result).rows for view in result.views)
+    assert report.html.count("<h1") == 1
 
 
 def test_a_result_takes_no_texts() -> None:
