@@ -140,16 +140,16 @@ def _with_queries_averaged(
         )
     out = []
     for run in runs:
-        inside = {}
+        inside, everything = {}, frozenset(run.query_id)
         for population in dict.fromkeys(m.convention.queries for m in request.metrics):
-            counts: Callable[[str], bool] = {
-                "judged": judged.__contains__,
-                "run": lambda query, run=run: query not in run.missing,
-                "both": lambda query: query in judged and query not in lacking,
-                "either": lambda _: True,
-                "list": only.__contains__,
+            members = {
+                "judged": judged,
+                "run": everything - run.missing,
+                "both": judged - lacking,
+                "either": everything,
+                "list": only,
             }[population]
-            inside[population] = np.fromiter(map(counts, run.query_id), dtype=bool, count=len(run.query_id))
+            inside[population] = np.fromiter((q in members for q in run.query_id), dtype=bool, count=len(run.query_id))
             if not inside[population].any():
                 raise DataError("no query is judged and in every run: compare fewer runs, or use --queries judged")
         out.append(replace(run, inside=[inside[m.convention.queries] for m in request.metrics]))

@@ -136,8 +136,8 @@ def _of_rows(name: str, h: Health, ties: str) -> Iterator[Told]:
         what = words.counted(h.duplicates, "repeated document was", "repeated documents were")
         yield "RS104", f"{name}: {what} dropped", "see --duplicates"
     if h.self_matches:
-        what = "document that is its own query was", "documents that are their own query were"
-        yield "RS105", f"{name}: {words.counted(h.self_matches, *what)} dropped", "see --self-match"
+        nouns = "document that is its own query was", "documents that are their own query were"
+        yield "RS105", f"{name}: {words.counted(h.self_matches, *nouns)} dropped", "see --self-match"
     if h.rank_disagreements:
         queries = words.counted(h.rank_disagreements, "query")
         message = f"{name}: the rank column contradicts the scores in {queries}; the scores were followed"
