@@ -42,7 +42,7 @@ def reconcile(
     True
     """
     bench = _Bench(read_any("qrels", qrels), [(n, read_any("run", r, n)) for n, r in named_runs(runs)], duplicates)
-    metrics = metric if isinstance(metric, list | tuple) else [metric]
+    metrics = metric if isinstance(metric, list | tuple) else [metric or "nDCG@10"]
     first, *others = (_reconcile_metric(bench, one, value) for one in metrics)
     return replace(first, more=others)
 
