@@ -89,16 +89,16 @@ class Rule(Declared, kind="rule"):
         The ``effect`` ends the message as ``tail`` says. A ``serious`` one is a warning, another information; the rule decides where
         that is not said. The ``count`` is that of the queries or documents unless named; of these the first few are kept.
         """
-        effect = {str(metric): by for metric, by in (effect or {}).items() if not math.isnan(by)}
-        if text := changes(effect):
+        known = {str(metric): by for metric, by in effect.items() if not math.isnan(by)} if effect else {}
+        if text := changes(known):
             message += (self.tail if tail is None else tail).format(text)
         if serious is not None:
             more["severity"] = "warning" if serious else "information"
         if count is None:
             count = len(more.get("queries", ())) or len(more.get("documents", ())) or None
         examples = {name: tuple(more[name][:EXAMPLES]) for name in ("queries", "documents", "places") if name in more}
-        defaults = {"severity": self.severity, "hint": self.remedy}
-        return Finding(code=self.code, message=message, effect=effect, count=count, **{**defaults, **more, **examples})
+        defaults: dict[str, Any] = {"severity": self.severity, "hint": self.remedy}
+        return Finding(code=self.code, message=message, effect=known, count=count, **{**defaults, **more, **examples})
 
 
 def changes(effect: Mapping[str, float]) -> str:

@@ -200,7 +200,7 @@ class _IdsAlike(Rule):
         self, case: CheckCase, run: InputTable[Run], table: Run, same: SameIds, what: str, **more: Any
     ) -> Finding:
         """A finding with the first pair, and what ``table``, the run with its ids as in the judgments, would have."""
-        policies = {} if "queries" in more else {"duplicates": "best"}
+        policies: dict[str, Any] = {} if "queries" in more else {"duplicates": "best"}
         ranked, judged = same.pairs["ranked"][0], same.pairs["judged"][0]
         verb = words.agree(same.pairs.height, "differs")
         message = (
