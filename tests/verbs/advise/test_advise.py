@@ -115,7 +115,7 @@ def test_declarations_name_what_there_is() -> None:
         | {w for r in PITFALLS for w in r.when}
         | {w for s in SIGNS for w in s.when}
     )
-    assert {word.removeprefix("not ") for word in words} == set(CONDITIONS)
+    assert {word.removeprefix("not ") for word in words} <= set(CONDITIONS)
     assert {pick.rests for pick in picks} <= set(RESTS)
     assert {pick.metric for pick in picks} <= set(CATALOGUE)
     named = {name for rule in PITFALLS for name in (*rule.tasks, *rule.apart)} | {sign.task for sign in SIGNS}

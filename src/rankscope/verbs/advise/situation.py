@@ -137,6 +137,11 @@ class Situation:
         known = np.maximum(self.relevant, 1)
         return math.fsum((np.minimum(self.relevant, k) / known).tolist()) / self.queries
 
+    def ideal_gains(self, k: int) -> list[float]:
+        """The ideal DCG@k of each query that has a document with a gain, linear gain."""
+        gains = (np.maximum(grades[:k], 0) / np.log2(np.arange(len(grades[:k])) + 2) for grades in self.grade_lists)
+        return [value for gain in gains if (value := math.fsum(gain.tolist())) > 0]
+
     def holds(self, *when: str) -> bool:
         """Whether all of these ``CONDITIONS`` hold, which are named: ``("graded", "not one")``."""
         return all(CONDITIONS[name.removeprefix("not ")][1](self) != name.startswith("not ") for name in when)

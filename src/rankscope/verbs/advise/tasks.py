@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.metrics import parse
@@ -341,10 +339,7 @@ def _recall(data: Situation) -> str:
 
 
 def _dcg(data: Situation) -> str:
-    gains = [
-        np.maximum(found[: data.k], 0) / np.log2(np.arange(len(found[: data.k])) + 2) for found in data.grade_lists
-    ]
-    found = [value for gain in gains if (value := float(gain.sum())) > 0]
+    found = data.ideal_gains(data.k)
     if not found or max(found) < APART * min(found):
         return ""
     return f"not normalised: the best value of a query ranges from {min(found):.1f} to {max(found):.1f}, so rich queries dominate the mean"
