@@ -19,19 +19,13 @@ def world() -> tuple[dict[str, dict[str, int]], dict[str, dict[str, dict[str, fl
     """Judgments and three runs, with equal scores, documents that nobody judged, and a query without a ranking."""
     draws = np.random.default_rng(11)
     queries = [f"q{number:02}" for number in range(QUERIES)]
-    grades = {
-        q: {f"d{d}": int(draws.choice(4, p=[0.5, 0.3, 0.15, 0.05])) for d in range(0, DOCS, 2)}
-        for q in queries
-    }
+    grades = {q: {f"d{d}": int(draws.choice(4, p=[0.5, 0.3, 0.15, 0.05])) for d in range(0, DOCS, 2)} for q in queries}
     for query in queries:
         grades[query]["d0"] = 1  # something relevant everywhere
     runs = {}
     for name, skill in (("base", 0.2), ("good", 0.9), ("other", 0.5)):
         runs[name] = {
-            q: {
-                f"d{d}": round(float(skill * grades[q].get(f"d{d}", 0) + draws.normal()), 1)
-                for d in range(DOCS)
-            }
+            q: {f"d{d}": round(float(skill * grades[q].get(f"d{d}", 0) + draws.normal()), 1) for d in range(DOCS)}
             for q in queries
         }
     del runs["other"]["q03"]
@@ -50,9 +44,7 @@ def one() -> dict[str, dict[str, float]]:
 
 RESULTS: dict[str, Callable[[], Any]] = {
     "evaluate": lambda: rs.evaluate(*world(), METRICS),
-    "evaluate with clusters": lambda: rs.evaluate(
-        *world(), METRICS, clusters={q: int(q[1:]) % 7 for q in world()[0]}
-    ),
+    "evaluate with clusters": lambda: rs.evaluate(*world(), METRICS, clusters={q: int(q[1:]) % 7 for q in world()[0]}),
     "compare": lambda: rs.compare(*world(), METRICS),
     "compare all pairs": lambda: rs.compare(*world(), METRICS, all_pairs=True),
     "gate": lambda: rs.gate(world()[0], one(), pair()["good"], METRICS),
