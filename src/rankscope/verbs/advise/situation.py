@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from rankscope import words
 from rankscope.declared import parameters
@@ -320,7 +319,7 @@ def situation_of(qrels: Any, users: bool = False) -> Situation:
     frame = qrels.frame.select("query_id", "doc_id", "grade")
     several, subtopics = _subtopics(qrels)
     if several:
-        frame = frame.group_by("query_id", "doc_id", maintain_order=True).agg(pl.col("grade").max())
+        frame = frame.group_by("query_id", "doc_id", maintain_order=True).max()
     counted = frame["grade"].value_counts()
     grades = {float(g): int(n) for g, n in sorted(counted.iter_rows())}
     level = level_of(grades)
@@ -350,7 +349,7 @@ def _subtopics(qrels: Any) -> tuple[int, tuple[int, int]]:
     if "iteration" not in qrels.frame.columns or not len(qrels.repeated):
         return 0, (0, 0)
     rows = qrels.frame[qrels.repeated].select("query_id", "doc_id").n_unique()
-    counts = qrels.frame.group_by("query_id").agg(pl.col("iteration").n_unique())["iteration"].to_list()
+    counts = qrels.frame.select("query_id", "iteration").group_by("query_id").n_unique()["iteration"].to_list()
     return int(rows), (min(counts), max(counts))
 
 

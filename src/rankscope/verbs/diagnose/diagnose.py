@@ -19,7 +19,7 @@ from rankscope.scoring.rescore import judged_of
 from rankscope.scoring.runs import RunScores
 from rankscope.scoring.scores import Scores
 from rankscope.verbs.diagnose.documents import Examples
-from rankscope.verbs.diagnose.failures import Facts, at_ranks, depths_of, facts_of, kind_of, typical
+from rankscope.verbs.diagnose.failures import QueryFacts, at_ranks, depths_of, facts_of, kind_of, typical
 from rankscope.verbs.diagnose.losses import RunDiagnosis
 from rankscope.verbs.diagnose.result import Diagnosis
 
@@ -97,7 +97,7 @@ def _diagnose_run(run: RunScores, scores: Scores) -> RunDiagnosis:
     )
 
 
-def _fixed(facts: Facts, scores: Scores) -> Array:
+def _fixed(facts: QueryFacts, scores: Scores) -> Array:
     """The queries whose value a policy gives, because no relevant document is known (or, in some dialects, retrieved)."""
     convention = scores.request.metrics[0].convention
     if convention.no_relevant == "metric":

@@ -21,7 +21,7 @@ NOT_RELEVANT, NEVER, DEEP = "not relevant, high up", "relevant, never retrieved"
 
 
 @dataclass(frozen=True)
-class Example:
+class DocumentExample:
     """One document as an example: ``rank`` is None where it was not retrieved."""
 
     run: str
@@ -40,7 +40,7 @@ class Examples:
     runs: Mapping[str, Any]
     scores: Scores
 
-    def of(self, run: RunDiagnosis) -> list[Example]:
+    def of(self, run: RunDiagnosis) -> list[DocumentExample]:
         """Documents judged not relevant at the first ranks, relevant ones never retrieved, and those found far down.
 
         A few of each, from the queries that lose most, a document a query.
@@ -83,13 +83,13 @@ def _rows(run: RunDiagnosis) -> Iterator[tuple[str, int, int]]:
     yield from first(DEEP, deep, -judged.rank, -judged.grade)
 
 
-def _example(what: str, ranking: Ranking, run: RunDiagnosis, row: int) -> Example | None:
+def _example(what: str, ranking: Ranking, run: RunDiagnosis, row: int) -> DocumentExample | None:
     """The document behind a row: by its rank, or the first id of its grade among those not retrieved."""
     rank, grade = int(run.judged.rank[row]), float(run.judged.grade[row])
     if rank:
         if rank > len(ranking.doc_ids):
             return None
-        return Example(run.name, what, ranking.query_id, ranking.doc_ids[rank - 1], grade, rank)
+        return DocumentExample(run.name, what, ranking.query_id, ranking.doc_ids[rank - 1], grade, rank)
     retrieved = set(ranking.doc_ids)
     left = [doc for doc, own in ranking.grades.items() if own == grade and doc not in retrieved]
-    return Example(run.name, what, ranking.query_id, min(left), grade, None) if left else None
+    return DocumentExample(run.name, what, ranking.query_id, min(left), grade, None) if left else None

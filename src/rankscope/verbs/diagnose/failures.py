@@ -19,7 +19,7 @@ EQUAL = 1e-12  # a loss below this is due to rounding
 
 
 @dataclass(frozen=True, eq=False)
-class Facts:
+class QueryFacts:
     """What is true of each query; all arrays have one entry a query.
 
     ``known`` relevant documents exist, ``found`` of them were retrieved anywhere and ``in_top`` within rank ``k``; ``first`` is the
@@ -60,7 +60,7 @@ class Kind:
     label: str
     meaning: str
     remedy: str
-    rule: Callable[[Facts], Array]
+    rule: Callable[[QueryFacts], Array]
 
 
 KINDS = (
@@ -127,11 +127,11 @@ HOPELESS = "no relevant known"
 NOTHING = ("nothing returned", "top unjudged", "nothing relevant retrieved", "below the top")  # in the top k
 
 
-def kind_of(facts: Facts) -> Array:
+def kind_of(facts: QueryFacts) -> Array:
     """The number in ``KINDS`` of each query's kind: the first whose rule holds. Every query has exactly one.
 
     >>> one = np.array([1])
-    >>> facts = Facts(10, 2 * one, one, one, 4 * one, 10 * one, 10 * one, 6 * one, np.array([0.5]))
+    >>> facts = QueryFacts(10, 2 * one, one, one, 4 * one, 10 * one, 10 * one, 6 * one, np.array([0.5]))
     >>> [KINDS[number].name for number in kind_of(facts)]
     ['low in the top']
     """
@@ -140,7 +140,7 @@ def kind_of(facts: Facts) -> Array:
     return np.asarray(np.argmax(np.stack(holds), axis=0))
 
 
-def facts_of(metric: Metric, judged: Judged, lost: Array) -> Facts:
+def facts_of(metric: Metric, judged: Judged, lost: Array) -> QueryFacts:
     """What is true of each query, from its judged documents."""
     k = int(getattr(metric, "cutoff", None) or TOP)
     count, retrieved = len(judged), judged.retrieved
@@ -157,7 +157,7 @@ def facts_of(metric: Metric, judged: Judged, lost: Array) -> Facts:
     first = np.full(count, np.iinfo(np.int64).max)
     np.minimum.at(first, query[at], judged.rank[at])
     top = np.minimum(judged.retrieved, k)
-    return Facts(
+    return QueryFacts(
         k=k,
         known=per_query(relevant),
         found=per_query(relevant & there),
@@ -185,7 +185,7 @@ def _visible(metric: Metric, judged: Judged) -> Judged:
 
 
 @dataclass(frozen=True)
-class Depth:
+class GradeDepth:
     """The relevant documents of one grade: how many were found in each of ``BANDS``, and how many never."""
 
     grade: float
@@ -198,7 +198,7 @@ class Depth:
         return sum(self.bands) + self.never
 
 
-def depths_of(metric: Metric, judged: Judged) -> list[Depth]:
+def depths_of(metric: Metric, judged: Judged) -> list[GradeDepth]:
     """How deep relevant documents were found, grade by grade, the highest first."""
     relevant = worthy(metric, judged.grade)
     out = []
@@ -207,7 +207,7 @@ def depths_of(metric: Metric, judged: Judged) -> list[Depth]:
         bands = tuple(
             int(np.count_nonzero((rank >= low) & (rank <= (np.inf if high is None else high)))) for low, high in BANDS
         )
-        out.append(Depth(grade, bands, int(np.count_nonzero(rank == 0))))
+        out.append(GradeDepth(grade, bands, int(np.count_nonzero(rank == 0))))
     return out
 
 

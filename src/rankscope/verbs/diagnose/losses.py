@@ -12,7 +12,7 @@ from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
 from rankscope.panels.samples import mean
 from rankscope.scoring.ceilings import Ceilings
-from rankscope.verbs.diagnose.failures import KINDS, AtRank, Depth, Facts
+from rankscope.verbs.diagnose.failures import KINDS, AtRank, GradeDepth, QueryFacts
 
 
 @dataclass(frozen=True)
@@ -86,10 +86,10 @@ class RunDiagnosis:
     value: Array
     weight: Array
     ceilings: Ceilings
-    facts: Facts
+    facts: QueryFacts
     kind: Array
     high: Sequence[AtRank]
-    depths: Sequence[Depth]
+    depths: Sequence[GradeDepth]
     rank: float
     median: float
     judged: Judged

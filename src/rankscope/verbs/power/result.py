@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from rankscope import words
 from rankscope.blocks import EMPTY, Block, Caution, Chart, Column, Heading, Paragraph, Table, Value, Written
@@ -16,9 +16,6 @@ from rankscope.panels.method import FEWEST
 from rankscope.panels.reach import Aim, Middle, Reach, Summary, Target, summary_of
 from rankscope.scoring.measurements import Measurements
 from rankscope.show.result import Col, Result, Shown, View, caution_block, input_record
-
-if TYPE_CHECKING:
-    import polars as pl
 
 FORMULA = {
     "detectable_difference": "(t[1 - alpha/2] + t[power]) * s / sqrt(n), t with n - 1 degrees of freedom; alpha of each comparison",
@@ -178,11 +175,6 @@ class Plan(Result):
             pairs = "; ".join(f"{r.run}, {r.baseline}, {r.metric}" for r in self.reaches[:5])
             raise KeyError(f"name the runs and the metric, like plan['run', 'metric']: there are {pairs}")
         return fits[0]
-
-    @property
-    def results(self) -> pl.DataFrame:
-        """One row a target, with the columns that the command line writes as CSV."""
-        return self.to_polars()
 
     # -- in words ---------------------------------------------------------------------------------------
 
