@@ -232,8 +232,3 @@ def _within(panel: Panel) -> float:
     samples = [panel.sample_of_mean(system) for system in panel.systems]
     parts = [(s.deviation**2 * (s.count - 1), s.count - 1) for s in samples if s.count > 1]
     return math.fsum(total for total, _ in parts) / sum(n for _, n in parts) if parts else math.nan
-
-
-__all__ = [
-    "Aim", "Middle", "Reach", "Summary", "Target", "reach_by", "reach_of", "summary_of", "summary_of_all_pairs",
-]  # fmt: skip
