@@ -209,12 +209,14 @@ def _read(document: Mapping[str, Any], label: str, name: str | None) -> StoredBa
             (_text(r["run"]), _text(r["metric"])): _of_kind(r["queries"], int, "number of queries")
             for r in document["results"]
         }
-        conventions = _table(document["conventions"])
-        inputs = tuple(map(_source, document["inputs"]))
+        conventions = dict(_of_kind(document["conventions"], Mapping, "object"))
+        inputs = tuple(dict(_of_kind(source, Mapping, "object")) for source in document["inputs"])
         version = _text(document["rankscope"])
+        for source in inputs:
+            _of_kind(source.get("sha256"), str | None, "text")
     except DataError:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InputError(
             f"{label} is not as rankscope evaluate writes it ({type(error).__name__}: {error}): store it again"
         ) from None
@@ -260,40 +262,19 @@ def _odd(values: Mapping[str, float], metric: Metric, count: int | None) -> Iter
         yield f"{metric} has values of {words.counted(defined, 'query')}, and its results {results}"
 
 
-def _text(value: Any) -> str:
-    return _of_kind(value, str, "text")
-
-
-def _table(value: Any) -> dict[str, Any]:
-    return dict(_of_kind(value, Mapping, "object"))
-
-
-def _source(value: Any) -> dict[str, Any]:
-    source = _table(value)
-    if source.get("sha256") is not None:
-        _text(source["sha256"])
-    return source
-
-
-def _number(value: Any) -> float:
-    if value is None:
-        return math.nan
-    try:
-        number = float(_of_kind(value, int | float, "number"))
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise ValueError(f"the value {_short(value)} is too large")
-    return number
-
-
 def _of_kind(value: Any, kind: Any, what: str) -> Any:
     """A value that is of this kind. Raises TypeError for another."""
     if isinstance(value, bool) or not isinstance(value, kind):
-        raise TypeError(f"{_short(value)} is no {what}")
+        raise TypeError(f"{words.short(json.dumps(value, default=str))} is no {what}")
     return value
 
 
-def _short(value: Any) -> str:
-    huge = isinstance(value, int) and abs(value) >= 10**12  # too long to be turned into text
-    return "a huge number" if huge else words.short(json.dumps(value, default=str))
+def _text(value: Any) -> str:
+    return str(_of_kind(value, str, "text"))
+
+
+def _number(value: Any) -> float:
+    number = math.nan if value is None else float(_of_kind(value, int | float, "number"))
+    if value is not None and not math.isfinite(number):
+        raise ValueError(f"the value {value} is too large")
+    return number
