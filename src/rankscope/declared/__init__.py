@@ -9,6 +9,6 @@ from __future__ import annotations
 
 from rankscope.declared.base import Declared, parameters, required
 from rankscope.declared.grammar import family, parse_all
-from rankscope.declared.param import Lookup, Param, plain
+from rankscope.declared.param import Param, Table, plain
 
-__all__ = ["Declared", "Lookup", "Param", "family", "parameters", "parse_all", "plain", "required"]
+__all__ = ["Declared", "Param", "Table", "family", "parameters", "parse_all", "plain", "required"]

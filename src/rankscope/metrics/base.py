@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from rankscope.declared import Declared, Lookup, Param
+from rankscope.declared import Declared, Param, Table
 from rankscope.errors import InputError
 from rankscope.lists import Array, Judged, Lists, each, running, total
 from rankscope.metrics.terms import Terms as Terms  # noqa: PLC0414 - families take it from here
@@ -23,7 +23,7 @@ JudgedOnly = Annotated[bool, Param("leave out unjudged documents, and close the 
 LARGEST = 1000  # 2^grade and sums of it stay finite
 MaxGrade = Annotated[float, Param("the highest grade of the scale", above=0, high=LARGEST, also={"max_rel": {}})]
 Gain = Annotated[
-    Literal["linear", "exponential", "binary"] | Lookup,
+    Literal["linear", "exponential", "binary"] | Table,
     Param(
         "what a grade is worth: the grade itself, 2^grade - 1, 1 for any grade of 1 or more, or a table such as {1: 3, 2: 9}; "
         "a grade missing from the table keeps its linear gain",
@@ -218,7 +218,7 @@ class Metric(Declared, kind="metric"):
 # --- what several families share ---------------------------------------------------------------------
 
 
-def gains(grade: Array, gain: str | Lookup) -> Array:
+def gains(grade: Array, gain: str | Table) -> Array:
     """What each grade is worth: at least 0, and 0 for documents that were pooled without a grade."""
     grade = np.maximum(grade, 0.0)
     if gain == "linear":
@@ -231,7 +231,7 @@ def gains(grade: Array, gain: str | Lookup) -> Array:
         if (grade == np.floor(grade)).all():
             return np.ldexp(1.0, grade.astype(np.int64)) - 1.0
         return each(lambda g: 2.0**g - 1.0, grade)
-    table = dict(Lookup.of(gain))
+    table = dict(Table.of(gain))
     # grade 0 is also what unjudged documents are given, so a table may raise it only for judged ones
     return each(lambda g: table.get(g, g), grade)
 

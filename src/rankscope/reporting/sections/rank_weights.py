@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankscope.declared import Lookup
+from rankscope.declared import Table as Written
 from rankscope.engines.base import mapped
 from rankscope.errors import InputError
 from rankscope.lists import Array, Aspects, Judged
@@ -83,7 +83,7 @@ def _values(metric: Metric, depth: int, length: int) -> Array:
 def _top_grade(metric: Metric) -> float:
     """The best grade of the metric's scale; a relevant one where it has no scale."""
     gain = getattr(metric, "gain", None)
-    if isinstance(gain, Lookup) and gain:
+    if isinstance(gain, Written) and gain:
         return max(gain, key=lambda pair: pair[1])[0]
     top = getattr(metric, "max_grade", None)
     level = float(getattr(metric, "level", None) or 1.0)
