@@ -190,10 +190,7 @@ def open_raw(path: str | Path, expected: str) -> Raw:
     """Find the input, or say in one line why there is none. ``-`` is standard input."""
     if not str(path).strip():
         raise InputError("the path is empty")
-    if str(path) == "-":
-        raw = Raw("standard input", data=sys.stdin.buffer.read())
-    else:
-        raw = _open_path(Path(path), str(path))
+    raw = Raw("standard input", data=sys.stdin.buffer.read()) if str(path) == "-" else _open_path(Path(path), str(path))
     start = raw._start(16)
     if not start:
         raise InputError(f"{raw.label}: the file is empty; {expected}")
