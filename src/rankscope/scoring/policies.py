@@ -468,8 +468,11 @@ def with_policies(function: Function) -> Function:
     """A function that takes policies as keyword arguments, with each in its signature and its help."""
     signature = inspect.signature(function)
     plain = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    own = [inspect.Parameter(name, keyword, default=policy.default) for name, policy in POLICIES.items()]
+    types = PolicyOptions.__annotations__
+    own = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=policy.default, annotation=types.get(name, Any))
+        for name, policy in POLICIES.items()
+    ]
     function.__signature__ = signature.replace(parameters=[*plain, *own])  # type: ignore[attr-defined]
     lines = []
     for name, policy in POLICIES.items():

@@ -377,7 +377,7 @@ def test_the_usual_tolerance_is_for_scores_from_0_to_1() -> None:
     with pytest.raises(InputError, match=r"needs a tolerance of its own, like --tolerance 'DCG@10=2%'"):
         gate(QRELS, SAME, SAME, "DCG@10")
     assert gate(QRELS, SAME, SAME, "DCG@10", tolerance="2%").passed
-    assert tolerances_of(None, []).of(parse("RR")).number == 0.01
+    assert tolerances_of(None, [("RR", parse("RR"))])[parse("RR")].number == 0.01
 
 
 @pytest.mark.parametrize(

@@ -176,12 +176,12 @@ def test_a_summary_is_the_median_and_range_over_pairs(shared_data: Callable[[str
     one = found.summary[0]
     assert one.pairs == len(found.reaches) == 61 * 60 // 2
     reach = [r.detectable.difference for r in found.reaches]
-    assert (one.detectable.median, one.detectable.low, one.detectable.high) == (
+    assert (one.detectable.median, one.detectable.lowest, one.detectable.highest) == (
         float(np.median(reach)), min(reach), max(reach),
     )  # fmt: skip
     needed = [r.chosen[1].queries for r in found.reaches]
     assert one.differences[1] == 0.02
-    assert (one.queries[1].median, one.queries[1].high) == (float(np.median(needed)), max(needed))
+    assert (one.queries[1].median, one.queries[1].highest) == (float(np.median(needed)), max(needed))
     field = found.measurements.fields[0] if found.measurements else None
     assert field is not None
     assert one.variance_within == pytest.approx(float(field.values.var(axis=1, ddof=1).mean()))

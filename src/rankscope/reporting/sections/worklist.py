@@ -6,8 +6,6 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import polars as pl
-
 from rankscope import words
 from rankscope.blocks import Column, Paragraph, Table, Value
 from rankscope.errors import RankscopeError
@@ -131,8 +129,7 @@ class WorklistPart(PagePart[Subject]):
         names = tuple(run.name for run in study.scores.runs)
         queries = list(dict.fromkeys(one.query_id for one in wanted))
         source = source_of(self.subject, self.scores, names, study.metric, queries, few=True)
-        pool = pl.DataFrame({name: [getattr(one, name) for one in wanted] for name in ("query_id", "doc_id")})
-        deep = ranks_of(source, pool).T.tolist()
+        deep = ranks_of(source, [one.query_id for one in wanted], [one.doc_id for one in wanted]).T.tolist()
         return [
             [one.ranks.get(name, below) for name, below in zip(names, places, strict=True)]
             for one, places in zip(wanted, deep, strict=True)

@@ -15,8 +15,7 @@ from rankscope.metrics import RR, Metric
 from rankscope.panels.samples import mean
 from rankscope.scoring.ceilings import Ceilings, worthy
 from rankscope.scoring.inputs import clean, takers
-from rankscope.scoring.ranking import part_of
-from rankscope.scoring.ranking import Ranking, order_of, ranking_of
+from rankscope.scoring.ranking import Ranking, order_of, part_of, ranking_of
 from rankscope.scoring.scores import Scores
 from rankscope.verbs.diagnose.failures import (
     HIGH,
