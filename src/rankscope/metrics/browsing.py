@@ -102,10 +102,7 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
                 f"{float(self.max_grade or 1):g}; say RBP(gain={self.gain!r}, max_grade={most:g}) or max_grade='query'"
             )
 
-    @property
-    def additive(self) -> bool:
-        """A position earns by its own gain and rank."""
-        return True
+    additive = True  # a position earns by its own gain and rank
 
     @property
     def monotone(self) -> bool:
@@ -178,10 +175,7 @@ class RBPResidual(Metric, aliases=("RBPResid", "RankBiasedPrecisionResidual")):
         ),
     ] = "always"
 
-    @property
-    def settled_by_grade(self) -> bool:
-        """No: among the documents that gain nothing, those judged and those not differ."""
-        return False
+    settled_by_grade = False  # no: among the documents that gain nothing, those judged and those not differ
 
     @property
     def empty(self) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal
+from typing import Annotated
 
 import numpy as np
 
@@ -65,10 +65,7 @@ class BinG(_Binary):
     examples = (Example("BinG", (1, 0, 1), "(1 / log2(2) + 1 / log2(3)) / 2"),)
     trec = (TrecName("binG"),)
 
-    @property
-    def additive(self) -> bool:
-        """What a document earns depends on those above it."""
-        return False
+    additive = False  # what a document earns depends on those above it
 
     def terms(self, lists: Lists) -> Terms:
         relevant = self.relevant(lists)
@@ -83,10 +80,7 @@ class BinG(_Binary):
 class _Ratio(_GainMetric):
     """A share of what the ideal ranking gains."""
 
-    @property
-    def range(self) -> tuple[float, float]:
-        """A share of the best there is."""
-        return (0.0, 1.0)
+    range = (0.0, 1.0)  # a share of the best there is
 
 
 class G(_Ratio):
@@ -102,15 +96,10 @@ class G(_Ratio):
     examples = (Example("G", (2, 0, 1), "(2 / log2(2) + 1 / log2(2 + (2 + 1 + 1) - (2 + 1))) / 3"),)
     trec = with_gains("G")
 
-    @property
-    def monotone(self) -> bool:
-        """Not always: where the list has caught up with the ideal further down, a good document is worth more there."""
-        return False
+    # not always: where the list has caught up with the ideal further down, a good document is worth more there
+    monotone = False
 
-    @property
-    def additive(self) -> bool:
-        """What a document earns depends on those above it."""
-        return False
+    additive = False  # what a document earns depends on those above it
 
     def terms(self, lists: Lists) -> Terms:
         gain, best = self._gain(lists), ideal_gains(lists, self.gain)
@@ -180,15 +169,9 @@ class nDCGRel(_Ratio):
     )
     trec = with_gains("ndcg_rel")
 
-    @property
-    def monotone(self) -> bool:
-        """Not always: a document that moves up moves the point at which nDCG is taken."""
-        return False
+    monotone = False  # not always: a document that moves up moves the point at which nDCG is taken
 
-    @property
-    def additive(self) -> bool:
-        """What a document earns depends on those above it."""
-        return False
+    additive = False  # what a document earns depends on those above it
 
     def terms(self, lists: Lists) -> Terms:
         gain, best = self._gain(lists), ideal_gains(lists, self.gain)
@@ -222,15 +205,9 @@ class YAAP(_Binary):
     bounds = (-math.inf, math.inf)
     trec = (TrecName("yaap"),)
 
-    @property
-    def empty(self) -> Literal["varies"]:
-        """The more relevant documents there are, the lower."""
-        return "varies"
+    empty = "varies"  # the more relevant documents there are, the lower
 
-    @property
-    def additive(self) -> bool:
-        """The mean of a logarithm is not the logarithm of a mean."""
-        return False
+    additive = False  # the mean of a logarithm is not the logarithm of a mean
 
     def terms(self, lists: Lists) -> Terms:
         relevant, known = self.relevant(lists), self.known(lists)

@@ -110,15 +110,10 @@ class _BySubtopic(Metric):
     level: Level = 1.0
     judged_only: JudgedOnly = False
 
-    @property
-    def needs(self) -> frozenset[str]:
-        """A grade for each subtopic."""
-        return frozenset({"subtopics"})
+    needs = frozenset({"subtopics"})  # a grade for each subtopic
 
-    @property
-    def monotone(self) -> bool:
-        """Not by grade, which does not say how many subtopics a document is about, or how new they are."""
-        return False
+    # not by grade, which does not say how many subtopics a document is about, or how new they are
+    monotone = False
 
     def count_seen(self, lists: Lists) -> Array:
         """How often a subtopic has been met down to each document, 0 where the document is not about it."""
@@ -235,10 +230,8 @@ class _OfGreedy(_Novelty):
 
     cutoff: Cutoff = None
 
-    @property
-    def needs(self) -> frozenset[str]:
-        """A grade for each subtopic; and ids, by which documents of equal gain are told apart."""
-        return frozenset({"subtopics", "identities"})
+    # a grade for each subtopic; and ids, by which documents of equal gain are told apart
+    needs = frozenset({"subtopics", "identities"})
 
     @property
     def range(self) -> tuple[float, float]:

@@ -174,10 +174,7 @@ class IdealDCG(DCG, aliases=("IDCG",)):
     better = "neither"
     trec = (TrecName("ideal_dcg"),)
 
-    @property
-    def empty(self) -> Literal["judgments"]:
-        """A fact of the judgments, whatever was returned."""
-        return "judgments"
+    empty = "judgments"  # a fact of the judgments, whatever was returned
 
     def terms(self, lists: Lists) -> Terms:
         depth = np.inf if self.cutoff is None else float(self.cutoff)

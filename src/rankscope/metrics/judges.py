@@ -51,15 +51,9 @@ class _OverJudges(Metric):
         "found nothing relevant counts as 0. Column 2 of the qrels names the judge; without it there is one judge"
     )
 
-    @property
-    def needs(self) -> frozenset[str]:
-        """The grades of every judge."""
-        return frozenset({"aspects"})
+    needs = frozenset({"aspects"})  # the grades of every judge
 
-    @property
-    def monotone(self) -> bool:
-        """Not where the judges disagree which of two documents is the better one."""
-        return False
+    monotone = False  # not where the judges disagree which of two documents is the better one
 
     level: Level = 1.0
 

@@ -40,10 +40,7 @@ class LRAP(_Labels, aliases=("LabelRankingAveragePrecision", "label_ranking_aver
         Literal[1, 0, "skip"], Param("the value of a query in which no label holds; 'skip' leaves it out")
     ] = 1
 
-    @property
-    def monotone(self) -> bool:
-        """Not where scores are equal: two labels that hold and are tied lift each other."""
-        return False
+    monotone = False  # not where scores are equal: two labels that hold and are tied lift each other
 
     @property
     def empty(self) -> Any:
@@ -77,10 +74,7 @@ class LabelRankingLoss(_Labels, aliases=("RankingLoss", "label_ranking_loss")):
         Example("LabelRankingLoss", (1, 0, 1), "2 / 2", {"scores": [0.9, 0.9, 0.1]}),
     )
 
-    @property
-    def empty(self) -> Any:
-        """1 where there is a pair, as all share one place."""
-        return "varies"
+    empty = "varies"  # 1 where there is a pair, as all share one place
 
     def terms(self, lists: Lists) -> Terms:
         relevant, known = lists.relevant(self.level), lists.known(self.level)
@@ -111,10 +105,7 @@ class CoverageError(_Labels, aliases=("LabelCoverage", "coverage_error")):
         Example("CoverageError", (1, 0, 1, 0), "4", {"scores": [0.9, 0.8, 0.2, 0.2]}),
     )
 
-    @property
-    def empty(self) -> Any:
-        """All labels, where any holds."""
-        return "varies"
+    empty = "varies"  # all labels, where any holds
 
     def terms(self, lists: Lists) -> Terms:
         relevant, known = lists.relevant(self.level), lists.known(self.level)
@@ -160,10 +151,7 @@ class PercentileRank(Metric, aliases=("PercentileRanking", "ExpectedPercentileRa
         """A mean over relevant documents, or over queries."""
         return "weighted" if self.weights == "relevant" else "mean"
 
-    @property
-    def empty(self) -> Any:
-        """One half where there is anything relevant."""
-        return "varies"
+    empty = "varies"  # one half where there is anything relevant
 
     def weight(self, lists: Lists) -> Array:
         """The weight of each query."""

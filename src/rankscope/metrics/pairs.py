@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
@@ -28,7 +28,7 @@ class _PairMetric(Metric):
         return self.monotone and self.single_class == "skip"
 
     @property
-    def empty(self) -> float | Literal["judgments"] | None:
+    def empty(self) -> float | Literal["varies"] | None:
         """What a query without pairs is given."""
         return None if self.single_class == "skip" else self.single_class
 
@@ -210,10 +210,7 @@ class LAUC(_PairMetric, aliases=("LimitedAUC",)):
         Param("how many items there are to rank, judged or not; otherwise the judged ones", low=10),
     ] = None
 
-    @property
-    def empty(self) -> Any:
-        """One half where there is a pair, else the value given."""
-        return "varies"
+    empty = "varies"  # one half where there is a pair, else the value given
 
     def terms(self, lists: Lists) -> Terms:
         relevant, known = lists.relevant(self.level), lists.known(self.level)

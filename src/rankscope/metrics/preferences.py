@@ -215,20 +215,11 @@ Fewer = Annotated[
 class _PreferenceMetric(Metric):
     relevance = "graded"
 
-    @property
-    def needs(self) -> frozenset[str]:
-        """The grades of every judge."""
-        return frozenset({"aspects"})
+    needs = frozenset({"aspects"})  # the grades of every judge
 
-    @property
-    def monotone(self) -> bool:
-        """Not where the judges disagree which of two documents is the better one."""
-        return False
+    monotone = False  # not where the judges disagree which of two documents is the better one
 
-    @property
-    def trec_ties(self) -> Literal["docid"]:
-        """By rising document id."""
-        return "docid"
+    trec_ties = "docid"  # by rising document id
 
 
 class Prefs(_PreferenceMetric, aliases=("Preferences",)):
@@ -313,10 +304,8 @@ class PrefsR(_PreferenceMetric):
     ] = "query"
     cutoff: Cutoff = None
 
-    @property
-    def needs(self) -> frozenset[str]:
-        """The ids, too: of the documents that were not retrieved, those come first whose ids do."""
-        return frozenset({"aspects", "identities"})
+    # the ids, too: of the documents that were not retrieved, those come first whose ids do
+    needs = frozenset({"aspects", "identities"})
 
     def terms(self, lists: Lists) -> Terms:
         preferences = Preferences(lists, self.pairs)
@@ -348,15 +337,9 @@ class NumPrefs(_PreferenceMetric):
     positions = False
     trec = (TrecName("prefs_num_prefs_poss"),)
 
-    @property
-    def empty(self) -> Literal["judgments"]:
-        """A fact of the judgments, whatever was returned."""
-        return "judgments"
+    empty = "judgments"  # a fact of the judgments, whatever was returned
 
-    @property
-    def aggregate(self) -> Literal["sum"]:
-        """Counts are added up."""
-        return "sum"
+    aggregate = "sum"  # counts are added up
 
     def terms(self, lists: Lists) -> Terms:
         return Terms(lists, {}, base=over_judges(Preferences(lists, "all").by_judge()[1]))
@@ -382,10 +365,7 @@ class NumPrefsFul(_PreferenceMetric):
     pairs: Fewer = "all"
     cutoff: Cutoff = None
 
-    @property
-    def aggregate(self) -> Literal["sum"]:
-        """Counts are added up."""
-        return "sum"
+    aggregate = "sum"  # counts are added up
 
     def terms(self, lists: Lists) -> Terms:
         fulfilled, _ = Preferences(lists, self.pairs).by_judge()

@@ -81,10 +81,7 @@ class RelevantPosition(Metric, aliases=("AverageRelevancePosition", "ARP")):
     better = "lower"
     bounds = (1.0, float("inf"))
 
-    @property
-    def empty(self) -> None:
-        """Nothing was returned that could have a rank."""
-        return None
+    empty = None  # nothing was returned that could have a rank
 
     def terms(self, lists: Lists) -> Terms:
         gain = np.where(lists.shown, gains(lists.grade, "linear"), 0.0)
@@ -109,10 +106,7 @@ class HitCount(_Binary, aliases=("HitK",)):
 
     cutoff: NeededCutoff = None
 
-    @property
-    def additive(self) -> bool:
-        """A position earns by itself."""
-        return True
+    additive = True  # a position earns by itself
 
     @property
     def range(self) -> tuple[float, float]:
@@ -136,15 +130,10 @@ class FallOut(_Binary, aliases=("Fallout", "FalsePositiveRate", "fall_out")):
 
     cutoff: NeededCutoff = None
 
-    @property
-    def additive(self) -> bool:
-        """A position earns by itself, or costs."""
-        return True
+    additive = True  # a position earns by itself, or costs
 
-    @property
-    def settled_by_grade(self) -> bool:
-        """Not where a document without a grade, which costs nothing, is tied with one that is not relevant."""
-        return False
+    # not where a document without a grade, which costs nothing, is tied with one that is not relevant
+    settled_by_grade = False
 
     def terms(self, lists: Lists) -> Terms:
         other = lists.judged & ~self.relevant(lists)
@@ -156,10 +145,7 @@ class _OverCutoffs(_Binary):
 
     cutoff: NeededCutoff = None
 
-    @property
-    def additive(self) -> bool:
-        """A position earns by itself."""
-        return True
+    additive = True  # a position earns by itself
 
     @property
     def k(self) -> int:

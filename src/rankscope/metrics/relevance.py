@@ -278,10 +278,7 @@ class GMAP(AP, aliases=("GeometricMAP",)):
     examples = (Example("GMAP", (0, 1), "1 / 2"),)
     trec = (TrecName("gm_map"),)
 
-    @property
-    def aggregate(self) -> Literal["geometric"]:
-        """Geometric, with a floor."""
-        return "geometric"
+    aggregate = "geometric"  # geometric, with a floor
 
 
 class Rprec(_Binary, aliases=("RPrec", "R_precision", "r-precision", "RPrecision", "R-prec")):

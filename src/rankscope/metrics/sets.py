@@ -89,10 +89,8 @@ class SetAP(_Binary):
     positions = False
     trec = (TrecName("set_map"),)
 
-    @property
-    def additive(self) -> bool:
-        """Not where a depth cuts through tied documents: how many are missed then depends on their order."""
-        return False
+    # not where a depth cuts through tied documents: how many are missed then depends on their order
+    additive = False
 
     def terms(self, lists: Lists) -> Terms:
         relevant = self.relevant(lists)
@@ -161,10 +159,8 @@ class Utility(_Binary):
         """Nothing, unless what was missed or left out has a weight."""
         return "varies" if self.weights[2] or self.weights[3] else 0.0
 
-    @property
-    def additive(self) -> bool:
-        """Not where a depth cuts through tied documents: how many are missed then depends on their order."""
-        return False
+    # not where a depth cuts through tied documents: how many are missed then depends on their order
+    additive = False
 
     def terms(self, lists: Lists) -> Terms:
         found, other, missed, left_out = self.weights

@@ -28,7 +28,7 @@ from rankscope.show.grid import GAP
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
 HEAPS = "·oO●"  # one point, two or three, four to seven, eight or more
-LEAST, MOST = 10, 60  # cells that a bar may have
+SHORTEST, LONGEST = 10, 60  # cells that a bar may have
 
 
 def bar(value: float | None, low: float, high: float, room: int) -> str:
@@ -132,7 +132,7 @@ def room_beside(table: Table, width: int) -> int:
             max(cell_len(column.header), max(map(cell_len, values), default=0) + (sides and sides + 1)) + GAP
         )
     room = width - taken
-    return min(MOST, room) if room >= LEAST else 0
+    return min(LONGEST, room) if room >= SHORTEST else 0
 
 
 # --- A chart in a terminal: block characters beside the numbers, a table where those would say less ----
