@@ -18,10 +18,10 @@ from scipy import stats
 from rankscope.declared import parse_all
 from rankscope.errors import InputError
 from rankscope.inference.base import Interval, PairedTest, Sample
-from rankscope.inference.bayes import bayesian
 from rankscope.inference.bootstrap import (
     Groups,
     accelerated,
+    bayesian,
     bca,
     bootstrap,
     percentile,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-from rankscope.declared.choices import one_of
+from rankscope.declared import one_of
 from rankscope.errors import InputError
 from rankscope.inference import called
 from rankscope.inference.base import Correction, Interval, PairedTest

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from rankscope.blocks import Caution
-from rankscope.declared.choices import one_of
+from rankscope.declared import one_of
 from rankscope.errors import DataError, InputError
 from rankscope.metrics import Metric
 from rankscope.panels.method import Method, method_of

@@ -10,7 +10,7 @@ import numpy as np
 
 from rankscope.declared import parameters
 from rankscope.lists import Array, Lists
-from rankscope.lists.best import perfect
+from rankscope.lists.rectangle import perfect
 from rankscope.metrics import DCG, LAUC, IdealDCG, Metric, P
 from rankscope.scoring.sources import by_rank
 from rankscope.verbs.check.rules.base import Finding, Rule, counted
