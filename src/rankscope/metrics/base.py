@@ -11,7 +11,7 @@ import numpy as np
 
 from rankscope.declared import Declared, Param, Table
 from rankscope.errors import InputError
-from rankscope.lists import Array, Judged, Lists, each, running, total
+from rankscope.lists import Array, Judged, Lists, each, ratio, running, total
 from rankscope.metrics.trec import TrecName
 
 
@@ -54,7 +54,7 @@ class Terms:
     def value(self) -> Array:
         """The value of each query, NaN where it is undefined."""
         earned = total(self.earned) if self.mean_earnings is None else self.mean_earnings
-        value = self.linked(_over(earned + self.unjudged, self.worth) + self.base)
+        value = self.linked(ratio(earned + self.unjudged, self.worth) + self.base)
         return value if self.defined is None else np.where(self.defined, value, np.nan)
 
     def linked(self, parts: Array) -> Array:
@@ -64,16 +64,12 @@ class Terms:
     @property
     def unjudged_share(self) -> Array:
         """What the positions of unjudged documents add, before the link."""
-        return _over(np.broadcast_to(np.asarray(self.unjudged, dtype=float), len(self.lists)), self.worth)
+        return ratio(np.broadcast_to(np.asarray(self.unjudged, dtype=float), len(self.lists)), self.worth)
 
     @property
     def shares(self) -> Array:
         """What each position adds to the value, before the link."""
-        return _over(self.earned, np.broadcast_to(self.worth[:, None], self.lists.shown.shape))
-
-
-def _over(part: Array, whole: Array) -> Array:
-    return np.divide(part, whole, out=np.zeros(part.shape), where=whole != 0)
+        return ratio(self.earned, self.worth[:, None])
 
 
 # --- the vocabulary of parameters: each is explained and bounded here, once, for every metric -------
@@ -325,6 +321,23 @@ def needs_cutoff(metric: Metric, name: str, values: set[str]) -> None:
     value = getattr(metric, name)
     if isinstance(value, str) and value in values and getattr(metric, "cutoff", None) is None:
         raise InputError(f"{metric}: {name}={value!r} needs a cutoff, write {metric}@10")
+
+
+def gains_of(lists: Lists, gain: str | Table) -> Array:
+    """What each cell gains: nothing without a grade."""
+    return np.where(lists.judged, gains(lists.grade, gain), 0.0)
+
+
+def ideal_gains(lists: Lists, gain: str | Table) -> Array:
+    """What each judged document of a query gains, retrieved or not: the best grade first."""
+    ideal = lists.ideal
+    return np.where(ideal.shown & (ideal.grade >= 0), gains(ideal.grade, gain), 0.0)
+
+
+def not_before(chance: Array) -> Array:
+    """The chance that what happens with these chances has not happened before each cell."""
+    stays = np.cumprod(1.0 - chance, axis=1)
+    return np.hstack([np.ones((len(chance), 1)), stays[:, :-1]])
 
 
 def first(marked: Array) -> Array:

@@ -8,9 +8,9 @@ from typing import Annotated
 import numpy as np
 
 from rankscope.declared import Param
-from rankscope.lists import Array, Lists, by_rank, each, log2_discount, running, total
-from rankscope.metrics.base import Example, Level, Terms
-from rankscope.metrics.gain import _GainMetric, ideal_gains
+from rankscope.lists import Array, Lists, by_rank, each, log2_discount, ratio, running, total
+from rankscope.metrics.base import Example, Level, Terms, ideal_gains
+from rankscope.metrics.gain import _GainMetric, best_gains
 from rankscope.metrics.relevance import _Binary
 from rankscope.metrics.trec import TrecName, pair, two_places
 
@@ -80,7 +80,10 @@ class BinG(_Binary):
 class _Ratio(_GainMetric):
     """A share of what the ideal ranking gains."""
 
-    range = (0.0, 1.0)  # a share of the best there is
+    range = (0.0, 1.0)
+
+    def _ideal(self, lists: Lists) -> Array:
+        return best_gains(ideal_gains(lists, self.gain))
 
 
 class G(_Ratio):
@@ -102,7 +105,7 @@ class G(_Ratio):
     additive = False  # what a document earns depends on those above it
 
     def terms(self, lists: Lists) -> Terms:
-        gain, best = self._gain(lists), ideal_gains(lists, self.gain)
+        gain, best = self._gain(lists), self._ideal(lists)
         # a rank costs 1, and what the ideal gains there beyond that
         beyond = running(np.maximum(best - 1.0, 0.0))
         cost = lists.rank + np.take_along_axis(beyond, _column(lists.rank, best), axis=1)
@@ -135,7 +138,7 @@ class RnDCG(_Ratio):
     level: Level = 1.0
 
     def terms(self, lists: Lists) -> Terms:
-        best = ideal_gains(lists, self.gain)
+        best = self._ideal(lists)
         ideal = _ideal_so_far(best)
         falls = (best > 0) & (best != np.hstack([best[:, 1:], np.zeros((len(best), 1))]))
         worthy = total(best > 0)
@@ -174,7 +177,7 @@ class nDCGRel(_Ratio):
     additive = False  # what a document earns depends on those above it
 
     def terms(self, lists: Lists) -> Terms:
-        gain, best = self._gain(lists), ideal_gains(lists, self.gain)
+        gain, best = self._gain(lists), self._ideal(lists)
         ideal = _ideal_so_far(best)
         found = gain > 0
         at_rank = np.where(found, np.take_along_axis(_inverse(ideal), _column(lists.rank, best), axis=1), 0.0)
@@ -230,8 +233,7 @@ def _ideal_so_far(best: Array) -> Array:
 
 
 def _inverse(values: Array) -> Array:
-    """One over each value, 0 over 0."""
-    return np.divide(1.0, values, out=np.zeros(values.shape), where=values > 0)
+    return ratio(np.ones(values.shape), values)
 
 
 def _from_here_on(points: Array, rank: Array) -> Array:

@@ -7,7 +7,7 @@ from typing import Annotated
 import numpy as np
 
 from rankscope.declared import Param
-from rankscope.lists import Array, Lists
+from rankscope.lists import Array, Lists, ratio
 from rankscope.metrics.base import Cutoff, Example, Level, Metric, NeededCutoff, Terms
 from rankscope.metrics.trec import CUTOFFS, TrecName, two_places
 
@@ -82,7 +82,7 @@ class AvgAP(_OverJudges, aliases=("map_by_judge",)):
         grade = by_judge(lists)
         relevant, known = self.relevant_by_judge(lists, grade)
         earned = relevant * np.cumsum(relevant, axis=1, dtype=float) / lists.rank[:, :, None]
-        shares = _over(earned, known[:, None, :])
+        shares = ratio(earned, known[:, None, :])
         return Terms(lists, {"precision so far / known, over judges": over_judges(shares)}, judges_of(grade))
 
 
@@ -134,13 +134,8 @@ class AvgRprec(_OverJudges):
         relevant, known = self.relevant_by_judge(lists, grade)
         depth = np.floor(self.multiple * known + 0.9)[:, None, :]
         within = relevant & (lists.rank[:, :, None] <= depth)
-        shares = _over(within.astype(float), depth)
+        shares = ratio(within.astype(float), depth)
         return Terms(lists, {"1 / c within c, over judges": over_judges(shares)}, judges_of(grade))
-
-
-def _over(part: Array, whole: Array) -> Array:
-    whole = np.broadcast_to(whole, part.shape)
-    return np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
 
 
 __all__ = ["AvgAP", "AvgP", "AvgRprec"]

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from rankscope.declared import Param
-from rankscope.lists import Array, Lists, running, total
+from rankscope.lists import Array, Lists, ratio, running, total
 from rankscope.metrics.base import Example, Level, Metric, Terms
 from rankscope.metrics.pairs import below, count_listed, refuse_more_than
 
@@ -81,9 +81,7 @@ class LabelRankingLoss(_Labels, aliases=("RankingLoss", "label_ranking_loss")):
         other = lists.judged & ~relevant
         wrong = total(other)[:, None] - below(other, lists.tie_start, tied=0.0)
         others = lists.known_judged - known
-        missed = np.divide(
-            known - total(relevant), known, out=np.zeros(len(lists)), where=(known > 0) & (others > 0)
-        )
+        missed = np.where(others > 0, ratio(known - total(relevant), known), 0.0)
         return Terms(lists, {"holds": relevant, "does not, no lower": wrong}, known * others, base=missed)
 
 
@@ -164,8 +162,7 @@ class PercentileRank(Metric, aliases=("PercentileRanking", "ExpectedPercentileRa
             refuse_more_than(self, self.candidates, lists)
             items = np.full(len(lists), float(self.candidates))
         depth = np.where(relevant, (lists.rank - 1) / items[:, None], 0.0)
-        missed = np.divide(known - total(relevant), known, out=np.zeros(len(lists)), where=known > 0)
-        below_list = missed * (lists.retrieved + items) / (2 * items)
+        below_list = ratio(known - total(relevant), known) * (lists.retrieved + items) / (2 * items)
         return Terms(
             lists, {"relevant": relevant, "(rank - 1) / n": depth}, known, base=below_list, defined=known > 0
         )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from rankscope.declared import Param
 from rankscope.errors import InputError
-from rankscope.lists import Array, Judged, Lists, running, total
+from rankscope.lists import Array, Judged, Lists, ratio, running, total
 from rankscope.metrics.base import Cutoff, Example, Level, Metric, Terms
 
 SingleClass = Annotated[
@@ -227,8 +228,7 @@ class LAUC(_PairMetric, aliases=("LimitedAUC",)):
         spared = np.where(relevant, other[:, None] - above, 0.0)
         missed = (known - total(relevant)) * (other - shown) / 2
         terms = self.of_pairs(lists, {"relevant": relevant, "non-relevant below": spared}, pairs)
-        base = np.divide(missed, pairs, out=np.zeros(len(lists)), where=pairs > 0)
-        return Terms(lists, terms.factors, pairs, base=base + terms.base, defined=terms.defined)
+        return replace(terms, base=ratio(missed, pairs) + terms.base)
 
 
 def below(marked: Array, group: Array, tied: float = 0.5, part: Array | None = None) -> Array:

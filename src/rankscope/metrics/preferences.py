@@ -11,7 +11,7 @@ import numpy as np
 
 from rankscope.declared import Param
 from rankscope.errors import InputError
-from rankscope.lists import Array, Lists
+from rankscope.lists import Array, Lists, ratio
 from rankscope.metrics.base import Cutoff, Example, Metric, Terms
 from rankscope.metrics.judges import by_judge, judges_of, over_judges
 from rankscope.metrics.trec import TrecName
@@ -270,7 +270,7 @@ class Prefs(_PreferenceMetric, aliases=("Preferences",)):
         fulfilled, possible = preferences.by_judge()
         if self.average == "simple":
             return Terms(lists, {"preferences fulfilled": over_judges(fulfilled)}, over_judges(possible))
-        shares = _over(fulfilled, possible)
+        shares = over_judges(ratio(fulfilled, possible[:, None, :]))
         return Terms(
             lists, {"share of preferences fulfilled, over judges": shares}, judges_of(preferences.grade)
         )
@@ -316,7 +316,7 @@ class PrefsR(_PreferenceMetric):
         shown = relevant[:, : lists.shown.shape[1]]
         # every relevant document, also one that was not retrieved, could have these
         possible = possible + relevant.sum(axis=1) * missing
-        shares = _over(fulfilled + shown * missing[:, None, :], possible)
+        shares = over_judges(ratio(fulfilled + shown * missing[:, None, :], possible[:, None, :]))
         factors = {"share of preferences fulfilled, over judges": shares}
         if self.no_pairs == "query":
             there = ~np.isnan(preferences.grade).all(axis=1)
@@ -324,7 +324,12 @@ class PrefsR(_PreferenceMetric):
         return Terms(lists, factors, judges_of(preferences.grade))
 
 
-class NumPrefs(_PreferenceMetric):
+class _CountOfPreferences(_PreferenceMetric):
+    bounds = (0.0, float("inf"))
+    aggregate = "sum"
+
+
+class NumPrefs(_CountOfPreferences):
     """The number of preferences between two documents that the judges have."""
 
     formula = "preferences, over judges"
@@ -332,20 +337,17 @@ class NumPrefs(_PreferenceMetric):
     source = "trec_eval prefs_num_prefs_poss"
     best_for = "seeing what the share of preferences is a share of"
     examples = (Example("NumPrefs", (2, 0, 1), "3"),)
-    bounds = (0.0, float("inf"))
     better: ClassVar[Literal["higher", "lower", "neither"]] = "neither"
     positions = False
     trec = (TrecName("prefs_num_prefs_poss"),)
 
     empty = "judgments"  # a fact of the judgments, whatever was returned
 
-    aggregate = "sum"  # counts are added up
-
     def terms(self, lists: Lists) -> Terms:
         return Terms(lists, {}, base=over_judges(Preferences(lists, "all").by_judge()[1]))
 
 
-class NumPrefsFul(_PreferenceMetric):
+class NumPrefsFul(_CountOfPreferences):
     """The number of the judges' preferences that the ranking satisfies."""
 
     formula = "preferences with the better document above, over judges"
@@ -356,7 +358,6 @@ class NumPrefsFul(_PreferenceMetric):
         Example("NumPrefsFul", (2, 0, 1), "2"),
         Example("NumPrefsFul(pairs='retrieved')", (1, 0), "1", {"known": 3}),
     )
-    bounds = (0.0, float("inf"))
     trec: ClassVar[tuple[TrecName, ...]] = (
         TrecName("prefs_num_prefs_ful"),
         TrecName("prefs_num_prefs_ful_ret", {"pairs": "retrieved"}),
@@ -365,17 +366,9 @@ class NumPrefsFul(_PreferenceMetric):
     pairs: Fewer = "all"
     cutoff: Cutoff = None
 
-    aggregate = "sum"  # counts are added up
-
     def terms(self, lists: Lists) -> Terms:
         fulfilled, _ = Preferences(lists, self.pairs).by_judge()
         return Terms(lists, {"preferences fulfilled": over_judges(fulfilled)})
-
-
-def _over(fulfilled: Array, possible: Array) -> Array:
-    """The sum over judges of the share that each document fulfils."""
-    whole = np.broadcast_to(possible[:, None, :], fulfilled.shape)
-    return over_judges(np.divide(fulfilled, whole, out=np.zeros(fulfilled.shape), where=whole > 0))
 
 
 __all__ = ["NumPrefs", "NumPrefsFul", "Prefs", "PrefsR"]

@@ -18,7 +18,8 @@ from rankscope.metrics.base import (
     Metric,
     NeededCutoff,
     Terms,
-    gains,
+    gains_of,
+    not_before,
     refuse_grades_above,
 )
 from rankscope.metrics.relevance import _Binary
@@ -57,12 +58,11 @@ class PFound(Metric, aliases=("pFound",)):
     def terms(self, lists: Lists) -> Terms:
         refuse_grades_above(self, lists, self.max_grade)
         most = self.max_grade if self.stops == "linear" else 2.0**self.max_grade
-        satisfied = np.where(lists.shown, gains(lists.grade, self.stops), 0.0) / most
+        satisfied = gains_of(lists, self.stops) / most
         # documents nobody judged, in the gaps between ranks, satisfy nobody and cost patience all the same
         patience = by_rank(lambda r: self.decay ** (r - 1), lists.rank)
-        stays = np.cumprod(1.0 - satisfied, axis=1)
-        unsatisfied = np.hstack([np.ones((len(lists), 1)), stays[:, :-1]])
-        return Terms(lists, {"satisfied here": satisfied, "not before": unsatisfied, "still reads": patience})
+        factors = {"satisfied here": satisfied, "not before": not_before(satisfied)}
+        return Terms(lists, {**factors, "still reads": patience})
 
 
 class RelevantPosition(Metric, aliases=("AverageRelevancePosition", "ARP")):
@@ -84,7 +84,7 @@ class RelevantPosition(Metric, aliases=("AverageRelevancePosition", "ARP")):
     empty = None  # nothing was returned that could have a rank
 
     def terms(self, lists: Lists) -> Terms:
-        gain = np.where(lists.shown, gains(lists.grade, "linear"), 0.0)
+        gain = gains_of(lists, "linear")
         worth = total(gain)
         return Terms(lists, {"grade": gain, "rank": lists.rank}, worth, defined=worth > 0)
 
