@@ -34,6 +34,11 @@ class NumberText:
 Value = str | int | float | ValueRange | NumberText | None
 
 
+def plain_value(value: Value) -> str | int | float | None:
+    """A value without its interval and without a text of its own."""
+    return value.value if isinstance(value, ValueRange | NumberText) else value
+
+
 @dataclass(frozen=True)
 class Column:
     """A column of a table.
@@ -109,6 +114,10 @@ class Note:
     text: str
     hint: str = ""
     code: str = ""
+
+    def __str__(self) -> str:
+        hint = f" {self.hint[:1].upper()}{self.hint[1:]}." if self.hint else ""
+        return f"{self.text}.{hint}"
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import polars as pl
 
 from rankscope.engines.base import SEVERAL, DataFacts, Order
 from rankscope.errors import InputError
-from rankscope.lists import Array, Aspects, Judged
+from rankscope.lists import Array, Aspects, Judged, judged_order
 from rankscope.tables import Qrels, Run, column, spans
 
 NAMELESS = {"0", "Q0"}  # what stands in column 2 of qrels without subtopics
@@ -181,11 +181,8 @@ def _lay_out(
     rank = np.where(place >= 0, ranked.rank_at(place), 0)
     if order.depth is not None:
         rank = np.where(rank <= order.depth, rank, 0)
-    found = rank > 0
-    # retrieved by rank, then the rest best grade first: an order that does not depend on the file's
-    last = np.iinfo(np.int64).max
-    by = np.lexsort((-grade, np.where(found, rank, last), query))
-    place, found = place[by], found[by]
+    by = judged_order(query, rank, grade)
+    place, found = place[by], rank[by] > 0
     tie_start, tie_size = ranked.ties_at(np.where(found, place, -1))
     score = (
         np.where(found, pool["score"].fill_null(np.nan).to_numpy()[by], np.nan)

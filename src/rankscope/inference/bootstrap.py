@@ -14,16 +14,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.inference.base import (
-    CLOSE,
-    Bounds,
-    Interval,
-    PairedTest,
-    Rounds,
-    Sample,
-    Seed,
-    exact_sum,
-)
+from rankscope.inference.base import CLOSE, Bounds, Interval, PairedTest, Rounds, Sample, Seed, exact_sum
 from rankscope.inference.intervals import outside_each, without_interval
 from rankscope.lists import Array
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from rankscope import words
-from rankscope.blocks import NumberText, Table, Value, ValueRange
+from rankscope.blocks import NumberText, Table, Value, ValueRange, plain_value
 
 
 def text_of(value: Value, kind: Literal["text", "value", "count"] = "value") -> str:
@@ -19,8 +19,7 @@ def text_of(value: Value, kind: Literal["text", "value", "count"] = "value") -> 
     """
     if isinstance(value, NumberText | ValueRange) and value.text:
         return words.in_table(value.text)
-    if isinstance(value, NumberText | ValueRange):
-        value = value.value
+    value = plain_value(value)
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return words.UNDEFINED
     if isinstance(value, str) or kind == "text":

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rankscope import words
-from rankscope.blocks import Chart, Column, NumberText, Page, Table, Value, ValueRange
+from rankscope.blocks import Chart, Column, Page, Table, Value, ValueRange, plain_value
 from rankscope.errors import InputError
 from rankscope.show.cells import numbered
 from rankscope.show.html.tables import slug
@@ -108,5 +108,5 @@ def _flat(row: Sequence[Value], ranged: set[int]) -> Iterator[Any]:
 
 
 def _plain(value: Value) -> Any:
-    value = value.value if isinstance(value, NumberText) else value
+    value = plain_value(value)
     return words.finite(value) if isinstance(value, float) else value

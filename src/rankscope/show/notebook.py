@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib import import_module
 from typing import ClassVar
 
-from rankscope.blocks import Block as Text
-from rankscope.blocks import Chart, Explorer, Verdict
-from rankscope.errors import MissingExtraError
+from rankscope.show.result import fragment
 
 
 class InNotebook:
@@ -28,13 +25,3 @@ class InNotebook:
         from rankscope.reporting.figures import charts_of
 
         return fragment([*import_module(self.shown_by).blocks_of(self), *charts_of(self)])
-
-
-def fragment(blocks: Sequence[Text | Chart | Explorer | Verdict]) -> str | None:
-    """Blocks as a piece of HTML; None where what draws it is not installed, so that a notebook shows Markdown."""
-    try:
-        from rankscope.show.html.page import fragment as made
-
-        return made([block for block in blocks if not isinstance(block, Explorer)])
-    except MissingExtraError:
-        return None

@@ -17,11 +17,11 @@ from rankscope.blocks import (
     Code,
     Column,
     Heading,
-    NumberText,
     Paragraph,
     Table,
     Value,
     ValueRange,
+    plain_value,
 )
 from rankscope.show.cells import printable, sides_of, text_of
 from rankscope.show.grid import GAP
@@ -104,7 +104,7 @@ def cell_of(value: float, low: float, high: float, room: int) -> int:
 
 def number_of(value: Value) -> float | None:
     """A finite number, or None."""
-    value = value.value if isinstance(value, ValueRange | NumberText) else value
+    value = plain_value(value)
     if value is None or isinstance(value, str) or not math.isfinite(value):
         return None
     return float(value)

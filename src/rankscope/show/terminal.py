@@ -65,8 +65,7 @@ def _heading(block: Heading, paint: _Paint) -> Iterator[str]:
 @_shown.register
 def _notes(block: Notes, paint: _Paint) -> Iterator[str]:
     for note in block.items:
-        text = f"{note.text}. {note.hint[:1].upper()}{note.hint[1:]}." if note.hint else f"{note.text}."
-        lines = _wrap(printable(f"{text} {note.code}".strip()), paint.reading, " ▲ ", "   ")
+        lines = _wrap(printable(f"{note} {note.code}".strip()), paint.reading, " ▲ ", "   ")
         for line in lines:
             yield line.replace("▲", paint("▲", YELLOW), 1) if line is lines[0] else line
 

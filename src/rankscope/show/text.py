@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rankscope import words
-from rankscope.blocks import Block, Chart, Code, Heading, Note, Notes, Paragraph, Table
+from rankscope.blocks import Block, Chart, Code, Heading, Notes, Paragraph, Table
 from rankscope.show.cells import printable, rows_of
 
 SHOWN = 20  # as many rows of a chart stand in a text
@@ -72,7 +72,7 @@ def _markdown(block: Block | Chart) -> str:
         return "```\n" + "\n".join(map(printable, block.lines)) + "\n```\n"
     if not isinstance(block, Table):
         said = (
-            [_note_line(note) for note in block.items]
+            [f"{note} {note.code}".strip() for note in block.items]
             if isinstance(block, Notes)
             else map(": ".join, block.items)
         )
@@ -123,11 +123,6 @@ def _latex_note(table: Table) -> list[str]:
     if not table.note:
         return []
     return [rf"\multicolumn{{{len(table.columns)}}}{{l}}{{\footnotesize {_escape(table.note, LATEX)}}} \\"]
-
-
-def _note_line(note: Note) -> str:
-    hint = f" {note.hint[:1].upper()}{note.hint[1:]}." if note.hint else ""
-    return f"{note.text}.{hint} {note.code}".strip()
 
 
 def _stress(table: Table, rows: list[list[str]], how: str) -> list[list[str]]:

@@ -18,15 +18,9 @@ from rankscope.show.charts.theme import PAPER, PICTURE_FONT, config_of
 from rankscope.show.extra import needed
 
 FORMS: dict[str, Callable[[Canvas], Plot]] = {
-    "intervals": intervals,
-    "bars": bars,
-    "ordered": ordered,
-    "stacked": stack,
-    "points": points,
-    "lines": lines,
-    "steps": lines,
-    "heat": heat,
-}
+    "intervals": intervals, "bars": bars, "ordered": ordered, "stacked": stack, "points": points, "lines": lines,
+    "steps": lines, "heat": heat,
+}  # fmt: skip
 NARROW = 200  # a panel that has room on a phone, in pixels
 
 
@@ -67,11 +61,7 @@ def _spec(chart: Chart, width: int | None) -> dict[str, Any]:
     if width is not None and "facet" not in spec:
         spec["autosize"] = {"type": "fit-x", "contains": "padding"}
     said = ". ".join(safe(text).rstrip(".") for text in (chart.title, chart.caption) if text)
-    meta: dict[str, Any] = {
-        "name": safe(chart.name),
-        "query": query_field(chart),
-        "panels": max(len(panels), 1),
-    }
+    meta = {"name": safe(chart.name), "query": query_field(chart), "panels": max(len(panels), 1)}
     if len(panels) == 1:
         spec["title"] = {"text": panels[0], "fontSize": 11.5, "offset": 6}
     if "facet" in spec:

@@ -14,7 +14,7 @@ from rankscope import words
 from rankscope.blocks import Explorer, Query
 from rankscope.show.cells import text_of
 from rankscope.show.html.assets import safe
-from rankscope.show.html.tables import cut, named, shown
+from rankscope.show.html.tables import named, shown
 
 ROWS = 500  # of the table that needs no script: more would be no reading, unless the page links to more
 RUNS = 8  # as many columns of values as a page has room for
@@ -175,8 +175,8 @@ def _query_row(query: Query, runs: int, differs: bool) -> tuple[str, str, str, t
         said.append(words.cell(change, sign=True))
     return (
         fragment(query.query_id),
-        cut(named(query.query_id), ID),
-        cut(shown(" ".join(query.text.split())), TEXT),
+        words.short(named(query.query_id), ID),
+        words.short(shown(" ".join(query.text.split())), TEXT),
         tuple(said),
     )
 

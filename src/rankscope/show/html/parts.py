@@ -27,7 +27,7 @@ from rankscope.show.extra import needed
 from rankscope.show.html.assets import as_data
 from rankscope.show.html.explorer_data import encoded, query_table
 from rankscope.show.html.explorer_data import fragment as address_of
-from rankscope.show.html.tables import TONES, HtmlTable, Link, cut, named, shown, slug, table_of, told
+from rankscope.show.html.tables import TONES, HtmlTable, Link, named, shown, slug, table_of
 
 MANY = 200  # rows: more numbers are saved, not shown
 HEIGHT = 260  # pixels kept free for a chart whose height is not known before it is drawn
@@ -117,7 +117,6 @@ def environment() -> Any:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters["told"] = told
     made.globals["tones"] = TONES
     made.globals["words"] = words
     return made
@@ -190,9 +189,9 @@ class Parts:
 
     def _deciding(self, query_id: str, said: str, systems: tuple[str, ...]) -> Deciding:
         text = " ".join(self.texts.get(query_id, "").split())
-        short, brief = cut(text, QUERY), said
+        short, brief = words.short(text, QUERY), said
         for name in sorted(systems, key=len, reverse=True):
-            brief = brief.replace(name, cut(name, RUN))
+            brief = brief.replace(name, words.short(name, RUN))
         return Deciding(
             self.link(query_id, systems),
             named(query_id),
