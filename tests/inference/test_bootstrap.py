@@ -95,7 +95,7 @@ def test_clusters_of_one_query_are_no_clusters(interval: Any) -> None:
 @pytest.mark.parametrize("interval", INTERVALS)
 def test_rounds_in_chunks_are_the_same(interval: Any, monkeypatch: Any) -> None:
     whole = interval(rounds=999).of(skewed())
-    monkeypatch.setattr("rankscope.inference.bootstrap._CELLS", 1234)
+    monkeypatch.setattr("rankscope.inference.base.CELLS", 1234)
     assert interval(rounds=999).of(skewed()) == whole
 
 
@@ -255,7 +255,7 @@ def test_rounds_enough_for_the_level(interval: Any) -> None:
     with pytest.raises(InputError, match="needs at least 199 rounds, not 198"):
         interval(rounds=198).of(skewed(), 0.99)
     assert interval(rounds=199).of(skewed(), 0.99).known
-    with pytest.raises(InputError, match="level=95 is no level"):
+    with pytest.raises(InputError, match="level=95: level is between 0 and 1"):
         interval().of(skewed(), 95)
 
 

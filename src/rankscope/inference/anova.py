@@ -8,10 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankscope.errors import DataError, InputError
-from rankscope.inference.base import CLOSE, Correction, Joint, exact_sum
+from rankscope.inference.base import CELLS, CLOSE, Correction, Joint, check_between, exact_sum, portions
 from rankscope.lists import Array
-
-_CELLS = 2_000_000  # numbers in one piece of work: some tens of megabytes
 
 
 @dataclass(frozen=True)
@@ -84,8 +82,7 @@ class tukey(Correction, aliases=("hsd", "tukey_hsd")):
         A difference beyond ``critical * error``, where ``error`` is the root of residual / queries, has an adjusted p-value below
         1 - level. ``details`` is the analysis of variance. Raises as ``two_way``, and InputError for a level outside 0 to 1.
         """
-        if not 0 < level < 1:
-            raise InputError(f"level={level:g}: a level lies between 0 and 1, like 0.95")
+        check_between("level", level, 0.95)
         table, found = _table(scores), two_way(scores)
         m, n = table.shape
         error = math.sqrt(found.residual / n)
@@ -110,10 +107,9 @@ def studentised_range(q: Array, systems: int, freedom: int) -> Array:
     q = np.asarray(q, dtype=np.float64)
     errors, weights = error_places(freedom)
     out = np.empty(q.shape)
-    for start in range(0, len(q), most_at_once := max(_CELLS // (len(errors) * len(_PLACES)), 1)):
-        piece = q[start : start + most_at_once]
-        near = _range_above(np.multiply.outer(piece, errors), systems)
-        out[start : start + most_at_once] = (near * weights).sum(axis=-1)
+    for some in portions(len(q), len(errors) * len(_PLACES)):
+        near = _range_above(np.multiply.outer(q[some], errors), systems)
+        out[some] = (near * weights).sum(axis=-1)
     return np.clip(out, 0.0, 1.0)
 
 
@@ -128,7 +124,7 @@ def error_places(freedom: int, finer: float = 1.0) -> tuple[Array, Array]:
     half = freedom / 2
     least, most = (math.log(end(half, 1e-17) / half) / 2 for end in (gammaincinv, gammainccinv))
     count = max(161, math.ceil((most - least) * 10 * finer))
-    logs = np.linspace(least, most, min(count, _CELLS))
+    logs = np.linspace(least, most, min(count, CELLS))
     heights = half * (2 * logs - np.expm1(2 * logs))
     weights = np.exp(heights - heights.max())
     return np.exp(logs), weights / weights.sum()

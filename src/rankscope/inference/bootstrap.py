@@ -14,11 +14,19 @@ import numpy as np
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.inference.base import CLOSE, Bounds, Interval, PairedTest, Rounds, Sample, Seed, exact_sum
+from rankscope.inference.base import (
+    CLOSE,
+    Bounds,
+    Interval,
+    PairedTest,
+    Rounds,
+    Sample,
+    Seed,
+    exact_sum,
+    portions,
+)
 from rankscope.inference.intervals import outside_each, without_interval
 from rankscope.lists import Array
-
-_CELLS = 2_000_000  # draws held at once: some tens of megabytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +67,8 @@ class Groups:
     def picked(self, rounds: int, seed: int) -> Iterator[Array]:
         """Rounds x groups: the numbers of the groups that each round draws, some rounds at a time."""
         random, count = np.random.default_rng(seed), len(self.parts)
-        at_once = max(_CELLS // count, 1)
-        for start in range(0, rounds, at_once):
-            yield np.asarray(random.integers(count, size=(min(at_once, rounds - start), count)))
+        for some in portions(rounds, count):
+            yield np.asarray(random.integers(count, size=(some.stop - some.start, count)))
 
     def means(self, picked: Array) -> Array:
         """The mean of each round, less the mean of the sample: with clusters, a sum of sums by a sum of sizes."""
@@ -241,15 +248,12 @@ class bootstrap(PairedTest):
         if not sample.freedom:
             return math.nan
         groups = Groups.of(sample)
-        far = abs(sample.mean) - CLOSE * float(np.abs(sample.values).max())
+        far = abs(sample.mean) - CLOSE * sample.largest
         beyond = sum(
             int(np.count_nonzero(np.abs(groups.means(picked)) >= far))
             for picked in groups.picked(self.rounds, self.seed)
         )
         return (beyond + 1) / (self.rounds + 1)
-
-
-_CELLS = 2_000_000  # weights held at once: some tens of megabytes
 
 
 @dataclass(frozen=True)
@@ -300,7 +304,7 @@ def bayesian(sample: Sample, margin: float | None = None, rounds: int = 10_000, 
         raise InputError(f"rounds={rounds}, seed={seed}: give at least 1 round and a seed from 0")
     if not sample.freedom:
         return Posterior(math.nan, math.nan, math.nan, math.nan, math.nan, within)
-    groups, tie = Groups.of(sample), CLOSE * float(np.abs(sample.values).max())
+    groups, tie = Groups.of(sample), CLOSE * sample.largest
     counts = np.zeros(5)
     for around in _weigh(groups, rounds, seed):
         # where both orientations are the same, each round counts once in each
@@ -314,9 +318,8 @@ def bayesian(sample: Sample, margin: float | None = None, rounds: int = 10_000, 
 def _weigh(groups: Groups, rounds: int, seed: int) -> list[Array]:
     """The mean of each round, less that of the sample, by chunks."""
     random, count, out = np.random.default_rng(seed), len(groups.parts), []
-    at_once = max(_CELLS // count, 1)
-    for start in range(0, rounds, at_once):
-        weights = random.standard_exponential((min(at_once, rounds - start), count))
+    for some in portions(rounds, count):
+        weights = random.standard_exponential((some.stop - some.start, count))
         queries = weights.sum(axis=1) if groups.sizes is None else weights @ groups.sizes
         out.append(weights @ groups.parts / queries)
     return out
@@ -324,11 +327,6 @@ def _weigh(groups: Groups, rounds: int, seed: int) -> list[Array]:
 
 def _count(means: Array, within: float, tie: float) -> Array:
     """How many rounds are better, worse, equal, clearly better and clearly worse."""
-    cases = (
-        means > tie,
-        means < -tie,
-        np.abs(means) <= within + tie,
-        means > within + tie,
-        means < -within - tie,
-    )
+    far = within + tie
+    cases = (means > tie, means < -tie, np.abs(means) <= far, means > far, means < -far)
     return np.array([np.count_nonzero(case) for case in cases], dtype=float)

@@ -24,7 +24,7 @@ def standardised(sample: Sample) -> float:
     """
     if sample.count < 2:
         return math.nan
-    largest = float(np.abs(sample.values).max())
+    largest = sample.largest
     if sample.deviation > CLOSE * largest:
         return sample.mean / sample.deviation
     return math.nan if largest else 0.0
@@ -166,7 +166,7 @@ def favourable(sample: Sample) -> tuple[int, float] | None:
     """
     if not sample.count:
         return None
-    rounding = CLOSE * float(np.abs(sample.values).max())
+    rounding = CLOSE * sample.largest
     total = exact_sum(sample.values)
     if abs(total) <= rounding:
         return None
@@ -182,7 +182,7 @@ def _above(sample: Sample, bound: float) -> float:
     if not sample.freedom:
         return math.nan
     distance = sample.mean - bound
-    if sample.error > CLOSE * float(np.abs(sample.values).max()):
+    if sample.error > CLOSE * sample.largest:
         return float(stdtr(sample.freedom, -distance / sample.error))
     return 0.0 if distance > 0 else 1.0
 

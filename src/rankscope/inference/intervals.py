@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from rankscope.errors import InputError
-from rankscope.inference.base import CLOSE, Bounds, Interval, Sample, exact_sum
+from rankscope.inference.base import CLOSE, Bounds, Interval, Sample, check_between, exact_sum
 from rankscope.lists import Array
 
 FAR = 1e-6  # farther out in the tail the closed form loses digits, and scipy is asked
@@ -192,8 +192,7 @@ def linearise(values: Array, weights: Array) -> Array:
 
 def outside_each(level: float) -> float:
     """The chance that an interval of this level leaves outside at each of its ends."""
-    if not 0 < level < 1:
-        raise InputError(f"level={level} is no level of an interval: give one between 0 and 1, like 0.95")
+    check_between("level", level, 0.95)
     return (1 - level) / 2
 
 
@@ -205,7 +204,7 @@ def without_interval(sample: Sample) -> str:
     if not sample.freedom:
         return f"fewer than 2 {groups}"
     # differences that are the same may differ by their rounding, and so may the sums of clusters around the mean
-    if sample.constant or sample.error <= CLOSE * float(np.abs(sample.values).max()):
+    if sample.constant or sample.error <= CLOSE * sample.largest:
         same = "query has the same value" if sample.clusters is None else "cluster has the same mean"
         return f"every {same}"
     return ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankscope.inference.base import CLOSE, Correction, Joint, Rounds, Sample, Seed, exact_sum
+from rankscope.inference.base import CLOSE, Correction, Joint, Rounds, Sample, Seed, exact_sum, portions
 from rankscope.inference.permutation import patterns
 from rankscope.lists import Array
 
@@ -129,13 +129,13 @@ def _on_lattice(scores: Array) -> tuple[Array, Array]:
 def _sums_of_flips(whole: Array, unit: Array, rounds: int, seed: int) -> Iterator[tuple[slice, Array]]:
     """The sums of the systems' scores under the flips of some rounds: which rounds, and systems x rounds."""
     draws, totals = np.random.PCG64(seed), whole.sum(axis=1, keepdims=True)
-    for start in range(0, rounds, _ROUNDS_AT_ONCE):
-        count = min(_ROUNDS_AT_ONCE, rounds - start)
+    for these in portions(rounds, 1, _ROUNDS_AT_ONCE):
+        count = these.stop - these.start
         sums = np.empty((len(whole), count))
         for some, flips in patterns(whole.shape[1], count, draws):
             with np.errstate(all="ignore"):  # some libraries raise flags that mean nothing
                 sums[:, some] = whole @ flips.T
-        yield slice(start, start + count), (totals - 2 * sums) * unit
+        yield these, (totals - 2 * sums) * unit
 
 
 def _differences(sums: Array, pairs: Array) -> Iterator[Array]:
@@ -148,12 +148,11 @@ def _differences(sums: Array, pairs: Array) -> Iterator[Array]:
 def _dealt_ranges(scores: Array, rounds: int, seed: int) -> Array:
     """For each round the largest less the smallest sum of a system, each query's scores permuted."""
     draws, out = np.random.Generator(np.random.PCG64(seed)), np.empty(rounds)
-    for start in range(0, rounds, _ROUNDS_AT_ONCE):
-        count = min(_ROUNDS_AT_ONCE, rounds - start)
-        sums = np.zeros((count, len(scores)))
+    for these in portions(rounds, 1, _ROUNDS_AT_ONCE):
+        sums = np.zeros((these.stop - these.start, len(scores)))
         for query in scores.T:
             sums += draws.permuted(np.broadcast_to(query, sums.shape), axis=1)
-        out[start : start + count] = np.ptp(sums, axis=1)
+        out[these] = np.ptp(sums, axis=1)
     return out
 
 

@@ -38,7 +38,7 @@ class t(PairedTest, aliases=("student", "paired_t")):
         """The mean over its standard error: 0 where both are 0, infinite without spread, NaN without freedom."""
         if not sample.count:
             return math.nan
-        largest = float(np.abs(sample.values).max())
+        largest = sample.largest
         if largest == 0:
             return 0.0
         if not sample.freedom:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankscope.inference.base import CLOSE, PairedTest, Rounds, Sample, Seed, exact_sum
+from rankscope.inference.base import CLOSE, PairedTest, Rounds, Sample, Seed, exact_sum, portions
 from rankscope.lists import Array
 
 MANY = 40  # up to so many differences every pattern of signs is counted
@@ -157,14 +157,11 @@ def patterns(queries: int, rounds: int, draws: np.random.PCG64) -> Iterator[tupl
     [(slice(0, 100, None), (100, 70))]
     """
     words = -(-queries // 64)
-    at_once = max(1, _SIGNS_AT_ONCE // max(queries, 1))
-    for start in range(0, rounds, at_once):
-        count = min(at_once, rounds - start)
-        raw = (
-            np.asarray(draws.random_raw(count * words), dtype="<u8").view(np.uint8).reshape(count, 8 * words)
-        )
-        bits = np.unpackbits(raw, axis=1, count=queries, bitorder="little")
-        yield slice(start, start + count), bits.astype(np.float64)
+    for some in portions(rounds, queries, _SIGNS_AT_ONCE):
+        count = some.stop - some.start
+        raw = np.asarray(draws.random_raw(count * words), dtype="<u8").view(np.uint8)
+        bits = np.unpackbits(raw.reshape(count, 8 * words), axis=1, count=queries, bitorder="little")
+        yield some, bits.astype(np.float64)
 
 
 # --- fisher's randomisation test: whether the signs of the differences could have fallen like this by chance ---
@@ -196,14 +193,4 @@ class permutation(PairedTest, aliases=("sign_flip", "fisher", "randomisation", "
 
     def flips(self, sample: Sample) -> Flips:
         """The p-value, whether it is exact, and how many patterns of signs were counted or drawn."""
-        return flip_signs(_together(sample), self.rounds, self.seed)
-
-
-def _together(sample: Sample) -> Array:
-    """What is flipped as a whole: each query's difference, or each cluster's sum."""
-    if sample.clusters is None:
-        return sample.values
-    parts: dict[int, list[float]] = {}
-    for cluster, value in zip(sample.clusters.tolist(), sample.values.tolist(), strict=True):
-        parts.setdefault(cluster, []).append(value)
-    return np.array([math.fsum(part) for part in parts.values()])
+        return flip_signs(sample.sum_clusters(sample.values), self.rounds, self.seed)

@@ -105,7 +105,7 @@ def prior(count: int, narrowest: int) -> float:
 
 def is_constant(sample: Sample) -> bool:
     """Whether all values are the same up to rounding, so that their spread is unknown."""
-    return sample.constant or sample.error <= CLOSE * float(np.abs(sample.values).max())
+    return sample.constant or sample.error <= CLOSE * sample.largest
 
 
 class anytime(PairedTest, aliases=("asymptotic",)):
