@@ -106,10 +106,10 @@ def command(
 
 def check_extra() -> None:
     """Refuse, before any work is done, to make a page without what makes pages."""
-    from rankscope.show.extra import needed
+    from rankscope.show.extra import import_extra
 
     for module in ("jinja2", "altair", "vl_convert"):
-        needed(module)
+        import_extra(module)
 
 
 def _made(

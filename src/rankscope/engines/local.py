@@ -35,7 +35,7 @@ class Several:
     grade: Array
     where: str
 
-    def laid(self, by: Array) -> Aspects:
+    def lay_out(self, by: Array) -> Aspects:
         """The entries of the documents in this order of the rows."""
         place = np.empty(len(by), dtype=np.int64)
         place[by] = np.arange(len(by))
@@ -199,7 +199,7 @@ def _lay_out(
         tie_start=tie_start,
         tie_size=tie_size,
         score=score,
-        aspects=graded.laid(by) if graded else None,
+        aspects=graded.lay_out(by) if graded else None,
         by_id=places_by_id(query, pool["doc_id"])[by] if "identities" in order.needs else None,
     )
 

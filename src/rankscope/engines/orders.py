@@ -108,7 +108,7 @@ class _Group:
             out.append(order + self.start)
         return out
 
-    def drawn(self, rng: np.random.Generator, count: int) -> Array:
+    def draw(self, rng: np.random.Generator, count: int) -> Array:
         """The same in orders drawn at random, a row each."""
         orders = rng.permuted(np.tile(np.arange(self.size), (count, 1)), axis=1)
         return orders[:, : len(self.rows)] + self.start
@@ -197,7 +197,7 @@ def _orders(
     rng = np.random.default_rng([seed, int.from_bytes(name, "big")])
     out = np.tile(plain, (SAMPLE_SIZE, 1))
     for group in groups:
-        out[:, group.rows] = group.drawn(rng, SAMPLE_SIZE)
+        out[:, group.rows] = group.draw(rng, SAMPLE_SIZE)
         if ties != "expected":  # the orders of ids, and the two that are the extremes of most metrics
             out[2, group.rows] = plain[group.rows]
             out[3, group.rows] = 2 * group.start + group.size - 1 - plain[group.rows]

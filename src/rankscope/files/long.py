@@ -1,4 +1,4 @@
-"""Long tables, one row a (query, document): columns found by their usual names."""
+"""Long tables, one row per (query, document), with columns found by their usual names."""
 
 from __future__ import annotations
 

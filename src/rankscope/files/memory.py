@@ -50,7 +50,7 @@ class Pairs(Mapping[Any, Any]):
 
 
 def speaks_arrow(source: object) -> bool:
-    """Whether an object is a data frame that hands over its columns."""
+    """Whether an object is a data frame that can be read through Arrow."""
     return isinstance(source, pl.LazyFrame) or hasattr(source, "__arrow_c_stream__")
 
 
@@ -68,7 +68,7 @@ def read_frame(source: Any, what: str, name: str | None) -> Run | Qrels:
 
 
 def frame_of(source: Any, label: str) -> pl.DataFrame:
-    """The columns of a data frame of any library, or one line that says why there are none."""
+    """Convert a data frame of any library to Polars; an error says in one line why it cannot be."""
     if isinstance(source, pl.DataFrame):
         return source
     try:
@@ -241,6 +241,6 @@ def _sound(
 
 
 def quote_value(value: Any) -> str:
-    """Quote a value, shortened."""
+    """A value in quotes, shortened where it is long."""
     text = repr(value)
     return text if len(text) <= 100 else text[:97] + "..."

@@ -133,7 +133,7 @@ def _close(source: Source, found: Findings, first: str) -> Source:
 
 
 def line_finder(content: Callable[[], Array], left_out: Array) -> Callable[[int], int]:
-    """Tell the 1-based line of a row, found only when someone asks.
+    """A function that gives the 1-based line of a row; lines are found only when it is first called.
 
     ``content`` gives the lines that hold rows, ``left_out`` those among them (0-based) that gave no row.
     """

@@ -1,4 +1,4 @@
-"""The bytes of an input: where they are, how they are packed, and why they cannot be read."""
+"""The bytes of an input: a file or a stream, decompressed, with clear errors where it cannot be read."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ def _first_wrong(data: bytes) -> tuple[int, bytes] | None:
 
 
 def open_raw(path: str | Path, expected: str) -> Raw:
-    """Find the input, or say in one line why there is none. ``-`` is standard input."""
+    """Open an input, or raise an error of one line; ``-`` is standard input."""
     if not str(path).strip():
         raise InputError("the path is empty")
     if str(path) == "-":

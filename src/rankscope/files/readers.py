@@ -93,14 +93,14 @@ def qrels_of(source: Any) -> Qrels:
 
 
 def read_run(path: str | Path, name: str | None = None) -> Run:
-    """Read a run from a file, told by its ending and its content; ``-`` is standard input."""
+    """Read a run from a file; its ending and its content tell the format, and ``-`` is standard input."""
     run = _read(path, "run", name)
     assert isinstance(run, Run)
     return run
 
 
 def read_qrels(path: str | Path) -> Qrels:
-    """Read judgments from a file, told by its ending and its content; ``-`` is standard input."""
+    """Read judgments from a file; its ending and its content tell the format, and ``-`` is standard input."""
     qrels = _read(path, "qrels", None)
     assert isinstance(qrels, Qrels)
     return qrels

@@ -1,4 +1,4 @@
-"""All systems at once: analysis of variance of systems by queries, and Tukey's honestly significant differences."""
+"""Comparing all systems at once: two-way analysis of variance, and Tukey's honestly significant differences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rankscope.lists import Array
 
 @dataclass(frozen=True)
 class Anova:
-    """Whether systems differ at all: the F test of a two-way analysis of variance without replication.
+    """The result of a two-way analysis of variance without replication: the F test of whether systems differ at all.
 
     ``between`` is the mean square of systems, ``queries`` that of queries, ``residual`` what is left; ``freedom`` are the degrees of
     freedom of systems and of the residual. ``F`` is between over residual.
@@ -29,7 +29,7 @@ class Anova:
 
 
 def two_way(scores: Array) -> Anova:
-    """Analyse scores, systems x queries, with one value in each cell.
+    """Run a two-way analysis of variance on scores, systems x queries, with one value in each cell.
 
     Where nothing is left beside systems and queries, F is infinite and p 0; where systems have equal means then, F is 0 and p 1.
     With two systems it is the paired t test: F is t squared. Source: Fisher 1925; Sakai, Laboratory Experiments in IR, 2018.
@@ -62,7 +62,7 @@ def two_way(scores: Array) -> Anova:
 
 
 class tukey(Correction, aliases=("hsd", "tukey_hsd")):
-    """Tukey's honestly significant differences: each difference against the largest that all systems would show if they were equal.
+    """Tukey's honestly significant differences: compares each difference with the largest one expected if all systems were equal.
 
     Scores are systems x queries, without gaps. Takes the spread around systems and queries as the same for every pair, which similar
     runs do not have: then it finds differences where there are none. Holds for all pairs; for pairs with one baseline it is strict.
@@ -97,7 +97,7 @@ class tukey(Correction, aliases=("hsd", "tukey_hsd")):
 
 
 def studentised_range(q: Array, systems: int, freedom: int) -> Array:
-    """The chance that the range of that many normal means, over an independent estimate of their error, is above q.
+    """The probability that the studentised range of this many systems exceeds q.
 
     The trapezoidal rule over both integrals, whose integrands die away at both ends, so that it errs by about 1e-12.
 
@@ -114,7 +114,7 @@ def studentised_range(q: Array, systems: int, freedom: int) -> Array:
 
 
 def error_places(freedom: int, finer: float = 1.0) -> tuple[Array, Array]:
-    """Places of an estimated standard deviation whose true value is 1, and their weights, which sum to 1.
+    """Points and weights (which sum to 1) to integrate over an estimated standard deviation whose true value is 1.
 
     A sum over them is the integral over the root of chi square over its ``freedom``, by the trapezoidal rule in the logarithm: for
     what is smooth over a tenth of it or, where ``finer`` is above 1, over a part of that.
@@ -146,7 +146,7 @@ def _range_above(w: Array, systems: int) -> Array:
 
 
 def studentised_range_beyond(share: float, systems: int, freedom: int) -> float:
-    """The q that a studentised range is above with this chance."""
+    """The value that the studentised range exceeds with this probability."""
     low, high = 0.0, 1.0
     while studentised_range(np.array([high]), systems, freedom)[0] > share:
         low, high = high, 2 * high

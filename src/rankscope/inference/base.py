@@ -1,4 +1,4 @@
-"""What an inference is made from, a sample, and the kinds of things that say something about its mean."""
+"""The sample that every inference starts from, and the base classes of intervals, tests and corrections."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def exact_sum(values: Array) -> float:
 
 
 def portions(rounds: int, each: int, most: int | None = None) -> Iterator[slice]:
-    """Slices of the rounds, each of which takes ``each`` numbers: no slice takes more than ``most``, if that can be."""
+    """Split rounds of ``each`` random numbers into slices of at most ``most`` numbers together."""
     at_once = max((most or CELLS) // max(each, 1), 1)
     for start in range(0, rounds, at_once):
         yield slice(start, min(start + at_once, rounds))
@@ -131,7 +131,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Bounds:
-    """An interval of a mean: its ends, how it was made, and for NaN ends the reason that there are none."""
+    """An interval of a mean: its ends, its method and, where the ends are NaN, the reason why."""
 
     lower: float
     upper: float
@@ -214,7 +214,7 @@ class Correction(Declared, kind="correction"):
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """What a joint correction says of each pair.
+    """The result of a joint correction for each pair.
 
     ``adjusted`` p-values and, where the method gives it, the unadjusted ``single`` p-value of each pair by the same draws.
     A difference is significant where it is beyond ``critical`` times its ``error``: both are arrays over pairs.

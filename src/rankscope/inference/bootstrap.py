@@ -1,4 +1,4 @@
-"""The bootstrap: queries (or whole clusters of them) drawn again with replacement, and what that says of a mean.
+"""The bootstrap: intervals, a test and probabilities from queries (or whole clusters) resampled with replacement.
 
 Everything is computed around the mean, from the queries in the order of their values and for one orientation of them.
 So nothing depends on the order of the queries, and what is said of A against B mirrors what is said of B against A.
@@ -31,7 +31,7 @@ from rankscope.lists import Array
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """What is drawn from: queries, or clusters, as sums around the mean, in an order that is their own.
+    """What is resampled: queries or clusters, as deviations from the mean in an order of their own.
 
     ``parts`` are sorted; ``sizes`` counts the queries of each cluster, None where each is one query. ``sign`` is -1 where
     they are those of the mirrored sample. ``symmetric`` where both orientations are the same.
@@ -64,7 +64,7 @@ class Groups:
         """Differences of means up to this size are rounding."""
         return CLOSE * float(np.abs(self.parts).max())
 
-    def picked(self, rounds: int, seed: int) -> Iterator[Array]:
+    def draw(self, rounds: int, seed: int) -> Iterator[Array]:
         """Rounds x groups: the numbers of the groups that each round draws, some rounds at a time."""
         random, count = np.random.default_rng(seed), len(self.parts)
         for some in portions(rounds, count):
@@ -98,7 +98,7 @@ def _sort(parts: Array, sizes: Array | None) -> Array:
 
 
 def quantile(ordered: Array, level: float) -> float:
-    """The quantile of sorted draws: the one numbered level x (draws + 1), from 1, or between the two around it.
+    """The quantile of sorted draws: draw number level x (draws + 1), counted from 1, interpolated between neighbours.
 
     >>> quantile(np.arange(1.0, 100.0), 0.25)  # the 25th of 99
     25.0
@@ -147,7 +147,7 @@ class _ResamplingInterval(Interval):
 
     def _means(self, groups: Groups) -> Array:
         return np.sort(
-            np.concatenate([groups.means(picked) for picked in groups.picked(self.rounds, self.seed)])
+            np.concatenate([groups.means(picked) for picked in groups.draw(self.rounds, self.seed)])
         )
 
 
@@ -178,7 +178,7 @@ class bca(_ResamplingInterval):
         from scipy.special import ndtr, ndtri
 
         means = self._means(groups)
-        bias, acceleration = float(ndtri(_share_below(means, groups.noise))), accelerated(groups)
+        bias, acceleration = float(ndtri(_share_below(means, groups.noise))), acceleration_of(groups)
         ends = []
         for level in (outside, 1 - outside):
             moved = bias + float(ndtri(level))
@@ -195,7 +195,7 @@ def _share_below(means: Array, noise: float) -> float:
     return min(max((below + ties / 2) / len(means), least), 1 - least)
 
 
-def accelerated(groups: Groups) -> float:
+def acceleration_of(groups: Groups) -> float:
     """The acceleration: a sixth of the skewness of the means that leave out one group, by the root of their number."""
     sizes = np.ones(len(groups.parts)) if groups.sizes is None else groups.sizes
     left_out = groups.parts / (exact_sum(sizes) - sizes)  # the mean less the mean without each
@@ -215,7 +215,7 @@ class studentised(_ResamplingInterval, aliases=("studentized", "bootstrap_t")):
     best_for = "means of a skewed metric, where values are not few and alike"
 
     def _ends(self, groups: Groups, error: float, outside: float) -> tuple[float, float]:
-        draws = [groups.studentised(picked) for picked in groups.picked(self.rounds, self.seed)]
+        draws = [groups.studentised(picked) for picked in groups.draw(self.rounds, self.seed)]
         ordered = np.sort(np.concatenate(draws))
         return -quantile(ordered, 1 - outside) * error, -quantile(ordered, outside) * error
 
@@ -251,7 +251,7 @@ class bootstrap(PairedTest):
         far = abs(sample.mean) - CLOSE * sample.largest
         beyond = sum(
             int(np.count_nonzero(np.abs(groups.means(picked)) >= far))
-            for picked in groups.picked(self.rounds, self.seed)
+            for picked in groups.draw(self.rounds, self.seed)
         )
         return (beyond + 1) / (self.rounds + 1)
 

@@ -69,7 +69,7 @@ class bonferroni(_OfP):
 
 
 class bh(_OfP, aliases=("fdr_bh", "benjamini_hochberg")):
-    """A p-value times the number of comparisons, over how many are as small: keeps down the share of false differences.
+    """Each p-value times the number of comparisons, divided by its rank: controls the false discovery rate.
 
     It lets single false differences pass more often than ``holm``; of all those reported, no more than alpha are false on average
     where comparisons are independent or depend positively.

@@ -1,4 +1,4 @@
-"""Corrections that look at all systems together, and at the largest difference that chance alone makes."""
+"""Corrections that look at all systems together and at the largest difference that chance alone produces."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class max_t(Correction):
                 np.abs(size, out=size)
                 beyond[i] += np.count_nonzero(size >= reach[i])
                 np.maximum(largest[rounds], np.multiply(size, weight[i], out=size), out=largest[rounds])
-        adjusted, limit = _judged(largest, reach * weight, 1 - level)
+        adjusted, limit = _adjust(largest, reach * weight, 1 - level)
         return Joint(
             adjusted=adjusted,
             critical=_as_t(limit + close * weight, scores.shape[1]),
@@ -62,7 +62,7 @@ class max_t(Correction):
 
 
 class randomised_tukey(Correction, aliases=("randomized_tukey",)):
-    """Compares each difference with that of the best and worst system, each query's scores dealt out at random.
+    """Compares each difference with that of the best and worst system after shuffling each query's scores.
 
     In each round the scores of every query are permuted among all systems. Adjusted p = (b + 1) / (rounds + 1), where
     b counts the rounds whose best and worst mean are as far apart as the pair's. It supposes that all systems
@@ -90,7 +90,7 @@ class randomised_tukey(Correction, aliases=("randomized_tukey",)):
         ranges = _dealt_ranges(dealt, self.rounds, self.seed)
         close = CLOSE * exact_sum(dealt[-1:])
         apart = np.array([abs(exact_sum(scores[a] - scores[b])) for a, b in pairs.tolist()])
-        adjusted, limit = _judged(ranges, apart - close, 1 - level)
+        adjusted, limit = _adjust(ranges, apart - close, 1 - level)
         critical = (limit + close) / queries if queries else math.inf
         return Joint(adjusted, np.full(len(pairs), critical), np.ones(len(pairs)))
 
@@ -156,7 +156,7 @@ def _dealt_ranges(scores: Array, rounds: int, seed: int) -> Array:
     return out
 
 
-def _judged(largest: Array, least: Array, alpha: float) -> tuple[Array, float]:
+def _adjust(largest: Array, least: Array, alpha: float) -> tuple[Array, float]:
     """Adjusted p-values, and the limit that a pair's ``least`` exceeds where its p-value is alpha or less."""
     rounds, ascending = len(largest), np.sort(largest)
     adjusted = (rounds - np.searchsorted(ascending, least) + 1) / (rounds + 1)

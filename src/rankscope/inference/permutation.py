@@ -1,4 +1,4 @@
-"""Sign flips: how often differences with random signs are, in sum, as far from 0 as they were.
+"""The sign-flip (permutation) test: how often random signs give a sum as far from 0 as the observed one.
 
 Were two systems the same, each difference could as well have had the other sign. Up to ``MANY`` differences every
 pattern of signs is counted, above that ``rounds`` patterns are drawn.
@@ -25,7 +25,7 @@ _SIGNS_AT_ONCE = 1 << 22  # 32 MB of doubles
 
 @dataclass(frozen=True)
 class Flips:
-    """What sign flips say of differences.
+    """The result of a sign-flip test.
 
     ``exact`` where every pattern of signs was counted; ``rounds`` is how many patterns were counted or drawn and
     ``smallest`` the smallest p-value that so many differences can give in that way.

@@ -94,7 +94,7 @@ class Preferences:
             for row in range(0, docs, rows):
                 yield slice(query, min(query + many, queries)), slice(row, row + rows)
 
-    def preferred(self, piece: Piece, judge: int, turned: bool = False) -> Array:
+    def prefers(self, piece: Piece, judge: int, turned: bool = False) -> Array:
         """Whether this judge prefers the first document of a pair to the second; ``turned``, the second to the first."""
         queries, rows = piece
         grade = self.grade[queries, :, judge]
@@ -131,7 +131,7 @@ class Preferences:
             queries, rows = piece
             above, counting = self.above(piece), self.counting(piece)
             for judge in range(self.grade.shape[2]):
-                which = self.preferred(piece, judge)
+                which = self.prefers(piece, judge)
                 if first_nonrelevant:
                     which = self._among_first(which, piece, judge)
                 fulfilled[queries, rows, judge] = np.count_nonzero(which & above, axis=2)
@@ -148,9 +148,9 @@ class Preferences:
             ours = np.zeros((), dtype=np.int32)
             both = np.zeros((), dtype=np.int32)
             for judge in range(judges):
-                which = self.preferred(piece, judge)
+                which = self.prefers(piece, judge)
                 ours = ours + which
-                both = both + which + self.preferred(piece, judge, turned=True)
+                both = both + which + self.prefers(piece, judge, turned=True)
             for number in range(1, judges + 1):
                 which = np.where((both == number) & above, ours, 0)
                 fulfilled[queries, rows, number - 1] = which.sum(axis=2) / number

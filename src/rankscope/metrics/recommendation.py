@@ -216,12 +216,12 @@ class pAUC(Metric, aliases=("PAUC", "PartialAUC"), at="negatives"):
     level: Level = 1.0
     judged_only: JudgedOnly = False
 
-    def counted(self, lists: Lists) -> tuple[Array, Array]:
+    def choose_relevant(self, lists: Lists) -> tuple[Array, Array]:
         """The relevant documents to look at, and how many there are at most."""
         return lists.relevant(self.level), lists.known(self.level)
 
     def terms(self, lists: Lists) -> Terms:
-        relevant, known = self.counted(lists)
+        relevant, known = self.choose_relevant(lists)
         k = float(self.negatives or 0)
         above = lists.rank - running(lists.relevant(self.level))
         spared = np.where(relevant, np.maximum(k - above, 0.0), 0.0)
@@ -240,7 +240,7 @@ class pAP(pAUC, aliases=("PAP", "pAp"), at="negatives"):
     best_for = "users with many relevant items and a short list"
     examples = (Example("pAP@2", (1, 0, 1, 0, 1), "(2 + 1) / (2 * 2)"),)
 
-    def counted(self, lists: Lists) -> tuple[Array, Array]:
+    def choose_relevant(self, lists: Lists) -> tuple[Array, Array]:
         """The first k relevant documents."""
         relevant, k = lists.relevant(self.level), float(self.negatives or 0)
         return relevant & (running(relevant) <= k), np.minimum(lists.known(self.level), k)

@@ -59,10 +59,10 @@ def printable(text: str) -> str:
     )
 
 
-def numbered(headers: Sequence[str]) -> list[str]:
+def number_headers(headers: Sequence[str]) -> list[str]:
     """Headers that are keys: one that was there before gets a number.
 
-    >>> numbered(["run", "AP", "run"])
+    >>> number_headers(["run", "AP", "run"])
     ['run', 'AP', 'run 2']
     """
     given, out = set(headers), list[str]()

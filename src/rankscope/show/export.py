@@ -10,7 +10,7 @@ from typing import Any
 from rankscope import words
 from rankscope.blocks import Chart, Column, Page, Table, Value, ValueRange, plain_value
 from rankscope.errors import InputError
-from rankscope.show.cells import numbered
+from rankscope.show.cells import number_headers
 from rankscope.show.html.tables import slug
 from rankscope.show.text import as_csv
 
@@ -93,7 +93,7 @@ def records_of(
             *((f"{column.header} lower", f"{column.header} upper") if i in ranged else ()),
         )
     ]
-    header = numbered(headers)
+    header = number_headers(headers)
     return header, [dict(zip(header, _flat(row, ranged), strict=True)) for row in rows]
 
 

@@ -1,4 +1,4 @@
-"""The packages that charts and pages are made with: an extra, so that scores and tables need none of them."""
+"""Importing the optional packages that draw charts and pages."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from rankscope.errors import MissingExtraError
 LACKING = "charts and pages need altair, jinja2 and vl-convert-python: pip install 'rankscope[report]'"
 
 
-def needed(module: str) -> Any:
-    """A module of the extra ``report``: ``needed("altair")``.
+def import_extra(module: str) -> Any:
+    """A module of the extra ``report``: ``import_extra("altair")``.
 
     Raises MissingExtraError, which says what to install, where it cannot be imported.
     """

@@ -1,4 +1,4 @@
-"""Bars, whiskers and fields of points, drawn with the block characters of a terminal."""
+"""Charts in a terminal: bars, whiskers and scatter plots drawn with block characters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results for other programs and for papers: JSON, JSON lines, CSV, Markdown, LaTeX."""
+"""Results as JSON, JSON lines, CSV, Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MARKDOWN = {**{sign: "\\" + sign for sign in "\\|*_`[]"}, "<": "&lt;", "&": "&am
 
 
 def as_json(thing: Mapping[str, Any]) -> str:
-    """One JSON object, for machines and for eyes: a record a line. A NaN is an error here, never output."""
+    """One JSON object, with one record per line. NaN raises an error."""
     parts = [f"  {_dump(key)}: {_spread(value)}" for key, value in thing.items()]
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
@@ -52,7 +52,7 @@ def as_csv(header: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> Iterator
 
 
 def as_markdown(blocks: Iterable[Block | Chart]) -> str:
-    """The tables, the rows of charts, what to doubt about them and their small print as Markdown."""
+    """Blocks as Markdown; charts as their first rows."""
     return "\n".join(_markdown(block) for block in blocks)
 
 

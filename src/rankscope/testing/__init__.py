@@ -1,4 +1,4 @@
-"""Laws that every metric keeps, to be checked in a test of your own: ``check_metric(MyMetric)``."""
+"""Laws that every metric must keep; test your own with ``check_metric(MyMetric)``."""
 
 from __future__ import annotations
 

@@ -38,8 +38,8 @@ class Case:
     tied: tuple[bool, ...] = ()
 
     def __str__(self) -> str:
-        said = f"grades in ranked order {_listed(self.ranking)}, judged but not retrieved {_listed(self.missing)}"
-        return f"{said}, scores {_listed(self.scores)}" if any(self.tied) else said
+        said = f"grades in ranked order {_list_grades(self.ranking)}, judged but not retrieved {_list_grades(self.missing)}"
+        return f"{said}, scores {_list_grades(self.scores)}" if any(self.tied) else said
 
     @property
     def scores(self) -> list[float]:
@@ -56,7 +56,7 @@ class Case:
         gone = tuple(g for g in self.ranking[depth:] if g is not None)
         return Case(self.ranking[:depth], self.missing + gone, self.tied[:depth])
 
-    def inserted(self, at: int, grade: float | None) -> Case:
+    def insert(self, at: int, grade: float | None) -> Case:
         """One more document before this position; it joins the tie that it would part."""
         tied = self.tied and (*self.tied[:at], at < len(self.tied) and self.tied[at], *self.tied[at:])
         return Case((*self.ranking[:at], grade, *self.ranking[at:]), self.missing, tied)
@@ -70,7 +70,7 @@ class Case:
         )
 
 
-def _listed(values: Sequence[float | None]) -> str:
+def _list_grades(values: Sequence[float | None]) -> str:
     return "[" + ", ".join("None" if v is None else plain(v) for v in values) + "]"
 
 
@@ -135,12 +135,12 @@ def values(metric: Metric, cases: Sequence[Case]) -> Array:
 
 def accepted(metric: Metric, cases: Sequence[Case]) -> list[bool]:
     """Which cases the metric does not refuse with an InputError; a metric may say that data are not for it."""
-    if not _refused(metric, cases):
+    if not _refuses(metric, cases):
         return [True] * len(cases)
-    return [not _refused(metric, (case,)) for case in cases]
+    return [not _refuses(metric, (case,)) for case in cases]
 
 
-def _refused(metric: Metric, cases: Sequence[Case]) -> bool:
+def _refuses(metric: Metric, cases: Sequence[Case]) -> bool:
     try:
         with np.errstate(all="ignore"):
             values(metric, cases)

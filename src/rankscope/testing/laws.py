@@ -31,7 +31,7 @@ class Breach:
 
 
 def every_metric(metric: Metric) -> bool:
-    """Whom a law is about that says nothing else."""
+    """The default scope of a law: every metric."""
     return True
 
 
@@ -48,7 +48,7 @@ LAWS: list[Law] = []
 
 
 def law(about: Callable[[Metric], bool] = every_metric) -> Callable[[Any], Any]:
-    """Enter a function into the book of laws; its docstring is the law."""
+    """Register a function as a law; its docstring is the sentence."""
 
     def enter(broken: Any) -> Any:
         said = broken.__doc__.rstrip(".")
@@ -134,7 +134,7 @@ def parts(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     defined = np.ones(len(data), dtype=bool) if terms.defined is None else np.asarray(terms.defined)
     if value.shape != (len(data),):
         return Breach(cases[0], f"gives {value.shape} values for {len(data)} queries")
-    whole = terms.linked(terms.shares.sum(axis=1) + terms.unjudged_share + terms.base)
+    whole = terms.apply_link(terms.shares.sum(axis=1) + terms.unjudged_share + terms.base)
     wrong = np.where(defined, ~np.isfinite(value) | ~close(value, whole), ~np.isnan(value))
     for i in np.flatnonzero(wrong).tolist():
         return Breach(
@@ -229,13 +229,13 @@ def cut_off(metric: Metric, cases: Sequence[Case]) -> Breach | None:
 
 @law(lambda m: bool(getattr(m, "judged_only", False)))
 def judged_only(metric: Metric, cases: Sequence[Case]) -> Breach | None:
-    """Documents nobody graded leave no trace."""
+    """Unjudged documents have no effect."""
 
     def padded(case: Case) -> Iterable[Case]:
         for at in sorted({0, 1, len(case.ranking) // 2, len(case.ranking)}):
             if at <= len(case.ranking):
-                yield case.inserted(at, None)
-                yield case.inserted(at, -1.0)
+                yield case.insert(at, None)
+                yield case.insert(at, -1.0)
 
     return compared(metric, cases, padded, same)
 

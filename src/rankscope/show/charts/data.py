@@ -1,4 +1,4 @@
-"""The rows of a chart as a chart runtime takes them: flat, finite, and named so that no header can break an expression."""
+"""The rows of a chart as plain records for Vega-Lite: flat, finite, with safe field names."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def data_of(chart: Chart) -> list[dict[str, Any]]:
     """
     records = [dict(_cells(row)) for row in chart.rows]
     for at in range(len(chart.columns)):
-        shown = _shown(chart, at)
+        shown = _display(chart, at)
         if shown is None:
             continue
         for record, text in zip(records, shown, strict=True):
@@ -64,10 +64,10 @@ def query_field(chart: Chart) -> str | None:
     if not chart.query:
         return None
     at = chart.at(chart.query)
-    return f"c{at}" if _shown(chart, at) is None else f"c{at}_id"
+    return f"c{at}" if _display(chart, at) is None else f"c{at}_id"
 
 
-def _shown(chart: Chart, at: int) -> list[Any] | None:
+def _display(chart: Chart, at: int) -> list[Any] | None:
     """What a chart shows for the values of a column; None where these are shown as they are."""
     plain = [_finite(row[at]) for row in chart.rows]
     if at in {chart.at(header) for header in naming(chart)}:
@@ -125,7 +125,7 @@ def _name(chart: Chart, at: int, row: tuple[Value, ...]) -> str | None:
     return None if value is None else safe(text_of(value, chart.columns[at].kind))
 
 
-def ranged(chart: Chart, header: str) -> bool:
+def has_intervals(chart: Chart, header: str) -> bool:
     """Whether some value of a column has an interval."""
     at = chart.at(header)
     return any(isinstance(row[at], ValueRange) for row in chart.rows)
