@@ -76,9 +76,7 @@ def files(folder: Path, rounds: int, small: bool) -> None:
         }
         size = run.stat().st_size / 1e6
         side_by_side(
-            f"{queries:,} queries x {depth:,} documents from TREC files ({size:,.0f} MB), whole process",
-            jobs,
-            rounds,
+            f"{queries:,} queries x {depth:,} documents from TREC files ({size:,.0f} MB), whole process", jobs, rounds
         )
         if name == "deep":
             ten = [part for metric in TEN for part in ("-m", metric)]
@@ -146,10 +144,7 @@ def dicts(rounds: int) -> None:
 
 def start_up(rounds: int) -> None:
     """What a user waits for before anything happens."""
-    jobs = {
-        "rankscope --help": rankscope("--help"),
-        "python -c pass": lambda: process([sys.executable, "-c", "pass"]),
-    }
+    jobs = {"rankscope --help": rankscope("--help"), "python -c pass": lambda: process([sys.executable, "-c", "pass"])}
     side_by_side("start-up", jobs, 3 * rounds)
 
 

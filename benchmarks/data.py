@@ -9,9 +9,7 @@ import numpy as np
 Dicts = tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]
 
 
-def write_files(
-    folder: Path, name: str, queries: int, depth: int, judged: int, seed: int = 1
-) -> tuple[Path, Path]:
+def write_files(folder: Path, name: str, queries: int, depth: int, judged: int, seed: int = 1) -> tuple[Path, Path]:
     """Write TREC qrels and a TREC run sorted by score; most judged documents are in the run."""
     rng = np.random.default_rng(seed)
     qrels, run = folder / f"{name}.qrels.txt", folder / f"{name}.run.txt"

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.__main__ import Timing, side_by_side
-from rankscope.inference.permutation import MANY, flip_signs
 from rankscope.inference.max_t import max_t, randomised_tukey
+from rankscope.inference.permutation import MANY, flip_signs
 
 
 def _timed(work: Callable[[], object]) -> Callable[[], Timing]:
@@ -44,12 +44,7 @@ def inference(rounds: int, small: bool) -> None:
             "rankscope": _timed(lambda: flip_signs(differences, draws)),
             "scipy, a batch of 1,000": _timed(
                 lambda: permutation_test(
-                    (differences,),
-                    mean,
-                    permutation_type="samples",
-                    vectorized=True,
-                    n_resamples=draws,
-                    batch=1000,
+                    (differences,), mean, permutation_type="samples", vectorized=True, n_resamples=draws, batch=1000
                 )
             ),
         },
@@ -66,9 +61,7 @@ def inference(rounds: int, small: bool) -> None:
     side_by_side(
         f"{systems} systems, {len(pairs):,} pairs, 200 queries, 10,000 shared draws",
         {
-            f"rankscope max_t, {metrics} metrics": _timed(
-                lambda: [max_t().over(table, pairs) for table in tables]
-            ),
+            f"rankscope max_t, {metrics} metrics": _timed(lambda: [max_t().over(table, pairs) for table in tables]),
             "randomised_tukey, 1 metric": _timed(lambda: randomised_tukey().over(tables[0], pairs)),
         },
         rounds,

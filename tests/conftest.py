@@ -21,9 +21,7 @@ settings.load_profile("steady")
 
 def in_words(text: str, otherwise: str) -> str:
     """A text where it can be part of a name, and otherwise the name of the parameter."""
-    plain = (
-        text.isascii() and text.isprintable() and "\\" not in text and not text.startswith(("/", "~", "<"))
-    )
+    plain = text.isascii() and text.isprintable() and "\\" not in text and not text.startswith(("/", "~", "<"))
     return text if plain and len(text) <= 60 else otherwise
 
 

@@ -87,13 +87,7 @@ def test_counts_have_separators_and_agree() -> None:
         assert (noun, verb) == (("judged query", "carries") if number == 1 else ("judged queries", "carry"))
     pairs = {"is": "are", "has": "have", "does": "do", "was": "were", "differs": "differ", "scores": "score"}
     assert {one: words.agree(2, one) for one in pairs} == pairs
-    nouns = {
-        "judgment": "judgments",
-        "query": "queries",
-        "key": "keys",
-        "box": "boxes",
-        "such row": "such rows",
-    }
+    nouns = {"judgment": "judgments", "query": "queries", "key": "keys", "box": "boxes", "such row": "such rows"}
     assert {one: words.plural(one) for one in nouns} == nouns
 
 

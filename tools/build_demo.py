@@ -149,9 +149,7 @@ def licence_text() -> str:
     path = Path(sysconfig.get_path("stdlib")) / "LICENSE.txt"
     text = path.read_text(encoding="utf-8")
     found = re.search(
-        r"^PYTHON SOFTWARE FOUNDATION LICENSE VERSION 2\n-+\n\n(.*?)\n\n\n[A-Z]",
-        text,
-        re.MULTILINE | re.DOTALL,
+        r"^PYTHON SOFTWARE FOUNDATION LICENSE VERSION 2\n-+\n\n(.*?)\n\n\n[A-Z]", text, re.MULTILINE | re.DOTALL
     )
     if found is None:
         raise ValueError(f"no PSF licence in {path}")

@@ -77,10 +77,7 @@ def bootstrap_ends(values: Array, times: Array) -> dict[str, Ends]:
     return {
         "percentile": (mean + quantile(means, tails), mean + quantile(means, 1 - tails)),
         "BCa": _bca(around, mean, means),
-        "studentised": (
-            mean - quantile(student, 1 - tails) * error,
-            mean - quantile(student, tails) * error,
-        ),
+        "studentised": (mean - quantile(student, 1 - tails) * error, mean - quantile(student, tails) * error),
     }
 
 

@@ -80,9 +80,7 @@ def shares(n: int = 50) -> Iterator[Row]:
         row = []
         for p in (0.98, 0.9, 0.5):
             chance = comb(n, successes) * p**successes * (1 - p) ** (n - successes)
-            row.append(
-                f"{100 * sum(c for c, b in zip(chance, bounds, strict=True) if b.lower <= p <= b.upper):.1f}"
-            )
+            row.append(f"{100 * sum(c for c, b in zip(chance, bounds, strict=True) if b.lower <= p <= b.upper):.1f}")
         yield name, *row
 
 
@@ -103,10 +101,7 @@ def clustered(scores: Population, size: Size) -> Iterator[Row]:
                 drawn = (shared + rng.choice(values, shared.shape)) / 2
                 between.append(many.inside(many.clustered_ends(drawn, sizes), values.mean()))
                 without.append(many.inside(many.t_ends(drawn), values.mean()))
-            return {
-                "t between clusters": Rate.of(np.array(between)),
-                "t as if independent": Rate.of(np.array(without)),
-            }
+            return {"t between clusters": Rate.of(np.array(between)), "t as if independent": Rate.of(np.array(without))}
 
         for name, rates in by_metric(scores, cell).items():
             yield name, str(groups), *rates

@@ -66,12 +66,7 @@ def tukey_rejects(scores: Array) -> Array:
     _, k, n = scores.shape
     free = (k - 1) * (n - 1)
     means = scores.mean(axis=2)
-    left = (
-        scores
-        - means[:, :, None]
-        - scores.mean(axis=1, keepdims=True)
-        + scores.mean(axis=(1, 2), keepdims=True)
-    )
+    left = scores - means[:, :, None] - scores.mean(axis=1, keepdims=True) + scores.mean(axis=(1, 2), keepdims=True)
     error = np.sqrt((left**2).sum(axis=(1, 2)) / free / n)
     return np.asarray(np.ptp(means, axis=1) > studentized_range.ppf(1 - ALPHA, k, free) * error)
 

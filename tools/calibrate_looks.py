@@ -10,10 +10,8 @@ import calibrate_batched as many
 from calibrate_cells import Row, by_metric
 from calibrate_scores import METRICS, Population, Rate, Size, generator, some_pairs
 from rankscope.inference.base import Sample
-from rankscope.inference.sequential import bets, stakes
 from rankscope.inference.intervals import t
-from rankscope.inference.sequential import anytime, betting
-from rankscope.inference.sequential import prior
+from rankscope.inference.sequential import anytime, bets, betting, prior, stakes
 from rankscope.lists import Array
 
 LAST = 1000
@@ -83,11 +81,7 @@ def widths(scores: Population, size: Size) -> Iterator[Row]:
             once, *others = [bounds.upper - bounds.lower for bounds in ends]
             ratios.append([other / once for other in others])
         mean, error = np.mean(ratios, axis=0), np.std(ratios, axis=0, ddof=1) / np.sqrt(len(ratios))
-        yield (
-            str(n),
-            f"{anytime_limit(np.array(n)) / -stdtrit(n - 1, 0.025):.2f}",
-            f"{mean[1]:.2f} ± {error[1]:.2f}",
-        )
+        yield (str(n), f"{anytime_limit(np.array(n)) / -stdtrit(n - 1, 0.025):.2f}", f"{mean[1]:.2f} ± {error[1]:.2f}")
 
 
 def gate(scores: Population, size: Size) -> Iterator[Row]:

@@ -100,6 +100,4 @@ class Size:
     rounds_of_families: int = 9999
 
 
-QUICK = Size(
-    pairs=6, samples=50, tested=4, tries=50, families=40, looks=20, rounds=199, rounds_of_families=1999
-)
+QUICK = Size(pairs=6, samples=50, tested=4, tries=50, families=40, looks=20, rounds=199, rounds_of_families=1999)

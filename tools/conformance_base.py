@@ -92,9 +92,7 @@ class Defect:
 
     def __post_init__(self) -> None:
         if not isinstance(self.theirs, str) and abs(self.theirs - self.ours) < 1e-6:
-            raise ValueError(
-                f"{self.name}: {self.call} gives {self.theirs} as rankscope does: no defect any more"
-            )
+            raise ValueError(f"{self.name}: {self.call} gives {self.theirs} as rankscope does: no defect any more")
 
 
 @dataclass(frozen=True)

@@ -194,9 +194,5 @@ CORNER_SUBTOPICS = Subtopics(
 
 def tied_share(data: Data) -> float:
     """The share of retrieved documents whose score another one of the query has, too."""
-    sizes = [
-        len(list(same))
-        for docs in data.run.values()
-        for _, same in groupby(sorted(docs.values(), reverse=True))
-    ]
+    sizes = [len(list(same)) for docs in data.run.values() for _, same in groupby(sorted(docs.values(), reverse=True))]
     return sum(size for size in sizes if size > 1) / sum(sizes)

@@ -22,9 +22,7 @@ def said_by_catboost(queries: Queries, metric: str) -> float:
 
     labels, scores, sizes = flat(queries)
     groups = np.repeat(np.arange(len(sizes)), sizes)
-    return float(
-        eval_metric(labels.tolist(), scores.tolist(), metric, group_id=groups.tolist(), thread_count=1)[0]
-    )
+    return float(eval_metric(labels.tolist(), scores.tolist(), metric, group_id=groups.tolist(), thread_count=1)[0])
 
 
 def _catboost(metric: str, share: float, data: Data) -> Said:
@@ -57,9 +55,7 @@ def catboost() -> Tool:
         [
             pair("NDCG:top=10", "nDCG@10", "", 1, "catboost", lists),
             pair("NDCG:top=10;type=Exp", "nDCG(gain='exponential')@10", "nDCG@10", 1, "", lists),
-            pair(
-                "NDCG:top=10;denominator=Position", "nDCG(discount='reciprocal')@10", "nDCG@10", 1, "", lists
-            ),
+            pair("NDCG:top=10;denominator=Position", "nDCG(discount='reciprocal')@10", "nDCG@10", 1, "", lists),
             pair("DCG:top=10", "DCG@10", "", 0, "", lists),
             pair("MAP:top=10", "AP(denominator='min_k_relevant')@10", "AP@10", 0, "catboost"),
             pair("MRR:top=10", "RR@10", "", 0, "catboost"),
@@ -97,29 +93,17 @@ def torchmetrics() -> Tool:
     """Its retrieval metrics."""
 
     def pair(
-        kind: str,
-        function: str,
-        k: int | None,
-        ours: str,
-        plain: str = "",
-        action: str = "neg",
-        dialect: str = "",
+        kind: str, function: str, k: int | None, ours: str, plain: str = "", action: str = "neg", dialect: str = ""
     ) -> Pair:
         ties = {"ties": "expected"} if kind == "NormalizedDCG" else {}
-        answers: dict[str, dict[str, Any]] = {
-            "neg": {},
-            "pos": {"no_relevant": 1},
-            "skip": {"no_relevant": "skip"},
-        }
+        answers: dict[str, dict[str, Any]] = {"neg": {}, "pos": {"no_relevant": 1}, "skip": {"no_relevant": "skip"}}
         hopeless = answers[action]
         more = {} if k is None else {"top_k": k}
         said = [*(f"{name}={value}" for name, value in more.items())]
         said += [f"empty_target_action={action!r}"] if action != "neg" else []
         theirs = partial(_torchmetrics, kind, function, more, action)
         view = lists if ties else untied
-        return Pair(
-            f"Retrieval{kind}({', '.join(said)})", ours, theirs, plain, {**ties, **hopeless}, dialect, view
-        )
+        return Pair(f"Retrieval{kind}({', '.join(said)})", ours, theirs, plain, {**ties, **hopeless}, dialect, view)
 
     found = "AP(denominator='hits_at_k')@10"
     neg = {"dialect": "torchmetrics"}

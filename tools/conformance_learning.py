@@ -55,9 +55,7 @@ def _sklearn(name: str, more: dict[str, Any], rows: bool, data: Data) -> Said:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for query, labels, scores in data.lists:
-            each[query] = float(
-                function([labels], [scores], **more) if rows else function(labels, scores, **more)
-            )
+            each[query] = float(function([labels], [scores], **more) if rows else function(labels, scores, **more))
     return averaged(each)
 
 
@@ -67,18 +65,10 @@ def sklearn() -> Tool:
 
     def pair(call: str, name: str, ours: str, plain: str = "", **more: Any) -> Pair:
         rows = name not in {"average_precision_score", "roc_auc_score"}
-        policy = (
-            expected if "dcg" in name else {"no_relevant": 0} if name == "average_precision_score" else {}
-        )
+        policy = expected if "dcg" in name else {"no_relevant": 0} if name == "average_precision_score" else {}
         given = partial(_sklearn, name, more, rows)
         return Pair(
-            call,
-            ours,
-            given,
-            plain,
-            policy,
-            DIALECTS_SKLEARN.get(call, ""),
-            lists if "dcg" in name else binary,
+            call, ours, given, plain, policy, DIALECTS_SKLEARN.get(call, ""), lists if "dcg" in name else binary
         )
 
     return Tool(
@@ -123,14 +113,7 @@ def said_by_lightgbm(
     each = [dataset([query], None, together) for query in queries]
     said: dict[str, Any] = {}
     lightgbm.train(
-        {
-            "objective": "lambdarank",
-            "metric": metric,
-            "eval_at": [k],
-            "verbosity": -1,
-            "num_threads": 1,
-            **more,
-        },
+        {"objective": "lambdarank", "metric": metric, "eval_at": [k], "verbosity": -1, "num_threads": 1, **more},
         together,
         num_boost_round=1,
         valid_sets=[together, *each],
@@ -153,9 +136,7 @@ def lightgbm() -> Tool:
     def pair(call: str, k: int, ours: str, plain: str, dialect: str = "", **more: Any) -> Pair:
         metric = call.partition("@")[0]
         view = lists if metric == "ndcg" else binary
-        return Pair(
-            call, f"{ours}@{k}", partial(_lightgbm, metric, k, more), f"{plain}@{k}", policy, dialect, view
-        )
+        return Pair(call, f"{ours}@{k}", partial(_lightgbm, metric, k, more), f"{plain}@{k}", policy, dialect, view)
 
     return Tool(
         "LightGBM",
@@ -209,9 +190,7 @@ def _xgboost(metric: str, more: dict[str, Any], data: Data) -> Said:
 def xgboost() -> Tool:
     """Its ranking metrics."""
 
-    def pair(
-        call: str, ours: str, plain: str, no_relevant: int, dialect: str = "xgboost", **more: Any
-    ) -> Pair:
+    def pair(call: str, ours: str, plain: str, no_relevant: int, dialect: str = "xgboost", **more: Any) -> Pair:
         policy = {"ties": "input"} | ({"no_relevant": 1} if no_relevant else {})
         metric = call.partition(",")[0]
         view = lists if metric.startswith("ndcg") else binary

@@ -52,16 +52,9 @@ RANX = {
     "ndcg@10-l2": "nDCG(gain={1: 0})@10",
     "ndcg_burges@10": "nDCG(gain='exponential')@10",
 }
-RANX_PLAIN = {
-    "ndcg_burges@10": "nDCG@10",
-    "dcg_burges@10": "DCG@10",
-    "hits@10": "CG@10",
-    "ndcg@10-l2": "nDCG@10",
-}
+RANX_PLAIN = {"ndcg_burges@10": "nDCG@10", "dcg_burges@10": "DCG@10", "hits@10": "CG@10", "ndcg@10-l2": "nDCG@10"}
 RANX_DIALECT = {
-    **dict.fromkeys(
-        ("ndcg@10", "map", "precision@10", "recall@20", "mrr", "hit_rate@5", "r-precision"), "ranx"
-    ),
+    **dict.fromkeys(("ndcg@10", "map", "precision@10", "recall@20", "mrr", "hit_rate@5", "r-precision"), "ranx"),
     "ndcg_burges@10": "ranx-burges",
     "dcg_burges@10": "ranx-burges",
 }
@@ -130,10 +123,7 @@ def ndeval() -> Tool:
         (demo_subtopics(), CORNER_SUBTOPICS),
         [
             Pair(
-                name,
-                ours,
-                partial(_ndeval, name),
-                policy=policy | ({"no_relevant": "skip"} if name == "nNRBP" else {}),
+                name, ours, partial(_ndeval, name), policy=policy | ({"no_relevant": "skip"} if name == "nNRBP" else {})
             )
             for name, ours in NDEVAL.items()
         ],
@@ -179,9 +169,6 @@ def cwl_eval() -> Tool:
         "cwl-eval",
         '`cwl.ruler.cwl_ruler`, given the gain at each rank, a quarter a grade (`queries="both"`).',
         (demo(), CORNERS),
-        [
-            Pair(call, ours, partial(_cwl, made), policy={"ties": "input"})
-            for call, (ours, made) in CWL.items()
-        ],
+        [Pair(call, ours, partial(_cwl, made), policy={"ties": "input"}) for call, (ours, made) in CWL.items()],
         policy={"queries": "both"},
     )

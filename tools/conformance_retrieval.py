@@ -34,13 +34,7 @@ TREC_SHOWN = re.compile(
     r"(map|gm_map|gm_bpref|Rprec|bpref|recip_rank|infAP|ndcg|ndcg_rel|Rndcg|G|binG|11pt_avg|utility|num_\w+|set_\w+"
     r"|P_10|recall_100|ndcg_cut_10|map_cut_10|relative_P_10|success_1|iprec_at_recall_0.10|Rprec_mult_0.60)"
 )
-TREC_DIALECT = {
-    "map": "AP",
-    "P_10": "P@10",
-    "recall_100": "R@100",
-    "recip_rank": "RR",
-    "ndcg_cut_10": "nDCG@10",
-}
+TREC_DIALECT = {"map": "AP", "P_10": "P@10", "recall_100": "R@100", "recip_rank": "RR", "ndcg_cut_10": "nDCG@10"}
 
 
 def trec_eval() -> Tool:
@@ -53,14 +47,7 @@ def trec_eval() -> Tool:
             dialect = "pytrec_eval" if name in TREC_DIALECT else ""
             shown = TREC_SHOWN.fullmatch(name) is not None
             pairs.append(
-                Pair(
-                    name,
-                    str(ours),
-                    partial(_trec_eval, name),
-                    plain=str(metric),
-                    dialect=dialect,
-                    shown=shown,
-                )
+                Pair(name, str(ours), partial(_trec_eval, name), plain=str(metric), dialect=dialect, shown=shown)
             )
     return Tool(
         "trec_eval 9",
@@ -154,10 +141,7 @@ PROVIDERS: dict[str, tuple[str, dict[str, Any], float, list[tuple[str, str, str]
 }  # fmt: skip
 
 
-VIEWS: dict[str, Callable[[Any], Any]] = {
-    "ranx": lambda data: data.found,
-    "gdeval": lambda data: data.numbered,
-}
+VIEWS: dict[str, Callable[[Any], Any]] = {"ranx": lambda data: data.found, "gdeval": lambda data: data.numbered}
 
 
 def ir_measures() -> Iterator[Tool]:

@@ -200,14 +200,7 @@ def inherited_docs(cls: type, attribute: str) -> set[str]:
     return {own_doc(obj) for obj in above if obj is not None}
 
 
-def note(
-    found: dict[int, Found],
-    obj: object,
-    name: str,
-    kind: str,
-    home: str,
-    owner: type | None = None,
-) -> None:
+def note(found: dict[int, Found], obj: object, name: str, kind: str, home: str, owner: type | None = None) -> None:
     """Record an object under one more name."""
     entry = found.get(identity(obj))
     if entry is not None:

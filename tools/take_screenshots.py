@@ -17,19 +17,14 @@ from rankscope.reporting.demo import demo_report
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
 SIZE = {"width": 1440, "height": 900}
 # name of the picture: theme, what the address asks for
-SHOTS = {
-    "report": ("light", ""),
-    "query": ("dark", "#q=q024&a=bm25&b=hybrid"),
-}
+SHOTS = {"report": ("light", ""), "query": ("dark", "#q=q024&a=bm25&b=hybrid")}
 
 
 def main() -> int:
     """Take all pictures."""
     from playwright.sync_api import sync_playwright
 
-    browser = (
-        os.environ.get("RANKSCOPE_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    )
+    browser = os.environ.get("RANKSCOPE_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
         print("no Chromium is installed", file=sys.stderr)
         return 2

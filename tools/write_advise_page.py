@@ -1,13 +1,13 @@
 """Write the table of tasks in docs/advise.md from their declarations.
 
-Run without arguments; ``tests/verbs/test_advise.py`` fails where the page is out of date.
+Run without arguments; ``tests/verbs/advise/test_advise.py`` fails where the page is out of date.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from rankscope.verbs.advise.case import Case
+from rankscope.verbs.advise.situation import Situation
 from rankscope.verbs.advise.tasks import SHARED_LAST, TASKS, WITH_ASPECTS, Pick
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "advise.md"
@@ -46,7 +46,7 @@ def _pick(pick: Pick) -> str:
 
 
 def _meaning(word: str) -> str:
-    return (getattr(Case, word).__doc__ or "").rstrip(".").replace("|", "\\|")
+    return (getattr(Situation, word).__doc__ or "").rstrip(".").replace("|", "\\|")
 
 
 if __name__ == "__main__":

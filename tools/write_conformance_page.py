@@ -89,9 +89,7 @@ def head() -> str:
     data = demo()
     docs = [(query, doc) for query, run in data.run.items() for doc in run]
     unjudged = sum(doc not in data.qrels[query] for query, doc in docs) / len(docs)
-    return HEAD.format(
-        queries=len(data.qrels), corners=len(CORNERS.qrels), tied=tied_share(data), unjudged=unjudged
-    )
+    return HEAD.format(queries=len(data.qrels), corners=len(CORNERS.qrels), tied=tied_share(data), unjudged=unjudged)
 
 
 def summary(done: Sequence[tuple[Tool, Sequence[Row]]], found: Sequence[Defect]) -> str:
@@ -170,9 +168,7 @@ def _same_name(found: Any) -> Iterator[str]:
         if printed.values is not None:
             why = "; ".join(map(words, printed.reasons))
             groups.setdefault(number(printed.values[0], 4), {}).setdefault(why, []).append(printed.dialect)
-    lines = [
-        (value, ", ".join(names), why) for value, reasons in groups.items() for why, names in reasons.items()
-    ]
+    lines = [(value, ", ".join(names), why) for value, reasons in groups.items() for why, names in reasons.items()]
     yield f"### {found.asked}\n"
     yield "".join(table((found.asked, "printed by", "because of"), lines, "-ll"))
     yield from (f"{p.tool}: {p.says.defect}.\n" for p in found.printed if p.values is None)
@@ -193,9 +189,7 @@ def anchor(heading: str) -> str:
 def main() -> None:
     """Write the page, or print it."""
     warnings.simplefilter("ignore")  # of the tools
-    os.environ["OMP_NUM_THREADS"] = (
-        "1"  # before the tools are loaded: small inputs only wait for other threads
-    )
+    os.environ["OMP_NUM_THREADS"] = "1"  # before the tools are loaded: small inputs only wait for other threads
     try:
         text = page()
     except Absent as missing:

@@ -33,11 +33,7 @@ better document above a worse one never hurts.
 
 def page() -> str:
     """The whole page."""
-    found = {
-        name: classes
-        for name, classes in families().items()
-        if classes[0].__module__.startswith("rankscope.")
-    }
+    found = {name: classes for name, classes in families().items() if classes[0].__module__.startswith("rankscope.")}
     parts = [HEAD]
     for name, classes in found.items():
         room = inspect.getmodule(classes[0])
@@ -90,9 +86,7 @@ def settings(cls: type[Metric], where: Callable[[Metric], bool]) -> str:
         }
         if len(said) == 1:
             ((name, value),) = said.items()
-            found.setdefault(
-                (name, "table" if isinstance(value, Table) else value), f"`{name}={plain(value)}`"
-            )
+            found.setdefault((name, "table" if isinstance(value, Table) else value), f"`{name}={plain(value)}`")
     return ", ".join(found.values())
 
 
@@ -108,11 +102,9 @@ def traits(metric: Metric) -> str:
     if metric.counts == "one":
         said.append("only the first relevant document counts")
     said.append(
-        {
-            "higher": "higher is better",
-            "lower": "lower is better",
-            "neither": "neither high nor low is better",
-        }[metric.better]
+        {"higher": "higher is better", "lower": "lower is better", "neither": "neither high nor low is better"}[
+            metric.better
+        ]
     )
     if metric.aggregate != "mean":
         said.append(

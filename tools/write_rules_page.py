@@ -1,14 +1,14 @@
 """Write the table of rules in docs/check.md from their declarations.
 
-Run without arguments; ``tests/verbs/checks/rules/test_rules_page.py`` fails where the page is out of date.
+Run without arguments; ``tests/verbs/check/test_page.py`` fails where the page is out of date.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from rankscope.verbs.check.rules import rules
-from rankscope.verbs.check.rules.base import Rule
+from rankscope.verbs.check.rules.catalogue import all_rules
+from rankscope.verbs.check.rules.rule import Rule
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "check.md"
 START, END = "<!-- rules: written by tools/write_rules_page.py -->", "<!-- end of rules -->"
@@ -31,11 +31,8 @@ def tables() -> str:
     """A table for each family of codes."""
     out = []
     for start, title in FAMILIES.items():
-        rows = [_row(rule) for rule in rules() if rule.code.startswith(start)]
-        out.append(
-            f"### {title}\n\n| code | severity | what | why | to do |\n|---|---|---|---|---|\n"
-            + "".join(rows)
-        )
+        rows = [_row(rule) for rule in all_rules() if rule.code.startswith(start)]
+        out.append(f"### {title}\n\n| code | severity | what | why | to do |\n|---|---|---|---|---|\n" + "".join(rows))
     return "\n".join(out) + "\n"
 
 

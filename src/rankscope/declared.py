@@ -58,9 +58,7 @@ class Param:
         low = f"above {self.above:g}" if self.above > -math.inf else f"at least {self.low:g}"
         if self.high < math.inf:
             return (
-                f"from {self.low:g} to {self.high:g}"
-                if self.above == -math.inf
-                else f"{low} and at most {self.high:g}"
+                f"from {self.low:g} to {self.high:g}" if self.above == -math.inf else f"{low} and at most {self.high:g}"
             )
         return low
 
@@ -220,9 +218,7 @@ class Declared(metaclass=_Family):
     at: ClassVar[str] = "cutoff"
     listed_by: ClassVar[str] = ""
 
-    def __init_subclass__(
-        cls, *, kind: str = "", aliases: tuple[str, ...] = (), at: str = "", **more: Any
-    ) -> None:
+    def __init_subclass__(cls, *, kind: str = "", aliases: tuple[str, ...] = (), at: str = "", **more: Any) -> None:
         super().__init_subclass__(**more)
         if kind:
             cls.kind, cls.catalogue = kind, {}
@@ -239,9 +235,7 @@ class Declared(metaclass=_Family):
     def _register(cls, name: str) -> None:
         known = cls.catalogue.get(name)
         if known and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise NameError(
-                f"two of kind {cls.kind} are called {name}: {known.__module__} and {cls.__module__}"
-            )
+            raise NameError(f"two of kind {cls.kind} are called {name}: {known.__module__} and {cls.__module__}")
         cls.catalogue[name] = cls
 
     def __init__(self, **values: Any) -> None:
@@ -283,11 +277,7 @@ class Declared(metaclass=_Family):
         """The thing itself, or an error where a required parameter is missing."""
         missing = [name for name in required(type(self)) if getattr(self, name) is None]
         if missing:
-            how = (
-                f"{self}@10"
-                if missing == [self.at] == ["cutoff"]
-                else f"{type(self).__name__}({missing[0]}=...)"
-            )
+            how = f"{self}@10" if missing == [self.at] == ["cutoff"] else f"{type(self).__name__}({missing[0]}=...)"
             raise InputError(f"{self} needs {missing[0]}: write {how}")
         return self
 
@@ -299,11 +289,7 @@ class Declared(metaclass=_Family):
         said = {f.name: getattr(self, f.name) for f in _fields(self) if getattr(self, f.name) != _default(f)}
         cut = said.pop(self.at, None)
         inside = ", ".join(f"{name}={plain(value)}" for name, value in said.items())
-        return (
-            type(self).__name__
-            + (f"({inside})" if inside else "")
-            + (f"@{plain(cut)}" if cut is not None else "")
-        )
+        return type(self).__name__ + (f"({inside})" if inside else "") + (f"@{plain(cut)}" if cut is not None else "")
 
     __repr__ = __str__
 
@@ -381,9 +367,7 @@ def _example_parameter(kind: type[Declared]) -> str:
     """A parameter as it is written: of a metric, or the first that any of a kind takes."""
     if kind.kind == "metric":
         return "(level=2)"
-    return next(
-        (f"({name}=...)" for cls in kind.catalogue.values() for name in parameters(cls)), "(name=...)"
-    )
+    return next((f"({name}=...)" for cls in kind.catalogue.values() for name in parameters(cls)), "(name=...)")
 
 
 def parse_all(kind: type[Declared], text: str) -> tuple[Any, ...]:
@@ -407,9 +391,7 @@ def parse_all(kind: type[Declared], text: str) -> tuple[Any, ...]:
         return tuple(cut(cls, said, _literal_text(part)).ready() for part in match["at"].split(","))
     except InputError as error:
         message = str(error)
-        raise InputError(
-            message if message.startswith(kind.kind) else f"{kind.kind} {text!r}: {message}"
-        ) from None
+        raise InputError(message if message.startswith(kind.kind) else f"{kind.kind} {text!r}: {message}") from None
 
 
 def _complete(cls: Any, said: Mapping[str, Any]) -> Any:
@@ -428,9 +410,7 @@ def _keywords(kind: type[Declared], inside: str, text: str) -> list[tuple[str, A
             f"{kind.kind} {text!r}: cannot read the parameters '{brief(inside)}': write them like (level=2, gain='linear')"
         ) from None
     if not isinstance(call, ast.Call) or call.args or any(k.arg is None for k in call.keywords):
-        raise InputError(
-            f"{kind.kind} {text!r}: every parameter needs its name, like {_example_parameter(kind)}"
-        )
+        raise InputError(f"{kind.kind} {text!r}: every parameter needs its name, like {_example_parameter(kind)}")
     return [(str(k.arg), _literal(kind, k.value, text)) for k in call.keywords]
 
 

@@ -179,10 +179,7 @@ class _Table:
 
     def distinct(self, keep: str, *more: str) -> Self:
         """One row a pair (or pair and ``more`` columns): the ``first`` in the file, or the ``best`` by score or grade."""
-        frame, keys = (
-            self.frame,
-            ["query_id", "doc_id", *(name for name in more if name in self.frame.columns)],
-        )
+        frame, keys = (self.frame, ["query_id", "doc_id", *(name for name in more if name in self.frame.columns)])
         if keep == "best":
             frame = frame.with_row_index("row").sort(self.worth, descending=True, maintain_order=True)
             frame = frame.unique(keys, keep="first").sort("row").drop("row")
@@ -235,9 +232,7 @@ class Qrels(_Table):
         """The rows whose (query, document, aspect) stood in an earlier row; a document may have a grade for each aspect."""
         if not len(self.repeated):
             return self.repeated
-        keys = [
-            name for name in ("query_id", "doc_id", "iteration", "subgroup") if name in self.frame.columns
-        ]
+        keys = [name for name in ("query_id", "doc_id", "iteration", "subgroup") if name in self.frame.columns]
         first = self.frame.select(pl.struct(keys).is_first_distinct()).to_series().to_numpy()
         return np.flatnonzero(~first)
 

@@ -54,9 +54,7 @@ def signed(value: float) -> str:
     return number(value, sign=True)
 
 
-def interval(
-    low: float, high: float, sign: bool = False, digits: int | None = None, between: str = " to "
-) -> str:
+def interval(low: float, high: float, sign: bool = False, digits: int | None = None, between: str = " to ") -> str:
     """The two ends of an interval.
 
     >>> interval(-0.0123, 0.25), interval(-0.0123, 0.25, between=", ")
@@ -192,12 +190,7 @@ def count(number: float) -> str:
 def counted(number: int, one: str, many: str | None = None) -> str:
     """A count and its noun; ``many`` is needed where ``plural`` does not know it.
 
-    >>> (
-    ...     counted(1, "query"),
-    ...     counted(8691, "query"),
-    ...     counted(0, "document"),
-    ...     counted(2, "score is", "scores are"),
-    ... )
+    >>> (counted(1, "query"), counted(8691, "query"), counted(0, "document"), counted(2, "score is", "scores are"))
     ('1 query', '8,691 queries', '0 documents', '2 scores are')
     """
     return f"{count(number)} {one if number == 1 else many or plural(one)}"
@@ -243,12 +236,7 @@ def rounded(number: int, up: bool = False) -> str:
 def listing(names: Iterable[object], most: int = 6, last: str = "and") -> str:
     """Names in a sentence; where there are more than ``most``, and more than one is left, the rest is counted.
 
-    >>> (
-    ...     listing(["AP"]),
-    ...     listing(["AP", "RR", "P@10"]),
-    ...     listing(["AP", "RR"], last="or"),
-    ...     listing("abcde", most=3),
-    ... )
+    >>> (listing(["AP"]), listing(["AP", "RR", "P@10"]), listing(["AP", "RR"], last="or"), listing("abcde", most=3))
     ('AP', 'AP, RR and P@10', 'AP or RR', 'a, b, c and 2 more')
     """
     parts = [str(name) for name in names]
@@ -312,11 +300,7 @@ def nearest(name: str, names: Iterable[str], close: float = 0.6) -> str | None:
 
 
 def hint(
-    name: str,
-    names: Iterable[str],
-    otherwise: str | None = None,
-    most: int = 10,
-    offer: Callable[[str], str] = str,
+    name: str, names: Iterable[str], otherwise: str | None = None, most: int = 10, offer: Callable[[str], str] = str
 ) -> str:
     """The end of a message about an unknown name: the nearest one, else ``otherwise``, else what there is.
 

@@ -45,9 +45,7 @@ def chromium() -> Iterator[Browser]:
     except ImportError:
         without("playwright is not installed")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=found, args=["--no-sandbox", "--disable-dev-shm-usage"]
-        )
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-dev-shm-usage"])
         yield browser
         browser.close()
 

@@ -22,12 +22,7 @@ def ndcg(grade: float | None, rank: int) -> float:
 
 
 def query(
-    query_id: str,
-    *orders: list[str],
-    grades: dict[str, float],
-    text: str = "",
-    depth: int = 10,
-    texts: bool = True,
+    query_id: str, *orders: list[str], grades: dict[str, float], text: str = "", depth: int = 10, texts: bool = True
 ) -> Query:
     """A query whose runs retrieve these documents in these orders; what is not in ``grades`` is not judged."""
     best = sum(ndcg(grade, at + 1) for at, grade in enumerate(sorted(grades.values(), reverse=True))) or 1.0
@@ -44,9 +39,7 @@ def query(
         )
         for doc in shown
     )
-    rest = tuple(
-        value[0] - math.fsum(document.adds[at] for document in documents) for at, value in enumerate(values)
-    )
+    rest = tuple(value[0] - math.fsum(document.adds[at] for document in documents) for at, value in enumerate(values))
     counts = tuple((grade, list(grades.values()).count(grade)) for grade in sorted(set(grades.values())))
     beyond = tuple(
         tuple((rank, grades[doc]) for doc, rank in run.items() if rank > depth and grades.get(doc, 0.0) > 0)
@@ -54,28 +47,13 @@ def query(
     )
     unjudged = tuple(sum(doc not in grades for doc in order[:10]) for order in orders)
     return Query(
-        query_id,
-        text,
-        tuple(values),
-        documents,
-        tuple(map(len, orders)),
-        counts,
-        beyond,
-        tuple(rest),
-        unjudged,
+        query_id, text, tuple(values), documents, tuple(map(len, orders)), counts, beyond, tuple(rest), unjudged
     )
 
 
 def explorer(*queries: Query, runs: tuple[str, ...] = ("bm25", "hybrid"), **more: Any) -> Explorer:
     """A block around queries."""
-    given: dict[str, Any] = {
-        "better": "higher",
-        "depth": 10,
-        "cutoff": 10,
-        "level": 1.0,
-        "top_grade": 3.0,
-        **more,
-    }
+    given: dict[str, Any] = {"better": "higher", "depth": 10, "cutoff": 10, "level": 1.0, "top_grade": 3.0, **more}
     return Explorer(runs, ("nDCG@10", "RR"), queries=queries, **given)
 
 
@@ -88,9 +66,7 @@ LOSES = query(
     grades=GRADES,
     text="Where is the Good one",
 )
-GAINS = query(
-    "gains", [*FILL[:12], "good"], ["good", "some", *FILL[:9]], grades=GRADES, text="coronavirus in wards"
-)
+GAINS = query("gains", [*FILL[:12], "good"], ["good", "some", *FILL[:9]], grades=GRADES, text="coronavirus in wards")
 LEVEL = query("level", ["good", "bad"], ["good", "bad"], grades=GRADES)
 SLIPS = query("slips", ["good", "fine", "some"], ["fine", "good", "some"], grades=GRADES)
 EMPTY = query("empty", ["bad", *FILL[:3]], [], grades={"bad": 0.0})

@@ -46,8 +46,7 @@ def explorer(queries: int, name: str = "q") -> Explorer:
                 f"what is {name}{i}",
                 tuple((values(r, i), values(r, i + 7)) for r in range(2)),
                 tuple(
-                    Document(f"d{i}-{j}", float(j % 3), (j + 1, 3 - j), (0.1 * j, 0.1), f"text {j}")
-                    for j in range(3)
+                    Document(f"d{i}-{j}", float(j % 3), (j + 1, 3 - j), (0.1 * j, 0.1), f"text {j}") for j in range(3)
                 ),
                 (3, 3),
                 ((0.0, 1), (1.0, 1), (2.0, 1)),
@@ -104,15 +103,11 @@ def charts(queries: int = 30, name: str = "q") -> tuple[Chart, ...]:
     pairs = tuple((f"{name}{i}", values(0, i), values(1, i)) for i in range(queries))
     ordered = sorted(pairs, key=lambda p: p[1] - p[2])
     says = [(i + 1, b - a, "better" if b > a else "worse", q) for i, (q, a, b) in enumerate(ordered)]
-    forest = tuple(
-        (r, Ranged(0.01 * i, 0.01 * i - 0.02, 0.01 * i + 0.03), "nDCG@10") for i, r in enumerate(RUNS, 1)
-    )
+    forest = tuple((r, Ranged(0.01 * i, 0.01 * i - 0.02, 0.01 * i + 0.03), "nDCG@10") for i, r in enumerate(RUNS, 1))
     by_k = tuple((k, 0.3 + 0.05 * r + k / 100, run) for r, run in enumerate(RUNS) for k in (1, 5, 10, 20))
     heat = tuple((f"{name}{i}", run, values(r, i)) for i in range(8) for r, run in enumerate(RUNS))
     wins = tuple(
-        (run, n + r, kind)
-        for r, run in enumerate(RUNS)
-        for n, kind in ((20, "better"), (9, "worse"), (1, "same"))
+        (run, n + r, kind) for r, run in enumerate(RUNS) for n, kind in ((20, "better"), (9, "worse"), (1, "same"))
     )
     run, metric = Column("run"), Column("metric")
     value = Column("difference", "value")
@@ -170,9 +165,7 @@ def page(queries: int = 45, drawn: bool = True, explored: bool = True) -> Page:
 def odd_page(drawn: bool = True) -> Page:
     """What could break a page: markup and control characters in every text, long ids, Arabic, many columns, nothing at all."""
     long, signs, arabic = "x" * 500, "a\x00b\x1b[31m\u202e\ud800", "الرياض عاصمة المملكة"
-    many = tuple(
-        Column(f"metric{i}@10" if i else "run", "value" if i else "text", hint=EVIL) for i in range(40)
-    )
+    many = tuple(Column(f"metric{i}@10" if i else "run", "value" if i else "text", hint=EVIL) for i in range(40))
     wide = Table(
         many,
         tuple((f"run{r}", *(values(r, i) for i in range(39))) for r in range(40)),
@@ -195,11 +188,7 @@ def odd_page(drawn: bool = True) -> Page:
         Section("explorer", "Explorer", (explorer(3, EVIL),)),
     )  # fmt: skip
     return Page(
-        EVIL,
-        EVIL,
-        (Verdict(EVIL + " " + long, "better", EVIL, ((f"{EVIL}1", EVIL), (long, arabic))),),
-        sections,
-        EVIL,
+        EVIL, EVIL, (Verdict(EVIL + " " + long, "better", EVIL, ((f"{EVIL}1", EVIL), (long, arabic))),), sections, EVIL
     )
 
 

@@ -26,9 +26,7 @@ def axe(tmp_path_factory: pytest.TempPathFactory, unless: Callable[[str], NoRetu
         unless("npm is not on the PATH, which fetches axe-core")
     folder: Path = tmp_path_factory.mktemp("axe")
     try:
-        subprocess.run(
-            [npm, "pack", AXE, "--silent"], cwd=folder, check=True, capture_output=True, timeout=120
-        )
+        subprocess.run([npm, "pack", AXE, "--silent"], cwd=folder, check=True, capture_output=True, timeout=120)
     except (subprocess.SubprocessError, OSError) as error:
         unless(f"axe-core cannot be fetched: {error}")
     packed = next(folder.glob("*.tgz"))
@@ -56,9 +54,7 @@ def whole(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
-def test_no_violation(
-    whole: str, opened: Opened, axe: str, scheme: Literal["light", "dark"], width: int
-) -> None:
+def test_no_violation(whole: str, opened: Opened, axe: str, scheme: Literal["light", "dark"], width: int) -> None:
     page = opened(whole, scheme=scheme, viewport=(width, 900), bypass_csp=True)
     page.set_default_timeout(30_000)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")  # draws every chart

@@ -9,20 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.browser.exploring import (
-    FILL,
-    GAINS,
-    GRADES,
-    HOSTILE,
-    LEVEL,
-    USUAL,
-    explorer,
-    ids,
-    pick,
-    query,
-    show,
-    title,
-)
+from tests.browser.exploring import FILL, GAINS, GRADES, HOSTILE, LEVEL, USUAL, explorer, ids, pick, query, show, title
 
 if TYPE_CHECKING:
     from playwright.sync_api import Download
@@ -66,10 +53,7 @@ def test_order_filter_and_search(opened: Any) -> None:
         pick(tab, "Which queries to list", key)
         assert set(ids(tab)) == kept, key
         assert tab.locator(".explorer-count").inner_text() == f"{len(kept)} of 6 queries"
-        assert (
-            f"({len(kept)})"
-            in tab.get_by_label("Which queries to list").locator("option:checked").inner_text()
-        )
+        assert f"({len(kept)})" in tab.get_by_label("Which queries to list").locator("option:checked").inner_text()
     pick(tab, "Which queries to list", "all")
     search = tab.get_by_label("Search queries by id or text")
     search.fill("CORONA")
@@ -87,9 +71,7 @@ def test_the_keyboard_is_enough(opened: Any) -> None:
     tab.keyboard.press("/")
     assert tab.evaluate("document.activeElement.type") == "search"
     tab.keyboard.type("/")
-    assert tab.get_by_label("Search queries by id or text").input_value() == "/", (
-        "a slash can be searched for"
-    )
+    assert tab.get_by_label("Search queries by id or text").input_value() == "/", "a slash can be searched for"
     tab.keyboard.press("Escape")
     tab.keyboard.press("ArrowDown")
     order = ids(tab)
@@ -157,9 +139,7 @@ def test_the_address_of_a_query_can_be_copied(opened: Any) -> None:
 
 
 def test_hostile_text_is_text(opened: Any) -> None:
-    odd = [
-        query(text, [text, "good"], ["good"], grades={text: 1.0, "good": 2.0}, text=text) for text in HOSTILE
-    ]
+    odd = [query(text, [text, "good"], ["good"], grades={text: 1.0, "good": 2.0}, text=text) for text in HOSTILE]
     block = explorer(LEVEL, *odd, runs=(HOSTILE[0], "x" * 500), notes=tuple(HOSTILE))
     tab = show(opened, block)
     scripts = tab.evaluate("document.scripts.length")
@@ -173,9 +153,7 @@ def test_hostile_text_is_text(opened: Any) -> None:
             assert written == text
         address = tab.evaluate("window.location.hash")
         assert tab.evaluate("(hash) => rankscope.explorer.asked(hash).q", address) == text
-        assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (
-            "no sideways scrolling"
-        )
+        assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "no sideways scrolling"
     assert tab.evaluate("document.scripts.length") == scripts
     again = show(opened, block, fragment=address[1:], viewport=(360, 740))
     assert again.locator(".explorer-missing").count() == 0
@@ -257,9 +235,7 @@ def test_without_scripts_there_is_a_table(opened: Any) -> None:
 
 
 def test_many_queries_are_few_elements(opened: Any) -> None:
-    queries = [
-        query(f"q{at}", ["good"], ["bad", "good"][at % 2 :], grades=GRADES, texts=False) for at in range(5000)
-    ]
+    queries = [query(f"q{at}", ["good"], ["bad", "good"][at % 2 :], grades=GRADES, texts=False) for at in range(5000)]
     tab = show(opened, explorer(*queries))
     assert tab.locator(".explorer-entry").count() < 60
     tab.get_by_role("listbox").focus()

@@ -17,9 +17,7 @@ def report(need: Callable[[str], Any]) -> None:
 
 def test_where_the_query_is_missing_nothing_else_takes_its_place(opened: Any) -> None:
     """The console stays silent, which the page sees to; the list and the runs go on, and the address says what was asked for."""
-    tab = show(
-        opened, explorer(*USUAL), fragment="q=gains", permissions=["clipboard-read", "clipboard-write"]
-    )
+    tab = show(opened, explorer(*USUAL), fragment="q=gains", permissions=["clipboard-read", "clipboard-write"])
     for start in ("q=zzz", "q=zz&a=hybrid&b=bm25"):
         tab.evaluate("(hash) => (window.location.hash = hash)", start)
         said = tab.locator(".explorer-missing bdi", has_text=start[2:4])

@@ -23,10 +23,7 @@ def report(need: Callable[[str], Any]) -> None:
 def block(**more: Any) -> Explorer:
     text = "a rather long question about what is where, " * 3
     return explorer(
-        query("q1", *ORDERS, grades=GRADES, text=text),
-        query("q 2", *ORDERS, grades=GRADES),
-        runs=RUNS,
-        **more,
+        query("q1", *ORDERS, grades=GRADES, text=text), query("q 2", *ORDERS, grades=GRADES), runs=RUNS, **more
     )
 
 
@@ -39,18 +36,13 @@ def page_of(*verdicts: Verdict, pair: tuple[str, ...] = ("base", "odd & name"), 
 
 
 FIRST = Verdict(
-    "first",
-    "better",
-    "best against base",
-    (("q1", "best +0.1"), ("q 2", "best +0.05")),
-    pairs=(("base", "best"),) * 2,
+    "first", "better", "best against base", (("q1", "best +0.1"), ("q 2", "best +0.05")), pairs=(("base", "best"),) * 2
 )
 
 
 def runs_of(tab: Any) -> tuple[str, str]:
     return tuple(
-        tab.get_by_label(label, exact=True).evaluate("s => s.selectedOptions[0].text")
-        for label in ("baseline", "run")
+        tab.get_by_label(label, exact=True).evaluate("s => s.selectedOptions[0].text") for label in ("baseline", "run")
     )
 
 
@@ -86,10 +78,7 @@ def test_without_scripts_no_link_of_many_is_dead(opened: Any) -> None:
     many = [query(f"m{at}", ["bad", "good"], ["good"], grades=GRADES, texts=False) for at in range(600)]
     verdict = Verdict("said", "better", "x", (("m599", "best +0.1"),), pairs=(("base", "best"),))
     table = Table((Column("query", queries=True),), (("m598",),), name="t", pair=("best", "base"))
-    sections = (
-        Section("queries", "Queries", (explorer(*many, runs=RUNS[:2]),)),
-        Section("tables", "Tables", (table,)),
-    )
+    sections = (Section("queries", "Queries", (explorer(*many, runs=RUNS[:2]),)), Section("tables", "Tables", (table,)))
     tab = opened(render(Page("A page", "", (verdict,), sections)), java_script=False)
     rows = tab.locator(".explorer-plain tbody tr")
     assert rows.count() == 500
@@ -167,16 +156,7 @@ def test_numbers_are_those_that_python_writes(opened: Any) -> None:
     from rankscope.panels.verdicts import number
 
     tab = show(opened, block())
-    values = [k / 16 for k in range(-33, 34)] + [
-        0.0004,
-        -0.00042,
-        0.000999,
-        0.0005,
-        1 / 3,
-        -2 / 3,
-        12.345,
-        0.0,
-    ]
+    values = [k / 16 for k in range(-33, 34)] + [0.0004, -0.00042, 0.000999, 0.0005, 1 / 3, -2 / 3, 12.345, 0.0]
     written = tab.evaluate(
         "(all) => all.map((v) => [rankscope.explorer.written(v), rankscope.explorer.signed(v)])", values
     )

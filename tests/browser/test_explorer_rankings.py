@@ -8,20 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.browser.exploring import (
-    FILL,
-    GRADES,
-    LEVEL,
-    LOSES,
-    USUAL,
-    explorer,
-    ids,
-    pick,
-    query,
-    ranked,
-    show,
-    title,
-)
+from tests.browser.exploring import FILL, GRADES, LEVEL, LOSES, USUAL, explorer, ids, pick, query, ranked, show, title
 
 from rankscope.blocks import Query
 
@@ -55,9 +42,7 @@ def test_what_is_on_the_page_adds_up_to_the_difference(opened: Any) -> None:
     for a, b in (("0", "1"), ("1", "0"), ("0", "2"), ("2", "1"), ("1", "1")):
         pick(tab, "baseline", a)
         pick(tab, "run", b)
-        shown = tab.evaluate(
-            "[...document.querySelectorAll('[data-change]')].map((e) => Number(e.dataset.change))"
-        )
+        shown = tab.evaluate("[...document.querySelectorAll('[data-change]')].map((e) => Number(e.dataset.change))")
         expected = deep.values[int(b)][0] - deep.values[int(a)][0]
         assert math.fsum(shown) == pytest.approx(expected, abs=2e-5), (a, b)
 
@@ -68,9 +53,7 @@ def test_every_query_adds_up(opened: Any) -> None:
     for at, one in enumerate(USUAL):
         tab.locator(".explorer-entry").nth(at).click()
         assert title(tab) == one.query_id
-        shown = tab.evaluate(
-            "[...document.querySelectorAll('[data-change]')].map((e) => Number(e.dataset.change))"
-        )
+        shown = tab.evaluate("[...document.querySelectorAll('[data-change]')].map((e) => Number(e.dataset.change))")
         assert math.fsum(shown) == pytest.approx(one.values[1][0] - one.values[0][0], abs=2e-5), one.query_id
 
 
@@ -92,7 +75,7 @@ def test_a_sentence_says_what_happened(opened: Any) -> None:
     )
     tab.evaluate("window.location.hash = '#q=level'")
     tab.wait_for_function("document.querySelector('.explorer-title h3').innerText === 'level'")
-    assert "hybrid and bm25 are level here" in tab.locator(".explorer-story").inner_text()
+    assert "hybrid and bm25 are equal here" in tab.locator(".explorer-story").inner_text()
 
 
 def test_lower_may_be_better(opened: Any) -> None:
@@ -178,10 +161,6 @@ def test_the_demo_adds_up(opened: Any) -> None:
     for place in range(0, len(block.queries), 20):
         one = block.queries[place]
         tab.evaluate("(id) => { window.location.hash = '#q=' + encodeURIComponent(id); }", one.query_id)
-        tab.wait_for_function(
-            "(id) => document.querySelector('.explorer-title h3').innerText === id", arg=one.query_id
-        )
-        shown = tab.evaluate(
-            "[...document.querySelectorAll('[data-change]')].map((e) => Number(e.dataset.change))"
-        )
+        tab.wait_for_function("(id) => document.querySelector('.explorer-title h3').innerText === id", arg=one.query_id)
+        shown = tab.evaluate("[...document.querySelectorAll('[data-change]')].map((e) => Number(e.dataset.change))")
         assert math.fsum(shown) == pytest.approx(one.values[1][0] - one.values[0][0], abs=5e-5)

@@ -23,9 +23,7 @@ def scrolled(page: Page) -> None:
         plot.locator("svg, canvas").first.wait_for()
 
 
-def test_it_opens_in_silence_with_its_verdict_and_its_charts(
-    made: Callable[[str], str], opened: Opened
-) -> None:
+def test_it_opens_in_silence_with_its_verdict_and_its_charts(made: Callable[[str], str], opened: Opened) -> None:
     page = opened(made("whole"))
     assert page.locator("h1").inner_text() == "hybrid and dense against bm25"
     first = page.locator(".verdicts .verdict").first
@@ -139,16 +137,12 @@ def test_a_mark_opens_its_query(made: Callable[[str], str], opened: Opened) -> N
     page.wait_for_function("() => location.hash.startsWith('#q=q')")
 
 
-def test_small_charts_stand_side_by_side_where_there_is_room(
-    made: Callable[[str], str], opened: Opened
-) -> None:
+def test_small_charts_stand_side_by_side_where_there_is_room(made: Callable[[str], str], opened: Opened) -> None:
     made("plain")  # where the packages are missing, it is skipped here
     from rankscope.show.html.page import render
 
     columns = (Column("run"), Column("difference", "value"), Column("metric"))
-    rows = tuple(
-        (run, Ranged(0.1, 0.0, 0.2), metric) for metric in ("AP", "RR", "P@10") for run in pages.RUNS
-    )
+    rows = tuple((run, Ranged(0.1, 0.0, 0.2), metric) for metric in ("AP", "RR", "P@10") for run in pages.RUNS)
     chart = Chart("three", "Three", "intervals", columns, rows, x="difference", y="run", panel="metric")
     page = opened(render(PageOf("t", "", (), (Section("s", "S", (chart,)),))))
     page.locator(".plot svg").wait_for()

@@ -45,17 +45,7 @@ def test_tables_are_saved_in_full(made: Callable[[str], str], opened: Opened) ->
         "R@100",
         "wins",
     ]
-    assert rows[1] == [
-        "bm25",
-        "0.51234567890123",
-        "0.4513",
-        "0.5733",
-        "0.3312",
-        "0.2904",
-        "0.372",
-        "0.7011",
-        "",
-    ]
+    assert rows[1] == ["bm25", "0.51234567890123", "0.4513", "0.5733", "0.3312", "0.2904", "0.372", "0.7011", ""]
     assert float(rows[3][1]) == 0.1 + 0.2
     name, content = saved(page, page.locator("#table-scoreboard [data-export=json]"))
     assert name == "scoreboard.json"
@@ -86,16 +76,9 @@ def test_what_is_saved_is_what_rankscope_writes(made: Callable[[str], str], open
 def odd() -> tuple[Table, Chart]:
     """A table and a chart of texts that no page can hold, of numbers as text, and of headers that repeat."""
     texts = ("nul\x00x", "constructor", '"\ud800",\n', " \u202e é", "__proto__")
-    columns = (
-        Column("run"),
-        Column("run", "value"),
-        Column("kind\x1b"),
-        Column("n", "count"),
-        Column("share"),
-    )
+    columns = (Column("run"), Column("run", "value"), Column("kind\x1b"), Column("n", "count"), Column("share"))
     rows: tuple[tuple[Value, ...], ...] = tuple(
-        (text, Ranged(i / 8, i / 16, math.inf), text, 1000 + i, Written(f"{i} of 5", i))
-        for i, text in enumerate(texts)
+        (text, Ranged(i / 8, i / 16, math.inf), text, 1000 + i, Written(f"{i} of 5", i)) for i, text in enumerate(texts)
     )
     given = (*rows, ("-", math.nan, None, None, None))
     chart = Chart("odd-chart", "Odd", "bars", columns, given, x="n", y="run", series="kind\x1b")

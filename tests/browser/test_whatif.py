@@ -109,9 +109,7 @@ def test_it_computes_what_rankscope_computes(opened: Any) -> None:
     rng = random.Random(6)
     cases = [made(rng) for _ in range(240)]
     tab = opened(page_of())
-    told: list[Found] = tab.evaluate(
-        "cases => cases.map(c => rankscope.whatif.values(c.list, c.options))", cases
-    )
+    told: list[Found] = tab.evaluate("cases => cases.map(c => rankscope.whatif.values(c.list, c.options))", cases)
     for i, (case, found) in enumerate(zip(cases, told, strict=True)):
         assert [one["key"] for one in found] == KEYS
         for one in found:
@@ -130,9 +128,7 @@ def assert_same_terms(one: dict[str, Any], terms: Any) -> None:
     assert one["factors"] == list(terms.factors)
     assert near(one["worth"], float(terms.worth[0]))
     rows = {row["rank"]: row for row in one["rows"]}
-    factors = [
-        np.broadcast_to(factor, terms.lists.shown.shape)[0].tolist() for factor in terms.factors.values()
-    ]
+    factors = [np.broadcast_to(factor, terms.lists.shown.shape)[0].tolist() for factor in terms.factors.values()]
     ranks, shares = terms.lists.rank[0].tolist(), terms.shares[0].tolist()
     so_far = 0.0
     for cell in np.flatnonzero(terms.lists.shown[0]).tolist():
@@ -313,15 +309,13 @@ def test_a_document_is_put_in_and_taken_out(opened: Any) -> None:
     tab.get_by_label("A document that is not in the list").select_option(
         label="a document of grade 3, not retrieved (2 left)"
     )
-    tab.get_by_role("button", name="Put in").click()
+    tab.get_by_role("button", name="Insert").click()
     assert ids(tab) == ["new 1", "d1", "d2"]
     assert value(tab) == round(parse("nDCG@5").of([3, 0, 1], ideal=ideal), 4)
     assert value(tab, "AP") == round(parse("AP").of([3, 0, 1, *[None] * 6, 2], ideal=ideal), 4)
-    tab.get_by_label("A document that is not in the list").select_option(
-        label="the document of grade 2 at rank 10"
-    )
+    tab.get_by_label("A document that is not in the list").select_option(label="the document of grade 2 at rank 10")
     tab.get_by_label("Rank to put it at").fill("2")
-    tab.get_by_role("button", name="Put in").click()
+    tab.get_by_role("button", name="Insert").click()
     assert ids(tab) == ["new 1", "new 2", "d1", "d2"]
     assert value(tab, "AP") == round(parse("AP").of([3, 2, 0, 1], ideal=ideal), 4)
     tab.get_by_role("button", name="Take d2 out of the list").click()
@@ -330,7 +324,7 @@ def test_a_document_is_put_in_and_taken_out(opened: Any) -> None:
     for name in ("d1", "new 1", "new 2"):
         tab.get_by_role("button", name=f"Take {name} out of the list").click()
     assert value(tab) == 0
-    tab.get_by_role("button", name="Put in").click()
+    tab.get_by_role("button", name="Insert").click()
     assert value(tab, "RR") == 1
 
 
@@ -355,9 +349,7 @@ def test_a_metric_is_taken_apart(opened: Any) -> None:
     tab = mounted(opened, a_list([3, 0, 2], missing=[1]))
     for key in ("P", "AP", "nDCGexp", "ERR", "RBP"):
         tab.locator(f"button[data-metric='{key}']").click()
-        adds = [
-            float(text) for text in tab.locator(".whatif-positions td:nth-last-child(2)").all_inner_texts()
-        ]
+        adds = [float(text) for text in tab.locator(".whatif-positions td:nth-last-child(2)").all_inner_texts()]
         assert sum(adds) == pytest.approx(value(tab, key), abs=2e-4)
         assert f"{value(tab, key):.4f}" in tab.locator(".whatif-sum").inner_text()
         assert "blind to" in tab.locator(".whatif-apart").inner_text()
@@ -366,12 +358,7 @@ def test_a_metric_is_taken_apart(opened: Any) -> None:
 
 STOOD = [
     ([3, 1, 0], 1, 2, "P@5, R@5, RR, AP and RBP did not move: the same ranks hold relevant documents"),
-    (
-        [1, 0, 2],
-        3,
-        2,
-        "P@5 and R@5 did not move: the top 5 still hold 2 relevant documents, in whatever order.",
-    ),
+    ([1, 0, 2], 3, 2, "P@5 and R@5 did not move: the top 5 still hold 2 relevant documents, in whatever order."),
     ([0, 0, 1], 1, 2, "No metric moved: every rank still earns what it did."),
     ([1, 0, 0, 0, 0, 0, 2], 7, 6, "did not move: they see nothing below rank 5."),
     ([1, 0, 0, 0, 0, 2], 6, 5, "RR did not move: the first relevant document is still at rank 1."),
@@ -396,10 +383,7 @@ def test_numbers_are_rounded_as_in_python(opened: Any) -> None:
 def test_hostile_text_is_text(opened: Any) -> None:
     evil = "<script>alert(1)</script><img src=x onerror=alert(2)></script>"
     given = a_list([1, 2])
-    given["docs"] = [
-        {"id": evil, "text": evil, "grade": 1},
-        {"id": "x" * 500, "text": "y" * 5000, "grade": 2},
-    ]
+    given["docs"] = [{"id": evil, "text": evil, "grade": 1}, {"id": "x" * 500, "text": "y" * 5000, "grade": 2}]
     tab = mounted(opened, given, viewport=(360, 740))
     assert tab.locator(".whatif-text").first.inner_text() == evil
     assert tab.evaluate("document.querySelectorAll('img').length") == 0
@@ -423,7 +407,7 @@ def test_ids_and_texts_show_every_sign(opened: Any) -> None:
     assert tab.locator(".whatif-name").first.inner_text() == WRITTEN
     assert tab.locator(".whatif-handle").first.get_attribute("aria-label").startswith(f"{WRITTEN}, rank 1")
     assert f"{WRITTEN[:31]} (grade 3)" in tab.locator(".whatif-tray option").all_inner_texts()
-    tab.get_by_role("button", name="Put in").click()
+    tab.get_by_role("button", name="Insert").click()
     assert f"{WRITTEN[:31]} is in at rank 1" in tab.get_by_role("status").inner_text()
     tab.locator(".whatif-handle").nth(1).press("ArrowDown")
     assert f"{WRITTEN[:39]}… moved to rank 3" in tab.get_by_role("status").inner_text()
@@ -437,7 +421,7 @@ def test_ids_and_texts_show_every_sign(opened: Any) -> None:
 def test_an_empty_list(opened: Any) -> None:
     tab = mounted(opened, a_list([], missing=[2]))
     assert (value(tab), value(tab, "P")) == (0, 0)
-    tab.get_by_role("button", name="Put in").click()
+    tab.get_by_role("button", name="Insert").click()
     assert value(tab) == 1
 
 
@@ -452,10 +436,7 @@ def test_nothing_is_wider_than_the_screen(opened: Any) -> None:
 
 def test_bars_grow_with_what_a_position_adds(opened: Any) -> None:
     tab = mounted(opened, a_list([3, 2, 1, 0]))
-    parts = [
-        float(bar.evaluate("b => b.style.getPropertyValue('--part')"))
-        for bar in tab.locator(".whatif-bar").all()
-    ]
+    parts = [float(bar.evaluate("b => b.style.getPropertyValue('--part')")) for bar in tab.locator(".whatif-bar").all()]
     assert parts[0] == 1
     assert parts[-1] == 0
     assert all(a > b for a, b in pairwise(parts))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.browser.exploring import show
-from tests.verbs.reporting.made_subjects import looked, scored, world
+from tests.reporting.made_subjects import looked, scored, world
 
 
 @pytest.fixture(autouse=True)
@@ -29,11 +29,7 @@ def started(opened: Any, metric: Any, **policies: Any) -> list[tuple[float, floa
         )
         tab.get_by_role("button", name="What if?").click()
         row = tab.locator(f'.whatif-metrics button[title="{explorer.metrics[0]}"]')
-        now = (
-            float(row.locator("xpath=ancestor::tr").locator(".whatif-start").inner_text())
-            if row.count()
-            else None
-        )
+        now = float(row.locator("xpath=ancestor::tr").locator(".whatif-start").inner_text()) if row.count() else None
         other = tab.locator(".whatif-other")
         out.append((query.values[0][0], now, other.inner_text() if other.count() else ""))
     return out

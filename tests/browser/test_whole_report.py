@@ -23,8 +23,7 @@ def page(tmp_path_factory: pytest.TempPathFactory, need: Callable[[str], Any]) -
 def chosen(tab: Any) -> tuple[str, str]:
     """The two runs that the explorer shows."""
     return tuple(
-        tab.locator("[data-explorer] select").nth(i).evaluate("s => s.selectedOptions[0].text")
-        for i in (2, 3)
+        tab.locator("[data-explorer] select").nth(i).evaluate("s => s.selectedOptions[0].text") for i in (2, 3)
     )
 
 
@@ -52,12 +51,12 @@ def test_each_verdict_opens_its_own_two_runs(opened: Any, page: Path) -> None:
 def test_what_the_page_tells_of_a_query_is_what_explain_tells(opened: Any, page: Path) -> None:
     folder = demo.folder()
     runs = {name: str(folder / f"{name}.run.gz") for name in ("bm25", "hybrid")}
-    found = rs.explain(str(folder / "qrels.txt"), runs, "nDCG@10", query="q136").found
+    found = rs.explain(str(folder / "qrels.txt"), runs, "nDCG@10", query="q136")
     tab = opened(page, fragment="q=q136&a=bm25&b=hybrid")
     tab.wait_for_selector(".explorer-row")
     said = tab.locator("[data-explorer]").inner_text()
     assert f"{found.value:.3f}" in said
-    for moved in found.carrying[:3]:  # type: ignore[union-attr]
+    for moved in found.largest[:3]:  # type: ignore[union-attr]
         assert moved.doc_id in said
         assert f"{moved.adds:+.3f}" in said
 

@@ -61,7 +61,7 @@ def test_every_form_says_the_same(run: Run) -> None:
         "doubts",
         "next",
     )
-    assert tuple(found)[: len(keys)] == keys
+    assert set(keys) <= set(found)
     assert found["task"]["sure"] == "said"
     rows = list(csv.DictReader(io.StringIO(run(*asked, "csv").out)))
     lines = [json.loads(line) for line in run(*asked, "jsonl").out.splitlines()]
@@ -92,12 +92,8 @@ def test_columns_called_user_are_users(run: Run) -> None:
 @pytest.mark.parametrize(
     ("args", "code", "says"),
     [
-        ([], 2, "no qrels were given: rankscope advise QRELS [RUN...]"),
-        (
-            ["qrels.txt", "--task", "navigationl"],
-            2,
-            "no task is called 'navigationl', did you mean navigational?",
-        ),
+        ([], 2, "no qrels were given: rankscope advise QRELS [RUN...], like rankscope advise qrels.txt my.run"),
+        (["qrels.txt", "--task", "navigationl"], 2, "no task is called 'navigationl', did you mean navigational?"),
         (["qrels.txt", "--k", "0"], 2, "--k"),
         (["empty.txt"], 2, "empty.txt: the file is empty"),
         (["zeros.txt"], 3, "no document is relevant"),

@@ -3,61 +3,59 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
-from rankscope.cli.app import app
-
+Run = Callable[..., Any]
 QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 a 1\nq2 0 b 0\n"
 RUN = "q1 Q0 a 1 2 x\nq1 Q0 b 2 1 x\nq2 Q0 a 1 2 x\nq2 Q0 b 2 1 x\n"
 
 
 @pytest.fixture
-def check(tmp_path: Path) -> Any:
+def check(run: Run) -> Run:
     """Runs the command on a run given as text."""
 
-    def call(run: str, *options: str) -> Result:
-        qrels, path = tmp_path / "qrels.txt", tmp_path / "my.run"
-        qrels.write_text(QRELS)
-        path.write_text(run)
-        return CliRunner().invoke(app, ["check", str(qrels), str(path), "-m", "P@2", *options])
+    def call(text: str, *options: str) -> Any:
+        Path("qrels.txt").write_text(QRELS)
+        Path("my.run").write_text(text)
+        return run("check", "qrels.txt", "my.run", "-m", "P@2", *options)
 
     return call
 
 
-def test_clean_data_exit_with_0(check: Any) -> None:
+def test_clean_data_exit_with_0(check: Run) -> None:
     result = check(RUN, "--ignore", "RS3")
-    assert result.exit_code == 0
-    assert "Nothing found" in result.stdout
-    assert "read " in result.stderr
+    assert result.code == 0
+    assert "Nothing found" in result.out
+    assert "read " in result.err
 
 
-def test_a_warning_exits_with_1(check: Any) -> None:
+def test_a_warning_exits_with_1(check: Run) -> None:
     bad = RUN.replace("q2 Q0 a 1 2 x\n", "q2 Q0 a\n")
     result = check(bad, "-q")
-    assert result.exit_code == 1
-    assert "RS107  warning " in result.stdout
-    assert "line 3" in result.stdout
-    assert "next: rankscope check --explain RS107" in result.stdout
-    assert max(map(len, result.stdout.splitlines())) <= 80
-    assert check(bad, "--exit-zero").exit_code == 0
-    assert check(bad, "--ignore", "RS107").exit_code == 0
-    assert check(bad, "--select", "RS2,RS101").exit_code == 0
+    assert result.code == 1
+    assert "RS107  warning " in result.out
+    assert "line 3" in result.out
+    assert "next: rankscope check --explain RS107" in result.out
+    assert max(map(len, result.out.splitlines())) <= 80
+    assert check(bad, "--exit-zero").code == 0
+    assert check(bad, "--ignore", "RS107").code == 0
+    assert check(bad, "--select", "RS2,RS101").code == 0
 
 
-def test_information_exits_with_0(check: Any) -> None:
+def test_information_exits_with_0(check: Run) -> None:
     result = check(RUN + "q3 Q0 a 1 1 x\n", "--select", "RS1")
-    assert "RS102  info " in result.stdout
-    assert "1 note" in result.stdout
-    assert result.exit_code == 0
+    assert "RS102  info " in result.out
+    assert "1 note" in result.out
+    assert result.code == 0
 
 
-def test_everything_that_evaluate_refuses_is_listed_at_once(check: Any) -> None:
+def test_everything_that_evaluate_refuses_is_listed_at_once(check: Run) -> None:
     bad = RUN + "q1 Q0 a 3 1 x\nq1 Q0 c 4 nan x\nq2 Q0\n"
-    said = json.loads(check(bad, "--format", "json").stdout)
+    said = json.loads(check(bad, "--format", "json").out)
     assert said["schema"] == "rankscope/check/1"
     codes = [finding["code"] for finding in said["warnings"]]
     assert {"RS104", "RS107", "RS108"} <= set(codes)
@@ -70,80 +68,68 @@ def test_everything_that_evaluate_refuses_is_listed_at_once(check: Any) -> None:
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "markdown"])
-def test_other_formats(check: Any, form: str) -> None:
+def test_other_formats(check: Run, form: str) -> None:
     result = check("q1 Q0 a 1 2 x\n", "--format", form)
-    assert result.exit_code == 1
-    assert "RS101" in result.stdout
+    assert result.code == 1
+    assert "RS101" in result.out
 
 
-def test_rules_that_lack_what_they_need_are_not_counted_as_applied(check: Any, tmp_path: Path) -> None:
-    assert check(RUN, "-q", "--select", "RS206").stdout.strip() == "RS206 not applied: needs --docs-text"
-    train = check(RUN, "-q", "--select", "RS5").stdout.strip()
+def test_rules_that_lack_what_they_need_are_not_counted_as_applied(check: Run, tmp_path: Path) -> None:
+    assert check(RUN, "-q", "--select", "RS206").out.strip() == "RS206 not applied: needs --docs-text"
+    train = check(RUN, "-q", "--select", "RS5").out.strip()
     assert train == "RS501, RS502, RS503, RS504 not applied: needs --train"
-    other = " ".join(check(RUN, "-q", "--select", "RS404,RS408").stdout.split())
-    assert "RS404 not applied: said by rankscope compare --slices" in other
-    assert "RS408 not applied: said by rankscope power" in other
-    assert "Nothing found: 1 rule applied." in check(RUN, "-q", "--select", "RS112,RS113").stdout
-    assert (
-        "Nothing found: 2 rules applied."
-        in check(RUN, "-q", "--select", "RS112,RS113", "--scale", "0-1").stdout
-    )
-    said = json.loads(check(RUN, "--select", "RS112,RS113", "--format", "json").stdout)
+    other = " ".join(check(RUN, "-q", "--select", "RS404,RS408").out.split())
+    assert "RS404 not applied: reported by rankscope compare --slices" in other
+    assert "RS408 not applied: reported by rankscope power" in other
+    assert "Nothing found: 1 rule applied." in check(RUN, "-q", "--select", "RS112,RS113").out
+    assert "Nothing found: 2 rules applied." in check(RUN, "-q", "--select", "RS112,RS113", "--scale", "0-1").out
+    said = json.loads(check(RUN, "--select", "RS112,RS113", "--format", "json").out)
     assert [rule["code"] for rule in said["results"]] == ["RS113"]
     assert said["not_applied"] == [{"code": "RS112", "reason": "needs --scale"}]
     texts = tmp_path / "texts.csv"
     texts.write_text("doc_id,text\na,one text\nb,another one\n")
-    assert "1 rule applied" in check(RUN, "--select", "RS206", "--docs-text", str(texts)).stdout
+    assert "1 rule applied" in check(RUN, "--select", "RS206", "--docs-text", str(texts)).out
 
 
-def test_a_rule_is_explained() -> None:
-    result = CliRunner().invoke(app, ["check", "--explain", "rs101"])
-    assert result.exit_code == 0
+def test_a_rule_is_explained(run: Run) -> None:
+    result = run("check", "--explain", "rs101")
+    assert result.code == 0
     for text in ("RS101 MissingQueries (warning)", "what", "why", "to do", "--queries both"):
-        assert text in result.stdout
-    assert max(map(len, result.stdout.splitlines())) <= 80
+        assert text in result.out
+    assert max(map(len, result.out.splitlines())) <= 80
 
 
-def test_a_rule_is_explained_as_json() -> None:
-    result = CliRunner().invoke(app, ["check", "--explain", "RS101", "--format", "json"])
-    (rule,) = json.loads(result.stdout)["results"]
+def test_a_rule_is_explained_as_json(run: Run) -> None:
+    result = run("check", "--explain", "RS101", "--format", "json")
+    (rule,) = json.loads(result.out)["results"]
     assert rule.keys() == {"code", "rule", "severity", "what", "why", "remedy"}
 
 
-def test_an_unknown_rule_is_refused_with_the_nearest() -> None:
-    result = CliRunner().invoke(app, ["check", "--explain", "MissingQuery"])
-    assert result.exit_code != 0
-    assert "did you mean MissingQueries (RS101)?" in str(result.exception)
+def test_an_unknown_rule_is_refused_with_the_nearest(run: Run) -> None:
+    result = run("check", "--explain", "MissingQuery")
+    assert result.code != 0
+    assert "did you mean MissingQueries (RS101)?" in result.err
 
 
-def test_all_rules_are_listed() -> None:
-    result = CliRunner().invoke(app, ["check", "--list"])
-    assert result.exit_code == 0
-    assert "RS101" in result.stdout
-    assert "RS504" in result.stdout
+def test_all_rules_are_listed(run: Run) -> None:
+    result = run("check", "--list")
+    assert result.code == 0
+    assert "RS101" in result.out
+    assert "RS504" in result.out
 
 
-def test_what_cannot_be_read_at_all_is_an_error(tmp_path: Path) -> None:
+def test_what_cannot_be_read_at_all_is_an_error(run: Run, tmp_path: Path) -> None:
     (tmp_path / "qrels.txt").write_text(QRELS)
-    result = CliRunner().invoke(app, ["check", str(tmp_path / "qrels.txt"), str(tmp_path / "none.run")])
-    assert "no such file" in str(result.exception)
+    result = run("check", str(tmp_path / "qrels.txt"), str(tmp_path / "none.run"))
+    assert "no such file" in result.err
 
 
-def test_the_collection_that_ships_has_the_one_fault_that_it_tells_of() -> None:
+def test_the_collection_that_ships_has_the_one_fault_that_it_tells_of(run: Run) -> None:
     demo = Path(__file__).resolve().parents[2] / "src" / "rankscope" / "demo"
     runs = [str(path) for path in sorted(demo.glob("*.run.gz"))]
-    result = CliRunner().invoke(
-        app,
-        [
-            "check",
-            str(demo / "qrels.txt"),
-            *runs,
-            "--format",
-            "json",
-            "--docs-text",
-            str(demo / "docs.jsonl.gz"),
-        ],
+    result = run(
+        "check", str(demo / "qrels.txt"), *runs, "--format", "json", "--docs-text", str(demo / "docs.jsonl.gz")
     )
-    found = json.loads(result.stdout)["warnings"]
+    found = json.loads(result.out)["warnings"]
     warned = [f["code"] for f in found if f["severity"] == "warning" and not f["code"].startswith("RS3")]
     assert warned == ["RS204"]  # half of what is shown there was never judged, as its README says

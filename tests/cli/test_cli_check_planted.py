@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-
-from click.testing import CliRunner
-
-from rankscope.cli.app import app
+from typing import Any
 
 QUERIES = [f"q{i}" for i in range(20)]
 DOCS = [f"d{j:02d}" for j in range(20)]
 
 
-def test_each_planted_mistake_is_named(tmp_path: Path) -> None:
+def test_each_planted_mistake_is_named(run: Callable[..., Any], tmp_path: Path) -> None:
     grades = [3, 2, 2, 1, 1, 1, *[0] * 14]
     qrels = "".join(f"{q} 0 {d} {g}\n" for q in QUERIES for d, g in zip(DOCS, grades, strict=True))
     fair = "".join(f"{q} Q0 {d} {i} {50 - i} fair\n" for q in QUERIES for i, d in enumerate(DOCS, 1))
@@ -25,9 +23,9 @@ def test_each_planted_mistake_is_named(tmp_path: Path) -> None:
     asked = ["nDCG(ideal='retrieved_topk')@10", "AP", "nDCG@5", "nDCG@10"]
     options = [part for metric in asked for part in ("-m", metric)]
     files = [str(tmp_path / name) for name in ("qrels.txt", "fair.run", "constant.run")]
-    result = CliRunner().invoke(app, ["check", *files, *options, "--format", "json"])
-    assert result.exit_code == 1
-    found = json.loads(result.stdout)["warnings"]
+    result = run("check", *files, *options, "--format", "json")
+    assert result.code == 1
+    found = json.loads(result.out)["warnings"]
     codes = {finding["code"] for finding in found}
     assert "RS104" in codes  # a document twice
     assert "RS205" in codes  # a constant scorer

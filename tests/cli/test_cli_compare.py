@@ -18,20 +18,16 @@ from tests.cli.runs_to_compare import KEYS, QUERIES, THREE, Run, of_json, run_fi
 
 
 def test_the_table_leads_with_the_verdict_and_fits_80_columns(compare: Run) -> None:
-    said = compare(
-        "-m", "RR", "-m", "Success@1", "--slices", "slices.csv", "--costs", "costs.csv", runs=THREE
-    )
+    said = compare("-m", "RR", "-m", "Success@1", "--slices", "slices.csv", "--costs", "costs.csv", runs=THREE)
     lines = said.out.splitlines()
     text = " ".join(said.out.split())
-    assert "dense and bm25 cannot be told apart on RR" in text or "dense beats bm25 on RR" in text
+    assert "No clear difference between dense and bm25 on RR" in text or "dense beats bm25 on RR" in text
     assert "best beats bm25 on RR by" in text
     assert "paired t test, Holm over 2 comparisons per metric" in text
     assert max(map(len, lines)) <= 80
 
 
-@pytest.mark.parametrize(
-    "more", [(), ("--all-pairs",), ("--details",), ("--margin", "0.01"), ("--alpha", "0.001")]
-)
+@pytest.mark.parametrize("more", [(), ("--all-pairs",), ("--details",), ("--margin", "0.01"), ("--alpha", "0.001")])
 def test_80_columns_hold(compare: Run, more: tuple[str, ...]) -> None:
     long_name = "a_name_of_a_run_that_is_much_too_long_for_a_column_of_a_table_in_a_terminal_of_eighty"
     for runs in (THREE, (f"{long_name}=bm25.run", "dense.run", "best.run")):
@@ -43,9 +39,7 @@ def test_json_says_all(compare: Run) -> None:
     said = compare("-m", "RR", "-m", "Success@1", "--format", "json", runs=THREE)
     found = of_json(said.out)
     assert found["schema"] == "rankscope/compare/1"
-    assert {"rankscope", "conventions", "inputs", "data_health", "results", "warnings", "verdict"} <= set(
-        found
-    )
+    assert {"rankscope", "conventions", "inputs", "data_health", "results", "warnings", "verdict"} <= set(found)
     assert [Path(source["path"]).name for source in found["inputs"]] == ["judged.txt", *THREE]
     assert all(len(source["sha256"]) == 64 for source in found["inputs"])
     assert len(found["results"]) == 4
@@ -102,10 +96,7 @@ def test_markdown_and_latex_carry_marks_and_name_the_test(compare: Run) -> None:
     assert {line.count("&") for line in rows} == {2}
     assert len(rows) == 1 + 3
     assert "*" in next(line for line in rows if "best" in line)
-    assert (
-        r"$\dagger$ worse than bm25 at 5\%: paired t test, Holm over 2 comparisons per metric; 30 queries"
-        in body
-    )
+    assert r"$\dagger$ worse than bm25 at 5\%: paired t test, Holm over 2 comparisons per metric; 30 queries" in body
     outside = latex.replace(body, "").splitlines()
     assert all(line.startswith((r"\end{tabular}", "%")) or not line for line in outside)
 
@@ -145,9 +136,7 @@ def test_the_worked_example_of_five_queries(files: Path, run: Run) -> None:
 def test_sakais_table(run: Run, shared_data: Callable[[str], Path]) -> None:
     """Table 5.1 of Laboratory Experiments in Information Retrieval."""
     paths = {name: str(shared_data(f"elinor/{name}.csv")) for name in "XYZ"}
-    said = run(
-        "compare", "--scores", f"Y={paths['Y']}", f"X={paths['X']}", "-m", "nDCG@5", "--format", "json"
-    )
+    said = run("compare", "--scores", f"Y={paths['Y']}", f"X={paths['X']}", "-m", "nDCG@5", "--format", "json")
     assert said.code == 0
     (row,) = of_json(said.out)["results"]
     assert (row["run"], row["baseline"], row["queries"]) == ("X", "Y", 20)
@@ -155,11 +144,7 @@ def test_sakais_table(run: Run, shared_data: Callable[[str], Path]) -> None:
     assert round(row["standardised_effect"], 4) == 0.4731
     assert round(row["standardised_effect"] * math.sqrt(20), 4) == 2.1158
     three = run("compare", "--scores", *paths.values(), "--all-pairs", "--format", "json")
-    assert [(r["run"], r["baseline"]) for r in of_json(three.out)["results"]] == [
-        ("Y", "X"),
-        ("Z", "X"),
-        ("Z", "Y"),
-    ]
+    assert [(r["run"], r["baseline"]) for r in of_json(three.out)["results"]] == [("Y", "X"), ("Z", "X"), ("Z", "Y")]
 
 
 def test_scores_that_evaluate_wrote(files: Path, run: Run) -> None:
@@ -190,20 +175,14 @@ def test_several_runs_of_one_system(compare: Run) -> None:
     by = {r["run"]: r for r in found["replicates"]}
     assert by["old"]["runs"] == 2
     assert by["new"]["variance_between_runs"] == 0
-    within = np.var(
-        [[1 / (1 + i % 7) for i in range(30)], [1 / (1 + i % 6) for i in range(30)]], axis=0, ddof=1
-    )
+    within = np.var([[1 / (1 + i % 7) for i in range(30)], [1 / (1 + i % 6) for i in range(30)]], axis=0, ddof=1)
     assert by["old"]["variance_between_runs"] == pytest.approx(within.mean())
 
 
 def test_baseline_primary_and_tried(compare: Run) -> None:
-    said = compare(
-        "-m", "RR", "-m", "Success@1", "--primary", "Success@1", "--baseline", "best", "--tried", "12"
-    )
+    said = compare("-m", "RR", "-m", "Success@1", "--primary", "Success@1", "--baseline", "best", "--tried", "12")
     text = " ".join(said.out.split())
-    assert text.startswith(
-        ("bm25 loses to best on Success@1", "bm25 and best cannot be told apart on Success@1")
-    )
+    assert text.startswith(("bm25 loses to best on Success@1", "bm25 and best cannot be told apart on Success@1"))
     assert "Success@1 (primary)" in text
     assert "12 systems were tried on these judgments" in text
     found = of_json(compare("--primary", "Success@1", "--tried", "12", "--format", "json").out)
@@ -228,17 +207,13 @@ def test_margins_by_metric(compare: Run) -> None:
     assert "margin" not in success
 
 
-@pytest.mark.parametrize(
-    ("option", "column"), [("--margin=0.05", "equivalence_p_value"), ("--bayes", "chance_better")]
-)
+@pytest.mark.parametrize(("option", "column"), [("--margin=0.05", "equivalence_p_value"), ("--bayes", "chance_better")])
 def test_csv_has_what_was_asked_for(compare: Run, option: str, column: str) -> None:
     assert column in compare("-m", "RR", option, "--format", "csv").out.splitlines()[0]
 
 
 def test_slices_and_clusters(compare: Run) -> None:
-    found = of_json(
-        compare("-m", "RR", "--slices", "slices.csv", "--clusters", "users.csv", "--format", "json").out
-    )
+    found = of_json(compare("-m", "RR", "--slices", "slices.csv", "--clusters", "users.csv", "--format", "json").out)
     assert [(row["attribute"], row["slice"], row["queries"]) for row in found["slices"]] == [
         ("lang", "de", 15), ("lang", "en", 15),
     ]  # fmt: skip
@@ -262,9 +237,7 @@ def test_on_trec_covid(run: Run, shared_data: Callable[[str], Path]) -> None:
     assert values == sorted(values, reverse=True)
 
 
-@pytest.mark.parametrize(
-    ("alpha", "level", "share"), [("0.001", "99.9%", "0.1%"), ("0.025", "97.5%", "2.5%")]
-)
+@pytest.mark.parametrize(("alpha", "level", "share"), [("0.001", "99.9%", "0.1%"), ("0.025", "97.5%", "2.5%")])
 def test_the_level_in_the_table(compare: Run, alpha: str, level: str, share: str) -> None:
     out = compare("-m", "RR", "--alpha", alpha).out
     assert f"{level} interval  " in out

@@ -50,9 +50,7 @@ WRONG: list[tuple[tuple[str, ...], int, str]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("args", "code", "words"), WRONG, ids=lambda v: " ".join(v) if isinstance(v, tuple) else ""
-)
+@pytest.mark.parametrize(("args", "code", "words"), WRONG, ids=lambda v: " ".join(v) if isinstance(v, tuple) else "")
 def test_what_is_wrong_is_one_line(compare: Run, args: tuple[str, ...], code: int, words: str) -> None:
     Path("alien.csv").write_text("query_id,lang\nx1,en\nx2,de\n")
     said = compare(*args, code=code)
@@ -103,8 +101,7 @@ def test_what_cannot_be_compared_is_one_line(
 
 
 @pytest.mark.parametrize(
-    "args",
-    [("--scores", "apart.csv"), ("judged.txt", "first.run", "last.run", "--queries", "run")],
+    "args", [("--scores", "apart.csv"), ("judged.txt", "first.run", "last.run", "--queries", "run")]
 )
 def test_no_query_in_common(files: Path, run: Run, args: tuple[str, ...]) -> None:
     Path("apart.csv").write_text("query_id,a,b\nq1,.1,\nq2,,.3\n")
@@ -118,10 +115,7 @@ def test_constant_scores_are_told(files: Path, run: Run) -> None:
     Path("same.csv").write_text("query_id,a,b\n" + "".join(f"{q},0.5,0.5\n" for q in QUERIES))
     Path("apart.csv").write_text("query_id,a,b\n" + "".join(f"{q},0.5,0.75\n" for q in QUERIES))
     said = run("compare", "--scores", "same.csv", "-m", "AP")
-    assert (said.code, said.out.splitlines()[0].strip()) == (
-        0,
-        "b and a are the same on AP, on every one of 30 queries.",
-    )
+    assert (said.code, said.out.splitlines()[0].strip()) == (0, "b and a score the same on AP, on each of 30 queries.")
     (row,) = of_json(run("compare", "--scores", "apart.csv", "-m", "AP", "--format", "json").out)["results"]
     assert (row["difference"], row["ci_lower"], row["wins"]) == (0.25, None, 30)
 

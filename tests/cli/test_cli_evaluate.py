@@ -62,9 +62,7 @@ def test_standard_input(run: Any, monkeypatch: Any) -> None:
     with Path("good.run").open() as stream:
         monkeypatch.setattr("sys.stdin", stream)
         said = run("evaluate", "qrels.txt", "mine=-", "-m", "RR", "--format", "json")
-    assert (
-        '{"run": "mine", "metric": "RR", "asked": "RR", "value": 1.0, "queries": 2, "ci_lower": ' in said.out
-    )
+    assert '{"run": "mine", "metric": "RR", "asked": "RR", "value": 1.0, "queries": 2, "ci_lower": ' in said.out
     assert '{"path": "-", "sha256": ' in said.out
 
 
@@ -195,27 +193,13 @@ def test_distribution(run: Any) -> None:
     tables = out[out.index("values of the queries") :].splitlines()
     assert tables[1].split() == ["RR", "min", "q05", "q25", "median", "q75", "q95", "max", "zeros"]
     # q1 finds d3 at rank 3, q2 nothing: 0 and 0.3333
-    assert tables[3].split() == [
-        "my_poor",
-        "0.0000",
-        "0.0167",
-        "0.0833",
-        "0.1667",
-        "0.2500",
-        "0.3167",
-        "0.3333",
-        "1",
-    ]
-    ranks = [
-        line.split() for line in tables[tables.index(next(t for t in tables if "rank of their" in t)) + 1 :]
-    ]
+    assert tables[3].split() == ["my_poor", "0.0000", "0.0167", "0.0833", "0.1667", "0.2500", "0.3167", "0.3333", "1"]
+    ranks = [line.split() for line in tables[tables.index(next(t for t in tables if "rank of their" in t)) + 1 :]]
     assert ["1", "2", "0"] in ranks
     assert ["3", "0", "1"] in ranks
     assert ["none", "0", "1"] in ranks
     told = json.loads(run(*GIVEN, "-m", "RR", "--distribution", "--format", "json").out)
     assert told["distribution"][0]["median"] == 1.0
     assert {"run": "my_poor", "rank": "3", "queries": 1} in told["first_relevant"]
-    alone = run(
-        "evaluate", "qrels.txt", "good.run", "-m", "RR P@1", "--distribution", "--format", "markdown"
-    ).out
+    alone = run("evaluate", "qrels.txt", "good.run", "-m", "RR P@1", "--distribution", "--format", "markdown").out
     assert "| metric | min |" in alone

@@ -36,7 +36,7 @@ def test_one_ranking(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = said(capsys, "qrels.txt", "one.run", "--query", "q1", "-m", "nDCG@3")
     assert code == 0
     assert out.splitlines()[0].startswith(" one, query q1: nDCG@3 = ")
-    assert "Costs most: rank 1" in out
+    assert "Largest loss: rank 1" in out
     assert max(map(len, out.splitlines())) <= 80
     assert err.count("\n") == 2  # what was read
 
@@ -44,9 +44,7 @@ def test_one_ranking(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_json_adds_up(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for runs in (["one.run"], ["one.run", "two.run"], ["two.run", "one.run"]):
         for metric in ("nDCG@10", "AP", "RR", "Bpref", "SetP", "RBP", "yaap", "utility", "P@3"):
-            code, out, _ = said(
-                capsys, "qrels.txt", *runs, "--query", "q2", "-m", metric, "--format", "json", "-q"
-            )
+            code, out, _ = said(capsys, "qrels.txt", *runs, "--query", "q2", "-m", metric, "--format", "json", "-q")
             assert code == 0
             found = json.loads(out)
             assert found["schema"] == "rankscope/explain/1"
@@ -57,7 +55,7 @@ def test_json_adds_up(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_two_rankings_and_all_queries(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = said(capsys, "qrels.txt", "one.run", "two.run", "--query", "q1", "-q")
     assert code == 0
-    assert "query q1: nDCG@10 went from" in out
+    assert "query q1: nDCG@10 goes from" in out
     assert " rose from " in out
     code, out, _ = said(capsys, "qrels.txt", "one.run", "two.run", "-m", "nDCG@5", "-q")
     assert code == 0

@@ -47,8 +47,7 @@ def test_err_in_full(run: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "name"),
-    [("ndcg_cut_10", "nDCG"), ("map", "AP"), ("nDCG@10", "nDCG"), ("err", "ERR"), ("P", "P")],
+    ("said", "name"), [("ndcg_cut_10", "nDCG"), ("map", "AP"), ("nDCG@10", "nDCG"), ("err", "ERR"), ("P", "P")]
 )
 def test_other_names_are_known(run: Any, said: Any, name: Any) -> None:
     assert run("metrics", said).out.startswith(f" {name}: ")
@@ -58,9 +57,7 @@ def test_sets_are_listed(run: Any) -> None:
     lines = [line.split() for line in run("metrics", "official").out.splitlines()]
     assert ["map", "AP"] in lines
     assert ["P_10", "P@10"] in lines
-    assert ["ndcg_cut_10", "nDCG@10"] in [
-        line.split() for line in run("metrics", "all_trec").out.splitlines()
-    ]
+    assert ["ndcg_cut_10", "nDCG@10"] in [line.split() for line in run("metrics", "all_trec").out.splitlines()]
     told = json.loads(run("metrics", "official", "--format", "json").out)
     assert {"AP", "NumQ"} <= {entry["name"] for entry in told["metrics"]} < set(ALL)
 
@@ -101,12 +98,7 @@ def test_demo(run: Any) -> None:
     where = f"   {demo_folder()}"
     assert where in said.out.splitlines()
     assert max(len(line) for line in said.out.splitlines() if line != where) <= 80
-    for part in (
-        "No person judged",
-        "hybrid",
-        "rankscope evaluate qrels.txt my.run -m nDCG@10",
-        "demo --copy",
-    ):
+    for part in ("No person judged", "hybrid", "rankscope evaluate qrels.txt my.run -m nDCG@10", "demo --copy"):
         assert part in said.out
 
 

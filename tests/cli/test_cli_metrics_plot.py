@@ -57,9 +57,7 @@ def test_a_figure(run: Any, need: Callable[[str], Any]) -> None:
 def test_what_good_documents_hide_stands_beside_what_one_alone_is_worth(run: Any) -> None:
     said = run("metrics", "ERR", "--plot")
     assert said.code == 0
-    assert (
-        "ERR, below others  1.0000  0.0312  0.0013" in said.out
-    )  # 1/16 go on, and read the next at half the worth
+    assert "ERR, below others  1.0000  0.0312  0.0013" in said.out  # 1/16 go on, and read the next at half the worth
     assert "ERR reach of a report is another thing" in " ".join(said.out.split())
     assert ", below others" not in run("metrics", "nDCG", "--plot").out
 
@@ -69,13 +67,11 @@ def test_what_good_documents_hide_stands_beside_what_one_alone_is_worth(run: Any
     [
         (["RR", "-o", "rr.svg"], "add --plot (rankscope metrics RR --plot -o rr.svg)"),
         (["-o", "rr.PNG"], "add --plot (rankscope metrics RR --plot -o rr.PNG)"),
-        (["RR", "-o", "rr.csv"], "as a table (.txt) or JSON (.json), not as .csv"),
-        (["-o", "catalogue"], "this name has no ending: name it so, or say --format table or json"),
+        (["RR", "-o", "rr.csv"], "written as table or json, not as csv"),
+        (["-o", "catalogue"], "a name without an ending is not known, name one with --format: table, json"),
     ],
 )
-def test_a_catalogue_in_a_file_of_another_kind_is_one_line(
-    run: Any, arguments: list[str], because: str
-) -> None:
+def test_a_catalogue_in_a_file_of_another_kind_is_one_line(run: Any, arguments: list[str], because: str) -> None:
     said = run("metrics", *arguments)
     assert (said.code, said.out) == (2, "")
     assert because in said.err

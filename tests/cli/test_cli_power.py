@@ -56,9 +56,7 @@ def test_many_pairs_are_summed_up(run: Run, shared_data: Callable[[str], Path]) 
     assert said.code == 0
     assert "60 pairs" in said.out
     assert "--details lists each pair" in " ".join(said.out.split())
-    assert len(run("power", "--scores", path, "--baseline", "run1", "--details", "-q").out) > 2 * len(
-        said.out
-    )
+    assert len(run("power", "--scores", path, "--baseline", "run1", "--details", "-q").out) > 2 * len(said.out)
 
 
 def test_every_form_says_the_same(three: Path, run: Run) -> None:
@@ -81,9 +79,7 @@ def test_every_form_says_the_same(three: Path, run: Run) -> None:
 def test_without_runs(run: Run) -> None:
     said = run("power", "--deviation", "0.2", "--difference", "0.1")
     assert said.code == 0
-    assert " ".join(said.out.split()).startswith(
-        "Detecting a difference of 0.1 with 80% power takes 34 queries"
-    )
+    assert " ".join(said.out.split()).startswith("Detecting a difference of 0.1 with 80% power takes 34 queries")
     said = run("power", "--deviation", "0.2", "-n", "100", "--format", "csv")
     assert len(said.out.splitlines()) == 4
     assert "158 topics" in run(
@@ -91,16 +87,14 @@ def test_without_runs(run: Run) -> None:
     ).out  # fmt: skip
     said = run("power", "--design", "interval", "--variance", "0.05", "--width", "0.1", "--width", "0.2")
     assert "95% interval" in said.out
-    out = json.loads(
-        run("power", "--design", "t", "--variance", "0.04", "--difference", "0.1", "--format", "json").out
-    )
+    out = json.loads(run("power", "--design", "t", "--variance", "0.04", "--difference", "0.1", "--format", "json").out)
     assert out["results"][0]["topics"] == 34
 
 
 @pytest.mark.parametrize(
     ("args", "code", "says"),
     [
-        ([], 2, "no qrels and no runs were given: rankscope power QRELS RUN RUN..."),
+        ([], 2, "no qrels and no run were given: rankscope power QRELS RUN RUN..."),
         (["many.txt"], 2, "no run was given"),
         (["many.txt", "bm25.run"], 3, "there is one run, bm25"),
         (["many.txt", "bm25.run", "dense.run", "--baseline", "bm"], 2, "did you mean bm25?"),
@@ -113,9 +107,7 @@ def test_without_runs(run: Run) -> None:
         (["--scores"], 2, "no file of scores was given"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_planned_is_one_line(
-    three: Path, run: Run, args: list[str], code: int, says: str
-) -> None:
+def test_what_cannot_be_planned_is_one_line(three: Path, run: Run, args: list[str], code: int, says: str) -> None:
     import re
 
     said = run("power", *args, "-q")

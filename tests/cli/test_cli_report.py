@@ -108,9 +108,7 @@ def test_what_it_refuses(run: Run, files: Path, arguments: tuple[str, ...], code
     assert not Path("report.html").exists()
 
 
-def test_without_the_extra_it_says_what_to_install(
-    run: Run, files: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_extra_it_says_what_to_install(run: Run, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
     monkeypatch.setitem(sys.modules, "altair", None)
     monkeypatch.setitem(sys.modules, "vl_convert", None)

@@ -33,9 +33,9 @@ def test_one_run(two: Path, run: Run) -> None:
     assert said.err == ""
     text = " ".join(said.out.split())
     assert text.startswith(
-        "dense: 50% of its top 2 is unjudged; P@2 is 0.500 as judged, 0.500 to 1.000 whatever the rest is worth."
+        "dense: 50% of its top 2 is unjudged; P@2 is 0.500 as judged, between 0.500 and 1.000 depending on unjudged documents."
     )
-    assert "To judge next" in text
+    assert "Judging these documents could change P@2 most" in text
     assert "next: --worklist judge.csv" in text
     assert all(len(line) <= 80 for line in said.out.splitlines())
 
@@ -44,23 +44,19 @@ def test_two_runs_and_what_would_turn_them(two: Path, run: Run) -> None:
     # P@1: bm25 is at 1, dense at 0: all ten would make it even, so none turn it
     text = " ".join(run("unjudged", "ten.txt", "bm25.run", "dense.run", "-m", "P@1", "-q").out.split())
     assert "bm25: every document of its top 1 is judged; P@1 is 1.000." in text
-    assert (
-        "bm25 is ahead of dense by 1.0000: no judgment of the 10 unjudged documents could turn that." in text
-    )
+    assert "bm25 is ahead of dense by 1.0000: no grades of the 10 unjudged documents could reverse this." in text
     # RBP@2, p 0.5: bm25 0.5 against 0.25; each new document is worth 0.5 / 10: six of ten make it 0.55
-    text = " ".join(
-        run("unjudged", "ten.txt", "bm25.run", "dense.run", "-m", "RBP(p=0.5)@2", "-q").out.split()
-    )
-    assert "6 of 10 unjudged documents would have to be relevant to turn that." in text
+    text = " ".join(run("unjudged", "ten.txt", "bm25.run", "dense.run", "-m", "RBP(p=0.5)@2", "-q").out.split())
+    assert "6 of 10 unjudged documents would have to be graded 1 to reverse this." in text
     # nDCG@2: judged relevant, new makes the query worth more
     text = " ".join(run("unjudged", "ten.txt", "bm25.run", "dense.run", "-m", "nDCG@2", "-q").out.split())
-    assert "unjudged documents, if relevant, would turn that, and fewer may do." in text
+    assert "unjudged documents, if graded 1, would reverse this." in text
 
 
 def test_nothing_unjudged(two: Path, run: Run) -> None:
     said = run("unjudged", "ten.txt", "bm25.run", "-m", "P@2", "-q")
     assert "every document of its top 2 is judged" in said.out
-    assert "To judge next" not in said.out
+    assert "Judging these" not in said.out
     assert "--worklist" not in said.out
 
 
@@ -69,7 +65,7 @@ def test_every_form_says_the_same(two: Path, run: Run) -> None:
     found = rs.unjudged("ten.txt", ["bm25.run", "dense.run"], ["nDCG@2", "P@2"])
     out = json.loads(run(*asked, "json").out)
     assert out["schema"] == "rankscope/unjudged/1"
-    assert out["verdict"] == [str(found)]
+    assert out["verdict"] == str(found).splitlines()
     assert [row["lower"] for row in out["results"]] == [b.lower for b in found]
     assert [row["needed"] for row in out["turns"]] == [t.needed for t in found.turns]
     assert [row["doc_id"] for row in out["worklist"]] == [w.doc_id for w in found.worklist]
@@ -88,9 +84,7 @@ def test_every_form_says_the_same(two: Path, run: Run) -> None:
 
 
 def test_a_worklist_for_judging(two: Path, run: Run) -> None:
-    said = run(
-        "unjudged", "ten.txt", "bm25.run", "dense.run", "-m", "P@2", "--worklist", "judge.csv", "-n", "3"
-    )
+    said = run("unjudged", "ten.txt", "bm25.run", "dense.run", "-m", "P@2", "--worklist", "judge.csv", "-n", "3")
     assert said.code == 0
     assert "wrote judge.csv (csv, 3 documents to judge)" in said.err
     rows = list(csv.DictReader(io.StringIO(Path("judge.csv").read_text())))
@@ -114,11 +108,11 @@ def test_many_runs_fit_into_80_columns(run: Run, shared_data: Callable[[str], Pa
     [
         ([], 2, "no qrels and no run were given: rankscope unjudged QRELS RUN..."),
         (["ten.txt"], 2, "no run was given"),
-        (["ten.txt", "dense.run", "--baseline", "bm"], 2, "baseline 'bm': no run is called that: there are dense"),
+        (["ten.txt", "dense.run", "--baseline", "bm"], 2, "baseline 'bm': no run is called that: there is dense"),
         (["ten.txt", "dense.run", "--grade", "0"], 2, "is a number above 0"),
         (["ten.txt", "dense.run", "--worklist", "-"], 2, "name a file for the documents to judge"),
         (["ten.txt", "dense.run", "--worklist", "ten.txt"], 2, "is also an input"),
-        (["ten.txt", "dense.run", "--worklist", "a.csv", "-o", "a.csv"], 2, "writes to the same file"),
+        (["ten.txt", "dense.run", "--worklist", "a.csv", "-o", "a.csv"], 2, "cannot hold both: name another file"),
         (["ten.txt", "dense.run", "-m", "nDGC@10"], 2, "did you mean nDCG?"),
         (["ten.txt", "dense.run", "--format", "trec"], 2, ""),
         (["qrels.txt", "ten.txt"], 2, ""),

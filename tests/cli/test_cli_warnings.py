@@ -23,9 +23,7 @@ def health(**more: Any) -> Health:
 
 def told(metrics: str = "P@10", ties: str = "trec", **more: Any) -> list[str]:
     asked = [metric for _, metric in in_order([metrics])]
-    return [
-        f"{w.code} {w.message} / {w.hint}" for w in warnings_of({"r": health(**more)}, "judged", asked, ties)
-    ]
+    return [f"{w.code} {w.message} / {w.hint}" for w in warnings_of({"r": health(**more)}, "judged", asked, ties)]
 
 
 @pytest.mark.parametrize(
@@ -44,12 +42,8 @@ def test_unjudged_matters_only_where_it_counts_as_not_relevant(metrics: Any, war
 def test_ties_name_who_decides_and_another_policy() -> None:
     one: dict[str, Any] = {"ties_at_cutoff": {10: 15, 5: 0}}
     (said,) = told(**one)
-    assert said.startswith(
-        "RS203 r: scores tie across rank 10 in 15 queries; the document id breaks the tie"
-    )
-    assert said.endswith(
-        "give distinct scores, or take --ties expected; rankscope ties shows how much it matters"
-    )
+    assert said.startswith("RS203 r: scores tie across rank 10 in 15 queries; the document id breaks the tie")
+    assert said.endswith("give distinct scores, or take --ties expected; rankscope ties shows how much it matters")
     assert "the order of the file breaks the tie" in told(ties="input", **one)[0]
     assert told(ties="rank", **one) == []
     two = told(ties_at_cutoff={10: 2, 100: 10})[0]

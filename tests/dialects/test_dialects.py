@@ -24,11 +24,7 @@ EVERY = (*RETRIEVAL, *RECOMMENDATION, *LEARNING)
 ENTRIES = [(dialect, name, says) for dialect in EVERY for name, says in dialect.metrics.items()]
 NAMES = [f"{dialect.name} {name}" for dialect, name, _ in ENTRIES]
 # what these tools call by the name of one metric is another
-ANOTHER = {
-    ("elliot", "AP"): "MeanP",
-    ("haystack", "R"): "Success",
-    ("recpack", "Success"): "HitCount",
-}
+ANOTHER = {("elliot", "AP"): "MeanP", ("haystack", "R"): "Success", ("recpack", "Success"): "HitCount"}
 WANTED = {
     "rectools", "rectools-achievable", "replay", "recbole", "recpack", "elliot", "elliot-rendle2020",
     "recommenders", "lenskit", "lightgbm", "xgboost", "xgboost-minus", "catboost", "sklearn",
@@ -87,10 +83,7 @@ def test_entry_computes(dialect: Dialect, name: str, says: Says) -> None:
     if says.metric:
         qrels: Any = {"q": {"a": 1, "b": 0, "c": 1}, "none": {"a": 0}}
         if plain(name).needs & {"subtopics"}:
-            qrels = {
-                query: {doc: {"s": grade, "t": 1} for doc, grade in docs.items()}
-                for query, docs in qrels.items()
-            }
+            qrels = {query: {doc: {"s": grade, "t": 1} for doc, grade in docs.items()} for query, docs in qrels.items()}
         run = {"q": {"a": 3.0, "b": 2.0, "x": 1.0}, "none": {"b": 1.0, "a": 1.0}}
         (mean,) = rs.evaluate(qrels, run, [plain(name)], dialect=dialect.name).board
         assert 0 <= mean.value <= 10
@@ -148,18 +141,14 @@ def test_a_perfect_list_stays_below_1(dialect: str) -> None:
         assert expected == pytest.approx(printed, abs=5e-4)
 
 
-@pytest.mark.parametrize(
-    "dialect", ["opensearch", "quepid-cut", "gdeval", "ranx-burges", "lightgbm", "xgboost"]
-)
+@pytest.mark.parametrize("dialect", ["opensearch", "quepid-cut", "gdeval", "ranx-burges", "lightgbm", "xgboost"])
 def test_exponential_gain(dialect: str) -> None:
     qrels, run = {"q": {"a": 1.0, "b": 3.0, "c": 2.0}}, ranking("a", "b", "c")
     assert value("nDCG@10", qrels, run) == pytest.approx(dcg(1, 3, 2) / dcg(3, 2, 1))
     assert value("nDCG@10", qrels, run, dialect) == pytest.approx(dcg(1, 7, 3) / dcg(7, 3, 1))
 
 
-@pytest.mark.parametrize(
-    "dialect", ["trec_eval", "pytrec_eval", "ir_measures", "beir", "mteb", "trulens", "pyvespa"]
-)
+@pytest.mark.parametrize("dialect", ["trec_eval", "pytrec_eval", "ir_measures", "beir", "mteb", "trulens", "pyvespa"])
 def test_linear_gain(dialect: str) -> None:
     qrels, run = {"q": {"a": 1.0, "b": 3.0, "c": 2.0}}, ranking("a", "b", "c")
     assert value("nDCG@10", qrels, run, dialect) == pytest.approx(dcg(1, 3, 2) / dcg(3, 2, 1))
@@ -172,25 +161,19 @@ def test_average_precision_of_what_was_found(dialect: str) -> None:
     assert value("AP@10", relevant(10), ranking("r0", "x"), dialect) == 1
 
 
-@pytest.mark.parametrize(
-    "dialect", ["sentence-transformers", "pyvespa", "replay", "recbole", "pyg", "implicit"]
-)
+@pytest.mark.parametrize("dialect", ["sentence-transformers", "pyvespa", "replay", "recbole", "pyg", "implicit"])
 def test_average_precision_of_what_fits(dialect: str) -> None:
     assert value("AP@5", relevant(20), BEST_5) == pytest.approx(5 / 20)
     assert value("AP@5", relevant(20), BEST_5, dialect) == 1
 
 
-@pytest.mark.parametrize(
-    "dialect", ["mlflow", "opensearch", "rre", "quepid", "llamaindex", "ragas", "xgboost", "rax"]
-)
+@pytest.mark.parametrize("dialect", ["mlflow", "opensearch", "rre", "quepid", "llamaindex", "ragas", "xgboost", "rax"])
 def test_precision_of_what_was_returned(dialect: str) -> None:
     assert value("P@10", relevant(5), ranking("r0")) == 1 / 10
     assert value("P@10", relevant(5), ranking("r0"), dialect) == 1
 
 
-@pytest.mark.parametrize(
-    "dialect", ["trec_eval", "beir", "sentence-transformers", "phoenix", "pyvespa", "rectools"]
-)
+@pytest.mark.parametrize("dialect", ["trec_eval", "beir", "sentence-transformers", "phoenix", "pyvespa", "rectools"])
 def test_precision_of_k(dialect: str) -> None:
     assert value("P@10", relevant(5), ranking("r0"), dialect) == 1 / 10
 

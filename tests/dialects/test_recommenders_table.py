@@ -30,9 +30,7 @@ LISTS = ranked(SHOWN)
 # a table of recommendations has no row for a user who was shown nothing
 ROWS = ranked({user: items for user, items in SHOWN.items() if items})
 # tools that take labelled lists were given all items, those not recommended below the others
-ALL = ranked(
-    {user: items + "".join(i for i in "0123456789" if i not in items) for user, items in SHOWN.items()}
-)
+ALL = ranked({user: items + "".join(i for i in "0123456789" if i not in items) for user, items in SHOWN.items()})
 ALL_LABELS: Table = {user: {item: float(item in LIKED[user]) for item in "0123456789"} for user in LIKED}
 
 TABLE: list[tuple[str, Table, dict[str, float]]] = [

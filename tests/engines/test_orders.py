@@ -54,9 +54,7 @@ def worlds(draw: Any) -> World:
         ranked = docs[: draw(st.integers(0, len(docs)))]
         scores = draw(
             st.lists(
-                st.sampled_from(SCORES[: draw(st.integers(1, len(SCORES)))]),
-                min_size=len(ranked),
-                max_size=len(ranked),
+                st.sampled_from(SCORES[: draw(st.integers(1, len(SCORES)))]), min_size=len(ranked), max_size=len(ranked)
             )
         )
         if draw(st.booleans()):
@@ -93,9 +91,7 @@ def naive(world: World, order: Order) -> dict[str, Any]:
             "score": [rows[i][1] for i, _ in found],
             "lost": sorted((grade for doc, grade in grades.items() if doc not in place), reverse=True),
             # by rank nobody is tied
-            "ties": [
-                (i + 1, 1) if order.ties == "rank" else (equals[i][0] + 1, len(equals[i])) for i, _ in found
-            ],
+            "ties": [(i + 1, 1) if order.ties == "rank" else (equals[i][0] + 1, len(equals[i])) for i, _ in found],
         }
     return out
 
@@ -152,12 +148,7 @@ def test_both_engines_hand_over_the_same_bits(world: World, order: Order) -> Non
             a, b = np.asarray(getattr(one, field.name)), np.asarray(getattr(two, field.name))
             assert a.dtype == b.dtype, field.name
             np.testing.assert_array_equal(a, b, field.name)
-    assert (saw.rows, saw.queries, saw.missing, saw.extra) == (
-        also.rows,
-        also.queries,
-        also.missing,
-        also.extra,
-    )
+    assert (saw.rows, saw.queries, saw.missing, saw.extra) == (also.rows, also.queries, also.missing, also.extra)
     assert (saw.tied_rows, saw.tied_at) == (also.tied_rows, also.tied_at)
 
 
@@ -206,9 +197,7 @@ def test_many_queries_span_more_than_one_part() -> None:
         for d, s, r in zip(range(30_000), rng.integers(0, 900, 30_000), rng.permutation(30_000), strict=True)
     ]
     qrels = [
-        (f"q{q}", f"d{d}", float(d % 4 - 1))
-        for q in range(5)
-        for d in rng.choice(40_000, 50, replace=False).tolist()
+        (f"q{q}", f"d{d}", float(d % 4 - 1)) for q in range(5) for d in rng.choice(40_000, 50, replace=False).tolist()
     ]
     for rows in (run, [row for i in range(3) for row in run[i::3]]):
         world = World(rows, qrels)
@@ -239,8 +228,7 @@ def quick(world: World, order: Order) -> dict[str, Any]:
             "score": [rows[i][1] for i, _ in found],
             "lost": sorted((grade for doc, grade in grades.items() if doc not in place), reverse=True),
             "ties": [
-                (i + 1, 1) if order.ties == "rank" else (first[rows[i][1]] + 1, size[rows[i][1]])
-                for i, _ in found
+                (i + 1, 1) if order.ties == "rank" else (first[rows[i][1]] + 1, size[rows[i][1]]) for i, _ in found
             ],
         }
     return out

@@ -22,18 +22,12 @@ TEXT = {"query_id": pl.String, "doc_id": pl.String}
 DOCS = ("q1", "q2", "a", "b", "c", "d", "e")
 
 run_rows = st.lists(
-    st.tuples(
-        st.sampled_from(["q1", "q2", "q3"]), st.sampled_from(DOCS), st.sampled_from([0.0, 0.5, 1.0, 2.0])
-    ),
+    st.tuples(st.sampled_from(["q1", "q2", "q3"]), st.sampled_from(DOCS), st.sampled_from([0.0, 0.5, 1.0, 2.0])),
     min_size=1,
     max_size=25,
 )
 qrels_rows = st.lists(
-    st.tuples(
-        st.sampled_from(["q1", "q2", "q4"]),
-        st.sampled_from(DOCS),
-        st.sampled_from([-1.0, 0.0, 0.5, 1.0, 2.0]),
-    ),
+    st.tuples(st.sampled_from(["q1", "q2", "q4"]), st.sampled_from(DOCS), st.sampled_from([-1.0, 0.0, 0.5, 1.0, 2.0])),
     min_size=1,
     max_size=20,
 )
@@ -41,9 +35,7 @@ METRICS = [
     *dict.fromkeys(parse(example.metric) for cls in CATALOGUE.values() for example in cls.examples),
     *(
         metric
-        for _, metric in parse_many(
-            "nDCG P.2 R@3 AP@3 RR@2 nDCG(gain=exponential)@3 AUC(pooled=True) GAUC infAP"
-        )
+        for _, metric in parse_many("nDCG P.2 R@3 AP@3 RR@2 nDCG(gain=exponential)@3 AUC(pooled=True) GAUC infAP")
     ),
 ]
 METRICS = [
@@ -160,11 +152,7 @@ def test_documents_that_are_their_own_query(run: Rows, qrels: Rows, shape: str) 
     run, qrels = first(run), first(qrels)
     without = [row for row in run if row[0] != row[1]]
     if share_a_query(without, qrels):
-        inputs = (
-            (as_dict(qrels), as_dict(run))
-            if shape == "dicts"
-            else (frame(qrels, "grade"), frame(run, "score"))
-        )
+        inputs = (as_dict(qrels), as_dict(run)) if shape == "dicts" else (frame(qrels, "grade"), frame(run, "score"))
         assert values(*inputs, self_match="drop") == values(as_dict(qrels), as_dict(without))
         assert rs.evaluate(*inputs, self_match="drop").runs[0].health.self_matches == len(run) - len(without)
         assert values(*inputs) == values(as_dict(qrels), as_dict(run))
@@ -177,9 +165,7 @@ def test_condensed_lists_are_lists_without_what_nobody_graded(
 ) -> None:
     """Both unjudged documents and those with a negative grade are removed, as by trec_eval -J."""
     ranked, judged = as_dict(first(run)), as_dict(first(qrels))
-    graded = {
-        q: {d: s for d, s in docs.items() if judged.get(q, {}).get(d, -1) >= 0} for q, docs in ranked.items()
-    }
+    graded = {q: {d: s for d, s in docs.items() if judged.get(q, {}).get(d, -1) >= 0} for q, docs in ranked.items()}
     whole, _ = mappings.judge(ranked, judged, Order(ties))
     removed, _ = mappings.judge(graded, judged, Order(ties))
     every = np.arange(len(whole))
@@ -196,9 +182,7 @@ def test_condensed_lists_are_lists_without_what_nobody_graded(
         plainly = rs.evaluate(judged, graded, asked, ties=ties)
         for metric in asked:
             np.testing.assert_array_equal(
-                condensed.runs[0].values[metric.having(judged_only=True)],
-                plainly.runs[0].values[metric],
-                str(metric),
+                condensed.runs[0].values[metric.having(judged_only=True)], plainly.runs[0].values[metric], str(metric)
             )
 
 

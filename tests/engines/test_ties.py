@@ -19,19 +19,7 @@ from rankscope.metrics import parse
 
 QRELS = {"q": {"a": 2, "b": 0, "c": 1, "d": 0, "e": 1, "z": 3}}
 RUN = {"q": {"a": 3.0, "x": 3.0, "b": 3.0, "c": 1.0, "d": 0.5, "y": 0.5, "e": 0.5}}
-ADDITIVE = [
-    "P@3",
-    "R@2",
-    "F@3",
-    "CG@2",
-    "DCG@4",
-    "nDCG@3",
-    "nDCG",
-    "RBP",
-    "RBP(max_grade=4)@3",
-    "Judged@2",
-    "Rprec",
-]
+ADDITIVE = ["P@3", "R@2", "F@3", "CG@2", "DCG@4", "nDCG@3", "nDCG", "RBP", "RBP(max_grade=4)@3", "Judged@2", "Rprec"]
 FIRST = ["AP", "AP@3", "RR", "RR@2", "Success@2"]
 TRIED = ["ERR", "ERR@3", "Bpref", "infAP", "IPrec@0.5", "IPrecAvg", "AP(denominator='hits_at_k')@3"]
 
@@ -86,12 +74,8 @@ def test_any_small_query(run: dict[str, float], grades: dict[str, int]) -> None:
 def as_frames(grades: dict[str, int], run: dict[str, float]) -> tuple[Any, Any]:
     import polars as pl
 
-    qrels = pl.DataFrame(
-        {"query_id": ["q"] * len(grades), "doc_id": list(grades), "grade": list(grades.values())}
-    )
-    return qrels, pl.DataFrame(
-        {"query_id": ["q"] * len(run), "doc_id": list(run), "score": list(run.values())}
-    )
+    qrels = pl.DataFrame({"query_id": ["q"] * len(grades), "doc_id": list(grades), "grade": list(grades.values())})
+    return qrels, pl.DataFrame({"query_id": ["q"] * len(run), "doc_id": list(run), "score": list(run.values())})
 
 
 def test_no_ties_no_difference() -> None:
@@ -184,9 +168,7 @@ def test_subtopics_are_told_apart() -> None:
     scores = dict.fromkeys("abcdx", 1.0)
     for metric in ("alpha_DCG@2", "StRecall@2", "alpha_nDCG@3"):
         every = one_by_one(qrels, scores, metric)
-        assert rs.evaluate(qrels, {"q": scores}, metric, ties="expected")[metric] == pytest.approx(
-            fmean(every)
-        )
+        assert rs.evaluate(qrels, {"q": scores}, metric, ties="expected")[metric] == pytest.approx(fmean(every))
         assert rs.evaluate(qrels, {"q": scores}, metric, ties="best")[metric] == pytest.approx(max(every))
 
 

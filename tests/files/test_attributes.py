@@ -23,9 +23,7 @@ def members(found: dict[str, Any], queries: list[str]) -> dict[str, list[str]]:
 
 
 def test_columns_of_text_numbers_and_truth(write: Any) -> None:
-    found = attributes_of(
-        write("a.csv", "query_id,lang,length,head\nq1,en,3,True\nq2,,4,False\nq3,de,,True\n")
-    )
+    found = attributes_of(write("a.csv", "query_id,lang,length,head\nq1,en,3,True\nq2,,4,False\nq3,de,,True\n"))
     assert found.by_query == {
         "q1": {"lang": "en", "length": 3.0, "head": "true"},
         "q2": {"lang": None, "length": 4.0, "head": "false"},
@@ -79,11 +77,7 @@ def test_names_tell_slices_apart() -> None:
     assert all(name.startswith("x 1000.000") for name in found)
 
 
-@given(
-    st.lists(
-        st.one_of(st.none(), st.integers(-5, 5), st.floats(-1e6, 1e6), st.just(0.1)), min_size=1, max_size=40
-    )
-)
+@given(st.lists(st.one_of(st.none(), st.integers(-5, 5), st.floats(-1e6, 1e6), st.just(0.1)), min_size=1, max_size=40))
 def test_every_query_is_in_one_slice(values: list[float | None]) -> None:
     by_query = {f"q{n}": {"x": value} for n, value in enumerate(values)}
     queries = list(by_query)

@@ -37,9 +37,7 @@ def long_text(separator: str = ",") -> str:
 
 
 def by_query_text() -> str:
-    return text(
-        ["query_id", *SYSTEMS], [[q, *(said(row[j]) for row in VALUES)] for j, q in enumerate(QUERIES)]
-    )
+    return text(["query_id", *SYSTEMS], [[q, *(said(row[j]) for row in VALUES)] for j, q in enumerate(QUERIES)])
 
 
 def by_system_text() -> str:
@@ -92,9 +90,7 @@ def test_json_of_every_kind(write: Any) -> None:
     rows = frame().to_dicts()
     is_the_table(scores_of(write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))))
     is_the_table(scores_of(write("a.json", json.dumps(rows))))
-    is_the_table(
-        scores_of(write("b.json", json.dumps({"schema": "rankscope/evaluate/1", "per_query": rows})))
-    )
+    is_the_table(scores_of(write("b.json", json.dumps({"schema": "rankscope/evaluate/1", "per_query": rows}))))
     is_the_table(scores_of(write("c.json", json.dumps({"schema": "x", "per_query": rows}, indent=1))))
     plain = {
         s: {q: None if np.isnan(v) else v for q, v in zip(QUERIES, row, strict=True)}
@@ -137,15 +133,13 @@ def test_pandas_numbering_is_left_out(write: Any, need: Any) -> None:
 def test_dicts_and_arrays() -> None:
     is_the_table(
         scores_of(
-            {s: dict(zip(QUERIES, row, strict=True)) for s, row in zip(SYSTEMS, VALUES, strict=True)},
-            metric="AP",
+            {s: dict(zip(QUERIES, row, strict=True)) for s, row in zip(SYSTEMS, VALUES, strict=True)}, metric="AP"
         )
     )
     is_the_table(scores_of(dict(zip(SYSTEMS, VALUES, strict=True)), metric="AP"))
     is_the_table(scores_of({s: np.array(row) for s, row in zip(SYSTEMS, VALUES, strict=True)}), "score")
     nested = {
-        s: {q: {"AP": v} for q, v in zip(QUERIES, row, strict=True)}
-        for s, row in zip(SYSTEMS, VALUES, strict=True)
+        s: {q: {"AP": v} for q, v in zip(QUERIES, row, strict=True)} for s, row in zip(SYSTEMS, VALUES, strict=True)
     }
     is_the_table(scores_of(nested))
     table = scores_of(np.array(VALUES))
@@ -157,10 +151,7 @@ def test_dicts_and_arrays() -> None:
 
 def test_several_sources_of_one_system(write: Any) -> None:
     for system, row in zip(SYSTEMS, VALUES, strict=True):
-        write(
-            f"{system}.csv",
-            text(["query_id", "ndcg@5"], [[q, said(v)] for q, v in zip(QUERIES, row, strict=True)]),
-        )
+        write(f"{system}.csv", text(["query_id", "ndcg@5"], [[q, said(v)] for q, v in zip(QUERIES, row, strict=True)]))
     is_the_table(scores_of(["bm25.csv", "dense.csv"]), "ndcg@5")
     is_the_table(scores_of({"bm25": "bm25.csv", "dense": Path("dense.csv")}), "ndcg@5")
     is_the_table(scores_of(["bm25.csv", "dense.csv"], metric="nDCG@5"), "nDCG@5")
@@ -200,10 +191,7 @@ def test_system_scores(shared_data: Any) -> None:
     path = shared_data("system_scores/adhoc5_ap.csv")
     rows = list(csv.reader(path.read_text().splitlines()))
     table = scores_of(path)
-    assert (
-        table.note
-        == f"read {path} as scores of 61 systems (columns) on 50 queries (rows), numbered q1 to q50"
-    )
+    assert table.note == f"read {path} as scores of 61 systems (columns) on 50 queries (rows), numbered q1 to q50"
     assert table.systems == tuple(rows[0])
     assert (table.query_ids[0], table.query_ids[-1]) == ("q1", "q50")
     np.testing.assert_array_equal(table.values["score"], np.array(rows[1:], dtype=float).T)
@@ -224,10 +212,7 @@ def test_columns_of_metrics(write: Any) -> None:
     assert table.systems == ("bm25",)
     assert {m: v.tolist() for m, v in table.values.items()} == {"ndcg@10": [[0.5, 1]], "AP": [[0.25, 0.75]]}
     table = scores_of(write("a.csv", "run,qid,ndcg@10,AP\nx,1,.5,.25\ny,1,1,.75\n"))
-    assert {m: v.tolist() for m, v in table.values.items()} == {
-        "ndcg@10": [[0.5], [1]],
-        "AP": [[0.25], [0.75]],
-    }
+    assert {m: v.tolist() for m, v in table.values.items()} == {"ndcg@10": [[0.5], [1]], "AP": [[0.25], [0.75]]}
     table = scores_of("bm25.csv", systems="columns")
     assert table.systems == ("ndcg@10", "AP")
     no(
@@ -249,10 +234,7 @@ def test_ids_are_kept_as_they_are_written(write: Any) -> None:
 @pytest.mark.parametrize(
     ("content", "parts"),
     [
-        (
-            "nr,x\n301,.5\n302,.25\n",
-            ("a.csv: column nr", "another whole number in every row", "systems='columns'"),
-        ),
+        ("nr,x\n301,.5\n302,.25\n", ("a.csv: column nr", "another whole number in every row", "systems='columns'")),
         ("who,x\nann,.5\nbob,.25\n", ("first column 'who' holds texts", "name it query_id or run")),
         (",x\nann,.5\nbob,.25\n", ("first column has no name", "name it query_id or run")),
         ("0.5,0.25\n.5,.25\n", ("a column is called 0.5: is the header line missing?",)),

@@ -147,9 +147,7 @@ def test_duckdb() -> None:
         "relation = duckdb.sql(f'select * from ({rows}) as t(query_id, doc_id, score)')",
         "print(run_of(relation).frame.rows())",
     )
-    done = subprocess.run(
-        [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == str(ROWS)
 
 
@@ -169,7 +167,5 @@ def test_frames_that_are_no_runs() -> None:
     assert no(run_of, pl.DataFrame({"qid": [1], "docid": ["a"], "score": [[1]]})) == (
         "run: column score is of type List(Int64); it should hold numbers"
     )
-    assert (
-        no(run_of, pl.DataFrame({"qid": [], "docid": [], "score": []})) == "run: the data frame has no rows"
-    )
+    assert no(run_of, pl.DataFrame({"qid": [], "docid": [], "score": []})) == "run: the data frame has no rows"
     assert no(run_of, pl.Series("qid", [1])) == "run: a series, not a data frame"

@@ -67,21 +67,14 @@ def test_faulty_objects(write: Any) -> None:
     no([0.5, 0.25], "a list of numbers has no system")
     no({"a": [1, 0], "b": [1]}, "lists of different lengths (a 2, b 1)")
     no({"a": 0.5}, "system 'a' has 0.5")
-    no(
-        {"q1": {"map": 0.5, "ndcg_cut_10": 1}},
-        "the inner keys are metrics",
-        "{system: {query: {metric: value}}}",
-    )
+    no({"q1": {"map": 0.5, "ndcg_cut_10": 1}}, "the inner keys are metrics", "{system: {query: {metric: value}}}")
     no({"a": {1: 0.5, "1": 0.5}}, "query '1' twice")
     no(np.array([1.0]), "systems x queries")
     no(np.array([[1.0, np.inf]]), "infinite")
     no(7, "cannot be read from int")
     no("no.csv", "no such file")
     no(write("a.json", '{"a": {"q1": 1, "q1": 2}}'), "'q1' comes twice")
-    no(
-        write("a.jsonl", '{"run": "a", "qid": "1", "value": 1}\n{"run":\n'),
-        "a.jsonl line 2: not a JSON object",
-    )
+    no(write("a.jsonl", '{"run": "a", "qid": "1", "value": 1}\n{"run":\n'), "a.jsonl line 2: not a JSON object")
 
 
 def test_metrics_that_are_not_there() -> None:
@@ -97,18 +90,12 @@ def test_several_sources_that_do_not_fit(write: Any) -> None:
     write("other/a.csv", "query_id,AP\n1,.5\n2,1\n")
     no(["a.csv", "b.csv"], "system 'a' shares no query with the others", "1, 2", "301, 302", kind=DataError)
     no(["a.csv", "c.csv"], "no metric is there for two systems", kind=DataError)
-    no(
-        ["a.csv", "other/a.csv"],
-        "a.csv and other/a.csv: system 'a' has query '1' twice for AP",
-        "{name: source}",
-    )
+    no(["a.csv", "other/a.csv"], "a.csv and other/a.csv: system 'a' has query '1' twice for AP", "{name: source}")
     assert scores_of({"x": "a.csv", "y": "other/a.csv"}).systems == ("x", "y")
     no({"x": write("d.csv", "run,query_id,value\nu,1,1\nv,1,1\n")}, "holds 2 systems", "the one system 'x'")
 
 
 def test_absent_queries_are_nan(write: Any) -> None:
-    table = scores_of(
-        [write("a.csv", "query_id,AP\n1,.5\n2,1\n"), write("b.csv", "query_id,AP\n2,.5\n3,1\n")]
-    )
+    table = scores_of([write("a.csv", "query_id,AP\n1,.5\n2,1\n"), write("b.csv", "query_id,AP\n2,.5\n3,1\n")])
     np.testing.assert_array_equal(table.values["AP"], [[0.5, 1, nan], [nan, 0.5, 1]])
     assert table.note == "read a.csv and b.csv as scores of 2 systems on 3 queries: AP; 2 of 6 are absent"

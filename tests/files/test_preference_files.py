@@ -68,9 +68,7 @@ def test_the_prels_and_preferences_of_others(data: Any) -> None:
 
 
 def test_a_comment_sign_inside_an_id_is_no_comment(data: Any) -> None:
-    plain, commented = (
-        read_qrels(data / "trec_eval" / name).frame for name in ("prefs.test", "prefs.comment.test")
-    )
+    plain, commented = (read_qrels(data / "trec_eval" / name).frame for name in ("prefs.test", "prefs.comment.test"))
     differ = [(a, b) for a, b in zip(plain.rows(), commented.rows(), strict=True) if a != b]
     assert [(a[1], b[1]) for a, b in differ] == [("CR93E-10505", "CR93E-10505#37")]
 

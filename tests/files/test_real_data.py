@@ -11,13 +11,7 @@ import pytest
 from rankscope.files import read_qrels, read_run
 
 RUNS = {"trec_covid/round1/runs/*": 24, "robust03/runs/*": 7, "trec_eval/results*": 4}
-QRELS = {
-    "trec_covid/qrels.txt": 1,
-    "robust03/*.gz": 2,
-    "trec_eval/qrels*": 7,
-    "qrels/qrels*": 8,
-    "qrels/prels*": 1,
-}
+QRELS = {"trec_covid/qrels.txt": 1, "robust03/*.gz": 2, "trec_eval/qrels*": 7, "qrels/qrels*": 8, "qrels/prels*": 1}
 
 
 def naive(path: Path) -> list[list[str]]:

@@ -17,9 +17,7 @@ from rankscope.files import qrels_of, read_qrels, read_run, run_of
 
 LETTERS = "ab01é日#._-/:'\u00a0"
 GAPS = [" ", "\t", "  ", " \t", "\v", "\t\t "]
-ids = st.text(LETTERS, min_size=1, max_size=6).filter(
-    lambda text: not text.startswith("#") and text.strip("\u00a0")
-)
+ids = st.text(LETTERS, min_size=1, max_size=6).filter(lambda text: not text.startswith("#") and text.strip("\u00a0"))
 odd_ids = ids | st.sampled_from(["01", "1", "1.0", "1e5", "nan", "null", "None", "true", "NA", "inf"])
 numbers = st.floats(allow_nan=False, width=64)
 pairs = st.dictionaries(st.tuples(odd_ids, odd_ids), numbers, min_size=1, max_size=12)
@@ -67,9 +65,7 @@ def test_trec_run(pack: Any, data: Any, rows: Any) -> None:
 @given(st.data(), pairs)
 def test_trec_qrels(pack: Any, data: Any, rows: Any) -> None:
     lines = [(q, "0", d, repr(g)) for (q, d), g in rows.items()]
-    qrels = read(
-        read_qrels, "q.txt", data.draw(spaced(lines)), pack, data.draw(st.sampled_from(["", ".gz", ".zst"]))
-    )
+    qrels = read(read_qrels, "q.txt", data.draw(spaced(lines)), pack, data.draw(st.sampled_from(["", ".gz", ".zst"])))
     assert qrels.source.faults == ()
     assert qrels.frame.rows() == [(q, d, g, "0") for (q, d), g in rows.items()]
 
@@ -84,10 +80,7 @@ def test_tables(pack: Any, rows: Any, ending: Any) -> None:
     assert read(read_run, "a.csv", separated(header, flat, ","), pack, ending).frame.rows() == flat
     assert read(read_run, "a.tsv", separated(header, flat, "\t"), pack, ending).frame.rows() == flat
     assert read(read_run, "a.jsonl", lines, pack, ending).frame.rows() == finite
-    assert (
-        read(read_qrels, "a.csv", separated(("qid", "docno", "rel"), flat, ","), pack, ending).frame.rows()
-        == flat
-    )
+    assert read(read_qrels, "a.csv", separated(("qid", "docno", "rel"), flat, ","), pack, ending).frame.rows() == flat
     frame = pl.DataFrame(flat, schema=list(header), orient="row")
     assert run_of(frame).frame.rows() == flat
     with tempfile.TemporaryDirectory() as folder:

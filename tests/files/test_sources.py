@@ -111,8 +111,7 @@ def test_no_file(write: Any) -> None:
     assert no(read_run, ".") == ".: a folder, not a file: name the files in it"
     assert no(read_run, "a\0b") == "a\0b: cannot be opened: embedded null byte"
     assert (
-        no(read_qrels, write("empty", ""))
-        == "empty: the file is empty; TREC qrels have lines like '301 0 FT911-3 1'"
+        no(read_qrels, write("empty", "")) == "empty: the file is empty; TREC qrels have lines like '301 0 FT911-3 1'"
     )
 
 
@@ -127,10 +126,7 @@ def test_no_permission(write: Any) -> None:
     [
         (b"PK\x03\x04..", "a.run: this is a zip archive, which rankscope does not read: unzip it first"),
         (b"BZh91AY", "a.run: this is bzip2, which rankscope does not read: run bunzip2 on it first"),
-        (
-            "1 Q0".encode("utf-16"),
-            "a.run: this is UTF-16 text, which rankscope does not read: write it as UTF-8",
-        ),
+        ("1 Q0".encode("utf-16"), "a.run: this is UTF-16 text, which rankscope does not read: write it as UTF-8"),
     ],
     ids=["zip", "bzip2", "UTF-16"],
 )

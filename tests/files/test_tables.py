@@ -27,9 +27,7 @@ def no(read: Any, name: Any) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "query", ["query_id", "qid", "q_id", "query-id", "Query", "topic", "user_id", "user"]
-)
+@pytest.mark.parametrize("query", ["query_id", "qid", "q_id", "query-id", "Query", "topic", "user_id", "user"])
 @pytest.mark.parametrize("doc", ["doc_id", "docid", "DOCNO", "corpus-id", "corpus_id", "item_id", "item"])
 def test_usual_names(write: Any, query: Any, doc: Any) -> None:
     run = read_run(write("a.csv", f"{query},other,{doc},score\n01,x,d1,1.5\n2,,d2,-inf\n"))
@@ -130,9 +128,7 @@ def test_a_table_of_faults_only(write: Any) -> None:
     assert no(read_run, write("a.csv", "qid,docid,score\n1,d,x\n1,e,y\n")) == (
         "a.csv line 2: score 'x' is not a number (2 such rows, and no good one)"
     )
-    assert no(read_run, write("a.csv", b"qid,docid,score\n1,\xe9,1\n")).startswith(
-        "a.csv line 2: not UTF-8 text: "
-    )
+    assert no(read_run, write("a.csv", b"qid,docid,score\n1,\xe9,1\n")).startswith("a.csv line 2: not UTF-8 text: ")
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.ndjson", "a.txt", "a.jsonl.gz", "a.jsonl.zst"])

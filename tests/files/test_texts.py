@@ -36,8 +36,7 @@ FORMATS = {
     "comma.csv": "id,text\n" + "".join('{},"{}"\n'.format(k, v.replace('"', '""')) for k, v in ROWS.items()),
     "bare.csv": "".join('{},"{}"\n'.format(k, v.replace('"', '""')) for k, v in ROWS.items()),
     "index.csv": ",text\n" + "".join('{},"{}"\n'.format(k, v.replace('"', '""')) for k, v in ROWS.items()),
-    "semicolon.csv": "docno;body\n"
-    + "".join('{};"{}"\n'.format(k, v.replace('"', '""')) for k, v in ROWS.items()),
+    "semicolon.csv": "docno;body\n" + "".join('{};"{}"\n'.format(k, v.replace('"', '""')) for k, v in ROWS.items()),
     "beir.jsonl": lines({"_id": k, "title": "", "text": v} for k, v in ROWS.items()),
     "anserini.jsonl": lines({"contents": v, "id": k} for k, v in ROWS.items()),
     "passages": lines({"pid": k, "passage": v} for k, v in ROWS.items()),
@@ -45,18 +44,12 @@ FORMATS = {
     "pretty.json": json.dumps(ROWS, indent=2),
     "beir.json": json.dumps({k: {"text": v, "title": ""} for k, v in ROWS.items()}, indent=1),
     "list.json": json.dumps([{"docno": k, "body": v} for k, v in ROWS.items()]),
-    "docs.trec": "".join(
-        f"<DOC>\n<DOCNO> {k} </DOCNO>\n<TEXT>\n{v}\n</TEXT>\n</DOC>\n" for k, v in ROWS.items()
-    ),
+    "docs.trec": "".join(f"<DOC>\n<DOCNO> {k} </DOCNO>\n<TEXT>\n{v}\n</TEXT>\n</DOC>\n" for k, v in ROWS.items()),
     "topics.trec": "".join(
-        f"<top>\n\n<num> Number: {k}\n<title> {v}\n\n<narr> Narrative:\nnot this\n</top>\n"
-        for k, v in ROWS.items()
+        f"<top>\n\n<num> Number: {k}\n<title> {v}\n\n<narr> Narrative:\nnot this\n</top>\n" for k, v in ROWS.items()
     ),
     "topics.xml": "<?xml version='1.0'?>\n<topics>\n"
-    + "".join(
-        f'<topic number="{k}">\n <query>{v}</query>\n <narrative>no</narrative></topic>'
-        for k, v in ROWS.items()
-    )
+    + "".join(f'<topic number="{k}">\n <query>{v}</query>\n <narrative>no</narrative></topic>' for k, v in ROWS.items())
     + "</topics>",
     "smart": "".join(f".I {k}\n.T\n{v}\n.A\nnobody\n" for k, v in ROWS.items()),
 }
@@ -132,9 +125,7 @@ def test_the_first_text_of_an_id_counts(tmp_path: Path) -> None:
 
 
 def test_quotes_of_tsv_are_text(tmp_path: Path) -> None:
-    found = texts_of(
-        written(tmp_path, "x.tsv", 'a\tan "open quote\nb\t"all ""of"" it"\nc\t"one" and "two"\n')
-    )
+    found = texts_of(written(tmp_path, "x.tsv", 'a\tan "open quote\nb\t"all ""of"" it"\nc\t"one" and "two"\n'))
     assert found.by_id == {"a": 'an "open quote', "b": 'all "of" it', "c": '"one" and "two"'}
 
 
@@ -150,10 +141,7 @@ def test_classic_topics(tmp_path: Path) -> None:
         "<desc> Description:\nWhat\nabout it?\n<narr> Narrative: no\n</top>\n"
         "<TOP><NUM>52<NUM><TITLE>Sanctions</TITLE></TOP>"
     )
-    assert texts_of(written(tmp_path, "t", text)).by_id == {
-        "051": "Airbus & Co · What about it?",
-        "52": "Sanctions",
-    }
+    assert texts_of(written(tmp_path, "t", text)).by_id == {"051": "Airbus & Co · What about it?", "52": "Sanctions"}
 
 
 def test_documents_of_trec(tmp_path: Path) -> None:
@@ -236,8 +224,7 @@ def test_what_is_no_source(source: Any) -> None:
 def test_the_file_of_something_else(tmp_path: Path) -> None:
     path = written(tmp_path, "queries.tsv", "q1\twhat\nq2\twhy\n")
     with pytest.raises(
-        InputError,
-        match=r"queries.tsv: no text of a document .*'q1' and 'q2'.*the documents are 'd1' and 'd2'",
+        InputError, match=r"queries.tsv: no text of a document .*'q1' and 'q2'.*the documents are 'd1' and 'd2'"
     ):
         texts_of(path, ["d1", "d2"])
     with pytest.raises(InputError, match=r"'1'.*'01'"):

@@ -22,9 +22,7 @@ PLAIN = "1 Q0 d1 1 2.5 t\n1 Q0 d2 2 1.0 t\n02 Q0 d1 1 -0.5 t\n"
         pytest.param(PLAIN.replace(" ", "  "), id="two blanks"),
         pytest.param(PLAIN.replace(" ", " \t "), id="blanks and tabs"),
         pytest.param(PLAIN.replace("\n", "\r\n"), id="carriage returns"),
-        pytest.param(
-            PLAIN.replace(" ", "\t").replace("\n", " \r\n"), id="tabs, blanks at the end, carriage returns"
-        ),
+        pytest.param(PLAIN.replace(" ", "\t").replace("\n", " \r\n"), id="tabs, blanks at the end, carriage returns"),
         pytest.param(PLAIN.replace("\n", "\n\n") + "\n\n", id="empty lines"),
         pytest.param(PLAIN.replace("\n", "\n   \n"), id="lines of blanks"),
         pytest.param("# a comment\n" + PLAIN, id="a comment first"),

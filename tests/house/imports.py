@@ -212,12 +212,7 @@ def by_variable(package: Package, registries: set[str]) -> list[str]:
             if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
                 continue
             own = f"{module}.".startswith(f"{node.value}.")  # the folder that it lies in, to find its data
-            if (
-                "." in node.value
-                and node.value in package.trees
-                and not own
-                and (node.value, node.lineno) not in named
-            ):
+            if "." in node.value and node.value in package.trees and not own and (node.value, node.lineno) not in named:
                 out.append(f"{module}:{node.lineno} names the module {node.value} in a string")
     return out
 
@@ -250,11 +245,7 @@ def several_homes(package: Package) -> list[str]:
         for node in tree.body:
             if isinstance(node, ast.ClassDef) and node.name.lstrip("_")[:1].isupper():
                 homes[node.name].append(module)
-    return [
-        f"{name} is a class in {', '.join(places)}"
-        for name, places in sorted(homes.items())
-        if len(places) > 1
-    ]
+    return [f"{name} is a class in {', '.join(places)}" for name, places in sorted(homes.items()) if len(places) > 1]
 
 
 def public(package: Package) -> Iterator[tuple[str, ast.ClassDef | None, ast.ClassDef | Function]]:
@@ -267,19 +258,14 @@ def public(package: Package) -> Iterator[tuple[str, ast.ClassDef | None, ast.Cla
                 continue
             yield f"{module}.{node.name}", None, node
             if isinstance(node, ast.ClassDef):
-                methods = (
-                    one for one in node.body if isinstance(one, Function) and not one.name.startswith("_")
-                )
+                methods = (one for one in node.body if isinstance(one, Function) and not one.name.startswith("_"))
                 yield from ((f"{module}.{node.name}.{one.name}", node, one) for one in methods)
 
 
 def unexplained(package: Package) -> list[str]:
     """What is public and has no docstring; a method may have that of a class above."""
     classes = {
-        node.name: node
-        for tree in package.trees.values()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef)
+        node.name: node for tree in package.trees.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
     }
 
     def above(name: str, owner: ast.ClassDef, seen: tuple[str, ...] = ()) -> bool:
@@ -299,9 +285,7 @@ def unexplained(package: Package) -> list[str]:
         for name, owner, node in public(package)
         if not ast.get_docstring(node)
         and not (owner and above(node.name, owner))
-        and not any(
-            "overload" in ast.unparse(one) or ".setter" in ast.unparse(one) for one in node.decorator_list
-        )
+        and not any("overload" in ast.unparse(one) or ".setter" in ast.unparse(one) for one in node.decorator_list)
     ]
 
 
@@ -310,9 +294,7 @@ def untyped(package: Package) -> list[str]:
     out = []
     for name, owner, node in public(package):
         if isinstance(node, Function):
-            own = owner is not None and not any(
-                "staticmethod" in ast.unparse(one) for one in node.decorator_list
-            )
+            own = owner is not None and not any("staticmethod" in ast.unparse(one) for one in node.decorator_list)
             first = [*node.args.posonlyargs, *node.args.args][own:]
             extra = [one for one in (node.args.vararg, node.args.kwarg) if one]
             out += [

@@ -62,9 +62,7 @@ def test_everything_public_has_a_docstring() -> None:
     bare = []
     for name, thing in public():
         said = inspect.getdoc(thing) or ""
-        made = isinstance(thing, type) and said.startswith(
-            f"{thing.__name__}("
-        )  # a dataclass writes itself one
+        made = isinstance(thing, type) and said.startswith(f"{thing.__name__}(")  # a dataclass writes itself one
         if not said or made:
             bare.append(name)
     assert not bare
@@ -106,9 +104,7 @@ def test_every_parameter_is_explained(cls: type[Metric]) -> None:
 def test_aliases_are_nobody_elses() -> None:
     folded: dict[str, str] = {}
     for name, cls in CATALOGUE.items():
-        assert folded.setdefault(name.casefold(), cls.__name__) == cls.__name__, (
-            f"{name} reads as two metrics"
-        )
+        assert folded.setdefault(name.casefold(), cls.__name__) == cls.__name__, f"{name} reads as two metrics"
 
 
 def test_the_page_of_metrics_is_fresh() -> None:

@@ -28,21 +28,9 @@ BARRED = {
 def cases(hash_seed: int) -> list[str]:
     """The names of all cases, as a process of its own collects them."""
     made = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "tests",
-            "--collect-only",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "-p",
-            "no:xdist",
-        ],
+        [sys.executable, "-m", "pytest", "tests", "--collect-only", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"],
         cwd=ROOT,
-        env={k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
-        | {"PYTHONHASHSEED": str(hash_seed)},
+        env={k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")} | {"PYTHONHASHSEED": str(hash_seed)},
         capture_output=True,
         text=True,
         check=False,
@@ -60,9 +48,7 @@ def collected() -> tuple[list[str], list[str]]:
 def faults(names: list[str]) -> list[str]:
     """Each name that holds more than words, with what it holds."""
     parts = ((name, name.partition("[")[2].removesuffix("]")) for name in names)
-    return [
-        f"{name}: {why}" for name, part in parts for why, pattern in BARRED.items() if pattern.search(part)
-    ]
+    return [f"{name}: {why}" for name, part in parts for why, pattern in BARRED.items() if pattern.search(part)]
 
 
 def test_two_processes_collect_the_same(collected: tuple[list[str], list[str]]) -> None:
@@ -145,16 +131,10 @@ def unseeded(source: str) -> list[int]:
 
 
 def test_nothing_is_drawn_without_a_seed() -> None:
-    files = [
-        path
-        for room in ("tests", "src", "tools", "benchmarks")
-        for path in sorted((ROOT / room).rglob("*.py"))
-    ]
+    files = [path for room in ("tests", "src", "tools", "benchmarks") for path in sorted((ROOT / room).rglob("*.py"))]
     assert len(files) > 300
     assert [
-        f"{path.relative_to(ROOT)}:{line}"
-        for path in files
-        for line in unseeded(path.read_text(encoding="utf-8"))
+        f"{path.relative_to(ROOT)}:{line}" for path in files for line in unseeded(path.read_text(encoding="utf-8"))
     ] == []
 
 

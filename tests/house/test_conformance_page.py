@@ -44,9 +44,7 @@ def test_the_page_is_fresh(need: Callable[[str], ModuleType]) -> None:
     assert len(releases) >= 12
     here = {package: installed(package) for package, _ in releases}
     other = [
-        f"{package} {here[package]} instead of {said}"
-        for package, said in sorted(releases)
-        if here[package] != said
+        f"{package} {here[package]} instead of {said}" for package, said in sorted(releases) if here[package] != said
     ]
     if other:
         not_here(f"the page was made with other releases than those here: {', '.join(other)}")

@@ -50,7 +50,7 @@ ALLOWED = {
 # the only modules that import by a name held in a variable
 REGISTRIES = {
     "rankscope",  # the face loads verbs, readers and metrics when they are first used
-    "rankscope.cli.app",  # a command is loaded when it is typed
+    "rankscope.cli.commands",  # a verb is loaded when its command is typed
 }
 # imports the packages of an extra; who calls it names them by literals
 LOADER = "rankscope.show.extra.import_extra"
@@ -108,12 +108,8 @@ def test_parts_of_the_page_stay_small(path: Path) -> None:
 
 def test_the_map_names_the_rooms_that_exist() -> None:
     """A row of the map is a floor, the rooms on it and what they hold: ``| 5 | `scoring/` | ... |``."""
-    rows = re.findall(
-        r"^\| (\d) \| ([^|]+) \|", (ROOT / "AGENTS.md").read_text(encoding="utf-8"), re.MULTILINE
-    )
-    told = {
-        place.strip("/"): int(floor) for floor, cell in rows for place in re.findall(r"`([\w/.]+)`", cell)
-    }
+    rows = re.findall(r"^\| (\d) \| ([^|]+) \|", (ROOT / "AGENTS.md").read_text(encoding="utf-8"), re.MULTILINE)
+    told = {place.strip("/"): int(floor) for floor, cell in rows for place in re.findall(r"`([\w/.]+)`", cell)}
     src = ROOT / "src" / "rankscope"
     assert [place for place in told if not (src / place).exists()] == []
     rooms = {place.split("/")[0].removesuffix(".py"): floor for place, floor in told.items()}
@@ -215,5 +211,7 @@ def test_every_law_is_tried() -> None:
 
 
 def test_a_method_may_have_the_docstring_of_a_class_above(tmp_path: Path) -> None:
-    text = 'class A:\n    """A."""\n    def b(self):\n        """B."""\nclass C(A):\n    """C."""\n    def b(self): ...\n'
+    text = (
+        'class A:\n    """A."""\n    def b(self):\n        """B."""\nclass C(A):\n    """C."""\n    def b(self): ...\n'
+    )
     assert not [line for line in imports.unexplained(built(tmp_path, panels__panel=text)) if "panel" in line]

@@ -25,9 +25,7 @@ TABLE = st.integers(0, 1000).map(lambda seed: np.random.default_rng(seed).beta(2
 
 
 def elinor(shared_data: Callable[[str], Path]) -> Array:
-    return np.array(
-        [np.loadtxt(shared_data(f"elinor/{n}.csv"), delimiter=",", skiprows=1, usecols=1) for n in "XYZ"]
-    )
+    return np.array([np.loadtxt(shared_data(f"elinor/{n}.csv"), delimiter=",", skiprows=1, usecols=1) for n in "XYZ"])
 
 
 @settings(deadline=None, max_examples=15)

@@ -31,9 +31,7 @@ from rankscope.inference.bootstrap import (
 from rankscope.lists import Array
 
 INTERVALS = (percentile, bca, studentised)
-SOME = st.lists(
-    st.tuples(st.floats(-1, 1).map(lambda v: round(v, 2)), st.integers(0, 5)), min_size=2, max_size=15
-)
+SOME = st.lists(st.tuples(st.floats(-1, 1).map(lambda v: round(v, 2)), st.integers(0, 5)), min_size=2, max_size=15)
 
 
 def sample(values: object, clusters: object = None) -> Sample:

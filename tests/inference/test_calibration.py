@@ -70,9 +70,7 @@ def test_the_t_interval_of_a_difference_covers(scores: Any, tool: Any, metric: s
 
 
 @each_metric
-def test_t_and_sign_flip_keep_their_level_where_labels_are_swapped(
-    scores: Any, tool: Any, metric: str
-) -> None:
+def test_t_and_sign_flip_keep_their_level_where_labels_are_swapped(scores: Any, tool: Any, metric: str) -> None:
     rng = np.random.default_rng(4)
     by_t, by_flips = [], []
     for one, other in tool.scores.some_pairs(12, "law", metric):

@@ -85,9 +85,7 @@ def test_levels_by_hand() -> None:
     # .3 is the largest and keeps .05; three are as small as .012; .001 is alone below
     assert level_of(bh(), p) == pytest.approx([0.05 / 4, 0.05 * 3 / 4, 0.05 * 3 / 4, 0.05])
     # the second is carried up to the first's 3 * .03: its level is .05 * .031 / .09
-    assert level_of(holm(), np.array([0.03, 0.031, 1.0])) == pytest.approx(
-        [0.05 / 3, 0.05 * 0.031 / 0.09, 0.05]
-    )
+    assert level_of(holm(), np.array([0.03, 0.031, 1.0])) == pytest.approx([0.05 / 3, 0.05 * 0.031 / 0.09, 0.05])
 
 
 def test_zeros_have_levels_as_ties_have() -> None:

@@ -18,14 +18,7 @@ from scipy import stats
 
 from rankscope.errors import InputError
 from rankscope.inference.base import Sample
-from rankscope.inference.effects import (
-    equivalence,
-    favourable,
-    noninferiority,
-    relative,
-    standardised,
-    superiority,
-)
+from rankscope.inference.effects import equivalence, favourable, noninferiority, relative, standardised, superiority
 from rankscope.inference.intervals import t as t_interval
 from rankscope.inference.paired import t
 from rankscope.lists import Array
@@ -77,9 +70,7 @@ def test_intervals_are_dual_to_their_tests(values: Array, margin: float, alpha: 
 
 @settings(deadline=None, max_examples=80)
 @given(st.integers(0, 10_000), st.integers(3, 30), st.floats(-0.2, 0.2), st.booleans())
-def test_fieller_agrees_with_the_t_test_and_turns_over(
-    seed: int, n: int, shift: float, clustered: bool
-) -> None:
+def test_fieller_agrees_with_the_t_test_and_turns_over(seed: int, n: int, shift: float, clustered: bool) -> None:
     random = np.random.default_rng(seed)
     base = random.beta(2, 2, n)
     clusters = np.arange(n) // 2 if clustered else None
@@ -127,9 +118,7 @@ def test_delta_by_hand() -> None:
     """Run 1, 3; baseline 1, 1: twice as much. Residuals of differences 0, 2 are -1, 1; their error is 1."""
     value, bounds = relative(of([1, 3]), of([1, 1]), method="delta")
     assert value == 1
-    assert (bounds.lower, bounds.upper) == pytest.approx(
-        (1 - stats.t.ppf(0.975, 1), 1 + stats.t.ppf(0.975, 1))
-    )
+    assert (bounds.lower, bounds.upper) == pytest.approx((1 - stats.t.ppf(0.975, 1), 1 + stats.t.ppf(0.975, 1)))
 
 
 def test_fieller_by_hand() -> None:
@@ -198,9 +187,7 @@ def test_equivalence_is_statsmodels(
         found, theirs = equivalence(of(first - second), margin), ttost(first, second, -margin, margin)
         assert found.p_value == pytest.approx(theirs[0], rel=1e-10)
         assert noninferiority(of(first - second), margin).p_value == pytest.approx(theirs[1][1], rel=1e-10)
-        assert noninferiority(of(first - second), margin, "lower").p_value == pytest.approx(
-            theirs[2][1], rel=1e-10
-        )
+        assert noninferiority(of(first - second), margin, "lower").p_value == pytest.approx(theirs[2][1], rel=1e-10)
 
 
 def test_noninferiority_bound_is_scipys(shared_data: Callable[[str], Path]) -> None:

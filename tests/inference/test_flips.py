@@ -29,9 +29,7 @@ LATTICE = st.sampled_from([1, 3, 5, 7, 10, 20, 97, 2520, 10_000])
 
 def enumerated(whole: list[int]) -> float:
     """The share of all patterns of signs whose sum is as far from 0, in whole numbers."""
-    sums = np.array(list(product((1, -1), repeat=len(whole))), dtype=np.int64) @ np.array(
-        whole, dtype=np.int64
-    )
+    sums = np.array(list(product((1, -1), repeat=len(whole))), dtype=np.int64) @ np.array(whole, dtype=np.int64)
     return float(np.mean(np.abs(sums) >= abs(sum(whole))))  # a count over a power of 2 is exact
 
 
@@ -74,9 +72,7 @@ def test_only_sizes_and_the_size_of_the_sum_matter() -> None:
 
 
 @pytest.mark.parametrize("per_one", [10, 100, 10_000])
-def test_counting_on_a_lattice_equals_meeting_in_the_middle(
-    per_one: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_counting_on_a_lattice_equals_meeting_in_the_middle(per_one: int, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = np.random.default_rng(per_one)
     cases = [np.round(draw.normal(0.05, 0.2, n), len(str(per_one)) - 1) for n in (17, 26, 33)]
     counted = [flip_signs(values) for values in cases]
@@ -209,9 +205,7 @@ def scipy_p(values: Array) -> Any:
     def mean(x: Array, axis: int) -> Any:
         return np.mean(x, axis=axis)
 
-    return permutation_test(
-        (values,), mean, permutation_type="samples", n_resamples=np.inf, vectorized=True
-    ).pvalue
+    return permutation_test((values,), mean, permutation_type="samples", n_resamples=np.inf, vectorized=True).pvalue
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -262,11 +256,7 @@ def test_real_precision_equals_whole_numbers(shared_data: Find) -> None:
             size = np.abs(steps)
             ways = {0: 1}  # a dict of sums, another way to count
             for step in size.tolist():
-                ways = {
-                    s: ways.get(s - step, 0) + ways.get(s + step, 0)
-                    for w in ways
-                    for s in (w - step, w + step)
-                }
+                ways = {s: ways.get(s - step, 0) + ways.get(s + step, 0) for w in ways for s in (w - step, w + step)}
             extreme = sum(n for s, n in ways.items() if abs(s) >= abs(steps.sum()))
             assert flip_signs(values).p_value == extreme / 2 ** len(steps)
             tested += 1

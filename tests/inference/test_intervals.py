@@ -184,9 +184,7 @@ def test_spellings() -> None:
 # --- weighted means ------------------------------------------------------------------------------
 
 
-@given(
-    st.lists(st.tuples(st.floats(-1, 1), st.floats(1e-3, 1e3)), min_size=2, max_size=30),
-)
+@given(st.lists(st.tuples(st.floats(-1, 1), st.floats(1e-3, 1e3)), min_size=2, max_size=30))
 def test_the_mean_of_linearised_values_is_the_weighted_mean(pairs: Any) -> None:
     values, weights = np.array(pairs).T
     x = linearised(values, weights)
@@ -207,9 +205,7 @@ def ratio_error(values: Array, weights: Array) -> float:
     return float(np.sqrt(n / (n - 1) * (residual**2).sum()) / weights.sum())
 
 
-def test_its_error_is_that_of_a_ratio_and_of_weighted_least_squares(
-    need: Callable[[str], ModuleType],
-) -> None:
+def test_its_error_is_that_of_a_ratio_and_of_weighted_least_squares(need: Callable[[str], ModuleType]) -> None:
     linear = need("statsmodels.regression.linear_model")
     random = np.random.default_rng(2)
     values, weights = random.random(40), random.integers(1, 20, 40).astype(float)

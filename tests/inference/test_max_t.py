@@ -32,9 +32,7 @@ def made(systems: int, queries: int, seed: int = 0, shift: float = 0.05) -> Arra
     """Scores of systems that share what makes queries hard."""
     draw = np.random.default_rng(seed)
     hard = draw.random(queries)
-    return np.clip(
-        hard + draw.normal(0, 0.15, (systems, queries)) + shift * np.arange(systems)[:, None], 0, 1.5
-    )
+    return np.clip(hard + draw.normal(0, 0.15, (systems, queries)) + shift * np.arange(systems)[:, None], 0, 1.5)
 
 
 def naive_t(differences: Array) -> Array:
@@ -74,11 +72,7 @@ def single_of(joint: Joint) -> Array:
 def test_pairs_mirror_and_come_in_any_order(method: Correction) -> None:
     scores, pairs = made(5, 23), all_pairs(5)
     here, there = method.over(scores, pairs), method.over(scores, pairs[::-1, ::-1])
-    for one, other in (
-        (here.adjusted, there.adjusted),
-        (here.critical, there.critical),
-        (here.error, there.error),
-    ):
+    for one, other in ((here.adjusted, there.adjusted), (here.critical, there.critical), (here.error, there.error)):
         assert np.array_equal(one, other[::-1])
 
 
@@ -216,8 +210,7 @@ def test_tukey_near_all_ways_to_deal() -> None:
     scores, rounds = np.round(made(3, 4, seed=1, shift=0.2), 2), 20_000
     ways = [np.array(list(permutations(query))) for query in scores.T]
     totals = [
-        np.sum([w[i] for w, i in zip(ways, chosen, strict=True)], axis=0)
-        for chosen in product(range(6), repeat=4)
+        np.sum([w[i] for w, i in zip(ways, chosen, strict=True)], axis=0) for chosen in product(range(6), repeat=4)
     ]
     ranges = np.ptp(np.array(totals), axis=1)
     joint = randomised_tukey(rounds=rounds).over(scores, all_pairs(3))

@@ -42,9 +42,7 @@ def of(values: ArrayLike, clusters: Array | None = None) -> Sample:
 @pytest.mark.parametrize("test", TESTS, ids=str)
 @settings(deadline=None, max_examples=40)
 @given(STEPS, st.randoms())
-def test_neither_order_nor_direction_nor_unit_matters(
-    test: PairedTest, steps: list[int], random: Random
-) -> None:
+def test_neither_order_nor_direction_nor_unit_matters(test: PairedTest, steps: list[int], random: Random) -> None:
     here = test.p_value(of(steps))
     assert math.isnan(here) or 0 <= here <= 1
     shuffled = list(steps)
@@ -84,9 +82,7 @@ def test_rounding_noise_is_no_difference() -> None:
 
 
 def test_t_of_the_textbook(shared_data: Callable[[str], Path]) -> None:
-    x, y = (
-        np.loadtxt(shared_data(f"elinor/{name}.csv"), delimiter=",", skiprows=1, usecols=1) for name in "XY"
-    )
+    x, y = (np.loadtxt(shared_data(f"elinor/{name}.csv"), delimiter=",", skiprows=1, usecols=1) for name in "XY")
     sample = of(x - y)
     assert round(t().statistic(sample), 4) == 2.1158  # Sakai, Laboratory Experiments in IR, 2018, Table 5.1
     assert round(t().p_value(sample), 4) == 0.0478
@@ -152,9 +148,7 @@ def test_scipy_on_real_scores(shared_data: Callable[[str], Path], name: str, pai
         theirs = stats.wilcoxon(steps, zero_method=zeros).pvalue
         assert wilcoxon(zeros=zeros).p_value(of(a - b)) == pytest.approx(theirs, rel=1e-10)
     better, worse = (a > b).sum(), (a < b).sum()
-    assert sign().p_value(of(a - b)) == pytest.approx(
-        stats.binomtest(better, better + worse).pvalue, rel=1e-10
-    )
+    assert sign().p_value(of(a - b)) == pytest.approx(stats.binomtest(better, better + worse).pvalue, rel=1e-10)
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 10, 14, 50, 51, 300])
@@ -163,18 +157,12 @@ def test_scipy_on_real_scores(shared_data: Callable[[str], Path], name: str, pai
 def test_wilcoxon_is_scipys(size: int, zeros: Zeros, kind: str) -> None:
     random = np.random.default_rng(size)
     for _ in range(2):
-        d = (
-            random.normal(0.3, 1, size)
-            if kind == "continuous"
-            else random.integers(-3, 6, size).astype(float)
-        )
+        d = random.normal(0.3, 1, size) if kind == "continuous" else random.integers(-3, 6, size).astype(float)
         if not d.any():
             continue
         for method in METHODS:
             theirs = stats.wilcoxon(d, zero_method=zeros, method=method)
-            assert wilcoxon(zeros=zeros, method=method).p_value(of(d)) == pytest.approx(
-                theirs.pvalue, rel=1e-10
-            )
+            assert wilcoxon(zeros=zeros, method=method).p_value(of(d)) == pytest.approx(theirs.pvalue, rel=1e-10)
         assert wilcoxon(zeros=zeros).statistic(of(d)) == theirs.statistic
         if kind == "continuous":
             exact = stats.wilcoxon(d, zero_method=zeros, method="exact").pvalue

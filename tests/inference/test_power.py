@@ -72,9 +72,7 @@ def test_detectable_by_hand() -> None:
     quantiles = stats.t.ppf(0.975, 49) + stats.t.ppf(0.8, 49)
     assert found.difference == pytest.approx(quantiles * 0.2 / math.sqrt(50), rel=1e-10)
     assert found.low == pytest.approx(found.difference * math.sqrt(49 / stats.chi2.ppf(0.975, 49)), rel=1e-10)
-    assert found.high == pytest.approx(
-        found.difference * math.sqrt(49 / stats.chi2.ppf(0.025, 49)), rel=1e-10
-    )
+    assert found.high == pytest.approx(found.difference * math.sqrt(49 / stats.chi2.ppf(0.025, 49)), rel=1e-10)
 
 
 def test_detectable_of_clusters() -> None:

@@ -77,9 +77,7 @@ def test_it_is_the_two_way_analysis_of_variance_of_statsmodels(need: Callable[[s
 def made(random: np.random.Generator, runs: int, queries: int) -> Array:
     """Scores with variances of queries 1, runs .04 and residual .25."""
     return np.asarray(
-        random.normal(0, 1, queries)
-        + random.normal(0, 0.2, (runs, 1))
-        + random.normal(0, 0.5, (runs, queries))
+        random.normal(0, 1, queries) + random.normal(0, 0.2, (runs, 1)) + random.normal(0, 0.5, (runs, queries))
     )
 
 

@@ -19,9 +19,7 @@ from rankscope.inference.base import Interval, PairedTest, Sample
 from rankscope.inference.intervals import t
 from rankscope.inference.sequential import anytime, betting, prior
 
-differences = st.lists(
-    st.sampled_from([-1.0, -0.5, -0.1, 0.0, 0.05, 0.3, 1.0]), min_size=20, max_size=60
-).map(np.array)
+differences = st.lists(st.sampled_from([-1.0, -0.5, -0.1, 0.0, 0.05, 0.3, 1.0]), min_size=20, max_size=60).map(np.array)
 levels = st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.99])
 each = pytest.mark.parametrize(
     ("test", "interval"),
@@ -45,9 +43,7 @@ def test_the_p_value_says_when_the_interval_excludes_zero(
 
 @each
 @given(values=differences, level=levels)
-def test_turning_every_sign_turns_the_interval(
-    test: PairedTest, interval: Interval, values: Any, level: float
-) -> None:
+def test_turning_every_sign_turns_the_interval(test: PairedTest, interval: Interval, values: Any, level: float) -> None:
     here, there = Sample(values), Sample(-values)
     assert test.p_value(here) == pytest.approx(test.p_value(there), rel=0, abs=0, nan_ok=True)
     one, other = interval.of(here, level), interval.of(there, level)
@@ -105,9 +101,7 @@ def test_the_likelihood_ratio_is_the_integral_over_the_mixture() -> None:
 
 
 def test_the_interval_is_narrowest_where_it_says() -> None:
-    factor = [
-        math.sqrt((1 + 1 / x) * math.log((1 + x) / 0.05**2)) for x in (prior(n, 100) for n in range(50, 200))
-    ]
+    factor = [math.sqrt((1 + 1 / x) * math.log((1 + x) / 0.05**2)) for x in (prior(n, 100) for n in range(50, 200))]
     assert 50 + int(np.argmin(factor)) == 100
 
 
@@ -219,9 +213,7 @@ def test_clusters_are_refused() -> None:
 
 def test_values_outside_the_range_are_refused() -> None:
     sample = Sample(np.array([-0.3, 0.4]))
-    with pytest.raises(
-        InputError, match=r"low=0, high=1\) was given values from -0.3 to 0.4: say what range"
-    ):
+    with pytest.raises(InputError, match=r"low=0, high=1\) was given values from -0.3 to 0.4: say what range"):
         sequences.betting(low=0).of(sample)
     with pytest.raises(InputError, match="was given values from -3 to 4"):
         betting().p_value(Sample(np.array([-3.0, 4.0])))

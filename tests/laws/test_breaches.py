@@ -27,9 +27,7 @@ def test_a_sound_metric_passes() -> None:
         level: Level = 1.0
 
         def terms(self, lists: Lists) -> Terms:
-            return Terms(
-                lists, {"relevant": lists.relevant(self.level), "1/rank²": 1.0 / lists.rank**2.0}, 2.0
-            )
+            return Terms(lists, {"relevant": lists.relevant(self.level), "1/rank²": 1.0 / lists.rank**2.0}, 2.0)
 
     check_metric(Sound)
     check_metric(Sound @ 5)
@@ -183,9 +181,7 @@ def test_traits_claimed_in_vain(claim: dict[str, Any], law: str) -> None:
         bounds = (0.0, 20.0)
 
         def terms(self, lists: Lists) -> Terms:
-            return Terms(
-                lists, {"grade": np.where(lists.judged, lists.grade, 0.0), "weight": 0.5**lists.rank}
-            )
+            return Terms(lists, {"grade": np.where(lists.judged, lists.grade, 0.0), "weight": 0.5**lists.rank})
 
     check_metric(Graded)
     caught(type("Claimed", (Graded,), claim), law)
@@ -254,9 +250,7 @@ def test_cases_of_your_own() -> None:
 
 def test_a_case_reads_as_plain_lists() -> None:
     case = Case((1, None, 0.5), (2,), (False, True, False))
-    assert (
-        str(case) == "grades in ranked order [1, None, 0.5], judged but not retrieved [2], scores [2, 2, 1]"
-    )
+    assert str(case) == "grades in ranked order [1, None, 0.5], judged but not retrieved [2], scores [2, 2, 1]"
 
 
 def test_examples_are_arithmetic_and_nothing_else() -> None:

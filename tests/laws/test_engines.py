@@ -38,9 +38,7 @@ def world() -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]:
 
 def frame(data: dict[str, dict[str, float]], value: str) -> pl.DataFrame:
     rows = [(q, d, float(v)) for q, docs in data.items() for d, v in docs.items()]
-    return pl.DataFrame(
-        rows, schema={"query_id": pl.String, "doc_id": pl.String, value: pl.Float64}, orient="row"
-    )
+    return pl.DataFrame(rows, schema={"query_id": pl.String, "doc_id": pl.String, value: pl.Float64}, orient="row")
 
 
 @pytest.mark.parametrize("ties", ["trec", "docid", "input"])
@@ -50,9 +48,7 @@ def test_dicts_and_tables_agree(ties: Any) -> None:
     two = rs.evaluate(frame(qrels, "grade"), frame(run, "score"), FOR_ALL, ties=ties)
     for a, b in zip(one.runs[0].values.values(), two.runs[0].values.values(), strict=True):
         np.testing.assert_array_equal(a, b)
-    assert [m.value for m in one.board] == pytest.approx(
-        [m.value for m in two.board], rel=0, abs=0, nan_ok=True
-    )
+    assert [m.value for m in one.board] == pytest.approx([m.value for m in two.board], rel=0, abs=0, nan_ok=True)
 
 
 def test_most_metrics_take_any_grade() -> None:

@@ -42,9 +42,7 @@ def judged(cases: list[Case], metric: Metric, ties: str, turn: int = 0) -> Judge
     order = Order(ties if ties in {"trec", "docid", "input"} else "trec", needs=metric.needs)  # type: ignore[arg-type]
     if not metric.needs & SEVERAL:
         return mappings.judge(run, qrels, order)[0]
-    several: dict[str, Any] = {
-        q: {doc: aspects_of(g) for doc, g in docs.items()} for q, docs in qrels.items()
-    }
+    several: dict[str, Any] = {q: {doc: aspects_of(g) for doc, g in docs.items()} for q, docs in qrels.items()}
     several["more"] = {"d": {"a": 0.0, "b": 0.0}}  # subtopics have names, whatever the cases
     found = local.judge(run_of(run), qrels_of(several), order)[0]
     place = {query: i for i, query in enumerate(found.query_id)}
@@ -80,9 +78,7 @@ def test_every_policy_keeps_the_laws(cls: type[Metric]) -> None:
         if "identities" not in metric.needs:
             for ties in policies[3:]:
                 renamed = value(judged(cases, metric, ties, turn=3), metric, ties)
-                np.testing.assert_allclose(
-                    renamed, found[ties], rtol=1e-9, atol=1e-12, err_msg=f"{metric} {ties}"
-                )
+                np.testing.assert_allclose(renamed, found[ties], rtol=1e-9, atol=1e-12, err_msg=f"{metric} {ties}")
 
 
 def between(metric: Metric, found: dict[str, Any]) -> None:

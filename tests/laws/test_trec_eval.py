@@ -34,10 +34,7 @@ def request(name: str) -> str | None:
 def named() -> dict[str, Any]:
     """Every metric with a name, from the catalogue's variants and from trec_eval's own defaults."""
     metrics = {
-        m
-        for cls in dict.fromkeys(CATALOGUE.values())
-        if cls.__module__.startswith("rankscope.")
-        for m in variants(cls)
+        m for cls in dict.fromkeys(CATALOGUE.values()) if cls.__module__.startswith("rankscope.") for m in variants(cls)
     }
     metrics |= {metric for _, metric in parse_many("all_trec")}
     out: dict[str, Any] = {}
@@ -75,9 +72,7 @@ NAMED = named()
 def test_same_number_for_every_query(seed: int, scores: int) -> None:
     qrels, run = world(seed, scores)
     # one at a time: of two set_F with different values, the other tool computes one
-    theirs = {
-        name: pytrec_eval.RelevanceEvaluator(qrels, {str(request(name))}).evaluate(run) for name in NAMED
-    }
+    theirs = {name: pytrec_eval.RelevanceEvaluator(qrels, {str(request(name))}).evaluate(run) for name in NAMED}
     ours = rs.evaluate(qrels, run, list(NAMED.values()))
     one = ours.runs[0]
     for name, metric in NAMED.items():
@@ -85,9 +80,10 @@ def test_same_number_for_every_query(seed: int, scores: int) -> None:
             (expected,) = theirs[name][query].values()
             if name.startswith("gm_"):  # trec_eval keeps the logarithm until the end
                 expected = math.exp(expected)
-            assert (max(value, 1e-5) if name.startswith("gm_") else value) == pytest.approx(
-                expected, abs=1e-9
-            ), (name, query)
+            assert (max(value, 1e-5) if name.startswith("gm_") else value) == pytest.approx(expected, abs=1e-9), (
+                name,
+                query,
+            )
 
 
 def test_enough_names_are_compared() -> None:
@@ -113,9 +109,7 @@ def test_gains_are_grades_by_another_name(gain: dict[int, int]) -> None:
     """Given the gains as grades, the other tool says the same of the measures that take gains."""
     qrels, run = world(3, 10_000)
     renamed = {query: {doc: gain.get(x, x) for doc, x in docs.items()} for query, docs in qrels.items()}
-    named = {
-        name: cls(gain=Table.of(gain)) for name, cls in (("G", G), ("Rndcg", RnDCG), ("ndcg_rel", nDCGRel))
-    }
+    named = {name: cls(gain=Table.of(gain)) for name, cls in (("G", G), ("Rndcg", RnDCG), ("ndcg_rel", nDCGRel))}
     ours = rs.evaluate(qrels, run, list(named.values())).runs[0]
     theirs = pytrec_eval.RelevanceEvaluator(renamed, set(named)).evaluate(run)
     for name, metric in named.items():

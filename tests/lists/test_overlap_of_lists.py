@@ -16,14 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankscope.lists.overlap import (
-    VARIANTS,
-    jaccard,
-    jaccard_by_query,
-    rbo,
-    rbo_by_query,
-    shared_by_depth,
-)
+from rankscope.lists.overlap import VARIANTS, jaccard, jaccard_by_query, rbo, rbo_by_query, shared_by_depth
 
 plain = st.lists(st.integers(0, 9), unique=True, min_size=1, max_size=8)
 chances = st.floats(0.05, 0.95)
@@ -113,9 +106,7 @@ def by_definition(a: Sequence[Any], b: Sequence[Any], p: float) -> float:
 
 
 @given(plain, plain, st.floats(0.1, 0.8))
-def test_the_bounds_are_those_of_the_worst_and_the_best_continuation(
-    a: list[int], b: list[int], p: float
-) -> None:
+def test_the_bounds_are_those_of_the_worst_and_the_best_continuation(a: list[int], b: list[int], p: float) -> None:
     short, long = sorted((a, b), key=len)
     worst = by_definition([*short, *range(1000, 1400)], [*long, *range(2000, 2400)], p)
     in_long = [item for item in long if item not in short]
@@ -154,9 +145,7 @@ def test_worked_values() -> None:
     assert rbo("xy", "xz", p).min == pytest.approx(least)
     # w: both stand at rank 1, so that 2 of 2 are shared at once; a: 4 halves times halves at depth 1
     assert rbo([{"x", "y"}], [{"x", "y"}], p, "w").ext == pytest.approx(1)
-    assert rbo([{"x", "y"}], [{"x", "y"}], p, "a").ext == pytest.approx(
-        (1 - p) / p * (1 / 2 * p + p**2) + p**2
-    )
+    assert rbo([{"x", "y"}], [{"x", "y"}], p, "a").ext == pytest.approx((1 - p) / p * (1 / 2 * p + p**2) + p**2)
     assert jaccard("abc", "bcd", 3) == 2 / 4
     assert jaccard("abc", "bcd", 1) == 0
 

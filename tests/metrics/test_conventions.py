@@ -45,9 +45,7 @@ near = pytest.approx
 NOTHING = near(float("nan"), nan_ok=True)
 
 
-def of(
-    metric: Metric, *ranking: float | None, missing: tuple[float, ...] = (), tied: tuple[bool, ...] = ()
-) -> Any:
+def of(metric: Metric, *ranking: float | None, missing: tuple[float, ...] = (), tied: tuple[bool, ...] = ()) -> Any:
     """The value for one query: grades in ranked order, and grades of judged documents not retrieved."""
     return near(float(values(metric, [Case(ranking, missing, tied)])[0]), rel=1e-12, nan_ok=True)
 
@@ -129,9 +127,7 @@ def test_unjudged_documents_take_a_rank_unless_left_out() -> None:
 
 
 def test_max_grade_of_the_ideal_is_never_exceeded() -> None:
-    with pytest.raises(
-        InputError, match=r"a document has grade 3, above max_grade=2; say nDCG\(.*max_grade=3\)@5"
-    ):
+    with pytest.raises(InputError, match=r"a document has grade 3, above max_grade=2; say nDCG\(.*max_grade=3\)@5"):
         of(nDCG(ideal="max_grade_k", max_grade=2, cutoff=5), 0, missing=(3,))
 
 
@@ -146,9 +142,7 @@ def test_err_stops_at_a_satisfying_document() -> None:
 
 
 def test_err_refuses_grades_above_its_scale() -> None:
-    with pytest.raises(
-        InputError, match=r"ERR: a document has grade 5, above max_grade=4; say ERR\(max_grade=5\)"
-    ):
+    with pytest.raises(InputError, match=r"ERR: a document has grade 5, above max_grade=4; say ERR\(max_grade=5\)"):
         of(ERR(), 1, missing=(5,))
 
 
@@ -207,9 +201,7 @@ def test_reciprocal_rank_where_nothing_is_found() -> None:
     assert of(RR(not_found="skip") @ 2, 0, None, 2) == NOTHING
     assert of(RR(not_found="skip") @ 2, 0, 2) == 1 / 2
     scores = rs.evaluate(
-        {"a": {"x": 1}, "b": {"x": 1}},
-        {"a": {"y": 2.0, "x": 1.0}, "b": {"y": 1.0}},
-        ["RR", "RR(not_found='skip')"],
+        {"a": {"x": 1}, "b": {"x": 1}}, {"a": {"y": 2.0, "x": 1.0}, "b": {"y": 1.0}}, ["RR", "RR(not_found='skip')"]
     )
     assert scores["RR"] == (1 / 2 + 0) / 2
     assert scores["RR(not_found='skip')"] == 1 / 2

@@ -98,16 +98,7 @@ def test_one_of_three_subtopics_is_a_third(alpha: float) -> None:
 
 def test_documents_about_every_subtopic_are_the_most_there_can_be() -> None:
     ranking = about(*["abc"] * 40)
-    for metric in (
-        alpha_DCG @ 30,
-        ERR_IA @ 30,
-        P_IA @ 30,
-        StRecall @ 1,
-        AP_IA(),
-        alpha_nDCG(),
-        nERR_IA(),
-        nNRBP(),
-    ):
+    for metric in (alpha_DCG @ 30, ERR_IA @ 30, P_IA @ 30, StRecall @ 1, AP_IA(), alpha_nDCG(), nERR_IA(), nNRBP()):
         assert metric.of(ranking) == pytest.approx(1)
     assert NRBP(beta=0.8).of(ranking) == pytest.approx(1 - (0.5 * 0.8) ** 40)
 
@@ -212,9 +203,7 @@ def world(seed: int, queries: int = 40) -> tuple[Judgments, Ranked]:
     run: Ranked = {}
     for q in range(queries):
         subtopics = [f"s{i}" for i in rng.permutation(12)[: int(rng.integers(1, 10))].tolist()]
-        names = [
-            f"{rng.choice(list('aZ-'))}{i}" for i in rng.permutation(90)[: int(rng.integers(2, 60))].tolist()
-        ]
+        names = [f"{rng.choice(list('aZ-'))}{i}" for i in rng.permutation(90)[: int(rng.integers(2, 60))].tolist()]
         scale = [[0, 0, 0, 1], [-2, -1, 0, 1, 2], [0], [1, 2, 3], [-1]][int(rng.integers(5))]
         judged = names[: max(1, len(names) * 2 // 3)]
         qrels[f"q{q}"] = {

@@ -290,9 +290,7 @@ def test_a_metric_of_ones_own() -> None:
             return Terms(lists, {"relevant": lists.relevant(self.level), "half each": 0.5**lists.rank})
 
     assert parse("doubling_rank(rel=2)@3") == Doubling(level=2, cutoff=3)
-    scores = rs.evaluate(
-        {"q": {"a": 1, "b": 1}}, {"q": {"a": 2.0, "x": 1.5, "b": 1.0}}, ["Doubling", Doubling @ 1]
-    )
+    scores = rs.evaluate({"q": {"a": 1, "b": 1}}, {"q": {"a": 2.0, "x": 1.5, "b": 1.0}}, ["Doubling", Doubling @ 1])
     assert scores["Doubling"] == 1 / 2 + 1 / 8
     assert scores["Doubling@1"] == 1 / 2
 

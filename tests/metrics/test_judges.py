@@ -38,10 +38,7 @@ def test_the_mean_over_the_judges(made: Any, metric: Any, alone: Any) -> None:
     ours = rs.evaluate(qrels, run, [metric]).runs[0]
     for query, value in zip(ours.query_ids, ours.values[metric].tolist(), strict=True):
         judges = sorted({judge for graded in qrels[query].values() for judge in graded})
-        by_judge = [
-            {doc: graded[judge] for doc, graded in qrels[query].items() if judge in graded}
-            for judge in judges
-        ]
+        by_judge = [{doc: graded[judge] for doc, graded in qrels[query].items() if judge in graded} for judge in judges]
         each = [
             float(alone.of(sorted(run[query], key=run[query].__getitem__, reverse=True), judgments=grades))
             for grades in by_judge

@@ -60,9 +60,7 @@ QRELS = {"q": {"a": 1, "b": 0, "c": 1, "d": 0}}
         ({"u": 9.0, "a": 2.0}, (1 / 2) / 2, 2 / 4, 5),
     ],
 )
-def test_labels_that_were_not_returned(
-    run: dict[str, float], lrap: float, loss: float, coverage: float
-) -> None:
+def test_labels_that_were_not_returned(run: dict[str, float], lrap: float, loss: float, coverage: float) -> None:
     scores = rs.evaluate(QRELS, {"q": run}, ["LRAP", "LabelRankingLoss", "CoverageError"])
     assert scores["LRAP"] == pytest.approx(lrap)
     assert scores["LabelRankingLoss"] == pytest.approx(loss)

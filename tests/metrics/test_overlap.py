@@ -67,8 +67,7 @@ def test_equal_grades_stand_in_the_ideal_as_they_stand_in_the_ranking() -> None:
     """So no order of equally good documents is better than another, whether or not more of them exist."""
     assert Compat().of([2, 2, 1, 1]) == 1
     assert Compat(p=0.5).of([1, 1], ideal=[1, 1, 1, 1]) == pytest.approx(
-        (1 + 1 / 2) / (1 + 1 / 2 + 1 / 4 + 1 / 8)
-        + (1 / 4 * 2 / 3 + 1 / 8 * 2 / 4) / (1 + 1 / 2 + 1 / 4 + 1 / 8)
+        (1 + 1 / 2) / (1 + 1 / 2 + 1 / 4 + 1 / 8) + (1 / 4 * 2 / 3 + 1 / 8 * 2 / 4) / (1 + 1 / 2 + 1 / 4 + 1 / 8)
     )
 
 

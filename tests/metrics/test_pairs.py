@@ -21,14 +21,8 @@ THREE_USERS: Groups = {
     "u2": ([1, 0, 0, 1], [0.6, 0.7, 0.4, 0.5]),
     "u3": ([1, 1, 1, 0], [0.9, 0.8, 0.7, 0.1]),
 }
-APART: Groups = {
-    "u1": ([1, 1, 1, 0], [0.9, 0.8, 0.7, 0.95]),
-    "u2": ([1, 0, 0, 0], [0.1, 0.2, 0.25, 0.3]),
-}
-TWO_SIZES: Groups = {
-    "u1": ([1, 0, 1, 0], [0.9, 0.2, 0.8, 0.3]),
-    "u2": ([1, 1, 0], [0.1, 0.2, 0.3]),
-}
+APART: Groups = {"u1": ([1, 1, 1, 0], [0.9, 0.8, 0.7, 0.95]), "u2": ([1, 0, 0, 0], [0.1, 0.2, 0.25, 0.3])}
+TWO_SIZES: Groups = {"u1": ([1, 0, 1, 0], [0.9, 0.2, 0.8, 0.3]), "u2": ([1, 1, 0], [0.1, 0.2, 0.3])}
 # a group without ties, one with, and two of one class only: 5/6 and (3 + 2 halves) / 12
 MIXED: Groups = {
     "g1": ([1, 0, 1, 0, 0], [0.9, 0.7, 0.5, 0.3, 0.1]),
@@ -50,9 +44,7 @@ def test_mean_over_lists_of_one_length() -> None:
 
 def test_one_curve_misleads_where_users_differ() -> None:
     scores = evaluate_request(APART, "AUC(pooled=True)", "GAUC")
-    assert scores["AUC(pooled=True)"] == pytest.approx(
-        (3 * 3) / (4 * 4)
-    )  # u1's 3 beat u2's 3, and none u1's own
+    assert scores["AUC(pooled=True)"] == pytest.approx((3 * 3) / (4 * 4))  # u1's 3 beat u2's 3, and none u1's own
     assert scores["GAUC"] == 0
 
 
@@ -117,10 +109,7 @@ def by_hand(grades: list[float], scores: list[float], tied: float) -> float:
 def test_pairs_one_by_one(grades: int, tied: float) -> None:
     rng = np.random.default_rng(grades)
     lists = [
-        (
-            rng.integers(0, grades, size=n).astype(float).tolist(),
-            rng.integers(0, 9, size=n).astype(float).tolist(),
-        )
+        (rng.integers(0, grades, size=n).astype(float).tolist(), rng.integers(0, 9, size=n).astype(float).tolist())
         for n in rng.integers(0, 40, size=60).tolist()
     ]
     metric = rs.OPA(tied=tied)

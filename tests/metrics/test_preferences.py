@@ -130,10 +130,7 @@ def made_up(rng: random.Random) -> tuple[list[Line], list[str]]:
     for judge in range(rng.randint(1, 4)):
         grade = {doc: float(rng.choice([0, 0, 1, 2, 3])) for doc in docs}
         for part in range(rng.randint(1, 3)):
-            lines += [
-                (f"j{judge}", f"p{part}", doc, grade[doc])
-                for doc in rng.sample(docs, rng.randint(1, len(docs)))
-            ]
+            lines += [(f"j{judge}", f"p{part}", doc, grade[doc]) for doc in rng.sample(docs, rng.randint(1, len(docs)))]
     return lines, rng.sample([*docs, "x", "y"], rng.randint(0, len(docs)))
 
 

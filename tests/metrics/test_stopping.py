@@ -116,11 +116,7 @@ def test_insq_far_down_the_list() -> None:
 
 
 def test_beyond_the_horizon_nothing_is_earned() -> None:
-    for metric in (
-        INSQ(horizon=3, max_grade=1),
-        INST(horizon=3, max_grade=1),
-        NERR10(horizon=3, max_grade=1),
-    ):
+    for metric in (INSQ(horizon=3, max_grade=1), INST(horizon=3, max_grade=1), NERR10(horizon=3, max_grade=1)):
         assert metric.of([0, 1, 0, 1, 1]) == metric.of([0, 1, 0]) > 0
         assert metric.of([0, 0, 0, 1]) == 0
 

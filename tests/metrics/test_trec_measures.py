@@ -252,9 +252,7 @@ def test_gains_of_rank_biased_precision() -> None:
     assert rbp.of([1]) == pytest.approx(0.5 / 3)
     assert rbp.of([4]) == pytest.approx(0.5)
     # grade 2 is on the scale of a query whose best grade is 3, though no document has it
-    assert RBP(p=0.5, gain=Table.of({3: 0.5}), max_grade="query").of([3, 1]) == pytest.approx(
-        0.5 * (0.25 + 0.5 / 2)
-    )
+    assert RBP(p=0.5, gain=Table.of({3: 0.5}), max_grade="query").of([3, 1]) == pytest.approx(0.5 * (0.25 + 0.5 / 2))
     assert RBP(p=0.5, gain=Table.of({1: 0.5, 2: 1})).of([1, 2]) == pytest.approx(0.5 * (0.5 + 0.5))
     assert RBP(p=0.5, gain=Table.of({1: 1, 2: 4}), max_grade=8).of([2]) == pytest.approx(0.5 * 4 / 8)
 

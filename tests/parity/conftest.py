@@ -39,10 +39,7 @@ class Ranked(NamedTuple):
 def ranked(queries: list[tuple[list[float], list[float]]]) -> Ranked:
     """Labels and scores of each query, with names for queries and documents."""
     qrels, run = (
-        {
-            f"q{i}": {f"d{j}": float(value) for j, value in enumerate(query[side])}
-            for i, query in enumerate(queries)
-        }
+        {f"q{i}": {f"d{j}": float(value) for j, value in enumerate(query[side])} for i, query in enumerate(queries)}
         for side in (0, 1)
     )
     return Ranked(qrels, run)
@@ -133,9 +130,7 @@ def real_runs(shared_data: Callable[[str], Path]) -> Callable[[int, int], Runs]:
             # the last ones: in Robust 2003 the first have two grades only
             some = [query for query in scores if query in grades][-queries:]
             ranked = {q: sorted(scores[q], key=lambda doc: (scores[q][doc], doc), reverse=True) for q in some}
-            untied = {
-                q: {d: float(depth - i) for i, d in enumerate(docs[:depth])} for q, docs in ranked.items()
-            }
+            untied = {q: {d: float(depth - i) for i, d in enumerate(docs[:depth])} for q, docs in ranked.items()}
             out[name] = {q: {doc: int(g) for doc, g in grades[q].items()} for q in some}, untied
         return out
 

@@ -32,9 +32,7 @@ def theirs(catboost: ModuleType, queries: list[Any], metric: str) -> tuple[float
     return said(queries), [said([query]) for query in queries]
 
 
-def compare(
-    tool: Any, data: Any, metric: Any, name: str, no_relevant: Any = "metric", label: Any = float
-) -> None:
+def compare(tool: Any, data: Any, metric: Any, name: str, no_relevant: Any = "metric", label: Any = float) -> None:
     """Each query and the mean; labels are given to the tool as it wants them."""
     mean, each = theirs(tool, data.relabelled(label).queries, name)
     scores = rs.evaluate(data.qrels, data.run, [metric], ties="worst", no_relevant=no_relevant)
@@ -65,9 +63,7 @@ BINARY: Any = [
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("k", TOP)
 @pytest.mark.parametrize(("metric", "name", "no_relevant"), BINARY)
-def test_binary(
-    metric: Any, name: str, no_relevant: Any, k: int, kind: str, catboost: ModuleType, letor: Any
-) -> None:
+def test_binary(metric: Any, name: str, no_relevant: Any, k: int, kind: str, catboost: ModuleType, letor: Any) -> None:
     metric = metric.having(level=3) @ k
     compare(catboost, letor[kind], metric, f"{name}:top={k};border=2.5", no_relevant)
 

@@ -103,9 +103,7 @@ def counterparts(ruler: Any, top: int, horizon: int) -> list[tuple[Any, rs.Metri
 def test_random_rankings(top: int, horizon: int, ruler: Any, ranked: Callable[[Gains, int], Any]) -> None:
     rng = np.random.default_rng(top)
     grades = [None, *range(top + 1)]
-    rankings = [
-        [grades[i] for i in rng.integers(len(grades), size=int(rng.integers(1, 60)))] for _ in range(60)
-    ]
+    rankings = [[grades[i] for i in rng.integers(len(grades), size=int(rng.integers(1, 60)))] for _ in range(60)]
     for theirs, metric in counterparts(ruler, top, horizon):
         values = metric.of(rankings)
         expected = [
@@ -126,19 +124,12 @@ QUERIES = 30
 
 def rows(path: Path) -> list[list[str]]:
     data = path.read_bytes()
-    return [
-        line.split()
-        for line in (gzip.decompress(data) if path.suffix == ".gz" else data).decode().splitlines()
-    ]
+    return [line.split() for line in (gzip.decompress(data) if path.suffix == ".gz" else data).decode().splitlines()]
 
 
 @pytest.mark.parametrize(("qrels", "run"), RUNS)
 def test_real_runs(
-    qrels: str,
-    run: str,
-    ruler: Any,
-    ranked: Callable[[Gains, int], Any],
-    shared_data: Callable[[str], Path],
+    qrels: str, run: str, ruler: Any, ranked: Callable[[Gains, int], Any], shared_data: Callable[[str], Path]
 ) -> None:
     """The other tool takes the order of the file, whatever the scores; here the scores fall in that order."""
     judged: dict[str, dict[str, float]] = {}
@@ -153,10 +144,7 @@ def test_real_runs(
     pairs = counterparts(ruler, 2, 1000)
     (got,) = rs.evaluate(judged, scores, [metric for _, metric in pairs], queries="both").runs
     found = [
-        ranked(
-            [max(judged[query][doc], 0) / 2 if doc in judged[query] else math.nan for doc in lists[query]],
-            1000,
-        )
+        ranked([max(judged[query][doc], 0) / 2 if doc in judged[query] else math.nan for doc in lists[query]], 1000)
         for query in got.query_ids
     ]
     assert len(found) == QUERIES

@@ -47,9 +47,7 @@ def frames(qrels: Any, run: Table) -> tuple[Any, Any]:
 
     def frame(data: Any, worth: str) -> Any:
         rows = [(query, doc, value) for query, docs in data.items() for doc, value in docs.items()]
-        return pd.DataFrame(rows, columns=["query_id", "doc_id", worth]).astype(
-            {"query_id": object, "doc_id": object}
-        )
+        return pd.DataFrame(rows, columns=["query_id", "doc_id", worth]).astype({"query_id": object, "doc_id": object})
 
     return frame(qrels, "relevance"), frame(run, "score")
 
@@ -165,9 +163,7 @@ def test_real_runs(
     for name, (qrels, whole) in real.items():
         run = dict(list(whole.items())[: SLOW.get((provider, spelling), QUERIES)])
         expected = (
-            theirs(tool, measure, *frames(qrels, run))
-            if provider == "ranx"
-            else theirs(tool, measure, qrels, run)
+            theirs(tool, measure, *frames(qrels, run)) if provider == "ranx" else theirs(tool, measure, qrels, run)
         )
         got = by_query(metric, qrels, run)
         if provider == "accuracy":  # which names no query that has no pair
@@ -193,15 +189,8 @@ def tied(real: Any) -> tuple[Any, Table]:
 
 TIES = {
     "trec": {"pytrec_eval": ("AP", "nDCG@10", "RR"), "gdeval": ("ERR@10",)},
-    "docid": {
-        "judged": ("Judged@10",),
-        "msmarco": ("RR@10", "RR(rel=2)@10"),
-        "compat": ("Compat", "Compat(p=0.8)"),
-    },
-    "input": {
-        "cwl_eval": ("INST(max_rel=2)", "BPM(max_rel=2)@10", "RBP(rel=1)"),
-        "accuracy": ("Accuracy@50",),
-    },
+    "docid": {"judged": ("Judged@10",), "msmarco": ("RR@10", "RR(rel=2)@10"), "compat": ("Compat", "Compat(p=0.8)")},
+    "input": {"cwl_eval": ("INST(max_rel=2)", "BPM(max_rel=2)@10", "RBP(rel=1)"), "accuracy": ("Accuracy@50",)},
 }
 
 
@@ -210,12 +199,7 @@ TIES = {
     [(t, p, spelling) for t, providers in TIES.items() for p, many in providers.items() for spelling in many],
 )
 def test_ties(
-    ties: Any,
-    provider: str,
-    spelling: str,
-    ir_measures: ModuleType,
-    provider_of: Callable[[str], Any],
-    tied: Any,
+    ties: Any, provider: str, spelling: str, ir_measures: ModuleType, provider_of: Callable[[str], Any], tied: Any
 ) -> None:
     qrels, run = tied
     expected = theirs(provider_of(provider), ir_measures.parse_measure(spelling), qrels, run)
@@ -281,9 +265,7 @@ def test_they_lose_queries_from_counts(ir_measures: ModuleType) -> None:
         assert rs.evaluate(*SMALL, [spelling])[spelling] == true
 
 
-def test_their_accuracy_fails_where_nothing_but_relevant_documents_was_retrieved(
-    ir_measures: ModuleType,
-) -> None:
+def test_their_accuracy_fails_where_nothing_but_relevant_documents_was_retrieved(ir_measures: ModuleType) -> None:
     qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0}}
     with pytest.raises(ZeroDivisionError):
         theirs(ir_measures.accuracy, ir_measures.Accuracy, qrels, run)
@@ -315,9 +297,7 @@ def test_their_gains_leak_into_the_next_measure(ir_measures: ModuleType, real: A
     plain, other = (ir_measures.parse_measure(text) for text in ("nDCG@5", "nDCG(gains={1:3,2:9})@10"))
     alone = theirs(ir_measures.pytrec_eval, plain, qrels, run)
     both = {
-        m.query_id: m.value
-        for m in ir_measures.pytrec_eval.iter_calc([other, plain], qrels, run)
-        if m.measure == plain
+        m.query_id: m.value for m in ir_measures.pytrec_eval.iter_calc([other, plain], qrels, run) if m.measure == plain
     }
     assert both != pytest.approx(alone)
     assert by_query(rs.nDCG @ 5, qrels, run) == pytest.approx(alone, abs=CLOSE)
@@ -342,9 +322,7 @@ def spellings() -> Iterator[str]:
     for name, measure in sorted(registry.items()):
         known = measure.SUPPORTED_PARAMS
         needed = {
-            key: NEEDED[info.dtype]
-            for key, info in known.items()
-            if info.required or (key == "cutoff" and name in CUT)
+            key: NEEDED[info.dtype] for key, info in known.items() if info.required or (key == "cutoff" and name in CUT)
         }
         made = [measure(**needed)]
         for key, info in known.items():

@@ -34,13 +34,9 @@ def runs(shared_data: Callable[[str], Path]) -> dict[str, Path]:
     return {file.name.removesuffix(".gz"): file for file in files}
 
 
-def differing(
-    scores: rs.Scores, columns: dict[str, rs.Metric], published: dict[tuple[str, str], str]
-) -> set[Any]:
+def differing(scores: rs.Scores, columns: dict[str, rs.Metric], published: dict[tuple[str, str], str]) -> set[Any]:
     """Which of the figures are not the published ones."""
-    figures = {
-        (run.name, c): f"{scores[run.name, str(m)]:.4f}" for run in scores.runs for c, m in columns.items()
-    }
+    figures = {(run.name, c): f"{scores[run.name, str(m)]:.4f}" for run in scores.runs for c, m in columns.items()}
     assert len(figures) == 24 * len(columns)
     return {(key, figure, published[key]) for key, figure in figures.items() if figure != published[key]}
 

@@ -123,12 +123,9 @@ def test_six_users(lightgbm: ModuleType, six_users: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("gain", "more", "published"),
-    [("exponential", {}, 0.5234), ("linear", {"label_gain": "0,1,2,3"}, 0.5025)],
+    ("gain", "more", "published"), [("exponential", {}, 0.5234), ("linear", {"label_gain": "0,1,2,3"}, 0.5025)]
 )
-def test_one_graded_list(
-    gain: Any, more: Any, published: float, lightgbm: ModuleType, graded_list: Any
-) -> None:
+def test_one_graded_list(gain: Any, more: Any, published: float, lightgbm: ModuleType, graded_list: Any) -> None:
     compare(lightgbm, graded_list, rs.nDCG(gain=gain), "ndcg", [3], **more)
     assert (rs.nDCG(gain=gain) @ 3).of(graded_list.queries[0][0]) == pytest.approx(published, abs=5e-5)
 

@@ -49,17 +49,13 @@ def at_level(metric: Any, level: float | None) -> Any:
     return metric if level is None or not hasattr(metric, "level") else metric.having(level=level)
 
 
-def computed(
-    qrels: Any, run: Any, metrics: dict[str, Any], conventions: dict[str, Any]
-) -> dict[tuple[str, str], str]:
+def computed(qrels: Any, run: Any, metrics: dict[str, Any], conventions: dict[str, Any]) -> dict[tuple[str, str], str]:
     scores = rs.evaluate(qrels, run, list(metrics.values()), **conventions)
     out = {}
     means = {mean.metric: mean.value for mean in scores.board}
     for name, metric in metrics.items():
         out["all", name] = printed(name, means[metric])
-        for query, value in zip(
-            scores.runs[0].query_ids, scores.runs[0].values[metric].tolist(), strict=True
-        ):
+        for query, value in zip(scores.runs[0].query_ids, scores.runs[0].values[metric].tolist(), strict=True):
             # the geometric means print a query as it enters them
             floored = max(value, 1e-5) if metric.aggregate == "geometric" else value
             out[query, name] = printed(name, floored)
@@ -74,9 +70,7 @@ def as_dict(table: Any, worth: str) -> dict[str, dict[str, float]]:
 
 
 @pytest.fixture(params=["tables", "dicts"])
-def given(
-    request: pytest.FixtureRequest, shared_data: Callable[[str], Path]
-) -> Callable[[str, str], tuple[Any, Any]]:
+def given(request: pytest.FixtureRequest, shared_data: Callable[[str], Path]) -> Callable[[str, str], tuple[Any, Any]]:
     """The inputs for either engine."""
 
     def load(qrels: str, run: str) -> tuple[Any, Any]:
@@ -105,9 +99,7 @@ def test_every_line(
 
 
 PARAMETERS = {
-    "iprec_at_recall..10,.20,.25,.75,.50": {
-        f"iprec_at_recall_{x}" for x in ("0.10", "0.20", "0.25", "0.50", "0.75")
-    },
+    "iprec_at_recall..10,.20,.25,.75,.50": {f"iprec_at_recall_{x}" for x in ("0.10", "0.20", "0.25", "0.50", "0.75")},
     "P.5,7,3": {"P_3", "P_5", "P_7"},
     "Rprec_mult.5.0,0.2,0.35": {"Rprec_mult_0.20", "Rprec_mult_0.35", "Rprec_mult_5.00"},
     "utility.2,-1,0,0": {"utility_2,-1,0,0"},

@@ -12,18 +12,7 @@ import numpy as np
 import pytest
 
 import rankscope as rs
-from rankscope.metrics import (
-    AP_IA,
-    ERR_IA,
-    NRBP,
-    P_IA,
-    Metric,
-    StRecall,
-    alpha_DCG,
-    alpha_nDCG,
-    nERR_IA,
-    nNRBP,
-)
+from rankscope.metrics import AP_IA, ERR_IA, NRBP, P_IA, Metric, StRecall, alpha_DCG, alpha_nDCG, nERR_IA, nNRBP
 
 Judgments = dict[str, dict[str, dict[str, int]]]
 Ranked = dict[str, dict[str, float]]
@@ -82,9 +71,7 @@ def made_run(qrels: Judgments, seed: int, distinct: bool = True) -> Ranked:
 
 
 def rows_of_qrels(qrels: Judgments) -> list[tuple[str, str, str, int]]:
-    return [
-        (q, s, d, g) for q, docs in qrels.items() for d, graded in docs.items() for s, g in graded.items()
-    ]
+    return [(q, s, d, g) for q, docs in qrels.items() for d, graded in docs.items() for s, g in graded.items()]
 
 
 def rows_of_run(run: Ranked) -> list[tuple[str, str, float]]:

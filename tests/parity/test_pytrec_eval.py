@@ -96,9 +96,7 @@ def as_frames(qrels: Table, run: Table, folder: Path) -> tuple[Any, Any]:
     columns = {"query_id": pl.String, "doc_id": pl.String}
     judgments = pl.DataFrame(rows(qrels), schema=columns | {"grade": pl.Float64}, orient="row")
     ranking = pl.DataFrame(rows(run), schema=columns | {"score": pl.Float64}, orient="row")
-    return judgments.sample(fraction=1.0, shuffle=True, seed=3), ranking.sample(
-        fraction=1.0, shuffle=True, seed=4
-    )
+    return judgments.sample(fraction=1.0, shuffle=True, seed=3), ranking.sample(fraction=1.0, shuffle=True, seed=4)
 
 
 def as_files(qrels: Table, run: Table, folder: Path) -> tuple[Any, Any]:
@@ -140,10 +138,7 @@ def test_random_queries_are_of_every_kind() -> None:
     assert sum(len(set(docs.values())) < len(docs) for docs in run.values()) > 100
 
 
-@pytest.mark.parametrize(
-    "gain",
-    ["exponential", {1: 3, 2: 9}, {1: 3, 2: 9, 4: 4}, {1: 5, 2: 1, 3: 2, 4: 0}, {3: 100}],
-)
+@pytest.mark.parametrize("gain", ["exponential", {1: 3, 2: 9}, {1: 3, 2: 9, 4: 4}, {1: 5, 2: 1, 3: 2, 4: 0}, {3: 100}])
 @pytest.mark.parametrize("shape", ["dicts", "frames"])
 def test_gains(gain: Any, shape: str, pytrec_eval: ModuleType, tmp_path: Path) -> None:
     """A gain is a grade by another name: given the gains as grades, the other tool says the same."""

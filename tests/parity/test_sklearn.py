@@ -63,12 +63,8 @@ def test_auc_of_every_query(decimals: int, level: int, shape: str, sklearn_metri
         for (labels, said), two in zip(columns(qrels, run, level), both, strict=True)
     ]
     assert values == pytest.approx(expected, abs=CLOSE, nan_ok=True)
-    defined = [
-        (value, len(docs)) for value, docs, two in zip(expected, run.values(), both, strict=True) if two
-    ]
-    assert scores[f"AUC(level={level})"] == pytest.approx(
-        sum(v for v, _ in defined) / len(defined), abs=CLOSE
-    )
+    defined = [(value, len(docs)) for value, docs, two in zip(expected, run.values(), both, strict=True) if two]
+    assert scores[f"AUC(level={level})"] == pytest.approx(sum(v for v, _ in defined) / len(defined), abs=CLOSE)
     weighted = sum(v * n for v, n in defined) / sum(n for _, n in defined)
     assert scores[f"GAUC(level={level})"] == pytest.approx(weighted, abs=CLOSE)
     assert scores.board[0].undefined == 200 - sum(both)
@@ -82,18 +78,12 @@ def test_pooled_auc(decimals: int, shape: str, sklearn_metrics: ModuleType) -> N
     labels = [label for labels, _ in columns(qrels, run, 1) for label in labels]
     scores = [score for _, said in columns(qrels, run, 1) for score in said]
     value = rs.evaluate(*inputs, [rs.AUC(pooled=True), rs.AUC()])
-    assert value["AUC(pooled=True)"] == pytest.approx(
-        sklearn_metrics.roc_auc_score(labels, scores), abs=CLOSE
-    )
+    assert value["AUC(pooled=True)"] == pytest.approx(sklearn_metrics.roc_auc_score(labels, scores), abs=CLOSE)
     assert value["AUC(pooled=True)"] != pytest.approx(value["AUC"], abs=1e-3)
 
 
 @settings(max_examples=200, deadline=None)
-@given(
-    st.lists(
-        st.tuples(st.booleans(), st.floats(-1e300, 1e300) | st.sampled_from([0.0, -0.0, 1.0])), max_size=30
-    )
-)
+@given(st.lists(st.tuples(st.booleans(), st.floats(-1e300, 1e300) | st.sampled_from([0.0, -0.0, 1.0])), max_size=30))
 def test_auc_of_any_list(sklearn_metrics: ModuleType, documents: list[tuple[bool, float]]) -> None:
     labels, scores = [label for label, _ in documents], [score for _, score in documents]
     value = rs.AUC().of([int(label) for label in labels], scores=scores)
@@ -120,9 +110,7 @@ def test_dcg_without_ties(gain: Any, sklearn_metrics: ModuleType) -> None:
     values = rs.evaluate(qrels, run, [metric]).runs[0].values[metric].tolist()
     for query, value in zip(run, values, strict=True):
         worth = [2**grade - 1 if gain == "exponential" else grade for grade in qrels[query].values()]
-        assert value == pytest.approx(
-            sklearn_metrics.dcg_score([worth], [list(run[query].values())], k=10), abs=CLOSE
-        )
+        assert value == pytest.approx(sklearn_metrics.dcg_score([worth], [list(run[query].values())], k=10), abs=CLOSE)
 
 
 KINDS = ("no ties", "ties", "one feature")
@@ -169,9 +157,7 @@ def test_label_ranking_of_any_list(sklearn_metrics: ModuleType, documents: list[
     labels, scores = [label for label, _ in documents], [score for _, score in documents]
     for name, metric in LABELS:
         expected = getattr(sklearn_metrics, name)([labels], [scores])
-        assert metric().of([int(label) for label in labels], scores=scores) == pytest.approx(
-            expected, abs=CLOSE
-        )
+        assert metric().of([int(label) for label in labels], scores=scores) == pytest.approx(expected, abs=CLOSE)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -198,12 +184,9 @@ def test_areas_of_real_lists(kind: str, level: int, sklearn_metrics: ModuleType,
         relevant = [g >= level for g in labels]
         both = len(set(relevant)) == 2
         expected.append(sklearn_metrics.roc_auc_score(relevant, said) if both else float("nan"))
-    assert each_and_mean(letor[kind], rs.AUC(level=level))[0] == pytest.approx(
-        expected, abs=CLOSE, nan_ok=True
-    )
+    assert each_and_mean(letor[kind], rs.AUC(level=level))[0] == pytest.approx(expected, abs=CLOSE, nan_ok=True)
     sizes = [
-        0 if np.isnan(area) else len(labels)
-        for area, (labels, _) in zip(expected, letor[kind].queries, strict=True)
+        0 if np.isnan(area) else len(labels) for area, (labels, _) in zip(expected, letor[kind].queries, strict=True)
     ]
     weighted = np.average(np.nan_to_num(expected), weights=sizes)
     assert each_and_mean(letor[kind], rs.GAUC(level=level))[1] == pytest.approx(weighted, abs=CLOSE)

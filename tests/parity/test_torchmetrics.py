@@ -36,16 +36,13 @@ def functional(torch: ModuleType, need: Callable[[str], ModuleType]) -> ModuleTy
 def binary(letor: Any) -> Any:
     """The real lists without ties, with labels that are 0 or 1 and scores between 0 and 1."""
     qrels, run = letor["no ties"].relabelled(lambda grade: float(grade >= 2))
-    return type(letor["no ties"])(
-        qrels, {q: {d: s / 1024 for d, s in docs.items()} for q, docs in run.items()}
-    )
+    return type(letor["no ties"])(qrels, {q: {d: s / 1024 for d, s in docs.items()} for q, docs in run.items()})
 
 
 def each_of(torch: ModuleType, function: Any, data: Any, **more: Any) -> list[float]:
     """What the tool says of each query."""
     return [
-        float(function(torch.tensor(scores), torch.tensor(labels).long(), **more))
-        for labels, scores in data.queries
+        float(function(torch.tensor(scores), torch.tensor(labels).long(), **more)) for labels, scores in data.queries
     ]
 
 
@@ -69,9 +66,7 @@ CUT: Any = [
 
 @pytest.mark.parametrize("k", [1, 3, 5, 30])
 @pytest.mark.parametrize(("name", "metric"), CUT, ids=lambda x: x if isinstance(x, str) else "")
-def test_binary(
-    name: str, metric: Any, k: int, torch: ModuleType, functional: ModuleType, binary: Any
-) -> None:
+def test_binary(name: str, metric: Any, k: int, torch: ModuleType, functional: ModuleType, binary: Any) -> None:
     expected = each_of(torch, getattr(functional, f"retrieval_{name}"), binary, top_k=k)
     ours = rs.evaluate(binary.qrels, binary.run, [metric @ k]).runs[0].values[metric @ k]
     assert len(expected) == 50
@@ -87,8 +82,7 @@ def test_precision_of_short_lists(torch: ModuleType, functional: ModuleType, bin
 
 
 @pytest.mark.parametrize(
-    ("name", "metric"),
-    [("r_precision", rs.Rprec()), ("average_precision", rs.AP()), ("auroc", rs.AUC(single_class=0))],
+    ("name", "metric"), [("r_precision", rs.Rprec()), ("average_precision", rs.AP()), ("auroc", rs.AUC(single_class=0))]
 )
 def test_whole_lists(name: str, metric: Any, torch: ModuleType, functional: ModuleType, binary: Any) -> None:
     expected = each_of(torch, getattr(functional, f"retrieval_{name}"), binary)
@@ -126,12 +120,7 @@ def test_six_users(
     ("action", "no_relevant", "published"), [("neg", 0, 0.3333), ("skip", "skip", 0.4), ("pos", 1, 0.5)]
 )
 def test_queries_without_relevant_documents(
-    action: str,
-    no_relevant: Any,
-    published: float,
-    torch: ModuleType,
-    retrieval: ModuleType,
-    six_users: Any,
+    action: str, no_relevant: Any, published: float, torch: ModuleType, retrieval: ModuleType, six_users: Any
 ) -> None:
     mean = mean_of(torch, retrieval.RetrievalMAP(empty_target_action=action, top_k=3), six_users)
     metric = rs.AP(denominator="hits_at_k") @ 3
@@ -158,9 +147,7 @@ def test_average_precision_over_hits_only(torch: ModuleType, functional: ModuleT
     labels = [1, 0, 1, 0, 1, 1, 1, 1]
     scores = [float(8 - i) for i in range(8)]
     found = 1 / 1 + 2 / 3
-    theirs = float(
-        functional.retrieval_average_precision(torch.tensor(scores), torch.tensor(labels), top_k=3)
-    )
+    theirs = float(functional.retrieval_average_precision(torch.tensor(scores), torch.tensor(labels), top_k=3))
     assert theirs == pytest.approx(found / 2, abs=CLOSE)
     assert (rs.AP(denominator="hits_at_k") @ 3).of(labels) == pytest.approx(found / 2)
     assert (rs.AP @ 3).of(labels) == pytest.approx(found / 6)

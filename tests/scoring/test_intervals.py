@@ -24,9 +24,7 @@ VALUES = np.array([1 / rank for rank in RANKS])
 
 
 def ranked(ranks: tuple[int, ...]) -> dict[str, dict[str, float]]:
-    return {
-        f"q{i}": {**{f"x{j}": 9.0 - j for j in range(rank - 1)}, "a": 1.0} for i, rank in enumerate(ranks)
-    }
+    return {f"q{i}": {**{f"x{j}": 9.0 - j for j in range(rank - 1)}, "a": 1.0} for i, rank in enumerate(ranks)}
 
 
 RUN = ranked(RANKS)
@@ -180,3 +178,16 @@ def test_who_does_not_look_pays_nothing() -> None:
         "assert not any('bounds' in vars(m) for m in s.board); assert s.board[0].bounds.known; assert 'scipy' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("metric", ["GMAP", "AP", "P@2"])
+@pytest.mark.parametrize(
+    "policies", [{}, {"weights": {f"q{i}": 1.0 + i % 3 for i in range(8)}}], ids=["even", "weighted"]
+)
+def test_a_mean_has_one_interval_whoever_shows_it(metric: str, policies: dict[str, Any]) -> None:
+    clusters = {f"q{i}": f"user {i // 2}" for i in range(8)}
+    for more in ({}, {"clusters": clusters}):
+        scores = rs.evaluate(QRELS, {"one": RUN, "two": ranked(RANKS[::-1])}, metric, **policies, **more)
+        (panel,) = rs.compare(QRELS, {"one": RUN, "two": ranked(RANKS[::-1])}, metric, **policies, **more).panels
+        for run in ("one", "two"):
+            assert panel.interval(run) == scores.bounds_of((run, metric))

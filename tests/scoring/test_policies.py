@@ -124,7 +124,7 @@ def test_micro_means_divide_sums_by_sums() -> None:
     [
         ({"queries": "all"}, "queries is one of 'judged', 'run', 'both', 'either'"),
         ({"queries": []}, "empty list"),
-        ({"queries": "list"}, "give the list itself"),
+        ({"queries": "list"}, "or a list of query ids"),
         ({"queries": ["q9"]}, "'q9' is not judged"),
         ({"queries": 3}, "or a list of query ids"),
         ({"no_relevant": 2}, "no_relevant is one of"),
@@ -168,9 +168,7 @@ def test_relstring_is_a_fact_beside_the_metrics() -> None:
 
 def test_fractions_where_a_tool_takes_whole_grades() -> None:
     qrels = {"q1": {"a": 0.5, "b": 2}}
-    with pytest.raises(
-        InputError, match=r"a of query q1 is graded 0.5, and dialect 'lightgbm' takes whole grades"
-    ):
+    with pytest.raises(InputError, match=r"a of query q1 is graded 0.5, and dialect 'lightgbm' takes whole grades"):
         rs.evaluate(qrels, {"q1": {"a": 1.0}}, "nDCG@10", dialect="lightgbm")
     with pytest.raises(InputError, match="relstring takes whole grades"):
         rs.evaluate(qrels, {"q1": {"a": 1.0}}, ["P@5", "relstring"])
@@ -181,18 +179,14 @@ def test_fractions_where_a_tool_takes_whole_grades() -> None:
 
 def test_weights_of_queries_that_are_not_scored_are_told() -> None:
     weights = {"q1": 1, "q2": 1, "q3": 1, "q4": 1, "other": 5}
-    assert any(
-        "1 weight is of a query" in note for note in rs.evaluate(QRELS, RUN, "RR", weights=weights).notes
-    )
+    assert any("1 weight is of a query" in note for note in rs.evaluate(QRELS, RUN, "RR", weights=weights).notes)
 
 
 def test_a_depth_cuts_through_tied_documents() -> None:
     """Of two tied documents one is kept: each in half of the orders, for sets and counts, too."""
     qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 2.0, "b": 2.0}}
     names = ["SetP", "SetR", "SetF", "NumRelRet", "P@1", "AP"]
-    found = {
-        ties: rs.evaluate(qrels, run, names, ties=ties, depth=1) for ties in ("expected", "best", "worst")
-    }
+    found = {ties: rs.evaluate(qrels, run, names, ties=ties, depth=1) for ties in ("expected", "best", "worst")}
     for name in names:
         assert (found["worst"][name], found["expected"][name], found["best"][name]) == (0.0, 0.5, 1.0), name
 

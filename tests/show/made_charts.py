@@ -76,14 +76,10 @@ def made(names: int = 3, others: int = 2, panels: int = 1) -> tuple[tuple[Value,
 
 def renamed(given: Chart, headers: dict[str, str]) -> Chart:
     """The chart under other headers."""
-    columns = tuple(
-        replace(column, header=headers.get(column.header, column.header)) for column in given.columns
-    )
+    columns = tuple(replace(column, header=headers.get(column.header, column.header)) for column in given.columns)
     roles = ("x", "y", "series", "panel", "label", "query", "colour", "path", "marked")
     return replace(
-        given,
-        columns=columns,
-        **{role: headers.get(getattr(given, role), getattr(given, role)) for role in roles},
+        given, columns=columns, **{role: headers.get(getattr(given, role), getattr(given, role)) for role in roles}
     )
 
 

@@ -38,10 +38,7 @@ def named(*names: str) -> list[str]:
 
 def test_values_are_written_as_they_are() -> None:
     columns = (Column("run"), Column("AP", "value"), Column("share"))
-    rows = (
-        ("nul\x00x\r", Ranged(0.1 + 0.2, 0.25, 0.5), Written("49 of 200", 49)),
-        ("constructor", float("inf"), None),
-    )
+    rows = (("nul\x00x\r", Ranged(0.1 + 0.2, 0.25, 0.5), Written("49 of 200", 49)), ("constructor", float("inf"), None))
     files = dict(files_of(page(Table(columns, rows, name="t"))))
     assert json.loads(files["t.json"]) == [
         {"run": "nul\x00x\r", "AP": 0.1 + 0.2, "AP lower": 0.25, "AP upper": 0.5, "share": 49},
@@ -116,8 +113,6 @@ def test_a_figure_that_fails_is_told_when_all_else_is_written(monkeypatch: pytes
         found.extend(name for name, _ in islice(files, 7))
         next(files)
 
-    with pytest.raises(
-        InputError, match=r"^chart bad: it cannot be drawn: so \(and 1 more\); all else was exported$"
-    ):
+    with pytest.raises(InputError, match=r"^chart bad: it cannot be drawn: so \(and 1 more\); all else was exported$"):
         all_of()
     assert found == ["bad.csv", "bad.json", "good.csv", "good.json", "good.svg", "worse.csv", "worse.json"]

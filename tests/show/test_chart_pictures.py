@@ -94,9 +94,7 @@ def test_pictures_are_as_wide_as_asked(form: Form) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_picture_that_fails_is_an_error_that_names_its_chart(
-    form: Form, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_picture_that_fails_is_an_error_that_names_its_chart(form: Form, monkeypatch: pytest.MonkeyPatch) -> None:
     from rankscope.show.charts import spec
 
     given, right = chart(form), spec._fill
@@ -119,8 +117,7 @@ def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.Mon
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     for make in (lambda: spec_of(chart("bars")), runtime.__wrapped__, lambda: svg_of(chart("bars"))):
         with pytest.raises(
-            MissingExtraError,
-            match=r"need altair, jinja2 and vl-convert-python: pip install 'rankscope\[report\]'$",
+            MissingExtraError, match=r"need altair, jinja2 and vl-convert-python: pip install 'rankscope\[report\]'$"
         ):
             make()
 

@@ -20,24 +20,14 @@ COLUMNS = (Column("name"), Column("other"), Column("value", "value"), Column("co
 
 def made(names: int = 3, others: int = 2) -> tuple[tuple[Value, ...], ...]:
     pairs = [(i, j) for i in range(names) for j in range(others)]
-    return tuple(
-        (f"name {i}", f"other {j}", Ranged(v := (i - j) / 10, v - 0.05, v + 0.1), i + 1) for i, j in pairs
-    )
+    return tuple((f"name {i}", f"other {j}", Ranged(v := (i - j) / 10, v - 0.05, v + 0.1), i + 1) for i, j in pairs)
 
 
 def chart(form: Form, rows: tuple[tuple[Value, ...], ...] | None = None, **more: Any) -> Chart:
     x, y = FORMS[form]
     more = {"series": "" if form == "heat" else "other", "colour": "value" if form == "heat" else ""} | more
     return Chart(
-        "made",
-        "A title",
-        form,
-        COLUMNS,
-        made() if rows is None else rows,
-        x=x,
-        y=y,
-        caption="A caption",
-        **more,
+        "made", "A title", form, COLUMNS, made() if rows is None else rows, x=x, y=y, caption="A caption", **more
     )
 
 
@@ -129,9 +119,7 @@ def test_bars_grow_from_zero() -> None:
     assert bar(1 / 16, 0.0, 1.0, 8) == "▌"
     assert bar(0.0, 0.0, 1.0, 8) == ""
     assert bar(None, 0.0, 1.0, 8) == bar(1.0, 0.0, 1.0, 0) == ""
-    assert (
-        bar(-1.0, -1.0, 3.0, 9).index("│") == bar(3.0, -1.0, 3.0, 9).index("│") == cell_of(0.0, -1.0, 3.0, 9)
-    )
+    assert bar(-1.0, -1.0, 3.0, 9).index("│") == bar(3.0, -1.0, 3.0, 9).index("│") == cell_of(0.0, -1.0, 3.0, 9)
 
 
 def test_a_whisker_reaches_as_far_as_its_interval() -> None:

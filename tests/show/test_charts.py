@@ -77,9 +77,7 @@ def test_rows_without_values_are_drawn(form: Form) -> None:
 @pytest.mark.parametrize("form", FORMS)
 def test_no_name_breaks_a_chart(form: Form) -> None:
     heads = {column.header: f"{column.header} {NASTY[i]}" for i, column in enumerate(COLUMNS)}
-    rows = tuple(
-        (n, m, (i + j) / 10, 1 + i + j, m, 1, n) for i, n in enumerate(NASTY) for j, m in enumerate(NASTY[:3])
-    )
+    rows = tuple((n, m, (i + j) / 10, 1 + i + j, m, 1, n) for i, n in enumerate(NASTY) for j, m in enumerate(NASTY[:3]))
     old = chart(form, rows, label="name")
     given = replace(renamed(old, heads), title="</title>\x00<b>", name="\ud800")
     valid(given)
@@ -258,9 +256,7 @@ def test_a_series_looks_the_same_in_every_chart_that_names_its_order() -> None:
     def looks(names: list[str]) -> dict[str, str]:
         columns = (Column("x", "value"), Column("y", "value"), Column("run"))
         rows = tuple((float(i), 1.0, name) for i, name in enumerate(names))
-        chart = Chart(
-            "c", "t", "lines", columns, rows, x="x", y="y", series="run", order=tuple("abcdefghijkl")
-        )
+        chart = Chart("c", "t", "lines", columns, rows, x="x", y="y", series="run", order=tuple("abcdefghijkl"))
         found = series_of(chart)
         assert found is not None
         return dict(zip(found.names, found.colours, strict=True))
@@ -268,6 +264,4 @@ def test_a_series_looks_the_same_in_every_chart_that_names_its_order() -> None:
     both = looks(["b", "a"])
     assert list(both) == ["a", "b"]
     assert looks(["b"])["b"] == both["b"]
-    assert (
-        len(set(looks(["a", "k", "l"]).values())) == 3
-    )  # beyond the eighth, a colour that nobody else here has
+    assert len(set(looks(["a", "k", "l"]).values())) == 3  # beyond the eighth, a colour that nobody else here has

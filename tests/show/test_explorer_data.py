@@ -21,34 +21,17 @@ HOSTILE = {
 hostile = pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 
 
-def query(
-    query_id: str = "q1", *, values: Any = ((0.5,), (0.25,)), text: str = "", documents: Any = ()
-) -> Query:
+def query(query_id: str = "q1", *, values: Any = ((0.5,), (0.25,)), text: str = "", documents: Any = ()) -> Query:
     """A query of as many runs as it has values."""
     runs = len(values)
     return Query(
-        query_id,
-        text,
-        values,
-        tuple(documents),
-        (10,) * runs,
-        ((1.0, 2),),
-        ((),) * runs,
-        (0.0,) * runs,
-        (0,) * runs,
+        query_id, text, values, tuple(documents), (10,) * runs, ((1.0, 2),), ((),) * runs, (0.0,) * runs, (0,) * runs
     )
 
 
 def explorer(*queries: Query, runs: tuple[str, ...] = ("bm25", "hybrid"), **more: Any) -> Explorer:
     """A block around queries."""
-    given: dict[str, Any] = {
-        "better": "higher",
-        "depth": 10,
-        "cutoff": 10,
-        "level": 1.0,
-        "top_grade": 3.0,
-        **more,
-    }
+    given: dict[str, Any] = {"better": "higher", "depth": 10, "cutoff": 10, "level": 1.0, "top_grade": 3.0, **more}
     return Explorer(runs, ("nDCG@10",), queries=queries, **given)
 
 
@@ -99,8 +82,7 @@ def test_the_same_block_gives_the_same_bytes() -> None:
     def made() -> str:
         grades = [2.0, None, 0.0, 1.0, -1.0]
         documents = [
-            Document(f"d{at}", grade, (at + 1, 5 - at), (0.1, 0.2), f"t{at}")
-            for at, grade in enumerate(grades)
+            Document(f"d{at}", grade, (at + 1, 5 - at), (0.1, 0.2), f"t{at}") for at, grade in enumerate(grades)
         ]
         return encode(explorer(query(documents=documents)))
 
@@ -123,9 +105,7 @@ def test_many_queries_take_little_room() -> None:
         adds = tuple(draw.random() if rank < 10 else 0.0 for _ in range(3))
         return Document(f"{draw.getrandbits(80):020x}", float(rank % 4), ranks, adds)
 
-    queries = [
-        query(str(at), values=((0.5,),) * 3, documents=[document(r) for r in range(35)]) for at in range(100)
-    ]
+    queries = [query(str(at), values=((0.5,),) * 3, documents=[document(r) for r in range(35)]) for at in range(100)]
     each = len(encode(explorer(*queries, runs=("a", "b", "c")))) / 100
     assert 5_000 * each < 9e6
 
@@ -145,9 +125,7 @@ def test_the_table_has_the_largest_loss_first_and_what_has_no_value_last() -> No
 
 
 def test_the_table_of_one_run_has_no_differences() -> None:
-    table = query_table(
-        explorer(query("good", values=((0.9,),)), query("bad", values=((0.1,),)), runs=("bm25",))
-    )
+    table = query_table(explorer(query("good", values=((0.9,),)), query("bad", values=((0.1,),)), runs=("bm25",)))
     assert table.heads == ("nDCG@10 of bm25",)
     assert [(row[1], row[3]) for row in table.rows] == [("bad", ("0.1000",)), ("good", ("0.9000",))]
 

@@ -93,8 +93,7 @@ def test_the_policy_names_every_script_and_no_other(whole: str) -> None:
     read = Read(whole)
     allowed = set(re.findall(r"'(sha256-[^']+)'", read.policy))
     found = {
-        "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-        for script in read.executed
+        "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in read.executed
     }
     assert found == allowed
     script_rule = next(rule for rule in read.policy.split("; ") if rule.startswith("script-src"))
@@ -208,18 +207,13 @@ def test_data_of_charts_name_each_name_once() -> None:
 
     rows = tuple((f"run{i % 2}", float(i)) for i in range(6))
     chart = Chart("c", "C", "bars", (Column("run"), Column("v", "value")), rows, x="run", y="v")
-    assert pack(chart) == {
-        "c0": {"of": ["run0", "run1"], "at": [0, 1, 0, 1, 0, 1]},
-        "c1": [0, 1, 2, 3, 4, 5],
-    }
+    assert pack(chart) == {"c0": {"of": ["run0", "run1"], "at": [0, 1, 0, 1, 0, 1]}, "c1": [0, 1, 2, 3, 4, 5]}
 
 
 def test_a_notebook_shows_blocks_without_a_script() -> None:
     from rankscope.show.html.page import fragment
 
-    text = fragment(
-        [*pages.page().sections[0].blocks, pages.board("Scores"), *pages.charts()[:1], pages.explorer(2)]
-    )
+    text = fragment([*pages.page().sections[0].blocks, pages.board("Scores"), *pages.charts()[:1], pages.explorer(2)])
     read = Read(text)
     assert not read.strays
     assert not read.scripts

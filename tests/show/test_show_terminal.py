@@ -113,9 +113,7 @@ def test_the_other_blocks() -> None:
 
 def ranged(runs: int, metrics: int, upper: float = 0.1, **more: Any) -> Any:
     columns = (Column("run"), *(Column(f"metric{j}", "value") for j in range(metrics)))
-    rows: Any = tuple(
-        (f"run{i}", *(Ranged(0.5, 0.4, 0.5 + upper) for _ in range(metrics))) for i in range(runs)
-    )
+    rows: Any = tuple((f"run{i}", *(Ranged(0.5, 0.4, 0.5 + upper) for _ in range(metrics))) for i in range(runs))
     return Table(columns, rows, turns=True, note="what ± means", unranged="what has no room", **more)
 
 

@@ -9,19 +9,11 @@ import pytest
 from rankscope.blocks import Block, Column, Heading, Paragraph, Table
 from rankscope.show.text import as_csv, as_json, as_jsonl, as_latex, as_markdown
 
-TABLE = Table(
-    (Column("run"), Column("n|DCG", "value")), (("a_b & 5% #1 $x^2~{y}\\", 0.5), ("line\nbreak <b>", None))
-)
+TABLE = Table((Column("run"), Column("n|DCG", "value")), (("a_b & 5% #1 $x^2~{y}\\", 0.5), ("line\nbreak <b>", None)))
 
 
 def test_json_reads_back_and_has_a_record_a_line() -> None:
-    thing = {
-        "schema": "x/1",
-        "empty": [],
-        "none": {},
-        "results": [{"a": 1.5}, {"a": None}],
-        "by": {"é": {"b": [1]}},
-    }
+    thing = {"schema": "x/1", "empty": [], "none": {}, "results": [{"a": 1.5}, {"a": None}], "by": {"é": {"b": [1]}}}
     text = as_json(thing)
     assert json.loads(text) == thing
     assert '    {"a": 1.5},\n' in text
@@ -57,15 +49,8 @@ def test_latex_escapes() -> None:
 
 
 def test_what_does_not_print_is_escaped() -> None:
-    blocks: list[Block] = [
-        Heading("a\nb"),
-        Table((Column("r\x1bn"),), (("x\ty\u202e\u3000é",),)),
-        Paragraph("c\nd"),
-    ]
-    assert (
-        as_markdown(blocks)
-        == "### a\\\\nb\n\n| r\\\\x1bn |\n| --- |\n| x\\\\ty\\\\u202e\u3000é |\n\nc\\\\nd\n"
-    )
+    blocks: list[Block] = [Heading("a\nb"), Table((Column("r\x1bn"),), (("x\ty\u202e\u3000é",),)), Paragraph("c\nd")]
+    assert as_markdown(blocks) == "### a\\\\nb\n\n| r\\\\x1bn |\n| --- |\n| x\\\\ty\\\\u202e\u3000é |\n\nc\\\\nd\n"
     latex = as_latex(blocks)
     assert latex.splitlines()[0] == r"% a\nb"
     assert r"x\textbackslash{}ty\textbackslash{}u202e" in latex

@@ -36,7 +36,7 @@ def test_the_verdict_inside_a_test(pytester: pytest.Pytester) -> None:
     )
     found = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     found.assert_outcomes(passed=1, failed=1)
-    found.stdout.fnmatch_lines(["*AssertionError: FAIL: RR changed by -0.2250 (95% interval *"])
+    found.stdout.fnmatch_lines(["*AssertionError: FAIL: RR changed by −0.2250 (95% interval *"])
 
 
 def test_the_settings_of_the_project_hold(pytester: pytest.Pytester) -> None:

@@ -313,9 +313,7 @@ def test_weights_of_users() -> None:
     found = of_users(TOLD_APART, *(rs.GAUC(weights=w) for w in weights))
     assert found == pytest.approx([4 / (4 + 3), 1 / 2, 2 / (2 + 2), 4 / (4 + 2)])
     assert found == [about(0.5714), about(0.5), about(0.5), about(0.6667)]
-    assert (
-        len({round(v, 12) for v in of_users(THREE, *(rs.GAUC(weights=w) for w in ("length", "equal")))}) == 1
-    )
+    assert len({round(v, 12) for v in of_users(THREE, *(rs.GAUC(weights=w) for w in ("length", "equal")))}) == 1
 
 
 # --- what is also said there --------------------------------------------------------------------------------
@@ -325,9 +323,7 @@ rankings = st.lists(st.sampled_from([0, 0, 1, 2, 3]), min_size=1, max_size=20)
 
 @settings(max_examples=100, deadline=None)
 @given(rankings, st.integers(1, 12), st.randoms())
-def test_the_order_within_the_top_does_not_matter_to_precision(
-    ranking: list[int], k: int, random: Any
-) -> None:
+def test_the_order_within_the_top_does_not_matter_to_precision(ranking: list[int], k: int, random: Any) -> None:
     top = random.sample(ranking[:k], len(ranking[:k]))
     assert (rs.P @ k).of(top + ranking[k:]) == (rs.P @ k).of(ranking)
 
@@ -369,9 +365,7 @@ def test_not_found_is_a_policy_that_is_said() -> None:
     qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
     run = {"q1": ["b", "a"], "q2": ["b", "c", "a"]}
     scores = rs.evaluate(qrels, run, [rs.RR @ 2, rs.RR(not_found="skip") @ 2, rs.RR()])
-    assert [mean.value for mean in scores.board] == pytest.approx(
-        [(1 / 2 + 0) / 2, 1 / 2, (1 / 2 + 1 / 3) / 2]
-    )
+    assert [mean.value for mean in scores.board] == pytest.approx([(1 / 2 + 0) / 2, 1 / 2, (1 / 2 + 1 / 3) / 2])
     assert [(mean.queries, mean.undefined) for mean in scores.board] == [(2, 0), (1, 1), (2, 0)]
     assert "skip" in scores.conventions["metrics"]["RR@2"]
 

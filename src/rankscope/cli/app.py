@@ -1,35 +1,34 @@
-"""The command itself: its sub-commands are loaded when one of them is asked for."""
+"""The group of commands: each is made when it is called."""
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-from importlib import import_module
 from typing import Any
 
 import click
 
 from rankscope._version import __version__
-from rankscope.cli import ReaderGoneError
+from rankscope.cli.commands import COMMANDS
+from rankscope.cli.exits import BROKEN_PIPE
 
-COMMANDS = (
-    "evaluate", "compare", "report", "explain", "check", "gate", "power", "unjudged", "ties", "reconcile", "advise", "playground", "metrics", "demo", "completion",
-)  # fmt: skip
+BY_NAME = {command.name: command for command in COMMANDS}
 
 
 class Lazy(click.Group):
-    """A group that imports the module of a command when it needs the command."""
+    """A group that makes a command when it needs it, and lists them without."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """In the order of a first visit rather than of the alphabet."""
-        return list(COMMANDS)
+        return list(BY_NAME)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of this name, None where there is none."""
-        if cmd_name not in COMMANDS:
-            return None
-        command = import_module(f"rankscope.cli.{cmd_name}").command
-        assert isinstance(command, click.Command)
-        return command
+        command = BY_NAME.get(cmd_name)
+        return None if command is None else command.build()
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands with what each does, in a line."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(command.name, command.about) for command in COMMANDS])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Keep the words as they were typed, for those who tell how to make a result again."""
@@ -37,22 +36,23 @@ class Lazy(click.Group):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; a broken pipe is told by a name of ours."""
+        """Run the command; a broken pipe has an exit code of its own."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError as error:
-            raise ReaderGoneError from error
+            raise click.exceptions.Exit(BROKEN_PIPE) from error
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Offer the nearest command for one that does not exist."""
         name = args[0]
-        if name in COMMANDS or ctx.resilient_parsing or name.startswith("-"):
+        if name in BY_NAME or ctx.resilient_parsing or name.startswith("-"):
             return super().resolve_command(ctx, args)
-        close = get_close_matches(name, COMMANDS, n=1, cutoff=0.65)
-        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(COMMANDS)}"
-        raise click.UsageError(f"no command is called {name}, {hint}", ctx)
+        from rankscope import words
+
+        hint = words.hint(name, BY_NAME, most=len(BY_NAME))
+        raise click.UsageError(f"no command is called {name}{hint}", ctx)
 
 
 @click.group(cls=Lazy, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})

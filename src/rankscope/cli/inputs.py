@@ -1,200 +1,33 @@
-"""Judgments and rankings as they are given on the command line."""
+"""Judgments, rankings and tables of scores, as they are typed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
-import click
-from click.core import ParameterSource
+from rankscope.errors import InputError, RankscopeError
 
-from rankscope.cli.names import DialectName, MetricName, QueryChoice
-from rankscope.errors import InputError
-from rankscope.scoring.policies import POLICIES
-
-Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
+Named = tuple[str | None, str]  # a file, and the name that was given to it
 
 
-def taken(metric_help: str) -> Wrapper:
-    """What every verb on judgments and rankings takes: QRELS, RUN..., -m and -q."""
-
-    def wrap(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in (
-            click.option("-q", "--quiet", is_flag=True, help="No notes about what was read and written."),
-            click.option("-m", "--metric", "metrics", multiple=True, type=MetricName(), help=metric_help),
-            click.argument("runs", type=click.Path(), nargs=-1, metavar="RUN..."),
-            click.argument("qrels", type=click.Path(), required=False, metavar="QRELS"),
-        ):
-            command = option(command)
-        return command
-
-    return wrap
+def check_complete(qrels: str | None, runs: Sequence[str], command: str, usage: str, otherwise: str = "") -> None:
+    """Refuse a command without judgments or rankings; ``usage`` says what it takes."""
+    optional = "[RUN...]" in usage
+    if qrels is not None and (runs or optional):
+        return
+    absent = "no run was given" if qrels else f"no qrels {'were' if optional else 'and no run were'} given"
+    like = usage.replace("QRELS", "qrels.txt").replace("[RUN] ", "").replace("RUN RUN...", "a.run b.run")
+    for text in ("[RUN...]", "RUN...", "RUN"):
+        like = like.replace(text, "my.run")
+    raise InputError(f"{absent}: {command} {usage}, like {command} {like} (rankscope demo makes an example){otherwise}")
 
 
-def queries_option(help_text: str) -> Wrapper:
-    """Which queries are averaged."""
-    return click.option(
-        "--queries",
-        type=QueryChoice(),
-        default="judged",
-        show_default=True,
-        metavar="judged|run|both|either|@FILE",
-        help=help_text,
-    )
+def parse_runs(runs: Iterable[str], again: bool = False) -> list[Named]:
+    """Each run with the name given to it: ``name=path``, unless there is a file literally called that.
 
-
-def policies(command: Callable[..., Any]) -> Callable[..., Any]:
-    """What every verb on values of queries takes: how ties, queries and odd data are dealt with, as in ``evaluate``."""
-    for option in reversed(_POLICIES):
-        command = option(command)
-    return command
-
-
-POLICY_NAMES = frozenset(POLICIES)
-_POLICIES: tuple[Wrapper, ...] = (
-    click.option(
-        "--ties",
-        type=click.Choice(["trec", "docid", "input", "rank", "expected", "best", "worst"]),
-        default="trec",
-        show_default=True,
-        help="How equal scores are ordered: document id descending as trec_eval, id ascending, order of the file, or by the rank column "
-        "alone; or all their orders together: the mean, the best or the worst.",
-    ),
-    queries_option(
-        "Which queries are averaged: all judged ones, all of the run, those judged and in every run, those that are either, "
-        "or those listed in FILE, an id a line."
-    ),
-    click.option(
-        "--depth", type=click.IntRange(min=1), metavar="N", help="Cut every ranking at N documents first."
-    ),
-    click.option(
-        "--duplicates",
-        type=click.Choice(["error", "first", "best"]),
-        default="error",
-        show_default=True,
-        help="A document ranked twice for a query: refuse it, or keep its first or best place.",
-    ),
-    click.option(
-        "--self-match",
-        type=click.Choice(["keep", "drop"]),
-        default="keep",
-        show_default=True,
-        help="A document with the id of its query.",
-    ),
-    click.option(
-        "--no-relevant",
-        type=click.Choice(["metric", "0", "1", "skip"]),
-        default="metric",
-        show_default=True,
-        callback=lambda _ctx, _param, value: int(value) if value in {"0", "1"} else value,
-        help="The value of a query without a relevant document: as the metric says, 0, 1, or left out.",
-    ),
-    click.option(
-        "--nothing-found",
-        type=click.Choice(["metric", "skip", "skip_list"]),
-        default="metric",
-        show_default=True,
-        help="A query with nothing relevant in the top k: scored, or left out (skip_list: with nothing in the whole list).",
-    ),
-    click.option(
-        "--weights",
-        type=click.Path(),
-        metavar="FILE",
-        help="Weigh queries in the mean: a query and its weight a line.",
-    ),
-    click.option(
-        "--mean",
-        type=click.Choice(["macro", "micro"]),
-        default="macro",
-        show_default=True,
-        help="The mean of the queries' values, or all that they earned out of all that they are worth.",
-    ),
-    click.option(
-        "--dialect",
-        type=DialectName(),
-        metavar="TOOL",
-        help="Compute as another tool does: lightgbm, recbole, mlflow ... (rankscope reconcile shows them side by side).",
-    ),
-    click.option(
-        "--seed",
-        type=click.IntRange(min=0),
-        default=0,
-        help="For orders of equal scores that are too many to count.",
-    ),
-)
-
-
-def said(options: Iterable[str]) -> set[str]:
-    """Which of these options were given on the command line, rather than left to their defaults."""
-    source = click.get_current_context().get_parameter_source
-    return {name for name in options if source(name) not in {None, ParameterSource.DEFAULT}}
-
-
-def one_metric(metrics: tuple[str, ...], usual: str) -> str:
-    """The one metric that was named, or the usual one."""
-    if len(metrics) > 1:
-        raise InputError(f"there are {len(metrics)} metrics: name one, like -m {metrics[0]}")
-    return metrics[0] if metrics else usual
-
-
-def named(qrels: str | None, runs: tuple[str, ...], usage: str) -> list[tuple[str | None, str]]:
-    """The runs, each with the name given to it; an error where there is nothing to score or standard input is read twice."""
-    if qrels is None or not runs:
-        what = "no run was given" if qrels else "no qrels and no run were given"
-        like = usage.replace("RUN RUN...", "a.run b.run").replace("RUN...", "my.run").replace("RUN", "my.run")
-        like = like.replace("QRELS", "qrels.txt")
-        raise InputError(f"{what}: {usage}, like {like} (rankscope demo makes an example)")
-    found = _names(runs)
-    _stdin_once([qrels, *(path for _, path in found)])
-    return found
-
-
-def repeated(
-    qrels: str | None, runs: tuple[str, ...], usage: str
-) -> tuple[list[tuple[str | None, str]], dict[str, str] | None]:
-    """The runs as ``named`` gives them, but a name may be given to several: then also which system each of those is a run of."""
-    if qrels is None or not runs:
-        return named(qrels, runs, usage), None
-    found = _names(runs, again=True)
-    _stdin_once([qrels, *(path for _, path in found)])
-    names = [name for name, _ in found]
-    out: list[tuple[str | None, str]] = []
-    systems: dict[str, str] = {}
-    for name, path in found:
-        if name is not None and names.count(name) > 1:
-            number = f"{name}#{1 + sum(system == name for system in systems.values())}"
-            systems[number] = name
-            out.append((number, path))
-        else:
-            out.append((name, path))
-    return out, systems or None
-
-
-def named_scores(paths: list[str]) -> Any:
-    """Files of scores: one as it is, several as a list or, where names are given, by name."""
-    found = _names(tuple(paths))
-    _stdin_once([path for _, path in found])
-    if len(found) == 1:
-        return found[0][1]
-    # the shortest of each file's names that no other file has
-    choices = [(name or Path(path).name.split(".")[0], name or Path(path).name, path) for name, path in found]
-    out: dict[str, str] = {}
-    for choice in choices:
-        others = [other for other in choices if other is not choice]
-        free = (n for level, n in enumerate(choice) if all(other[level] != n for other in others))
-        name = next(free, choice[-1])
-        if name in out:
-            raise InputError(
-                f"{choice[-1]} is given twice; leave one out, or give each a name, like a={choice[-1]}"
-            )
-        out[name] = choice[-1]
-    return out
-
-
-def _names(runs: tuple[str, ...], again: bool = False) -> list[tuple[str | None, str]]:
-    """Each run with the name given to it: ``name=path``, unless there is a file literally called that."""
-    out: list[tuple[str | None, str]] = []
+    With ``again`` a name may be given to several.
+    """
+    out: list[Named] = []
     for run in runs:
         name, equals, path = run.partition("=")
         if not equals or "/" in name or Path(run).exists():
@@ -208,8 +41,55 @@ def _names(runs: tuple[str, ...], again: bool = False) -> list[tuple[str | None,
     return out
 
 
-def _stdin_once(paths: list[str]) -> None:
+def check_stdin(paths: Sequence[str]) -> None:
+    """Refuse to read standard input twice."""
     if paths.count("-") > 1:
-        raise InputError(
-            "- stands for standard input, which can be read only once: give the other input as a file"
-        )
+        raise InputError("- stands for standard input, which can be read only once: give the other input as a file")
+
+
+def number_runs(runs: Iterable[Named]) -> tuple[list[Named], dict[str, str]]:
+    """Runs of one name told apart by a number, and the system that each of those is a run of.
+
+    >>> number_runs([("a", "1.run"), ("a", "2.run"), (None, "b.run")])
+    ([('a#1', '1.run'), ('a#2', '2.run'), (None, 'b.run')], {'a#1': 'a', 'a#2': 'a'})
+    """
+    runs = list(runs)
+    names = [name for name, _ in runs]
+    out: list[Named] = []
+    systems: dict[str, str] = {}
+    for name, path in runs:
+        if name is not None and names.count(name) > 1:
+            number = f"{name}#{1 + sum(system == name for system in systems.values())}"
+            systems[number] = name
+            out.append((number, path))
+        else:
+            out.append((name, path))
+    return out, systems
+
+
+def score_tables(paths: Sequence[str]) -> str | dict[str, str]:
+    """Files of scores: one as it is, several by name; the shortest of each file's names that no other file has."""
+    runs = parse_runs(paths)
+    check_stdin([path for _, path in runs])
+    if len(runs) == 1:
+        return runs[0][1]
+    choices = [(name or Path(path).name.split(".")[0], name or Path(path).name, path) for name, path in runs]
+    out: dict[str, str] = {}
+    for choice in choices:
+        others = [other for other in choices if other is not choice]
+        free = (n for level, n in enumerate(choice) if all(other[level] != n for other in others))
+        name = next(free, choice[-1])
+        if name in out:
+            raise InputError(f"{choice[-1]} is given twice; leave one out, or give each a name, like a={choice[-1]}")
+        out[name] = choice[-1]
+    return out
+
+
+def holds_scores(path: str) -> bool:
+    """Whether a file is a table of scores."""
+    from rankscope.files.matrices import scores_of
+
+    try:
+        return len(scores_of(path).systems) > 1
+    except RankscopeError:
+        return False

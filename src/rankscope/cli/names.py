@@ -1,96 +1,108 @@
-"""Names on the command line that the shell can complete."""
+"""Values on the command line that the shell can complete, or that stand for what a file holds."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from rankscope.errors import InputError
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     Kind = click.ParamType[Any]
 else:
     Kind = click.ParamType  # not generic before click 8.4
 
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000)
 
-
-class MetricName(Kind):
-    """The spelling of a metric; what it means is for the verb to say."""
-
-    name = "metric"
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """Names that go on from what was typed, with cutoffs for those that take one."""
-        from rankscope.verbs.catalogue.catalogue import spellings
-
-        typed = incomplete.casefold()
-        found = [
-            (name, about)
-            for name, about in spellings(CUTOFFS if "@" in incomplete else (10,))
-            if name.casefold().startswith(typed)
-        ]
-        return [CompletionItem(name, help=about) for name, about in found]
+Names = Iterable[tuple[str, str]]  # each with what it is about
 
 
-class DialectName(Kind):
-    """The name of a dialect; which there are is for the verb to say."""
+class Name(Kind):
+    """A name that the shell completes; what it means, and whether there is one, is for the verb to say.
 
-    name = "tool"
+    ``known`` takes what was typed so far and gives the names there are, each with what it is about.
+    """
 
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """The tools whose conventions are known."""
-        from rankscope.dialects import DIALECTS
+    def __init__(self, name: str, known: Callable[[str], Names]) -> None:
+        self.name = name
+        self.known = known
 
-        return [
-            CompletionItem(name, help=dialect.about)
-            for name, dialect in DIALECTS.items()
-            if name.startswith(incomplete.casefold())
-        ]
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The names that go on from what was typed."""
+        from click.shell_completion import CompletionItem
+
+        start = incomplete.casefold()
+        known = self.known(incomplete)
+        return [CompletionItem(name, help=about) for name, about in known if name.casefold().startswith(start)]
 
 
-class QueryChoice(Kind):
-    """Which queries are averaged: a policy, or @ and a file that lists them."""
+def _metrics(start: str) -> Names:
+    from rankscope.verbs.catalogue.catalogue import spellings
+
+    return spellings(CUTOFFS if "@" in start else (10,))
+
+
+def _families(_: str) -> Names:
+    from rankscope.verbs.catalogue.catalogue import spellings
+
+    return spellings(())
+
+
+def _dialects(_: str) -> Names:
+    from rankscope.dialects import DIALECTS
+
+    return ((name, dialect.about) for name, dialect in DIALECTS.items())
+
+
+def _inferences(kind: str) -> Iterator[tuple[str, str]]:
+    from rankscope.inference import USUAL, find_method
+    from rankscope.inference.base import Correction, Interval, PairedTest
+
+    base: Any = {"test": PairedTest, "interval": Interval, "correction": Correction}[kind]
+    usual = find_method(base, USUAL[base])  # finds all of its kind
+    others = sorted(set(base.catalogue.values()) - {type(usual)}, key=lambda cls: cls.__name__)
+    for cls in (type(usual), *others):
+        yield cls.__name__, (cls.__doc__ or "").partition("\n")[0]
+
+
+def _tasks(_: str) -> Names:
+    from rankscope.verbs.advise.tasks import TASKS
+
+    return ((task.name, task.about) for task in TASKS)
+
+
+METRIC = Name("metric", _metrics)
+FAMILY = Name("name", _families)
+DIALECT = Name("tool", _dialects)
+TEST = Name("test", lambda _: _inferences("test"))
+INTERVAL = Name("interval", lambda _: _inferences("interval"))
+TASK = Name("task", _tasks)
+CORRECTION = Name("correction", lambda _: _inferences("correction"))
+
+
+class QueryList(Kind):
+    """Which queries are averaged: the name of a population, or @ and a file that lists their ids."""
 
     name = "queries"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The name of a policy as it is, the ids that a file lists as a list."""
+        """The name as it is, the ids that a file lists as a list."""
         if not isinstance(value, str) or not value.startswith("@"):
             return value
+        from pathlib import Path
+
         try:
             lines = Path(value[1:]).read_text(encoding="utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError) as error:
-            said = getattr(error, "strerror", None) or "no UTF-8 text"
+            reason = getattr(error, "strerror", None) or "no UTF-8 text"
             raise InputError(
-                f"{value[1:]}: cannot be read: {said}; --queries @FILE wants a query id a line"
+                f"{value[1:]}: cannot be read: {reason}; --queries @FILE wants a query id a line"
             ) from None
         ids = [line.split()[0] for line in lines if line.strip() and not line.startswith("#")]
         if not ids:
             raise InputError(f"{value[1:]}: lists no query; --queries @FILE wants a query id a line")
         return ids
-
-
-class FamilyName(Kind):
-    """The name of a metric without parameters."""
-
-    name = "name"
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """The names of the catalogue."""
-        from rankscope.verbs.catalogue.catalogue import spellings
-
-        return [
-            CompletionItem(name, help=about)
-            for name, about in spellings(())
-            if name.casefold().startswith(incomplete.casefold())
-        ]

@@ -6,56 +6,31 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from rankscope import words
+from rankscope.cli.options import ENDINGS
 from rankscope.errors import InputError
 
 if TYPE_CHECKING:
     from rankscope.show.result import Result
 
-FORMATS = ("table", "json", "jsonl", "csv", "markdown", "latex", "trec")
-ANSWERS = ("table", "json", "jsonl", "csv", "markdown")
-ENDINGS = {
-    ".json": "json", ".jsonl": "jsonl", ".csv": "csv", ".md": "markdown", ".tex": "latex", ".txt": "table", ".trec": "trec",
-}  # fmt: skip
 
-
-def printed(formats: Sequence[str] = ANSWERS) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The options of every verb that prints a result: --format and -o."""
-    endings = " ".join(ending for ending, form in ENDINGS.items() if form in formats)
-
-    def wrap(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in (
-            click.option(
-                "-o", "--output", "out", type=click.Path(), metavar="FILE", help=f"Write to FILE ({endings})."
-            ),
-            click.option(
-                "--format",
-                "form",
-                type=click.Choice(tuple(formats)),
-                help="How to print. Default: table, or by the ending of FILE.",
-            ),
-        ):
-            command = option(command)
-        return command
-
-    return wrap
-
-
-def format_of(asked: str | None, out: str | None) -> str:
-    """The format asked for, else the one of the file's ending, else the table."""
-    if asked is not None or out is None or out == "-":
-        return asked or "table"
+def format_of(form: str | None, out: str | None, formats: Sequence[str]) -> str:
+    """The format that was chosen, else the one of the file's ending, else the table."""
+    if form is not None or out is None or out == "-":
+        return form or "table"
     ending = Path(out).suffix.lower()
     if ending not in ENDINGS:
         raise InputError(
-            f"{out}: the format of {ending or 'a name without an ending'} is not known, name one with --format: {', '.join(FORMATS)}"
+            f"{out}: the format of {ending or 'a name without an ending'} is not known, name one with --format: {', '.join(formats)}"
         )
+    if ENDINGS[ending] not in formats:
+        raise InputError(f"{out}: this is written as {words.listing(formats, last='or')}, not as {ENDINGS[ending]}")
     return ENDINGS[ending]
 
 
@@ -68,29 +43,20 @@ def check_place(out: str | None, inputs: Iterable[str] = (), option: str = "-o")
     folder = Path(out).parent
     if not folder.is_dir():
         raise InputError(f"{out}: there is no folder {folder} to write into (mkdir -p {folder} makes it)")
-    if any(_same_file(out, path) for path in [*inputs, *_named_by_options()]):
+    if any(_same_file(out, path) for path in inputs):
         raise InputError(f"{out} is also an input; name another file for {option}")
 
 
-def check_page(out: str, inputs: Iterable[str] = ()) -> None:
-    """Refuse, before any work is done, a place for a page that is none."""
+def check_page(out: str, inputs: Iterable[str] = (), charts: bool = True) -> None:
+    """Refuse, before any work is done, a place for a page that is none, and a page without what makes it and its ``charts``."""
     if out != "-" and Path(out).suffix.lower() not in {".html", ".htm"}:
         raise InputError(f"{out}: a page is one HTML file: name it like {Path(out).stem or 'report'}.html")
     check_place(out, inputs)
     if out != "-" and not os.access(Path(out).parent, os.W_OK):
         raise InputError(f"{out}: cannot be written: nothing may be written into {Path(out).parent}")
+    from rankscope.show.extra import check_installed
 
-
-WRITTEN = {"out", "junit", "to_judge", "folder", "page"}  # parameters that name files to write
-
-
-def _named_by_options() -> Iterator[str]:
-    """The files that the options of this command name to be read: weights, slices, settings ..."""
-    ctx = click.get_current_context(silent=True)
-    for param in ctx.command.params if ctx else ():
-        value = ctx.params.get(param.name) if ctx and param.name else None
-        if isinstance(param.type, click.Path) and param.name not in WRITTEN and isinstance(value, str):
-            yield value
+    check_installed(charts)
 
 
 def _same_file(out: str, path: str) -> bool:
@@ -161,53 +127,10 @@ def _replace(place: Path, pieces: Iterable[str]) -> None:
         raise
 
 
-@dataclass(frozen=True)
-class Answer:
-    """A result in the forms that every verb has: blocks to read, an envelope and records for programs."""
-
-    blocks: Sequence[Any]
-    envelope: Mapping[str, Any]
-    columns: Sequence[str]
-    records: Iterable[Mapping[str, Any]]
-
-    def written(self, form: str, out: str | None) -> Iterable[str]:
-        """The result in one of the formats of ``ANSWERS``."""
-        from rankscope.show.text import as_csv, as_json, as_jsonl, as_markdown
-
-        if form == "table":
-            return [rendered(list(self.blocks), out)]
-        if form == "json":
-            return [as_json(self.envelope)]
-        if form == "jsonl":
-            return as_jsonl(self.records)
-        if form == "csv":
-            return as_csv(self.columns, self.records)
-        return [as_markdown(self.blocks)]
-
-
-def answer_format_of(asked: str | None, out: str | None) -> str:
-    """The format of an ``Answer``; the other formats are those of ``evaluate`` alone."""
-    form = format_of(asked, out)
-    if form not in ANSWERS:
-        raise InputError(f"this is written as table, json, jsonl, csv or markdown, not as {form}")
-    return form
-
-
-def show(
-    result: Result,
-    form: str,
-    out: str | None = None,
-    notes: Iterable[str] = (),
-    warnings: Iterable[Any] = (),
-    **options: Any,
-) -> None:
-    """Tell the notes and warnings, then write a result where it goes: for a terminal's width and colour, or plain 80 columns in a file."""
-    tell(notes, warnings, form)
-    here = out is None or out == "-"
-    write(
-        result.write(form, width=width() if here else 80, colour=here and colour_on(sys.stdout), **options),
-        out,
-    )
+def show(result: Result, form: str, out: str | None = None, **options: Any) -> None:
+    """Write a result where it goes: for a terminal's width and colour, or plain 80 columns in a file."""
+    columns, colour = room(out)
+    write(result.write(form, width=columns, colour=colour, **options), out)
 
 
 def say(message: str) -> None:
@@ -219,18 +142,18 @@ def say(message: str) -> None:
 
 def tell(notes: Iterable[str], warnings: Iterable[Any] = (), form: str = "table") -> None:
     """What was read; and the warnings, where the format does not hold them. A blank line parts it from what follows on a terminal."""
-    said = [*notes]
+    lines = [*notes]
     if form not in {"table", "json"}:
         from rankscope.show.result import caution_notes
 
-        said += [f"warning {note.code}: {note.text}" for note in caution_notes(list(warnings))]
-    for line in said:
+        lines += [f"warning {note.code}: {note.text}" for note in caution_notes(list(warnings))]
+    for line in lines:
         say(line)
-    if said and watched(sys.stdout) and watched(sys.stderr):
+    if lines and watched(sys.stdout) and watched(sys.stderr):
         say("")
 
 
-def tell_where(out: str | None, what: str, quiet: bool = False) -> None:
+def say_where(out: str | None, what: str, quiet: bool = False) -> None:
     """Where a result went, if it went to a file."""
     if out not in {None, "-"} and not quiet:
         say(f"wrote {out} ({what})")
@@ -245,6 +168,4 @@ def rendered(blocks: Any, out: str | None = None) -> str:
     """Blocks as text for where they go: a terminal's width and colour, or plain 80 columns in a file."""
     from rankscope.show.terminal import render
 
-    if out is None or out == "-":
-        return render(blocks, width(), colour_on(sys.stdout))
-    return render(blocks)
+    return render(blocks, *room(out))

@@ -1,4 +1,4 @@
-"""``rankscope playground``."""
+"""``rankscope playground``: a page that opens where someone looks."""
 
 from __future__ import annotations
 
@@ -9,54 +9,32 @@ from pathlib import Path
 import click
 
 from rankscope.cli import output
+from rankscope.cli.commands import Command
 
-USUAL = "playground.html"
 
-
-@click.command("playground", short_help="Rearrange rankings in a page and see which metrics move.")
-@click.option("--no-open", "closed", is_flag=True, help="Do not open the page in a browser.")
-@click.option(
-    "-o",
-    "--output",
-    "out",
-    type=click.Path(),
-    metavar="FILE",
-    help=f"The page, one HTML file, written and not opened; - is standard output. Default: {USUAL}, opened.",
-)
-def command(out: str | None, closed: bool) -> None:
-    """Make a page of worked examples: rankings to rearrange, and the metrics that move with them.
-
-    Drag a document to another rank or change a grade, and see P, R, RR, AP, DCG, nDCG, ERR and RBP with what every position
-    adds. The page needs no network. It opens in the browser where there is a screen for it.
-
-    \b
-    Examples:
-      rankscope playground
-      rankscope playground --no-open
-      rankscope playground -o lesson.html
-    """  # noqa: D301 - click reads the \b
-    place = out or USUAL
-    output.check_page(place)
+def run(command: Command, ctx: click.Context) -> int:
+    """Write the page, and open it in a browser unless it was told where to go."""
+    out = ctx.params["out"]
+    place = out or "playground.html"
+    output.check_page(place, charts=False)
 
     from rankscope.reporting.playground import playground
     from rankscope.show.html.page import render
 
-    html = render(playground())
-    output.write([html], place)
-    opened = out is None and not closed and _someone_there() and _opened(Path(place))
+    output.write([render(playground())], place)
+    opens = out is None and not ctx.params["no_open"] and _has_screen() and _open(Path(place))
     if place != "-":
-        output.say(f"wrote {place} ({'open in your browser' if opened else 'open it in a browser'})")
+        output.say(f"wrote {place} ({'open in your browser' if opens else 'open it in a browser'})")
+    return 0
 
 
-def _someone_there() -> bool:
+def _has_screen() -> bool:
     """Whether someone looks at the terminal, on a machine that has a screen."""
-    screen = sys.platform in {"darwin", "win32"} or any(
-        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
-    )
+    screen = sys.platform in {"darwin", "win32"} or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
     return screen and output.watched(sys.stdout)
 
 
-def _opened(path: Path) -> bool:
+def _open(path: Path) -> bool:
     """Whether a browser took the page."""
     import webbrowser
 

@@ -1,89 +1,25 @@
-"""``rankscope unjudged``."""
+"""``rankscope unjudged``: also a file of documents to judge."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from rankscope.cli import inputs, output
+from rankscope import words
+from rankscope.cli import output
+from rankscope.cli.commands import Command
+from rankscope.cli.runner import Call
 from rankscope.errors import InputError
 
 
-@click.command("unjudged", short_help="Say how much hangs on documents that nobody judged.")
-@inputs.taken("A metric, like nDCG@10 (the default); may be repeated. The worklist is made for the first.")
-@click.option(
-    "--baseline", metavar="NAME", help="The run that all others are compared with. Default: the first."
-)
-@click.option(
-    "--grade",
-    type=float,
-    metavar="X",
-    help="The best grade a document can get. Default: the highest of the qrels.",
-)
-@click.option(
-    "-n", "n", type=click.IntRange(min=0), default=50, show_default=True, help="Documents to judge."
-)
-@click.option(
-    "--worklist",
-    "to_judge",
-    type=click.Path(),
-    metavar="FILE",
-    help="Write the documents to judge to FILE, as CSV: query, document, ranks and effect.",
-)
-@inputs.policies
-@output.printed()
-def command(
-    *,
-    qrels: str | None,
-    runs: tuple[str, ...],
-    metrics: tuple[str, ...],
-    quiet: bool,
-    to_judge: str | None,
-    form: str | None,
-    out: str | None,
-    **options: Any,
-) -> None:
-    """Say how much hangs on documents that nobody judged: the bounds of each value and difference, how many would have to be relevant to
-    turn a verdict, and which to judge next.
-
-    \b
-    Examples:
-      rankscope unjudged qrels.txt my.run -m nDCG@10
-      rankscope unjudged qrels.txt old.run new.run -m nDCG@10 -m P@5
-      rankscope unjudged qrels.txt old.run new.run --worklist judge.csv -n 200
-    """  # noqa: D205, D301 - click reads the \b
-    named = inputs.named(qrels, runs, "rankscope unjudged QRELS RUN...")
-    paths = [str(qrels), *(path for _, path in named)]
-    if to_judge is not None:
-        _check_worklist(to_judge, out, paths)
-    output.check_place(out, paths)
-    form = output.answer_format_of(form, out)
-
-    from rankscope.show.text import as_csv
-    from rankscope.verbs.unjudged import result as unjudged_shown
-    from rankscope.verbs.unjudged import unjudged
-
-    found = unjudged.unjudged(qrels, named, list(metrics) or "nDCG@10", **options)
-    if not quiet:
-        output.tell(found.scores.notes)
-    answer = output.Answer(
-        unjudged_shown.blocks_of(found) if form in {"table", "markdown"} else (),
-        unjudged_shown.envelope(found) if form == "json" else {},
-        unjudged_shown.COLUMNS,
-        unjudged_shown.records(found),
-    )
-    output.write(answer.written(form, out), out)
-    if to_judge is not None:
-        output.write(as_csv(unjudged_shown.WORKLIST_COLUMNS, unjudged_shown.worklist(found)), to_judge)
-    for path, what in ((out, form), (to_judge, f"csv, {len(found.worklist):,} documents to judge")):
-        if path not in {None, "-"} and not quiet:
-            output.say(f"wrote {path} ({what})")
-
-
-def _check_worklist(path: str, out: str | None, inputs: list[str]) -> None:
-    if path == "-":
+def run(command: Command, ctx: click.Context) -> int:
+    """Say what hangs on unjudged documents, and write those to judge."""
+    call = Call(command, ctx)
+    place = call.params["worklist"]
+    if place == "-":
         raise InputError("--worklist -: name a file for the documents to judge, like judge.csv")
-    if path == out:
-        raise InputError(f"--worklist {path}: -o writes to the same file; name another")
-    output.check_place(path, inputs)
+    result = call.result(command.function)
+    call.show(result)
+    if place is not None:
+        output.write(result.write("csv", table="to_judge"), place)
+        output.say_where(place, f"csv, {words.counted(len(result.worklist), 'document')} to judge", call.quiet)
+    return 0

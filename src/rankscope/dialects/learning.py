@@ -65,9 +65,7 @@ LEARNING: tuple[Dialect, ...] = (
             "nDCG": Says(_NDCG_EXP, _EXP),
             "AP": _AP_MIN,
             "P": Says("P(denominator='min_k_listlen')", _SHORT, {"no_relevant": 0}),
-            "AUC": Says(
-                "", defect="pairs of equal labels are counted, so a query's area depends on the order of rows"
-            ),
+            "AUC": Says("", defect="pairs of equal labels are counted, so a query's area depends on the order of rows"),
         },
         version="3.2.0",
         convention=Convention(ties="input", queries="run", looks_at="list", no_relevant=1),
@@ -85,9 +83,7 @@ LEARNING: tuple[Dialect, ...] = (
         "CatBoost",
         "NDCG, MAP, MRR, PrecisionAt and RecallAt of CatBoost, equal scores in the worst order",
         {
-            "nDCG": Says(
-                _NDCG, f"a query without relevant documents counts as 1, {_CANDIDATES}", {"no_relevant": 1}
-            ),
+            "nDCG": Says(_NDCG, f"a query without relevant documents counts as 1, {_CANDIDATES}", {"no_relevant": 1}),
             "AP": _AP_MIN,
             "P": _P_SHORT,
             "R": Says(
@@ -98,14 +94,10 @@ LEARNING: tuple[Dialect, ...] = (
             "RR": Says("RR"),
             "PFound": Says("PFound"),
             "AUC": Says(
-                "AUC(single_class=0)",
-                "a group of one class counts as 0",
-                {"ties": "input", "no_relevant": "metric"},
+                "AUC(single_class=0)", "a group of one class counts as 0", {"ties": "input", "no_relevant": "metric"}
             ),
             "OPA": Says(
-                "OPA(single_class=0)",
-                "a group without a pair counts as 0",
-                {"ties": "input", "no_relevant": "metric"},
+                "OPA(single_class=0)", "a group without a pair counts as 0", {"ties": "input", "no_relevant": "metric"}
             ),
         },
         version="1.2.10",

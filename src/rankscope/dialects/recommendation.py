@@ -24,10 +24,7 @@ RECOMMENDATION: tuple[Dialect, ...] = (
         "RecTools as it is called without options; ranks are given, users without test items are left out",
         {
             **_COMMON,
-            "nDCG": Says(
-                "nDCG(gain='binary', ideal='full_k')",
-                "ideal of k relevant documents even where fewer exist",
-            ),
+            "nDCG": Says("nDCG(gain='binary', ideal='full_k')", "ideal of k relevant documents even where fewer exist"),
             "AP": Says("AP"),
         },
         version="0.19.0",
@@ -57,11 +54,7 @@ RECOMMENDATION: tuple[Dialect, ...] = (
         "recbole",
         "RecBole",
         "RecBole's evaluator, which ranks all items for every user of the test set and rounds to 4 decimals",
-        {
-            **{name: says for name, says in _COMMON.items() if name != "F"},
-            "nDCG": _BINARY,
-            "AP": _AP_MIN,
-        },
+        {**{name: says for name, says in _COMMON.items() if name != "F"}, "nDCG": _BINARY, "AP": _AP_MIN},
         convention=Convention(ties="input", queries="both", no_relevant="skip"),
     ),
     Dialect(
@@ -85,12 +78,8 @@ RECOMMENDATION: tuple[Dialect, ...] = (
         "Elliot with relevance_threshold=1; with a threshold t its gain is 2^(grade - t + 1) - 1",
         {
             **_COMMON,
-            "nDCG": Says(
-                "nDCG(gain='exponential')", "exponential gain, counted from the relevance threshold"
-            ),
-            "AP": Says(
-                "MeanP", "MAP is the mean of P@1 to P@k, which rewards no relevant document by itself"
-            ),
+            "nDCG": Says("nDCG(gain='exponential')", "exponential gain, counted from the relevance threshold"),
+            "AP": Says("MeanP", "MAP is the mean of P@1 to P@k, which rewards no relevant document by itself"),
             "MeanP": Says("MeanP"),
             "MeanR": Says("MeanR"),
         },
@@ -122,19 +111,14 @@ RECOMMENDATION: tuple[Dialect, ...] = (
         "LensKit",
         "lenskit.metrics over the users with recommendations; a user without test items counts as 0",
         {
-            "P": Says(
-                "P(denominator='min_k_listlen')", "divided by the smaller of k and the documents returned"
-            ),
+            "P": Says("P(denominator='min_k_listlen')", "divided by the smaller of k and the documents returned"),
             "R": Says("R(denominator='min_k_relevant')", _SMALLER),
             "AP": Says(
                 "AP(denominator='min_relevant_listlen')",
                 "divided by the smaller of relevant and returned documents; a user without test items is an error",
                 {"no_relevant": "skip"},
             ),
-            "nDCG": Says(
-                "nDCG(gain='binary', discount='log2_rank')",
-                "the first two ranks are worth the same",
-            ),
+            "nDCG": Says("nDCG(gain='binary', discount='log2_rank')", "the first two ranks are worth the same"),
             "RR": Says("RR"),
             "Success": Says("Success"),
             "RBP": Says("RBP(p=0.85, level=1)", "persistence 0.85, relevant or not"),
@@ -186,9 +170,7 @@ RECOMMENDATION: tuple[Dialect, ...] = (
             "P": Says("P"),
             "R": Says("R"),
             "AP": Says("AP(denominator='min_k_relevant')", "meanAveragePrecisionAt: " + _SMALLER),
-            "nDCG": Says(
-                "nDCG(gain='binary')", "relevant or not: with grades its ideal is in the order given"
-            ),
+            "nDCG": Says("nDCG(gain='binary')", "relevant or not: with grades its ideal is in the order given"),
         },
         convention=Convention(ties="input", queries="both", no_relevant=0),
     ),

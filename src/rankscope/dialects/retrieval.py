@@ -71,10 +71,7 @@ CLASSIC: tuple[Dialect, ...] = (
             **_TREC,
             **_SUBTOPICS,
             **{name: Says(name, "equal scores as in the file", _BY_FILE) for name in ("RBP", "Accuracy")},
-            **{
-                name: Says(name, "equal scores by rising document id", _BY_ID)
-                for name in ("Compat", "Judged")
-            },
+            **{name: Says(name, "equal scores by rising document id", _BY_ID) for name in ("Compat", "Judged")},
             "ERR": Says("ERR", "gdeval's, with grades up to 4"),
         },
         version="0.4.3",
@@ -102,10 +99,7 @@ CLASSIC: tuple[Dialect, ...] = (
         "ranx-burges",
         "ranx, ndcg_burges",
         "ndcg_burges and dcg_burges of ranx",
-        {
-            "nDCG": Says("nDCG(gain='exponential')", _EXP),
-            "DCG": Says("DCG(gain='exponential')", _EXP),
-        },
+        {"nDCG": Says("nDCG(gain='exponential')", _EXP), "DCG": Says("DCG(gain='exponential')", _EXP)},
         version="0.3.21",
         whole_grades=True,
         convention=Convention(ties="input"),
@@ -114,10 +108,7 @@ CLASSIC: tuple[Dialect, ...] = (
         "gdeval",
         "gdeval",
         "gdeval.pl of the TREC web track, without -c: queries of both files, grades up to 4",
-        {
-            "nDCG": Says("nDCG(gain='exponential')", _EXP),
-            "ERR": Says("ERR", _BOTH),
-        },
+        {"nDCG": Says("nDCG(gain='exponential')", _EXP), "ERR": Says("ERR", _BOTH)},
         convention=Convention(queries="both"),
         whole_grades=True,
     ),
@@ -127,9 +118,7 @@ CLASSIC: tuple[Dialect, ...] = (
         "EvaluateRetrieval of BEIR, which asks pytrec_eval; its own MRR counts every judged query",
         {
             **{name: Says(name, _BOTH) for name in ("nDCG", "AP", "R", "P")},
-            "RR": Says(
-                "RR", "equal scores stay in the order of the input", {"ties": "input", "queries": "judged"}
-            ),
+            "RR": Says("RR", "equal scores stay in the order of the input", {"ties": "input", "queries": "judged"}),
         },
         convention=Convention(queries="both"),
     ),
@@ -242,9 +231,7 @@ _ENGINES: tuple[Dialect, ...] = (
         "vespa.evaluation, whose grades go from 0 to 1",
         {
             "nDCG": Says("nDCG"),
-            "AP": Says(
-                "AP(denominator='min_k_relevant')", f"{_SMALLER}; of graded documents it is no precision"
-            ),
+            "AP": Says("AP(denominator='min_k_relevant')", f"{_SMALLER}; of graded documents it is no precision"),
             "P": Says("P"),
         },
         convention=Convention(ties="input"),
@@ -256,11 +243,7 @@ _GENERATION: tuple[Dialect, ...] = (
         "mlflow",
         "MLflow",
         "mlflow.metrics.ndcg_at_k, precision_at_k, recall_at_k; documents returned twice are judged twice to it",
-        {
-            "nDCG": Says("nDCG(gain='binary', ideal='judged_at_returned')", _RETURNED),
-            "P": _P_SHORT,
-            "R": Says("R"),
-        },
+        {"nDCG": Says("nDCG(gain='binary', ideal='judged_at_returned')", _RETURNED), "P": _P_SHORT, "R": Says("R")},
         convention=Convention(ties="input"),
     ),
     Dialect(
@@ -293,20 +276,14 @@ _GENERATION: tuple[Dialect, ...] = (
         "phoenix",
         "Arize Phoenix",
         "Phoenix over the evaluations of retrieved documents; of others it knows nothing",
-        {
-            "nDCG": Says("nDCG(ideal='retrieved_all')", "ideal of the retrieved documents only"),
-            "P": Says("P"),
-        },
+        {"nDCG": Says("nDCG(ideal='retrieved_all')", "ideal of the retrieved documents only"), "P": Says("P")},
         convention=Convention(ties="input", queries="run"),
     ),
     Dialect(
         "autorag",
         "AutoRAG",
         "AutoRAG's retrieval metrics",
-        {
-            "nDCG": Says("nDCG(gain='binary', ideal='judged_at_returned')", _RETURNED),
-            "AP": _AP_FOUND,
-        },
+        {"nDCG": Says("nDCG(gain='binary', ideal='judged_at_returned')", _RETURNED), "AP": _AP_FOUND},
         convention=Convention(ties="input"),
     ),
     Dialect(

@@ -93,9 +93,7 @@ def score(judged: Judged, metrics: Iterable[Scorable]) -> list[Values]:
     """Map metrics over judged documents."""
     metrics = list(metrics)
     weighted = [metric for metric in metrics if metric.aggregate == "weighted"]
-    found = map_kernels(
-        judged, [*(metric.score for metric in metrics), *(metric.weight for metric in weighted)]
-    )
+    found = map_kernels(judged, [*(metric.score for metric in metrics), *(metric.weight for metric in weighted)])
     weights = dict(zip(map(id, weighted), found[len(metrics) :], strict=True))
     plain = np.ones(len(judged))
     return [

@@ -99,9 +99,7 @@ def _refuse_nameless(qrels: Qrels, named: bool) -> None:
 def places_by_id(query: Array, ids: pl.Series) -> Array:
     """For each document its place when the ids of its query rise (as bytes)."""
     order = (
-        pl.DataFrame({"query": query, "doc": ids, "row": np.arange(len(query))})
-        .sort("query", "doc")["row"]
-        .to_numpy()
+        pl.DataFrame({"query": query, "doc": ids, "row": np.arange(len(query))}).sort("query", "doc")["row"].to_numpy()
     )
     place = np.empty(len(order), dtype=np.int64)
     sizes = np.bincount(query) if len(query) else np.zeros(0, dtype=np.int64)
@@ -117,7 +115,7 @@ def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
     have no judgments. The run must hold no pair twice and no NaN score.
     """
     run = run.by_query()
-    ranked = _RankedRun(run, order)
+    ranked = RankedRun(run, order)
     graded = several(qrels, order.needs) if order.needs & SEVERAL else None
     qrels = graded.qrels if graded else qrels
     names = list(qrels.queries)
@@ -148,7 +146,7 @@ def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
     return judged, seen
 
 
-def _pool(qrels: Qrels, run: Run, ranked: _RankedRun, number: dict[str, int]) -> pl.DataFrame:
+def _pool(qrels: Qrels, run: Run, ranked: RankedRun, number: dict[str, int]) -> pl.DataFrame:
     """One row a judgment, with the place of the document in the ordered run (null: not retrieved)."""
     judgments = qrels.frame.select("query_id", "doc_id", "grade")
     row = run.rows_of(judgments["doc_id"])
@@ -156,8 +154,7 @@ def _pool(qrels: Qrels, run: Run, ranked: _RankedRun, number: dict[str, int]) ->
         column(ranked.place_of(row)).alias("place")
     )
     codes = pl.DataFrame(
-        {"query_id": list(number), "query": list(number.values())},
-        schema={"query_id": pl.String, "query": pl.Int64},
+        {"query_id": list(number), "query": list(number.values())}, schema={"query_id": pl.String, "query": pl.Int64}
     )
     return (
         judgments.join(hits, on=["query_id", "doc_id"], how="left", maintain_order="left")
@@ -167,12 +164,7 @@ def _pool(qrels: Qrels, run: Run, ranked: _RankedRun, number: dict[str, int]) ->
 
 
 def _lay_out(
-    pool: pl.DataFrame,
-    ranked: _RankedRun,
-    names: list[str],
-    retrieved: Array,
-    order: Order,
-    graded: Several | None,
+    pool: pl.DataFrame, ranked: RankedRun, names: list[str], retrieved: Array, order: Order, graded: Several | None
 ) -> Judged:
     """The pool as flat lists, the retrieved documents of each query first and in rank order."""
     query = pool["query"].to_numpy()
@@ -184,11 +176,7 @@ def _lay_out(
     by = judged_order(query, rank, grade)
     place, found = place[by], rank[by] > 0
     tie_start, tie_size = ranked.ties_at(np.where(found, place, -1))
-    score = (
-        np.where(found, pool["score"].fill_null(np.nan).to_numpy()[by], np.nan)
-        if "score" in order.needs
-        else None
-    )
+    score = np.where(found, pool["score"].fill_null(np.nan).to_numpy()[by], np.nan) if "score" in order.needs else None
     return Judged(
         query_id=names,
         retrieved=retrieved,
@@ -213,7 +201,7 @@ class _Span:
     disagreeing: int
 
 
-class _RankedRun:
+class RankedRun:
     """A run in order. A *place* is a position when queries follow one another, each best first.
 
     The run is walked in spans of queries that fit the processor's cache, and only what was out of order
@@ -225,9 +213,7 @@ class _RankedRun:
         self.start, self.size = run.blocks.start, run.blocks.size
         self.has_rank = "rank" in run.frame.columns
         if order.ties == "rank" and not self.has_rank:
-            raise InputError(
-                f"{run.source.label} has no rank column of whole numbers, which ties='rank' needs"
-            )
+            raise InputError(f"{run.source.label} has no rank column of whole numbers, which ties='rank' needs")
         self.same = np.zeros(run.frame.height, dtype=bool)
         self.disagreeing = 0 if self.has_rank and order.ties != "rank" else None
         moved = [np.empty((2, 0), dtype=np.int64)]
@@ -262,9 +248,7 @@ class _RankedRun:
         if self.ties != "input" and same.any():
             permutation = self._tied(at, same, permutation)
         disagreeing = (
-            0
-            if rank is None
-            else _disagreeing(rank if permutation is None else rank[permutation], same, start)
+            0 if rank is None else _disagreeing(rank if permutation is None else rank[permutation], same, start)
         )
         return _Span(permutation, same, disagreeing)
 
@@ -276,9 +260,7 @@ class _RankedRun:
             row = at + int(order[twice[0] + 1])
             query, said = self.run.frame["query_id"][row], rank[order[twice[0] + 1]]
             where = (
-                self.run.source.at(row)
-                if self.run.source.line_of and not self.run.regrouped
-                else self.run.source.label
+                self.run.source.at(row) if self.run.source.line_of and not self.run.regrouped else self.run.source.label
             )
             raise InputError(
                 f"{where}: rank {said} of query {query} is given twice, so ties='rank' has no order; use ties='trec'"
@@ -324,6 +306,14 @@ class _RankedRun:
             return row
         near = np.minimum(np.searchsorted(self.moved_row, row), len(self.moved_row) - 1)
         return np.where(self.moved_row[near] == row, self.moved_place[near], row)
+
+    def row_at(self, place: Array) -> Array:
+        """The row of the run at each of these places."""
+        if not len(self.moved_row):
+            return place
+        by = np.argsort(self.moved_place)
+        near = np.minimum(np.searchsorted(self.moved_place[by], place), len(by) - 1)
+        return np.where(self.moved_place[by][near] == place, self.moved_row[by][near], place)
 
     def rank_at(self, place: Array) -> Array:
         """The 1-based rank at each place; anything where the place is -1."""

@@ -139,9 +139,7 @@ def try_orders(tied: Tied, metric: Any, plainly: Values, ties: str, depth: int |
             value[number] = pick(found)
             if not complete:
                 known = found[~np.isnan(found)]
-                error[number] = (
-                    float(np.std(known, ddof=1)) / math.sqrt(len(known)) if len(known) > 1 else 0.0
-                )
+                error[number] = float(np.std(known, ddof=1)) / math.sqrt(len(known)) if len(known) > 1 else 0.0
         pending.clear()
 
     for number in tied.queries.tolist():
@@ -230,9 +228,7 @@ def _of_orders(
 # --- what a metric is over all orders of equal scores: the mean, the best and the worst ----------------
 
 
-def score_under_ties(
-    judged: Judged, metrics: Sequence[Any], ties: str, depth: int | None, seed: int
-) -> list[Values]:
+def score_under_ties(judged: Judged, metrics: Sequence[Any], ties: str, depth: int | None, seed: int) -> list[Values]:
     """The values of metrics under a tie policy; ``judged`` is cut at ``depth`` already where the policy is one order."""
     if ties not in {"expected", "best", "worst"}:
         return score(judged, metrics)
@@ -246,9 +242,7 @@ def score_under_ties(
     means = dict(zip(map(id, closed_ones), _expected_values(judged, tied, closed_ones, depth), strict=True))
     out = []
     for metric, values in zip(metrics, plainly, strict=True):
-        if not depends_on_order(metric, depth) or (
-            ties == "expected" and metric.counts_ties and depth is None
-        ):
+        if not depends_on_order(metric, depth) or (ties == "expected" and metric.counts_ties and depth is None):
             out.append(values)
         elif id(metric) in means:
             out.append(replace(values, value=np.where(tied.mask, means[id(metric)], values.value)))
@@ -295,9 +289,7 @@ def by_grade(judged: Judged, good: Array, best: bool) -> Judged:
     there = judged.rank > 0
     falling = np.lexsort((-judged.grade, judged.tie_start, ~there, judged.query))
     group = np.stack([judged.query[falling], judged.tie_start[falling]])
-    fresh = (
-        np.append(True, (group[:, 1:] != group[:, :-1]).any(axis=0)) if len(falling) else np.empty(0, bool)
-    )
+    fresh = np.append(True, (group[:, 1:] != group[:, :-1]).any(axis=0)) if len(falling) else np.empty(0, bool)
     head = np.maximum.accumulate(np.where(fresh, np.arange(len(falling)), 0))
     number = np.cumsum(fresh) - 1
     members = np.bincount(number)[number] if len(number) else number

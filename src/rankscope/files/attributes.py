@@ -50,8 +50,7 @@ class Attributes:
         {'de': [False, True, False], 'en': [True, False, False], '(none)': [False, False, True]}
         """
         return {
-            name: _slices(name, [self.by_query.get(query, {}).get(name) for query in query_ids])
-            for name in self.names
+            name: _slices(name, [self.by_query.get(query, {}).get(name) for query in query_ids]) for name in self.names
         }
 
     def unknown(self, query_ids: Sequence[str]) -> list[str]:
@@ -105,9 +104,7 @@ def attributes_of(source: Any) -> Attributes:
     queries = found.distinct(key, "query")
     columns = [_column(found, name) for name in names]
     rows = zip(*columns, strict=True)
-    return Attributes(
-        {q: dict(zip(names, row, strict=True)) for q, row in zip(queries, rows, strict=True)}, label, key
-    )
+    return Attributes({q: dict(zip(names, row, strict=True)) for q, row in zip(queries, rows, strict=True)}, label, key)
 
 
 def clusters_of(source: Any, query_ids: Sequence[str]) -> tuple[Array, list[str]]:

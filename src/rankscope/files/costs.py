@@ -14,7 +14,9 @@ from rankscope.errors import InputError
 from rankscope.files.memory import quote_value
 from rankscope.files.sheets import SYSTEM, is_path, open_sheet
 
-EXPECTED = "costs are a table with a run first and a cost in each further column (latency_ms, cost), or {run: {column: value}}"
+EXPECTED = (
+    "costs are a table with a run first and a cost in each further column (latency_ms, cost), or {run: {column: value}}"
+)
 _MORE_IS_BETTER = re.compile(
     r"throughput|(^|[^a-z])[qr]ps($|[^a-z])|(queries|requests|documents|docs|items|tokens)[ _-]?per[ _-]?s",
     re.IGNORECASE,
@@ -86,16 +88,12 @@ def _of_mapping(source: Mapping[Any, Any], label: str) -> Costs:
     by_run: dict[str, dict[str, float]] = {}
     for run, said in source.items():
         values = said if isinstance(said, Mapping) else {"cost": said}
-        by_run[str(run)] = {
-            str(name): _number(v, f"{label}: run {run!s}, {name}") for name, v in values.items()
-        }
+        by_run[str(run)] = {str(name): _number(v, f"{label}: run {run!s}, {name}") for name, v in values.items()}
     names = list(dict.fromkeys(name for values in by_run.values() for name in values))
     for run, values in by_run.items():
         lacking = next((name for name in names if name not in values), None)
         if lacking is not None:
-            raise InputError(
-                f"{label}: run {run!s} has no {lacking}; give every run each cost, or leave {lacking} out"
-            )
+            raise InputError(f"{label}: run {run!s} has no {lacking}; give every run each cost, or leave {lacking} out")
     return _check_cost(names, by_run, label)
 
 

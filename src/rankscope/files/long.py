@@ -54,9 +54,7 @@ def roles_of(names: Sequence[str], what: str, label: str, found: Findings) -> di
     return roles
 
 
-def _complain(
-    roles: dict[str, str], by_lower: dict[str, str], names: Sequence[str], what: str, label: str
-) -> None:
+def _complain(roles: dict[str, str], by_lower: dict[str, str], names: Sequence[str], what: str, label: str) -> None:
     value = "score" if what == "run" else "grade"
     missing = [role for role in ("query_id", "doc_id", value) if role not in roles]
     if what == "run" and "rank" in roles:
@@ -129,9 +127,7 @@ def id_column(column: pl.Series, name: str, label: str, found: Findings) -> pl.S
         whole = column.drop_nulls().drop_nans()
         if not (whole == whole.floor()).all() or whole.is_infinite().any():
             odd = whole.filter((whole != whole.floor()) | whole.is_infinite())[0]
-            raise InputError(
-                f"{label}: column {name} holds fractions ({odd}), not ids; ids are strings or integers"
-            )
+            raise InputError(f"{label}: column {name} holds fractions ({odd}), not ids; ids are strings or integers")
         found.notes.append(f"column {name} holds ids as floats: 1.0 is read as '1'")
         return column.fill_nan(None).cast(pl.Int64).cast(pl.String)
     raise InputError(f"{label}: column {name} is of type {kind}; ids are strings or integers")

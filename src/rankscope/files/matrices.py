@@ -46,9 +46,7 @@ def is_metric(name: str) -> bool:
     return _METRIC.fullmatch(name) is not None
 
 
-def tall(
-    systems: Sequence[str], queries: Sequence[str], values: Array, metric: str = NAMELESS
-) -> pl.DataFrame:
+def tall(systems: Sequence[str], queries: Sequence[str], values: Array, metric: str = NAMELESS) -> pl.DataFrame:
     """A matrix of systems x queries as rows."""
     many, wide = len(systems), len(queries)
     return pl.DataFrame(
@@ -112,8 +110,7 @@ def _rows(sheet: Sheet, systems: pl.Series, query: str, used: set[str], metric: 
     else:
         names = _value_columns(sheet, used, metric)
         columns = [
-            (pl.repeat(_metric_name(n), len(queries), dtype=pl.String, eager=True), sheet.numbers(n))
-            for n in names
+            (pl.repeat(_metric_name(n), len(queries), dtype=pl.String, eager=True), sheet.numbers(n)) for n in names
         ]
     parts = [
         pl.DataFrame({"system": systems, "query_id": queries, "metric": metrics, "value": values})
@@ -126,9 +123,7 @@ def _rows(sheet: Sheet, systems: pl.Series, query: str, used: set[str], metric: 
 def _value_columns(sheet: Sheet, used: set[str], metric: str | None) -> list[str]:
     names = [name for name in sheet.frame.columns if name not in used]
     if not names:
-        raise InputError(
-            f"{sheet.label}: only the columns {words.listing(sorted(used))}, none of values; {EXPECTED}"
-        )
+        raise InputError(f"{sheet.label}: only the columns {words.listing(sorted(used))}, none of values; {EXPECTED}")
     fits = [name for name in names if metric is not None and name.casefold() == metric.casefold()]
     return fits or names
 
@@ -140,9 +135,7 @@ def _metric_name(column: str) -> str:
 def _refuse_repeats(sheet: Sheet, frame: pl.DataFrame) -> None:
     keys = frame.select("system", "query_id", "metric")
     if keys.is_duplicated().any():
-        row = int(
-            np.flatnonzero(~keys.select(pl.struct(pl.all())).to_series().is_first_distinct().to_numpy())[0]
-        )
+        row = int(np.flatnonzero(~keys.select(pl.struct(pl.all())).to_series().is_first_distinct().to_numpy())[0])
         system, query, metric = keys.row(row)
         of = "" if metric == NAMELESS else f" for {metric}"
         raise InputError(f"{sheet.at(row)}: system {system!r} has query {query!r} twice{of}; keep one")
@@ -151,14 +144,10 @@ def _refuse_repeats(sheet: Sheet, frame: pl.DataFrame) -> None:
 # --- wide ----------------------------------------------------------------------------------------------
 
 
-def _by_query(
-    sheet: Sheet, query: str, names: tuple[str | None, str], systems: Systems, metric: str | None
-) -> Part:
+def _by_query(sheet: Sheet, query: str, names: tuple[str | None, str], systems: Systems, metric: str | None) -> Part:
     """A query a row: the other columns are metrics of one system, or systems."""
     if systems == "rows":
-        raise InputError(
-            f"{sheet.label}: a column {query}, so its rows are queries; leave systems='rows' out"
-        )
+        raise InputError(f"{sheet.label}: a column {query}, so its rows are queries; leave systems='rows' out")
     others = [name for name in sheet.frame.columns if name != query]
     like = [name for name in others if is_metric(name)]
     role = sheet.role(METRIC)
@@ -220,11 +209,7 @@ def _refuse_unclear(sheet: Sheet, has_ids: bool) -> None:
         )
     values = sheet.numbers(first)
     rest = [sheet.numbers(name) for name in columns[1:]]
-    whole = (
-        len(values) > 1
-        and len(set(values.tolist())) == len(values)
-        and bool((values == np.floor(values)).all())
-    )
+    whole = len(values) > 1 and len(set(values.tolist())) == len(values) and bool((values == np.floor(values)).all())
     if whole and any((other != np.floor(other)).any() for other in rest):
         raise InputError(
             f"{sheet.label}: column {first} holds another whole number in every row: if it names the queries or systems, {HOW}"
@@ -238,9 +223,9 @@ def _is_number(text: str) -> bool:
 def _holds_texts(sheet: Sheet, name: str) -> bool:
     """Whether no cell of a column is a number."""
     column = sheet.frame[name]
-    return column.dtype == pl.String and column.str.strip_chars().cast(
-        pl.Float64, strict=False
-    ).null_count() == len(column)
+    return column.dtype == pl.String and column.str.strip_chars().cast(pl.Float64, strict=False).null_count() == len(
+        column
+    )
 
 
 def _number_rows(word: str, sheet: Sheet) -> list[str]:
@@ -350,9 +335,7 @@ def _of_array(values: Array, systems: Systems) -> Part:
     return Part(frame, "an array", "columns" if systems == "columns" else "rows", numbered=True)
 
 
-def _of_mapping(
-    source: Mapping[Any, Any], label: str, systems: Systems, metric: str | None
-) -> Iterator[Part]:
+def _of_mapping(source: Mapping[Any, Any], label: str, systems: Systems, metric: str | None) -> Iterator[Part]:
     """``{system: source}``, ``{system: {query: value}}``, ``{system: {query: {metric: value}}}`` or ``{system: [values]}``."""
     _refuse_measures(source, label)
     for name, value in source.items():
@@ -364,14 +347,10 @@ def _of_mapping(
             yield _of_list(str(name), list(value), label)
         else:
             raise InputError(f"{label}: system {name!r} has {quote_value(value)}; {EXPECTED}")
-    sizes = {
-        name: len(value) for name, value in source.items() if isinstance(value, np.ndarray | list | tuple)
-    }
+    sizes = {name: len(value) for name, value in source.items() if isinstance(value, np.ndarray | list | tuple)}
     if len(set(sizes.values())) > 1:
         said = ", ".join(f"{name} {words.count(size)}" for name, size in list(sizes.items())[:3])
-        raise InputError(
-            f"{label}: lists of different lengths ({said}); give {{query: value}} for each system"
-        )
+        raise InputError(f"{label}: lists of different lengths ({said}); give {{query: value}} for each system")
 
 
 def _refuse_measures(source: Mapping[Any, Any], label: str) -> None:
@@ -420,9 +399,7 @@ def _number(value: Any, where: str) -> float:
 def _choose(frame: pl.DataFrame, metric: str, parts: Sequence[Part]) -> pl.DataFrame:
     """The rows of one metric, whatever the case of its name, under the name that was asked for."""
     names = frame["metric"].unique(maintain_order=True).to_list()
-    fits = [name for name in names if name == metric] or [
-        n for n in names if n.casefold() == metric.casefold()
-    ]
+    fits = [name for name in names if name == metric] or [n for n in names if n.casefold() == metric.casefold()]
     if not fits:
         raise InputError(_unknown(metric, names, words.listing([part.label for part in parts], 3)))
     return frame.filter(pl.col("metric").is_in(fits)).with_columns(metric=pl.lit(metric))
@@ -460,16 +437,11 @@ def _table(frame: pl.DataFrame, parts: Sequence[Part]) -> ScoreTable:
     _refuse_apart(systems, queries, there, parts)
     lacking = int((~np.asarray(there.any(axis=0))).sum())
     return ScoreTable(
-        systems,
-        queries,
-        dict(zip(metrics, values, strict=True)),
-        _note(parts, (systems, queries, metrics), lacking),
+        systems, queries, dict(zip(metrics, values, strict=True)), _note(parts, (systems, queries, metrics), lacking)
     )
 
 
-def _refuse_apart(
-    systems: Sequence[str], queries: Sequence[str], there: Array, parts: Sequence[Part]
-) -> None:
+def _refuse_apart(systems: Sequence[str], queries: Sequence[str], there: Array, parts: Sequence[Part]) -> None:
     """Systems that share no query with any other, or no metric, cannot be compared."""
     if len(systems) < 2:
         return
@@ -479,8 +451,7 @@ def _refuse_apart(
     if len(alone):
         one = int(alone[0])
         own, others = (
-            words.sample([queries[n] for n in np.flatnonzero(there).tolist()])
-            for there in (has[one], ~has[one])
+            words.sample([queries[n] for n in np.flatnonzero(there).tolist()]) for there in (has[one], ~has[one])
         )
         raise DataError(
             f"{label}: system {systems[one]!r} shares no query with the others: its queries are {own}, theirs {others}; use one set of query ids"

@@ -148,9 +148,7 @@ def _read_aspects(rows: Mapping[Any, Any], label: str, name: str | None, raw: Ra
         part = read_dict(by_aspect[aspect], "qrels", name, raw)
         parts.append(part.frame.with_columns(iteration=pl.lit(text)))
         faults += part.source.faults
-    empty = [
-        query for query, value in zip(_ids(rows, label, "query"), rows.values(), strict=True) if not value
-    ]
+    empty = [query for query, value in zip(_ids(rows, label, "query"), rows.values(), strict=True) if not value]
     qrels = make_qrels(pl.concat(parts), replace(part.source, notes=(), faults=()), Findings(), "a dict")
     return Qrels(qrels.frame, replace(qrels.source, faults=faults), tuple(empty))
 
@@ -219,18 +217,14 @@ def _number(value: Any) -> float | None:
         return None
 
 
-def _sound(
-    frame: pl.DataFrame, value: str, rows: Mapping[Any, Any], label: str, found: Findings
-) -> pl.DataFrame:
+def _sound(frame: pl.DataFrame, value: str, rows: Mapping[Any, Any], label: str, found: Findings) -> pl.DataFrame:
     good = frame[value].is_not_null()
     if value == "grade":
         good &= frame[value].is_not_nan().fill_null(False)
     if good.all():
         return frame
     given = list(
-        chain.from_iterable(
-            v.values() if isinstance(v, Mapping) else repeat(1, len(v)) for v in rows.values()
-        )
+        chain.from_iterable(v.values() if isinstance(v, Mapping) else repeat(1, len(v)) for v in rows.values())
     )
     bad = np.flatnonzero(~good.to_numpy())
     for row in bad.tolist():

@@ -45,11 +45,7 @@ class Findings:
             self.faults.append(Fault(kind, message, line))
 
     def fault_rows(
-        self,
-        label: str,
-        rows: Array,
-        fault: Callable[[int], tuple[str, str]],
-        line: Callable[[int], int] | None,
+        self, label: str, rows: Array, fault: Callable[[int], tuple[str, str]], line: Callable[[int], int] | None
     ) -> None:
         """Keep the first faults of these rows, each a kind and a text, and count all; ``line`` gives the line of a row."""
         for row in rows[:FAULTS].tolist():
@@ -125,10 +121,7 @@ def _queries(blocks: Blocks) -> str:
 def _close(source: Source, found: Findings, first: str) -> Source:
     left_out = [f"left out {words.counted(found.faulty, 'faulty row')}"] if found.faulty else []
     return replace(
-        source,
-        tag=found.tag,
-        notes=(first, *found.notes, *left_out),
-        faults=found.closing_faults(source.label),
+        source, tag=found.tag, notes=(first, *found.notes, *left_out), faults=found.closing_faults(source.label)
     )
 
 

@@ -133,13 +133,9 @@ class Raw:
         if "utf-8" in text.lower() or "utf8" in text.lower():
             self._fail_utf8(error)
         if self.packed:
-            early = any(
-                sign in text for sign in ("unexpected end", "incomplete", "ended before", "premature")
-            )
+            early = any(sign in text for sign in ("unexpected end", "incomplete", "ended before", "premature"))
             what = "ends too early (a download or copy that stopped?)" if early else "is damaged"
-            raise InputError(
-                f"{self.label}: the {self.packed} file {what}: fetch or copy it again"
-            ) from error
+            raise InputError(f"{self.label}: the {self.packed} file {what}: fetch or copy it again") from error
         raise InputError(f"{self.label}: cannot be read: {text}") from error
 
     def _fail_utf8(self, error: Exception) -> NoReturn:
@@ -149,9 +145,7 @@ class Raw:
             if wrong
             else f"{self.label}: not UTF-8 text"
         )
-        raise InputError(
-            f"{where}; write the file as UTF-8 (iconv -f latin1 -t utf-8, if it is Latin-1)"
-        ) from error
+        raise InputError(f"{where}; write the file as UTF-8 (iconv -f latin1 -t utf-8, if it is Latin-1)") from error
 
     def _start(self, size: int) -> bytes:
         if self.data is not None:
@@ -163,9 +157,7 @@ class Raw:
     def scan_parquet(self) -> pl.LazyFrame:
         """The columns of a Parquet file, read when they are asked for. Raises InputError for a damaged one."""
         try:
-            scan = pl.scan_parquet(
-                self.path if self.path and not self.packed else io.BytesIO(self.read()), glob=False
-            )
+            scan = pl.scan_parquet(self.path if self.path and not self.packed else io.BytesIO(self.read()), glob=False)
             scan.collect_schema()
         except (pl.exceptions.PolarsError, OSError) as error:
             self.fail_parquet(error)
@@ -174,9 +166,7 @@ class Raw:
     def fail_parquet(self, error: Exception) -> NoReturn:
         """Raise what the reading library said of a Parquet file."""
         text = str(error).splitlines()[0]
-        raise InputError(
-            f"{self.label}: not a whole Parquet file ({text}): fetch or write it again"
-        ) from error
+        raise InputError(f"{self.label}: not a whole Parquet file ({text}): fetch or write it again") from error
 
     def lines_frame(self, rows: int | None = None) -> pl.DataFrame:
         """One row a line in a column ``line``; Polars decompresses."""
@@ -231,10 +221,8 @@ def open_raw(path: str | Path, expected: str) -> Raw:
     """Open an input, or raise an error of one line; ``-`` is standard input."""
     if not str(path).strip():
         raise InputError("the path is empty")
-    if str(path) == "-":
-        raw = Raw("standard input", data=sys.stdin.buffer.read())
-    else:
-        raw = _open_path(Path(path), str(path))
+    stdin = str(path) == "-"
+    raw = Raw("standard input", data=sys.stdin.buffer.read()) if stdin else _open_path(Path(path), str(path))
     start = raw._start(16)
     if not start:
         raise InputError(f"{raw.label}: the file is empty; {expected}")

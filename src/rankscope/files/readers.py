@@ -114,9 +114,7 @@ def _of(source: Any, what: str, name: str | None) -> Run | Qrels:
     if speaks_arrow(source):
         return read_frame(source, what, name)
     kind = type(source).__name__
-    raise InputError(
-        f"{'a run' if what == 'run' else 'qrels'} cannot be read from {kind}; taken are {TAKEN[what]}"
-    )
+    raise InputError(f"{'a run' if what == 'run' else 'qrels'} cannot be read from {kind}; taken are {TAKEN[what]}")
 
 
 def _read(path: str | Path, what: str, name: str | None) -> Run | Qrels:

@@ -184,17 +184,13 @@ def of_jsonl(raw: Raw, selection: Selection, noun: str, roles: Roles) -> Iterato
     for number, line in lines_of(raw):
         if selection.ids is not None and line.count(key) == 1 and line.rstrip().endswith(b"}"):
             found = at.search(line)
-            if found and not selection.wants(
-                selection.text(found[1] if found[1] is not None else found[2]).strip()
-            ):
+            if found and not selection.wants(selection.text(found[1] if found[1] is not None else found[2]).strip()):
                 continue
         where = f"{raw.label} line {words.count(number)}"
         value = of_object(line)
         if value is None:
             text = words.quote(line.decode("utf-8", "replace"))
-            raise InputError(
-                f"{where}: not a JSON object: {text}; is the file cut off, or a line broken in two?"
-            )
+            raise InputError(f"{where}: not a JSON object: {text}; is the file cut off, or a line broken in two?")
         own = roles if roles.id in value else roles_among(list(value), noun) or roles
         own = Roles(own.id, (roles_among(list(value), noun) or own).texts)
         one = id_of(value.get(own.id), lambda where=where: where)  # type: ignore[misc]
@@ -359,9 +355,7 @@ def _id_of(record: _Record, label: str, selection: Selection) -> str:
     one = html.unescape(selection.text(data)).strip()
     if not one:
         mark = record.name.decode()
-        raise InputError(
-            f"{label} line {words.count(record.line)}: a <{mark}> without an id; {EXAMPLE[record.name]}"
-        )
+        raise InputError(f"{label} line {words.count(record.line)}: a <{mark}> without an id; {EXAMPLE[record.name]}")
     return one
 
 
@@ -406,9 +400,7 @@ def _records(raw: Raw) -> Iterator[_Record]:
         _refuse_open(f"{raw.label} line {words.count(line)}", rest[1])
     if not number:
         first = buffer.removeprefix(BOM).strip()[:60].decode("utf-8", "replace").split("\n")[0]
-        raise InputError(
-            f"{raw.label}: begins with {words.quote(first)} and holds no <top>, <topic> or <DOC>"
-        )
+        raise InputError(f"{raw.label}: begins with {words.quote(first)} and holds no <top>, <topic> or <DOC>")
 
 
 def _end_of(buffer: bytes, opened: re.Match[bytes], where: str) -> tuple[int, int] | None:

@@ -196,9 +196,7 @@ def open_sheet(source: Any, label: str, expected: str) -> Sheet | Mapping[str, A
         if kind in {"json", "jsonl"}:
             found = read_objects(raw, expected) if kind == "json" else read_lines(raw, expected)
         else:
-            found = (
-                Sheet(raw.label, raw.scan_parquet().collect()) if kind == "parquet" else _read_columns(raw)
-            )
+            found = Sheet(raw.label, raw.scan_parquet().collect()) if kind == "parquet" else _read_columns(raw)
     elif speaks_arrow(source) and not isinstance(source, pl.Series):
         found = Sheet(label, _frame(source, label))
     else:
@@ -285,9 +283,7 @@ def _careful(raw: Raw, separator: str, quote: str | None, names: list[str]) -> S
         if not row:
             continue
         if len(row) != len(names):
-            raise InputError(
-                f"{raw.label} line {words.count(start)}: {len(row)} columns, the header has {len(names)}"
-            )
+            raise InputError(f"{raw.label} line {words.count(start)}: {len(row)} columns, the header has {len(names)}")
         rows.append(row)
         lines.append(start)
     columns = list(zip(*rows, strict=True)) or [()] * len(names)

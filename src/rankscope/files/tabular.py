@@ -102,9 +102,7 @@ def _blank(scan: pl.LazyFrame, frame: pl.DataFrame) -> Array:
 
 def _over_lines(frame: pl.DataFrame, roles: dict[str, str]) -> Array:
     """Rows whose ids hold a line break."""
-    broken = pl.any_horizontal(
-        pl.col(roles[role]).str.contains("\n", literal=True) for role in ("query_id", "doc_id")
-    )
+    broken = pl.any_horizontal(pl.col(roles[role]).str.contains("\n", literal=True) for role in ("query_id", "doc_id"))
     return np.flatnonzero(frame.select(broken.fill_null(False)).to_series().to_numpy())
 
 
@@ -178,9 +176,7 @@ def _with_ids(
                 whole[row] = str(int(value))
             elif value is not None and not isinstance(value, str):
                 where = f"{label} line {words.count(int(content[row]) + 1)}"
-                raise InputError(
-                    f"{where}: {key} is {quote_value(value)}, not an id; ids are strings or integers"
-                )
+                raise InputError(f"{where}: {key} is {quote_value(value)}, not an id; ids are strings or integers")
         if whole:
             found.notes.append(f"{key} holds ids as floats: 1.0 is read as '1'")
             ids = frame[key].scatter(list(whole), list(whole.values()))
@@ -233,9 +229,7 @@ def read_json(raw: Raw, what: str, name: str | None) -> Run | Qrels:
         raise InputError(f"{raw.label}: nested too deeply; {DICTS[what]}") from error
     except ValueError as error:
         line = getattr(error, "lineno", 1)
-        raise InputError(
-            f"{raw.label} line {words.count(line)}: not JSON ({getattr(error, 'msg', error)})"
-        ) from error
+        raise InputError(f"{raw.label} line {words.count(line)}: not JSON ({getattr(error, 'msg', error)})") from error
     if not isinstance(value, Mapping):
         raise InputError(
             f"{raw.label}: a JSON {'array' if isinstance(value, list) else 'value'}; {DICTS[what]}, "

@@ -35,9 +35,7 @@ from rankscope.tables import Source
 
 Noun = Literal["document", "query"]
 MANY = {"document": "documents", "query": "queries"}
-EXPECTED = (
-    "texts are TSV or CSV (id, text), JSONL with an id and a text (as of BEIR), TREC topics or TREC documents"
-)
+EXPECTED = "texts are TSV or CSV (id, text), JSONL with an id and a text (as of BEIR), TREC topics or TREC documents"
 TAKEN = "a path, a dict {id: text} or a data frame with an id and a text"
 
 
@@ -95,9 +93,7 @@ def _gather(pairs: Iterator[tuple[str, str]], selection: Selection) -> dict[str,
         if one in by_id:
             again += 1
             continue
-        by_id[one] = text.encode("utf-8", "replace").decode(
-            "utf-8"
-        )  # halves of characters can be written nowhere
+        by_id[one] = text.encode("utf-8", "replace").decode("utf-8")  # halves of characters can be written nowhere
         if selection.ids is not None and len(by_id) == len(selection.ids):
             break
     if again:
@@ -145,9 +141,7 @@ def _of_file(raw: Raw, selection: Selection, noun: Noun) -> tuple[str, Iterator[
     return ("TSV" if separator == "\t" else "CSV"), texts_of_columns(raw, separator, selection, noun)
 
 
-def _of_json(
-    raw: Raw, head: bytes, selection: Selection, noun: Noun
-) -> tuple[str, Iterator[tuple[str, str]]]:
+def _of_json(raw: Raw, head: bytes, selection: Selection, noun: Noun) -> tuple[str, Iterator[tuple[str, str]]]:
     """One object a line, one object of all texts, or a list of objects."""
     first = of_object(head.split(b"\n", 1)[0])
     roles = None if first is None else roles_among(list(first), noun)
@@ -161,9 +155,7 @@ def _of_json(
             said = f"{raw.label} line 1: no id and text among the keys {keys}; such are _id and text, or doc_id and contents"
             raise InputError(said) from error
         where = f" line {words.count(error.lineno)}" if isinstance(error, json.JSONDecodeError) else ""
-        raise InputError(
-            f"{raw.label}{where}: not JSON ({getattr(error, 'msg', error)}); {EXPECTED}"
-        ) from error
+        raise InputError(f"{raw.label}{where}: not JSON ({getattr(error, 'msg', error)}); {EXPECTED}") from error
     if isinstance(value, dict):
         return "JSON", _of_mapping(value, raw.label, selection, noun)
     return "JSON", _of_list(value, raw.label, selection, noun)
@@ -182,9 +174,7 @@ def _in_memory(source: Any, selection: Selection, noun: Noun) -> tuple[str, Iter
     raise InputError(f"texts cannot be read from {type(source).__name__}; taken are {TAKEN}")
 
 
-def _of_mapping(
-    source: Mapping[Any, Any], label: str, selection: Selection, noun: Noun
-) -> Iterator[tuple[str, str]]:
+def _of_mapping(source: Mapping[Any, Any], label: str, selection: Selection, noun: Noun) -> Iterator[tuple[str, str]]:
     for key, value in source.items():
         one = id_of(key, lambda key=key: f"{label}: the id {quote_value(key)}")  # type: ignore[misc]
         if not selection.wants(one):

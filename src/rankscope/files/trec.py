@@ -62,9 +62,7 @@ class LineLayout:
         return [name for name in self.names if name not in self.optional]
 
 
-RUN = LineLayout(
-    "run", ("query_id", "q0", "doc_id", "rank", "score", "tag"), "score", RUN_LINE, frozenset({"rank"})
-)
+RUN = LineLayout("run", ("query_id", "q0", "doc_id", "rank", "score", "tag"), "score", RUN_LINE, frozenset({"rank"}))
 QRELS = LineLayout("qrels", ("query_id", "iteration", "doc_id", "grade"), "grade", QRELS_LINE)
 PRELS = LineLayout("qrels", ("query_id", "doc_id", "grade", "method", "inclusion"), "grade", QRELS_LINE)
 PREFS = LineLayout(
@@ -73,9 +71,7 @@ PREFS = LineLayout(
     "grade",
     "a line of TREC preferences has 5 (query judge part document grade)",
 )
-RUN3 = LineLayout(
-    "run", ("query_id", "doc_id", "rank"), "rank", "an MS MARCO run line has 3 (query document rank)"
-)
+RUN3 = LineLayout("run", ("query_id", "doc_id", "rank"), "rank", "an MS MARCO run line has 3 (query document rank)")
 QRELS3 = LineLayout(
     "qrels", ("query_id", "doc_id", "grade"), "grade", "this file's lines have 3 (query document grade)"
 )
@@ -87,18 +83,14 @@ def head_lines(raw: Raw) -> list[bytes]:
     if b"\x00" in head:
         raise InputError(f"{raw.label}: not a text file (it holds zero bytes)")
     if b"\n" not in head and b"\r" in head.rstrip():
-        raise InputError(
-            f"{raw.label}: lines end in a lone carriage return (old Mac): run tr '\\r' '\\n' on the file"
-        )
+        raise InputError(f"{raw.label}: lines end in a lone carriage return (old Mac): run tr '\\r' '\\n' on the file")
     lines = head.split(b"\n")
     found = _content(lines[:-1] if len(lines) > 1 else lines)
     return found or _content(raw.read().removeprefix(BOM).split(b"\n"))
 
 
 def _content(lines: list[bytes]) -> list[bytes]:
-    return [
-        text for line in lines if (text := line.rstrip(b"\r")).strip() and not text.lstrip().startswith(b"#")
-    ]
+    return [text for line in lines if (text := line.rstrip(b"\r")).strip() and not text.lstrip().startswith(b"#")]
 
 
 def layout_of(raw: Raw, what: str, lines: list[bytes]) -> LineLayout:
@@ -315,17 +307,11 @@ def _fast(raw: Raw, layout: LineLayout, first: bytes) -> _Rows | None:
     """
     separator = "\t" if b"\t" in first else " "
     wide = len(layout.names)
-    if raw.head.startswith(BOM) or not re.fullmatch(
-        rb"\S+(%s\S+){%d}" % (separator.encode(), wide - 1), first
-    ):
+    if raw.head.startswith(BOM) or not re.fullmatch(rb"\S+(%s\S+){%d}" % (separator.encode(), wide - 1), first):
         return None
     if not raw.packed and (parsed := _regular(raw, layout, separator, first)):
         return parsed
-    plain = (
-        None
-        if raw.head.startswith(b"#") or b"\n#" in raw.head
-        else _read_scan(raw, layout, separator, first, None)
-    )
+    plain = None if raw.head.startswith(b"#") or b"\n#" in raw.head else _read_scan(raw, layout, separator, first, None)
     parsed = plain or _read_scan(raw, layout, separator, first, "#")
     if parsed and not plain:
         _tell_comments(parsed.found, raw.read())
@@ -358,9 +344,7 @@ def _regular(raw: Raw, layout: LineLayout, separator: str, first: bytes) -> _Row
             return None
         if not regular.result():
             return None
-    if any(frame[c].null_count() for c in keep) or (
-        layout.number == "grade" and frame["grade"].is_nan().any()
-    ):
+    if any(frame[c].null_count() for c in keep) or (layout.number == "grade" and frame["grade"].is_nan().any()):
         return None
     blocks = blocks_of(frame["query_id"])
     if blocks.query.str.starts_with("#").any():
@@ -368,9 +352,7 @@ def _regular(raw: Raw, layout: LineLayout, separator: str, first: bytes) -> _Row
     return _Rows(frame, Findings(tag=None if tag is None else tag.decode("utf-8", "replace"), blocks=blocks))
 
 
-def _scan(
-    raw: Raw, separator: str, schema: dict[str, type[pl.DataType]], comment: str | None
-) -> pl.LazyFrame:
+def _scan(raw: Raw, separator: str, schema: dict[str, type[pl.DataType]], comment: str | None) -> pl.LazyFrame:
     return pl.scan_csv(
         raw.feed,
         separator=separator,
@@ -383,9 +365,7 @@ def _scan(
     )
 
 
-def _read_scan(
-    raw: Raw, layout: LineLayout, separator: str, first: bytes, comment: str | None
-) -> _Rows | None:
+def _read_scan(raw: Raw, layout: LineLayout, separator: str, first: bytes, comment: str | None) -> _Rows | None:
     """Parse with one separator; None where a row is not sound, or looks like a comment that was not expected."""
     tag = first.split()[5].decode("utf-8", "replace") if "tag" in layout.names else None
     other = " " if separator == "\t" else "\t"
@@ -398,11 +378,7 @@ def _read_scan(
         sound &= pl.col("tag").eq_missing(pl.lit(tag))
 
     try:
-        frame = (
-            _scan(raw, separator, layout.schema, comment)
-            .select(*keep, sound=sound.fill_null(False))
-            .collect()
-        )
+        frame = _scan(raw, separator, layout.schema, comment).select(*keep, sound=sound.fill_null(False)).collect()
     except (pl.exceptions.PolarsError, OSError) as error:
         if isinstance(error, OSError):
             raw.fail(error)

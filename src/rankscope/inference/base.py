@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -76,11 +76,6 @@ class Sample:
             parts.setdefault(cluster, []).append(value)
         return np.array([math.fsum(part) for _, part in sorted(parts.items())])
 
-    @cached_property
-    def largest(self) -> float:
-        """The size of the largest value; 0 without queries."""
-        return float(np.abs(self.values).max(initial=0.0))
-
     @property
     def freedom(self) -> int:
         """Degrees of freedom: queries, or clusters, less one."""
@@ -109,6 +104,11 @@ class Sample:
         return bool(self.count) and bool(np.ptp(self.values) == 0)
 
     @cached_property
+    def largest(self) -> float:
+        """The size of the value farthest from 0, against which rounding is judged; 0 without any."""
+        return float(np.abs(self.values).max(initial=0.0))
+
+    @cached_property
     def differing(self) -> int:
         """How many values are not 0."""
         return int(np.count_nonzero(self.values))
@@ -127,6 +127,65 @@ class Sample:
         here, there = np.sort(self.values), np.sort(-self.values)
         apart = np.flatnonzero(here != there)
         return bool(len(apart)) and bool(here[apart[-1]] < there[apart[-1]])
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean or a difference of means with its standard error: what a t test needs where the values themselves were not kept.
+
+    ``count`` is the number of units it rests on, ``freedom`` that of its degrees of freedom, which may be a fraction (Welch).
+    ``largest`` is the size against which rounding is judged: that of the means and of the spread behind them.
+    """
+
+    mean: float
+    error: float
+    freedom: float
+    count: int
+    largest: float
+
+    @classmethod
+    def of(cls, mean: float, variance: float, count: int) -> Estimate:
+        """The mean of so many units with this variance (by n - 1)."""
+        if count < 2:
+            return cls(mean, math.nan, 0, count, abs(mean))
+        return cls(mean, math.sqrt(variance / count), count - 1, count, max(abs(mean), math.sqrt(variance)))
+
+    @classmethod
+    def between(cls, run: Sample | Estimate, baseline: Sample | Estimate) -> Estimate:
+        """The difference of two means over units of their own, whose variances may differ.
+
+        Source: Welch, The generalization of Student's problem when several different population variances are involved, 1947.
+
+        >>> found = Estimate.between(Sample(np.array([1.0, 2.0, 3.0])), Sample(np.array([0.0, 2.0, 4.0, 6.0])))
+        >>> found.mean, round(found.error, 4), round(found.freedom, 3)
+        (-1.0, 1.4142, 4.075)
+        """
+        mean, count, largest = (
+            run.mean - baseline.mean,
+            run.count + baseline.count,
+            max(run.largest, baseline.largest),
+        )
+        if not (run.freedom and baseline.freedom):
+            return cls(mean, math.nan, 0, count, largest)
+        squares = [(side.error**2, side.freedom) for side in (run, baseline)]
+        whole = math.fsum(square for square, _ in squares)
+        parts = math.fsum(square**2 / freedom for square, freedom in squares)
+        freedom = whole**2 / parts if parts else float(run.freedom + baseline.freedom)
+        return cls(mean, math.sqrt(whole), freedom, count, largest)
+
+    @property
+    def clusters(self) -> None:
+        """None: clusters are in the error already."""
+
+    @property
+    def constant(self) -> bool:
+        """Whether nothing varies."""
+        return self.error == 0
+
+    @property
+    def mirrored(self) -> Estimate:
+        """The same with the two systems in each other's place."""
+        return replace(self, mean=-self.mean)
 
 
 @dataclass(frozen=True)
@@ -153,9 +212,18 @@ class Bounds:
         return replace(self, lower=max(self.lower, low), upper=min(self.upper, high)) if self.known else self
 
 
-class Interval(Declared, kind="interval"):
-    """Base of every interval of a mean. ``best_for`` and ``source`` are for people; ``of`` does the work."""
+Of = Literal["means", "signs", "ranks", "swaps"]
 
+
+class Interval(Declared, kind="interval"):
+    """Base of every interval of a mean. ``best_for`` and ``source`` are for people; ``of`` does the work.
+
+    ``by_moments``, ``every_look`` and ``in_order`` are as for a ``PairedTest``.
+    """
+
+    by_moments: ClassVar[bool] = False
+    every_look: ClassVar[bool] = False
+    in_order: ClassVar[bool] = False
     source: ClassVar[str] = ""
     best_for: ClassVar[str] = ""
 
@@ -165,8 +233,26 @@ class Interval(Declared, kind="interval"):
 
 
 class PairedTest(Declared, kind="test"):
-    """Base of every test of paired differences. ``hypothesis`` says in words what is tested."""
+    """Base of every test of paired differences. ``hypothesis`` says in words what is tested.
 
+    ``of`` says which numbers the test is given, one a query:
+
+    - ``"means"``: numbers whose mean is the difference of the means and whose spread is that of this difference. For a plain mean
+      these are the gains; weighted and geometric means are linearised.
+    - ``"signs"``: the gains themselves, run minus baseline.
+    - ``"ranks"``: what the query adds to the difference: its gain, times its weight where queries weigh differently; for a geometric
+      mean the difference of the logarithms. Each has the sign of the gain.
+    - ``"swaps"``: what changes its sign where the two systems change places on the query. These are the numbers that are ranked,
+      but where a query weighs differently in the two systems: there the linearised ones stand in.
+
+    ``by_moments`` says that the mean, its error and the degrees of freedom are all that the test looks at; ``every_look`` that it holds
+    however often one looks; ``in_order`` that the order of the queries matters to it.
+    """
+
+    of: ClassVar[Of] = "means"
+    by_moments: ClassVar[bool] = False
+    every_look: ClassVar[bool] = False
+    in_order: ClassVar[bool] = False
     hypothesis: ClassVar[str] = "the mean difference is 0"
     source: ClassVar[str] = ""
     best_for: ClassVar[str] = ""
@@ -177,6 +263,10 @@ class PairedTest(Declared, kind="test"):
         Raises InputError for clusters where the test takes none.
         """
         raise TypeError(f"{type(self).__name__} gives no p-value")
+
+    def smallest(self, sample: Sample) -> float:
+        """The smallest p-value that the test could give on as many differing queries: 0 unless it counts or draws."""
+        return 0.0
 
     def direction(self, sample: Sample) -> int:
         """Which way the test sees the differences go: 1, -1, or 0 where neither; that of the mean unless it looks at something else."""
@@ -194,10 +284,16 @@ class Correction(Declared, kind="correction"):
     """Base of every correction for several comparisons.
 
     A ``joint`` correction looks at the scores of all systems together (``over``), others at p-values (``adjusted``).
-    ``controls`` says what is kept below alpha.
+    ``controls`` says what is kept below alpha, ``title`` is the name as people write it. ``corrects`` is False for one that leaves
+    p-values as they are, ``anova`` tells that it rests on an analysis of variance, and ``least`` that the smallest p-value of a family
+    is multiplied by the number of comparisons.
     """
 
     joint: ClassVar[bool] = False
+    corrects: ClassVar[bool] = True
+    title: ClassVar[str] = ""
+    anova: ClassVar[bool] = False
+    least: ClassVar[bool] = False
     controls: ClassVar[str] = "the chance of any false difference in the family"
     measured: ClassVar[str] = ""
     source: ClassVar[str] = ""
@@ -206,6 +302,11 @@ class Correction(Declared, kind="correction"):
     def adjusted(self, p_values: Array) -> Array:
         """The adjusted p-values of a family, in the order given."""
         raise TypeError(f"{type(self).__name__} needs the scores of all systems")
+
+    @property
+    def name(self) -> str:
+        """The correction as people write it."""
+        return self.title or str(self)
 
     def over(self, scores: Array, pairs: Array, level: float = 0.95) -> Joint:
         """All comparisons of a family at once: ``scores`` is systems x queries, ``pairs`` m x 2 rows of it (run, baseline)."""
@@ -225,6 +326,3 @@ class Joint:
     error: Array
     single: Array | None = None
     details: Any = None
-
-
-summed = exact_sum

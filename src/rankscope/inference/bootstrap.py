@@ -14,17 +14,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.inference.base import (
-    CLOSE,
-    Bounds,
-    Interval,
-    PairedTest,
-    Rounds,
-    Sample,
-    Seed,
-    exact_sum,
-    portions,
-)
+from rankscope.inference.base import CLOSE, Bounds, Interval, PairedTest, Rounds, Sample, Seed, exact_sum, portions
 from rankscope.inference.intervals import outside_each, without_interval
 from rankscope.lists import Array
 
@@ -55,9 +45,7 @@ class Groups:
         row, column = apart[-1]
         turned = bool(here[row, column] < there[row, column])
         table = there if turned else here
-        return cls(
-            table[:, 0], None if sizes is None else table[:, 1], -1.0 if turned else 1.0, symmetric=False
-        )
+        return cls(table[:, 0], None if sizes is None else table[:, 1], -1.0 if turned else 1.0, symmetric=False)
 
     @property
     def noise(self) -> float:
@@ -146,9 +134,7 @@ class _ResamplingInterval(Interval):
         raise TypeError(f"{type(self).__name__} gives no ends")
 
     def _means(self, groups: Groups) -> Array:
-        return np.sort(
-            np.concatenate([groups.means(picked) for picked in groups.draw(self.rounds, self.seed)])
-        )
+        return np.sort(np.concatenate([groups.means(picked) for picked in groups.draw(self.rounds, self.seed)]))
 
 
 class percentile(_ResamplingInterval):
@@ -238,6 +224,10 @@ class bootstrap(PairedTest):
     rounds: Rounds = 9_999
     seed: Seed = 0
 
+    def smallest(self, sample: Sample) -> float:
+        """That of no draw being as far from 0."""
+        return 1 / (self.rounds + 1)
+
     def p_value(self, sample: Sample) -> float:
         """The two-sided p-value, (b + 1) / (rounds + 1) with b rounds as far from 0 as observed.
 
@@ -250,8 +240,7 @@ class bootstrap(PairedTest):
         groups = Groups.of(sample)
         far = abs(sample.mean) - CLOSE * sample.largest
         beyond = sum(
-            int(np.count_nonzero(np.abs(groups.means(picked)) >= far))
-            for picked in groups.draw(self.rounds, self.seed)
+            int(np.count_nonzero(np.abs(groups.means(picked)) >= far)) for picked in groups.draw(self.rounds, self.seed)
         )
         return (beyond + 1) / (self.rounds + 1)
 
@@ -297,9 +286,7 @@ def bayesian(sample: Sample, margin: float | None = None, rounds: int = 10_000, 
     """
     within = 0.0 if margin is None else float(margin)
     if not 0 <= within < math.inf:
-        raise InputError(
-            f"margin={margin} is no margin: give the smallest difference that matters, like 0.01"
-        )
+        raise InputError(f"margin={margin} is no margin: give the smallest difference that matters, like 0.01")
     if rounds < 1 or seed < 0:
         raise InputError(f"rounds={rounds}, seed={seed}: give at least 1 round and a seed from 0")
     if not sample.freedom:

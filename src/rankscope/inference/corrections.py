@@ -47,6 +47,8 @@ class holm(_OfP):
     """
 
     source = "Holm, A simple sequentially rejective multiple test procedure, 1979"
+    title = "Holm"
+    least = True
     best_for = "any family of comparisons; no assumption beside valid p-values"
     measured = "errs in 3.3 to 4.3 % of families at alpha = 5 % (10 systems, 50 queries of TREC scores), in 1 % among near variants"
 
@@ -62,6 +64,8 @@ class bonferroni(_OfP):
     """
 
     source = "Dunn, Multiple comparisons among means, 1961"
+    title = "Bonferroni"
+    least = True
     best_for = "intervals that hold all together, whatever was significant"
 
     def _raw(self, p: Array) -> Array:
@@ -80,6 +84,7 @@ class bh(_OfP, aliases=("fdr_bh", "benjamini_hochberg")):
 
     controls = "the expected share of false differences among those reported"
     source = "Benjamini and Hochberg, Controlling the false discovery rate, 1995"
+    title = "Benjamini-Hochberg"
     best_for = "screening many variants, when a few false ones do little harm"
 
     def _raw(self, p: Array) -> Array:
@@ -95,6 +100,7 @@ class none(_OfP, aliases=("no",)):
     """
 
     controls = "the chance of a false difference in each comparison alone"
+    corrects = False
     best_for = "one comparison that was planned before looking"
 
     def _raw(self, p: Array) -> Array:
@@ -117,9 +123,7 @@ def level_of(correction: Correction, p_values: Array, alpha: float = 0.05) -> Ar
     [0.0167, 0.0333, 0.025]
     """
     if not isinstance(correction, _OfP):
-        raise InputError(
-            f"the correction {correction} gives no level for each p-value; use holm, bonferroni or bh"
-        )
+        raise InputError(f"the correction {correction} gives no level for each p-value; use holm, bonferroni or bh")
     return correction.levels(p_values, alpha)
 
 

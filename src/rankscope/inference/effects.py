@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from rankscope.errors import InputError
-from rankscope.inference.base import CLOSE, Bounds, Sample, exact_sum
+from rankscope.inference.base import CLOSE, Bounds, Estimate, Sample, exact_sum
 from rankscope.inference.paired import on_lattice
 
 
@@ -24,10 +24,9 @@ def standardised(sample: Sample) -> float:
     """
     if sample.count < 2:
         return math.nan
-    largest = sample.largest
-    if sample.deviation > CLOSE * largest:
+    if sample.deviation > CLOSE * sample.largest:
         return sample.mean / sample.deviation
-    return math.nan if largest else 0.0
+    return math.nan if sample.largest else 0.0
 
 
 def superiority(sample: Sample) -> float:
@@ -41,10 +40,7 @@ def superiority(sample: Sample) -> float:
 
 
 def relative(
-    run: Sample,
-    baseline: Sample,
-    level: float = 0.95,
-    method: Literal["fieller", "delta"] = "fieller",
+    run: Sample, baseline: Sample, level: float = 0.95, method: Literal["fieller", "delta"] = "fieller"
 ) -> tuple[float, Bounds]:
     """The relative difference of two paired means, as a share of the baseline's mean, and its interval.
 
@@ -91,9 +87,7 @@ def _fieller(above: Sample, base: Sample, reach: float) -> Bounds:
     if squared <= CLOSE * base.mean**2:
         return Bounds.none("the mean of the baseline is not clear of 0")
     root = math.sqrt(max(crossed**2 - squared * free, 0.0))
-    far = crossed + math.copysign(
-        root, crossed
-    )  # the root without cancellation; the other from their product
+    far = crossed + math.copysign(root, crossed)  # the root without cancellation; the other from their product
     ends = (far / squared, free / far if far else 0.0)
     return Bounds(min(ends), max(ends), "fieller")
 
@@ -110,7 +104,7 @@ class Equivalence:
     upper: float
 
 
-def equivalence(sample: Sample, margin: float, alpha: float = 0.05) -> Equivalence:
+def equivalence(sample: Sample | Estimate, margin: float, alpha: float = 0.05) -> Equivalence:
     """Two one-sided t tests: that the mean is above -margin, and that it is below margin.
 
     NaN for fewer than two queries (or clusters). Without spread the p-value is 0 within the margin and 1 outside.
@@ -137,7 +131,7 @@ class NonInferiority:
 
 
 def noninferiority(
-    sample: Sample, margin: float, better: str = "higher", alpha: float = 0.05
+    sample: Sample | Estimate, margin: float, better: str = "higher", alpha: float = 0.05
 ) -> NonInferiority:
     """A one-sided t test that the mean difference is not worse than the margin.
 
@@ -175,7 +169,7 @@ def favourable(sample: Sample) -> tuple[int, float] | None:
     return dropped, dropped / sample.count
 
 
-def _above(sample: Sample, bound: float) -> float:
+def _above(sample: Sample | Estimate, bound: float) -> float:
     """The one-sided p-value that the mean is above a bound."""
     from scipy.special import stdtr
 
@@ -187,11 +181,11 @@ def _above(sample: Sample, bound: float) -> float:
     return 0.0 if distance > 0 else 1.0
 
 
-def _reach(sample: Sample, outside: float) -> float:
+def _reach(sample: Sample | Estimate, outside: float) -> float:
     return _quantile(sample, 1 - outside) * sample.error if sample.freedom else math.nan
 
 
-def _quantile(sample: Sample, share: float) -> float:
+def _quantile(sample: Sample | Estimate, share: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(sample.freedom, share))

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from rankscope.errors import InputError
-from rankscope.inference.base import CLOSE, Bounds, Interval, Sample, check_between, exact_sum
+from rankscope.inference.base import CLOSE, Bounds, Estimate, Interval, Sample, check_between, exact_sum
 from rankscope.lists import Array
 
 FAR = 1e-6  # farther out in the tail the closed form loses digits, and scipy is asked
@@ -32,16 +32,19 @@ def normal(outside: float) -> float:
 
 
 @cache
-def student(freedom: int, outside: float) -> float:
+def student(freedom: float, outside: float) -> float:
     """The value that Student's t with this many degrees of freedom exceeds with this probability, which is below one half.
+
+    With a fraction of a degree of freedom scipy is asked.
 
     >>> round(student(4, 0.025), 6)
     2.776445
     """
-    if outside < FAR:
+    if outside < FAR or freedom % 1:
         from scipy.special import stdtrit
 
         return -float(stdtrit(freedom, outside))
+    freedom = int(freedom)
     if freedom == 1:
         return 1 / math.tan(math.pi * outside)
     z = normal(outside)
@@ -126,8 +129,9 @@ class t(Interval):
 
     source = "Student, The probable error of a mean, Biometrika 6(1), 1908; clusters: Liang and Zeger, Longitudinal data analysis using generalized linear models, Biometrika 73(1), 1986"
     best_for = "means and differences of 20 queries and more; the dual of the t test"
+    by_moments = True
 
-    def of(self, sample: Sample, level: float = 0.95) -> Bounds:
+    def of(self, sample: Sample | Estimate, level: float = 0.95) -> Bounds:
         """The interval of the mean of a sample; none for fewer than two queries or clusters, or without spread."""
         outside = outside_each(level)
         reason = without_interval(sample)
@@ -176,9 +180,7 @@ def linearise(values: Array, weights: Array) -> Array:
     """
     values, weights = np.asarray(values, dtype=float), np.asarray(weights, dtype=float)
     if values.ndim != 1 or values.shape != weights.shape:
-        raise InputError(
-            f"weights are one a value, but there are values {values.shape} and weights {weights.shape}"
-        )
+        raise InputError(f"weights are one a value, but there are values {values.shape} and weights {weights.shape}")
     if not (np.isfinite(values).all() and np.isfinite(weights).all()):
         raise InputError("values and weights are finite numbers; leave undefined queries out")
     whole = exact_sum(weights)
@@ -196,7 +198,7 @@ def outside_each(level: float) -> float:
     return (1 - level) / 2
 
 
-def without_interval(sample: Sample) -> str:
+def without_interval(sample: Sample | Estimate) -> str:
     """Why the spread of a sample says nothing about its mean; empty where it does."""
     groups = "queries" if sample.clusters is None else "clusters"
     if sample.count == 0:

@@ -10,7 +10,7 @@ import numpy as np
 from rankscope import words
 from rankscope.declared import Param
 from rankscope.errors import DataError
-from rankscope.inference.base import CLOSE, PairedTest, Sample
+from rankscope.inference.base import CLOSE, Estimate, PairedTest, Sample
 from rankscope.lists import Array
 
 _EXACT = 1000  # as many differing queries as signed ranks are counted out for, in about a second
@@ -22,9 +22,7 @@ class t(PairedTest, aliases=("student", "paired_t")):
     With clusters the error is between clusters, with one degree of freedom fewer than there are. Where all differences are the same and
     not 0, the statistic is infinite and p is 0, as scipy says; NaN with a single query or cluster.
 
-    >>> round(
-    ...     t().p_value(Sample(np.array([0.1, 0.2, 0.0, 0.3]))), 4
-    ... )  # t = .15 / (.1291 / 2), 3 degrees of freedom
+    >>> round(t().p_value(Sample(np.array([0.1, 0.2, 0.0, 0.3]))), 4)  # t = .15 / (.1291 / 2), 3 degrees of freedom
     0.1027
     """
 
@@ -33,21 +31,21 @@ class t(PairedTest, aliases=("student", "paired_t")):
         "Smucker, Allan and Carterette, A comparison of statistical significance tests for information retrieval evaluation, CIKM 2007"
     )
     best_for = "means of 20 queries or more; measured on real scores, it rejects 5 % where it should"
+    by_moments = True
 
-    def statistic(self, sample: Sample) -> float:
+    def statistic(self, sample: Sample | Estimate) -> float:
         """The mean over its standard error: 0 where both are 0, infinite without spread, NaN without freedom."""
         if not sample.count:
             return math.nan
-        largest = sample.largest
-        if largest == 0:
+        if sample.largest == 0:
             return 0.0
         if not sample.freedom:
             return math.nan
-        if sample.error > CLOSE * largest:
+        if sample.error > CLOSE * sample.largest:
             return sample.mean / sample.error
-        return 0.0 if abs(sample.mean) <= CLOSE * largest else math.copysign(math.inf, sample.mean)
+        return 0.0 if abs(sample.mean) <= CLOSE * sample.largest else math.copysign(math.inf, sample.mean)
 
-    def p_value(self, sample: Sample) -> float:
+    def p_value(self, sample: Sample | Estimate) -> float:
         """The two-sided p-value: 1 where all differences are 0, 0 where they are the same otherwise, NaN for a single query."""
         from scipy.special import stdtr
 
@@ -70,18 +68,23 @@ class wilcoxon(PairedTest, aliases=("signed_rank",)):
     0.3125
     """
 
+    of = "ranks"
     hypothesis = "the differences are symmetric around 0"
     source = "Wilcoxon, Individual comparisons by ranking methods, 1945; Pratt 1959; Cureton 1967"
     best_for = "symmetry itself; on skewed scores it rejects an equal mean in 8 to 22 % of samples of 50"
 
-    zeros: Annotated[
-        Literal["wilcox", "pratt", "zsplit"], Param("what becomes of queries without a difference")
-    ] = "wilcox"
+    zeros: Annotated[Literal["wilcox", "pratt", "zsplit"], Param("what becomes of queries without a difference")] = (
+        "wilcox"
+    )
     method: Annotated[Literal["auto", "exact", "asymptotic"], Param("how the p-value is found")] = "auto"
 
     def statistic(self, sample: Sample) -> float:
         """The sum of ranks of the side that has less; NaN without queries."""
         return _Ranks(sample.values, self.zeros).less if sample.count else math.nan
+
+    def smallest(self, sample: Sample) -> float:
+        """That of all differences going one way: 2 of 2^n patterns of signs."""
+        return 2.0 ** (1 - sample.differing)
 
     def direction(self, sample: Sample) -> int:
         """The side whose ranks sum to more."""
@@ -112,6 +115,7 @@ class sign(PairedTest):
     0.375
     """
 
+    of = "signs"
     hypothesis = "a query is as likely to get better as worse"
     source = "Arbuthnot 1710; Conover, Practical Nonparametric Statistics, 1999"
     best_for = "preferences and wins; it says nothing of the mean"
@@ -119,6 +123,10 @@ class sign(PairedTest):
     def statistic(self, sample: Sample) -> float:
         """How many queries get better."""
         return float((on_lattice(sample.values) > 0).sum())
+
+    def smallest(self, sample: Sample) -> float:
+        """That of all differences going one way: 2 of 2^n patterns of signs."""
+        return 2.0 ** (1 - sample.differing)
 
     def direction(self, sample: Sample) -> int:
         """The side that more queries are on."""

@@ -11,7 +11,7 @@ from typing import Literal
 from rankscope import words
 from rankscope.errors import DataError, InputError
 from rankscope.inference.anova import error_places
-from rankscope.inference.base import Sample
+from rankscope.inference.base import Estimate, Sample
 
 _MANY = 10**9  # up to here numbers of queries are searched, beyond they follow from the normal distribution
 
@@ -28,7 +28,7 @@ class Detectable:
     high: float
 
 
-def detectable(sample: Sample, power: float = 0.8, alpha: float = 0.05) -> Detectable:
+def detectable(sample: Sample | Estimate, power: float = 0.8, alpha: float = 0.05) -> Detectable:
     """The smallest difference that this many queries with this spread can detect: (t[1 - alpha/2] + t[power]) standard errors.
 
     The quantiles are of Student's t at the sample's degrees of freedom; with clusters it is the error between clusters. The range is
@@ -36,9 +36,7 @@ def detectable(sample: Sample, power: float = 0.8, alpha: float = 0.05) -> Detec
     Source: Bloom, Minimum detectable effects, Evaluation Review, 1995.
 
     >>> import numpy as np
-    >>> found = detectable(
-    ...     Sample(np.array([-1.0, 1.0] * 25))
-    ... )  # sqrt(50 / 49) / sqrt(50), times 2.0096 + 0.8490
+    >>> found = detectable(Sample(np.array([-1.0, 1.0] * 25)))  # sqrt(50 / 49) / sqrt(50), times 2.0096 + 0.8490
     >>> round(found.difference, 3)
     0.408
     """
@@ -108,9 +106,7 @@ def power_of(deviation: float, difference: float, n: int, alpha: float = 0.05) -
     """
     _check(0.8, alpha)
     if n < 2 or not 0 <= deviation < math.inf or not math.isfinite(difference):
-        raise InputError(
-            f"n={n}, deviation={deviation:g}: power takes at least 2 queries and a deviation of 0 or more"
-        )
+        raise InputError(f"n={n}, deviation={deviation:g}: power takes at least 2 queries and a deviation of 0 or more")
     if not difference:
         return alpha
     return _power_t(n - 1, abs(difference) / deviation * math.sqrt(n), alpha) if deviation else 1.0
@@ -152,9 +148,7 @@ def topic_set_size(
     if method == "t":
         return queries_needed(math.sqrt(variance), difference, power, alpha, exact=True)
     if systems is None or systems < 2:
-        raise InputError(
-            f"systems={systems}: an analysis of variance needs how many systems it is of, 2 or more"
-        )
+        raise InputError(f"systems={systems}: an analysis of variance needs how many systems it is of, 2 or more")
     each = difference**2 / (2 * variance)
     return _smallest(lambda n: _power_f(systems - 1, systems * (n - 1), n * each, alpha) >= power)
 
@@ -182,7 +176,7 @@ def _mean_width(n: int, variance: float, alpha: float) -> float:
     return 2 * float(stdtrit(n - 1, 1 - alpha / 2)) * shrink * math.sqrt(variance / n)
 
 
-def _quantiles(freedom: int, power: float, alpha: float) -> float:
+def _quantiles(freedom: float, power: float, alpha: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, 1 - alpha / 2) + stdtrit(freedom, power))
@@ -202,9 +196,7 @@ def _smallest(enough: Callable[[int], bool]) -> int:
     while not enough(high):
         low, high = high, 2 * high
         if high > 2 * _MANY:
-            raise DataError(
-                f"more than {words.count(_MANY)} queries would be needed; ask for a larger difference"
-            )
+            raise DataError(f"more than {words.count(_MANY)} queries would be needed; ask for a larger difference")
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
@@ -228,11 +220,4 @@ def _needs(method: str, variance: float, size: float | None) -> None:
         raise InputError(f"{name}={size}: method={method!r} needs a {name} above 0")
 
 
-__all__ = [
-    "Detectable",
-    "detectable",
-    "detectable_difference",
-    "power_of",
-    "queries_needed",
-    "topic_set_size",
-]
+__all__ = ["Detectable", "detectable", "detectable_difference", "power_of", "queries_needed", "topic_set_size"]

@@ -6,17 +6,7 @@ import math
 
 from rankscope.inference.base import Bounds, Interval, Sample
 from rankscope.inference.intervals import outside_each
-from rankscope.inference.sequential import (
-    First,
-    High,
-    Low,
-    Narrowest,
-    check_range,
-    is_constant,
-    lowest,
-    prior,
-    within,
-)
+from rankscope.inference.sequential import First, High, Low, Narrowest, check_range, is_constant, lowest, prior, within
 
 
 class anytime(Interval, aliases=("asymptotic", "confidence_sequence")):
@@ -34,10 +24,9 @@ class anytime(Interval, aliases=("asymptotic", "confidence_sequence")):
     'the first look is at 20 queries'
     """
 
+    every_look = True
     source = "Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, Time-uniform central limit theory and asymptotic confidence sequences, Annals of Statistics 2024"
-    best_for = (
-        "queries that are judged one after the other, to stop as soon as enough is known; from 20 queries"
-    )
+    best_for = "queries that are judged one after the other, to stop as soon as enough is known; from 20 queries"
 
     first: First = 20
     narrowest: Narrowest = 100
@@ -71,6 +60,8 @@ class betting(Interval):
     (0.598, 0.927)
     """
 
+    every_look = True
+    in_order = True
     source = "Waudby-Smith and Ramdas, Estimating means of bounded random variables by betting, JRSS B 2024"
     best_for = "a promise that holds for any number of queries, at the price of a wider interval"
 

@@ -24,9 +24,7 @@ _CAP = 0.5  # at most this part of the capital can be lost at one query
 def check_range(low: float, high: float) -> None:
     """Refuse a range whose low end is not below its high end."""
     if low >= high:
-        raise InputError(
-            f"betting(low={low:g}, high={high:g}): low is below high, as in betting(low=0, high=1)"
-        )
+        raise InputError(f"betting(low={low:g}, high={high:g}): low is below high, as in betting(low=0, high=1)")
 
 
 def within(sample: Sample, low: float, high: float) -> Array:
@@ -124,11 +122,10 @@ class anytime(PairedTest, aliases=("asymptotic",)):
     nan
     """
 
+    every_look = True
     hypothesis = "the mean difference is 0, at every look"
     source = "Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, Time-uniform central limit theory and asymptotic confidence sequences, Annals of Statistics 2024"
-    best_for = (
-        "queries that are judged one after the other, to stop as soon as enough is known; from 20 queries"
-    )
+    best_for = "queries that are judged one after the other, to stop as soon as enough is known; from 20 queries"
 
     first: First = 20
     narrowest: Narrowest = 100
@@ -157,6 +154,8 @@ class betting(PairedTest):
     0.4707
     """
 
+    every_look = True
+    in_order = True
     hypothesis = "the mean difference is 0, at every look"
     source = "Waudby-Smith and Ramdas, Estimating means of bounded random variables by betting, JRSS B 2024"
     best_for = "a promise that holds for any number of queries, at the price of power"

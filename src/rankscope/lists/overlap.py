@@ -181,10 +181,7 @@ def _agreements(pair: _Pair, ties: Variant) -> tuple[Array, Array, Array, float]
     parts: list[tuple[Array, Array, Array]] = []
     seen = math.nan  # the agreement where the shorter ends
     for depth in pair.blocks():
-        ours, theirs = (
-            pair.count_documents(pair.short, depth, ties),
-            pair.count_documents(pair.long, depth, ties),
-        )
+        ours, theirs = (pair.count_documents(pair.short, depth, ties), pair.count_documents(pair.long, depth, ties))
         both = (ours * theirs).sum(axis=0)
         beyond = np.maximum(depth - short, 0)
         more = theirs[extra]

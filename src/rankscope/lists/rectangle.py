@@ -78,11 +78,7 @@ class Lists:
 
     def relevant_so_far(self, level: float) -> Array:
         """How many relevant documents stand at each cell and above it."""
-        return (
-            running(self.relevant(level))
-            if self.spread_from is None
-            else self.spread_from.so_far(self, level)
-        )
+        return running(self.relevant(level)) if self.spread_from is None else self.spread_from.so_far(self, level)
 
     def first_relevant(self, level: float) -> Array:
         """The cell of the first relevant document; where places are shared, the chance to be it."""
@@ -198,9 +194,7 @@ class TieSpread:
         below = lists.rank[cells] - lists.tie_start[cells]
         most = int(size.max(initial=0)) + 1
         distinct, number = np.unique((size * most + relevant) * most + below, return_inverse=True)
-        chance = np.array(
-            [_chance_spared(k // most**2, k // most % most, k % most) for k in distinct.tolist()]
-        )
+        chance = np.array([_chance_spared(k // most**2, k // most % most, k % most) for k in distinct.tolist()])
         out = np.zeros(lists.shown.shape)
         out[cells] = chance[number] if len(distinct) else 0.0
         return out

@@ -9,9 +9,7 @@ from rankscope.metrics.base import Cutoff, Example, Level, Metric, Terms
 class Accuracy(Metric):
     """The probability that a retrieved relevant document ranks above a retrieved non-relevant one."""
 
-    formula = (
-        "pairs with the relevant document above / pairs of a relevant and another document, in the top k"
-    )
+    formula = "pairs with the relevant document above / pairs of a relevant and another document, in the top k"
     convention = (
         "unjudged documents count as not relevant (AUC leaves them out), and only what was retrieved counts; a "
         "query without a pair is undefined and left out of the mean"
@@ -36,12 +34,7 @@ class Accuracy(Metric):
         others = lists.retrieved - count
         above = lists.rank - running(relevant)
         pairs = count * others
-        return Terms(
-            lists,
-            {"relevant": relevant, "others below": others[:, None] - above},
-            pairs,
-            defined=pairs > 0,
-        )
+        return Terms(lists, {"relevant": relevant, "others below": others[:, None] - above}, pairs, defined=pairs > 0)
 
 
 __all__ = ["Accuracy"]

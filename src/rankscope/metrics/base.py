@@ -76,14 +76,10 @@ class Terms:
 
 Cutoff = Annotated[int | None, Param("look no further than this rank", low=1)]
 NeededCutoff = Annotated[int | None, Param("look no further than this rank", low=1, needed=True)]
-Level = Annotated[
-    float, Param("the lowest grade that counts as relevant", low=0, also={"rel": {}, "min_rel": {}})
-]
+Level = Annotated[float, Param("the lowest grade that counts as relevant", low=0, also={"rel": {}, "min_rel": {}})]
 JudgedOnly = Annotated[bool, Param("leave out unjudged documents, and close the gaps")]
 LARGEST = 1000  # 2^grade and sums of it stay finite
-MaxGrade = Annotated[
-    float, Param("the highest grade of the scale", above=0, high=LARGEST, also={"max_rel": {}})
-]
+MaxGrade = Annotated[float, Param("the highest grade of the scale", above=0, high=LARGEST, also={"max_rel": {}})]
 Gain = Annotated[
     Literal["linear", "exponential", "binary"] | Table,
     Param(
@@ -267,13 +263,7 @@ class Metric(Declared, kind="metric"):
         """
         from rankscope.metrics.single import is_batch, judged_lists
 
-        given = {
-            "scores": scores,
-            "known": known,
-            "ideal": ideal,
-            "relevant": relevant,
-            "judgments": judgments,
-        }
+        given = {"scores": scores, "known": known, "ideal": ideal, "relevant": relevant, "judgments": judgments}
         judged = judged_lists(ranking, getattr(self, "level", 1.0), given)
         values = self.score(judged.lists(np.arange(len(judged))))
         return values if is_batch(ranking) else float(values[0])
@@ -295,9 +285,7 @@ def gains(grade: Array, gain: str | Table) -> Array:
         return np.asarray(grade >= 1, dtype=float)
     if gain == "exponential":
         if np.max(grade, initial=0.0) > LARGEST:
-            raise InputError(
-                f"a grade of {np.max(grade):g} is too large for gain='exponential', which is 2^grade - 1"
-            )
+            raise InputError(f"a grade of {np.max(grade):g} is too large for gain='exponential', which is 2^grade - 1")
         if (grade == np.floor(grade)).all():
             return np.ldexp(1.0, grade.astype(np.int64)) - 1.0
         return each(lambda g: 2.0**g - 1.0, grade)
@@ -311,8 +299,7 @@ def refuse_grades_above(metric: Metric, lists: Lists, max_grade: float) -> None:
     top = float(np.max(lists.ideal.grade, initial=0.0))
     if top > max_grade:
         raise InputError(
-            f"{metric}: a document has grade {top:g}, above max_grade={max_grade:g}; "
-            f"say {metric.having(max_grade=top)}"
+            f"{metric}: a document has grade {top:g}, above max_grade={max_grade:g}; say {metric.having(max_grade=top)}"
         )
 
 

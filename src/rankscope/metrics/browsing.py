@@ -30,7 +30,9 @@ Persistence = Annotated[float, Param("the chance of going on to the next documen
 class ERR(Metric, aliases=("ExpectedReciprocalRank",)):
     """One divided by the rank where a reader stops satisfied: good documents make those below them count less."""
 
-    formula = "sum over ranks of (1/rank) · satisfied here · not satisfied before, satisfied = (2^grade - 1) / 2^max_grade"
+    formula = (
+        "sum over ranks of (1/rank) · satisfied here · not satisfied before, satisfied = (2^grade - 1) / 2^max_grade"
+    )
     convention = (
         "max_grade is the top of the scale (4 by default), not the best grade of the query; a value of 1 cannot be "
         "reached"
@@ -184,15 +186,10 @@ class RBPResidual(Metric, aliases=("RBPResid", "RankBiasedPrecisionResidual")):
         below = each(lambda n: self.p**n, lists.retrieved)
         outside = lists.retrieved - total(lists.shown)
         # what the ranks weigh together, less those of documents in the qrels
-        unseen = np.where(
-            outside > 0, np.maximum(1.0 - below - total(np.where(lists.shown, look, 0.0)), 0.0), 0.0
-        )
+        unseen = np.where(outside > 0, np.maximum(1.0 - below - total(np.where(lists.shown, look, 0.0)), 0.0), 0.0)
         counts = (self.tail == "always") | (outside > 0) | lists.pooled.any(axis=1)
         return Terms(
-            lists,
-            {"pooled, without a grade": lists.pooled, "looks here": look},
-            base=below * counts,
-            unjudged=unseen,
+            lists, {"pooled, without a grade": lists.pooled, "looks here": look}, base=below * counts, unjudged=unseen
         )
 
 

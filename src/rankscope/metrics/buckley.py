@@ -25,41 +25,33 @@ class RprecMult(_Binary, at="multiple"):
 
     formula = "relevant in the top c / c, where c = floor(x · R + 0.9)"
     convention = (
-        "x · R is rounded up from a tenth on, as in trec_eval; divides by c even where fewer documents were "
-        "returned"
+        "x · R is rounded up from a tenth on, as in trec_eval; divides by c even where fewer documents were returned"
     )
     source = "trec_eval Rprec_mult"
     best_for = "telling runs that are good at the top from runs that are good at depth, at points that fit each query"
     examples = (Example("RprecMult@0.5", (1, 0, 1, 1), "1 / 2", {"known": 4}),)
     trec = (
         TrecName(
-            "Rprec_mult",
-            sets="multiple",
-            defaults=tuple(i / 5 for i in range(1, 11)),
-            reads=float,
-            writes=two_places,
+            "Rprec_mult", sets="multiple", defaults=tuple(i / 5 for i in range(1, 11)), reads=float, writes=two_places
         ),
     )
 
     multiple: Annotated[
-        float | None,
-        Param("how many times the number of known relevant documents", above=0, high=1e6, needed=True),
+        float | None, Param("how many times the number of known relevant documents", above=0, high=1e6, needed=True)
     ] = None
 
     def terms(self, lists: Lists) -> Terms:
         deep = np.floor(float(self.multiple or 0) * self.known(lists) + 0.9)
-        return Terms(
-            lists, {"relevant": self.relevant(lists), "within x · R": lists.rank <= deep[:, None]}, deep
-        )
+        return Terms(lists, {"relevant": self.relevant(lists), "within x · R": lists.rank <= deep[:, None]}, deep)
 
 
 class BinG(_Binary):
     """Relevant documents, each discounted by the number of non-relevant ones above it, with a logarithm."""
 
-    formula = (
-        "sum over relevant documents of 1/log2(2 + documents above that are not relevant) / known relevant"
+    formula = "sum over relevant documents of 1/log2(2 + documents above that are not relevant) / known relevant"
+    convention = (
+        "unjudged documents count as not relevant; relevant documents above do not lower the value of a document"
     )
-    convention = "unjudged documents count as not relevant; relevant documents above do not lower the value of a document"
     source = "Buckley's experiments of 2008; trec_eval binG"
     best_for = "like AP, but with a smaller penalty for a miss near the top"
     examples = (Example("BinG", (1, 0, 1), "(1 / log2(2) + 1 / log2(3)) / 2"),)
@@ -129,9 +121,7 @@ class RnDCG(_Ratio):
     source = "Buckley's experiments of 2008; trec_eval Rndcg"
     best_for = "averaging nDCG over queries at points that mean the same for each"
     examples = (
-        Example(
-            "RnDCG", (1, 2), "((1 / log2(2)) / (2 / log2(2)) + (1 + 2 / log2(3)) / (2 + 1 / log2(3))) / 2"
-        ),
+        Example("RnDCG", (1, 2), "((1 / log2(2)) / (2 / log2(2)) + (1 + 2 / log2(3)) / (2 + 1 / log2(3))) / 2"),
     )
     trec = with_gains("Rndcg")
 
@@ -156,10 +146,10 @@ class RnDCG(_Ratio):
 class nDCGRel(_Ratio):
     """The mean of nDCG at the rank of each document with a gain."""
 
-    formula = "mean over documents with a gain of nDCG at their rank, at the end of the list for those that were not returned"
-    convention = (
-        "linear gain; the ideal is cut at the rank where nDCG is taken, and stays whole beyond its end"
+    formula = (
+        "mean over documents with a gain of nDCG at their rank, at the end of the list for those that were not returned"
     )
+    convention = "linear gain; the ideal is cut at the rank where nDCG is taken, and stays whole beyond its end"
     source = "Buckley's experiments of 2008; trec_eval ndcg_rel"
     best_for = "averaging nDCG over the list as AP averages precision"
     examples = (
@@ -198,10 +188,10 @@ class nDCGRel(_Ratio):
 class YAAP(_Binary):
     """Average precision as log-odds, so that a mean over queries keeps the extremes."""
 
-    formula = (
-        "ln((1 + S) / (1 + R - S)), where S is the sum over relevant documents of the precision at their rank"
+    formula = "ln((1 + S) / (1 + R - S)), where S is the sum over relevant documents of the precision at their rank"
+    convention = (
+        "natural logarithm; below 0 where S is less than half of R, and 0 for a query without a relevant document"
     )
-    convention = "natural logarithm; below 0 where S is less than half of R, and 0 for a query without a relevant document"
     source = "Robertson, On Smoothing Average Precision, ECIR 2012; trec_eval yaap"
     best_for = "means over easy and hard queries"
     examples = (Example("YAAP", (1, 0, 1), "log((1 + 1 + 2 / 3) / (1 + 2 - 1 - 2 / 3))"),)

@@ -47,8 +47,7 @@ class NumRet(_Count):
     trec = (TrecName("num_ret"),)
 
     min_grade: Annotated[
-        float | None,
-        Param("count only documents of at least this grade", low=0, also={"rel": {}, "level": {}}),
+        float | None, Param("count only documents of at least this grade", low=0, also={"rel": {}, "level": {}})
     ] = None
 
     @property

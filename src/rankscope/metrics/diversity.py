@@ -96,9 +96,7 @@ def greedy_gains(lists: Lists, level: float, alpha: float, depth: int | None) ->
 # --- metrics over the subtopics of a query: novelty and coverage ---------------------------------------
 
 
-Alpha = Annotated[
-    float, Param("the share of its worth that a subtopic loses each time it is met", low=0, high=1)
-]
+Alpha = Annotated[float, Param("the share of its worth that a subtopic loses each time it is met", low=0, high=1)]
 Patience = Annotated[float, Param("the chance of going on to the next document", low=0, high=1)]
 
 GREEDY = math.e / (math.e - 1)  # no ranking earns more than this many times what the greedy one does
@@ -163,9 +161,7 @@ class P_IA(_BySubtopic, aliases=("P-IA", "Precision-IA")):
 
     def terms(self, lists: Lists) -> Terms:
         covered = (self.count_seen(lists) > 0).sum(axis=2)
-        return Terms(
-            lists, {"subtopics": covered.astype(float)}, self.subtopics(lists) * float(self.cutoff or 0)
-        )
+        return Terms(lists, {"subtopics": covered.astype(float)}, self.subtopics(lists) * float(self.cutoff or 0))
 
 
 class AP_IA(_BySubtopic, aliases=("MAP_IA", "MAP-IA")):
@@ -173,23 +169,18 @@ class AP_IA(_BySubtopic, aliases=("MAP_IA", "MAP-IA")):
 
     formula = "mean over subtopics of AP, in which only the documents about it are relevant"
     convention = (
-        "all subtopics weigh the same; each AP divides by all known documents about its subtopic, also with a "
-        "cutoff"
+        "all subtopics weigh the same; each AP divides by all known documents about its subtopic, also with a cutoff"
     )
     source = "Agrawal et al., Diversifying search results, WSDM 2009; ndeval MAP-IA"
     best_for = "finding everything about every subtopic, not one document about each"
-    examples = (
-        Example("AP_IA", ({"a": 1}, {"b": 1}, {"a": 1, "b": 1}), "((1/1 + 2/3) / 2 + (1/2 + 2/3) / 2) / 2"),
-    )
+    examples = (Example("AP_IA", ({"a": 1}, {"b": 1}, {"a": 1, "b": 1}), "((1/1 + 2/3) / 2 + (1/2 + 2/3) / 2) / 2"),)
 
     cutoff: Cutoff = None
 
     def terms(self, lists: Lists) -> Terms:
         known = np.maximum(self.known(lists), 1.0)[:, None, :]
         recall = marginal_gain(self.count_seen(lists) / known)
-        return Terms(
-            lists, {"recall of its subtopics": recall, "1/rank": 1.0 / lists.rank}, self.subtopics(lists)
-        )
+        return Terms(lists, {"recall of its subtopics": recall, "1/rank": 1.0 / lists.rank}, self.subtopics(lists))
 
 
 class _Novelty(_BySubtopic):
@@ -257,7 +248,9 @@ class ERR_IA(_OfAllSubtopics, aliases=("ERR-IA",)):
         "alpha is the probability that a document about the subtopic ends the search, whatever its grade; "
         "normalised at k = 1 too, unlike in ndeval"
     )
-    source = "Chapelle et al., Intent-based diversification of web search results, Information Retrieval 2011; ndeval ERR-IA"
+    source = (
+        "Chapelle et al., Intent-based diversification of web search results, Information Retrieval 2011; ndeval ERR-IA"
+    )
     best_for = "ambiguous web queries, when values are to be compared between collections"
     examples = (
         Example("ERR_IA@1", ({"a": 1}, {"b": 1}), "1 / 2"),
@@ -278,14 +271,14 @@ class alpha_DCG(_OfAllSubtopics, aliases=("alpha-DCG", "α_DCG", "α-DCG")):
     """Discounted gain in which a subtopic is worth less each time it is covered."""
 
     formula = "sum of gain / log2(rank + 1), over the same of k documents about every subtopic; gain = sum over subtopics of (1 - alpha)^(times met above)"
-    convention = "a share of what k documents about every subtopic would gain, as in ndeval, which does not divide at k = 1"
+    convention = (
+        "a share of what k documents about every subtopic would gain, as in ndeval, which does not divide at k = 1"
+    )
     source = "Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008; ndeval alpha-DCG"
     best_for = "novelty and diversity, when values are to be compared between collections"
     examples = (
         Example("alpha_DCG@1", ({"a": 1}, {"b": 1}), "1 / 2"),
-        Example(
-            "alpha_DCG@2", ({"a": 1}, {"a": 1, "b": 1}), "(1 + (1 + 0.5) / log2(3)) / (2 + 2 * 0.5 / log2(3))"
-        ),
+        Example("alpha_DCG@2", ({"a": 1}, {"a": 1, "b": 1}), "(1 + (1 + 0.5) / log2(3)) / (2 + 2 * 0.5 / log2(3))"),
     )
 
     discount = staticmethod(log2_discount)
@@ -298,13 +291,9 @@ class alpha_nDCG(_OfGreedy, aliases=("alpha-nDCG", "α_nDCG", "α-nDCG")):
     source = "Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008; ndeval alpha-nDCG"
     best_for = "novelty and diversity: the usual first choice"
     examples = (
+        Example("alpha_nDCG@2", ({"a": 1}, {"a": 1, "b": 1}), "(1 + (1 + 0.5) / log2(3)) / (2 + 0.5 / log2(3))"),
         Example(
-            "alpha_nDCG@2", ({"a": 1}, {"a": 1, "b": 1}), "(1 + (1 + 0.5) / log2(3)) / (2 + 0.5 / log2(3))"
-        ),
-        Example(
-            "alpha_nDCG(alpha=0)@2",
-            ({"a": 1}, {"b": 1}, {"a": 1, "b": 1}),
-            "(1 + 1 / log2(3)) / (2 + 1 / log2(3))",
+            "alpha_nDCG(alpha=0)@2", ({"a": 1}, {"b": 1}, {"a": 1, "b": 1}), "(1 + 1 / log2(3)) / (2 + 1 / log2(3))"
         ),
     )
 
@@ -315,7 +304,9 @@ class NRBP(_Novelty):
     """The gain of a reader who goes on with a fixed probability, where a subtopic is worth less each time it is covered."""
 
     formula = "(1 - (1 - alpha) · beta) · sum of gain · beta^(rank - 1) / subtopics; gain = sum over subtopics of (1 - alpha)^(times met above)"
-    convention = "a value of 1 would take infinitely many documents about every subtopic; always 0 for alpha=0 with beta=1"
+    convention = (
+        "a value of 1 would take infinitely many documents about every subtopic; always 0 for alpha=0 with beta=1"
+    )
     source = "Clarke, Kolla and Vechtomova, An effectiveness measure for ambiguous and underspecified queries, ICTIR 2009; ndeval NRBP"
     best_for = "ambiguous queries, without a cutoff to choose"
     examples = (Example("NRBP", ({"a": 1}, {"a": 1, "b": 1}), "(1 - 0.5 * 0.5) * (1 + (1 + 0.5) * 0.5) / 2"),)

@@ -94,8 +94,7 @@ class DCG(_GainMetric):
 
     formula = "sum of gain(grade) · discount(rank)"
     convention = (
-        "linear gain and 1/log2(rank + 1); not normalised, so queries with many relevant documents dominate the "
-        "mean"
+        "linear gain and 1/log2(rank + 1); not normalised, so queries with many relevant documents dominate the mean"
     )
     source = "Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, TOIS 2002; Burges et al., Learning to rank using gradient descent, ICML 2005 (exponential gain); trec_eval dcg"
     best_for = "a step on the way to nDCG"
@@ -111,9 +110,7 @@ class DCG(_GainMetric):
     def check(self) -> None:
         """A table of discounts is one of ranks, each worth something or nothing."""
         super().check()
-        if isinstance(self.discount, Table) and any(
-            rank < 1 or rank % 1 or worth < 0 for rank, worth in self.discount
-        ):
+        if isinstance(self.discount, Table) and any(rank < 1 or rank % 1 or worth < 0 for rank, worth in self.discount):
             raise InputError(
                 f"{type(self).__name__}(discount={self.discount!r}): ranks are whole numbers from 1 and their discounts 0 or more, "
                 "like {1: 1, 2: 0.5}"
@@ -126,9 +123,7 @@ class DCG(_GainMetric):
             return True
         seen = [(rank, worth) for rank, worth in self.discount if worth]
         worth = [worth for _, worth in seen]
-        return [rank for rank, _ in seen] == list(range(1, len(seen) + 1)) and worth == sorted(
-            worth, reverse=True
-        )
+        return [rank for rank, _ in seen] == list(range(1, len(seen) + 1)) and worth == sorted(worth, reverse=True)
 
     @property
     def monotone(self) -> bool:
@@ -162,7 +157,9 @@ class IdealDCG(DCG, aliases=("IDCG",)):
     """The discounted gain of the best possible ranking: what nDCG divides by."""
 
     formula = "sum over judged documents, best first, of gain(grade) · discount(rank)"
-    convention = "depends on the judgments alone, so it is the same for every run; linear gain, cut at k where there is one"
+    convention = (
+        "depends on the judgments alone, so it is the same for every run; linear gain, cut at k where there is one"
+    )
     source = "trec_eval ideal_dcg"
     best_for = "seeing how much a query has to offer"
     examples = (Example("IdealDCG@2", (0, 3, 2), "3 / log2(2) + 2 / log2(3)"),)
@@ -186,19 +183,13 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
         "2^grade - 1 (gain='exponential') or an ideal of retrieved documents only (ideal='retrieved_topk'), which "
         "hides what was missed"
     )
-    source = "Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, TOIS 2002; trec_eval ndcg, ndcg_cut"
+    source = (
+        "Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, TOIS 2002; trec_eval ndcg, ndcg_cut"
+    )
     best_for = "graded judgments, such as web search: the usual first choice"
     examples = (
-        Example(
-            "nDCG@3",
-            (3, 2, 0, 1),
-            "(3 / log2(2) + 2 / log2(3)) / (3 / log2(2) + 2 / log2(3) + 1 / log2(4))",
-        ),
-        Example(
-            "nDCG(gain='exponential')@3",
-            (2, 3, 0),
-            "(3 / log2(2) + 7 / log2(3)) / (7 / log2(2) + 3 / log2(3))",
-        ),
+        Example("nDCG@3", (3, 2, 0, 1), "(3 / log2(2) + 2 / log2(3)) / (3 / log2(2) + 2 / log2(3) + 1 / log2(4))"),
+        Example("nDCG(gain='exponential')@3", (2, 3, 0), "(3 / log2(2) + 7 / log2(3)) / (7 / log2(2) + 3 / log2(3))"),
     )
     shorthands = (TrecName("ndcg_burges", fixed={"gain": "exponential"}, sets="cutoff"),)
     trec = (
@@ -208,13 +199,7 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
 
     ideal: Annotated[
         Literal[
-            "judged",
-            "judged_uncut",
-            "judged_at_returned",
-            "retrieved_topk",
-            "retrieved_all",
-            "full_k",
-            "max_grade_k",
+            "judged", "judged_uncut", "judged_at_returned", "retrieved_topk", "retrieved_all", "full_k", "max_grade_k"
         ],
         Param(
             "what the best ranking is made of: all judged documents cut at k, the same never cut, cut at the number returned, "
@@ -222,8 +207,7 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
         ),
     ] = "judged"
     max_grade: Annotated[
-        float | None,
-        Param("the grade of the documents in the ideal 'max_grade_k'", above=0, also={"max_rel": {}}),
+        float | None, Param("the grade of the documents in the ideal 'max_grade_k'", above=0, also={"max_rel": {}})
     ] = None
 
     def check(self) -> None:
@@ -273,9 +257,7 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
         """The discounted gain of the ideal ranking."""
         if self.ideal in {"full_k", "max_grade_k"}:
             # the same for every query
-            one = np.full(
-                (1, int(self.cutoff or 1)), 1.0 if self.ideal == "full_k" else float(self.max_grade or 0)
-            )
+            one = np.full((1, int(self.cutoff or 1)), 1.0 if self.ideal == "full_k" else float(self.max_grade or 0))
             return np.broadcast_to(self.best_down_to(gains(one, self.gain), np.inf), len(lists))
         if self.ideal in {"retrieved_topk", "retrieved_all"}:
             seen = lists if self.ideal == "retrieved_topk" else lists.whole

@@ -45,9 +45,9 @@ class IPrec(Metric, aliases=("InterpolatedPrecision",), at="recall"):
     examples = (Example("IPrec@0.5", (1, 0, 1, 0), "2 / 3", {"known": 4}),)
     trec = (TrecName("iprec_at_recall", sets="recall", defaults=TENTHS, reads=float, writes=two_places),)
 
-    recall: Annotated[
-        float | None, Param("the share of the known relevant documents", low=0, high=1, needed=True)
-    ] = None
+    recall: Annotated[float | None, Param("the share of the known relevant documents", low=0, high=1, needed=True)] = (
+        None
+    )
     level: Level = 1.0
     compat: Compat = 10
     judged_only: JudgedOnly = False
@@ -57,8 +57,7 @@ class IPrec(Metric, aliases=("InterpolatedPrecision",), at="recall"):
         precision = running(relevant) / lists.rank
         need = documents_needed(float(self.recall or 0), lists.known(self.level), self.compat)
         return Terms(
-            lists,
-            {"best from here on": best_beyond(relevant, precision, need), "precision so far": precision},
+            lists, {"best from here on": best_beyond(relevant, precision, need), "precision so far": precision}
         )
 
 
@@ -70,9 +69,7 @@ class IPrecAvg(Metric, aliases=("ElevenPointAverage", "11ptAP")):
     source = "trec_eval 11pt_avg"
     best_for = "comparing with papers from before 2000"
     examples = (Example("IPrecAvg", (1, 1), "1"), Example("IPrecAvg", (0, 1), "11 * (1/2) / 11"))
-    trec = (
-        TrecName("11pt_avg", sets="points", defaults=(TENTHS,), reads=float, together=True, plain_too=True),
-    )
+    trec = (TrecName("11pt_avg", sets="points", defaults=(TENTHS,), reads=float, together=True, plain_too=True),)
 
     points: Annotated[tuple[float, ...], Param("the levels of recall", low=0, high=1)] = TENTHS
     level: Level = 1.0
@@ -82,13 +79,9 @@ class IPrecAvg(Metric, aliases=("ElevenPointAverage", "11ptAP")):
     def terms(self, lists: Lists) -> Terms:
         relevant, known = lists.relevant(self.level), lists.known(self.level)
         precision = running(relevant) / lists.rank
-        marks = (
-            best_beyond(relevant, precision, documents_needed(x, known, self.compat)) for x in self.points
-        )
+        marks = (best_beyond(relevant, precision, documents_needed(x, known, self.compat)) for x in self.points)
         return Terms(
-            lists,
-            {"levels decided here": _count(marks), "precision so far": precision},
-            float(len(self.points)),
+            lists, {"levels decided here": _count(marks), "precision so far": precision}, float(len(self.points))
         )
 
 

@@ -105,9 +105,7 @@ class AvgP(_OverJudges):
         grade = by_judge(lists)
         relevant, _ = self.relevant_by_judge(lists, grade)
         return Terms(
-            lists,
-            {"judges to whom it is relevant": over_judges(relevant)},
-            judges_of(grade) * (self.cutoff or 0),
+            lists, {"judges to whom it is relevant": over_judges(relevant)}, judges_of(grade) * (self.cutoff or 0)
         )
 
 

@@ -27,9 +27,7 @@ class LRAP(_Labels, aliases=("LabelRankingAveragePrecision", "label_ranking_aver
         "earns 0, and a query without a true label scores 1, as in scikit-learn (no_relevant=0 or 'skip' changes "
         "that)"
     )
-    source = (
-        "Tsoumakas et al., Mining Multi-label Data, 2010; scikit-learn label_ranking_average_precision_score"
-    )
+    source = "Tsoumakas et al., Mining Multi-label Data, 2010; scikit-learn label_ranking_average_precision_score"
     best_for = "multi-label classification: are the true labels ranked first?"
     examples = (
         Example("LRAP", (1, 0, 1), "(1 + 2 / 3) / 2"),
@@ -112,9 +110,7 @@ class CoverageError(_Labels, aliases=("LabelCoverage", "coverage_error")):
         final = relevant & (running(relevant) == known[:, None]) & complete[:, None]
         last = lists.tie_start + lists.tie_size - 1
         return Terms(
-            lists,
-            {"last that holds": final, "rank": last},
-            base=np.where(found < known, count_listed(lists), 0.0),
+            lists, {"last that holds": final, "rank": last}, base=np.where(found < known, count_listed(lists), 0.0)
         )
 
 
@@ -127,9 +123,7 @@ class PercentileRank(Metric, aliases=("PercentileRanking", "ExpectedPercentileRa
         "share the place below the list. A mean over relevant documents, not over queries, unless weights='equal' "
         "(RecPack gives percent)"
     )
-    source = (
-        "Hu, Koren and Volinsky, Collaborative Filtering for Implicit Feedback Datasets, ICDM 2008; RecPack"
-    )
+    source = "Hu, Koren and Volinsky, Collaborative Filtering for Implicit Feedback Datasets, ICDM 2008; RecPack"
     best_for = "recommenders that rank a whole catalogue"
     better = "lower"
     examples = (
@@ -139,8 +133,7 @@ class PercentileRank(Metric, aliases=("PercentileRanking", "ExpectedPercentileRa
 
     level: Level = 1.0
     candidates: Annotated[
-        int | None,
-        Param("how many items there are to rank; otherwise those returned or judged", low=10),
+        int | None, Param("how many items there are to rank; otherwise those returned or judged", low=10)
     ] = None
     weights: Annotated[Literal["relevant", "equal"], Param("what a query weighs")] = "relevant"
 
@@ -163,9 +156,7 @@ class PercentileRank(Metric, aliases=("PercentileRanking", "ExpectedPercentileRa
             items = np.full(len(lists), float(self.candidates))
         depth = np.where(relevant, (lists.rank - 1) / items[:, None], 0.0)
         below_list = ratio(known - total(relevant), known) * (lists.retrieved + items) / (2 * items)
-        return Terms(
-            lists, {"relevant": relevant, "(rank - 1) / n": depth}, known, base=below_list, defined=known > 0
-        )
+        return Terms(lists, {"relevant": relevant, "(rank - 1) / n": depth}, known, base=below_list, defined=known > 0)
 
 
 __all__ = ["LRAP", "CoverageError", "LabelRankingLoss", "PercentileRank"]

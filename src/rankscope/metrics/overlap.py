@@ -33,9 +33,7 @@ class Compat(Metric, aliases=("Compatibility",)):
     relevance = "graded"
 
     p: Annotated[float, Param("the chance of going on to the next depth", low=0, high=1)] = 0.95
-    normalize: Annotated[
-        bool, Param("divide by what the ideal ranking gets, so that a short one can reach 1")
-    ] = True
+    normalize: Annotated[bool, Param("divide by what the ideal ranking gets, so that a short one can reach 1")] = True
 
     def terms(self, lists: Lists) -> Terms:
         wanted = lists.shown & (lists.grade > 0)

@@ -60,9 +60,9 @@ class AUC(_PairMetric, aliases=("ROC_AUC", "uAUC", "ROC-AUC")):
 
     cutoff: Cutoff = None
     level: Level = 1.0
-    pooled: Annotated[
-        bool, Param("one value over the documents of all queries, instead of the mean over queries")
-    ] = False
+    pooled: Annotated[bool, Param("one value over the documents of all queries, instead of the mean over queries")] = (
+        False
+    )
 
     @property
     def aggregate(self) -> Literal["mean", "weighted", "pooled"]:
@@ -122,9 +122,7 @@ class GAUC(AUC, aliases=("gAUC", "GroupAUC", "wuAUC")):
     best_for = "click-through models: order within a user's list, ignoring differences between users"
     examples = (Example("GAUC", (1, 0, 1, 0), "3 / 4"),)
 
-    weights: Annotated[Literal["length", "positives", "pairs", "equal"], Param("what a query weighs")] = (
-        "length"
-    )
+    weights: Annotated[Literal["length", "positives", "pairs", "equal"], Param("what a query weighs")] = "length"
 
     @property
     def aggregate(self) -> Literal["weighted", "pooled"]:
@@ -189,9 +187,7 @@ class OPA(_PairMetric, aliases=("OrderedPairAccuracy", "PairAccuracy", "XAUC")):
 class LAUC(_PairMetric, aliases=("LimitedAUC",)):
     """The probability that a relevant document ranks above a non-relevant one, if everything below the top k is in random order."""
 
-    formula = (
-        "(pairs with the relevant document above, half of the pairs below k) / (relevant · non-relevant)"
-    )
+    formula = "(pairs with the relevant document above, half of the pairs below k) / (relevant · non-relevant)"
     convention = (
         "documents outside the top k share the place below it, so misses count. Only judged documents are "
         "non-relevant; with candidates=n all others of n items are, judged or not, as in recommenders. Ties keep "
@@ -207,8 +203,7 @@ class LAUC(_PairMetric, aliases=("LimitedAUC",)):
     cutoff: Cutoff = None
     level: Level = 1.0
     candidates: Annotated[
-        int | None,
-        Param("how many items there are to rank, judged or not; otherwise the judged ones", low=10),
+        int | None, Param("how many items there are to rank, judged or not; otherwise the judged ones", low=10)
     ] = None
 
     empty = "varies"  # one half where there is a pair, else the value given

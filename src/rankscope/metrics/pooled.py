@@ -53,9 +53,7 @@ class Unjudged(Metric):
 
     def terms(self, lists: Lists) -> Terms:
         outside = lists.retrieved - total(lists.shown)
-        return Terms(
-            lists, {"pooled, without a grade": lists.pooled}, float(self.cutoff or 0), unjudged=outside
-        )
+        return Terms(lists, {"pooled, without a grade": lists.pooled}, float(self.cutoff or 0), unjudged=outside)
 
 
 class Bpref(Metric, aliases=("BPref",)):
@@ -63,9 +61,7 @@ class Bpref(Metric, aliases=("BPref",)):
 
     formula = "sum over relevant documents found of 1 - min(non-relevant above, R) / min(N, R), over R"
     convention = "N counts all judged non-relevant documents, found or not (trec_eval since version 8); negative grades are skipped"
-    source = (
-        "Buckley and Voorhees, Retrieval evaluation with incomplete information, SIGIR 2004; trec_eval bpref"
-    )
+    source = "Buckley and Voorhees, Retrieval evaluation with incomplete information, SIGIR 2004; trec_eval bpref"
     best_for = "incomplete judgments, as for systems that did not contribute to the pool"
     examples = (Example("Bpref", (1, 0, 1), "(1 + (1 - 1 / 1)) / 2"),)
     trec = (TrecName("bpref"),)
@@ -96,10 +92,10 @@ class GBpref(Bpref, aliases=("GeometricBpref",)):
 class infAP(Metric, aliases=("InferredAP",)):
     """Average precision, estimated where only a sample of the pool was judged."""
 
-    formula = "mean over relevant of 1/r + (r-1)/r · (in the pool above / (r-1)) · (relevant above + e) / (judged above + 2e)"
-    convention = (
-        "documents that were pooled but not judged must be in the qrels with a negative grade; e = 0.00001"
+    formula = (
+        "mean over relevant of 1/r + (r-1)/r · (in the pool above / (r-1)) · (relevant above + e) / (judged above + 2e)"
     )
+    convention = "documents that were pooled but not judged must be in the qrels with a negative grade; e = 0.00001"
     source = "Yilmaz and Aslam, Estimating average precision with incomplete and imperfect judgments, CIKM 2006; trec_eval infAP"
     best_for = "judgments of a random sample of the pool"
     examples = (Example("infAP", (1, 0, 1), "(1 + (1/3 + 2/3 * (1 + 0.00001) / (2 + 0.00002))) / 2"),)
@@ -117,9 +113,7 @@ class infAP(Metric, aliases=("InferredAP",)):
         rank = lists.rank.astype(float)
         expected = in_pool_above * (relevant_above + SMALL) / (judged_above + 2 * SMALL)
         return Terms(
-            lists,
-            {"relevant": relevant, "precision expected": (1.0 + expected) / rank},
-            lists.known(self.level),
+            lists, {"relevant": relevant, "precision expected": (1.0 + expected) / rank}, lists.known(self.level)
         )
 
 

@@ -207,8 +207,7 @@ Pairs = Annotated[
     Param("which pairs count: all, those of which at least one was retrieved, or those of which both were"),
 ]
 Fewer = Annotated[
-    Literal["all", "retrieved"],
-    Param("which pairs count: all, or those of which both documents were retrieved"),
+    Literal["all", "retrieved"], Param("which pairs count: all, or those of which both documents were retrieved")
 ]
 
 
@@ -238,16 +237,8 @@ class Prefs(_PreferenceMetric, aliases=("Preferences",)):
     examples = (
         Example("Prefs", (2, 0, 1), "2 / 3"),
         Example("Prefs", ({"ann": 2, "bob": 1}, {"ann": 0}, {"ann": 1, "bob": 2}), "2 / 4"),
-        Example(
-            "Prefs(average='pair')",
-            ({"ann": 2, "bob": 1}, {"ann": 0}, {"ann": 1, "bob": 2}),
-            "(1 + 1/2 + 0) / 3",
-        ),
-        Example(
-            "Prefs(average='judge')",
-            ({"ann": 2, "bob": 1}, {"ann": 0}, {"ann": 1, "bob": 2}),
-            "(2/3 + 0/1) / 2",
-        ),
+        Example("Prefs(average='pair')", ({"ann": 2, "bob": 1}, {"ann": 0}, {"ann": 1, "bob": 2}), "(1 + 1/2 + 0) / 3"),
+        Example("Prefs(average='judge')", ({"ann": 2, "bob": 1}, {"ann": 0}, {"ann": 1, "bob": 2}), "(2/3 + 0/1) / 2"),
     )
     trec: ClassVar[tuple[TrecName, ...]] = tuple(
         TrecName(f"prefs_{name}{end}", {"average": average, "pairs": pairs})
@@ -271,9 +262,7 @@ class Prefs(_PreferenceMetric, aliases=("Preferences",)):
         if self.average == "simple":
             return Terms(lists, {"preferences fulfilled": over_judges(fulfilled)}, over_judges(possible))
         shares = over_judges(ratio(fulfilled, possible[:, None, :]))
-        return Terms(
-            lists, {"share of preferences fulfilled, over judges": shares}, judges_of(preferences.grade)
-        )
+        return Terms(lists, {"share of preferences fulfilled, over judges": shares}, judges_of(preferences.grade))
 
 
 class PrefsR(_PreferenceMetric):
@@ -288,10 +277,7 @@ class PrefsR(_PreferenceMetric):
     )
     source = "trec_eval prefs_avgjg_Rnonrel, prefs_avgjg_Rnonrel_ret"
     best_for = "preferences where many documents were judged not relevant and would outweigh the rest"
-    examples = (
-        Example("PrefsR", (2, 0, 1), "(2 + 2) / (3 + 2)"),
-        Example("PrefsR", (1, 0, 0), "1 / (1 + 2)"),
-    )
+    examples = (Example("PrefsR", (2, 0, 1), "(2 + 2) / (3 + 2)"), Example("PrefsR", (1, 0, 0), "1 / (1 + 2)"))
     trec: ClassVar[tuple[TrecName, ...]] = (
         TrecName("prefs_avgjg_Rnonrel"),
         TrecName("prefs_avgjg_Rnonrel_ret", {"pairs": "retrieved"}),
@@ -299,8 +285,7 @@ class PrefsR(_PreferenceMetric):
 
     pairs: Fewer = "all"
     no_pairs: Annotated[
-        Literal["query", "judge"],
-        Param("what counts as 0 where a judge has no pairs: the whole query, or this judge"),
+        Literal["query", "judge"], Param("what counts as 0 where a judge has no pairs: the whole query, or this judge")
     ] = "query"
     cutoff: Cutoff = None
 

@@ -29,9 +29,7 @@ from rankscope.metrics.trec import TrecName
 class PFound(Metric, aliases=("pFound",)):
     """The probability that a reader who may give up after any document is satisfied before that."""
 
-    formula = (
-        "sum of look(rank) · satisfied(rank), look(1) = 1, look(r + 1) = look(r) · (1 - satisfied(r)) · decay"
-    )
+    formula = "sum of look(rank) · satisfied(rank), look(1) = 1, look(r + 1) = look(r) · (1 - satisfied(r)) · decay"
     convention = (
         "a grade is itself the probability of being satisfied, so grades go from 0 to 1 (CatBoost); max_grade=4 "
         "divides by it, and stops='exponential' uses (2^grade - 1) / 2^max_grade, as ERR does"
@@ -45,9 +43,9 @@ class PFound(Metric, aliases=("pFound",)):
     relevance = "graded"
 
     cutoff: Cutoff = None
-    decay: Annotated[
-        float, Param("the chance of reading on after a document that did not satisfy", low=0, high=1)
-    ] = 0.85
+    decay: Annotated[float, Param("the chance of reading on after a document that did not satisfy", low=0, high=1)] = (
+        0.85
+    )
     max_grade: MaxGrade = 1.0
     stops: Annotated[
         Literal["linear", "exponential"],
@@ -121,7 +119,9 @@ class FallOut(_Binary, aliases=("Fallout", "FalsePositiveRate", "fall_out")):
     """The share of all non-relevant documents that is in the first k."""
 
     formula = "judged non-relevant in the top k / judged non-relevant"
-    convention = "lower is better; unjudged documents are ignored, and a query without any non-relevant document scores 0"
+    convention = (
+        "lower is better; unjudged documents are ignored, and a query without any non-relevant document scores 0"
+    )
     source = "van Rijsbergen, Information Retrieval, 1979; torchmetrics RetrievalFallOut"
     best_for = "recall's counterpart where all candidates are labelled"
     better = "lower"
@@ -192,9 +192,7 @@ class MeanR(_OverCutoffs, aliases=("MeanRecall", "MAR")):
     def terms(self, lists: Lists) -> Terms:
         cutoffs = np.maximum(self.k - lists.rank + 1.0, 0.0)
         return Terms(
-            lists,
-            {"relevant": self.relevant(lists), "cutoffs that hold it": cutoffs},
-            self.k * self.known(lists),
+            lists, {"relevant": self.relevant(lists), "cutoffs that hold it": cutoffs}, self.k * self.known(lists)
         )
 
 
@@ -210,9 +208,7 @@ class pAUC(Metric, aliases=("PAUC", "PartialAUC"), at="negatives"):
     best_for = "the left edge of the ROC curve: few false alarms allowed"
     examples = (Example("pAUC@2", (1, 0, 1, 0, 1), "(2 + 1 + 0) / (2 * 3)"),)
 
-    negatives: Annotated[
-        int | None, Param("how many non-relevant documents to look at", low=1, needed=True)
-    ] = None
+    negatives: Annotated[int | None, Param("how many non-relevant documents to look at", low=1, needed=True)] = None
     level: Level = 1.0
     judged_only: JudgedOnly = False
 

@@ -8,16 +8,7 @@ import numpy as np
 
 from rankscope.declared import Param
 from rankscope.lists import Array, Lists, total
-from rankscope.metrics.base import (
-    Cutoff,
-    Example,
-    JudgedOnly,
-    Level,
-    Metric,
-    NeededCutoff,
-    Terms,
-    needs_cutoff,
-)
+from rankscope.metrics.base import Cutoff, Example, JudgedOnly, Level, Metric, NeededCutoff, Terms, needs_cutoff
 from rankscope.metrics.trec import CUTOFFS, NAMES_OF_CAPPED_RECALL, TrecName
 
 Beta = Annotated[float, Param("how many times more recall counts than precision", above=0, high=1e6)]
@@ -97,8 +88,7 @@ class R(_Binary, aliases=("Recall",)):
     positions = False
     trec = (TrecName("recall", sets="cutoff", defaults=CUTOFFS),)
     shorthands = tuple(
-        TrecName(name, fixed={"denominator": "min_k_relevant"}, sets="cutoff")
-        for name in NAMES_OF_CAPPED_RECALL
+        TrecName(name, fixed={"denominator": "min_k_relevant"}, sets="cutoff") for name in NAMES_OF_CAPPED_RECALL
     )
 
     cutoff: NeededCutoff = None
@@ -156,8 +146,7 @@ class RR(_Binary, aliases=("MRR", "ReciprocalRank", "MeanReciprocalRank")):
 
     formula = "1 / rank of the first relevant"
     convention = (
-        "0 where none of the top k is relevant; not_found='skip' leaves such queries out of the mean and counts "
-        "them"
+        "0 where none of the top k is relevant; not_found='skip' leaves such queries out of the mean and counts them"
     )
     source = "Kantor and Voorhees, TREC-5 Confusion Track, 2000; trec_eval recip_rank"
     best_for = "navigational and known-item search: one right answer, the sooner the better"
@@ -166,9 +155,7 @@ class RR(_Binary, aliases=("MRR", "ReciprocalRank", "MeanReciprocalRank")):
     trec = (TrecName("recip_rank"),)
 
     cutoff: Cutoff = None
-    not_found: Annotated[
-        Literal[0, "skip"], Param("the value of a query with no relevant document in the top k")
-    ] = 0
+    not_found: Annotated[Literal[0, "skip"], Param("the value of a query with no relevant document in the top k")] = 0
 
     @property
     def empty(self) -> float | None:
@@ -202,10 +189,7 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision", "average_precision")):
     source = "trec_eval map, map_cut"
     best_for = "several relevant documents per query, all of which should rank high"
     examples = (Example("AP", (1, 0, 1, 0, 0, 1), "(1/1 + 2/3 + 3/6) / 3"),)
-    trec: ClassVar[tuple[TrecName, ...]] = (
-        TrecName("map"),
-        TrecName("map_cut", sets="cutoff", defaults=CUTOFFS),
-    )
+    trec: ClassVar[tuple[TrecName, ...]] = (TrecName("map"), TrecName("map_cut", sets="cutoff", defaults=CUTOFFS))
 
     cutoff: Cutoff = None
     denominator: Annotated[
@@ -283,9 +267,7 @@ class Rprec(_Binary, aliases=("RPrec", "R_precision", "r-precision", "RPrecision
 
     def terms(self, lists: Lists) -> Terms:
         known = self.known(lists)
-        return Terms(
-            lists, {"relevant": self.relevant(lists), "within R": lists.rank <= known[:, None]}, known
-        )
+        return Terms(lists, {"relevant": self.relevant(lists), "within R": lists.rank <= known[:, None]}, known)
 
 
 __all__ = ["AP", "GMAP", "RR", "F", "P", "R", "Rprec", "Success"]

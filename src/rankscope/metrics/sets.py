@@ -31,10 +31,7 @@ class SetP(_Set, aliases=("SetPrecision",)):
     shorthands = (TrecName("SetRelP", fixed={"relative": True}),)
 
     relative: Annotated[
-        bool,
-        Param(
-            "divide by the most that could be relevant: the smaller of documents returned and known relevant"
-        ),
+        bool, Param("divide by the most that could be relevant: the smaller of documents returned and known relevant")
     ] = False
 
     def terms(self, lists: Lists) -> Terms:
@@ -74,9 +71,7 @@ class SetAP(_Set):
     """The precision of all returned documents, times their recall."""
 
     formula = "(relevant returned)² / (returned · known relevant)"
-    convention = (
-        "this is average precision if every relevant document returned has the precision of the whole set"
-    )
+    convention = "this is average precision if every relevant document returned has the precision of the whole set"
     source = "trec_eval set_map"
     best_for = "Boolean search and filters, in place of AP"
     examples = (Example("SetAP", (1, 0, 1, 0), "(2 / 4) * (2 / 3)", {"known": 3}),)
@@ -90,10 +85,7 @@ class SetAP(_Set):
         precision = total(relevant) / np.maximum(lists.retrieved, 1)
         return Terms(
             lists,
-            {
-                "relevant": relevant,
-                "precision of the set": np.broadcast_to(precision[:, None], relevant.shape),
-            },
+            {"relevant": relevant, "precision of the set": np.broadcast_to(precision[:, None], relevant.shape)},
             self.known(lists),
         )
 
@@ -115,12 +107,7 @@ class Utility(_Set):
     bounds = (-math.inf, math.inf)
     trec = (
         TrecName(
-            "utility",
-            sets="weights",
-            defaults=((1.0, -1.0, 0.0, 0.0),),
-            reads=float,
-            together=True,
-            plain_too=True,
+            "utility", sets="weights", defaults=((1.0, -1.0, 0.0, 0.0),), reads=float, together=True, plain_too=True
         ),
     )
 

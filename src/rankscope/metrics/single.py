@@ -109,9 +109,7 @@ def _grade(value: Any) -> float:
     except (TypeError, ValueError):
         number = False
     if not number:
-        raise InputError(
-            f"{value!r} is not a grade; for a list of ids say relevant={{...}} or judgments={{id: grade}}"
-        )
+        raise InputError(f"{value!r} is not a grade; for a list of ids say relevant={{...}} or judgments={{id: grade}}")
     if math.isinf(grade):
         raise InputError("a grade is infinite; grades are finite numbers")
     return grade
@@ -131,9 +129,7 @@ def _scores(scores: Any, count: int) -> Array | None:
     try:
         out = np.asarray(scores, dtype=float)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(
-            f"scores is {_kind(scores)} that is not all numbers; give one number for each"
-        ) from None
+        raise InputError(f"scores is {_kind(scores)} that is not all numbers; give one number for each") from None
     if out.shape != (count,):
         raise InputError(f"scores has {out.size} numbers for {count} documents: give one for each")
     if np.isnan(out).any():
@@ -159,9 +155,7 @@ def _look_up(
     if twice:
         raise InputError(f"document {twice[0]!r} stands in the list twice; remove one")
     grade_of: dict[Any, Grade] = (
-        dict.fromkeys(relevant, 1.0)
-        if relevant is not None
-        else {i: _grades(g) for i, g in (judgments or {}).items()}
+        dict.fromkeys(relevant, 1.0) if relevant is not None else {i: _grades(g) for i, g in (judgments or {}).items()}
     )
     shown = set(ids)
     return [grade_of.get(i, math.nan) for i in ids], [
@@ -191,9 +185,7 @@ def _missing(graded: list[Grade], level: float, known: Any, ideal: Any) -> list[
     if known > MOST:
         raise InputError(f"known is at most {words.count(MOST)}")
     if known < found:
-        raise InputError(
-            f"known={known!r}, but the list holds {found} relevant documents; known counts all that exist"
-        )
+        raise InputError(f"known={known!r}, but the list holds {found} relevant documents; known counts all that exist")
     return [max(level, 1.0) if level else 1.0] * (int(known) - found)
 
 
@@ -226,9 +218,7 @@ def _aspects(lists: Sequence[list[Grade]]) -> Aspects:
         aspect += [number[name] for document in entries for name, _ in document]
         grade += [value for document in entries for _, value in document]
     numbers = np.array(aspect, dtype=np.int64)
-    return Aspects(
-        np.array(count, dtype=np.int64), numbers, numbers, np.array(grade, dtype=float), "the list"
-    )
+    return Aspects(np.array(count, dtype=np.int64), numbers, numbers, np.array(grade, dtype=float), "the list")
 
 
 def _rank(one: PlainList) -> tuple[Array, list[Grade]]:
@@ -242,8 +232,6 @@ def _rank(one: PlainList) -> tuple[Array, list[Grade]]:
     grades, missing = _highest(one.graded)[order], _highest(one.missing)
     judged, best = ~np.isnan(grades), np.argsort(-missing, kind="stable")
     rows = np.stack([grades, np.arange(1, n + 1), above + 1, alike, -falling])[:, judged]
-    rest = np.stack(
-        [missing[best], *np.zeros((2, len(best))), np.ones(len(best)), np.full(len(best), np.nan)]
-    )
+    rest = np.stack([missing[best], *np.zeros((2, len(best))), np.ones(len(best)), np.full(len(best), np.nan)])
     graded = [one.graded[i] for i in order[judged].tolist()] + [one.missing[i] for i in best.tolist()]
     return np.concatenate([rows, rest], axis=1), graded

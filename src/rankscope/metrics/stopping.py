@@ -16,17 +16,9 @@ CELLS = 2_000_000  # ranks that are held in memory at once
 
 TopGrade = Annotated[
     float | None,
-    Param(
-        "the highest grade of the scale, whose gain is 1",
-        above=0,
-        high=LARGEST,
-        also={"max_rel": {}},
-        needed=True,
-    ),
+    Param("the highest grade of the scale, whose gain is 1", above=0, high=LARGEST, also={"max_rel": {}}, needed=True),
 ]
-ZeroGrade = Annotated[
-    float, Param("the grade up to which the gain is 0", low=0, high=LARGEST, also={"min_rel": {}})
-]
+ZeroGrade = Annotated[float, Param("the grade up to which the gain is 0", low=0, high=LARGEST, also={"min_rel": {}})]
 NeededDepth = Annotated[int | None, Param("look no further than this rank", low=1, high=DEEPEST, needed=True)]
 Horizon = Annotated[int, Param("the rank at which every reader has stopped", low=1, high=DEEPEST)]
 
@@ -96,8 +88,7 @@ class BPM(_Stopping, aliases=("BejeweledPlayerModel",)):
 
     formula = "sum of gain down to the stop / rank of the stop; the stop is where the gain reaches T, or k"
     convention = (
-        "static: T and k do not depend on what the reader finds; a list shorter than k is read on to k, finding "
-        "nothing"
+        "static: T and k do not depend on what the reader finds; a list shorter than k is read on to k, finding nothing"
     )
     source = "Zhang et al., Evaluating Web Search with a Bejeweled Player Model, SIGIR 2017; cwl-eval"
     best_for = "readers with a limited need and limited patience"
@@ -161,9 +152,7 @@ class NERR8(_Stopping):
     """Gain per document of a reader who stops at each document with a probability equal to its gain, down to k."""
 
     formula = "sum of gain · chance of looking / documents looked at; goes on with 1 - gain, down to k"
-    convention = (
-        "close to ERR, but a weighted mean of gains, which ERR is not; follows the published equation"
-    )
+    convention = "close to ERR, but a weighted mean of gains, which ERR is not; follows the published equation"
     source = "Azzopardi, Mackenzie and Moffat, ERR is not C/W/L, ICTIR 2021, equation 8; cwl-eval"
     best_for = "one good answer ends the search, on the scale of a mean gain"
     examples = (Example("NERR8(max_grade=2)@3", (1, 2), "(1/2 + 1/2) / (1 + 1/2)"),)
@@ -244,9 +233,7 @@ class SDCG(_ScaledMetric, aliases=("ScaledDCG",)):
     def terms(self, lists: Lists) -> Terms:
         gain = gains(self.points(lists), self.gain) / gains(np.array([self.full]), self.gain)
         best = by_rank(log2_discount, np.arange(1, int(self.cutoff or 1) + 1))
-        return Terms(
-            lists, {"gain": gain, "discount": by_rank(log2_discount, lists.rank)}, total(best[None, :])
-        )
+        return Terms(lists, {"gain": gain, "discount": by_rank(log2_discount, lists.rank)}, total(best[None, :]))
 
 
 def _square(wanted: Array) -> Array:

@@ -122,9 +122,7 @@ class RbpName(TrecName):
     def spell(self, metric: Any) -> str | None:
         """The printed name, p first where it is not the usual one."""
         for f in fields(metric):
-            if f.name not in {"p", self.sets} and getattr(metric, f.name) != self.fixed.get(
-                f.name, f.default
-            ):
+            if f.name not in {"p", self.sets} and getattr(metric, f.name) != self.fixed.get(f.name, f.default):
                 return None
         said = [] if metric.p == self.fixed["p"] else [f"p={plain(metric.p)}"]
         said += map(spell_value, getattr(metric, self.sets) or ())
@@ -171,11 +169,7 @@ def parse_trec(text: str, catalogue: Mapping[str, Any]) -> list[Any] | None:
         shorthands = cls.__dict__.get("shorthands", ())
         for spec in shorthands:
             size = len(spec.name)
-            if (
-                spec.sets
-                and text[:size].lower() == spec.name.lower()
-                and (cut := _CUTOFFS.fullmatch(text, size))
-            ):
+            if spec.sets and text[:size].lower() == spec.name.lower() and (cut := _CUTOFFS.fullmatch(text, size)):
                 return spec.read(cls, cut[1], text)  # type: ignore[no-any-return]
         for spec in (*cls.__dict__.get("trec", ()), *(s for s in shorthands if not s.sets)):
             if text.startswith(spec.name) and (match := _VALUES.fullmatch(text, len(spec.name))):

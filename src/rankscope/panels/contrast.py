@@ -1,4 +1,4 @@
-"""One run against another on one metric: the difference, what is known about it, and the verdict."""
+"""One system against another on one measure: the difference, what is known about it, and the verdict."""
 
 from __future__ import annotations
 
@@ -9,34 +9,35 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from rankscope.inference.base import CLOSE, Bounds, PairedTest
+from rankscope import words
+from rankscope.errors import DataError, InputError
+from rankscope.inference.base import CLOSE, Bounds, PairedTest, Sample
 from rankscope.inference.intervals import t as t_interval
+from rankscope.inference.intervals import without_interval
 from rankscope.panels.method import FEWEST, POWER, Method
-from rankscope.panels.panel import PairedValues, Panel
+from rankscope.panels.panel import WITHOUT_UNITS, Pair, PairedValues, Panel
 
 if TYPE_CHECKING:
     from rankscope.inference.effects import Equivalence
     from rankscope.inference.power import Detectable
 
 Verdict = Literal["better", "worse", "different", "equivalent", "not worse", "cannot tell", "same"]
-OF_MEANS = frozenset(
-    {"t", "bootstrap", "anytime", "betting"}
-)  # tests of a mean and its spread; others turn signs
 CLEAR = frozenset({"better", "worse", "different"})
 
 
 @dataclass(frozen=True, eq=False)
 class Contrast:
-    """A run against a baseline on one metric. The difference is run - baseline.
+    """A run against a baseline on one measure. The difference is run - baseline.
 
-    ``bounds`` is the interval of the difference, ``p_value`` that of ``test``. ``adjusted`` and ``p_value_adjusted`` take into
-    account that there are ``comparisons`` in the family. What costs more is worked out when it is asked for.
+    ``bounds`` is the interval of the difference, ``p_value`` that of ``test``, which could have given no p-value below ``smallest``.
+    ``adjusted`` and ``p_value_adjusted`` take into account that there are ``comparisons`` in the family. What costs more is worked
+    out when it is asked for.
     """
 
     run: str
     baseline: str
-    measured: Panel
-    paired: PairedValues
+    panel: Panel
+    pair: Pair
     method: Method
     bounds: Bounds
     p_value: float
@@ -45,21 +46,32 @@ class Contrast:
     adjusted: Bounds = field(default_factory=lambda: Bounds.none("not corrected yet"))
     comparisons: int = 1
     direction: int = 0
+    smallest: float = 0.0
 
     def __repr__(self) -> str:
-        from rankscope.panels.verdicts import sentence
+        return self.sentence()
 
-        return sentence(self)
+    @property
+    def measured(self) -> Panel:
+        """The panel."""
+        return self.panel
+
+    @property
+    def paired(self) -> PairedValues:
+        """Both systems unit by unit. Raises DataError where they have no units in common."""
+        if not isinstance(self.pair, PairedValues):
+            raise DataError(f"{self.metric}: {WITHOUT_UNITS}")
+        return self.pair
 
     @property
     def metric(self) -> str:
-        """How the metric is spelled."""
-        return self.measured.name
+        """How the measure is spelled."""
+        return self.panel.name
 
     @property
     def queries(self) -> int:
         """How many queries both have a value for."""
-        return self.paired.queries
+        return self.pair.queries
 
     @cached_property
     def value(self) -> float:
@@ -74,16 +86,16 @@ class Contrast:
     @property
     def difference(self) -> float:
         """Run minus baseline."""
-        return self.paired.difference
+        return self.pair.difference
 
     @cached_property
     def wins(self) -> int:
-        """Queries on which the run is better; on a metric without a direction, higher."""
+        """Queries on which the run is better; on a measure without a direction, higher."""
         return int(np.count_nonzero(self._sign * self.paired.gains > 0))
 
     @cached_property
     def losses(self) -> int:
-        """Queries on which the run is worse; on a metric without a direction, lower."""
+        """Queries on which the run is worse; on a measure without a direction, lower."""
         return int(np.count_nonzero(self._sign * self.paired.gains < 0))
 
     @property
@@ -94,7 +106,7 @@ class Contrast:
     @property
     def differing(self) -> int:
         """Queries on which they differ."""
-        return self.paired.differing
+        return self.pair.differing
 
     @property
     def improved(self) -> bool:
@@ -107,7 +119,7 @@ class Contrast:
         if not self.differing and self.queries:
             return "same"
         if self.significant and self.agrees:
-            if not self.measured.sign:
+            if not self.panel.sign:
                 return "different"
             return "better" if self.improved else "worse"
         if self.queries < FEWEST:
@@ -120,7 +132,7 @@ class Contrast:
     @property
     def tests(self) -> int:
         """By how many comparisons the level is divided where a margin is tested."""
-        return 1 if str(self.method.correction) == "none" else self.comparisons
+        return self.comparisons if self.method.correction.corrects else 1
 
     @property
     def significant(self) -> bool:
@@ -130,8 +142,7 @@ class Contrast:
     @property
     def agrees(self) -> bool:
         """Whether the test sees the differences go the way that the mean does."""
-        largest = float(np.abs(self.paired.sample.values).max(initial=0.0))
-        rounding = abs(self.difference) <= CLOSE * largest
+        rounding = abs(self.difference) <= CLOSE * self.pair.means.largest
         return not rounding and self.direction == np.sign(self.difference)
 
     @property
@@ -140,20 +151,11 @@ class Contrast:
         return 0 < self.differing < FEWEST
 
     @property
-    def smallest(self) -> float:
-        """The smallest p-value that the test could have given on so many differing queries."""
-        drawn = self.test.startswith("bootstrap") or (
-            self.test.startswith("permutation") and self.differing > 40
-        )
-        if drawn:
-            return 1 / (getattr(self.method.test, "rounds", 100_000) + 1)
-        exact = 2.0 ** (1 - self.differing)
-        return exact if self.test.startswith(("permutation", "sign", "wilcoxon")) else 0.0
-
-    @property
     def undefined_for_one(self) -> int:
         """Queries for which only one of the two has a value."""
-        a, b = (self.measured.values[self.measured.row(s)] for s in (self.run, self.baseline))
+        if not self.pair.by_unit:
+            return 0
+        a, b = (self.panel.values[self.panel.row(s)] for s in (self.run, self.baseline))
         return int(np.count_nonzero(np.isnan(a) != np.isnan(b)))
 
     # -- worked out when asked for ---------------------------------------------------------------
@@ -163,14 +165,14 @@ class Contrast:
         """Fisher's sign-flip p-value, exact up to 40 differing queries."""
         from rankscope.inference.permutation import permutation
 
-        return permutation(seed=self.method.seed).p_value(self.paired.swapped)
+        return permutation(seed=self.method.seed).p_value(self.paired.swaps)
 
     @cached_property
     def effect(self) -> float:
         """The difference in standard deviations of the differences."""
         from rankscope.inference.effects import standardised
 
-        return standardised(self.paired.sample)
+        return standardised(self.paired.means)
 
     @cached_property
     def superiority(self) -> float:
@@ -183,21 +185,21 @@ class Contrast:
         from rankscope.inference.effects import relative
 
         inside = self._paired_only
-        return relative(inside.sample(self.run), inside.sample(self.baseline), self.method.level)
+        return relative(inside.sample_of_mean(self.run), inside.sample_of_mean(self.baseline), self.method.level)
 
     @cached_property
     def detectable(self) -> Detectable:
         """The smallest difference that these queries could show, at 80% power."""
         from rankscope.inference.power import detectable
 
-        return detectable(self.paired.sample, POWER, self.method.alpha)
+        return detectable(self.pair.means, POWER, self.method.alpha)
 
     @cached_property
     def queries_needed(self) -> int | None:
         """How many queries would show the difference that was seen; None where there is none, or no spread."""
         from rankscope.inference.power import queries_needed
 
-        sample = self.paired.sample
+        sample = self.pair.means
         units = sample.freedom + 1  # clusters, where queries come in such; they hold as many queries as now
         deviation = sample.error * math.sqrt(units)
         if not self.difference or not deviation > 0:
@@ -210,7 +212,7 @@ class Contrast:
         """How many of the queries that favour the one ahead carry its lead, and their share; None where nobody leads."""
         from rankscope.inference.effects import favourable
 
-        return favourable(self.paired.sample)
+        return favourable(self.paired.means)
 
     @cached_property
     def chances(self) -> dict[str, float] | None:
@@ -219,7 +221,7 @@ class Contrast:
             return None
         from rankscope.inference.bootstrap import bayesian
 
-        found = bayesian(self.paired.sample, self.method.margin_of(self.metric), seed=self.method.seed)
+        found = bayesian(self.paired.means, self.method.margin_of(self.metric), seed=self.method.seed)
         better, worse = (found.better, found.worse)[:: self._sign]
         return {"better": better, "worse": worse, "practically_equal": found.equal}
 
@@ -231,21 +233,21 @@ class Contrast:
             return None
         from rankscope.inference.effects import equivalence
 
-        return equivalence(self.paired.sample, margin, self.method.alpha)
+        return equivalence(self.pair.means, margin, self.method.alpha)
 
     @cached_property
     def not_worse(self) -> float | None:
         """The p-value of being worse by the margin or more; None without a margin or a direction."""
         margin = self.method.margin_of(self.metric)
-        if margin is None or self.queries < 2 or not self.measured.sign:
+        if margin is None or self.queries < 2 or not self.panel.sign:
             return None
         from rankscope.inference.effects import noninferiority
 
-        return noninferiority(self.paired.sample, margin, self.measured.better).p_value
+        return noninferiority(self.pair.means, margin, self.panel.better).p_value
 
     @property
     def _sign(self) -> int:
-        return self.measured.sign or 1
+        return self.panel.sign or 1
 
     def _mean_of(self, system: str) -> float:
         return self._paired_only.mean(system)
@@ -253,39 +255,152 @@ class Contrast:
     @property
     def _paired_only(self) -> Panel:
         """The metric on the queries for which both have a value."""
-        whole = self.queries == len(self.measured.query_ids)
-        return self.measured if whole else self.measured.within(self.paired.inside)
+        whole = not self.pair.by_unit or self.queries == len(self.panel.units)
+        return self.panel if whole else self.panel.within(self.paired.inside)
+
+    # -- in words ----------------------------------------------------------------------------------
+
+    def sentence(self) -> str:
+        """The contrast in full; interval and p-value are the adjusted ones where there are several comparisons."""
+        run, baseline, on = self.run, self.baseline, self.metric
+        size, queries = words.number(abs(self.difference)), words.counted(self.queries, "query")
+        if self.verdict in {"better", "worse"}:
+            verb = "beats" if self.verdict == "better" else "loses to"
+            return f"{run} {verb} {baseline} on {on} by {size} ({self._evidence}{self.corrected}; {self.counts})."
+        if self.verdict == "different":
+            return (
+                f"{run} is {self._way} than {baseline} on {on} by {size} ({self._evidence}{self.corrected}; {queries})."
+            )
+        if self.verdict == "same":
+            each = "the one query" if self.queries == 1 else f"each of {queries}"
+            return f"{run} and {baseline} score the same on {on}, on {each}."
+        if self.verdict == "equivalent":
+            return f"{run} and {baseline} are practically the same on {on} ({self._within}; {queries})."
+        if self.verdict == "not worse":
+            return f"{run} is not worse than {baseline} on {on} by {self._margin} or more ({words.p_value(self.not_worse or 0)}; {queries})."
+        return f"No clear difference between {run} and {baseline} on {on}{self._limits(self.corrected)}"
+
+    def beside(self) -> str:
+        """The contrast beside another one of the same two runs, which tells what was corrected for."""
+        size = words.number(abs(self.difference))
+        if self.verdict in CLEAR:
+            how = self._way if self.verdict == "different" else self.verdict
+            return f"{self.metric}: {how} by {size} ({self._evidence})."
+        if self.verdict == "same":
+            return f"{self.metric}: the same on every query."
+        if self.verdict == "equivalent":
+            return f"{self.metric}: practically the same ({self._within})."
+        if self.verdict == "not worse":
+            return f"{self.metric}: not worse by {self._margin} or more ({words.p_value(self.not_worse or 0)})."
+        return f"{self.metric}: no clear difference{self._limits()}"
+
+    @property
+    def counts(self) -> str:
+        """On how many queries the run is better, worse and unchanged; how many there are where they cannot be told apart."""
+        if not self.pair.by_unit:
+            return words.counted(self.queries, "unit")
+        up, down = ("better", "worse") if self.panel.sign else ("higher", "lower")
+        return f"{up} on {words.counted(self.wins, 'query')}, {down} on {self.losses:,}, unchanged on {self.ties:,}"
+
+    @property
+    def corrected(self) -> str:
+        """What the p-value was corrected for, to stand after it; empty where there is but one comparison."""
+        return self.method.corrected_for(self.comparisons)
+
+    @property
+    def _way(self) -> str:
+        return "higher" if self.difference > 0 else "lower"
+
+    @property
+    def _margin(self) -> str:
+        return words.amount(self.method.margin_of(self.metric) or 0.0)
+
+    @property
+    def _evidence(self) -> str:
+        """Interval and p-value, both corrected; the interval is of what the sentence says."""
+        bounds = self.adjusted
+        turned = self.verdict in CLEAR and self.difference < 0
+        ends = (-bounds.upper, -bounds.lower) if turned else (bounds.lower, bounds.upper)
+        interval = f"{words.percent(self.method.level)} interval {words.interval(*ends)}, " if bounds.known else ""
+        return f"{interval}{words.p_value(self.p_value_adjusted)}"
+
+    @property
+    def _within(self) -> str:
+        found = self.equivalence
+        assert found is not None
+        ends = words.interval(found.lower, found.upper, sign=True)
+        return f"{words.percent(1 - 2 * self.method.alpha)} interval {ends}, within ±{self._margin}"
+
+    def _limits(self, corrected: str = "") -> str:
+        """Why there is no clear difference, and what these queries could have shown."""
+        if not self.queries:
+            return ": no query has a value for both."
+        p_value = words.p_value(self.p_value_adjusted)
+        if self.few:
+            differ = words.agree(self.differing, "differs")
+            return f": only {self.differing:,} of {words.counted(self.queries, 'query')} {differ}, and fewer than {FEWEST} cannot show one ({p_value})."
+        signed = words.signed(self.difference)
+        if self.significant and not self.agrees:
+            return f": {signed} in the mean, but {self.test} sees most differences go the other way ({p_value}{corrected})."
+        if self.method.every_look:
+            return f" ({signed}, {self._evidence}{corrected}); add queries and look again."
+        if math.isnan(self.detectable.difference):
+            return f": {self.bounds.reason or 'there is no spread to go by'}."
+        return f" ({signed}, {self._evidence}{corrected}). {self.reach}."
+
+    @property
+    def reach(self) -> str:
+        """What difference these queries can detect, and how many would detect the one that was seen."""
+        detected = words.number(self.detectable.difference)
+        text = f"{words.counted(self.queries, 'query')} can detect about {detected}"
+        needed = self.queries_needed
+        if needed is not None and needed > self.queries and abs(self.difference) > 0.0005:
+            text += f"; detecting {words.number(abs(self.difference))} would take about {words.rounded(needed)}"
+        return text
 
 
-def contrast(measured: Panel, run: str, baseline: str, method: Method) -> Contrast:
-    """Compare two systems on one metric, not yet corrected for other comparisons."""
-    paired = measured.pair(run, baseline)
-    test = _test_for(paired, method)
-    sample = paired.sample if type(test).__name__ in OF_MEANS else paired.swapped
+def contrast(panel: Panel, run: str, baseline: str, method: Method) -> Contrast:
+    """Compare two systems on one measure, not yet corrected for other comparisons."""
+    pair = panel.difference(run, baseline)
+    test = choose_test(pair, method)
+    sample = pair.sample_for(test)
     return Contrast(
-        run, baseline, measured, paired, method,
-        bounds=interval_of(paired, method, method.level, measured),
-        p_value=test.p_value(sample) if paired.queries else math.nan,
+        run, baseline, panel, pair, method,
+        bounds=interval_of(pair, method, method.level, panel),
+        p_value=test.p_value(sample) if pair.queries else math.nan,
         test=str(test),
         direction=test.direction(sample),
+        smallest=test.smallest(sample),
     )  # fmt: skip
 
 
-def interval_of(paired: PairedValues, method: Method, level: float, measured: Panel) -> Bounds:
+def p_value_of(pair: Pair, method: Method, shift: float = 0.0) -> float:
+    """The p-value that there is no difference, or none once ``shift`` is added to every gain; NaN without a query."""
+    test = choose_test(pair, method)
+    if not pair.queries:
+        return math.nan
+    return test.p_value(pair.sample_for(test, shift))
+
+
+def interval_of(pair: Pair, method: Method, level: float, panel: Panel) -> Bounds:
     """The interval of a difference at a level: t unless another was asked for, within what a difference can be."""
-    if not paired.queries:
+    if not pair.queries:
         return Bounds.none("no query has a value for both")
-    interval = method.interval or getattr(method.test, "interval", None) or t_interval()
-    found = interval.of(paired.sample, level)
-    low, high = measured.bounds
-    return found.clipped(low - high, high - low) if math.isfinite(high - low) else found
+    interval = method.interval or t_interval()
+    if not isinstance(pair.means, Sample) and not interval.by_moments:
+        raise InputError(f"the interval {interval} needs the differences of units: {WITHOUT_UNITS}; use t")
+    bounds = interval.of(pair.means, level)  # type: ignore[arg-type] # such an interval takes either
+    low, high = panel.bounds
+    return bounds.clipped(low - high, high - low) if math.isfinite(high - low) else bounds
 
 
-def _test_for(paired: PairedValues, method: Method) -> PairedTest:
+def choose_test(pair: Pair, method: Method) -> PairedTest:
+    """The test asked for; else t, but exact sign flips where it would have too little to go by."""
     if method.test is not None:
         return method.test
     # without spread t would be infinitely sure
-    if 0 < paired.differing < FEWEST or (paired.differing and paired.sample.constant):
+    level = pair.means.freedom and without_interval(pair.means)
+    if isinstance(pair, PairedValues) and pair.differing and (pair.differing < FEWEST or level):
         from rankscope.inference.permutation import permutation
 
         return permutation(seed=method.seed)

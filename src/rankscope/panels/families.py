@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
+from rankscope import words
 from rankscope.errors import DataError, InputError
 from rankscope.inference.anova import Anova, two_way
 from rankscope.inference.base import Bounds, Joint
@@ -20,6 +21,67 @@ from rankscope.panels.panel import Panel
 Pairs = Sequence[tuple[str, str]]
 
 
+@dataclass(frozen=True, eq=False)
+class Family:
+    """Pairs of systems compared on panels by one method, and corrected together as the method says.
+
+    The primary panel stands first. ``pairs`` are runs and baselines, as ``pairs_of`` gives them; ``baseline`` is the one that all
+    runs are compared with, None where it is each with each.
+    """
+
+    panels: Sequence[Panel]
+    pairs: Pairs
+    method: Method
+    baseline: str | None = None
+
+    @cached_property
+    def contrasts(self) -> list[Contrast]:
+        """Every pair on every panel, panel by panel, corrected."""
+        by_panel = [[contrast(panel, *pair, self.method) for pair in self.pairs] for panel in self.panels]
+        if self.method.correction.joint:
+            return [c for panel, part in zip(self.panels, by_panel, strict=True) for c in _jointly(panel, part)]
+        if self.method.family == "all":
+            return corrected([c for part in by_panel for c in part])
+        return [c for part in by_panel for c in corrected(part)]
+
+    @property
+    def each_pair(self) -> bool:
+        """Whether more than two systems are compared each with each, so that no one is the baseline."""
+        return self.baseline is None and len(self.systems) > 2
+
+    @property
+    def size(self) -> int:
+        """How many comparisons are corrected together."""
+        return max((c.comparisons for c in self.contrasts), default=1)
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """All systems."""
+        return self.panels[0].systems
+
+    @property
+    def primary(self) -> Panel:
+        """The panel that leads the verdict."""
+        return self.panels[0]
+
+    @property
+    def metrics(self) -> list[str]:
+        """The names of the panels, the primary one first."""
+        return [panel.name for panel in self.panels]
+
+    def of(self, metric: str) -> list[Contrast]:
+        """The contrasts on one panel."""
+        return [c for c in self.contrasts if c.metric == metric]
+
+    @cached_property
+    def groups(self) -> list[TopGroup]:
+        """The top group of each panel that has a direction, where there are more than two systems."""
+        if len(self.systems) < 3:
+            return []
+        groups = (top_group(panel, self.contrasts, self.method) for panel in self.panels)
+        return [group for group in groups if group is not None]
+
+
 def baseline_of(named: str | None, names: Sequence[str]) -> str:
     """The run that others are compared with: the one named, or the first; an error for a name that no run has."""
     if len(names) < 2:
@@ -28,9 +90,7 @@ def baseline_of(named: str | None, names: Sequence[str]) -> str:
         return names[0]
     named = str(named)
     if named not in names:
-        close = get_close_matches(named, names, n=1, cutoff=0.5)
-        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names[:10])}"
-        raise InputError(f"baseline {named!r}: no run is called that, {hint}")
+        raise InputError(f"baseline {named!r}: no run is called that{words.hint(named, names)}")
     return named
 
 
@@ -39,16 +99,6 @@ def pairs_of(systems: Sequence[str], baseline: str, all_pairs: bool) -> Pairs:
     if all_pairs:
         return [(later, earlier) for earlier, later in combinations(systems, 2)]
     return [(system, baseline) for system in systems if system != baseline]
-
-
-def contrasts_of(fields: Sequence[Panel], pairs: Pairs, method: Method) -> list[Contrast]:
-    """Every pair on every metric, corrected within the families."""
-    by_metric = [[contrast(field, *pair, method) for pair in pairs] for field in fields]
-    if method.correction.joint:
-        return [c for field, family in zip(fields, by_metric, strict=True) for c in _jointly(field, family)]
-    if method.family == "all":
-        return corrected([c for family in by_metric for c in family])
-    return [c for family in by_metric for c in corrected(family)]
 
 
 def corrected(family: Sequence[Contrast]) -> list[Contrast]:
@@ -73,7 +123,7 @@ def corrected(family: Sequence[Contrast]) -> list[Contrast]:
 def _at(level: float, c: Contrast) -> Bounds:
     """The interval at the level of a correction; none where its random draws are too few for that."""
     try:
-        return interval_of(c.paired, c.method, 1 - level, c.measured)
+        return interval_of(c.pair, c.method, 1 - level, c.panel)
     except InputError as error:
         return Bounds.none(str(error))
 
@@ -86,17 +136,15 @@ def _with(c: Contrast, p_value: float, bounds: Bounds, size: int) -> Contrast:
     return replace(c, p_value_adjusted=p_value, adjusted=bounds, comparisons=size)
 
 
-def _jointly(field: Panel, family: Sequence[Contrast]) -> list[Contrast]:
+def _jointly(panel: Panel, family: Sequence[Contrast]) -> list[Contrast]:
     """A family corrected by looking at the scores of all its systems together."""
     if not family:
         return []
-    found = joint(field, [(c.run, c.baseline) for c in family], family[0].method)
-    low, high = field.bounds[0] - field.bounds[1], field.bounds[1] - field.bounds[0]
+    found = joint(panel, [(c.run, c.baseline) for c in family], family[0].method)
+    low, high = panel.bounds[0] - panel.bounds[1], panel.bounds[1] - panel.bounds[0]
     out = []
     for i, c in enumerate(family):
-        reach = float(found.critical[i]) * float(
-            found.error[i]
-        )  # without end, or NaN, where chance reaches everything
+        reach = float(found.critical[i]) * float(found.error[i])  # without end, or NaN, where chance reaches everything
         bounds = Bounds.none("no difference would be beyond what chance gives")
         if math.isfinite(reach):
             bounds = Bounds(c.difference - reach, c.difference + reach, str(c.method.correction))
@@ -105,51 +153,55 @@ def _jointly(field: Panel, family: Sequence[Contrast]) -> list[Contrast]:
     return out
 
 
-def joint(field: Panel, pairs: Pairs, method: Method) -> Joint:
+def joint(panel: Panel, pairs: Pairs, method: Method) -> Joint:
     """What a joint correction says of pairs of systems."""
-    if field.clusters is not None:
-        raise InputError(
-            f"correction={str(method.correction)!r} takes queries as independent; with clusters use holm"
-        )
-    rows = np.array([(field.row(run), field.row(baseline)) for run, baseline in pairs])
+    if panel.clusters is not None:
+        raise InputError(f"correction={str(method.correction)!r} takes queries as independent; with clusters use holm")
+    rows = np.array([(panel.row(run), panel.row(baseline)) for run, baseline in pairs])
     used, places = np.unique(rows, return_inverse=True)
-    scores = field.restricted(used.tolist()).complete
+    scores = panel.restricted(used.tolist()).complete
     return method.correction.over(scores, places.reshape(rows.shape), method.level)
 
 
 @dataclass(frozen=True)
 class TopGroup:
-    """The systems that cannot be told apart from the best one on a metric, the best first."""
+    """The systems that are statistically tied for first on a metric, the best first."""
 
     metric: str
     systems: tuple[str, ...]
     of: int
 
+    def sentence(self) -> str:
+        """Who is tied for first."""
+        if len(self.systems) == 1:
+            return f"{self.metric}: {self.systems[0]} is clearly ahead of every other run"
+        if len(self.systems) == self.of:
+            return f"{self.metric}: all {self.of:,} runs are statistically tied for first; {self.systems[0]} has the highest mean"
+        return f"{self.metric}: {words.listing(self.systems, most=10)} are statistically tied for first"
 
-def top_group(field: Panel, contrasts: Iterable[Contrast], method: Method) -> TopGroup | None:
-    """Who cannot be told apart from the best; None without a direction.
 
-    The best is picked by looking at all, so all pairs are the family. Nobody is in it whom the contrasts at hand tell from the best.
+def top_group(panel: Panel, contrasts: Iterable[Contrast], method: Method) -> TopGroup | None:
+    """Who is statistically tied with the best; None without a direction.
+
+    The best is picked by looking at all, so all pairs are the family. A run that the contrasts at hand set apart from the best is not in it.
     """
-    means = {system: field.mean(system) for system in field.systems}
-    ranked = sorted(
-        (s for s in field.systems if not math.isnan(means[s])), key=lambda s: -field.sign * means[s]
-    )
-    if not field.sign or len(ranked) < 2:
+    means = {system: panel.mean(system) for system in panel.systems}
+    ranked = sorted((s for s in panel.systems if not math.isnan(means[s])), key=lambda s: -panel.sign * means[s])
+    if not panel.sign or len(ranked) < 2:
         return None
     best, *others = ranked
-    mine = [c for c in contrasts if c.metric == field.name]
-    if len(mine) < len(field.systems) * (len(field.systems) - 1) // 2:
-        every = pairs_of(field.systems, best, all_pairs=True)
-        mine += contrasts_of([field], every, replace(method, family="metric"))
+    mine = [c for c in contrasts if c.metric == panel.name]
+    if len(mine) < len(panel.systems) * (len(panel.systems) - 1) // 2:
+        every = pairs_of(panel.systems, best, all_pairs=True)
+        mine += Family([panel], every, replace(method, family="metric")).contrasts
     told = [c for c in mine if c.verdict in CLEAR and best in {c.run, c.baseline}]
     apart = {c.baseline if c.run == best else c.run for c in told}
-    return TopGroup(field.name, (best, *(s for s in others if s not in apart)), len(field.systems))
+    return TopGroup(panel.name, (best, *(s for s in others if s not in apart)), len(panel.systems))
 
 
-def anova_of(field: Panel) -> Anova | None:
+def anova_of(panel: Panel) -> Anova | None:
     """Two-way analysis of variance (systems and queries) of a metric; None for fewer than three systems or two queries."""
-    scores = field.complete
+    scores = panel.complete
     if len(scores) < 3 or scores.shape[1] < 2:
         return None
     return two_way(scores)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
+from rankscope import words
 from rankscope.declared import one_of
 from rankscope.errors import InputError
 from rankscope.inference import called
@@ -15,8 +16,6 @@ from rankscope.metrics import parse
 
 FEWEST = 6  # differing queries below which no test of signs can reach 5%
 POWER = 0.8
-
-LOOKING = frozenset({"anytime", "betting"})
 
 Family = Literal["metric", "all"]
 T = TypeVar("T", PairedTest, Interval)
@@ -41,25 +40,29 @@ class Method:
     seed: int = 0
 
     @property
-    def as_given(self) -> bool:
+    def in_order(self) -> bool:
         """Whether the order of the queries matters, as it does for who bets on one after the other."""
-        return any(type(part).__name__ == "betting" for part in (self.test, self.interval))
+        return any(part is not None and part.in_order for part in (self.test, self.interval))
 
     @property
-    def looking(self) -> bool:
+    def every_look(self) -> bool:
         """Whether the test holds however often one looks."""
-        return type(self.test).__name__ in LOOKING
+        return self.test is not None and self.test.every_look
 
     @property
     def level(self) -> float:
         """The level of the intervals."""
         return 1 - self.alpha
 
+    def corrected_for(self, comparisons: int, noun: str = "comparison") -> str:
+        """What a p-value was corrected for, to stand after it; empty where there is but one comparison."""
+        if comparisons == 1 or not self.correction.corrects:
+            return ""
+        return f", {self.correction.name}-corrected for {words.counted(comparisons, noun)}"
+
     def check_margins(self, metrics: Sequence[str]) -> None:
         """Refuse a margin for a metric that is not compared."""
-        unknown = (
-            [name for name in self.margin if name not in metrics] if isinstance(self.margin, Mapping) else []
-        )
+        unknown = [name for name in self.margin if name not in metrics] if isinstance(self.margin, Mapping) else []
         if unknown:
             raise InputError(f"margin of {unknown[0]}: it is not compared, there are {', '.join(metrics)}")
 
@@ -81,15 +84,16 @@ def method_of(  # noqa: PLR0913 - each is an option of the command line
     bayes: bool = False,
     seed: int = 0,
 ) -> Method:
-    """A method from what was said, every part checked; InputError says in one line what cannot be used."""
+    """A method from its parts, every one checked; InputError says in one line what cannot be used."""
     one_of("family", family, ("metric", "all"))
     if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 0.5:
         raise InputError(f"alpha={alpha!r}: alpha is a share above 0 and below 0.5, like 0.05")
     if test is None and interval is not None:
-        test = _looking(called(Interval, interval), PairedTest)
+        test = _dual(called(Interval, interval), PairedTest)
+    asked = None if test is None else called(PairedTest, test, seed)
     found = Method(
-        test=None if test is None else called(PairedTest, test, seed),
-        interval=called(Interval, interval, seed) if interval is not None else _dual(test),
+        test=asked,
+        interval=called(Interval, interval, seed) if interval is not None else _dual(asked, Interval),
         correction=called(Correction, correction, seed),
         family=family,
         alpha=float(alpha),
@@ -104,14 +108,9 @@ def method_of(  # noqa: PLR0913 - each is an option of the command line
     return found
 
 
-def _dual(test: Any) -> Interval | None:
-    """The interval that says the same as a test for those who look more than once; None for other tests."""
-    return None if test is None else _looking(called(PairedTest, test), Interval)
-
-
-def _looking(said: PairedTest | Interval, other: type[T]) -> T | None:
+def _dual(part: PairedTest | Interval | None, other: type[T]) -> T | None:
     """The test to an interval, or the interval to a test, that holds however often one looks; None for others."""
-    return called(other, str(said)) if type(said).__name__ in LOOKING else None
+    return called(other, str(part)) if part is not None and part.every_look else None
 
 
 def _margin(margin: Any) -> float | Mapping[str, float] | None:
@@ -132,7 +131,5 @@ def _spelled(metric: Any) -> str:
 
 def _positive(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-        raise InputError(
-            f"margin={value!r}: a margin is a difference above 0 that would not matter, like 0.01"
-        )
+        raise InputError(f"margin={value!r}: a margin is a difference above 0 that would not matter, like 0.01")
     return float(value)

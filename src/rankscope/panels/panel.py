@@ -1,137 +1,293 @@
-"""One metric of several systems on the same queries, wherever it comes from: evaluated here, or a table of scores."""
+"""One measure of several systems on units, wherever it comes from: evaluated here, a table of scores, the moments of a log."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal, cast
 
 import numpy as np
 
-from rankscope.inference.base import Bounds, Sample, summed
-from rankscope.inference.intervals import interval_of_mean
+from rankscope.errors import DataError, InputError
+from rankscope.inference.base import Bounds, Estimate, PairedTest, Sample, exact_sum
+from rankscope.inference.intervals import t
 from rankscope.lists import Array
 from rankscope.metrics import Metric
-from rankscope.panels.samples import NO_SAMPLE, bounds_of, parts_of
+from rankscope.moments import Moments
+from rankscope.panels.samples import NO_SAMPLE, Measure, bounds_of, logs_of, numbered, parts_of
 
 SAME = 1e-12  # values closer than this part of the larger differ by their rounding alone
 
 
 @dataclass(frozen=True, eq=False)
 class PairedValues:
-    """Two systems on the queries for which both have a value.
+    """Two systems on the units for which both have a value.
 
-    ``inside`` marks these queries among those measured, ``run`` and ``baseline`` are their values, and ``gains`` the differences, run minus baseline, 0 where they differ
-    by rounding alone. ``sample`` holds what each query adds to the difference of the means and how it spreads; ``swapped`` what
-    changes its sign where the two systems change places on the query. For a plain mean both are the gains.
+    ``inside`` marks these units among those of the panel, ``run`` and ``baseline`` are their values, and ``gains`` the differences,
+    run minus baseline, 0 where they differ by rounding alone. What tests are given are samples of one number a unit: ``means``,
+    ``signs``, ``ranks`` and ``swaps``, as a ``PairedTest`` says it is ``of``. For a plain mean all of them are the gains; ``weights``
+    is what each gain adds to the difference, where that is a multiple of the gain.
     """
+
+    by_unit: ClassVar[bool] = True
 
     inside: Array
     run: Array
     baseline: Array
     gains: Array
-    sample: Sample
-    swapped: Sample
+    means: Sample
+    swaps: Sample
+    ranks: Sample
+    weights: Array | None = None
 
     @property
     def queries(self) -> int:
-        """How many queries there are."""
+        """How many units there are."""
         return len(self.gains)
 
     @property
     def difference(self) -> float:
         """The difference of the means."""
-        return self.sample.mean
+        return self.means.mean
+
+    @property
+    def signs(self) -> Sample:
+        """The gains as a sample."""
+        return replace(self.means, values=self.gains)
 
     @cached_property
     def differing(self) -> int:
-        """How many queries differ."""
-        return self.swapped.differing
+        """How many units differ."""
+        return self.swaps.differing
+
+    def sample_for(self, test: PairedTest, shift: float = 0.0) -> Sample:
+        """What a test is given: the one place that chooses, by what the test says it is of.
+
+        ``shift`` is added to every gain first, as where it is tested whether a loss exceeds a tolerance.
+        """
+        kinds = {"means": self.means, "signs": self.signs, "ranks": self.ranks, "swaps": self.swaps}
+        if test.of not in kinds:
+            raise InputError(f"the test {test} says it is of {test.of!r}: a test is of {', '.join(kinds)}")
+        chosen = kinds[test.of]
+        if not shift:
+            return chosen
+        if test.of in {"ranks", "swaps"} and self.weights is not None:
+            return replace(chosen, values=(self.gains + shift) * self.weights)
+        linear = self.signs if test.of == "signs" else self.means  # a geometric mean is shifted where it is linear
+        return replace(linear, values=linear.values + shift)
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatedPair:
+    """Two systems of which the difference of the means is known, and its error, but no difference of a unit.
+
+    So it is where units are held as moments, and where each system has units of its own.
+    """
+
+    by_unit: ClassVar[bool] = False
+
+    means: Estimate
+
+    @property
+    def queries(self) -> int:
+        """How many units there are."""
+        return self.means.count
+
+    @property
+    def difference(self) -> float:
+        """The difference of the means."""
+        return self.means.mean
+
+    @property
+    def differing(self) -> int:
+        """As many units as there are, where anything varies or differs."""
+        return self.means.count if self.means.error or self.means.mean else 0
+
+    def sample_for(self, test: PairedTest, shift: float = 0.0) -> Sample:
+        """The estimate, moved by ``shift``, for tests that look at nothing else; InputError for others."""
+        if not test.by_moments:
+            raise InputError(f"the test {test} needs the differences of units: {WITHOUT_UNITS}; use t")
+        return cast(Sample, replace(self.means, mean=self.means.mean + shift))  # such a test takes either
+
+
+WITHOUT_UNITS = "these systems have no units in common, or only their moments are held"
+Pair = PairedValues | EstimatedPair
 
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One metric of several systems: ``values`` is systems x queries, NaN where undefined; the queries are sorted by id.
+    """One measure of several systems on units: queries, users, impressions, events.
 
-    ``name`` is how the metric is spelled, ``better`` its direction and ``bounds`` its range. ``weights`` is like ``values``, where
-    queries weigh differently in the mean; ``clusters`` numbers the cluster of each query, where queries come in such.
+    ``values`` is systems x units, NaN where undefined. ``paired`` says whether the systems share their units, as runs share queries;
+    variants of an experiment have users of their own. ``weights`` is like ``values``, where units weigh differently in the
+    mean; ``clusters`` numbers the cluster of each unit, where units come in such. Units too many to keep are held as ``moments``
+    instead: of paired systems one ``Moments`` with a column a system, of others one a system.
     """
 
-    name: str
+    measure: Measure
     systems: tuple[str, ...]
-    query_ids: tuple[str, ...]
+    units: tuple[str, ...]
     values: Array
-    metric: Metric | None = None
-    better: Literal["higher", "lower", "neither"] = "higher"
-    bounds: tuple[float, float] = (-np.inf, np.inf)
     weights: Array | None = None
     clusters: Array | None = None
+    paired: bool = True
+    moments: tuple[Moments, ...] = field(default=())
+
+    @classmethod
+    def of_moments(cls, measure: Measure, systems: Sequence[str], moments: Sequence[Moments] | Moments) -> Panel:
+        """A panel of moments: one ``Moments`` with a column a system where the systems are paired, else one a system."""
+        paired = isinstance(moments, Moments)
+        held = (moments,) if isinstance(moments, Moments) else tuple(moments)
+        columns = sum(len(part.mean) for part in held)
+        if columns != len(systems) or (not paired and len(held) != len(systems)):
+            raise InputError(f"{measure.name}: there are {len(systems)} systems and moments of {columns}")
+        return cls(measure, tuple(systems), (), np.empty((len(systems), 0)), paired=paired, moments=held)
+
+    # -- what it is of ------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """How the measure is spelled."""
+        return self.measure.name
+
+    @property
+    def metric(self) -> Metric | None:
+        """The metric of the catalogue, where it was computed here."""
+        return self.measure.metric
+
+    @property
+    def better(self) -> Literal["higher", "lower", "neither"]:
+        """Which way is better."""
+        return self.measure.better
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The lowest and the highest value that there can be."""
+        return self.measure.range
+
+    @property
+    def query_ids(self) -> tuple[str, ...]:
+        """The units, where these are queries."""
+        return self.units
 
     @property
     def reason(self) -> str:
-        """Why nothing can be inferred about this metric; empty where something can."""
-        return NO_SAMPLE.get(self.metric.aggregate, "") if self.metric else ""
+        """Why nothing can be inferred about this measure; empty where something can."""
+        return NO_SAMPLE.get(self.measure.aggregate, "")
 
     @property
     def sign(self) -> int:
         """1 where higher is better, -1 where lower is, 0 where neither."""
-        return {"higher": 1, "lower": -1, "neither": 0}[self.better]
+        return self.measure.sign
 
     def row(self, system: str) -> int:
         """The row of a system."""
         return self.systems.index(system)
 
-    def sample(self, system: str) -> Sample:
-        """What each query adds to the mean of a system."""
-        at = self.row(system)
-        parts = self._parts(at, np.asarray(~np.isnan(self.values[at])))
+    # -- one system ----------------------------------------------------------------------------------
+
+    def sample_of_mean(self, system: str) -> Sample:
+        """What each unit adds to the mean of a system."""
+        parts = self._parts(self.row(system), np.asarray(~np.isnan(self.values[self.row(system)])))
         kept = ~np.isnan(parts)
-        return Sample(parts[kept], None if self.clusters is None else _numbered(self.clusters[kept]))
+        return Sample(parts[kept], None if self.clusters is None else numbered(self.clusters[kept]))
+
+    def estimate(self, system: str) -> Sample | Estimate:
+        """The mean of a system and its error, from values or from moments."""
+        if not self.moments:
+            return self.sample_of_mean(system)
+        at = self.row(system)
+        held = self.moments[0] if self.paired else self.moments[at]
+        column = at if self.paired else 0
+        return Estimate.of(float(held.mean[column]), float(held.variance[column]), held.count)
 
     def mean(self, system: str) -> float:
-        """The mean of a system over the queries for which it has a value."""
-        return self.sample(system).mean
+        """The mean of a system over the units for which it has a value."""
+        return self.estimate(system).mean
 
     def interval(self, system: str, level: float = 0.95) -> Bounds:
-        """The interval of the mean of a system, clipped to the range of the metric."""
-        if self.metric is not None and self.clusters is None:
-            weights = None if self.weights is None else self.weights[self.row(system)]
-            return bounds_of(self.metric, self.values[self.row(system)], weights, level=level)
-        return interval_of_mean(self.sample(system), None, level, *self.bounds)
+        """The interval of the mean of a system, clipped to the range of the measure."""
+        if self.moments:
+            return t().of(self.estimate(system), level).clipped(*self.bounds)
+        at = self.row(system)
+        weights = None if self.weights is None else self.weights[at]
+        return bounds_of(self.measure, self.values[at], weights, level=level, clusters=self.clusters)
+
+    # -- two systems ---------------------------------------------------------------------------------
+
+    def sample(self, run: str, baseline: str, test: PairedTest) -> Sample:
+        """What a test is given of two systems: one number a unit, run minus baseline."""
+        return self.difference(run, baseline).sample_for(test)
+
+    def difference(self, run: str, baseline: str) -> Pair:
+        """Two systems: unit by unit where they share units whose values are held, else their means alone."""
+        if self.moments or not self.paired:
+            return self._estimated(self.row(run), self.row(baseline))
+        return self.pair(run, baseline)
 
     def pair(self, run: str, baseline: str, inside: Array | None = None) -> PairedValues:
-        """Two systems on the queries for which both have a value, and that are ``inside`` if that is given."""
+        """Two systems on the units for which both have a value, and that are ``inside`` if that is given.
+
+        Raises DataError where they have no units in common.
+        """
+        if self.moments or not self.paired:
+            raise DataError(f"{self.name}: {WITHOUT_UNITS}")
         a, b = self.row(run), self.row(baseline)
         both = np.asarray(~np.isnan(self.values[[a, b]]).any(axis=0))
         if self.weights is not None:
             both &= (self.weights[a] > 0) & (self.weights[b] > 0)
         if inside is not None:
             both &= inside
-        clusters = None if self.clusters is None else _numbered(self.clusters[both])
+        clusters = None if self.clusters is None else numbered(self.clusters[both])
         ours, theirs = self.values[a][both], self.values[b][both]
         gains = _without_rounding(ours - theirs, ours, theirs)
-        if self.metric is None or (self.weights is None and self.metric.aggregate == "mean"):
-            sample = Sample(gains, clusters)
-            return PairedValues(both, ours, theirs, gains, sample, sample)
+        if self.weights is None and self.measure.aggregate == "mean":
+            plain = Sample(gains, clusters)
+            return PairedValues(both, ours, theirs, gains, plain, plain, plain, np.ones(len(gains)))
         here, there = self._parts(a, both)[both], self._parts(b, both)[both]
-        sample = Sample(_without_rounding(here - there, here, there), clusters)
-        return PairedValues(both, ours, theirs, gains, sample, self._swapped(a, b, both, gains, sample))
+        means = Sample(_without_rounding(here - there, here, there), clusters)
+        weights = self._multiples(a, b, both)
+        if weights is None:
+            return PairedValues(both, ours, theirs, gains, means, means, Sample(gains, clusters))
+        geometric = self.measure.aggregate == "geometric"
+        added = np.where(gains == 0, 0.0, logs_of(ours) - logs_of(theirs)) if geometric else gains
+        swaps = Sample(added * weights, clusters)
+        return PairedValues(both, ours, theirs, gains, means, swaps, swaps, None if geometric else weights)
 
-    def _swapped(self, a: int, b: int, both: Array, gains: Array, sample: Sample) -> Sample:
-        """What each query adds to a weighted difference, where its weight is the same for both systems."""
-        if self.metric is not None and self.metric.aggregate in {"geometric", "sum"}:
-            return sample
-        if self.weights is None:  # every query weighs the same
-            return sample
+    def _multiples(self, a: int, b: int, both: Array) -> Array | None:
+        """How much each unit weighs in the difference, 1 on average; None where it weighs differently in the two systems."""
+        count = int(np.count_nonzero(both))
+        if self.weights is None or self.measure.aggregate == "sum" or not count:
+            return np.ones(count)
         weight = self.weights[a][both]
-        if not len(weight) or not np.array_equal(weight, self.weights[b][both]):
-            return sample
-        return replace(sample, values=gains * weight * (len(weight) / summed(weight)))
+        return weight * (count / exact_sum(weight)) if np.array_equal(weight, self.weights[b][both]) else None
+
+    def _estimated(self, a: int, b: int) -> EstimatedPair:
+        """Two systems by their moments, or on units of their own."""
+        if not (self.paired and self.moments):
+            return EstimatedPair(Estimate.between(*(self.estimate(self.systems[at]) for at in (a, b))))
+        held = self.moments[0]
+        factors = np.zeros(len(self.systems))
+        factors[a], factors[b] = 1.0, -1.0
+        return EstimatedPair(Estimate.of(*held.combined(factors), held.count))
+
+    # -- all systems ---------------------------------------------------------------------------------
+
+    @property
+    def by_merit(self) -> list[str]:
+        """The systems, the best first; in the order given where there is no better."""
+        means = {system: self.sign * self.mean(system) for system in self.systems}
+        return sorted(self.systems, key=lambda s: math.inf if math.isnan(means[s]) else -means[s])
 
     @cached_property
     def complete(self) -> Array:
-        """What each query adds to each system's mean, systems x queries, on the queries for which all have a value."""
+        """What each unit adds to each system's mean, systems x units, on the units for which all have a value."""
+        if self.moments or not self.paired:
+            raise InputError(
+                f"{self.name}: all systems together are looked at unit by unit, and {WITHOUT_UNITS}; use holm"
+            )
         inside = np.asarray(~np.isnan(self.values).any(axis=0))
         return np.stack([self._parts(i, inside)[inside] for i in range(len(self.systems))])
 
@@ -145,31 +301,22 @@ class Panel:
         )
 
     def within(self, inside: Array) -> Panel:
-        """The same on some of the queries."""
-        ids = tuple(q for q, kept in zip(self.query_ids, inside.tolist(), strict=True) if kept)
+        """The same on some of the units."""
         return replace(
             self,
-            query_ids=ids,
+            units=tuple(unit for unit, kept in zip(self.units, inside.tolist(), strict=True) if kept),
             values=self.values[:, inside],
             weights=None if self.weights is None else self.weights[:, inside],
-            clusters=None if self.clusters is None else _numbered(self.clusters[inside]),
+            clusters=None if self.clusters is None else numbered(self.clusters[inside]),
         )
 
     def _parts(self, at: int, inside: Array) -> Array:
-        """What each query adds to a system's mean over the queries that are inside; NaN outside."""
-        values = np.where(inside, self.values[at], np.nan)
-        if self.metric is None and self.weights is None:
-            return values
+        """What each unit adds to a system's mean over the units that are inside; NaN outside."""
         weights = None if self.weights is None else np.where(inside, self.weights[at], 0.0)
-        return parts_of(self.metric, values, weights)
+        return parts_of(self.measure, np.where(inside, self.values[at], np.nan), weights)
 
 
 def _without_rounding(difference: Array, run: Array, baseline: Array) -> Array:
     """Differences that are 0 where only rounding tells two values apart."""
     tiny = np.abs(difference) <= SAME * np.maximum(np.abs(run), np.abs(baseline))
     return np.where(tiny, 0.0, difference)
-
-
-def _numbered(clusters: Array) -> Array:
-    """Clusters numbered from 0 without gaps."""
-    return np.unique(clusters, return_inverse=True)[1]

@@ -11,13 +11,7 @@ from statistics import median
 import numpy as np
 
 from rankscope.inference.base import CLOSE
-from rankscope.inference.power import (
-    Detectable,
-    detectable,
-    detectable_difference,
-    power_of,
-    queries_needed,
-)
+from rankscope.inference.power import Detectable, detectable, detectable_difference, power_of, queries_needed
 from rankscope.panels.panel import PairedValues, Panel
 
 
@@ -87,13 +81,11 @@ class Reach:
         return tuple(target for target in self.targets if not target.observed)
 
 
-def reach_of(
-    panel: Panel, pair: tuple[str, str], aim: Aim, differences: Sequence[float], observed: bool
-) -> Reach:
+def reach_of(panel: Panel, pair: tuple[str, str], aim: Aim, differences: Sequence[float], observed: bool) -> Reach:
     """What the queries of a panel can detect about a run and a baseline."""
     run, baseline = pair
     paired = panel.pair(run, baseline)
-    sample = paired.sample
+    sample = paired.means
     known = (panel.name, run, baseline, sample.count, paired.differing, sample.mean)
     if reason := _no_spread(paired, panel, pair):
         return Reach(*known, deviation=sample.deviation, reason=reason)
@@ -153,7 +145,7 @@ class _Spread:
 
 def _no_spread(paired: PairedValues, panel: Panel, pair: tuple[str, str]) -> str:
     """Why nothing can be planned from these queries; empty where something can."""
-    sample, (run, baseline) = paired.sample, pair
+    sample, (run, baseline) = paired.means, pair
     both = f"both {run} and {baseline} on {panel.name}"
     if sample.count < 2:
         count = "no query has" if not sample.count else "only one query has"
@@ -237,7 +229,7 @@ def _middle(values: Sequence[float]) -> Middle:
 
 def _within(panel: Panel) -> float:
     """The variance of queries within systems, pooled over systems by their degrees of freedom."""
-    samples = [panel.sample(system) for system in panel.systems]
+    samples = [panel.sample_of_mean(system) for system in panel.systems]
     parts = [(s.deviation**2 * (s.count - 1), s.count - 1) for s in samples if s.count > 1]
     return math.fsum(total for total, _ in parts) / sum(n for _, n in parts) if parts else math.nan
 

@@ -1,8 +1,10 @@
-"""The queries' values as what an inference takes: numbers whose plain mean is the mean that the scoreboard shows."""
+"""What values of units are of, and how they become one mean with one interval."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -12,34 +14,76 @@ from rankscope.lists import Array
 from rankscope.metrics import Metric
 
 FLOOR = 0.00001  # what a value of 0 counts as in a geometric mean, as in trec_eval
-NO_SAMPLE = {
-    "pooled": "made of the documents of all queries together",
-    "sum": "a total, not a mean",
-}
+NO_SAMPLE = {"pooled": "made of the documents of all queries together", "sum": "a total, not a mean"}
+SIGNS = {"higher": 1, "lower": -1, "neither": 0}
+UNKNOWN = (-math.inf, math.inf)
 
 
-def mean(metric: Metric, value: Array, weight: Array) -> float:
-    """The values of the queries as one number, undefined ones left out; NaN where none is defined.
+class Averaged(Protocol):
+    """Whatever says how the values of units become one number: a metric, or the measure of a panel."""
 
-    Sums are exact before they are rounded, so the order of the queries does not matter.
+    @property
+    def aggregate(self) -> str:
+        """``mean``, ``geometric``, ``sum`` or ``pooled``."""
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The lowest and the highest value that there can be."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What the values of a panel are of: an offline metric, an online one, the value of an estimator.
+
+    ``name`` is how it is spelled, ``better`` its direction, ``range`` the lowest and the highest value that there can be, and
+    ``aggregate`` how the values of units become one number. ``metric`` is the metric of the catalogue, where it is one and was computed
+    here; scores from elsewhere are plain means, whatever they are called.
+    """
+
+    name: str
+    better: Literal["higher", "lower", "neither"] = "higher"
+    range: tuple[float, float] = UNKNOWN
+    aggregate: str = "mean"
+    metric: Metric | None = None
+
+    @classmethod
+    def of(cls, metric: Metric) -> Measure:
+        """The measure of a metric."""
+        return cls(str(metric), metric.better, metric.range, metric.aggregate, metric)
+
+    @property
+    def sign(self) -> int:
+        """1 where higher is better, -1 where lower is, 0 where neither."""
+        return SIGNS[self.better]
+
+
+def mean(measure: Averaged, value: Array, weight: Array) -> float:
+    """The values of the units as one number, undefined ones left out; NaN where none is defined.
+
+    Sums are exact before they are rounded, so the order of the units does not matter.
     """
     defined = ~np.isnan(value)
     value, weight = value[defined], weight[defined]
     if not len(value):
         return math.nan
-    if metric.aggregate == "sum":
+    if measure.aggregate == "sum":
         return math.fsum(value.tolist())
-    if metric.aggregate == "geometric":
-        value = np.array([math.log(max(v, FLOOR)) for v in value.tolist()])
+    if measure.aggregate == "geometric":
+        value = logs_of(value)
     whole = math.fsum(weight.tolist())
     if not whole:
         return math.nan
     average = math.fsum((value * weight).tolist()) / whole
-    return math.exp(average) if metric.aggregate == "geometric" else average
+    return math.exp(average) if measure.aggregate == "geometric" else average
 
 
-def parts_of(metric: Metric | None, value: Array, weight: Array | None = None) -> Array:
-    """One number a query, NaN where undefined, whose plain mean is the metric's value over all queries.
+def logs_of(value: Array) -> Array:
+    """The logarithms that a geometric mean averages, those of values near 0 from a floor."""
+    return np.array([math.log(max(v, FLOOR)) for v in value.tolist()])
+
+
+def parts_of(measure: Averaged, value: Array, weight: Array | None = None) -> Array:
+    """One number a unit, NaN where undefined, whose plain mean is the value of the measure over all units.
 
     A plain mean needs nothing; weighted and geometric means are linearised around their value, so that the spread of the numbers
     is the spread that the mean has.
@@ -50,13 +94,12 @@ def parts_of(metric: Metric | None, value: Array, weight: Array | None = None) -
     if not known.any():
         return out
     even = bool((weight[known] == 1).all())
-    aggregate = metric.aggregate if metric else "mean"
-    if aggregate == "sum":
+    if measure.aggregate == "sum":
         out[known] = value[known] * int(np.count_nonzero(known))
-    elif metric and aggregate == "geometric":
-        logs = np.array([math.log(max(v, FLOOR)) for v in value[known].tolist()])
+    elif measure.aggregate == "geometric":
+        logs = logs_of(value[known])
         logs = logs if even else linearised(logs, weight[known])
-        centre = mean(metric, value[known], weight[known])
+        centre = mean(measure, value[known], weight[known])
         out[known] = centre * (1.0 + logs - math.log(centre))
     elif not even:
         out[known] = linearised(value[known], weight[known])
@@ -64,43 +107,49 @@ def parts_of(metric: Metric | None, value: Array, weight: Array | None = None) -
 
 
 def bounds_of(
-    metric: Metric,
+    measure: Averaged,
     value: Array,
     weight: Array | None = None,
     interval: Interval | None = None,
     level: float = 0.95,
     clusters: Array | None = None,
 ) -> Bounds:
-    """The interval of a metric's value over its queries, clipped to the metric's range; or the reason that there is none.
+    """The interval of a mean over its units, clipped to the range of the measure; or the reason that there is none.
 
-    ``clusters`` numbers the cluster of each query, where queries come in such.
+    ``clusters`` numbers the cluster of each unit, where units come in such. Without an ``interval`` of its own a geometric mean gets
+    that of the mean logarithm, turned back; shares of units get Wilson's, all else Student's t.
     """
-    if metric.aggregate in NO_SAMPLE:
-        return Bounds.none(NO_SAMPLE[metric.aggregate])
-    low, high = metric.range
-    if metric.aggregate == "geometric" and interval is None:
+    if measure.aggregate in NO_SAMPLE:
+        return Bounds.none(NO_SAMPLE[measure.aggregate])
+    low, high = measure.range
+    if measure.aggregate == "geometric" and interval is None:
         return _of_geometric(value, weight, level, clusters).clipped(low, high)
-    parts = parts_of(metric, value, weight)
+    parts = parts_of(measure, value, weight)
     uneven = weight is not None and len(np.unique(weight[~np.isnan(parts)])) > 1
-    if interval is None and (uneven or high > 1):
-        interval = t()  # what weighs differently, or may be more than 1, is no share of queries
-    return interval_of_mean(_sample(parts, clusters), interval, level, low, high)
+    nameless = isinstance(measure, Measure) and measure.range == UNKNOWN and measure.metric is None
+    if interval is None and (uneven or (high > 1 and not nameless)):
+        interval = t()  # what weighs differently, or may be more than 1, is no share of units
+    return interval_of_mean(sample_of(parts, clusters), interval, level, low, high)
 
 
-def _sample(parts: Array, clusters: Array | None) -> Sample:
-    """The queries that have a part in a mean, their clusters numbered from 0 without gaps."""
+def sample_of(parts: Array, clusters: Array | None) -> Sample:
+    """The units that have a part in a mean, their clusters numbered from 0 without gaps."""
     kept = ~np.isnan(parts)
-    codes = None if clusters is None else np.unique(clusters[kept], return_inverse=True)[1]
-    return Sample(parts[kept], codes)
+    return Sample(parts[kept], None if clusters is None else numbered(clusters[kept]))
+
+
+def numbered(clusters: Array) -> Array:
+    """Clusters numbered from 0 without gaps."""
+    return np.unique(clusters, return_inverse=True)[1]
 
 
 def _of_geometric(value: Array, weight: Array | None, level: float, clusters: Array | None) -> Bounds:
     """The interval of the mean logarithm, turned back."""
     known = ~np.isnan(value) & (True if weight is None else weight > 0)
-    logs = np.array([math.log(max(v, FLOOR)) for v in value[known].tolist()])
+    logs = logs_of(value[known])
     if weight is not None and not (weight[known] == 1).all():
         logs = linearised(logs, weight[known])
     parts = np.full(len(value), np.nan)
     parts[known] = logs
-    found = t().of(_sample(parts, clusters), level)
+    found = t().of(sample_of(parts, clusters), level)
     return Bounds(math.exp(found.lower), math.exp(found.upper), found.method) if found.known else found

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rankscope.panels.contrast import Contrast, contrast
-from rankscope.panels.families import Pairs, corrected
-from rankscope.panels.method import Method
-from rankscope.panels.panel import Panel
+from rankscope.lists import Array
+from rankscope.panels.contrast import Contrast
+from rankscope.panels.families import Family
 
 _NUMBERS = frozenset("-0123456789")  # a name of numbers begins with its attribute
 MOST = 30  # values of an attribute beyond which it makes no slices: it tells queries apart rather than kinds of them
@@ -31,9 +30,9 @@ class SliceContrast:
     @property
     def equation(self) -> str:
         """The slice as what holds of its queries: ``kind = head``, ``terms = 3 to 5``."""
-        said, space, numbers = self.name.partition(" ")
-        if space and said == self.attribute and numbers[:1] in _NUMBERS:
-            return f"{said} = {numbers}"
+        attribute, space, numbers = self.name.partition(" ")
+        if space and attribute == self.attribute and numbers[:1] in _NUMBERS:
+            return f"{attribute} = {numbers}"
         return f"{self.attribute} = {self.name}"
 
 
@@ -45,37 +44,30 @@ class Slices:
     notes: Sequence[str]
 
 
-def sliced(source: Any, fields: Sequence[Panel], pairs: Pairs, method: Method) -> Slices:
-    """Compare within each slice that a table of query attributes makes.
+def slices_of(source: Any, family: Family) -> Slices:
+    """Compare within each slice that a table of query attributes makes, as the family does over all queries.
 
     The p-values of all slices, runs and attributes are corrected together, metric by metric (a joint correction knows no slices,
-    so Holm's stands in for it). An attribute of very many values is left out, and said. Raises DataError where the table shares
+    so Holm's stands in for it). An attribute of very many values is left out, with a note. Raises DataError where the table shares
     no query with the runs.
     """
     from rankscope.files.attributes import attributes_of
     from rankscope.inference.corrections import holm
 
     table = attributes_of(source)
-    ids = fields[0].query_ids
-    notes = table.remarks(list(ids))
-    attributes = {}
-    for attribute, parts in table.slices(list(ids)).items():
-        if len(parts) > MOST:
-            notes.append(
-                f"{table.label}: {attribute} has {len(parts):,} values, too many for slices; it is left out"
-            )
+    ids = list(family.panels[0].units)
+    notes = table.remarks(ids)
+    parts: list[tuple[str, str, Array]] = []
+    for attribute, inside in table.slices(ids).items():
+        if len(inside) > MOST:
+            notes.append(f"{table.label}: {attribute} has {len(inside):,} values, too many for slices; it is left out")
         else:
-            attributes[attribute] = parts
-    if method.correction.joint:
-        method = replace(method, correction=holm())
+            parts += [(attribute, name, which) for name, which in inside.items() if which.any()]
+    correction = holm() if family.method.correction.joint else family.method.correction
+    method = replace(family.method, family="all", correction=correction)
+    labels = [(attribute, name) for attribute, name, _ in parts for _ in family.pairs]
     out = []
-    for field in fields:
-        labels, found = [], []
-        for attribute, parts in attributes.items():
-            for name, inside in parts.items():
-                if inside.any():
-                    part = field.within(inside)
-                    found += [contrast(part, *pair, method) for pair in pairs]
-                    labels += [(attribute, name)] * len(pairs)
-        out += [SliceContrast(*label, c) for label, c in zip(labels, corrected(found), strict=True)]
+    for panel in family.panels:
+        within = Family([panel.within(inside) for _, _, inside in parts], family.pairs, method)
+        out += [SliceContrast(*label, c) for label, c in zip(labels, within.contrasts, strict=True)]
     return Slices(out, notes)

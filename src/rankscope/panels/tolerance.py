@@ -1,22 +1,31 @@
-"""How much worse a candidate may be: one tolerance for all metrics, or one for each."""
+"""How much worse a system may be: tolerances of metrics, and what is known about a loss beyond them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from difflib import get_close_matches
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
+from rankscope import words
 from rankscope.errors import InputError
+from rankscope.inference.intervals import without_interval
+from rankscope.inference.permutation import permutation
 from rankscope.metrics import Metric, parse
+from rankscope.panels.contrast import Contrast, choose_test
+from rankscope.panels.method import POWER, Method
+from rankscope.panels.samples import mean
 
 USUAL = 0.01  # of a metric on a scale from 0 to 1
+ENDLESS = 10_000_000  # more queries than anyone has
+ROUNDING = 1e-12  # a loss that exceeds its tolerance by less is rounding
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """A tolerance as it was said: a number, or a share of the baseline's mean."""
+    """A tolerance as it was chosen: a number, or a share of the baseline's mean."""
 
     number: float
     relative: bool = False
@@ -38,66 +47,63 @@ class Tolerances:
 
     def of(self, metric: Metric) -> Allowance:
         """The allowance of a metric. InputError where it has none, or one that nothing could ever exceed."""
-        found = self.own.get(metric, self.general)
+        allowance = self.own.get(metric, self.general)
         low, high = metric.range
-        if found is None:
+        if allowance is None:
             if not -1 <= low <= high <= 1:
                 raise InputError(
                     f"{metric} is not on a scale from 0 to 1, so it needs a tolerance of its own, like --tolerance '{metric}=2%'"
                 )
             return Allowance(USUAL)
-        if not found.relative and found.number >= high - low:
+        if not allowance.relative and allowance.number >= high - low:
             raise InputError(
-                f"tolerance {found} for {metric}, which goes from {low:g} to {high:g}, would pass everything; "
-                f"{found.number:g} percent of the baseline is written '{found.number:g}%'"
+                f"tolerance {allowance} for {metric}, which goes from {low:g} to {high:g}, would pass everything; "
+                f"{allowance.number:g} percent of the baseline is written '{allowance.number:g}%'"
             )
-        return found
+        return allowance
 
 
-class Settled(dict[str, Any]):
+class Defaults(dict[str, Any]):
     """Tolerances by metric of a project: those of metrics that are not asked for wait for a call that asks for them."""
 
 
-def tolerances_of(said: Any, metrics: Iterable[tuple[str, Metric]]) -> Tolerances:
-    """The tolerances that were said, for metrics as they were asked for: a number, ``"2%"``, or a mapping of these by metric.
+def tolerances_of(source: Any, metrics: Iterable[tuple[str, Metric]]) -> Tolerances:
+    """Tolerances for metrics as they were spelled: a number, ``"2%"``, or a mapping of these by metric.
 
     In a mapping ``default`` stands for all metrics that are not named. Raises InputError for what is no tolerance, for a metric
-    that is not asked for (which ``Settled`` may hold), and for a metric that has two.
+    that is not asked for (which ``Defaults`` may hold), and for a metric that has two.
     """
-    if said is None:
+    if source is None:
         return Tolerances()
-    if not isinstance(said, Mapping):
-        return Tolerances(_allowance(said, "tolerance"))
+    if not isinstance(source, Mapping):
+        return Tolerances(_allowance(source, "tolerance"))
     known = list(dict.fromkeys(metrics))
     own: dict[Metric, Allowance] = {}
-    general, spelled = None, dict[Metric, Any]()
-    for key, value in said.items():
-        allowed = _allowance(value, f"tolerance of {key}")
+    general, keys = None, dict[Metric, Any]()
+    for key, value in source.items():
+        allowance = _allowance(value, "tolerance" if key == "default" else f"tolerance of {key}")
         if key == "default":
-            general = allowed
+            general = allowance
             continue
-        for metric in _called(key, known, isinstance(said, Settled)):
+        for metric in _metrics(key, known, spare=isinstance(source, Defaults)):
             if metric in own:
-                raise InputError(
-                    f"tolerance of {key}: {metric} has one already, as {spelled[metric]}: give one"
-                )
-            own[metric], spelled[metric] = allowed, key
+                raise InputError(f"tolerance of {key}: {metric} has one already, as {keys[metric]}: give one")
+            own[metric], keys[metric] = allowance, key
     return Tolerances(general, own)
 
 
-def _called(key: Any, known: list[tuple[str, Metric]], spare: bool = False) -> list[Metric]:
-    """The metrics that a tolerance is for; none where it is ``spare`` and nobody asks for it."""
+def _metrics(key: Any, known: list[tuple[str, Metric]], spare: bool) -> list[Metric]:
+    """The metrics that a tolerance is for; none where it is ``spare`` and not asked for."""
     spelled = str(key)
-    found = [metric for asked, metric in known if spelled in {asked, str(metric)}]
-    if not found:
+    named = [metric for spelling, metric in known if spelled in {spelling, str(metric)}]
+    if not named:
         meant = parse(key)
-        found = [metric for _, metric in known if metric == meant]
-    if not found and not spare:
-        names = list(dict.fromkeys(str(metric) for _, metric in known))
-        close = get_close_matches(spelled, names, n=1, cutoff=0.5)
-        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}"
-        raise InputError(f"tolerance of {spelled}: the gate does not look at it, {hint}")
-    return list(dict.fromkeys(found))
+        named = [metric for _, metric in known if metric == meant]
+    if not named and not spare:
+        names = dict.fromkeys(str(metric) for _, metric in known)
+        hint = words.hint(spelled, names, otherwise=f", only at {words.listing(names, 99)}")
+        raise InputError(f"tolerance of {spelled}: the gate does not look at it{hint}")
+    return list(dict.fromkeys(named))
 
 
 def _allowance(value: Any, name: str) -> Allowance:
@@ -116,3 +122,95 @@ def _number(value: Any) -> float:
         return math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError):
         return math.nan
+
+
+# --- what is known about a loss ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LossEvidence:
+    """Whether a loss beyond a tolerance is more than chance: the two-sided p-value, and whether the test sees a loss.
+
+    ``by_flips`` tells that it comes from sign flips, because the differences have no spread.
+    """
+
+    p_value: float
+    loses: bool
+    by_flips: bool
+
+
+def evidence_of_loss(c: Contrast, tolerance: float = 0.0) -> LossEvidence:
+    """Test whether a run loses more than a tolerance.
+
+    Without a tolerance it is the test of the contrast itself, with its p-value. With one, the same test is given the same sample, every
+    difference made better by the tolerance. Differences without spread have no error to divide by: where a test says nothing of
+    them, exact sign flips do.
+    """
+    sign, test = c.panel.sign, choose_test(c.pair, c.method)
+    sample = c.paired.sample_for(test)
+    if tolerance:
+        sample = replace(sample, values=sample.values + sign * tolerance)
+    p_value = test.p_value(sample) if tolerance else c.p_value
+    even = bool(without_interval(sample))
+    if math.isnan(p_value) and sample.freedom and even:
+        test = permutation(seed=c.method.seed)
+        p_value = test.p_value(sample)
+    return LossEvidence(p_value, sign * test.direction(sample) < 0, even and isinstance(test, permutation))
+
+
+def corrected_p(p_values: Sequence[float], method: Method) -> list[float]:
+    """The p-values of several tests, corrected for their number; one that is undefined counts as 1 and stays undefined."""
+    known = np.array([1.0 if math.isnan(p) else p for p in p_values])
+    adjusted = method.correction.adjusted(known).tolist()
+    return [math.nan if math.isnan(p) else q for p, q in zip(p_values, adjusted, strict=True)]
+
+
+def losses_alone(c: Contrast) -> float:
+    """What the mean loses if the queries that got better had stayed as they were."""
+    pair, panel = c.paired, c.panel
+    worse = (np.minimum if panel.sign > 0 else np.maximum)(pair.run, pair.baseline)
+
+    def mean_of(system: str, values: Any) -> float:
+        every = np.ones(pair.queries)
+        weights = every if panel.weights is None else panel.weights[panel.row(system)][pair.inside]
+        return mean(panel.measure, values, weights)
+
+    return max(0.0, panel.sign * (mean_of(c.baseline, pair.baseline) - mean_of(c.run, worse)))
+
+
+def differing_clusters(c: Contrast) -> int | None:
+    """In how many clusters some query differs; None without clusters."""
+    clusters = c.paired.means.clusters
+    return None if clusters is None else len(np.unique(clusters[c.paired.swaps.values != 0]))
+
+
+def queries_to_settle(c: Contrast, tolerance: float, beyond: bool) -> int | None:
+    """How many queries would show, at 80% power, that a loss stays within a tolerance or that there is one (``beyond`` it).
+
+    Difference and spread are taken to stay as they are. None where no number of queries would do.
+    """
+    from rankscope.inference.power import queries_needed
+
+    sample = c.paired.means
+    gain = c.panel.sign * c.difference
+    gap = max(gain + tolerance, -gain - (tolerance if beyond else 0.0))
+    deviation = sample.error * math.sqrt(sample.count)  # as large as clusters make it
+    if not gap > ROUNDING or not deviation > 0:
+        return None
+    needed = queries_needed(deviation, gap, POWER, c.method.alpha)
+    return needed if needed < ENDLESS else None
+
+
+__all__ = [
+    "ROUNDING",
+    "Allowance",
+    "Defaults",
+    "LossEvidence",
+    "Tolerances",
+    "corrected_p",
+    "differing_clusters",
+    "evidence_of_loss",
+    "losses_alone",
+    "queries_to_settle",
+    "tolerances_of",
+]  # fmt: skip

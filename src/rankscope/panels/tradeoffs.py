@@ -1,4 +1,4 @@
-"""Quality against cost: which runs nothing beats, what a point of quality costs, and the best run within a budget."""
+"""Quality against cost: the runs on the Pareto front, what a point of quality costs, and the best run within a budget."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ class Budget:
     @property
     def sentence(self) -> str:
         """The answer."""
-        said = " and ".join(f"{name} of at most {plain(limit)}" for name, limit in self.limits)
+        limits = " and ".join(f"{name} <= {words.amount(limit)}" for name, limit in self.limits)
         if self.best is None:
-            return f"No run is within {said}."
-        return f"Best within {said}: {self.best} ({len(self.within):,} {'run is' if len(self.within) == 1 else 'runs are'} within)."
+            return f"No run has {limits}."
+        return f"Best with {limits}: {self.best} (of {words.counted(len(self.within), 'run')} within the limits)."
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,9 +89,7 @@ class TradeOffs:
         columns = [self.costs.column(name) for name in limits]
         by_run = self.costs.by_run
         kept = [run for run in self.quality if all(by_run[run][name] <= limits[name] for name in columns)]
-        order = sorted(
-            kept, key=lambda run: (-self._good(run), *(by_run[run][name] for name in columns), run)
-        )
+        order = sorted(kept, key=lambda run: (-self._good(run), *(by_run[run][name] for name in columns), run))
         best = order[0] if order else None
         return Budget(tuple(limits.items()), best, None if best is None else self.quality[best], tuple(order))
 
@@ -101,14 +99,12 @@ class TradeOffs:
         >>> from rankscope.files.costs import costs_of
         >>> costs = costs_of({"A": {"latency_ms": 250}, "B": {"latency_ms": 45}})
         >>> tradeoffs({"A": 0.912, "B": 0.856}, costs, metric="nDCG@10").sentence("B", "A")
-        'B loses 0.056 nDCG@10 (6.1 %) against A and is 5.6 times faster.'
+        'B loses 0.056 nDCG@10 (6.1%) against A and is 5.6x faster.'
         """
         own, other = self.costs.by_run[run], self.costs.by_run[against]
-        said = [self._compared(run, against)]
-        said += [
-            _cost_in_words(name, own[name], other[name], self._alone(name)) for name in self.costs.columns
-        ]
-        return f"{run} {', '.join(said[:-1])} and {said[-1]}."
+        parts = [self._compared(run, against)]
+        parts += [_cost_in_words(name, own[name], other[name], self._alone(name)) for name in self.costs.columns]
+        return f"{run} {words.listing(parts, most=len(parts))}."
 
     def blocks(self) -> list[Block]:
         """Sentences first, then one table a cost."""
@@ -117,15 +113,11 @@ class TradeOffs:
         if self.baseline is not None:
             out += [Paragraph(self.sentence(run, self.baseline)) for run in runs]
         for column in self.costs.columns:
-            out += [
-                *([EMPTY] if out else []),
-                Heading(f"{self.metric} against {column}"),
-                self._table(column),
-            ]
-        small = f"per {STEP}: what {STEP} of {self.metric} costs, against the next cheaper run of the front"
+            out += [*([EMPTY] if out else []), Heading(f"{self.metric} against {column}"), self._table(column)]
+        small = f"per {STEP}: what {STEP} of {self.metric} costs, against the next cheaper run on the front"
         return [
             *out,
-            Paragraph(f"{small} · means only: whether a difference is real is another question", quiet=True),
+            Paragraph(f"{small} · of means alone: whether a difference is real is another question", quiet=True),
         ]
 
     def records(self) -> Iterator[dict[str, Any]]:
@@ -167,12 +159,11 @@ class TradeOffs:
         if difference == 0:
             return f"equals {against} on {self.metric}"
         base = abs(self.quality[against])
-        share = f" ({abs(difference) / base:.1%})".replace("%", " %") if base > 0 else ""
+        share = f" ({words.share(abs(difference) / base, 1)})" if base > 0 else ""
         verb = "gains" if difference > 0 else "loses"
         if self.better == "lower":
             verb = "is better by" if difference > 0 else "is worse by"
-        size = f"{abs(difference):.3f}" if abs(difference) >= 0.0005 else f"{abs(difference):.1g}"
-        return f"{verb} {size} {self.metric}{share} against {against}"
+        return f"{verb} {words.number(abs(difference))} {self.metric}{share} against {against}"
 
     def _alone(self, column: str) -> bool:
         """Whether no other cost is of this kind, so that the words alone say which is meant."""
@@ -183,10 +174,10 @@ class TradeOffs:
         rows: list[tuple[Value, ...]] = [
             (
                 place.run,
-                Written(plain(place.cost), place.cost),
+                Written(words.amount(place.cost), place.cost),
                 place.quality,
-                "yes" if place.on_front else f"no: {place.beaten_by} is as good or better and costs no more",
-                None if place.price is None else Written(plain(place.price), place.price),
+                "yes" if place.on_front else f"no: {place.beaten_by} is at least as good and costs no more",
+                None if place.price is None else Written(words.amount(place.price), place.price),
             )
             for place in places
         ]
@@ -237,9 +228,9 @@ def limits_of(text: str | Iterable[str]) -> dict[str, float]:
     pieces = [piece for part in ([text] if isinstance(text, str) else text) for piece in part.split(",")]
     out: dict[str, float] = {}
     for piece in pieces:
-        name, _, said = (part.strip() for part in piece.replace("<=", "=").partition("="))
+        name, _, number = (part.strip() for part in piece.replace("<=", "=").partition("="))
         try:
-            limit = float(said)
+            limit = float(number)
         except ValueError:
             limit = math.nan
         if not name or math.isnan(limit):
@@ -250,48 +241,34 @@ def limits_of(text: str | Iterable[str]) -> dict[str, float]:
     return out
 
 
-def plain(value: float) -> str:
-    """A cost as people write it: 45, 1,250, 0.0123.
-
-    >>> plain(45.0), plain(1250), plain(0.01234)
-    ('45', '1,250', '0.01234')
-    """
-    if float(value).is_integer() and abs(value) < 1e15:
-        return f"{int(value):,}"
-    return f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.4g}"
-
-
 def _kind(column: str) -> str:
-    words = re.split(r"[^a-z]+", re.sub(r"([a-z])([A-Z])", r"\1_\2", column).lower())
-    if "ms" in words or any(sign in word for word in words for sign in _TIMES):
+    parts = re.split(r"[^a-z]+", re.sub(r"([a-z])([A-Z])", r"\1_\2", column).lower())
+    if "ms" in parts or any(sign in word for word in parts for sign in _TIMES):
         return "time"
-    return "size" if any(word == sign for word in words for sign in _SIZES) else "cost"
+    return "size" if any(word == sign for word in parts for sign in _SIZES) else "cost"
 
 
 def _cost_in_words(column: str, own: float, other: float, alone: bool) -> str:
-    """The cost of one run against another's: ``is 5.6 times faster``, ``costs 9.0 times as much``."""
+    """The cost of one run against another's: ``is 5.6x faster``, ``takes 9x as long``, ``costs 9x as much``."""
     kind = _kind(column)
-    start, less, more, same = {
-        "time": ("is", "faster", "slower", "fast"),
-        "size": ("is", "smaller", "larger", "large"),
-        "cost": ("costs", "", "", "much"),
-    }[kind]
+    start, same = {"time": ("is", "fast"), "size": ("is", "large"), "cost": ("costs", "much")}[kind]
     which = "" if alone and (kind != "cost" or column.lower() == "cost") else f" ({column})"
     if own == other:
         return f"{start} as {same}{which}"
     if min(own, other) == 0:
-        return f"has a {column} of {plain(own)} instead of {plain(other)}"
-    ratio = max(own, other) / min(own, other)
-    if ratio < ABOUT:
+        return f"has a {column} of {words.amount(own)} instead of {words.amount(other)}"
+    factor = max(own, other) / min(own, other)
+    if factor < ABOUT:
         return f"{start} about as {same}{which}"
-    if kind == "cost" and own < other:
-        return f"costs {_part(own / other)} as much{which}"
-    size = f"{ratio:.1f}" if ratio < 99.95 else f"{ratio:,.0f}"
-    if kind == "cost":
-        return f"costs {size} times as much{which}"
-    return f"{start} {size} times {less if own < other else more}{which}"
+    if kind == "time":
+        return (
+            f"{f'is {words.factor(factor)} faster' if own < other else f'takes {words.factor(factor)} as long'}{which}"
+        )
+    if kind == "size":
+        return f"is {words.factor(factor)} {'smaller' if own < other else 'larger'}{which}"
+    return f"costs {_part(own / other) if own < other else words.factor(factor)} as much{which}"
 
 
 def _part(share: float) -> str:
-    """A part of a cost in per cent: 50 %, 0.81 %."""
-    return f"{100 * share:.2g} %" if share >= 0.0001 else "less than 0.01 %"
+    """A part of a cost in per cent: 50%, 0.81%."""
+    return f"{words.amount(float(f'{100 * share:.2g}'))}%" if share >= 0.0001 else "less than 0.01%"

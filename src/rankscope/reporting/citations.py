@@ -14,9 +14,7 @@ YEAR = r"(?:1[5-9]|20)\d\d"
 PART = re.compile(rf"(?P<head>.+?)(?P<comma>,?) (?P<year>{YEAR})(?:, .+| \(.+\))?")
 SURNAME = re.compile(r"(?:(?:van|von|de|der|di|la) )*[^\W\d_][^\W\d_]+(?:['’-][^\W\d_]+)*")
 VOLUME = re.compile(r"(?P<journal>.*\D) (?P<volume>\d+)(?:\((?P<number>\d+)\))?")
-JOURNAL = re.compile(
-    r"Annals|Journal|JRSS|Biometri|Radiology|TOIS|Transactions|^Information Retrieval$|\d$|\)$"
-)
+JOURNAL = re.compile(r"Annals|Journal|JRSS|Biometri|Radiology|TOIS|Transactions|^Information Retrieval$|\d$|\)$")
 MEETING = re.compile(r"[A-Z][A-Z0-9-]+")
 SPELLED = 3  # authors that a citation names
 ESCAPED = {c: f"\\{c}" for c in "{}%&#_$"} | {
@@ -155,11 +153,7 @@ def _where(one: Reference) -> tuple[str, dict[str, str]]:
         return "misc", {}
     volume = VOLUME.fullmatch(one.venue)
     if volume:
-        return "article", {
-            "journal": volume["journal"],
-            "volume": volume["volume"],
-            "number": volume["number"] or "",
-        }
+        return "article", {"journal": volume["journal"], "volume": volume["volume"], "number": volume["number"] or ""}
     if JOURNAL.search(one.venue):
         return "article", {"journal": one.venue}
     if MEETING.fullmatch(one.venue):

@@ -24,7 +24,7 @@ class Ceilings:
     """What each query could have scored, NaN where that is not known.
 
     ``tops[n]`` holds the values if the first n documents retrieved were put in the best order (None: all of them), ``best`` those
-    of the best ranking there is. ``missing_only`` says that documents which are not relevant cost nothing but their ranks, so that
+    of an ideal ranking. ``missing_only`` says that documents which are not relevant cost nothing but their ranks, so that
     what ``best`` has beyond ``tops[None]`` is due to documents never retrieved. Where nothing is known, ``reason`` says why.
     """
 
@@ -114,7 +114,7 @@ def _worth(metric: Metric) -> Callable[[Array], Array]:
 def _reordering(metric: Metric, depth: int | None) -> Callable[[Lists], Array]:
     """The value with the first ``depth`` documents in the best order.
 
-    A metric may prefer a document nobody judged to one judged worthless (as a fall-out does): both orders are tried then.
+    A metric may prefer an unjudged document to one judged worthless (as a fall-out does): then both orders are tried.
     """
     best_of = np.fmin if metric.better == "lower" else np.fmax
     both = getattr(metric, "gain", None) is None
@@ -127,9 +127,9 @@ def _reordering(metric: Metric, depth: int | None) -> Callable[[Lists], Array]:
 
 
 def reordered(lists: Lists, metric: Metric, depth: int | None = None, sunk: bool = False) -> Lists:
-    """The judged documents among the first ``depth`` moved to the top, the most worthy first; what stands below stays there.
+    """The judged documents among the first ``depth`` moved to the top, the most worthy first; lower ones stay where they are.
 
-    With ``sunk``, those that are worth nothing go to the end of the first ``depth`` instead, below documents nobody judged.
+    With ``sunk``, those that are worth nothing go to the end of the first ``depth`` instead, below unjudged documents.
     """
     top = lists.retrieved if depth is None else np.minimum(lists.retrieved, depth)
     inside = lists.shown & (lists.rank <= top[:, None])
@@ -157,7 +157,7 @@ def reordered(lists: Lists, metric: Metric, depth: int | None = None, sunk: bool
 
 
 def candidates(metric: Metric) -> Sequence[Callable[[Lists], Lists]]:
-    """Rankings of which one may be the best there is: all judged documents, the relevant ones alone, as many as are looked at."""
+    """Rankings of which one may be ideal: all judged documents, the relevant ones alone, as many as the metric looks at."""
     cutoff = getattr(metric, "cutoff", None)
     found: list[Callable[[Lists], Lists]] = [
         lambda lists: perfect(lists, _worth(metric)),

@@ -37,9 +37,7 @@ def translated(dialect: Dialect, metric: Metric) -> Metric:
     """What a dialect computes under the name of a metric: its own parameters, and the cutoff and level asked for."""
     says = dialect.metrics.get(family(metric))
     if says is None:
-        raise InputError(
-            f"dialect {dialect.name!r} has no {family(metric)}: it has {', '.join(dialect.metrics)}"
-        )
+        raise InputError(f"dialect {dialect.name!r} has no {family(metric)}: it has {', '.join(dialect.metrics)}")
     if not says.metric:
         raise InputError(
             f"dialect {dialect.name!r}: its {family(metric)} is a defect that is never computed as ours ({says.defect}); "
@@ -51,9 +49,7 @@ def translated(dialect: Dialect, metric: Metric) -> Metric:
     except InputError as error:
         if k is None and "cutoff" in str(error):
             said = f"{family(metric)}@10"
-            raise InputError(
-                f"dialect {dialect.name!r}: its {family(metric)} needs a cutoff, write {said}"
-            ) from None
+            raise InputError(f"dialect {dialect.name!r}: its {family(metric)} needs a cutoff, write {said}") from None
         raise
     default = {f.name: f.default for f in fields(theirs)}
     ours = {f.name: getattr(metric, f.name) for f in fields(metric) if getattr(metric, f.name) != f.default}

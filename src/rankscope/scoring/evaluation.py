@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from rankscope import words
-from rankscope.engines.base import Order, Seen, Values
-from rankscope.engines.orders import scored
+from rankscope.engines.base import DataFacts, Order, Values
+from rankscope.engines.orders import score_under_ties
 from rankscope.errors import DataError, InputError
 from rankscope.lists import Array, Judged
 from rankscope.scoring.facts import relstrings
@@ -35,9 +35,7 @@ from rankscope.scoring.scores import Scores
 from rankscope.scoring.spread import first_ranks
 
 
-def evaluate_request(
-    qrels: Any, runs: Any, request: Request, progress: Callable[[str], None] | None = None
-) -> Scores:
+def evaluate_request(qrels: Any, runs: Any, request: Request, progress: Callable[[str], None] | None = None) -> Scores:
     """Score rankings as a request asks. Raises DataError where a run and the qrels share no query."""
     metrics = [m.metric for m in request.metrics]
     grades = clean(read_any("qrels", qrels), request.policies, "qrels", takers(metrics))
@@ -66,14 +64,12 @@ def _refuse_fractions(grades: CleanInput, request: Request) -> None:
         raise InputError(f"{where}, and {taker} takes whole grades only; round them, or leave it out")
 
 
-def _evaluate_run(
-    run: Any, name: str | None, number: int, grades: CleanInput, request: Request
-) -> RunEvaluation:
+def _evaluate_run(run: Any, name: str | None, number: int, grades: CleanInput, request: Request) -> RunEvaluation:
     data = read_any("run", run, name)
     source = None if isinstance(data, dict) else data.source
     labels = label_of(data, name, number)
     cleaned = clean(data, request.policies, "run")
-    by_order: dict[Order, tuple[Judged, Seen]] = {}
+    by_order: dict[Order, tuple[Judged, DataFacts]] = {}
     for m in request.metrics:
         order = request.order(m)
         if order not in by_order:
@@ -120,7 +116,7 @@ def values_of(request: Request, judged: Sequence[Judged]) -> list[Values]:
     policies = request.policies
     for (_, ties), numbers in together.items():
         metrics = [request.metrics[i].metric for i in numbers]
-        values = scored(judged[numbers[0]], metrics, ties, policies.depth, policies.seed)
+        values = score_under_ties(judged[numbers[0]], metrics, ties, policies.depth, policies.seed)
         out.update(zip(numbers, values, strict=True))
     return [_under_policies(m, request, out[i], judged[i]) for i, m in enumerate(request.metrics)]
 
@@ -173,9 +169,7 @@ def _run_scores(name: str, e: RunEvaluation, request: Request) -> RunScores:
             for fact, signs in request.facts.items()
         },
         {
-            m.metric: _laid_out(weight_of(m, v, e.query_id, np.flatnonzero(kept), request.weights), kept)[
-                shown
-            ]
+            m.metric: _laid_out(weight_of(m, v, e.query_id, np.flatnonzero(kept), request.weights), kept)[shown]
             for m, v, kept in by_metric
             if request.weights is not None or (v.weight != 1).any()
         },

@@ -44,9 +44,7 @@ def split_off(metrics: Any) -> tuple[Any, dict[str, int]]:
     if not found:
         return metrics, {}
     if not rest:
-        raise InputError(
-            "relstring is a fact of each query beside its metrics: name a metric, too, like P@10"
-        )
+        raise InputError("relstring is a fact of each query beside its metrics: name a metric, too, like P@10")
     return rest, found
 
 

@@ -10,13 +10,14 @@ import numpy as np
 
 from rankscope import words
 from rankscope.blocks import Caution
-from rankscope.engines.base import Seen
+from rankscope.engines.base import DataFacts
 from rankscope.lists import Judged
 
 if TYPE_CHECKING:
     from rankscope.metrics import Metric
 
 LISTED = 10  # how many queries a health entry names
+NOTABLE = 0.0005  # a smaller change of a mean prints as 0.000 and is not worth a word
 LONGEST = 40  # signs of an id that a warning quotes
 # to these, and to what is made of them, unjudged is not "not relevant"
 BLIND = {"Judged", "Bpref", "infAP", "AUC", "_Count"}
@@ -80,7 +81,7 @@ class Health:
 
 def examine(
     judged: Judged,
-    seen: Seen,
+    seen: DataFacts,
     cutoffs: Sequence[int],
     judged_queries: int,
     duplicates: int,

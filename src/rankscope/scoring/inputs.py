@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from rankscope.engines.base import SEVERAL, Order, Seen, Ties
+from rankscope.engines.base import SEVERAL, DataFacts, Order, Ties
 from rankscope.errors import InputError
 from rankscope.lists import Judged
 from rankscope.metrics import CATALOGUE, Metric
@@ -105,16 +105,12 @@ def read_any(kind: Literal["run", "qrels"], source: Any, name: str | None = None
 
         queries = {id_text(query, kind): documents for query, documents in source.items()}
         if len(queries) < len(source):
-            raise InputError(
-                f"{kind}: a query is given both as a number and as a string; make the ids strings"
-            )
+            raise InputError(f"{kind}: a query is given both as a number and as a string; make the ids strings")
         return queries
     from rankscope.files import qrels_of, run_of
 
     if isinstance(source, Mapping) and not source:
-        raise InputError(
-            f"the {kind} dict is empty: it maps queries to documents, like {{'q1': {{'d1': 1}}}}"
-        )
+        raise InputError(f"the {kind} dict is empty: it maps queries to documents, like {{'q1': {{'d1': 1}}}}")
     return run_of(source, name) if kind == "run" else qrels_of(source)
 
 
@@ -136,9 +132,7 @@ def refuse_faults(table: Any) -> None:
         raise InputError(faults[0].message + more)
 
 
-def clean(
-    data: Any, policies: RowPolicies, kind: Literal["run", "qrels"], takers: Takers | None = None
-) -> CleanInput:
+def clean(data: Any, policies: RowPolicies, kind: Literal["run", "qrels"], takers: Takers | None = None) -> CleanInput:
     """Refuse what no number can be made of, and apply the policies for duplicates and self-matches.
 
     ``takers`` says which metrics take several grades of one document: without any metric that takes one,
@@ -176,11 +170,7 @@ def takers(metrics: Sequence[Metric]) -> Takers:
     """Which of these metrics take one grade of a document, and which several."""
     several = any(m.needs & {"aspects", "subtopics"} for m in metrics)
     # what is blind to grades goes with either
-    one = (
-        m
-        for m in metrics
-        if not m.needs & {"aspects", "subtopics"} and not (several and m.relevance == "none")
-    )
+    one = (m for m in metrics if not m.needs & {"aspects", "subtopics"} and not (several and m.relevance == "none"))
     return Takers(next(map(str, one), None), several)
 
 
@@ -231,7 +221,7 @@ def _clean_mapping(data: dict[str, Any], policies: RowPolicies, kind: str) -> Cl
     return CleanInput(kept, 0, len(own))
 
 
-def judge(run: CleanInput, qrels: CleanInput, order: Order, label: str) -> tuple[Judged, Seen]:
+def judge(run: CleanInput, qrels: CleanInput, order: Order, label: str) -> tuple[Judged, DataFacts]:
     """Hand run and qrels to the engine of their shape: dicts are looked up, tables are joined."""
     if run.is_mapping and order.ties != "rank" and not order.needs & SEVERAL:
         from rankscope.engines import mappings

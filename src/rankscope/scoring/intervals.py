@@ -32,10 +32,10 @@ class Intervals:
         if isinstance(level, bool) or not isinstance(level, int | float) or not 0.5 < level < 1:
             raise InputError(f"level={level!r}: a level is a number between 0.5 and 1, like 0.95")
         if interval is not None:
-            from rankscope.inference import called
+            from rankscope.inference import find_method
             from rankscope.inference.base import Interval
 
-            interval = called(Interval, interval, seed)
+            interval = find_method(Interval, interval, seed)
         return cls(interval, float(level), clusters)
 
     def of_mean(self, metric: Metric, values: Array, weights: Array | None, codes: Array | None) -> Bounds:

@@ -16,9 +16,7 @@ from rankscope.scoring.runs import Mean, RunEvaluation
 from rankscope.scoring.weights import Weights
 
 
-def queries_averaged(
-    request: Request, runs: Sequence[RunEvaluation], judged: frozenset[str]
-) -> list[list[Array]]:
+def queries_averaged(request: Request, runs: Sequence[RunEvaluation], judged: frozenset[str]) -> list[list[Array]]:
     """Which queries of each run each metric averages; ``judged`` are all queries of the qrels.
 
     Raises DataError where that is none.
@@ -35,19 +33,13 @@ def queries_averaged(
             if not inside.any() and policy == "list":
                 raise DataError("no query of the list is scored: the list is empty")
             if not inside.any():
-                raise DataError(
-                    "no query is judged and in every run: compare fewer runs, or use --queries judged"
-                )
+                raise DataError("no query is judged and in every run: compare fewer runs, or use --queries judged")
         out.append([by_policy[m.convention.queries] for m in request.metrics])
     return out
 
 
 def _population(
-    policy: str,
-    run: RunEvaluation,
-    judged: frozenset[str],
-    lacking: frozenset[str],
-    only: frozenset[str] | None,
+    policy: str, run: RunEvaluation, judged: frozenset[str], lacking: frozenset[str], only: frozenset[str] | None
 ) -> Array:
     """Which queries of a run a policy averages."""
     only = only or frozenset()
@@ -80,9 +72,7 @@ def board_of(run: str, request: Request, evaluation: RunEvaluation) -> list[Mean
         pooled = m.metric.aggregate == "pooled"
         # a pooled value is made of the documents of all queries, also of those that have none alone
         defined = len(value) if pooled else int(np.count_nonzero(~np.isnan(value)))
-        number = (
-            m.metric.pool(judged if whole else judged.of(at)) if pooled else mean(m.metric, value, weight)
-        )
+        number = m.metric.pool(judged if whole else judged.of(at)) if pooled else mean(m.metric, value, weight)
         error = None if values.error is None else _error_of_mean(value, weight, values.error[at])
         undefined = len(value) - defined
         out.append(Mean(run, m.metric, m.spelling, number, defined, undefined, error, values.drawn))
@@ -97,9 +87,7 @@ def weight_of(
     if weights is None or request.metric.aggregate == "sum":
         return weight
     if request.metric.aggregate == "pooled":
-        raise InputError(
-            f"{request.metric} is made of all documents together: it takes no weights of queries"
-        )
+        raise InputError(f"{request.metric} is made of all documents together: it takes no weights of queries")
     return weight * weights.of([query_id[int(i)] for i in at])
 
 

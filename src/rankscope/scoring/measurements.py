@@ -1,17 +1,34 @@
-"""What is compared, wherever it came from."""
+"""What is compared: the panels of runs evaluated here, of a result of ``evaluate``, or of a table of scores."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankscope.inference.replicates import Replicates
-from rankscope.metrics import Metric
+from rankscope import words
+from rankscope.errors import DataError, InputError
+from rankscope.inference.replicates import Replicates, averaged
+from rankscope.metrics import DEFAULT, Metric, in_order, parse
 from rankscope.panels.panel import Panel
+from rankscope.panels.samples import UNKNOWN, Measure
+from rankscope.scoring.policies import POLICIES, refuse_unknown
 from rankscope.scoring.scores import Scores
+
+if TYPE_CHECKING:
+    from rankscope.files.matrices import ScoreTable
+
+USUAL = tuple(name for name in DEFAULT if not name.startswith("Judged"))
+OPTIONS = (
+    "baseline", "all_pairs", "primary", "test", "interval", "correction", "family", "alpha", "margin", "bayes", "clusters",
+    "slices", "costs", "limits", "systems", "tried", "progress",
+)  # fmt: skip
+CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100)  # where it is looked whether the winner changes with k
+LARGEST = 1e150  # beyond it squares are infinite
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,13 +39,52 @@ class Measurements:
     and system, and ``members`` the runs of each such system; ``scores`` is there where runs were evaluated.
     """
 
-    fields: Sequence[Panel]
+    panels: Sequence[Panel]
     scores: Scores | None = None
     curve: Sequence[Panel] = ()
     notes: Sequence[str] = ()
     replicates: Mapping[str, Mapping[str, Replicates]] = field(default_factory=dict)
     inputs: Sequence[Mapping[str, Any]] = ()
     members: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def fields(self) -> Sequence[Panel]:
+        """The panels."""
+        return self.panels
+
+
+def measure(
+    qrels: Any,
+    runs: Any,
+    metrics: Any,
+    *,
+    primary: Any = None,
+    clusters: Any = None,
+    systems: Mapping[str, str] | str | None = None,
+    as_given: bool = False,
+    **policies: Any,
+) -> Measurements:
+    """Panels of runs, of a result or of a table, as ``compare`` takes them.
+
+    Queries are sorted by id unless their order matters to what follows (``as_given``).
+    """
+    refuse_unknown(policies, "compare", OPTIONS)
+    if runs is None:
+        _refuse_policies(policies)
+    elif isinstance(qrels, Scores) or (isinstance(runs, str) and not Path(runs).exists() and is_metric(runs)):
+        raise InputError(f"{runs!r} stands where runs do: name metrics with metrics={runs!r}")
+    if runs is not None:
+        out = _of_runs(qrels, runs, metrics, primary, as_given, policies)
+    elif isinstance(qrels, Scores):
+        out = _of_scores(qrels, metrics, primary, as_given)
+    else:
+        out = _of_table(qrels, metrics, primary, as_given, _where(systems))
+    for panel in out.panels:
+        if panel.measure.aggregate == "pooled":
+            raise InputError(f"{panel.name} is {panel.reason} and has no value of a query to compare: leave it out")
+    if systems and not isinstance(systems, str):
+        out = _with_repetitions(out, systems)
+    return replace(out, panels=in_clusters(out.panels, clusters))
 
 
 def panels_of(
@@ -43,6 +99,7 @@ def panels_of(
     places = {query: i for i, query in enumerate(ids)}
     at = [np.array([places[query] for query in run.query_ids], dtype=int) for run in scores.runs]
     codes = None if clusters is None else np.array([clusters[query] for query in ids])
+    names = tuple(run.name for run in scores.runs)
     out = []
     for metric in scores.metrics if metrics is None else metrics:
         values = np.full((len(scores.runs), len(ids)), np.nan)
@@ -51,8 +108,248 @@ def panels_of(
             values[row, at[row]] = run.values[metric]
             if weights is not None and metric in run.weights:
                 weights[row, at[row]] = np.nan_to_num(run.weights[metric])
-        names = tuple(run.name for run in scores.runs)
-        out.append(
-            Panel(str(metric), names, ids, values, metric, metric.better, metric.range, weights, codes)
-        )
+        out.append(Panel(Measure.of(metric), names, ids, values, weights, codes))
     return out
+
+
+def is_metric(name: str) -> bool:
+    """Whether a name is that of a metric."""
+    try:
+        parse(name)
+    except InputError:
+        return False
+    return True
+
+
+def lead_first(metrics: Any, primary: Any = None) -> list[Metric]:
+    """Metrics with the one that leads first: the one declared, or the first that is asked for."""
+    asked = _metrics(metrics)
+    first = asked[0] if primary is None else parse(primary)
+    return [first, *(metric for metric in asked if metric != first)]
+
+
+def _metrics(metrics: Any) -> list[Metric]:
+    given = [metrics] if isinstance(metrics, str | Metric | type) else list(metrics)
+    if not given:
+        raise InputError("no metric was given: name one, like nDCG@10, or leave metrics out")
+    return [metric for _, metric in in_order(given)]
+
+
+# --- runs and results ------------------------------------------------------------------------------------
+
+
+def _refuse_policies(policies: Iterable[str]) -> None:
+    """One line for policies that say how rankings become scores, where scores are given."""
+    for name in policies:
+        if name in POLICIES and name != "seed":
+            raise InputError(f"{name} says how rankings become scores, and these are scores already: leave it out")
+
+
+def _of_runs(
+    qrels: Any, runs: Any, metrics: Any, primary: Any, as_given: bool, policies: dict[str, Any]
+) -> Measurements:
+    """Runs, evaluated; where it costs little also at other cutoffs of the primary metric."""
+    from rankscope.scoring.evaluation import evaluate_request
+    from rankscope.scoring.request import Request
+
+    wanted = lead_first(USUAL if metrics is None else metrics, primary)
+    first = wanted[0]
+    deepest = policies.get("depth") or CUTOFFS[-1]
+    curve = [m for m in _other_cutoffs(first) if m.cutoff <= deepest]  # type: ignore[attr-defined]
+    extra = [] if policies.get("dialect") else [m for m in curve if m not in wanted]
+    progress = policies.pop("progress", None)
+    intervals = {name: policies.pop(name) for name in ("interval", "level") if name in policies}
+    scores = evaluate_request(qrels, runs, Request.of([*wanted, *extra], policies, **intervals), progress)
+    if policies.get("dialect"):
+        wanted = scores.metrics
+    curve = [*extra, first] if extra else []
+    return Measurements(
+        panels_of(scores, wanted, as_given=as_given),
+        _without(scores, extra),
+        panels_of(scores, sorted(curve, key=lambda m: m.cutoff)),  # type: ignore[attr-defined]
+        list(scores.notes),
+    )
+
+
+def _without(scores: Scores, extra: Sequence[Metric]) -> Scores:
+    """A result without metrics that nobody asked for, and without the warnings that are theirs."""
+    kept = [metric for metric in scores.metrics if metric not in extra]
+    cutoffs = {c for m in kept if (c := getattr(m, "cutoff", None))} or {10}
+    runs = [replace(run, health=run.health.at(cutoffs)) for run in scores.runs]
+    request = scores.request.with_metrics(*kept)
+    return replace(
+        scores,
+        runs=runs,
+        board=[mean for mean in scores.board if mean.metric in kept],
+        request=request,
+        warnings=request.cautions({run.name: run.health for run in runs}),
+    )
+
+
+def _other_cutoffs(metric: Metric) -> list[Metric]:
+    cutoff = getattr(metric, "cutoff", None)
+    if cutoff is None or metric.better == "neither":
+        return []
+    return [metric.having(cutoff=k) for k in CUTOFFS if k != cutoff]
+
+
+def _of_scores(scores: Scores, metrics: Any, primary: Any, as_given: bool) -> Measurements:
+    asked = scores.metrics if metrics is None else _metrics(metrics)
+    there = words.listing(scores.metrics, most=20)
+    missing = [str(m) for m in asked if m not in scores.metrics]
+    if missing:
+        raise InputError(f"{missing[0]} was not evaluated: there are {there}")
+    first = asked[0] if primary is None else parse(primary)
+    if first not in scores.metrics:
+        raise InputError(f"primary {first}: it was not evaluated, there are {there}")
+    return Measurements(panels_of(scores, [first, *(m for m in asked if m != first)], as_given=as_given), scores)
+
+
+def in_clusters(panels: Sequence[Panel], source: Any) -> list[Panel]:
+    """The same panels, their queries numbered by the cluster they belong to; as they are without a source."""
+    if source is None:
+        return list(panels)
+    from rankscope.files.attributes import clusters_of
+
+    ids = panels[0].units
+    codes, names = clusters_of(source, list(ids))
+    if len(names) < 2:
+        raise DataError(
+            f"clusters: all {len(ids)} queries are in one cluster; two or more are needed to tell how clusters vary"
+        )
+    return [replace(panel, clusters=codes) for panel in panels]
+
+
+# --- tables of scores ------------------------------------------------------------------------------------
+
+
+def _where(systems: Any) -> Any:
+    """Where a table has its systems: as the call says, else as it looks."""
+    if systems is None or not isinstance(systems, str):
+        return "auto"
+    if systems not in {"rows", "columns"}:
+        raise InputError(
+            f"systems={systems!r}: say 'rows' or 'columns', where a table has its systems, or which runs are of one system"
+        )
+    return systems
+
+
+def _of_table(source: Any, metrics: Any, primary: Any, as_given: bool, systems: Any) -> Measurements:
+    """The metrics of a table of scores, as files, frames or dicts hold it.
+
+    Raises InputError for a metric that the table does not hold.
+    """
+    from rankscope.files.matrices import NAMELESS, scores_of
+
+    names = _names(metrics)
+    table = scores_of(source, names[0] if names and len(names) == 1 else None, systems)
+    panels = [_panel_of(table, name, as_given) for name in _wanted(table, names)]
+    if primary is not None:
+        names = [str(primary), str(parse(primary))]
+        if not any(panel.name in names for panel in panels):
+            there = words.listing((panel.name for panel in panels), most=20)
+            raise InputError(f"primary {primary!r}: there are scores of {there}")
+        panels.sort(key=lambda panel: panel.name not in names)
+    notes = [table.note] if table.note else []
+    notes += [
+        f"{panel.name} is no metric known here: higher is taken as better"
+        for panel in panels
+        if not is_metric(panel.name) and panel.name != NAMELESS
+    ]
+    return Measurements(panels, notes=notes, inputs=[_file(path) for path in _paths(source)])
+
+
+def _paths(source: Any) -> list[str]:
+    """The files that scores were read from."""
+    parts = source.values() if isinstance(source, Mapping) else source
+    parts = parts if isinstance(source, Mapping | list | tuple) else [source]
+    return [str(part) for part in parts if isinstance(part, str | Path)]
+
+
+def _file(path: str) -> dict[str, Any]:
+    """A file's path, and the hash of what is in it; standard input has none."""
+    if path == "-":
+        return {"path": path, "sha256": None}
+    with Path(path).open("rb") as stream:
+        return {"path": path, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
+
+
+def _names(metrics: Any) -> list[str] | None:
+    """What the scores are of: names as they were written, metrics as they are spelled."""
+    if metrics is None:
+        return None
+    given = [metrics] if isinstance(metrics, str | Metric | type) else list(metrics)
+    return [m if isinstance(m, str) else str(parse(m)) for m in given]
+
+
+def _wanted(table: ScoreTable, names: Sequence[str] | None) -> list[str]:
+    """The metrics of a table that were asked for: all of them unless several were named."""
+    if names is None or len(names) == 1:
+        return list(table.values)
+    for name in names:
+        if name not in table.values:
+            hint = words.hint(name, table.values)
+            raise InputError(f"metric {name!r}: the scores hold no such metric{hint}")
+    return list(names)
+
+
+def _panel_of(table: ScoreTable, name: str, as_given: bool) -> Panel:
+    """One metric of a table of scores; its direction and range are known where its name is that of a metric."""
+    places = range(len(table.query_ids))
+    order = list(places) if as_given else sorted(places, key=lambda i: table.query_ids[i])
+    values = table.values[name][:, order]
+    ids = tuple(table.query_ids[i] for i in order)
+    known = values[~np.isnan(values)]
+    largest = float(np.abs(known).max(initial=0.0))
+    if largest > LARGEST:
+        raise InputError(f"{name}: a score of {largest:g} is too large to be squared: give scores on a smaller scale")
+    if not is_metric(name):
+        return Panel(Measure(name), table.systems, ids, values)
+    metric = parse(name)
+    low, high = metric.range
+    inside = bool(((known >= low - 1e-9) & (known <= high + 1e-9)).all())
+    return Panel(Measure(str(metric), metric.better, (low, high) if inside else UNKNOWN), table.systems, ids, values)
+
+
+# --- repetitions of one system ---------------------------------------------------------------------------
+
+
+def _with_repetitions(given: Measurements, systems: Mapping[str, str]) -> Measurements:
+    """Runs of one system averaged query by query."""
+    names = given.panels[0].systems
+    for run in systems:
+        if run not in names:
+            raise InputError(f"systems: no run is called {run!r}{words.hint(run, names)}")
+    of = {name: systems.get(name, name) for name in names}
+    several = [system for system in systems.values() if list(systems.values()).count(system) > 1]
+    taken = [name for name in names if name not in systems and name in several]
+    if taken:
+        raise InputError(f"systems: {taken[0]} is both a run and a system of several runs: give one another name")
+    rows: dict[str, list[int]] = {}
+    for row, name in enumerate(names):
+        rows.setdefault(of[name], []).append(row)
+    parts = {
+        panel.name: {system: averaged(panel.values[at]) for system, at in rows.items()}
+        for panel in (*given.panels, *given.curve)
+    }
+    return replace(
+        given,
+        panels=[_averaged(panel, rows, parts[panel.name]) for panel in given.panels],
+        curve=[_averaged(panel, rows, parts[panel.name]) for panel in given.curve],
+        replicates={
+            name: {system: part for system, part in by_system.items() if part.runs > 1}
+            for name, by_system in parts.items()
+        },
+        members={s: tuple(run for run in names if of[run] == s) for s in dict.fromkeys(several)},
+    )
+
+
+def _averaged(panel: Panel, rows: Mapping[str, Sequence[int]], parts: Mapping[str, Replicates]) -> Panel:
+    """A panel whose rows are averaged by system; a query weighs as much as in the run where it weighs most."""
+    weights = panel.weights
+    if weights is not None:
+        if len(rows) < len(panel.systems):
+            weights = np.where(np.isnan(panel.values), 0.0, weights)
+        weights = np.stack([weights[at].max(axis=0) for at in rows.values()])
+    values = np.stack([part.values for part in parts.values()])
+    return replace(panel, systems=tuple(rows), values=values, weights=weights)

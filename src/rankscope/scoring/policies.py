@@ -8,24 +8,21 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict, TypeVar
 
-import numpy as np
-
 from rankscope import words
-from rankscope.dialects.base import Convention
-from rankscope.dialects.base import Mean as MeanKind
-from rankscope.dialects.base import NoRelevant as NoRelevantKind
-from rankscope.dialects.base import NothingFound as NothingFoundKind
-from rankscope.dialects.base import Population as QueriesKind
-from rankscope.dialects.base import Ties as TiesKind
-from rankscope.engines.base import Values, mapped
 from rankscope.errors import InputError
-from rankscope.lists import Judged
-from rankscope.metrics import Metric
-from rankscope.scoring.health import Health
-from rankscope.scoring.weights import weights_of
+
+# the command line makes its options of this module: what is heavy is loaded where values are computed
+if TYPE_CHECKING:
+    from rankscope.dialects import base as kinds
+    from rankscope.dialects.base import Convention
+    from rankscope.engines.base import Values
+    from rankscope.lists import Array, Judged
+    from rankscope.metrics import Metric
+    from rankscope.scoring.health import Health
 
 MIXED = "as the dialect says"  # what is stated where a dialect has another convention for each metric
 POLICIES: dict[str, Policy] = {}
@@ -35,15 +32,15 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class PolicyOptions(TypedDict, total=False):
     """The policies as keyword arguments of every verb that scores rankings."""
 
-    ties: TiesKind
-    queries: QueriesKind | Iterable[str]
+    ties: kinds.Ties
+    queries: kinds.Population | Iterable[str]
     depth: int | None
     duplicates: Literal["error", "first", "best"]
     self_match: Literal["keep", "drop"]
-    no_relevant: NoRelevantKind
-    nothing_found: NothingFoundKind
+    no_relevant: kinds.NoRelevant
+    nothing_found: kinds.NothingFound
     weights: Any
-    mean: MeanKind
+    mean: kinds.Mean
     dialect: str | None
     seed: int
 
@@ -61,27 +58,25 @@ class Policy:
     name: ClassVar[str]
     default: ClassVar[Any] = None
     values: ClassVar[Mapping[Any, str]] = {}
+    expects: ClassVar[str] = ""  # what a value is, in words; unless said, one of ``values``
     sentences: ClassVar[Mapping[Any, str]] = {}
     title: ClassVar[str] = ""
     help: ClassVar[str] = ""
     metavar: ClassVar[str | None] = None
     changes_values: ClassVar[bool] = True
     with_words: ClassVar[bool] = False  # whether conventions hold the words beside the value
+    by_metric: ClassVar[bool] = False  # whether a dialect may set it for each metric
 
     def __init_subclass__(cls) -> None:
+        cls.expects = cls.expects or f"one of {words.choices(cls.values)}"
         if "name" in vars(cls):
             POLICIES[cls.name] = cls()
 
     # -- values ---------------------------------------------------------------------------------------
 
     def accepts(self, value: Any) -> bool:
-        """Whether this is one of the values."""
+        """Whether this can be a value; in a file of settings nothing else can."""
         return any(value == known and type(value) is type(known) for known in self.values)
-
-    @property
-    def expects(self) -> str:
-        """What a value is, in words."""
-        return f"one of {words.choices(self.values)}"
 
     def check(self, value: Any) -> Any:
         """The value as scoring takes it. Raises InputError for what cannot be one."""
@@ -93,11 +88,6 @@ class Policy:
         """The value that is written like this on the command line."""
         return next((value for value in self.values if str(value) == text), text)
 
-    @property
-    def setting(self) -> tuple[Callable[[Any], bool], str]:
-        """What a value in a file of settings can be: a test of it, and the same in words."""
-        return self.accepts, self.expects
-
     def conflict(self, value: Any, policies: Policies) -> str:
         """Why this value does not go with the other policies; empty where it does."""
         return ""
@@ -108,9 +98,7 @@ class Policy:
 
     # -- what it does ---------------------------------------------------------------------------------
 
-    def applied(
-        self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention
-    ) -> Values:
+    def applied(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
         """The values of the queries under this policy."""
         return values
 
@@ -144,29 +132,33 @@ class Count(Policy):
     least: ClassVar[int]
     metavar: ClassVar[str | None] = "N"
 
+    def __init_subclass__(cls) -> None:
+        cls.expects = f"a whole number of at least {cls.least}"
+        super().__init_subclass__()
+
     def accepts(self, value: Any) -> bool:
-        """Whether this is such a number."""
         whole = hasattr(value, "__index__") and not isinstance(value, bool) and value >= self.least
         return whole or (value is None and self.default is None)
 
-    @property
-    def expects(self) -> str:
-        """What a value is, in words."""
-        return f"a whole number of at least {self.least}"
-
     def check(self, value: Any) -> Any:
-        """The number as an int."""
         return None if super().check(value) is None else int(value)
 
     def parse(self, text: str) -> int:
-        """The number that is written like this; ValueError for none."""
         return int(text)
+
+
+class Name(Policy):
+    """A policy that is the name of a file or a tool in settings and on the command line; None for none."""
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, str) and bool(value.strip())
 
 
 class Ties(Policy):
     """Which document stands first among equal scores."""
 
-    name, default, title, with_words = "ties", "trec", "equal scores", True
+    name, default, title = "ties", "trec", "equal scores"
+    with_words = by_metric = True
     values = {
         "trec": "score, then document id, both descending",
         "docid": "score descending, then document id ascending",
@@ -183,31 +175,27 @@ class Ties(Policy):
     over_orders = frozenset({"expected", "best", "worst"})  # of all orders; drawn where these are too many
 
     def refuses(self, value: Any, metric: Metric) -> str:
-        """A best order needs to know what is better."""
         ordered = metric.positions or getattr(metric, "cutoff", None) is not None
         if value not in {"best", "worst"} or metric.better != "neither" or not ordered:
-            return ""
+            return ""  # any other order goes without knowing what is better
         return (
             f"ties={value!r}: {metric} is neither better nor worse when it is higher, so no order of equal scores is "
             f"{value} for it; leave it out, or use ties='expected'"
         )
 
     def sentence(self, stated: Any) -> str:
-        """How equal scores were ordered."""
-        if stated not in self.values:
-            return ""
         by = " were ordered by" if stated in {"trec", "docid", "input"} else ":"
-        return f"Equal scores{by} {self.values[stated]}."
+        return f"Equal scores{by} {self.values[stated]}." if stated in self.values else ""
 
     def brief(self, stated: Any) -> str:
-        """How equal scores are ordered; always told."""
-        return f"ties: {self.words(stated)}"
+        return f"ties: {self.words(stated)}"  # told always
 
 
 class Queries(Policy):
     """Which queries are averaged."""
 
-    name, default, title, with_words = "queries", "judged", "queries", True
+    name, default, title = "queries", "judged", "queries"
+    with_words = by_metric = True
     values = {
         "judged": "all judged queries; one missing from a run scores as empty",
         "run": "all queries of the run; one without judgments scores as if nothing were relevant",
@@ -215,53 +203,36 @@ class Queries(Policy):
         "either": "all queries that are judged or in the run",
         "list": "the queries listed; one missing from a run scores as empty",
     }
-    names = tuple(value for value in values if value != "list")
+    expects = "one of 'judged', 'run', 'both', 'either', or a list of query ids"
     help = (
         "Which queries are averaged: all judged ones, all of the run, those judged and in every run, those that are either, "
         "or those listed in FILE, an id a line."
     )
     metavar = "judged|run|both|either|@FILE"
 
-    @property
-    def expects(self) -> str:
-        """What a value is, in words."""
-        return f"one of {words.choices(self.names)}, or a list of query ids"
+    def accepts(self, value: Any) -> bool:
+        if isinstance(value, str):
+            return value in self.values and value != "list"
+        if isinstance(value, list):
+            return all(isinstance(one, str | int) for one in value)
+        return isinstance(value, Iterable) and not isinstance(value, Mapping)
 
     def check(self, value: Any) -> Any:
-        """The name of a population, or the ids of a list."""
-        if isinstance(value, str):
-            if value == "list":
-                raise InputError("queries='list': give the list itself, like queries=['q1', 'q2']")
-            return super().check(value)
-        if not isinstance(value, Iterable) or isinstance(value, Mapping):
-            return super().check(value)
+        if isinstance(super().check(value), str):
+            return value
         only = frozenset(str(query) for query in value)
         if not only:
             raise InputError("queries is an empty list: give the ids of the queries to score")
         return only
 
-    @property
-    def setting(self) -> tuple[Callable[[Any], bool], str]:
-        """A name, or a list of ids."""
-
-        def right(value: Any) -> bool:
-            if isinstance(value, list):
-                return bool(value) and all(isinstance(one, str) and one.strip() for one in value)
-            return value in self.names
-
-        return right, self.expects
-
     def stated(self, value: Any, conventions: Sequence[Convention]) -> Any:
-        """A list is stated as such, without its ids."""
         return value if isinstance(value, str) else "list"
 
     def sentence(self, stated: Any) -> str:
-        """Which queries were averaged."""
         return f"Queries: {self.values[stated]}." if stated in self.values else ""
 
     def brief(self, stated: Any) -> str:
-        """Nothing: the number of queries stands above the small print, with their population."""
-        return ""
+        return ""  # the number of queries stands above the small print, with their population
 
 
 class Depth(Count):
@@ -271,11 +242,9 @@ class Depth(Count):
     help = "Cut every ranking at N documents first."
 
     def words(self, stated: Any) -> str:
-        """How much of each ranking counts."""
         return "whole rankings" if stated is None else f"the first {stated:,} documents of each ranking"
 
     def sentence(self, stated: Any) -> str:
-        """Where rankings were cut."""
         return "" if stated is None else f"Rankings were cut after {stated:,} documents."
 
 
@@ -291,13 +260,11 @@ class Duplicates(Policy):
     help = "A document ranked twice for a query: refuse it, or keep its first or best place."
 
     def conflict(self, value: Any, policies: Policies) -> str:
-        """The best row is one by score."""
         if value != "best" or policies.ties != "rank":
             return ""
         return "duplicates='best' goes by score and ties='rank' does not: choose duplicates='first'"
 
     def acted(self, health: Iterable[Health]) -> bool:
-        """Whether there were repeated documents."""
         return any(h.duplicates or h.qrels_duplicates for h in health)
 
 
@@ -310,7 +277,6 @@ class SelfMatch(Policy):
     help = "A document with the id of its query."
 
     def acted(self, health: Iterable[Health]) -> bool:
-        """Whether there were such documents."""
         return any(h.self_matches for h in health)
 
 
@@ -318,6 +284,7 @@ class NoRelevant(Policy):
     """The value of a query without a relevant document."""
 
     name, default, title = "no_relevant", "metric", "queries without relevant documents"
+    by_metric = True
     values = {"metric": "as each metric says", 0: "score 0", 1: "score 1", "skip": "left out"}
     sentences = {
         0: "Queries without a relevant document score 0.",
@@ -326,23 +293,19 @@ class NoRelevant(Policy):
     }
     help = "The value of a query without a relevant document: as the metric says, 0, 1, or left out."
 
-    def applied(
-        self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention
-    ) -> Values:
-        """Another value, or none, where nothing could be found."""
+    def applied(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
         if value == "metric" or not _of_queries(metric):
             return values
         in_list = convention.looks_at == "list"
-        (hopeless,) = mapped(
-            judged, [lambda lists: metric.missed(lists, True) if in_list else metric.hopeless(lists)]
-        )
-        return _where(values, hopeless == 1, np.nan if value == "skip" else float(value))
+        hopeless = _mapped(judged, lambda lists: metric.missed(lists, True) if in_list else metric.hopeless(lists))
+        return _where(values, hopeless == 1, float("nan") if value == "skip" else float(value))
 
 
 class NothingFound(Policy):
     """What becomes of a query with nothing relevant in its ranking."""
 
     name, default, title = "nothing_found", "metric", "queries with nothing relevant found"
+    by_metric = True
     values = {
         "metric": "as each metric says",
         "skip": "left out where nothing relevant stands in the top k",
@@ -352,116 +315,97 @@ class NothingFound(Policy):
         "skip": "Queries with nothing relevant in the top k were left out.",
         "skip_list": "Queries with nothing relevant in the whole list were left out.",
     }
-    help = "A query with nothing relevant in the top k: scored, or left out (skip_list: with nothing in the whole list)."
+    help = (
+        "A query with nothing relevant in the top k: scored, or left out (skip_list: with nothing in the whole list)."
+    )
 
-    def applied(
-        self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention
-    ) -> Values:
-        """No value where nothing was found."""
+    def applied(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
         if value == "metric" or not _of_queries(metric):
             return values
-        (missed,) = mapped(judged, [lambda lists: metric.missed(lists, value == "skip_list")])
-        return _where(values, missed == 1, np.nan)
+        missed = _mapped(judged, lambda lists: metric.missed(lists, value == "skip_list"))
+        return _where(values, missed == 1, float("nan"))
 
 
-class Weighting(Policy):
+class Weighting(Name):
     """What each query weighs in the mean."""
 
     name, title, metavar, changes_values = "weights", "weights", "FILE", False
+    expects = "a file of weights of queries, like 'weights.csv'"
     help = "Weigh queries in the mean: a query and its weight a line."
 
     def check(self, value: Any) -> Any:
-        """The weights, read."""
+        if value is None:
+            return None
+        from rankscope.scoring.weights import weights_of
+
         return weights_of(value)
 
-    @property
-    def setting(self) -> tuple[Callable[[Any], bool], str]:
-        """The name of a file."""
-        return _is_text, "a file of weights of queries, like 'weights.csv'"
-
     def stated(self, value: Any, conventions: Sequence[Convention]) -> Any:
-        """Where the weights were read."""
         return None if value is None else value.label
 
     def words(self, stated: Any) -> str:
-        """Where they were read."""
-        if stated is None:
-            return "none"
-        return "given in memory" if stated == "weights" else f"of {stated}"
+        named = "given in memory" if stated == "weights" else f"of {stated}"
+        return "none" if stated is None else named
 
     def sentence(self, stated: Any) -> str:
-        """That means are weighted."""
-        return "" if stated is None else f"Queries were weighted by {stated}."
+        by = "" if stated == "weights" else f" by {stated}"
+        return "" if stated is None else f"Queries were weighted{by}."
 
 
 class Averaging(Policy):
     """How the values of the queries become one number."""
 
     name, default, title = "mean", "macro", "means"
+    by_metric = True
     values = {
-        "macro": "of the queries' values",
+        "macro": "of the queries' values, weighted where there are weights",
         "micro": "all that the queries earn, out of all that they are worth",
     }
     sentences = {"micro": "Means are micro means: all that the queries earn, out of all that they are worth."}
     help = "The mean of the queries' values, or all that they earned out of all that they are worth."
 
     def refuses(self, value: Any, metric: Metric) -> str:
-        """A metric with a mean of its own has no micro mean."""
         if value != "micro" or metric.aggregate in {"mean", "sum"}:
             return ""
         return f"mean='micro': {metric} has a mean of its own ({metric.aggregate}); leave it out, or use mean='macro'"
 
-    def applied(
-        self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention
-    ) -> Values:
-        """In a micro mean each query weighs what it is worth."""
-        if value != "micro" or metric.aggregate != "mean":
-            return values
-        (worth,) = mapped(judged, [metric.worth])
-        return replace(values, weight=worth)
+    def applied(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
+        micro = value == "micro" and metric.aggregate == "mean"
+        return replace(values, weight=_mapped(judged, metric.worth)) if micro else values
 
 
-class DialectChoice(Policy):
+class DialectChoice(Name):
     """The tool whose conventions are followed."""
 
     name, title, metavar = "dialect", "dialect", "TOOL"
+    expects = "the name of a tool, like 'lightgbm'"
     help = "Compute as another tool does: lightgbm, recbole, mlflow ... (rankscope reconcile shows them side by side)."
 
     def check(self, value: Any) -> Any:
-        """The name of a dialect as it is written."""
         if value is None:
             return None
         from rankscope.scoring.dialect import dialect_called
 
         return dialect_called(value).name
 
-    @property
-    def setting(self) -> tuple[Callable[[Any], bool], str]:
-        """The name of a tool."""
-        return _is_text, "the name of a tool, like 'lightgbm'"
-
     def conflict(self, value: Any, policies: Policies) -> str:
-        """A dialect brings the conventions of each metric."""
         own = [p.name for p in by_metric() if policies.values[p.name] != p.default]
         if value is None or not own:
             return ""
         return f"dialect={value!r} has conventions of its own: leave {own[0]} out, or the dialect"
 
     def words(self, stated: Any) -> str:
-        """The name of the tool."""
         return "none" if stated is None else str(stated)
 
     def sentence(self, stated: Any) -> str:
-        """Whose conventions were followed."""
         if stated is None:
             return ""
         from rankscope.dialects import DIALECTS
 
-        one = DIALECTS[stated]
-        return f"All values are computed by the conventions of {one.tool}{f' {one.version}' if one.version else ''}."
+        tool = " ".join(filter(None, (DIALECTS[stated].tool, DIALECTS[stated].version)))
+        return f"All values are computed by the conventions of {tool}."
 
     def brief(self, stated: Any) -> str:
-        """Its name."""
         return "" if stated is None else f"dialect: {stated}"
 
 
@@ -472,8 +416,7 @@ class Seed(Count):
     help = "For orders of equal scores that are too many to count."
 
     def stated(self, value: Any, conventions: Sequence[Convention]) -> Any:
-        """The seed, where orders may have been drawn."""
-        return value if any(c.ties in Ties.over_orders for c in conventions) else None
+        return value if any(c.ties in Ties.over_orders for c in conventions) else None  # else none are drawn
 
 
 class Policies:
@@ -483,7 +426,7 @@ class Policies:
     (10, 'metric')
     """
 
-    values: Mapping[str, Any]
+    values: dict[str, Any]
 
     def __init__(self, **chosen: Any) -> None:
         refuse_unknown(chosen, "evaluate")
@@ -500,17 +443,22 @@ class Policies:
     else:
 
         def __getattr__(self, name: str) -> Any:
-            if name.startswith("_") or name not in self.values:
+            if name.startswith("_") or name == "values" or name not in self.values:
                 raise AttributeError(name)
             return self.values[name]
 
     def having(self, **changes: Any) -> Policies:
         """The same with other values of some policies."""
-        return Policies(**{**self.values, **changes})
+        refuse_unknown(changes, "evaluate")
+        out = copy(self)
+        out.values = self.values | {name: POLICIES[name].check(value) for name, value in changes.items()}
+        return out
 
     @property
     def convention(self) -> Convention:
         """What of it holds metric by metric."""
+        from rankscope.dialects.base import Convention
+
         stated = {p.name: p.stated(self.values[p.name], ()) for p in by_metric()}
         return Convention(**stated)
 
@@ -522,8 +470,7 @@ class Policies:
 
 def by_metric() -> Iterator[Policy]:
     """The policies that a dialect may set for each metric."""
-    own = {field.name for field in fields(Convention)}
-    return (policy for name, policy in POLICIES.items() if name in own)
+    return (policy for policy in POLICIES.values() if policy.by_metric)
 
 
 def of_metric(policies: Policies, convention: Convention) -> Iterator[tuple[Policy, Any]]:
@@ -546,16 +493,22 @@ def refuse_unknown(options: Iterable[str], verb: str, own: Iterable[str] = ()) -
             raise InputError(f"{verb} has no option {name!r}{hint}")
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip())
-
-
 def _of_queries(metric: Metric) -> bool:
     """Whether a metric has a value of each query that relevant documents have a part in."""
     return metric.relevance != "none" and metric.aggregate not in {"sum", "pooled"}
 
 
-def _where(values: Values, there: Any, instead: float) -> Values:
+def _mapped(judged: Judged, kernel: Callable[..., Array]) -> Array:
+    """A plain function over the lists of every query."""
+    from rankscope.engines.base import map_kernels
+
+    return map_kernels(judged, [kernel])[0]
+
+
+def _where(values: Values, there: Array, instead: float) -> Values:
+    """Another value for some queries."""
+    import numpy as np
+
     return replace(values, value=np.where(there, instead, values.value))
 
 

@@ -1,15 +1,44 @@
-"""One query's ranking with its document ids, in the order that the engines give them."""
+"""Rankings with their document ids, under the policies that they were scored with."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
+from rankscope import words
+from rankscope.engines.base import Order
 from rankscope.engines.mappings import as_text
 from rankscope.errors import InputError
-from rankscope.scoring.inputs import CleanInput
+from rankscope.metrics import Metric
+from rankscope.scoring.inputs import CleanInput, clean, one_order, part_of
+from rankscope.scoring.scores import Scores
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def order_of(scores: Scores, metric: Metric) -> Order:
+    """The order in which the documents of a result stand: as they were scored; under all orders of equal scores, as trec_eval has them."""
+    request = scores.request
+    return Order(one_order(request.of_metric(metric).convention.ties, metric), request.policies.depth)
+
+
+def top_of(
+    scores: Scores,
+    metric: Metric,
+    run: Any,
+    k: int | None = None,
+    queries: Sequence[str] | None = None,
+    label: str = "run",
+) -> pl.DataFrame:
+    """The first ``k`` documents of a run that was scored, of all queries or of these: ``query_id``, ``doc_id`` and ``rank``."""
+    from rankscope.engines.top import top
+
+    part = run if queries is None else part_of(run, queries)
+    cleaned = clean(part, scores.request.policies, "run")
+    return top(cleaned.data, order_of(scores, metric), k, label)
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,65 +53,43 @@ class Ranking:
         """The rank of a document; None where it was not retrieved."""
         return self._places.get(doc)
 
-    @property
+    @cached_property
     def _places(self) -> dict[str, int]:
         return {doc: rank for rank, doc in enumerate(self.doc_ids, start=1)}
 
 
-def ranking_of(
-    run: CleanInput, qrels: CleanInput, query: str, ties: str, depth: int | None = None
-) -> Ranking:
-    """The ranking of one query under a tie policy (``trec``, ``docid``, ``input`` or ``rank``).
+def ranking_of(run: CleanInput, qrels: CleanInput, query: str, order: Order) -> Ranking:
+    """The ranking of one query, and its judgments.
 
     A query that the run does not hold has an empty ranking. Raises InputError for a query that is neither judged nor ranked.
     """
-    rows, ranked = _rows(run, query, ties)
-    grades, judged = _grades(qrels, query)
-    if not ranked and not judged:
+    from rankscope.engines.top import top
+
+    part = part_of(run.data, [query]) if _holds(run, query) else None
+    grades = _grades(qrels, query)
+    if part is None and grades is None:
         known = list(qrels.data if qrels.is_mapping else qrels.data.queries)
-        close = get_close_matches(query, known, n=1, cutoff=0.5)
-        hint = (
-            f"did you mean {close[0]}?"
-            if close
-            else f"the qrels have ids like {', '.join(map(repr, known[:3]))}"
-        )
-        raise InputError(f"query {query!r}: neither judged nor in the run; {hint}")
-    if ties == "trec":
-        rows.sort(key=lambda row: row[0].encode("utf-8", "surrogateescape"), reverse=True)
-    elif ties == "docid":
-        rows.sort(key=lambda row: row[0].encode("utf-8", "surrogateescape"))
-    if ties == "rank":
-        rows.sort(key=lambda row: row[1])
-    else:
-        rows.sort(key=lambda row: -row[1])
-    return Ranking(query, tuple(doc for doc, _ in rows[:depth]), grades)
+        hint = words.hint(query, known, otherwise=f"; the qrels have ids like {words.choices(known[:3])}")
+        raise InputError(f"query {query!r}: neither judged nor in the run{hint}")
+    docs = () if part is None else tuple(top(part, order)["doc_id"].to_list())
+    return Ranking(query, docs, grades or {})
 
 
-def _rows(run: CleanInput, query: str, ties: str) -> tuple[list[tuple[str, float]], bool]:
-    """Documents and scores (or ranks) in the order given, and whether the run holds the query."""
-    if run.is_mapping:
-        scores = run.data.get(query)
-        return ([] if scores is None else _items(scores, query)), scores is not None
-    import polars as pl
-
-    column = "rank" if ties == "rank" else "score"
-    frame = run.data.frame.filter(pl.col("query_id") == query)
-    return list(frame.select("doc_id", column).iter_rows()), query in set(run.data.queries)
+def _holds(data: CleanInput, query: str) -> bool:
+    return query in (data.data if data.is_mapping else data.data.queries)
 
 
-def _items(scores: Mapping[Any, Any], query: str) -> list[tuple[str, float]]:
-    return [(doc, float(score)) for doc, score in as_text(scores, f"query {query}").items()]
-
-
-def _grades(qrels: CleanInput, query: str) -> tuple[dict[str, float], bool]:
-    """The grade of each judged document (the highest, where there are several), and whether the qrels hold the query."""
+def _grades(qrels: CleanInput, query: str) -> dict[str, float] | None:
+    """The grade of each judged document (the highest, where there are several); None for a query that the qrels do not hold."""
+    if not _holds(qrels, query):
+        return None
     if qrels.is_mapping:
-        found = qrels.data.get(query)
-        return ({} if found is None else dict(_items(found, query))), found is not None
+        documents = as_text(qrels.data[query], f"qrels: query {query}")
+        return {doc: float(grade) for doc, grade in documents.items()}
     import polars as pl
 
-    frame = qrels.data.frame.filter(pl.col("query_id") == query).select("doc_id", "grade")
+    frame = qrels.data.frame.filter(pl.col("query_id") == query)
     grades: dict[str, float] = {}
-    for doc, grade in frame.iter_rows():
+    for doc, grade in frame.select("doc_id", "grade").iter_rows():
         grades[doc] = max(grade, grades.get(doc, grade))
-    return grades, query in set(qrels.data.queries)
+    return grades

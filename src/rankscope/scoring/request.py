@@ -116,15 +116,10 @@ class Request:
 
     def with_policies(self, **changes: Any) -> Request:
         """The same under other policies, for every metric of it."""
-        conventions = {p.name for p in by_metric()} & set(changes)
-        policies = self.policies.having(**{n: v for n, v in changes.items() if n not in conventions})
-        if conventions:
-            if self.policies.dialect is None:
-                policies = policies.having(**{n: changes[n] for n in conventions})
-            own = {n: POLICIES[n].stated(POLICIES[n].check(changes[n]), ()) for n in conventions}
-            metrics = tuple(replace(m, convention=replace(m.convention, **own)) for m in self.metrics)
-            return replace(self, metrics=metrics, policies=policies)
-        return replace(self, policies=policies)
+        policies = self.policies.having(**changes)
+        own = {p.name: p.stated(policies.values[p.name], ()) for p in by_metric() if p.name in changes}
+        metrics = (replace(m, convention=replace(m.convention, **own)) for m in self.metrics)
+        return replace(self, metrics=tuple(metrics), policies=policies)
 
     def differs(self, other: Request) -> list[Policy]:
         """The policies in which another request departs so that values of the two cannot be compared."""
@@ -199,9 +194,7 @@ def _of_metrics(metrics: Sequence[Metric]) -> Iterator[str]:
     levels = sorted({m.level for m in metrics if hasattr(m, "level") and m.relevance == "binary"})
     if levels:
         yield f"relevant: grade ≥ {levels[0]:g}" + (" unless named" if len(levels) > 1 else "")
-    scaled = [
-        str(m) for m in having("max_grade", 4.0) if m.relevance == "graded" and "max_grade" not in str(m)
-    ]
+    scaled = [str(m) for m in having("max_grade", 4.0) if m.relevance == "graded" and "max_grade" not in str(m)]
     if scaled:
         yield f"top grade for {', '.join(scaled)}: 4"
     geometric = [str(m) for m in metrics if m.aggregate == "geometric"]
@@ -238,9 +231,7 @@ def _named(metrics: Any) -> list[tuple[str, Metric]]:
         raise InputError(f"metrics are names like 'nDCG@10' or objects like nDCG @ 10, not {metrics!r}")
     found = in_order(metrics)
     if not found:
-        raise InputError(
-            "no metric was given: name one, like nDCG@10, or leave metrics out for the usual ones"
-        )
+        raise InputError("no metric was given: name one, like nDCG@10, or leave metrics out for the usual ones")
     return found
 
 

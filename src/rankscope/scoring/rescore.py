@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rankscope.engines.orders import closed, ordered, scored
+from rankscope.engines.orders import depends_on_order, has_closed_form, score_under_ties
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
 from rankscope.scoring.evaluation import values_of
@@ -33,16 +33,14 @@ def why_not(scores: Scores, metric: Metric, like: Metric) -> str:
     if request.weights is not None and not (plain and convention.mean == "macro"):
         return "queries are weighed by the metric as well as by the weights that were given"
     ties, depth = convention.ties, policies.depth
-    if ties == "expected" and ordered(metric, depth) and not closed(metric, depth):
+    if ties == "expected" and depends_on_order(metric, depth) and not has_closed_form(metric, depth):
         return f"the mean of {metric} over all orders of equal scores has no closed form"
     if ties in {"best", "worst"} and (not metric.settled_by_grade or metric.needs):
         return f"the {ties} order of equal scores has to be searched for {metric}"
     return ""
 
 
-def rescored(
-    scores: Scores, pairs: Sequence[tuple[Metric, Metric]], runs: Container[str] | None = None
-) -> list[Mean]:
+def rescored(scores: Scores, pairs: Sequence[tuple[Metric, Metric]], runs: Container[str] | None = None) -> list[Mean]:
     """The means of other metrics, over all runs unless some are named.
 
     Each pair is of a metric that was asked for, whose judged documents, queries and conventions are used, and another metric.
@@ -75,7 +73,7 @@ def values_on(
     if not plainly:
         return values_of(one, [judged])[0].value
     policies = request.policies
-    return scored(judged, [metric], one.metrics[0].convention.ties, policies.depth, policies.seed)[0].value
+    return score_under_ties(judged, [metric], one.metrics[0].convention.ties, policies.depth, policies.seed)[0].value
 
 
 def judged_of(scores: Scores, run: str, metric: Metric) -> tuple[Judged, Array]:

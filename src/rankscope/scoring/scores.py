@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Block, Caution, Chart, Column, Heading, Paragraph, Ranged, Table, Value
+from rankscope.blocks import EMPTY, Block, Caution, Chart, Column, Heading, Paragraph, Table, Value, ValueRange
 from rankscope.errors import InputError
 from rankscope.metrics import Metric, parse, parse_many
 from rankscope.scoring import spread
@@ -128,9 +128,7 @@ class Scores(Result):
         names = [scored.name for scored in self.runs]
         if run is None:
             if len(names) > 1:
-                raise KeyError(
-                    f"there are {len(names)} runs, say which: scores[{names[0]!r}, {str(metric)!r}]"
-                )
+                raise KeyError(f"there are {len(names)} runs, say which: scores[{names[0]!r}, {str(metric)!r}]")
             run = names[0]
         if run not in names:
             raise KeyError(f"no run is called {run!r}: there are {', '.join(names)}")
@@ -190,12 +188,8 @@ class Scores(Result):
             queries, metrics = len(run.query_ids), len(run.values)
             matrix = np.stack(list(run.values.values()), axis=1) if metrics else np.empty((queries, 0))
             columns = {
-                "query_id": pl.Series(run.query_ids, dtype=pl.String).gather(
-                    np.repeat(np.arange(queries), metrics)
-                ),
-                "metric": pl.Series([str(m) for m in run.values]).gather(
-                    np.tile(np.arange(metrics), queries)
-                ),
+                "query_id": pl.Series(run.query_ids, dtype=pl.String).gather(np.repeat(np.arange(queries), metrics)),
+                "metric": pl.Series([str(m) for m in run.values]).gather(np.tile(np.arange(metrics), queries)),
                 "value": pl.Series(matrix.ravel(), nan_to_null=True),
             }
             parts.append(pl.DataFrame(columns).select(pl.lit(run.name).alias("run"), pl.all()))
@@ -279,14 +273,14 @@ class Scores(Result):
         self, *, per_query: bool = False, distribution: bool = False, next_step: str = "", **_: Any
     ) -> list[Shown]:
         """The answer, what to doubt about it, and the conventions it rests on."""
-        doubts = caution_block(self.warnings)
+        each: list[Shown] = [self.table("per_query"), EMPTY] if per_query else []
         return [
-            *([self.table("per_query"), EMPTY] if per_query else []),
+            *each,
             self.table(),
             *(Paragraph(text, quiet=True) for text in self.queries_in_words()),
             EMPTY,
             *([*self.spread_blocks(), EMPTY] if distribution else []),
-            *doubts,
+            *caution_block(self.warnings),
             Paragraph(self.request.small_print(), quiet=True),
             *([Paragraph(next_step, quiet=True)] if next_step else []),
         ]
@@ -294,16 +288,10 @@ class Scores(Result):
     def paper(self, *, per_query: bool = False, distribution: bool = False, **_: Any) -> list[Shown]:
         """What goes into a document: the tables, and in the small print the queries and conventions."""
         small = " · ".join([*self.queries_in_words(), self.request.small_print()])
-        tables: list[Shown] = [self.table()]
-        if per_query:
-            alone = f"{self.runs[0].name}: " if len(self.runs) == 1 else ""
-            each = [Heading(f"{alone}each query"), self.table("per_query"), Heading("all queries")]
-            tables = [*each, *tables]
-        return [
-            *tables,
-            *(self.spread_blocks() if distribution else []),
-            Paragraph(small, quiet=True),
-        ]
+        alone = f"{self.runs[0].name}: " if len(self.runs) == 1 else ""
+        each: list[Shown] = [Heading(f"{alone}each query"), self.table("per_query"), Heading("all queries")]
+        spread_blocks = self.spread_blocks() if distribution else []
+        return [*(each if per_query else []), self.table(), *spread_blocks, Paragraph(small, quiet=True)]
 
     def table(self, name: str = "", *, most: int | None = None) -> Table:
         """A table as it is printed: the scoreboard, unless another is named."""
@@ -428,7 +416,7 @@ class Scores(Result):
         known = [mean for mean in self.board if mean.bounds.known]
         if not known:
             return ""
-        even = [Ranged(mean.value, mean.bounds.lower, mean.bounds.upper).even for mean in known]
+        even = [ValueRange(mean.value, mean.bounds.lower, mean.bounds.upper).even for mean in known]
         methods = " or ".join(sorted({mean.bounds.method for mean in known}))
         intervals = self.request.intervals
         clustered = " in clusters" if intervals.clusters is not None else ""
@@ -460,19 +448,15 @@ class Scores(Result):
         For one run quantiles are a table with a row a metric, for several a table a metric with a row a run.
         """
         records = list(self._spread())
+        tables: list[Block] = []
         if len(self.runs) == 1:
             tables = [_quantiles("metric", records), EMPTY]
         else:
-            by_metric = {
-                r["metric"]: [other for other in records if other["metric"] == r["metric"]] for r in records
-            }
-            tables = [
-                block
-                for name, group in by_metric.items()
-                for block in (_quantiles("run", group, name), EMPTY)
-            ]
+            for metric in dict.fromkeys(record["metric"] for record in records):
+                alike = [record for record in records if record["metric"] == metric]
+                tables += [_quantiles("run", alike, metric), EMPTY]
         header = (Column("run"), *(Column(name, "count") for name in (*spread.RANKS, spread.NONE)))
-        ranks = tuple((run.name, *spread.rank_counts(run).values()) for run in self.runs)
+        ranks: tuple[tuple[Value, ...], ...] = tuple((run.name, *spread.rank_counts(run).values()) for run in self.runs)
         return [
             Heading("values of the queries"),
             *tables,
@@ -483,7 +467,7 @@ class Scores(Result):
 
 def _with_interval(mean: Mean) -> Value:
     bounds = mean.bounds
-    return Ranged(mean.value, bounds.lower, bounds.upper) if bounds.known else words.finite(mean.value)
+    return ValueRange(mean.value, bounds.lower, bounds.upper) if bounds.known else words.finite(mean.value)
 
 
 def _column(metric: Metric) -> Column:
@@ -543,3 +527,33 @@ def _trec_line(metric: Metric, query: str, value: float) -> Iterator[str]:
     if not math.isnan(value):
         text = f"{value:.0f}" if metric.aggregate == "sum" else f"{value:6.4f}"
         yield f"{metric.trec_name() or metric!s:<22}\t{query}\t{text}\n"
+
+
+class OfScores(Result):
+    """A result that rests on scores: it has their conventions, and what is to be known of their data."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def scores(self) -> Scores:
+            """What it rests on."""
+
+    @property
+    def conventions(self) -> Mapping[str, Any]:
+        """The policies under which the numbers were computed."""
+        return self.scores.conventions
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What was said while reading."""
+        return self.scores.notes
+
+    @property
+    def warnings(self) -> Sequence[Caution]:
+        """What to know before believing the numbers."""
+        return self.scores.warnings
+
+    def facts(self) -> dict[str, Any]:
+        """What JSON holds before the tables: the conventions and the inputs."""
+        inputs = [input_record(source) for source in self.scores.inputs]
+        return {"conventions": dict(self.conventions), "inputs": inputs}

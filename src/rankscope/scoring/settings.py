@@ -1,158 +1,39 @@
-"""What a project has settled once: ``[tool.rankscope]`` in pyproject.toml, or a TOML file."""
+"""The settings of a project: ``[tool.rankscope]`` in pyproject.toml, or a TOML file."""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from rankscope import words
 from rankscope.errors import InputError
-from rankscope.panels.tolerance import Settled
+from rankscope.panels.tolerance import Defaults
 from rankscope.scoring.policies import POLICIES
 
 VERBS = ("compare", "gate")
-GATE = ("tolerance", "fail_on", "alpha", "slices", "clusters", "interval", "test", *POLICIES)
-NOT_FOR = {"gate": ("correction", "tried", "margin"), "compare": ("tolerance", "fail_on")}
-FILES = ("slices", "clusters", "weights")
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What was settled; None stands for what was not.
+class Setting:
+    """What a setting can be: a test of its value, and the same in words.
 
-    ``metrics`` are spellings and ``primary`` the one that decides; ``tolerance`` is a number, a percentage such as ``"2%"``, or a
-    table of these by metric. The others are the options of the command line. ``said`` names where they stand, and is empty
-    where there are none; ``file`` is what was read.
+    ``only`` names the verb that uses it, where it is not for all; of a ``file`` the path is one from the folder of the settings.
     """
 
-    primary: str | None = None
-    metrics: list[str] | None = None
-    alpha: float | None = None
-    tolerance: float | str | Mapping[str, float | str] | None = None
-    fail_on: str | None = None
-    test: str | None = None
-    interval: str | None = None
-    correction: str | None = None
-    tried: int | None = None
-    margin: float | Mapping[str, float] | None = None
-    slices: str | None = None
-    clusters: str | None = None
-    ties: str | None = None
-    queries: str | list[str] | None = None
-    depth: int | None = None
-    duplicates: str | None = None
-    self_match: str | None = None
-    no_relevant: str | int | None = None
-    nothing_found: str | None = None
-    mean: str | None = None
-    weights: str | None = None
-    dialect: str | None = None
-    seed: int | None = None
-    said: str = ""
-    file: str = ""
-    own: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    accepts: Callable[[Any], bool]
+    expects: str
+    only: str = ""
+    file: bool = False
 
-    def of(self, verb: str) -> Settings:
-        """The settings of one verb: what its own table says, else what holds for all."""
-        return replace(self, **self.own.get(verb, {}), own={})
-
-    def chosen(self, names: Iterable[str]) -> dict[str, Any]:
-        """Those of these settings that are settled."""
-        found = {name: getattr(self, name, None) for name in names}
-        return {name: value for name, value in found.items() if value is not None}
-
-    def filled(self, given: Mapping[str, Any], said: frozenset[str] | set[str]) -> dict[str, Any]:
-        """Options with those that were not ``said`` taken from here, where they are settled.
-
-        >>> Settings(depth=100, seed=3).filled({"depth": None, "seed": 0, "ties": "trec"}, {"seed"})
-        {'depth': 100, 'seed': 0, 'ties': 'trec'}
-        """
-        return dict(given) | self.chosen(name for name in given if name not in said)
+    def serves(self, verb: str) -> bool:
+        """Whether a verb uses it."""
+        return self.only in {"", verb}
 
 
-def settings_of(path: str | None = None, start: str | Path | None = None) -> Settings:
-    """The settings in a TOML file, or in the nearest pyproject.toml from the folder ``start`` upwards.
-
-    A file that is named holds them in ``[tool.rankscope]`` or at its top; a pyproject.toml that is found in
-    ``[tool.rankscope]``, and without that table nothing is settled. ``[tool.rankscope.gate]`` and
-    ``[tool.rankscope.compare]`` hold for one verb. Files are named from the folder of the settings.
-
-    Raises InputError for a file that cannot be read, an unknown name, or a value that cannot be right.
-    """
-    place = Path(path) if path is not None else _nearest(Path.cwd() if start is None else Path(start))
-    if place is None:
-        return Settings()
-    tool = _read(place).get("tool", {})
-    table = tool.get("rankscope") if isinstance(tool, Mapping) else None
-    where = f"{place.name if path is None else path} [tool.rankscope]"
-    if table is None:
-        if path is None or place.name == "pyproject.toml":
-            return Settings(file=str(place))
-        table, where = _read(place), str(path)
-    if not isinstance(table, Mapping):
-        raise InputError(f"{where} is no table: write depth = 100 and the like below [tool.rankscope]")
-    shared = {name: value for name, value in table.items() if name not in VERBS}
-    own = {verb: _checked(table[verb], f"{where} {verb}", place.parent) for verb in VERBS if verb in table}
-    for verb, found in own.items():
-        for name in found:
-            if name in NOT_FOR[verb]:
-                raise InputError(f"{where} {verb}: {verb} does not use {name}: leave it out")
-    return Settings(
-        **_checked(shared, where, place.parent), said=where if table else "", file=str(place), own=own
-    )
-
-
-def _nearest(folder: Path) -> Path | None:
-    places = (above / "pyproject.toml" for above in (folder.resolve(), *folder.resolve().parents))
-    return next((place for place in places if place.is_file()), None)
-
-
-def _read(place: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(place.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise InputError(
-            f"{place}: cannot be read: {error.strerror or error}; settings are a TOML file"
-        ) from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"{place}: is no TOML: {' '.join(str(error).split())}") from None
-
-
-def _checked(table: Any, where: str, folder: Path) -> dict[str, Any]:
-    """The settings of a table, each of the right kind, by their names with underscores."""
-    if not isinstance(table, Mapping):
-        raise InputError(f"{where} is no table of settings: write [tool.rankscope.gate] above them")
-    out = {}
-    for key, value in table.items():
-        name = key.replace("-", "_")
-        if name not in KINDS:
-            close = get_close_matches(name, [*KINDS, *VERBS], n=1, cutoff=0.6)
-            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(KINDS)}"
-            raise InputError(f"{where}: no setting is called {key}, {hint}")
-        if name in out:
-            raise InputError(f"{where}: {name} is set twice")
-        right, words = KINDS[name]
-        if not right(value):
-            raise InputError(f"{where}: {key} = {_shown(value)}: {key} is {words}")
-        out[name] = [value] if name == "metrics" and isinstance(value, str) else value
-        if name == "tolerance" and isinstance(value, dict):
-            out[name] = Settled(value)
-        if name in FILES:
-            out[name] = str(folder / value) if not Path(value).is_absolute() else value
-    return out
-
-
-def _shown(value: Any) -> str:
-    text = {True: "true", False: "false"}.get(value, repr(value)) if isinstance(value, bool) else repr(value)
-    return text if len(text) <= 80 else text[:79] + "…"
-
-
-# --- what each setting can be ----------------------------------------------------------------------
-
-Kind = tuple[Callable[[Any], bool], str]
+# --- what each setting can be ----------------------------------------------------------------------------
 
 
 def is_number(value: Any) -> bool:
@@ -170,50 +51,156 @@ def is_allowance(value: Any) -> bool:
     return is_number(value) and value >= 0
 
 
-def _text(value: Any) -> bool:
+def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _texts(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(map(_text, value))
+def _one_or_by_metric(accepts: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """One value for all metrics, or a table of values by metric."""
+    return lambda v: all(map(accepts, v.values())) and bool(v) if isinstance(v, dict) else accepts(v)
 
 
-def _whole(least: int) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= least
+def _is_metrics(value: Any) -> bool:
+    return _is_text(value) or (isinstance(value, list) and bool(value) and all(map(_is_text, value)))
 
 
-def _one_of(*choices: Any) -> Kind:
-    return (
-        lambda value: any(value == c and type(value) is type(c) for c in choices),
-        f"one of {', '.join(repr(c) if isinstance(c, str) else str(c) for c in choices)}",
-    )
-
-
-KINDS: dict[str, Kind] = {
-    "primary": (_text, "the metric that decides, like 'nDCG@10'"),
-    "metrics": (lambda v: _text(v) or _texts(v), "a metric or a list of them, like ['nDCG@10', 'AP']"),
-    "alpha": (lambda v: is_number(v) and 0 < v < 0.5, "a number above 0 and below 0.5, like 0.05"),
-    "tolerance": (
-        lambda v: (
-            is_allowance(v) or (isinstance(v, dict) and bool(v) and all(is_allowance(x) for x in v.values()))
-        ),
+SETTINGS: dict[str, Setting] = {
+    "primary": Setting(_is_text, "the main metric, like 'nDCG@10'"),
+    "metrics": Setting(_is_metrics, "a metric or a list of them, like ['nDCG@10', 'AP']"),
+    "alpha": Setting(lambda v: is_number(v) and 0 < v < 0.5, "a number above 0 and below 0.5, like 0.05"),
+    "tolerance": Setting(
+        _one_or_by_metric(is_allowance),
         "a number of at least 0 like 0.01, a percentage like '2%', or a table of these by metric",
+        only="gate",
     ),
-    "fail_on": _one_of("loss", "tolerance"),
-    "test": (_text, "the name of a test, like 't'"),
-    "interval": (_text, "the name of an interval, like 't'"),
-    "correction": (_text, "the name of a correction, like 'holm'"),
-    "tried": (_whole(1), "how many systems were tried, a whole number of at least 1"),
-    "margin": (
-        lambda v: (
-            (is_number(v) and v > 0)
-            or (isinstance(v, dict) and bool(v) and all(is_number(x) and x > 0 for x in v.values()))
-        ),
+    "fail_on": Setting(lambda v: v in ("loss", "tolerance"), "one of 'loss', 'tolerance'", only="gate"),
+    "test": Setting(_is_text, "the name of a test, like 't'"),
+    "interval": Setting(_is_text, "the name of an interval, like 't'"),
+    "correction": Setting(_is_text, "the name of a correction, like 'holm'", only="compare"),
+    "tried": Setting(
+        lambda v: is_number(v) and isinstance(v, int) and v >= 1,
+        "how many systems were tried, a whole number of at least 1",
+        only="compare",
+    ),
+    "margin": Setting(
+        _one_or_by_metric(lambda v: is_number(v) and v > 0),
         "a difference above 0 that would not matter, like 0.01, or a table of these by metric",
+        only="compare",
     ),
-    "slices": (_text, "a file of attributes of queries, like 'queries.csv'"),
-    "clusters": (_text, "a file of the clusters of queries, like 'users.csv'"),
-    **{name: policy.setting for name, policy in POLICIES.items()},
+    "slices": Setting(_is_text, "a file of attributes of queries, like 'queries.csv'", file=True),
+    "clusters": Setting(_is_text, "a file of the clusters of queries, like 'users.csv'", file=True),
+    **{
+        name: Setting(policy.accepts, policy.expects, file=policy.metavar == "FILE")
+        for name, policy in POLICIES.items()
+    },
 }
 
-assert set(KINDS) | {"said", "file", "own"} == {f.name for f in fields(Settings)}
+
+# --- the settings of a project ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The ``values`` that are set, by their names: those of ``SETTINGS``.
+
+    ``place`` names where they stand, and is empty where there are none; ``file`` is what was read; ``own`` are the values that hold
+    for one verb.
+    """
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    place: str = ""
+    file: str = ""
+    own: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def of(self, verb: str) -> Settings:
+        """The settings that a verb uses: those of its own table, else what holds for all."""
+        values = {**self.values, **self.own.get(verb, {})}
+        used = {name: value for name, value in values.items() if SETTINGS[name].serves(verb)}
+        return replace(self, values=used, own={})
+
+    @property
+    def metrics(self) -> Any:
+        """The metrics that are set, else the main one; None where neither is."""
+        return self.values.get("metrics") or self.values.get("primary")
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """All that is set but the metrics."""
+        return {name: value for name, value in self.values.items() if name not in {"metrics", "primary"}}
+
+    def fill(self, options: Mapping[str, Any], explicit: Iterable[str]) -> dict[str, Any]:
+        """Options, of which those that are not ``explicit`` are taken from here where they are set.
+
+        >>> Settings({"depth": 100, "seed": 3}).fill({"depth": None, "seed": 0, "ties": "trec"}, {"seed"})
+        {'depth': 100, 'seed': 0, 'ties': 'trec'}
+        """
+        kept = set(explicit)
+        return {name: value if name in kept else self.values.get(name, value) for name, value in options.items()}
+
+
+def settings_of(path: str | None = None, start: str | Path | None = None) -> Settings:
+    """The settings in a TOML file, or in the nearest pyproject.toml from the folder ``start`` upwards.
+
+    A file that is named holds them in ``[tool.rankscope]`` or at its top; a pyproject.toml that was looked for holds them in
+    ``[tool.rankscope]``, and without that table nothing is set. ``[tool.rankscope.gate]`` and ``[tool.rankscope.compare]``
+    hold for one verb. Files are named from the folder of the settings.
+
+    Raises InputError for a file that cannot be read, an unknown name, or a value that cannot be right.
+    """
+    file = Path(path) if path is not None else _nearest(Path.cwd() if start is None else Path(start))
+    if file is None:
+        return Settings()
+    tool = _read(file).get("tool", {})
+    table = tool.get("rankscope") if isinstance(tool, Mapping) else None
+    place = f"{file.name if path is None else path} [tool.rankscope]"
+    if table is None:
+        if path is None or file.name == "pyproject.toml":
+            return Settings(file=str(file))
+        table, place = _read(file), str(path)
+    if not isinstance(table, Mapping):
+        raise InputError(f"{place} is no table: write depth = 100 and the like below [tool.rankscope]")
+    own = {verb: _check(table[verb], f"{place} {verb}", file.parent) for verb in VERBS if verb in table}
+    for verb, values in own.items():
+        for name in values:
+            if not SETTINGS[name].serves(verb):
+                raise InputError(f"{place} {verb}: {verb} does not use {name}: leave it out")
+    shared = {name: value for name, value in table.items() if name not in VERBS}
+    return Settings(_check(shared, place, file.parent), place if table else "", str(file), own)
+
+
+def _nearest(folder: Path) -> Path | None:
+    places = (above / "pyproject.toml" for above in (folder.resolve(), *folder.resolve().parents))
+    return next((place for place in places if place.is_file()), None)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read: {error.strerror or error}; settings are a TOML file") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"{file}: is no TOML: {' '.join(str(error).split())}") from None
+
+
+def _check(table: Any, place: str, folder: Path) -> dict[str, Any]:
+    """The settings of a table, each of the right kind, by their names with underscores."""
+    if not isinstance(table, Mapping):
+        raise InputError(f"{place} is no table of settings: write [tool.rankscope.gate] above them")
+    out: dict[str, Any] = {}
+    for key, value in table.items():
+        name = key.replace("-", "_")
+        if name not in SETTINGS:
+            hint = words.hint(name, [*SETTINGS, *VERBS], most=len(SETTINGS) + len(VERBS))
+            raise InputError(f"{place}: no setting is called {key}{hint}")
+        if name in out:
+            raise InputError(f"{place}: {name} is set twice")
+        setting = SETTINGS[name]
+        if not setting.accepts(value):
+            text = str(value).lower() if isinstance(value, bool) else repr(value)
+            raise InputError(f"{place}: {key} = {words.short(text, 80)}: {key} is {setting.expects}")
+        if name == "metrics" and isinstance(value, str):
+            value = [value]  # noqa: PLW2901
+        if name == "tolerance" and isinstance(value, dict):
+            value = Defaults(value)  # noqa: PLW2901
+        out[name] = str(folder / value) if setting.file else value
+    return out

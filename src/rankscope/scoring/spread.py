@@ -98,9 +98,7 @@ def distribution_chart(
         0: "A line further right has higher values",
     }[sign]
     rows = tuple(
-        (x, share, run)
-        for run, of_run in values.items()
-        for x, share in cumulative(of_run[~np.isnan(of_run)], bounds)
+        (x, share, run) for run, of_run in values.items() for x, share in cumulative(of_run[~np.isnan(of_run)], bounds)
     )
     return Chart(
         "distribution",
@@ -127,11 +125,7 @@ def first_relevant_chart(runs: Sequence[RunScores], note: str = "", told: bool =
     )
     first = runs[0].name
     none = counts[first][NONE]
-    never = (
-        f"{first} shows none on {words.counted(none, 'query')}."
-        if none
-        else f"{first} shows one on every query."
-    )
+    never = f"{first} shows none on {words.counted(none, 'query')}." if none else f"{first} shows one on every query."
     return Chart(
         "first-relevant",
         "Queries by the rank of their first relevant document",
@@ -149,6 +143,4 @@ def first_relevant_chart(runs: Sequence[RunScores], note: str = "", told: bool =
 def by_merit(runs: Sequence[RunScores], metric: Metric, means: Mapping[str, float]) -> list[RunScores]:
     """Runs by their mean of a metric, the best first; those without one last."""
     sign = {"higher": -1.0, "lower": 1.0, "neither": 0.0}[metric.better]
-    return sorted(
-        runs, key=lambda run: (bool(np.isnan(means[run.name])), sign * np.nan_to_num(means[run.name]))
-    )
+    return sorted(runs, key=lambda run: (bool(np.isnan(means[run.name])), sign * np.nan_to_num(means[run.name])))

@@ -14,9 +14,7 @@ from rankscope.errors import InputError
 from rankscope.metrics import Metric
 from rankscope.scoring.policies import by_metric
 
-CHOICES: dict[str, Sequence[Any]] = {p.name: tuple(p.values) for p in by_metric()} | {
-    "looks_at": get_args(LooksAt)
-}
+CHOICES: dict[str, Sequence[Any]] = {p.name: tuple(p.values) for p in by_metric()} | {"looks_at": get_args(LooksAt)}
 
 
 @dataclass(frozen=True)
@@ -46,8 +44,7 @@ class Way:
         except (InputError, TypeError):
             return None
         return Way(
-            metric,
-            Convention(**{f.name: getattr(self.convention, f.name) for f in fields(Convention)} | policies),
+            metric, Convention(**{f.name: getattr(self.convention, f.name) for f in fields(Convention)} | policies)
         )
 
 
@@ -56,12 +53,7 @@ def options_of(plain: Way) -> dict[str, list[Any]]:
     out: dict[str, list[Any]] = {}
     for name, (hint, _) in parameters(type(plain.metric)).items():
         now = getattr(plain.metric, name)
-        words = [
-            word
-            for part in (get_args(hint) or (hint,))
-            if get_origin(part) is Literal
-            for word in get_args(part)
-        ]
+        words = [word for part in (get_args(hint) or (hint,)) if get_origin(part) is Literal for word in get_args(part)]
         words += list(get_args(hint)) if get_origin(hint) is Literal else []
         words += [True, False] if hint is bool else []
         words += [2.0, 3.0] if name == "level" else []

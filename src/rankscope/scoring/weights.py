@@ -53,13 +53,13 @@ def weights_of(source: Any) -> Weights | None:
         return _checked(list(source.items()), "weights")
     from rankscope.files.raw import open_raw
     from rankscope.files.readers import kind_of
-    from rankscope.files.sheets import is_path, opened
+    from rankscope.files.sheets import is_path, open_sheet
 
     if is_path(source):
         raw = open_raw(source, EXPECTED)
         if kind_of(raw) not in {"json", "jsonl", "parquet"}:
             return _checked(_rows_of_text(raw.read(), raw.label), raw.label)
-    found = opened(source, "weights", EXPECTED)
+    found = open_sheet(source, "weights", EXPECTED)
     label = str(source) if is_path(source) else "weights"
     if isinstance(found, Mapping):
         return _checked(list(found.items()), label)

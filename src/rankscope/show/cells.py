@@ -86,6 +86,4 @@ def rows_of(table: Table) -> list[list[str]]:
 
 def values_of(table: Table) -> list[list[str]]:
     """All cells of a table as text, without intervals."""
-    return [
-        [printable(text_of(v, c.kind)) for v, c in zip(row, table.columns, strict=True)] for row in table.rows
-    ]
+    return [[printable(text_of(v, c.kind)) for v, c in zip(row, table.columns, strict=True)] for row in table.rows]

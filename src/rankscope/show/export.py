@@ -60,9 +60,7 @@ def _distinct(name: str, used: set[str]) -> str:
     return out
 
 
-def _numbers(
-    name: str, columns: Sequence[Column], rows: Sequence[Sequence[Value]]
-) -> Iterator[tuple[str, bytes]]:
+def _numbers(name: str, columns: Sequence[Column], rows: Sequence[Sequence[Value]]) -> Iterator[tuple[str, bytes]]:
     header, records = records_of(columns, rows)
     yield f"{name}.csv", "".join(as_csv(header, records)).encode("utf-8", HALVES)
     text = json.dumps(records, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
@@ -76,9 +74,7 @@ def _picture(name: str, chart: Chart) -> Iterator[tuple[str, bytes]]:
     yield f"{name}.png", png_of(chart)
 
 
-def records_of(
-    columns: Sequence[Column], rows: Sequence[Sequence[Value]]
-) -> tuple[list[str], list[dict[str, Any]]]:
+def records_of(columns: Sequence[Column], rows: Sequence[Sequence[Value]]) -> tuple[list[str], list[dict[str, Any]]]:
     """The header and the rows of a table as plain records; a header that was there before gets a number.
 
     >>> records_of([Column("run"), Column("AP", "value")], [("bm25", ValueRange(0.5, 0.4, 0.6))])
@@ -88,10 +84,7 @@ def records_of(
     headers = [
         name
         for i, column in enumerate(columns)
-        for name in (
-            column.header,
-            *((f"{column.header} lower", f"{column.header} upper") if i in ranged else ()),
-        )
+        for name in (column.header, *((f"{column.header} lower", f"{column.header} upper") if i in ranged else ()))
     ]
     header = number_headers(headers)
     return header, [dict(zip(header, _flat(row, ranged), strict=True)) for row in rows]

@@ -57,9 +57,7 @@ class Grid:
             self,
             header=("", *(row[0] for row in self.rows)),
             rows=tuple(
-                (name, *(row[i] for row in self.rows))
-                for i, name in enumerate(self.header)
-                if i >= self.labels
+                (name, *(row[i] for row in self.rows)) for i, name in enumerate(self.header) if i >= self.labels
             ),
             right=(False, *(True for _ in self.rows)),
             best=frozenset((column - 1, row + 1) for row, column in self.best),
@@ -78,11 +76,7 @@ class Grid:
                 row[i] = f"{row[i]:>{wide}} {sides[i]:<{beside}}"
             header[i] += " " * (wide + 1 + beside - cell_len(header[i]))  # the header stands over the values
         return replace(
-            self,
-            header=tuple(header),
-            rows=tuple(map(tuple, rows)),
-            sides=(),
-            beside=(len(shown), len(ranged)),
+            self, header=tuple(header), rows=tuple(map(tuple, rows)), sides=(), beside=(len(shown), len(ranged))
         )
 
 
@@ -159,9 +153,7 @@ def _widths(grid: Grid, width: int, fold: int | None) -> Widths:
 
 def _split_columns(grid: Grid, width: int) -> list[tuple[Grid, Widths]]:
     """As many columns as fit at a time, each part under the same labels."""
-    widths = _widths(
-        grid, 0, FOLDED[0] if max(grid.natural()[grid.labels :], default=0) <= FOLDED[0] else FOLDED[1]
-    )
+    widths = _widths(grid, 0, FOLDED[0] if max(grid.natural()[grid.labels :], default=0) <= FOLDED[0] else FOLDED[1])
     labels = list(range(grid.labels))
     starts, used = [grid.labels], _total(widths[: grid.labels])
     for i in range(grid.labels, len(widths)):

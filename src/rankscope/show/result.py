@@ -10,19 +10,7 @@ from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from rankscope._version import __version__
-from rankscope.blocks import (
-    EMPTY,
-    Block,
-    Caution,
-    Chart,
-    Column,
-    Explorer,
-    Note,
-    Notes,
-    Paragraph,
-    Table,
-    Value,
-)
+from rankscope.blocks import EMPTY, Block, Caution, Chart, Column, Explorer, Note, Notes, Paragraph, Table, Value
 from rankscope.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -32,6 +20,7 @@ Kind = Literal["text", "value", "count"]
 Shown = Block | Chart
 
 FORMATS = ("table", "json", "jsonl", "csv", "markdown", "latex")
+ABSENT = object()  # what fills no row
 FEW = 2  # warnings of one kind that are printed one by one; of more the first stands for all
 
 
@@ -63,7 +52,7 @@ class Col:
         kind: Kind = "text",
         hint: str = "",
         rare: bool = False,
-        fill: Any = None,
+        fill: Any = ABSENT,
         queries: bool = False,
         wraps: bool = False,
     ) -> None:
@@ -81,7 +70,7 @@ class Col:
     @property
     def always(self) -> bool:
         """Whether every row of a rectangle (CSV, a frame) has this column."""
-        return not self.rare or self.fill is not None
+        return not self.rare or self.fill is not ABSENT
 
     def record(self, row: Any) -> Iterator[tuple[str, Any]]:
         """The keys of this column with their values in a row, null where a number is not finite."""
@@ -160,7 +149,7 @@ class Result:
     """What a verb found, in every format.
 
     A subclass declares ``schema`` (``"compare/1"``) and its ``views``, of which the first is what CSV and JSON lines hold and
-    stands under ``results`` in JSON. It says itself in ``sentences``, lays itself out for reading in ``blocks``, and draws
+    stands under ``main`` in JSON, the others under their names. It says itself in ``sentences``, lays itself out for reading in ``blocks``, and draws
     itself in ``charts``; ``facts`` are what its JSON holds beside the views. All else follows.
 
     Subclasses are dataclasses with ``repr=False``: a result says what it found rather than how it is made.
@@ -171,12 +160,11 @@ class Result:
     schema: ClassVar[str]
     views: ClassVar[tuple[View, ...]]
     formats: ClassVar[tuple[str, ...]] = FORMATS[:-1]
+    main: ClassVar[str] = "results"
 
     # -- what a subclass says of itself ---------------------------------------------------------------
 
-    if (
-        TYPE_CHECKING
-    ):  # fields or properties of the subclass; no defaults here, as dataclasses would inherit them
+    if TYPE_CHECKING:  # fields or properties of the subclass; no defaults here, as dataclasses would inherit them
 
         @property
         def conventions(self) -> Mapping[str, Any]:
@@ -244,7 +232,7 @@ class Result:
             "schema": f"rankscope/{self.schema}",
             "rankscope": __version__,
             **self.facts(),
-            "results": self.to_dicts(),
+            self.main: self.to_dicts(),
             **{name: self.to_dicts(name) for name in self.beside(**options)},
             "warnings": [caution.as_dict() for caution in getattr(self, "warnings", ())],
         }
@@ -287,13 +275,13 @@ class Result:
 
         view = self.view(table)
         types = {"value": pl.Float64, "count": pl.Int64}
-        schema = {
-            name: types.get(column.kind)
-            for column in view.columns_of(self)
-            if column.always
-            for name in column.names
+        schema: dict[str, Any] = {
+            name: types.get(column.kind) for column in view.columns_of(self) if column.always for name in column.names
         }
         rows = [[record.get(name) for name in schema] for record in view.rectangle(self)]
+        for i, (name, kind) in enumerate(schema.items()):
+            if kind is pl.Int64 and any((row[i] or 0) >= 2**63 for row in rows):
+                schema[name] = pl.Float64  # a count beyond what whole numbers of a frame hold
         frame = pl.DataFrame(rows, schema=schema, orient="row", infer_schema_length=None)
         return frame.with_columns(pl.col(pl.Null).cast(pl.String))
 
@@ -302,9 +290,7 @@ class Result:
         try:
             return self.to_polars(table).to_pandas()
         except ImportError as error:
-            raise MissingExtraError(
-                "frames of pandas need pandas and pyarrow: pip install pandas pyarrow"
-            ) from error
+            raise MissingExtraError("frames of pandas need pandas and pyarrow: pip install pandas pyarrow") from error
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -344,7 +330,9 @@ class Result:
     __repr__ = __str__
 
     def _repr_markdown_(self) -> str:
-        return self.to_markdown()
+        from rankscope.show.text import as_markdown
+
+        return as_markdown(self.blocks())
 
     def _repr_html_(self) -> str | None:
         return fragment([*self.blocks(), *self.charts()])

@@ -11,18 +11,7 @@ from typing import Literal
 from rich.cells import cell_len
 
 from rankscope import words
-from rankscope.blocks import (
-    Block,
-    Chart,
-    Code,
-    Column,
-    Heading,
-    Paragraph,
-    Table,
-    Value,
-    ValueRange,
-    plain_value,
-)
+from rankscope.blocks import Block, Chart, Code, Column, Heading, Paragraph, Table, Value, ValueRange, plain_value
 from rankscope.show.cells import printable, sides_of, text_of
 from rankscope.show.grid import GAP
 
@@ -74,11 +63,7 @@ def whisker(value: Value, low: float, high: float, room: int) -> str:
 
 
 def heaps(
-    points: Sequence[tuple[float, float]],
-    x: tuple[float, float],
-    y: tuple[float, float],
-    wide: int,
-    high: int,
+    points: Sequence[tuple[float, float]], x: tuple[float, float], y: tuple[float, float], wide: int, high: int
 ) -> list[str]:
     """Lines of signs, the uppermost first, each sign for how many points are in its cell.
 
@@ -90,9 +75,7 @@ def heaps(
         at = (cell_of(up, *y, high), cell_of(across, *x, wide))
         counts[at] = counts.get(at, 0) + 1
     signs = {at: HEAPS[min(len(HEAPS) - 1, int(math.log2(count)))] for at, count in counts.items()}
-    return [
-        "".join(signs.get((line, i), " ") for i in range(wide)).rstrip() for line in reversed(range(high))
-    ]
+    return ["".join(signs.get((line, i), " ") for i in range(wide)).rstrip() for line in reversed(range(high))]
 
 
 def cell_of(value: float, low: float, high: float, room: int) -> int:
@@ -128,9 +111,7 @@ def room_beside(table: Table, width: int) -> int:
     for i, column in enumerate(table.columns):
         values = [printable(text_of(row[i], column.kind)) for row in table.rows]
         sides = max((len(sides_of(row[i])) for row in table.rows), default=0)
-        taken += (
-            max(cell_len(column.header), max(map(cell_len, values), default=0) + (sides and sides + 1)) + GAP
-        )
+        taken += max(cell_len(column.header), max(map(cell_len, values), default=0) + (sides and sides + 1)) + GAP
     room = width - taken
     return min(LONGEST, room) if room >= SHORTEST else 0
 
@@ -287,9 +268,7 @@ def _field(chart: Chart, points: Sequence[tuple[float, float]], width: int) -> t
 def _heat(chart: Chart, width: int) -> tuple[Block, ...]:
     """A table of names by names, the longer list downwards."""
     down, across = (
-        (chart.x, chart.y)
-        if len(_distinct(chart, chart.x)) > len(_distinct(chart, chart.y))
-        else (chart.y, chart.x)
+        (chart.x, chart.y) if len(_distinct(chart, chart.x)) > len(_distinct(chart, chart.y)) else (chart.y, chart.x)
     )
     values = {
         (_label(chart, row, down), _label(chart, row, across)): _alone(row[chart.at(chart.colour)])
@@ -299,11 +278,7 @@ def _heat(chart: Chart, width: int) -> tuple[Block, ...]:
     kept = [names[i] for i in _space(len(names))]
     columns = (Column(down), *(Column(_short(head), _kind(chart, chart.colour)) for head in heads[:MOST]))
     rows = tuple((_short(name), *(values.get((name, head)) for head in heads[:MOST])) for name in kept)
-    return (
-        Table(columns, rows),
-        *_of(len(kept), len(names)),
-        *_of(min(len(heads), MOST), len(heads), "columns"),
-    )
+    return (Table(columns, rows), *_of(len(kept), len(names)), *_of(min(len(heads), MOST), len(heads), "columns"))
 
 
 FORMS: dict[str, Callable[[Chart, int], tuple[Block, ...]]] = {
@@ -330,9 +305,7 @@ def _beside(table: Table, drawn: Sequence[str]) -> Table:
 def _of(shown: int, there: int, what: str = "rows") -> tuple[Block, ...]:
     """A line that says how many are shown of how many."""
     return (
-        (Paragraph(f"{words.count(shown)} of {words.count(there)} {what} shown", quiet=True),)
-        if shown < there
-        else ()
+        (Paragraph(f"{words.count(shown)} of {words.count(there)} {what} shown", quiet=True),) if shown < there else ()
     )
 
 

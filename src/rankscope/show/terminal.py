@@ -127,12 +127,7 @@ def _row(cells: Sequence[str], number: int, grid: Grid, widths: Widths, paint: _
 
 def _wrap(text: str, width: int, first: str, rest: str) -> list[str]:
     return textwrap.wrap(
-        text,
-        width,
-        initial_indent=first,
-        subsequent_indent=rest,
-        break_long_words=True,
-        break_on_hyphens=False,
+        text, width, initial_indent=first, subsequent_indent=rest, break_long_words=True, break_on_hyphens=False
     )
 
 

@@ -127,8 +127,7 @@ def _latex_note(table: Table) -> list[str]:
 
 def _stress(table: Table, rows: list[list[str]], how: str) -> list[list[str]]:
     return [
-        [how.format(text) if (i, j) in table.best else text for j, text in enumerate(row)]
-        for i, row in enumerate(rows)
+        [how.format(text) if (i, j) in table.best else text for j, text in enumerate(row)] for i, row in enumerate(rows)
     ]
 
 

@@ -46,9 +46,7 @@ def _check(law: Law, metric: Metric, cases: Sequence[Case]) -> None:
     if breach is None:
         return
     if breach.case is not None:
-        least = smallest(
-            breach.case, lambda case: accepted(metric, [case])[0] and _breach(law, metric, [case])
-        )
+        least = smallest(breach.case, lambda case: accepted(metric, [case])[0] and _breach(law, metric, [case]))
         breach = _breach(law, metric, [least]) or breach
     where = "" if breach.case is None else f"\n  {breach.case}"
     raise AssertionError(f"{metric} breaks the law: {law.sentence}{where}\n  {breach.said}")

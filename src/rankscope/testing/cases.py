@@ -108,10 +108,7 @@ def made_up(examples: int, seed: int, top: float) -> tuple[Case, ...]:
 def judged(cases: tuple[Case, ...]) -> Judged:
     """The cases as an engine hands them over."""
     return judged_of(
-        [
-            PlainList(_with_aspects(case.ranking), np.asarray(case.scores), _with_aspects(case.missing))
-            for case in cases
-        ]
+        [PlainList(_with_aspects(case.ranking), np.asarray(case.scores), _with_aspects(case.missing)) for case in cases]
     )
 
 

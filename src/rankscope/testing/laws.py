@@ -76,9 +76,7 @@ def compared(
     if not len(wrong):
         return None
     number, changed = pairs[wrong[0]]
-    return Breach(
-        cases[number], f"gives {before[wrong[0]]!s}, but {after[wrong[0]]!s} after a change to {changed}"
-    )
+    return Breach(cases[number], f"gives {before[wrong[0]]!s}, but {after[wrong[0]]!s} after a change to {changed}")
 
 
 def same(before: Array, after: Array) -> Array:
@@ -88,9 +86,7 @@ def same(before: Array, after: Array) -> Array:
 
 def close(before: Array, after: Array) -> Array:
     """Equal but for rounding, as when a sum is added in another order."""
-    return np.asarray(
-        same(before, after) | (np.abs(before - after) <= CLOSE * np.maximum(1.0, np.abs(before)))
-    )
+    return np.asarray(same(before, after) | (np.abs(before - after) <= CLOSE * np.maximum(1.0, np.abs(before))))
 
 
 def level_of(metric: Metric) -> float:
@@ -167,9 +163,7 @@ def alone(metric: Metric, cases: Sequence[Case]) -> Breach | None:
         one = data.lists(np.array([i]))
         for what, value in {"value": metric.score(one), "weight": metric.weight(one)}.items():
             if not same(value, batch[what][i : i + 1])[0]:
-                return Breach(
-                    case, f"gives the {what} {value[0]!s} alone and {batch[what][i]!s} beside other queries"
-                )
+                return Breach(case, f"gives the {what} {value[0]!s} alone and {batch[what][i]!s} beside other queries")
         if not same(engine[i : i + 1], batch["value"][i : i + 1])[0]:
             return Breach(case, f"gives {batch['value'][i]!s} in one chunk and {engine[i]!s} in another")
     return None
@@ -302,10 +296,7 @@ def blind_to_degree(metric: Metric, cases: Sequence[Case]) -> Breach | None:
         return case.graded_anew(lambda g: high if g >= level else 0.0 if g >= 0 else -1.0)
 
     return compared(
-        metric,
-        cases,
-        lambda case: [flattened(case, level), flattened(case, max(level, top_grade(metric)))],
-        same,
+        metric, cases, lambda case: [flattened(case, level), flattened(case, max(level, top_grade(metric)))], same
     )
 
 
@@ -316,9 +307,7 @@ def blind_to_grades(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     def levelled(case: Case) -> Iterable[Case]:
         for grade in (0.0, 1.0, top_grade(metric), -1.0):
             yield Case(
-                tuple(None if g is None else grade for g in case.ranking),
-                (grade,) * len(case.missing),
-                case.tied,
+                tuple(None if g is None else grade for g in case.ranking), (grade,) * len(case.missing), case.tied
             )
 
     return compared(metric, cases, levelled, same)
@@ -366,9 +355,7 @@ def _over_all_orders(metric: Metric, cases: Sequence[Case], depth: int | None) -
             known = each[i][~np.isnan(each[i])]
             right = of(known) if len(known) else np.nan
             if not close(np.array([right]), found[i : i + 1])[0]:
-                return Breach(
-                    case, f"gives {found[i]!s} under {ties} ties, while the orders one by one give {right!s}"
-                )
+                return Breach(case, f"gives {found[i]!s} under {ties} ties, while the orders one by one give {right!s}")
     return None
 
 

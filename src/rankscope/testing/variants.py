@@ -66,10 +66,7 @@ def _values(hint: Any, param: Param) -> Iterable[Any]:
     if get_origin(hint) is Literal:
         return get_args(hint)
     if get_origin(hint) is tuple:
-        return [
-            tuple(v for v in NUMBERS if _is_within(v, param)),
-            *((v,) for v in NUMBERS[:2] if _is_within(v, param)),
-        ]
+        return [tuple(v for v in NUMBERS if _is_within(v, param)), *((v,) for v in NUMBERS[:2] if _is_within(v, param))]
     if hint is bool:
         return (False, True)
     if hint is NoneType:

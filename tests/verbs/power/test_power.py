@@ -26,9 +26,7 @@ NOISE = np.random.default_rng(7).normal(0, 0.2, (3, 30))
 def table(*rows: Any) -> dict[str, dict[str, float]]:
     """Scores by system, a, b, c ..., and query."""
     names = "abcdefgh"[: len(rows)]
-    return {
-        name: {f"q{i:03}": float(v) for i, v in enumerate(row)} for name, row in zip(names, rows, strict=True)
-    }
+    return {name: {f"q{i:03}": float(v) for i, v in enumerate(row)} for name, row in zip(names, rows, strict=True)}
 
 
 SCORES = table(*np.clip([BASE, BASE + 0.03 + NOISE[0], BASE + NOISE[1], BASE + NOISE[2] / 2], 0, 1))
@@ -59,10 +57,7 @@ def test_order_does_not_matter_and_scale_goes_through(order: list[int], scale: f
     shuffled = {name: {q: row[q] for q in [list(row)[i] for i in order]} for name, row in PAIR.items()}
     assert power(shuffled, metrics="x").rows == power(PAIR, metrics="x").rows
     larger = {name: {q: scale * v for q, v in row.items()} for name, row in PAIR.items()}
-    one, other = (
-        power(PAIR, metrics="x", difference=0.1),
-        power(larger, metrics="x", difference=0.1 * scale),
-    )
+    one, other = (power(PAIR, metrics="x", difference=0.1), power(larger, metrics="x", difference=0.1 * scale))
     assert other["x"].detectable.difference == pytest.approx(scale * one["x"].detectable.difference)
     assert other["x"].targets[0].queries == one["x"].targets[0].queries
     assert other["x"].targets[0].power == pytest.approx(one["x"].targets[0].power)
@@ -78,12 +73,7 @@ def test_turned_pairs_and_other_runs_say_the_same() -> None:
 
 
 @settings(max_examples=25, deadline=None)
-@given(
-    difference=st.floats(0.005, 0.5),
-    chance=st.floats(0.5, 0.95),
-    alpha=st.floats(0.001, 0.1),
-    m=st.integers(1, 20),
-)
+@given(difference=st.floats(0.005, 0.5), chance=st.floats(0.5, 0.95), alpha=st.floats(0.001, 0.1), m=st.integers(1, 20))
 def test_asking_for_more_never_takes_less(difference: float, chance: float, alpha: float, m: int) -> None:
     def needed(**changed: Any) -> int:
         said: Any = {"difference": difference, "power": chance, "alpha": alpha, "comparisons": m} | changed
@@ -102,9 +92,7 @@ def test_queries_in_clusters_of_one_are_queries() -> None:
     clusters = {q: f"user {i}" for i, q in enumerate(SCORES["a"])}
     one, other = power(PAIR, metrics="x")["x"], power(PAIR, metrics="x", clusters=clusters)["x"]
     assert other.detectable.difference == pytest.approx(one.detectable.difference, rel=1e-12)
-    assert [(t.queries, t.low, t.high) for t in other.targets] == [
-        (t.queries, t.low, t.high) for t in one.targets
-    ]
+    assert [(t.queries, t.low, t.high) for t in other.targets] == [(t.queries, t.low, t.high) for t in one.targets]
 
 
 def test_queries_repeated_in_clusters_show_no_more_than_one_of_each() -> None:
@@ -136,19 +124,13 @@ def test_it_agrees_with_compare() -> None:
 
 
 def test_the_formula_by_hand() -> None:
-    differences = np.array(
-        [0.1, -0.1] * 5
-    )  # s = 0.1 * sqrt(10 / 9); t[9]: 2.262157 for 0.975, 0.883404 for 0.8
+    differences = np.array([0.1, -0.1] * 5)  # s = 0.1 * sqrt(10 / 9); t[9]: 2.262157 for 0.975, 0.883404 for 0.8
     found = power(table(np.full(10, 0.5), 0.5 + differences), metrics="x")["x"]
     s = 0.1 * math.sqrt(10 / 9)
     assert found.deviation == pytest.approx(s)
     assert found.detectable.difference == pytest.approx((2.262157 + 0.883404) * s / math.sqrt(10), rel=1e-6)
-    assert found.detectable.low == pytest.approx(
-        found.detectable.difference * math.sqrt(9 / 19.022768), rel=1e-6
-    )
-    assert found.detectable.high == pytest.approx(
-        found.detectable.difference * math.sqrt(9 / 2.700389), rel=1e-6
-    )
+    assert found.detectable.low == pytest.approx(found.detectable.difference * math.sqrt(9 / 19.022768), rel=1e-6)
+    assert found.detectable.high == pytest.approx(found.detectable.difference * math.sqrt(9 / 2.700389), rel=1e-6)
     assert found.observed is None  # the mean difference is 0
 
 
@@ -243,9 +225,7 @@ def test_few_differing_queries_are_doubted() -> None:
 
 def test_too_few_queries_say_that_they_show_nothing() -> None:
     text = str(power(table([0.1, 0.9, 0.5], [0.9, 0.1, 0.6]), metrics="AP"))
-    assert text.startswith(
-        "3 queries cannot detect any difference in AP with 80% power: it would have to be about"
-    )
+    assert text.startswith("3 queries cannot detect any difference in AP with 80% power: it would have to be about")
     assert "no two runs are more than 1 apart" in text
 
 

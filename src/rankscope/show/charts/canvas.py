@@ -101,10 +101,7 @@ def name_axis(canvas: Canvas, header: str, channel: str, **looks: Any) -> Any:
         limit = 110
     looks = {"labelLimit": limit, "title": None if channel == "Y" else safe(header), **looks}
     return getattr(canvas.alt, channel)(
-        f"{canvas.field(header)}:N",
-        sort=None,
-        axis=canvas.alt.Axis(**looks),
-        scale=canvas.alt.Scale(paddingInner=0.2),
+        f"{canvas.field(header)}:N", sort=None, axis=canvas.alt.Axis(**looks), scale=canvas.alt.Scale(paddingInner=0.2)
     )
 
 
@@ -120,11 +117,7 @@ def value_axis(canvas: Canvas, header: str, channel: str, zero: bool = False, en
     if log:
         above = [number for number in numbers_of(chart, header) if number > 0]
         scale |= {"type": "log", "domain": [min(above), max(above)], "nice": False, "clamp": True}
-        axis |= {
-            "format": "~r",
-            "values": ticks(above, chart.form in {"lines", "steps"}),
-            "labelOverlap": "greedy",
-        }
+        axis |= {"format": "~r", "values": ticks(above, chart.form in {"lines", "steps"}), "labelOverlap": "greedy"}
     elif apart(chart) and header == scale_of_values(chart):
         scale["zero"] = zero or chart.guide == "zero"
     elif domain is not None:
@@ -243,11 +236,7 @@ def _legend(canvas: Canvas, series: Series, **looks: Any) -> Any:
     chart, alt = canvas.chart, canvas.alt
     if series.header in {chart.x, chart.y, chart.panel, chart.label}:
         return None
-    grey = [
-        n
-        for n, colour in zip(series.names, series.colours, strict=True)
-        if colour == GREY and n not in MEANINGS
-    ]
+    grey = [n for n, colour in zip(series.names, series.colours, strict=True) if colour == GREY and n not in MEANINGS]
     shown = [name for name in series.names if name not in grey]
     looks |= {"title": safe(series.header), "symbolOpacity": 1}
     if len(grey) > 1:
@@ -273,9 +262,7 @@ def colour_of(canvas: Canvas, form: str = "", plain: str = PALETTE[0]) -> dict[s
     looks: dict[str, Any] = {"symbolType": "stroke", "symbolSize": 400} if form in {"line", "dash"} else {}
     legend, field = _legend(canvas, series, **looks), f"{canvas.field(series.header)}:N"
     names = list(series.names)
-    color = alt.Color(
-        field, sort=None, legend=legend, scale=alt.Scale(domain=names, range=list(series.colours))
-    )
+    color = alt.Color(field, sort=None, legend=legend, scale=alt.Scale(domain=names, range=list(series.colours)))
     if form == "shape":
         scale = alt.Scale(domain=names, range=list(series.shapes))
         return {"color": color, "shape": alt.Shape(field, sort=None, legend=legend, scale=scale)}
@@ -316,9 +303,7 @@ def labels(canvas: Canvas, x: Any, y: Any, middle: float | None) -> list[Any]:
         "dy": -9, "style": "said", "limit": 130,
     }  # fmt: skip
     return [
-        canvas.plain("text", **looks).encode(
-            x=x, y=y, text=alt.Text(f"{canvas.field(chart.label)}:N"), **faint(canvas)
-        )
+        canvas.plain("text", **looks).encode(x=x, y=y, text=alt.Text(f"{canvas.field(chart.label)}:N"), **faint(canvas))
     ]
 
 

@@ -43,9 +43,7 @@ def data_of(chart: Chart) -> list[dict[str, Any]]:
 
     >>> from rankscope.blocks import Column
     >>> columns = (Column("run"), Column("AP", "value"))
-    >>> data_of(
-    ...     Chart("a", "A", "intervals", columns, (("bm25", ValueRange(0.5, 0.25, 0.75)),), x="AP", y="run")
-    ... )
+    >>> data_of(Chart("a", "A", "intervals", columns, (("bm25", ValueRange(0.5, 0.25, 0.75)),), x="AP", y="run"))
     [{'c0': 'bm25', 'c1': 0.5, 'c1_low': 0.25, 'c1_high': 0.75}]
     """
     records = [dict(_cells(row)) for row in chart.rows]
@@ -136,10 +134,6 @@ def numbers_of(chart: Chart, header: str) -> list[float]:
     at, found = chart.at(header), []
     for row in chart.rows:
         value = row[at]
-        ends = (
-            (value.value, value.lower, value.upper)
-            if isinstance(value, ValueRange)
-            else (plain_value(value),)
-        )
+        ends = (value.value, value.lower, value.upper) if isinstance(value, ValueRange) else (plain_value(value),)
         found += [float(v) for v in ends if v is not None and not isinstance(v, str) and math.isfinite(v)]
     return found

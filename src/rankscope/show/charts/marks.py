@@ -54,13 +54,8 @@ def intervals(canvas: Canvas) -> Plot:
     x = value_axis(canvas, chart.x, "X")
     layers = zero_line(canvas, "x")
     if has_intervals(chart, chart.x):
-        low, high = (
-            value_axis(canvas, chart.x, "X", end="_low"),
-            value_axis(canvas, chart.x, "X", end="_high"),
-        )
-        ends = canvas.mark("rule", strokeWidth=2).encode(
-            x=low, x2=alt.X2(f"{field}_high:Q"), **place, **plain
-        )
+        low, high = (value_axis(canvas, chart.x, "X", end="_low"), value_axis(canvas, chart.x, "X", end="_high"))
+        ends = canvas.mark("rule", strokeWidth=2).encode(x=low, x2=alt.X2(f"{field}_high:Q"), **place, **plain)
         caps = [
             canvas.plain("tick", thickness=2, size=9, orient="vertical").encode(x=end, **place, **plain)
             for end in (low, high)
@@ -117,12 +112,7 @@ def stack(canvas: Canvas) -> Plot:
     y = name_axis(canvas, chart.y, "Y")
     domain = domain_of(chart, chart.x) if limits_of(chart, chart.x) else None
     scale = alt.Scale(domain=domain, nice=False) if domain else alt.Scale(nice=False)
-    x = alt.X(
-        f"{field}:Q",
-        stack="zero",
-        scale=scale,
-        axis=alt.Axis(title=safe(chart.x), **counting),
-    )
+    x = alt.X(f"{field}:Q", stack="zero", scale=scale, axis=alt.Axis(title=safe(chart.x), **counting))
     place: dict[str, Any] = {"y": y, "x": x}
     if series is not None:
         place["order"] = alt.Order("place:Q")
@@ -135,9 +125,7 @@ def stack(canvas: Canvas) -> Plot:
     text = text.encode(
         text=alt.TextValue({"expr": f"datum['{field}'] > {room!r} ? format(datum['{field}'], ',.4~f') : ''"})
     )
-    text = text.encode(
-        color=alt.ColorValue({"expr": ink_on(f"scale('color', {value})" if series else f"'{BLUE}'")})
-    )
+    text = text.encode(color=alt.ColorValue({"expr": ink_on(f"scale('color', {value})" if series else f"'{BLUE}'")}))
     if series is not None:
         bar, text = bar.transform_calculate(place=ranks), text.transform_calculate(place=ranks)
         text = text.encode(detail=alt.Detail(f"{canvas.field(chart.series)}:N"))
@@ -193,9 +181,7 @@ def heat(canvas: Canvas) -> Plot:
         )
         layers.append(text)
     steps = ((30, 40), (20, 120), (14, 300))
-    return layers, next(
-        (step for step, most in steps if len(down) <= most), max(1.0, 2400 / max(len(down), 1))
-    )
+    return layers, next((step for step, most in steps if len(down) <= most), max(1.0, 2400 / max(len(down), 1)))
 
 
 def ink_on(paper: str) -> str:
@@ -235,7 +221,8 @@ def ordered(canvas: Canvas) -> Plot:
         colour = {"color": alt.ColorValue(BLUE, condition={"test": test, "value": ORANGE})}
     ends = [min(places, default=1) - 1, max(places, default=1) + 1]
     scale = alt.Scale(domain=ends, nice=False, zero=False)
-    axis = alt.Axis(title=safe(chart.x), grid=False, format=",d", tickMinStep=1)
+    title = chart.columns[chart.at(chart.x)].hint or chart.x
+    axis = alt.Axis(title=safe(title), grid=False, format=",d", tickMinStep=1)
     down = {} if log_scale(chart, chart.y) else {"y2": alt.datum(0)}
     if canvas.size <= WIDE:
         gap = 0.42
@@ -272,9 +259,7 @@ def points(canvas: Canvas) -> Plot:
             high = getattr(alt, f"{channel.upper()}2")(f"{canvas.field(header)}_high:Q")
             rest = {channel: ends, f"{channel}2": high, "y" if channel == "x" else "x": other}
             layers.append(
-                canvas.plain("rule", strokeWidth=1.5).encode(
-                    **rest, **colour_of(canvas), **faint(canvas, 0.6)
-                )
+                canvas.plain("rule", strokeWidth=1.5).encode(**rest, **colour_of(canvas), **faint(canvas, 0.6))
             )
     mark = canvas.mark("point", filled=True, size=size)
     layers.append(mark.encode(x=x, y=y, **colour_of(canvas, "shape"), **faint(canvas, seen)))
@@ -299,9 +284,7 @@ def lines(canvas: Canvas) -> Plot:
     if places <= MOST_DOTS and not level:
         many = series is not None and len(series.names) > 1
         layers.append(
-            canvas.mark("point", filled=True, size=34 if many else 40).encode(
-                x=x, y=y, **colour, **faint(canvas)
-            )
+            canvas.mark("point", filled=True, size=34 if many else 40).encode(x=x, y=y, **colour, **faint(canvas))
         )
     elif canvas.size <= MOST_HOVER_POINTS:
         layers.append(canvas.mark("point", filled=True, size=90, opacity=0).encode(x=x, y=y, **colour))

@@ -207,9 +207,7 @@ def _version() -> str:
     there: list[str] = import_extra("vl_convert").get_vegalite_versions()
     exact = ".".join(spoken[:2])
     alike = [version for version in there if version.split(".")[0] == spoken[0]]
-    return (
-        exact if exact in there else max(alike or there, key=lambda v: [int(part) for part in v.split(".")])
-    )
+    return exact if exact in there else max(alike or there, key=lambda v: [int(part) for part in v.split(".")])
 
 
 def _fill(chart: Chart, width: int) -> dict[str, Any]:

@@ -39,11 +39,7 @@ def _part(block: Block | Chart | Explorer | Verdict, dark: bool | None) -> dict[
     if isinstance(block, Table):
         return {"kind": "table", "shown": table_of(block, "", "", "", lambda _: "")}
     if isinstance(block, Chart):
-        return {
-            "kind": "chart",
-            "title": block.title,
-            "svg": import_extra("markupsafe").Markup(_svg(block, dark)),
-        }
+        return {"kind": "chart", "title": block.title, "svg": import_extra("markupsafe").Markup(_svg(block, dark))}
     if isinstance(block, Explorer):
         return {"kind": "explorer", "count": len(block.queries)}
     if isinstance(block, Verdict):
@@ -84,11 +80,7 @@ def render(page: Page) -> str:
     drawn = any(isinstance(b, Chart) and b.rows for section in page.sections for b in section.blocks)
     explored = page.explorer is not None
     first, scripts = assets.static(assets.FIRST), list(_scripts(drawn, explored))
-    styles = [
-        *assets.STYLES,
-        *(assets.EXPLORER_STYLES if explored else ()),
-        *assets.LAST_STYLES,
-    ]
+    styles = [*assets.STYLES, *(assets.EXPLORER_STYLES if explored else ()), *assets.LAST_STYLES]
     return str(
         environment()
         .get_template("page.html.j2")

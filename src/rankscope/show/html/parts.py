@@ -178,8 +178,7 @@ class Parts:
         """The queries that decide a verdict; none where a verdict before it has named them all with the same runs."""
         pairs = verdict.pairs or ((),) * len(verdict.queries)
         found = [
-            self._deciding(query_id, said, pair)
-            for (query_id, said), pair in zip(verdict.queries, pairs, strict=True)
+            self._deciding(query_id, said, pair) for (query_id, said), pair in zip(verdict.queries, pairs, strict=True)
         ]
         addresses = [one.address or one.query_id for one in found]
         if any(set(addresses) <= set(told) for told in self.decided):
@@ -213,10 +212,7 @@ class Parts:
         if isinstance(block, Table):
             name = self.distinct(slug(block.name) or slug(section.name) or "table")
             label = self.distinct(block.title or f"Table of {section.title}", " ")
-            return {
-                "kind": "table",
-                "shown": table_of(block, f"table-{name}", name, label, self.links(block.pair)),
-            }
+            return {"kind": "table", "shown": table_of(block, f"table-{name}", name, label, self.links(block.pair))}
         if isinstance(block, Chart):
             name = self.distinct(slug(block.name) or slug(section.name) or "chart")
             figure = figure_of(block, f"chart-{name}", name, self.links(block.pair))

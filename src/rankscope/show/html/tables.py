@@ -131,9 +131,7 @@ def table_of(table: Table, anchor: str, name: str, label: str, link: Link) -> Ht
         )
         for i, row in enumerate(table.rows)
     )
-    ranged = tuple(
-        any(isinstance(row[j], ValueRange) for row in table.rows) for j in range(len(table.columns))
-    )
+    ranged = tuple(any(isinstance(row[j], ValueRange) for row in table.rows) for j in range(len(table.columns)))
     widths = tuple(max((len(row[j].sides) for row in rows), default=0) for j in range(len(ranged)))
     return HtmlTable(anchor, table, name, label, rows, ranged, widths, len(rows) > LONG)
 

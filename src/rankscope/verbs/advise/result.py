@@ -1,193 +1,330 @@
-"""Advice as sentences, blocks, records, commands and settings."""
+"""What ``advise`` gives: the metrics that fit, those to avoid, what the queries can detect, and the commands to go on with."""
 
 from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
 
-from rankscope._version import __version__
-from rankscope.blocks import EMPTY, Block, Code, Column, Heading, Paragraph, Table
-from rankscope.show.result import input_record
-from rankscope.verbs.advise.advise import Advice
-from rankscope.verbs.advise.case import HOLES, RESTS, grades, number, queries, relevant
-from rankscope.verbs.advise.guess import because
+from rankscope import words
+from rankscope.blocks import EMPTY, Caution, Code, Heading, Paragraph
+from rankscope.metrics import Metric
+from rankscope.scoring.scores import Scores
+from rankscope.show.result import Col, Result, Shown, View, input_record
+from rankscope.verbs.advise.situation import HOLES, Situation, depth, grades, queries, relevant
+from rankscope.verbs.advise.tasks import Guess, Task
 
-COLUMNS = ("kind", "metric", "primary", "why", "rests_on")
 ROOM = 72  # of a line of a command
+SURE = {"clear": "fairly clear", "likely": "likely, not certain", "a guess": "a guess"}
 
 
-def sentence(found: Advice) -> str:
-    """The answer: the primary metric, the task it is for, and what it rests on."""
-    first = found.recommended[0]
-    return (
-        f"Declare {first.metric} in advance: for the task {found.task.name}, {first.why} ({first.rests_on})."
-    )
+@dataclass(frozen=True)
+class Recommendation:
+    """A metric that fits: why, the number in the data that this rests on, and whether it is the primary one."""
+
+    metric: Metric
+    why: str
+    rests_on: str
+    primary: bool = False
 
 
-def doubts(found: Advice) -> Iterator[str]:
-    """What to doubt: the task where it was not said, the level, holes, how much the queries can show."""
-    if found.sure != "said":
-        first, second = found.likeliest
-        yield (
-            f"The task was not said. The data look like {first.task} ({because(first)}); this is {_SURE[found.sure]}. "
-            f"Next likeliest is {second.task} ({because(second)}). Say it with --task."
-        )
-    facts, case = found.facts, found.case
-    if case.counts:
-        yield f"Grades go up to {number(facts.top)}, as counts do: 1 or more is relevant here, and nothing better than that."
-    if facts.level != 1:
-        scale = "a scale of ratings" if facts.stars else "a scale below 1"
-        yield f"The grades look like {scale}: {facts.level:g} and more count as relevant here. Where that is wrong, say another level, like P(level={facts.top:g})@10."
-    elif case.graded and not case.aspects and any(m.metric.relevance == "binary" for m in found.recommended):
-        yield f"For P, R, AP, RR and Success a grade of 1 is relevant. If 1 means about the subject only, count from 2 on, like P(level=2)@{case.k}."
-    if facts.negative:
-        yield f"{number(facts.negative)} documents have a negative grade: in the pool, not relevant, without gain, and skipped by Bpref."
-    short = [run.name for run in facts.runs if run.deepest < case.k]
-    if short:
-        yield f"{', '.join(short[:3])} {'ends' if len(short) == 1 else 'end'} above rank {case.k}: what lies between counts as not found."
-    tied = [run for run in facts.runs if run.tied >= HOLES]
-    if tied:
-        most = max(tied, key=lambda run: run.tied)
-        yield f"{most.tied:.0%} of the top 10 of {most.name} shares its score with another document: rankscope ties says how much that matters."
-    missing = len(facts.relevant) - len(facts.answered)
-    if missing:
-        yield f"{number(missing)} of {number(facts.queries)} queries have no relevant document: P, R, AP, RR and Success are 0 for them whatever is returned (--no-relevant skip leaves them out)."
+@dataclass(frozen=True)
+class Misfit:
+    """A metric that misleads on these data, and why."""
+
+    metric: str
+    why: str
 
 
-def showable(found: Advice) -> str:
-    """What difference the queries at hand can show."""
-    seen, primary = found.showable, found.primary
-    if seen is None:
-        return "How large a difference these queries can show is not known: two runs that differ would tell."
-    how = {
-        "pairs": f"the median of {number(seen.pairs)} pairs of your runs"
-        if seen.pairs > 1
-        else "as your two runs differ",
-        "scores": "if another run's scores correlate with these at 0.5; give two runs and it is measured",
-        "assumed": "if the differences of two runs have a standard deviation of 0.2; give two runs and it is measured",
-    }[seen.source]
-    low, high = primary.range
-    if seen.difference >= high - low:
-        return f"{number(seen.queries)} queries can show no difference in {primary} with 80% power: judge more ({how})."
-    return f"{number(seen.queries)} queries can show a difference of about {seen.difference:.3f} in {primary} with 80% power ({how})."
+@dataclass(frozen=True)
+class Sensitivity:
+    """What difference these queries detect with 80% power at 5%, and where the spread comes from.
+
+    ``source`` is "pairs" (the median over ``pairs`` of the runs given), "scores" (of the one run given) or "assumed".
+    """
+
+    queries: int
+    difference: float
+    deviation: float
+    source: Literal["pairs", "scores", "assumed"]
+    pairs: int = 0
 
 
-_SURE = {"clear": "fairly clear", "likely": "likely, not certain", "a guess": "a guess"}
+@dataclass(frozen=True)
+class Files:
+    """The inputs as they are written in a command: the qrels, None where they were read from no file, and the runs."""
+
+    qrels: str | None = None
+    runs: Sequence[str] = ()
 
 
-def cutoff(found: Advice) -> str:
-    """Why the results are looked at down to this rank."""
-    ends = (
-        f", and the lists of your runs end at {found.facts.reach}"
-        if found.facts.reach == found.case.k
-        else ""
-    )
-    return f"Cutoff {found.case.k}: {found.task.reason}{ends}."
+def _entries(advice: Advice) -> Iterator[dict[str, Any]]:
+    """All metrics in one table: those that fit, then those to avoid."""
+    for one in advice.recommended:
+        yield {
+            "kind": "recommended",
+            "metric": str(one.metric),
+            "primary": one.primary,
+            "why": one.why,
+            "rests_on": one.rests_on,
+        }
+    for other in advice.avoid:
+        yield {"kind": "avoid", "metric": other.metric, "primary": False, "why": other.why, "rests_on": None}  # fmt: skip
 
 
-# --- what to do next ----------------------------------------------------------------------------------
+@dataclass(frozen=True, eq=False, repr=False)
+class Advice(Result):
+    """Which metrics fit judgments and a task, and which do not.
 
+    ``recommended`` holds the metrics that fit, the primary one first, and ``avoid`` what not to use. ``task`` is the one named, or
+    the one that fits the data best; ``sure`` says how sure that is and ``likeliest`` holds the two that fit best. ``showable`` is
+    the smallest difference that the queries detect, None where nothing is known of the spread. ``scores`` are those of the metrics
+    on the runs given, None without runs. ``duplicates`` says what was done with repeated documents, ``files`` how the inputs are
+    written in a command.
+    """
 
-def commands(found: Advice) -> list[str]:
-    """The commands to go on with; calls of Python where an input was read from no file."""
-    qrels, runs = found.given
-    if qrels is None or "" in runs:
-        return _calls(found)
-    metrics = " ".join(f"-m {shlex.quote(metric)}" for metric in found.metrics)
-    kept = "" if found.duplicates == "error" else f" --duplicates {found.duplicates}"
-    inputs = " ".join(map(shlex.quote, [qrels, *(runs or ["my.run"])]))
-    out = [f"rankscope evaluate {inputs} {metrics}{kept}"]
-    two = inputs if len(runs) > 1 else f"{inputs} other.run"
-    out.append(
-        f"rankscope compare {two} --primary {shlex.quote(str(found.primary))} {_compared(found, metrics)}{kept}"
-    )
-    return out
-
-
-def _compared(found: Advice, metrics: str) -> str:
-    """The metrics of a comparison: those with a direction."""
-    names = [str(one.metric) for one in found.recommended if one.metric.better != "neither"]
-    return (
-        metrics if len(names) == len(found.metrics) else " ".join(f"-m {shlex.quote(name)}" for name in names)
-    )
-
-
-def _calls(found: Advice) -> list[str]:
-    kept = "" if found.duplicates == "error" else f", duplicates={found.duplicates!r}"
-    names = [str(one.metric) for one in found.recommended if one.metric.better != "neither"]
-    return [
-        f"rs.evaluate(qrels, runs, {found.metrics!r}{kept})",
-        f"rs.compare(qrels, runs, {names!r}, primary={str(found.primary)!r}{kept})",
-    ]
-
-
-def snippet(found: Advice) -> str:
-    """The choice as settings."""
-    names = [str(one.metric) for one in found.recommended if one.metric.better != "neither"]
-    one = f"metrics = [{', '.join(map(_toml, names))}]"
-    lines = [
-        "[tool.rankscope]",
-        f"primary = {_toml(str(found.primary))}",
-        *([one] if len(one) <= ROOM else ["metrics = [", *(f"    {_toml(name)}," for name in names), "]"]),
-    ]
-    if found.duplicates != "error":
-        lines.append(f"duplicates = {_toml(found.duplicates)}")
-    return "\n".join(lines) + "\n"
-
-
-def _toml(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
-
-
-# --- blocks and records ---------------------------------------------------------------------------------
-
-
-def blocks_of(found: Advice) -> list[Block]:
-    """The answer, the doubts, what fits, what does not, and what to do next."""
-    fits = tuple((str(one.metric), f"{one.why} ({one.rests_on})") for one in found.recommended)
-    out: list[Block] = [Paragraph(sentence(found))]
-    out += [Paragraph(text) for text in (cutoff(found), showable(found), *doubts(found))]
-    out += [EMPTY, Heading("what fits"), _table(fits)]
-    if found.avoid:
-        out += [
-            EMPTY,
-            Heading("what not to use"),
-            _table(tuple((one.metric, one.why) for one in found.avoid)),
-        ]
-    case = found.case
-    out += [
-        EMPTY,
-        Paragraph(
-            " · ".join((queries(case), relevant(case), grades(case), RESTS["depth"](case))), quiet=True
+    schema: ClassVar[str] = "advise/1"
+    views: ClassVar[tuple[View, ...]] = (
+        View("metrics", tuple(map(Col, ("kind", "metric", "primary", "why", "rests_on"))), _entries),
+        View(
+            "recommended",
+            (
+                Col("metric", head="metric", of=lambda one: str(one.metric)),
+                Col("why", head="why", cell=lambda one: f"{one.why} ({one.rests_on})", wraps=True),
+                Col("rests_on"),
+                Col("primary"),
+            ),
+            lambda advice: advice.recommended,
         ),
-    ]
-    lines = [line for command in found.next for line in folded(command)]
-    return [
-        *out,
-        Paragraph("next:"),
-        Code(tuple(lines)),
-        Paragraph("or settled in pyproject.toml, for compare, gate and the pytest fixture:"),
-        Code(tuple(found.settings.splitlines())),
-    ]
+        View("avoid", (Col("metric", head="metric"), Col("why", head="why", wraps=True)), lambda advice: advice.avoid),
+    )
+
+    situation: Situation
+    task: Task
+    sure: str
+    likeliest: Sequence[Guess]
+    recommended: Sequence[Recommendation]
+    avoid: Sequence[Misfit]
+    showable: Sensitivity | None
+    notes: Sequence[str] = ()
+    scores: Scores | None = None
+    duplicates: str = "error"
+    files: Files = field(default_factory=Files)
+    conventions: ClassVar[Mapping[str, Any]] = {}
+    warnings: ClassVar[Sequence[Caution]] = ()
+
+    @property
+    def primary(self) -> Metric:
+        """The metric to declare in advance."""
+        return self.recommended[0].metric
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics that fit, as they are spelled, the primary one first."""
+        return [str(one.metric) for one in self.recommended]
+
+    @property
+    def comparison_metrics(self) -> list[str]:
+        """Those of them that have a direction, as a comparison takes them."""
+        return [str(one.metric) for one in self.recommended if one.metric.better != "neither"]
+
+    # -- sentences --------------------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        return self.verdict
+
+    __repr__ = __str__
+
+    @property
+    def verdict(self) -> str:
+        """The answer: the primary metric, the task it is for, and what it rests on."""
+        first = self.recommended[0]
+        return f"Declare {first.metric} in advance: for the task {self.task.name}, {first.why} ({first.rests_on})."
+
+    @property
+    def cutoff(self) -> str:
+        """Why the results are looked at down to this rank."""
+        k = self.situation.k
+        ends = f", and the lists of your runs end at {k}" if self.situation.reach == k else ""
+        return f"Cutoff {k}: {self.task.reason}{ends}."
+
+    @property
+    def detection(self) -> str:
+        """What difference the queries at hand can detect."""
+        seen, primary = self.showable, self.primary
+        if seen is None:
+            return "How large a difference these queries can detect is not known: two runs that differ would show it."
+        how = {
+            "pairs": f"the median of {words.counted(seen.pairs, 'pair')} of your runs" if seen.pairs > 1 else "as your two runs differ",
+            "scores": "if another run's scores correlate with these at 0.5; with two runs it is measured",
+            "assumed": "if the differences of two runs have a standard deviation of 0.2; with two runs it is measured",
+        }[seen.source]  # fmt: skip
+        low, high = primary.range
+        queries_at_hand = words.counted(seen.queries, "query")
+        if seen.difference >= high - low:
+            return f"{queries_at_hand} cannot detect any difference in {primary} with 80% power: judge more ({how})."
+        size = words.number(seen.difference, digits=3)
+        return f"{queries_at_hand} can detect a difference of about {size} in {primary} with 80% power ({how})."
+
+    def doubts(self) -> Iterator[str]:
+        """What to doubt: the task where none was named, the level, unjudged documents, ties, queries without an answer."""
+        if self.sure != "said":
+            first, second = self.likeliest
+            yield (
+                f"No --task was given. The data look like {first.task} ({_because(first)}); this is {SURE[self.sure]}. "
+                f"Next comes {second.task} ({_because(second)}). Name the task with --task."
+            )
+        yield from self._doubts_of_grades()
+        data = self.situation
+        short = [run.name for run in data.runs if run.deepest < data.k]
+        if short:
+            verb = words.agree(len(short), "ends")
+            yield f"{words.listing(short, most=3)} {verb} above rank {data.k}: the ranks below count as not relevant."
+        tied = max(data.runs, key=lambda run: run.tied, default=None)
+        if tied is not None and tied.tied >= HOLES:
+            yield (
+                f"{words.share(tied.tied)} of the top 10 of {tied.name} shares its score with another document: rankscope ties shows "
+                "how much that matters."
+            )
+        missing = len(data.relevant) - len(data.answered)
+        if missing:
+            yield (
+                f"{words.count(missing)} of {words.counted(data.queries, 'query')} {words.agree(missing, 'has')} no relevant document: P, "
+                "R, AP, RR and Success are 0 for them, whatever is returned (--no-relevant skip leaves them out)."
+            )
+
+    def _doubts_of_grades(self) -> Iterator[str]:
+        data = self.situation
+        if data.counts:
+            yield f"Grades go up to {words.amount(data.top)}, so they look like counts: 1 or more is relevant here, and more is not better."
+        if data.level != 1:
+            scale = "a scale of ratings" if data.stars else "a scale below 1"
+            yield (
+                f"The grades look like {scale}: {data.level:g} or more counts as relevant here. If that is wrong, use another level, "
+                f"like P(level={data.top:g})@10."
+            )
+        elif data.graded and not data.aspects and any(m.metric.relevance == "binary" for m in self.recommended):
+            yield (
+                "For P, R, AP, RR and Success a grade of 1 is relevant. If 1 only means related, count from 2 on, like "
+                f"P(level=2)@{data.k}."
+            )
+        if data.negative:
+            yield (
+                f"{words.counted(data.negative, 'document has', 'documents have')} a negative grade: pooled but unjudged, so not relevant, "
+                "without gain, and skipped by Bpref."
+            )
+
+    def sentences(self) -> Iterator[str]:
+        """The answer, the cutoff, what the queries can detect, and the doubts."""
+        yield self.verdict
+        yield self.cutoff
+        yield self.detection
+        yield from self.doubts()
+
+    # -- what to do next --------------------------------------------------------------------------------
+
+    @property
+    def next(self) -> list[str]:
+        """The commands (calls, where nothing was read from files) to go on with."""
+        qrels, runs = self.files.qrels, self.files.runs
+        if qrels is None or "" in runs:
+            return self._calls()
+        kept = "" if self.duplicates == "error" else f" --duplicates {self.duplicates}"
+        inputs = " ".join(map(shlex.quote, [qrels, *(runs or ["my.run"])]))
+        two = inputs if len(runs) > 1 else f"{inputs} other.run"
+        primary = shlex.quote(str(self.primary))
+        return [
+            f"rankscope evaluate {inputs} {_options(self.metrics)}{kept}",
+            f"rankscope compare {two} --primary {primary} {_options(self.comparison_metrics)}{kept}",
+        ]
+
+    def _calls(self) -> list[str]:
+        kept = "" if self.duplicates == "error" else f", duplicates={self.duplicates!r}"
+        return [
+            f"rs.evaluate(qrels, runs, {self.metrics!r}{kept})",
+            f"rs.compare(qrels, runs, {self.comparison_metrics!r}, primary={str(self.primary)!r}{kept})",
+        ]
+
+    @property
+    def settings(self) -> str:
+        """The same choice for pyproject.toml."""
+        names = [json.dumps(name, ensure_ascii=False) for name in (str(self.primary), *self.comparison_metrics)]
+        line = f"metrics = [{', '.join(names[1:])}]"
+        lines = ["[tool.rankscope]", f"primary = {names[0]}"]
+        lines += [line] if len(line) <= ROOM else ["metrics = [", *(f"    {name}," for name in names[1:]), "]"]
+        if self.duplicates != "error":
+            lines.append(f'duplicates = "{self.duplicates}"')
+        return "\n".join(lines) + "\n"
+
+    # -- formats ----------------------------------------------------------------------------------------
+
+    def blocks(self, **_: Any) -> list[Shown]:
+        """The answer, the doubts, what fits, what does not, and what to do next."""
+        out: list[Shown] = [*map(Paragraph, self.sentences())]
+        out += [EMPTY, Heading("what fits"), self.table("recommended")]
+        if self.avoid:
+            out += [EMPTY, Heading("what not to use"), self.table("avoid")]
+        data = " · ".join(text(self.situation) for text in (queries, relevant, grades, depth))
+        out += [EMPTY, Paragraph(data, quiet=True), Paragraph("next:")]
+        out.append(Code(tuple(line for command in self.next for line in fold(command))))
+        out.append(Paragraph("or as settings in pyproject.toml, for compare, gate and the pytest fixture:"))
+        return [*out, Code(tuple(self.settings.splitlines()))]
+
+    def envelope(self, **_: Any) -> dict[str, Any]:
+        """All of the advice; keys are added to it but never renamed."""
+        whole = super().envelope()
+        return {key: whole[key] for key in whole if key not in {"results", "warnings"}}
+
+    def facts(self) -> Mapping[str, Any]:
+        """What JSON holds beside the metrics: the data in numbers, the task, what the queries detect, and what to do next."""
+        seen = self.showable
+        return {
+            "verdict": [self.verdict],
+            "facts": _numbers(self.situation),
+            "task": {
+                "name": self.task.name, "about": self.task.about, "sure": self.sure, "k": self.situation.k, "deep": self.situation.deep,
+                "cutoff": self.cutoff,
+                "likeliest": [{"task": g.task, "points": g.points, "because": list(g.signs)} for g in self.likeliest],
+            },
+            "inputs": [input_record(source) for source in (self.scores.inputs if self.scores else ())],
+            "showable": None if seen is None else {
+                "metric": str(self.primary), "queries": seen.queries, "difference": seen.difference, "deviation": seen.deviation,
+                "power": 0.8, "alpha": 0.05, "spread_from": seen.source, "pairs": seen.pairs, "in_words": self.detection,
+            },
+            "doubts": list(self.doubts()),
+            "next": self.next,
+            "settings": self.settings,
+        }  # fmt: skip
 
 
-def _table(rows: Sequence[tuple[str, str]]) -> Table:
-    return Table((Column("metric"), Column("why", wraps=True)), tuple(rows))
+def _because(guess: Guess) -> str:
+    """Why a task fits, in one clause."""
+    return ", ".join(guess.signs[:2]) or "nothing speaks against it"
 
 
-def folded(command: str) -> list[str]:
+def _options(metrics: Sequence[str]) -> str:
+    return " ".join(f"-m {shlex.quote(metric)}" for metric in metrics)
+
+
+def fold(command: str) -> list[str]:
     r"""A long command over several lines, which still works when it is pasted; an option stays with its value.
 
-    >>> folded("rankscope evaluate qrels.txt my.run -m AP")
+    >>> fold("rankscope evaluate qrels.txt my.run -m AP")
     ['rankscope evaluate qrels.txt my.run -m AP']
-    >>> folded(f"rankscope evaluate {'q' * 40} {'r' * 20} -m AP")[1]
+    >>> fold(f"rankscope evaluate {'q' * 40} {'r' * 20} -m AP")[1]
     '  rrrrrrrrrrrrrrrrrrrr -m AP'
     """
     if not command.startswith("rankscope "):
         return [command]
-    lines, pieces = [""], _pieces(command)
+    pieces: list[str] = []
+    for word in map(shlex.quote, shlex.split(command)):
+        if pieces and pieces[-1] in {"-m", "--primary", "--duplicates"}:
+            pieces[-1] += f" {word}"
+        else:
+            pieces.append(word)
+    lines = [""]
     for piece in pieces:
         if lines[-1].strip() and len(lines[-1]) + 1 + len(piece) > ROOM:
             lines[-1] += " \\"
@@ -197,94 +334,33 @@ def folded(command: str) -> list[str]:
     return lines
 
 
-def _pieces(command: str) -> list[str]:
-    """The words of a command, quoted again, each option with its value."""
-    words = [shlex.quote(word) for word in shlex.split(command)]
-    out: list[str] = []
-    for word in words:
-        if out and out[-1] in {"-m", "--primary", "--duplicates"}:
-            out[-1] += f" {word}"
-        else:
-            out.append(word)
-    return out
-
-
-def records(found: Advice) -> Iterator[dict[str, Any]]:
-    """One record a metric, recommended or to be avoided."""
-    for one in found.recommended:
-        yield {
-            "kind": "recommended",
-            "metric": str(one.metric),
-            "primary": one.primary,
-            "why": one.why,
-            "rests_on": one.rests_on,
-        }
-    for other in found.avoid:
-        yield {"kind": "avoid", "metric": other.metric, "primary": False, "why": other.why, "rests_on": None}
-
-
-def envelope(found: Advice) -> dict[str, Any]:
-    """All of the advice; keys are added to it but never renamed."""
-    seen = found.showable
-    inputs = found.scores.inputs if found.scores is not None else []
+def _numbers(data: Situation) -> dict[str, Any]:
+    """The judgments and runs in numbers, as JSON has them."""
     return {
-        "schema": "rankscope/advise/1",
-        "rankscope": __version__,
-        "verdict": [sentence(found)],
-        "facts": facts_record(found),
-        "task": {
-            "name": found.task.name,
-            "about": found.task.about,
-            "sure": found.sure,
-            "k": found.case.k,
-            "deep": found.case.deep,
-            "cutoff": cutoff(found),
-            "likeliest": [{"task": g.task, "points": g.points, "because": list(g.signs)} for g in found.likeliest],
-        },
-        "inputs": [input_record(source) for source in inputs],
-        "recommended": [
-            {"metric": str(one.metric), "why": one.why, "rests_on": one.rests_on, "primary": one.primary}
-            for one in found.recommended
-        ],
-        "avoid": [{"metric": one.metric, "why": one.why} for one in found.avoid],
-        "showable": None if seen is None else {
-            "metric": str(found.primary), "queries": seen.queries, "difference": seen.difference, "deviation": seen.deviation,
-            "power": 0.8, "alpha": 0.05, "spread_from": seen.source, "pairs": seen.pairs, "in_words": showable(found),
-        },
-        "doubts": list(doubts(found)),
-        "next": found.next,
-        "settings": found.settings,
-    }  # fmt: skip
-
-
-def facts_record(found: Advice) -> dict[str, Any]:
-    """The facts as plain values."""
-    facts, k = found.facts, found.case.k
-    return {
-        "queries": facts.queries,
-        "queries_with_relevant": len(facts.answered),
-        "queries_with_one_relevant": facts.singles,
-        "queries_with_both_kinds": facts.both,
-        "judgments": facts.judgments,
-        "grades": {f"{grade:g}": count for grade, count in facts.grades.items()},
-        "level": facts.level,
-        "ratings": facts.stars,
-        "negative": facts.negative,
-        "relevant_median": facts.median,
-        "relevant_fewest": int(facts.answered.min()),
-        "relevant_most": int(facts.answered.max()),
-        "several_grades": facts.several,
-        "subtopics_fewest": facts.aspects[0],
-        "subtopics_most": facts.aspects[1],
-        "queries_look_like_users": facts.users,
-        "documents_look_like_entities": facts.entities,
-        "precision_ceiling": facts.precision_ceiling(k),
-        "recall_ceiling": facts.recall_ceiling(k),
+        "queries": data.queries,
+        "queries_with_relevant": len(data.answered),
+        "queries_with_one_relevant": data.singles,
+        "queries_with_both_kinds": data.mixed,
+        "judgments": data.judgments,
+        "grades": {f"{grade:g}": count for grade, count in data.grades.items()},
+        "level": data.level,
+        "ratings": data.stars,
+        "negative": data.negative,
+        "relevant_median": data.median,
+        "relevant_fewest": int(data.answered.min()),
+        "relevant_most": int(data.answered.max()),
+        "several_grades": data.several,
+        "subtopics_fewest": data.subtopics[0],
+        "subtopics_most": data.subtopics[1],
+        "queries_look_like_users": data.users,
+        "documents_look_like_entities": data.entities,
+        "precision_ceiling": data.precision_ceiling(data.k),
+        "recall_ceiling": data.recall_ceiling(data.k),
         "runs": [
             {
                 "run": run.name, "lists": run.lists, "depth": run.depth, "deepest": run.deepest, "cut": run.cut,
                 "unjudged": run.unjudged, "unjudged_in_all": run.unknown, "tied_in_top_10": run.tied, "missing_queries": run.missing,
             }
-            for run in facts.runs
+            for run in data.runs
         ],
     }  # fmt: skip

@@ -1,15 +1,24 @@
-"""Tasks, each one entry: what is looked for, how far down people look, and the metrics that say whether they find it.
+"""What is known of tasks, as data: the metrics that fit each, the signs by which it is recognised, and what to avoid.
 
-A pick is taken ``when`` all its conditions (properties of a ``Case``) hold; the first pick taken is the primary metric.
+Each is one entry, taken ``when`` all its conditions (properties of a ``Situation``) hold. The first pick taken for a task is the
+primary metric.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
+from rankscope import words
 from rankscope.errors import InputError
+from rankscope.metrics import CATALOGUE, parse
+from rankscope.verbs.advise.situation import LOW, Situation, grades, relevant
+
+CLEAR, LIKELY = 3, 1  # how many points the first task is ahead of the second
+WEIGHTY_GRADES = 5  # with more grades above 0 the top one holds most of an exponential gain
+STEEP = 1000  # the highest grade of which 2^grade is taken
+APART = 1.5  # the largest ideal DCG over the smallest
 
 
 @dataclass(frozen=True)
@@ -28,7 +37,7 @@ class Pick:
 class Task:
     """A kind of task. ``k`` is how far down people look, and ``reason`` why; ``deep`` is the rank of a deeper look.
 
-    With ``depth``, k is not what people see but how much is handed on. ``taste`` says that low grades are dislikes.
+    ``taste`` says that low grades are dislikes.
     """
 
     name: str
@@ -38,123 +47,92 @@ class Task:
     picks: tuple[Pick, ...]
     also: tuple[str, ...] = ()
     deep: int = 100
-    depth: bool = False
     taste: bool = False
+
+
+@dataclass(frozen=True)
+class Sign:
+    """Something in the data that speaks for a task, with so many points."""
+
+    task: str
+    points: int
+    when: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A task that fits the data: its points, and the signs that speak for it."""
+
+    task: str
+    points: int
+    signs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Pitfall:
+    """A metric that misleads on some data: which, when, and why; ``{k}`` stands for the cutoff and ``{level}`` for the level.
+
+    It is passed over where ``why`` has nothing to say. ``tasks`` are those that it concerns (all unless named), ``apart`` those that it
+    does not; ``beside`` is a metric that must be among those recommended.
+    """
+
+    metric: str
+    why: Callable[[Situation], str]
+    when: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
+    beside: str = ""
 
 
 # --- picks that several tasks share -----------------------------------------------------------------
 
-GRADES = Pick(
-    "nDCG",
-    "k",
-    "it lets better grades and higher places count for more, out of what the query allows",
-    "grades",
-    ("graded",),
-)
-PLACES = Pick(
-    "nDCG",
-    "k",
-    "it lets higher places count for more, out of what the query allows",
-    "relevant",
-    ("not graded", "not one"),
-)
-FIRST = Pick("RR", "k", "there is one right document, and its rank decides", "singles", ("one",))
-FIRST_OF_MANY = Pick(
-    "RR",
-    "k",
-    "the first right document ends the search, and its rank decides",
-    "relevant",
-    ("not one", "not graded"),
-)
-FIRST_TOP = Pick(
-    "RR",
-    "k",
-    "only a document of the top grade is what is looked for, and its rank decides",
-    "tops",
-    ("not one", "graded"),
-    "level={top:g}",
-)
-AT_ONCE = Pick("Success", "1", "it says how often the first result is right", "queries")
-FOUND = Pick("Success", "k", "it says how often the answer is among the results that people see", "queries")
-RECALL = Pick(
-    "R",
-    "deep",
-    "it says what is found at all: no later stage can rank what is missing",
-    "relevant",
-    ("not capped_deep",),
-)
-CAPPED = Pick(
-    "R",
-    "deep",
-    "many queries have more relevant documents than places, so it divides by the smaller of both",
-    "ceiling_deep",
-    ("capped_deep",),
-    "denominator='min_k_relevant'",
-)
-RECALL_K = Pick(
-    "R", "k", "it says which share of the relevant documents is taken along", "relevant", ("not capped",)
-)
-CAPPED_K = Pick(
-    "R",
-    "k",
-    "many queries have more relevant documents than places, so it divides by the smaller of both",
-    "ceiling",
-    ("capped",),
-    "denominator='min_k_relevant'",
-)
-EVERY = Pick(
-    "AP",
-    "uncut",
-    "it rewards every relevant document found, the higher the better",
-    "relevant",
-    ("not graded", "not one"),
-)
-SHARE = Pick(
-    "P",
-    "k",
-    "it is easily told: the share of the results shown that is relevant",
-    "relevant",
-    ("not one", "many"),
-)
-STOPS = Pick(
-    "ERR",
-    "k",
-    "it is for readers who stop at the first good document, on the scale of your grades",
-    "grades",
-    ("graded",),
-)
-FITS = Pick(
-    "Rprec", "", "its cutoff fits each query: as many documents as are relevant", "relevant", ("not one",)
-)
+# fmt: off
+GRADES = Pick("nDCG", "k", "it rewards better grades and higher ranks, relative to the best ranking of the query", "grades", ("graded",))
+PLACES = Pick("nDCG", "k", "it rewards higher ranks, relative to the best ranking of the query", "relevant", ("not graded", "not one"))
+FIRST = Pick("RR", "k", "there is one right document, and only its rank counts", "singles", ("one",))
+FIRST_OF_MANY = Pick("RR", "k", "the first right document ends the search, and only its rank counts", "relevant", ("not one", "not graded"))
+FIRST_TOP = Pick("RR", "k", "people look for a document of the top grade, and only its rank counts", "tops", ("not one", "graded"), "level={top:g}")
+AT_ONCE = Pick("Success", "1", "it shows how often the first result is right", "queries")
+FOUND = Pick("Success", "k", "it shows how often the answer is among the results that people see", "queries")
+RECALL = Pick("R", "deep", "it shows what is found at all: no later stage can rank what is missing", "relevant", ("not capped_deep",))
+CAPPED = Pick("R", "deep", "many queries have more than k relevant documents, so it divides by the smaller of both", "ceiling_deep", ("capped_deep",), "denominator='min_k_relevant'")
+RECALL_K = Pick("R", "k", "it shows which share of the relevant documents is passed on", "relevant", ("not capped",))
+CAPPED_K = Pick("R", "k", "many queries have more than k relevant documents, so it divides by the smaller of both", "ceiling", ("capped",), "denominator='min_k_relevant'")
+EVERY = Pick("AP", "uncut", "it rewards every relevant document found, the higher the better", "relevant", ("not graded", "not one"))
+SHARE = Pick("P", "k", "it is easy to explain: the share of the results shown that is relevant", "relevant", ("not one", "many"))
+STOPS = Pick("ERR", "k", "it models readers who stop at the first good document, on the scale of your grades", "grades", ("graded",))
+FITS = Pick("Rprec", "", "its cutoff fits each query: as many documents as are relevant", "relevant", ("not one",))
+# fmt: on
 
 SHARED_LAST = (
-    Pick("Bpref", "", "it is blind to documents that nobody judged", "unjudged", ("holes", "not aspects")),
-    Pick("Judged", "k", "it says how far the other numbers can be trusted", "unjudged", ("runs", "some_both")),
+    Pick("Bpref", "", "it ignores unjudged documents", "unjudged", ("holes", "not aspects")),
+    Pick("Judged", "k", "it shows how far the other numbers can be trusted", "unjudged", ("with_runs", "some_both")),
 )  # fmt: skip
 
 WITH_ASPECTS = (
-    Pick("alpha_nDCG", "k", "it lets a subtopic count for less each time it is met again", "aspects"),
-    Pick("ERR_IA", "k", "it is for readers who mean one of the subtopics and stop when it is served", "aspects"),
-    Pick("StRecall", "k", "it says which share of the subtopics the results touch", "aspects"),
+    Pick("alpha_nDCG", "k", "it counts a subtopic less each time it is repeated", "aspects"),
+    Pick("ERR_IA", "k", "it models readers who want one of the subtopics and stop when it is covered", "aspects"),
+    Pick("StRecall", "k", "it shows which share of the subtopics the results cover", "aspects"),
 )  # fmt: skip
 
 # --- the tasks --------------------------------------------------------------------------------------
 
 TASKS = (
     Task(
-        "known-item", "one document is looked for that is known to exist: a home page, a file, a mail", 10,
+        "known-item", "people look for one document that they know exists: a home page, a file, a mail", 10,
         "people look for it on the first page",
         (FIRST, FIRST_OF_MANY, FIRST_TOP, AT_ONCE, FOUND),
         ("navigational", "homepage", "known item", "named page", "navigation"),
     ),
     Task(
-        "question-answering", "a passage is looked for that answers a question", 10,
+        "question-answering", "people look for a passage that answers a question", 10,
         "the answer is read from the first page",
         (FIRST, FIRST_OF_MANY, GRADES, FIRST_TOP, AT_ONCE, FOUND, RECALL, CAPPED),
         ("qa", "questions", "answers", "passages", "faq"),
     ),
     Task(
-        "web", "results of a search engine are read from the top, a page at a time", 10,
+        "web", "people read the results of a search engine from the top, a page at a time", 10,
         "ten results make a page; a phone shows three",
         (
             GRADES, PLACES, FIRST,
@@ -164,25 +142,24 @@ TASKS = (
         ("web search", "search", "ad hoc", "adhoc", "site search", "product search", "ecommerce", "shop"),
     ),
     Task(
-        "exploratory", "a subject is explored, and its sides are all of interest", 20,
-        "people read on for two pages",
+        "exploratory", "people explore a subject, and all its aspects are of interest", 20,
+        "people read about two pages",
         (GRADES, PLACES, FIRST, SHARE, RECALL, CAPPED),
         ("exploratory search", "diversity", "browsing", "research", "discovery"),
     ),
     Task(
         "recall", "everything relevant must be found: law, patents, systematic reviews", 1000,
-        "as many documents as are reviewed",
+        "as many documents as people review",
         (
             RECALL_K, CAPPED_K,
-            Pick("AP", "uncut", "it says how early in the review the relevant documents come, all of them", "relevant", ("not one",)),
+            Pick("AP", "uncut", "it shows how early in the review all the relevant documents come", "relevant", ("not one",)),
             FITS,
-            Pick("nDCG", "k", "grades say which documents matter most to the review", "grades", ("graded",)),
+            Pick("nDCG", "k", "grades show which documents matter most to the review", "grades", ("graded",)),
         ),
         ("recall-oriented", "legal", "patent", "patents", "prior art", "systematic review", "ediscovery", "e-discovery", "tar", "review"),
-        depth=True,
     ),
     Task(
-        "entity", "things are looked for: people, places, products of a catalogue", 10,
+        "entity", "people look for things: people, places, products of a catalogue", 10,
         "ten entities make a list",
         (
             GRADES, PLACES, FIRST, AT_ONCE,
@@ -192,76 +169,74 @@ TASKS = (
         ("entities", "entity search", "entity ranking", "entity linking", "people search", "expert search"),
     ),
     Task(
-        "candidates", "a first stage hands documents on to a re-ranker", 100,
-        "as many documents as the next stage takes; say it with --k",
+        "candidates", "a first stage passes documents on to a re-ranker", 100,
+        "as many documents as the next stage takes; set it with --k",
         (
             RECALL_K, CAPPED_K,
             Pick("Success", "k", "without a relevant document no re-ranker can help the query", "queries", ("not one",)),
         ),
         ("candidate stage", "candidate", "first stage", "retrieval", "recall stage", "candidate generation", "ann"),
-        depth=True,
     ),
     Task(
-        "re-ranking", "the documents of a first stage are put in a better order", 10,
+        "re-ranking", "a second stage puts the documents of a first stage in a better order", 10,
         "the top is what the re-ranker is for",
         (
             GRADES, PLACES, FIRST, STOPS, AT_ONCE,
-            Pick("R", "deep", "no order of these candidates can find more: it must be the same for all re-rankers compared", "depth", ("runs",)),
+            Pick("R", "deep", "no order of these candidates can find more, so it must be the same for all re-rankers compared", "depth", ("with_runs",)),
         ),
         ("reranking", "rerank", "re-ranker", "reranker", "second stage", "ranking stage", "cross-encoder", "learning to rank", "ltr"),
     ),
     Task(
-        "feed", "items are recommended that people scroll through", 20,
-        "people scroll through some 20 items, sometimes 50",
+        "feed", "people scroll through recommended items", 20,
+        "people scroll through about 20 items, sometimes 50",
         (
-            Pick("nDCG", "k", "it lets what is liked count for more the higher it stands", "relevant"),
+            Pick("nDCG", "k", "it rewards liked items more, the higher they are ranked", "relevant"),
             RECALL_K, CAPPED_K,
-            Pick("Success", "k", "it says how many people get at least one item they like", "queries"),
-            Pick("R", "50", "it says what a longer scroll adds", "relevant", ("not capped",)),
-            Pick("AP", "k", "it rewards clean tops, out of what fits into the list", "relevant", ("not one",), "denominator='min_k_relevant'"),
+            Pick("Success", "k", "it shows how many people get at least one item they like", "queries"),
+            Pick("R", "50", "it shows what a longer scroll adds", "relevant", ("not capped",)),
+            Pick("AP", "k", "it rewards tops without misses, relative to what fits into the list", "relevant", ("not one",), "denominator='min_k_relevant'"),
         ),
         ("recommendation", "recommendations", "recommendation feed", "recommender", "recsys", "top-n", "homepage feed"),
         deep=50, taste=True,
     ),
     Task(
-        "next-item", "the next item is predicted: of a session, a basket, a playlist", 20,
-        "some 20 suggestions are shown or queued",
+        "next-item", "a model predicts the next item of a session, a basket, a playlist", 20,
+        "about 20 suggestions are shown or queued",
         (
-            Pick("RR", "k", "there is one next item, and its rank decides", "singles", ("one",)),
-            Pick("nDCG", "k", "several items follow, and those higher up are heard or bought first", "relevant", ("not one",)),
+            Pick("RR", "k", "there is one next item, and only its rank counts", "singles", ("one",)),
+            Pick("nDCG", "k", "several items follow, and those ranked higher are heard or bought first", "relevant", ("not one",)),
             FITS,
-            Pick("Success", "k", "it says how often the next item is among the suggestions", "queries"),
-            Pick("nDCG", "k", "it lets lower places count for something, unlike RR", "singles", ("one",)),
+            Pick("Success", "k", "it shows how often the next item is among the suggestions", "queries"),
+            Pick("nDCG", "k", "it gives lower ranks some weight, unlike RR", "singles", ("one",)),
         ),
         ("playlist", "next item", "session", "session-based", "sequential", "basket", "next basket", "continuation"),
         deep=100, taste=True,
     ),
     Task(
-        "clicks", "a model gives every impression a chance to be clicked: pointwise scores", 10,
-        "where clicks mostly fall",
+        "clicks", "a model gives every impression a probability of a click: pointwise scores", 10,
+        "most clicks fall there",
         (
             Pick("GAUC", "", "it compares scores within each list only, and busy lists count for more", "both", ("some_both",)),
-            Pick("AUC", "", "the same with every list counting alike", "both", ("some_both",)),
-            Pick("Accuracy", "", "it counts what is not judged as not clicked, as no impression without a click is listed", "both", ("not some_both",)),
+            Pick("AUC", "", "the same, with every list counting equally", "both", ("some_both",)),
+            Pick("Accuracy", "", "it counts unjudged documents as not clicked, as no impression without a click is listed", "both", ("not some_both",)),
             Pick("nDCG", "k", "it looks at the top, where AUC gives the bottom as much weight", "relevant"),
         ),
         ("click-through", "click through", "ctr", "click model", "clickthrough", "pointwise", "ads", "advertising"),
     ),
     Task(
-        "rag", "passages are put into the context of a language model", 5,
-        "as many passages as the context holds; say it with --k",
+        "rag", "passages go into the context of a language model", 5,
+        "as many passages as the context holds; set it with --k",
         (
             RECALL_K, CAPPED_K,
             Pick("Success", "k", "without a relevant passage the model can only guess", "queries"),
-            Pick("P", "k", "the rest of the context distracts and costs", "relevant", ("not one",)),
+            Pick("P", "k", "irrelevant passages distract the model and cost tokens", "relevant", ("not one",)),
             Pick("nDCG", "k", "better passages should come first, in case the context is cut", "grades", ("graded",)),
-            Pick("RR", "k", "models use best what stands first", "singles", ("one",)),
+            Pick("RR", "k", "models make most use of what comes first", "singles", ("one",)),
         ),
         ("llm", "retrieval for language models", "retrieval augmented generation", "context", "agents", "chatbot"),
-        depth=True,
     ),
     Task(
-        "benchmark", "systems are compared in public, with numbers that others can set beside theirs", 10,
+        "benchmark", "systems are compared in public, by numbers that others can compare with theirs", 10,
         "what most leaderboards report",
         (
             FIRST, GRADES, PLACES,
@@ -287,6 +262,171 @@ def task_called(name: Any) -> Task:
     for way in (folded, folded.replace("-", " "), folded.replace(" ", "-")):
         if way in BY_NAME:
             return BY_NAME[way]
-    close = get_close_matches(folded, BY_NAME, n=1, cutoff=0.6)
-    hint = f", did you mean {close[0]}?" if close else ":"
+    hint = words.hint(folded, BY_NAME, ":")
     raise InputError(f"no task is called {name!r}{hint} there are {', '.join(t.name for t in TASKS)}")
+
+
+# --- the signs of each task ----------------------------------------------------------------------------
+
+SIGNS = (
+    Sign("exploratory", 7, ("aspects",), "documents have grades by subtopic"),
+    Sign("web", 4, ("graded", "both", "not one", "not stars"), "several grades, and documents judged as not relevant"),
+    Sign("web", 3, ("stars", "not users"), "labels on a scale of five"),
+    Sign("web", 1, ("graded", "not both", "not one", "not users", "not stars"), "several grades"),
+    Sign("web", 1, ("negative",), "negative grades, as spam has in web collections"),
+    Sign("benchmark", 2, ("both", "many"), "many relevant documents per query, and documents judged as not relevant"),
+    Sign("benchmark", 1, ("not users",), "any collection can be a benchmark"),
+    Sign("benchmark", 1, ("long",), "runs of a thousand documents"),
+    Sign("question-answering", 4, ("one", "thousands", "not users"), "a thousand queries or more, nearly all with one relevant document"),
+    Sign("known-item", 4, ("one", "not thousands", "not users"), "nearly every query has exactly one relevant document"),
+    Sign("known-item", 3, ("one", "thousands", "not users"), "nearly every query has exactly one relevant document"),
+    Sign("feed", 4, ("users", "not one"), "the queries are users, with several items each"),
+    Sign("feed", 2, ("users", "one"), "the queries are users"),
+    Sign("feed", 2, ("stars",), "grades that look like ratings"),
+    Sign("next-item", 4, ("users", "one"), "the queries are users or sessions, nearly all with one item"),
+    Sign("next-item", 2, ("users", "not one", "not stars"), "the queries are users or sessions"),
+    Sign("clicks", 5, ("users", "both", "not graded"), "users with items of both kinds"),
+    Sign("clicks", 2, ("all_judged", "both", "not graded"), "everything returned is judged as clicked or not"),
+    Sign("re-ranking", 5, ("all_judged", "both", "graded"), "everything returned is judged: fixed candidates are reordered"),
+    Sign("re-ranking", 2, ("all_judged", "both", "not graded"), "everything returned is judged: fixed candidates are reordered"),
+    Sign("recall", 3, ("hundreds", "not users"), "a hundred relevant documents or more for the median query"),
+    Sign("recall", 2, ("many", "not graded", "not users"), "many relevant documents per query, none better than the others"),
+    Sign("recall", 1, ("many", "not users"), "many relevant documents per query"),
+    Sign("entity", 5, ("entities",), "the documents look like entities"),
+    Sign("rag", 3, ("short", "not users"), "lists of ten documents or fewer"),
+    Sign("candidates", 2, ("long", "not both", "not users"), "deep lists, with judgments of relevant documents only"),
+)  # fmt: skip
+
+
+def guess_task(data: Situation) -> tuple[list[Guess], str]:
+    """The two tasks that fit best, and how sure that is: "clear", "likely" or "a guess"."""
+    found = []
+    for task in TASKS:
+        signs = [sign for sign in SIGNS if sign.task == task.name and data.holds(sign.when)]
+        found.append(Guess(task.name, sum(s.points for s in signs), tuple(s.reason for s in signs)))
+    found.sort(key=lambda guess: -guess.points)  # of equals the first in the list of tasks
+    ahead = found[0].points - found[1].points
+    return found[:2], "clear" if ahead >= CLEAR else "likely" if ahead >= LIKELY else "a guess"
+
+
+# --- what to avoid ---------------------------------------------------------------------------------
+
+
+def _precision(data: Situation) -> str:
+    ceiling = data.precision_ceiling(data.k)
+    if ceiling >= LOW * data.answerable:
+        return ""
+    return f"an ideal ranking scores only {words.amount(ceiling)}: queries have too few relevant documents ({relevant(data)})"
+
+
+def _recall(data: Situation) -> str:
+    ceiling = data.recall_ceiling(data.k)
+    return (
+        f"an ideal ranking scores only {words.number(ceiling, digits=2)}: queries have more than {data.k} relevant documents; "
+        "divide by the smaller of both"
+    )
+
+
+def _dcg(data: Situation) -> str:
+    found = data.ideal_gains(data.k)
+    if not found or max(found) < APART * min(found):
+        return ""
+    return f"not normalised: the best value of a query ranges from {min(found):.1f} to {max(found):.1f}, so rich queries dominate the mean"
+
+
+def _err(data: Situation) -> str:
+    top = data.top
+    if top > 4:
+        return f"it assumes that 4 is the top grade and refuses your {top:g}: use max_grade={top:g}"
+    return (
+        f"it assumes that 4 is the top grade, but yours is {top:g}: the best document would satisfy a reader with probability "
+        f"{(2**top - 1) / 16:.2f} instead of {(2**top - 1) / 2**top:.2f}; use max_grade={top:g}"
+    )
+
+
+def _exponential(data: Situation) -> str:
+    counts = {grade: count for grade, count in data.grades.items() if grade > 0}
+    if len(counts) <= WEIGHTY_GRADES or data.top > STEEP:
+        return ""
+    gains = {grade: count * (2**grade - 1) for grade, count in counts.items()}
+    share = gains[data.top] / sum(gains.values())
+    return (
+        f"with {len(counts)} grades above 0 the top one holds {words.share(share)} of all gain but only "
+        f"{words.share(counts[data.top] / sum(counts.values()))} of the documents"
+    )
+
+
+def _uncut(data: Situation) -> str:
+    ends = sorted({run.deepest for run in data.runs})
+    if len(ends) > 1:
+        return (
+            f"runs go to different depths, {words.count(ends[0])} to {words.count(ends[-1])}: without a cutoff the longer one has an "
+            "advantage; cut all at one rank"
+        )
+    name = data.metric("AP", str(ends[0]))
+    return f"all lists are cut at {words.count(ends[0])}, so without a cutoff it is {name} by another name: name the cutoff"
+
+
+def _pooled(data: Situation) -> str:
+    shares = [r / (r + n) for r, n in zip(data.relevant.tolist(), data.rejected.tolist(), strict=True) if r + n]
+    who = "users" if data.users else "lists"
+    return (
+        f"it compares scores across {who}, and {who} differ: between {words.share(min(shares))} and {words.share(max(shares))} of what "
+        "is judged for each is relevant; GAUC stays within each"
+    )
+
+
+def _ignores_grades(data: Situation) -> str:
+    return f"it treats grades {data.positive[0]:g} and {data.top:g} alike ({grades(data)})"
+
+
+PITFALLS = (
+    Pitfall("RR({level})", lambda data: f"it stops at the first relevant document and ignores grades, but {relevant(data)}", ("graded", "not one", "not aspects"), apart=("known-item", "candidates")),
+    Pitfall("RR({level})", lambda data: f"it stops at the first of many: {relevant(data)}", ("not graded", "many", "not aspects"), apart=("known-item", "question-answering", "candidates")),
+    Pitfall("RR({level})@{k}", lambda _: "what matters is whether documents are passed on, not their order", tasks=("candidates",), when=("not one",)),
+    Pitfall("nDCG@10", lambda _: "it is about the order of the top, which the next stage changes anyway", tasks=("candidates",)),
+    Pitfall("AP", _ignores_grades, ("graded", "not stars", "not aspects"), apart=("recall", "candidates", "rag", "clicks")),
+    Pitfall("P({level})@{k}", _precision, ("not aspects",), apart=("clicks",)),
+    Pitfall("R({level})@{k}", _recall, ("capped", "not aspects"), apart=("clicks",)),
+    Pitfall("nDCG at different k", lambda data: f"the ideal ranking is cut at k, too, so nDCG@{data.k} and nDCG@{2 * data.k} are not comparable: compare runs at one k", ("not aspects",), beside="nDCG"),
+    Pitfall("DCG@{k}", _dcg, ("not aspects",), apart=("clicks",)),
+    Pitfall("ERR@{k}", _err, ("odd_top", "not aspects", "not stars"), apart=("recall", "candidates", "feed", "next-item", "clicks")),
+    Pitfall("nDCG(gain='exponential')@{k}", _exponential, ("graded", "not aspects")),
+    Pitfall("nDCG(ideal='retrieved_topk')@{k}", lambda _: "an ideal made of retrieved documents hides what was missed (some tools for language models and machine learning compute it)", ("not aspects",), ("rag", "re-ranking")),
+    Pitfall("AP", _uncut, ("cut", "not aspects"), apart=("clicks", "candidates")),
+    Pitfall("AUC({level}, pooled=True)", _pooled, ("some_both", "not aspects"), ("clicks",)),
+    Pitfall("AUC({level}, pooled=True)", _pooled, ("some_both", "users", "not aspects"), apart=("clicks",)),
+    Pitfall("AUC", lambda data: f"it needs documents judged as not relevant: {words.count(data.mixed)} of {words.count(data.queries)} queries have both kinds", ("not some_both", "not aspects"), ("clicks", "feed")),
+    Pitfall("Bpref", lambda _: "no document is judged as not relevant, so every relevant document found scores as if it were ranked first", ("not some_both", "not aspects"), apart=("clicks", "feed", "next-item", "rag")),
+    Pitfall("Judged@{k}", lambda _: "only relevant documents are listed, so it counts what P counts", ("not some_both", "not aspects"), ("benchmark", "web", "question-answering")),
+    Pitfall("alpha_nDCG@{k}", lambda _: "column 2 of the judgments has no subtopics, so it cannot see whether results differ", ("not aspects",), ("exploratory",)),
+    Pitfall("nDCG@{k}", lambda data: f"like P, R, AP and RR it takes one grade per document, and {words.count(data.several)} have several: --duplicates best keeps the highest", ("aspects",)),
+)  # fmt: skip
+
+
+def pitfalls_of(data: Situation, task: str, recommended: set[str]) -> Iterator[tuple[str, str]]:
+    """The metrics not to use and why, each once and never one that is recommended."""
+    seen, names = set(recommended), {name.partition("@")[0].partition("(")[0] for name in recommended}
+    for pitfall in PITFALLS:
+        if (
+            (pitfall.tasks and task not in pitfall.tasks)
+            or task in pitfall.apart
+            or pitfall.beside not in {"", *names}
+            or not data.holds(pitfall.when)
+        ):
+            continue
+        level = "" if data.level == 1 else f"level={data.level:g}"
+        name = _spell(pitfall.metric.format(k=data.k, level=level).replace("(, ", "(").replace("()", ""))
+        if name not in seen and (why := pitfall.why(data)):
+            seen.add(name)
+            yield name, why
+
+
+def _spell(text: str) -> str:
+    """A metric in its own spelling; what is not a metric stays as it is."""
+    if " " in text and text.partition("(")[0] not in CATALOGUE:
+        return text
+    try:
+        return str(parse(text))
+    except InputError:
+        return text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,20 +14,11 @@ from rankscope.blocks import EMPTY, Block, Chart, Code, Facts, Heading, Paragrap
 from rankscope.declared import Table as Written
 from rankscope.declared import parameters, plain, required
 from rankscope.metrics import DEFAULT, NICKNAMES, Example, Metric, families, parse
+from rankscope.metrics.description import DIRECTIONS, rewards
 from rankscope.show.result import Col, Result, View
 
 BETTER = {"higher": "high", "lower": "low", "neither": "-"}
 GRADES = {"binary": "relevant or not", "graded": "graded relevance", "none": "needs no relevance"}
-BETTER_IN_WORDS = {
-    "higher": "higher is better",
-    "lower": "lower is better",
-    "neither": "neither high nor low is better",
-}
-
-
-def rewards(cls: type[Metric]) -> str:
-    """What a metric rewards, in one sentence."""
-    return _one_line(inspect.getdoc(cls) or "")
 
 
 def all_metrics() -> list[type[Metric]]:
@@ -61,12 +51,9 @@ def _list() -> list[Block]:
         ]
     return [
         *blocks,
+        Paragraph(f"Without -m, evaluate computes {', '.join(DEFAULT)}. Sets: {', '.join(NICKNAMES)}.", quiet=True),
         Paragraph(
-            f"Without -m, evaluate computes {', '.join(DEFAULT)}. Sets: {', '.join(NICKNAMES)}.", quiet=True
-        ),
-        Paragraph(
-            "next: rankscope metrics ERR tells one in full · rankscope metrics --table compares them",
-            quiet=True,
+            "next: rankscope metrics ERR tells one in full · rankscope metrics --table compares them", quiet=True
         ),
     ]
 
@@ -76,9 +63,7 @@ def _set(name: str, metrics: Sequence[tuple[str, Metric]]) -> list[Block]:
     return [
         Heading(f"{name}: trec_eval's set of {len(metrics)} metrics"),
         EMPTY,
-        Facts(
-            tuple((asked, str(metric)) for asked, metric in metrics), max(len(asked) for asked, _ in metrics)
-        ),
+        Facts(tuple((asked, str(metric)) for asked, metric in metrics), max(len(asked) for asked, _ in metrics)),
         EMPTY,
         Paragraph(f"next: rankscope evaluate qrels.txt my.run -m {name}", quiet=True),
     ]
@@ -100,14 +85,7 @@ def _in_full(cls: type[Metric]) -> list[Block]:
         (
             "traits",
             " · ".join(
-                [
-                    GRADES[m.relevance],
-                    seen,
-                    counted,
-                    BETTER_IN_WORDS[m.better],
-                    f"range {_span(m.range)}",
-                    _over_queries(m),
-                ]
+                [GRADES[m.relevance], seen, counted, DIRECTIONS[m.better], f"range {_span(m.range)}", _over_queries(m)]
             ),
         )
     ]
@@ -130,11 +108,7 @@ def _in_full(cls: type[Metric]) -> list[Block]:
             Heading("Worked example" if len(cls.examples) == 1 else "Worked examples"),
             Code(tuple(_worked(cls))),
         ]
-    return [
-        *blocks,
-        EMPTY,
-        Paragraph(f"next: rankscope evaluate qrels.txt my.run -m {_quoted(str(m))}", quiet=True),
-    ]
+    return [*blocks, EMPTY, Paragraph(f"next: rankscope evaluate qrels.txt my.run -m {_quoted(str(m))}", quiet=True)]
 
 
 def _quoted(text: str) -> str:
@@ -160,13 +134,7 @@ def takes(cls: type[Metric], name: str) -> str:
     hint = parameters(cls)[name][0]
     kinds = get_args(hint) if isinstance(hint, UnionType) or get_origin(hint) is Union else (hint,)
     words = [repr(value) for kind in kinds if get_origin(kind) is Literal for value in get_args(kind)]
-    other = {
-        int: "a whole number",
-        float: "a number",
-        bool: "True or False",
-        Written: "a table",
-        NoneType: "None",
-    }
+    other = {int: "a whole number", float: "a number", bool: "True or False", Written: "a table", NoneType: "None"}
     if not words:
         return ""
     return " or ".join(
@@ -196,9 +164,7 @@ def _graded(grade: Any) -> str:
     """A grade, or the grades by subtopic or judge."""
     if isinstance(grade, Mapping):
         same = set(grade.values()) == {1}
-        return (
-            "{" + " ".join(str(name) if same else f"{name}={value:g}" for name, value in grade.items()) + "}"
-        )
+        return "{" + " ".join(str(name) if same else f"{name}={value:g}" for name, value in grade.items()) + "}"
     return "?" if grade is None else f"{grade:g}"
 
 
@@ -233,9 +199,7 @@ def trec_names(cls: type[Metric]) -> list[str]:
 
 
 def _span(bounds: tuple[float, float]) -> str:
-    low, high = (
-        "∞" if value == math.inf else "-∞" if value == -math.inf else f"{value:.3g}" for value in bounds
-    )
+    low, high = ("∞" if value == math.inf else "-∞" if value == -math.inf else f"{value:.3g}" for value in bounds)
     return f"{low}…{high}"
 
 

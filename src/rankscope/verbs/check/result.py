@@ -1,135 +1,214 @@
-"""What ``check`` found, as blocks and records; and its rules, one or all of them."""
+"""What ``check`` gives: the findings, and the rules themselves, one or all of them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from rankscope._version import __version__
-from rankscope.blocks import EMPTY, Block, Code, Column, Facts, Paragraph, Table
-from rankscope.show.result import input_record
-from rankscope.verbs.check.check import Checked
-from rankscope.verbs.check.rules.base import Finding, Rule
+from rankscope import words
+from rankscope.blocks import EMPTY, Caution, Code, Facts, Paragraph
+from rankscope.show.result import Col, Result, Shown, View, input_record
+from rankscope.tables import Source
+from rankscope.verbs.check.rules.case import CheckCase
+from rankscope.verbs.check.rules.rule import Finding, Rule
 
-COLUMNS = ("code", "severity", "run", "message", "hint", "count", "effect", "queries", "documents", "places")
-SHOWN = 3  # places that the table names; JSON has two more
+PLACES = 3  # places that the table names; JSON has two more
 SHORT = {"warning": "warning", "information": "info"}
 OPTIONS = {"scale": "--scale", "train": "--train", "texts": "--docs-text"}  # by what a rule needs
 
 
-def blocks_of(found: Checked) -> list[Block]:
-    """The findings, warnings first, each with places where there are any; then how many, and the next step."""
-    blocks: list[Block] = []
-    if found.findings:
-        columns = (Column("code"), Column("severity"), Column("finding", wraps=True))
-        rows = tuple((f.code, SHORT[f.severity], _in_full(f)) for f in found.findings)
-        blocks += [Table(columns, rows, labels=2), EMPTY]
-    blocks.append(Paragraph(sentence(found)))
-    if found.findings:
-        blocks.append(Paragraph(f"next: rankscope check --explain {found.findings[0].code}", quiet=True))
-    return blocks
-
-
-def sentence(found: Checked) -> str:
-    """How many warnings and notes there are, and how many rules were applied; why, where none was."""
-    if not found.rules:
-        why = {rule.code: _why_not(rule) for rule in found.not_applied}
-        alike = {text: [code for code in why if why[code] == text] for text in why.values()}
-        return "; ".join(f"{', '.join(codes)} not applied: {text}" for text, codes in alike.items())
-    warnings = len(found.warnings)
-    notes = len(found.findings) - warnings
-    applied = f"{len(found.rules)} {'rule' if len(found.rules) == 1 else 'rules'} applied"
-    if not found.findings:
-        return f"Nothing found: {applied}."
-    parts = [
-        f"{number} {word}{'' if number == 1 else 's'}"
-        for number, word in ((warnings, "warning"), (notes, "note"))
-        if number
-    ]
-    return f"{', '.join(parts)} · {applied}"
-
-
-def _why_not(rule: Rule) -> str:
-    return f"said by {rule.said_by}" if rule.said_by else f"needs {OPTIONS[rule.needs]}"
-
-
-def _in_full(finding: Finding) -> str:
+def _message(finding: Finding) -> str:
     """The message, and the first places of what can be looked up in a file."""
     if not finding.places:
         return finding.message
-    shown = finding.places[:SHOWN]
-    more = (finding.count or 0) - len(shown)
-    rest = f" · {more:,} more" if more > 0 else ""
-    return f"{finding.message}: {' · '.join(shown)}{rest}"
+    places = finding.places[:PLACES]
+    more = (finding.count or 0) - len(places)
+    rest = f" · {words.count(more)} more" if more > 0 else ""
+    return f"{finding.message}: {' · '.join(places)}{rest}"
 
 
-def records(found: Checked) -> Iterator[dict[str, Any]]:
-    """One record a finding, with the same keys for all."""
-    for finding in found.findings:
-        record = finding.as_dict()
-        yield {name: record.get(name) for name in COLUMNS}
+def _why_not(rule: Rule) -> str:
+    return f"reported by {rule.other_verb}" if rule.other_verb else f"needs {OPTIONS[rule.needs]}"
 
 
-def envelope(found: Checked) -> dict[str, Any]:
-    """All of a result: the findings under ``warnings``, and under ``results`` how many each rule had."""
-    case = found.case
-    number = Counter(finding.code for finding in found.findings)
-    scores = case.scores
-    return {
-        "schema": "rankscope/check/1",
-        "rankscope": __version__,
-        "conventions": dict(scores.conventions) if scores else {},
-        "inputs": [input_record(source) for source in found.sources],
-        "data_health": scores.data_health if scores else {},
-        "results": [
-            {"code": rule.code, "rule": type(rule).__name__, "findings": number[rule.code]}
-            for rule in found.rules
-        ],
-        "not_applied": [{"code": rule.code, "reason": _why_not(rule)} for rule in found.not_applied],
-        "warnings": [finding.as_dict() for finding in found.findings],
-    }
+@dataclass(frozen=True, eq=False, repr=False)
+class Inspection(Result):
+    """What ``check`` found: ``findings``, warnings first; the ``rules`` that were applied; the ``case`` they looked at.
 
+    ``not_applied`` holds rules that were chosen but need what was not stated, or are for another command.
+    """
 
-# --- the rules themselves ----------------------------------------------------------------------------
+    schema: ClassVar[str] = "check/1"
+    views: ClassVar[tuple[View, ...]] = (
+        View(
+            "findings",
+            (
+                Col("code", head="code"),
+                Col("severity", head="severity", cell=lambda f: SHORT[f.severity]),
+                Col("run"),
+                Col("message", head="finding", cell=_message, wraps=True),
+                Col("hint"),
+                Col("count"),
+                Col("effect", of=lambda f: dict(f.effect) or None),
+                Col("queries", of=lambda f: list(f.queries) or None),
+                Col("documents", of=lambda f: [{"query_id": q, "doc_id": d} for q, d in f.documents] or None),
+                Col("places", of=lambda f: list(f.places) or None),
+            ),
+            lambda inspection: inspection.findings,
+            labels=2,
+        ),
+        View(
+            "rules",
+            (
+                Col("code", head="code", of=lambda pair: pair[0].code),
+                Col("rule", head="rule", of=lambda pair: type(pair[0]).__name__),
+                Col("findings", head="findings", kind="count", of=lambda pair: pair[1]),
+            ),
+            lambda inspection: inspection.tallies,
+        ),
+        View(
+            "not_applied",
+            (Col("code", head="code"), Col("reason", head="reason", of=_why_not)),
+            lambda inspection: inspection.not_applied,
+        ),
+    )
 
+    findings: Sequence[Finding]
+    rules: Sequence[Rule]
+    case: CheckCase
+    not_applied: Sequence[Rule] = ()
 
-def explanation(rule: Rule) -> list[Block]:
-    """What a rule is about, why it matters for the number, and what to do."""
-    return [
-        Paragraph(f"{rule.code} {type(rule).__name__} ({rule.severity})"),
-        EMPTY,
-        Facts((("what", rule.what()), ("why", rule.why), ("to do", sentence_case(rule.remedy))), room=6),
-        EMPTY,
-        Code((f"rankscope check QRELS RUN... --select {rule.code}",)),
-    ]
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
 
+    @property
+    def warnings(self) -> Sequence[Finding]:
+        """What to deal with before trusting the numbers."""
+        return [finding for finding in self.findings if finding.severity == "warning"]
 
-def sentence_case(text: str) -> str:
-    """Text with a capital and a full stop."""
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+    @property
+    def conventions(self) -> Mapping[str, Any]:
+        """The policies under which the numbers were computed; none where nothing could be scored."""
+        return self.case.scores.conventions if self.case.scores else {}
 
+    @property
+    def sources(self) -> list[Source]:
+        """Where the qrels and the runs came from."""
+        return [self.case.qrels.table.source, *(run.table.source for run in self.case.runs)]
 
-def listing(rules: Sequence[Rule]) -> list[Block]:
-    """All rules in a table."""
-    columns = (Column("code"), Column("severity"), Column("what is wrong", wraps=True))
-    rows = tuple((rule.code, SHORT[rule.severity], rule.what()) for rule in rules)
-    return [Table(columns, rows, labels=1)]
+    @property
+    def notes(self) -> list[str]:
+        """How the files were read."""
+        return [note for source in self.sources for note in source.notes]
 
+    @property
+    def tallies(self) -> list[tuple[Rule, int]]:
+        """The rules that were applied, each with the number of its findings."""
+        number = Counter(finding.code for finding in self.findings)
+        return [(rule, number[rule.code]) for rule in self.rules]
 
-def rule_records(rules: Sequence[Rule]) -> Iterator[dict[str, Any]]:
-    """One record a rule: code, rule, severity, what, why, remedy."""
-    for rule in rules:
-        yield {
-            "code": rule.code,
-            "rule": type(rule).__name__,
-            "severity": rule.severity,
-            "what": rule.what(),
-            "why": rule.why,
-            "remedy": rule.remedy,
+    @property
+    def exit_code(self) -> int:
+        """1 with a warning, 0 without: information alone is no reason to stop."""
+        return 1 if self.warnings else 0
+
+    def facts(self) -> Mapping[str, Any]:
+        """The policies, what was read, and the state of the data."""
+        return {
+            **super().facts(),
+            "inputs": [input_record(source) for source in self.sources],
+            "data_health": self.case.scores.data_health if self.case.scores else {},
         }
 
+    def envelope(self, **options: Any) -> dict[str, Any]:
+        """All of the result: how many findings each rule has under ``results``, all findings under ``warnings``."""
+        findings = [
+            {key: value for key, value in record.items() if value is not None or key == "run"}
+            for record in self.to_dicts()
+        ]
+        return super().envelope(**options) | {"results": self.to_dicts("rules"), "warnings": findings}
 
-def rules_envelope(rules: Sequence[Rule]) -> dict[str, Any]:
-    """Rules as JSON."""
-    return {"schema": "rankscope/rules/1", "rankscope": __version__, "results": list(rule_records(rules))}
+    def beside(self, **_: Any) -> Iterator[str]:
+        """The rules that were not applied: those that were are the results."""
+        yield "not_applied"
+
+    def sentences(self) -> Iterator[str]:
+        """How many warnings and notes there are, and how many rules were applied; why, where none was."""
+        if not self.rules:
+            why = {rule.code: _why_not(rule) for rule in self.not_applied}
+            alike = {text: [code for code in why if why[code] == text] for text in why.values()}
+            yield "; ".join(f"{', '.join(codes)} not applied: {text}" for text, codes in alike.items())
+            return
+        applied = f"{words.counted(len(self.rules), 'rule')} applied"
+        if not self.findings:
+            yield f"Nothing found: {applied}."
+            return
+        number = Counter(finding.severity for finding in self.findings)
+        counts = {"warning": number["warning"], "note": number["information"]}
+        parts = [words.counted(count, noun) for noun, count in counts.items() if count]
+        yield f"{', '.join(parts)} · {applied}"
+
+    def blocks(self, **_: Any) -> list[Shown]:
+        """The findings, warnings first, each with places where there are any; then how many, and the next step."""
+        summary = [Paragraph(text) for text in self.sentences()]
+        if not self.findings:
+            return [*summary]
+        step = f"next: rankscope check --explain {self.findings[0].code}"
+        return [self.table(), EMPTY, *summary, Paragraph(step, quiet=True)]
+
+    def __str__(self) -> str:
+        return "\n".join(f"{f.code} {f.severity}: {f.message}" for f in self.findings) or "no findings"
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RuleBook(Result):
+    """Rules of ``check``: what each is about, why it matters for the number, and what to do. A single one is explained at length."""
+
+    schema: ClassVar[str] = "rules/1"
+    views: ClassVar[tuple[View, ...]] = (
+        View(
+            "rules",
+            (
+                Col("code", head="code"),
+                Col("rule", of=lambda rule: type(rule).__name__),
+                Col("severity", head="severity", cell=lambda rule: SHORT[rule.severity]),
+                Col("what", of=lambda rule: rule.what(), head="what is wrong", wraps=True),
+                Col("why"),
+                Col("remedy"),
+            ),
+            lambda book: book.rules,
+        ),
+    )
+
+    rules: Sequence[Rule]
+    conventions: ClassVar[Mapping[str, Any]] = {}
+    notes: ClassVar[Sequence[str]] = ()
+    warnings: ClassVar[Sequence[Caution]] = ()
+
+    def envelope(self, **_: Any) -> dict[str, Any]:
+        """The rules; there are no conventions and no warnings."""
+        whole = super().envelope()
+        return {key: whole[key] for key in ("schema", "rankscope", "results")}
+
+    def blocks(self, **_: Any) -> list[Shown]:
+        """All rules in a table, or one at length."""
+        if len(self.rules) > 1:
+            return [self.table()]
+        (rule,) = self.rules
+        remedy = f"{rule.remedy[:1].upper()}{rule.remedy[1:]}{'' if rule.remedy.endswith('.') else '.'}"
+        return [
+            Paragraph(f"{rule.code} {type(rule).__name__} ({rule.severity})"),
+            EMPTY,
+            Facts((("what", rule.what()), ("why", rule.why), ("to do", remedy)), room=6),
+            EMPTY,
+            Code((f"rankscope check QRELS RUN... --select {rule.code}",)),
+        ]
+
+    def sentences(self) -> Iterator[str]:
+        """Each rule in one line."""
+        for rule in self.rules:
+            yield f"{rule.code}: {rule.what()}"

@@ -1,181 +1,530 @@
-"""Comparisons as blocks: the verdict first, then the tables, the top groups, the doubts, the conventions."""
+"""What ``compare`` gives: the verdict first, then the tables, who is tied for first, the doubts, the conventions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from rankscope.blocks import EMPTY, Block, Heading, Notes, Paragraph
+from rankscope import words
+from rankscope.blocks import EMPTY, Block, Caution, Chart, Heading, Notes, Paragraph, Ranged, Table
 from rankscope.panels.contrast import Contrast
-from rankscope.panels.families import anova_of, separated
+from rankscope.panels.doubts import doubts_of
+from rankscope.panels.families import Family, TopGroup, anova_of, separated
+from rankscope.panels.method import Method
 from rankscope.panels.panel import Panel
-from rankscope.panels.verdicts import group_in_words, p_of, percent, title
-from rankscope.show.result import caution_notes
+from rankscope.panels.slices import SliceContrast, Slices
+from rankscope.scoring.measurements import Measurements
+from rankscope.scoring.scores import Scores
+from rankscope.show.result import FORMATS, Col, Result, Shown, View, caution_notes, input_record
+from rankscope.verbs.compare.charts import charts_of
 from rankscope.verbs.compare.tables import (
+    FEW,
     ROOM,
     Layout,
     board,
     effects_table,
+    how,
+    p_cell,
     pair_table,
+    record_columns,
     run_table,
     slice_table,
 )
-from rankscope.verbs.compare.verdicts import sentences
 
 if TYPE_CHECKING:
-    from rankscope.verbs.compare.compare import Comparison
+    import polars as pl
+
+    from rankscope.panels.tradeoffs import TradeOffs
+
+# --- the views -------------------------------------------------------------------------------------------
 
 
-def blocks_of(found: Comparison, details: bool = False) -> list[Block]:
-    """The verdict in words, what it rests on, and what to doubt about it."""
-    blocks: list[Block] = [Paragraph(text) for text in sentences(found)]
-    blocks += _tables(found, details)
-    blocks += [Paragraph(line) for line in _lines(found)]
-    if found.slices is not None:
-        blocks += _slice_blocks(found)
-    if found.tradeoffs is not None:
-        blocks += [EMPTY, *found.tradeoffs.blocks()]
-    doubts = caution_notes(found.warnings)
-    blocks += [EMPTY, *([Notes(tuple(doubts))] if doubts else [])]
-    return [*blocks, Paragraph(" · ".join(_small_print(found)), quiet=True)]
+def _slice_columns(found: Comparison) -> tuple[Col, ...]:
+    """The columns of a contrast, after those of its slice."""
+    labels = (Col("attribute", of=lambda part: part.attribute), Col("slice", of=lambda part: part.name))
+    return (*labels, *(_of_part(column) for column in record_columns(found.family)))
 
 
-def _tables(found: Comparison, details: bool) -> Iterator[Block]:
-    rows = len(found.contrasts) + len(found.fields)
-    full = found.fields if details or rows <= ROOM else found.fields[:1]
-    for field in full:
-        yield EMPTY
-        if found.all_pairs:
-            yield Heading(_title(found, field))
-            yield pair_table(found, field, all_of_them=details or len(found.of(field.name)) <= ROOM)
-        else:
-            yield Heading(
-                f"{_title(found, field)}{' (lower is better)' if field.sign < 0 else ''}, against {found.baseline}"
+def _of_part(column: Col) -> Col:
+    return Col(
+        *column.names, of=lambda part: column.of(part.contrast), kind=column.kind, rare=column.rare, fill=column.fill
+    )
+
+
+def _means(found: Comparison) -> Iterator[dict[str, Any]]:
+    """The mean of each run on each metric, with its interval."""
+    for panel in found.panels:
+        for system in panel.systems:
+            sample = panel.estimate(system)
+            yield {
+                "run": system,
+                "metric": panel.name,
+                "value": sample.mean,
+                "bounds": panel.interval(system, found.method.level),
+                "queries": sample.count,
+            }
+
+
+def _replicates(found: Comparison) -> Iterator[dict[str, Any]]:
+    """The variances of each system that ran several times: between queries, and between its runs."""
+    for metric, by_system in found.given.replicates.items():
+        for system, r in by_system.items() if metric in found.metrics else ():
+            yield {"run": system, "metric": metric, "of": r}
+
+
+def _anovas(found: Comparison) -> Iterator[dict[str, Any]]:
+    for panel in found.panels:
+        anova = anova_of(panel)
+        if anova is not None:
+            yield {"metric": panel.name, "of": anova}
+
+
+def _ranged(row: dict[str, Any]) -> Ranged | None:
+    """A mean with its interval; None where there is none."""
+    bounds = row["bounds"]
+    return Ranged(row["value"], bounds.lower, bounds.upper) if bounds.known else None
+
+
+VIEWS = (
+    View("results", lambda found: record_columns(found.family), lambda found: found.contrasts),
+    View(
+        "means",
+        (
+            Col("run", head="run"), Col("metric", head="metric"), Col("value", kind="value", head="mean"),
+            Col("ci_lower", "ci_upper", of=lambda row: (row["bounds"].lower, row["bounds"].upper), kind="value", head="interval", cell=_ranged),
+            Col("interval", of=lambda row: row["bounds"].method), Col("queries", kind="count", head="queries"),
+        ),
+        _means,
+        labels=2,
+    ),
+    View(
+        "top_groups",
+        (
+            Col("metric", head="metric"), Col("best", of=lambda group: group.systems[0]),
+            Col("systems", of=lambda group: list(group.systems), head="tied for first", cell=lambda group: ", ".join(group.systems)),
+            Col("of", kind="count", head="of"),
+        ),
+        lambda found: found.groups,
+    ),
+    View(
+        "anova",
+        (
+            Col("metric", head="metric"), Col("F", of=lambda row: row["of"].F, kind="value", head="F"),
+            Col("p_value", of=lambda row: row["of"].p_value, kind="value", head="p", cell=lambda row: p_cell(row["of"].p_value)),
+            Col("freedom_systems", "freedom_residual", of=lambda row: row["of"].freedom, kind="count",
+                head="degrees of freedom", cell=lambda row: ", ".join(map(words.count, row["of"].freedom))),
+        ),
+        _anovas,
+    ),
+    View("slices", _slice_columns, lambda found: found.slices.contrasts if found.slices else ()),
+    View(
+        "tradeoffs",
+        (
+            Col("cost", head="cost"), Col("run", head="run"), Col("cost_value", kind="value", head="value"), Col("metric", head="metric"),
+            Col("value", kind="value", head="quality"), Col("on_front", head="front", cell=lambda row: "yes" if row["on_front"] else "no"),
+            Col("beaten_by"), Col("cost_per_0.01", kind="value", head="per 0.01"),
+        ),
+        lambda found: found.tradeoffs.records() if found.tradeoffs else (),
+        labels=2,
+    ),
+    View(
+        "replicates",
+        (
+            Col("run", head="run"), Col("metric", head="metric"), Col("runs", of=lambda row: row["of"].runs, kind="count", head="runs"),
+            Col("variance_between_queries", of=lambda row: row["of"].between_queries, kind="value", head="variance between queries"),
+            Col("variance_between_runs", of=lambda row: row["of"].between_runs, kind="value", head="between runs"),
+            Col("deviation_of_run_means", of=lambda row: row["of"].deviation, kind="value"),
+            Col("share_that_more_runs_remove", of=lambda row: row["of"].removable, kind="value", head="removable",
+                cell=lambda row: words.share(row["of"].removable)),
+        ),
+        _replicates,
+        labels=2,
+    ),
+)  # fmt: skip
+
+
+# --- the result ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Result):
+    """Which runs are better, by how much, and whether the difference is real.
+
+    ``comparison["hybrid", "nDCG@10"]`` is the contrast of a run with the baseline (in a comparison of all pairs, say both runs:
+    ``comparison["hybrid", "bm25", "nDCG@10"]``). ``results`` is a Polars frame with a row a contrast; ``str(comparison)`` is the
+    verdict in words. ``groups`` holds the top group of each metric, ``warnings`` what to doubt.
+    """
+
+    given: Measurements
+    family: Family
+    baseline: str
+    slices: Slices | None = None
+    tradeoffs: TradeOffs | None = None
+    tried: int | None = None
+    declared: bool = False
+
+    schema = "compare/1"
+    views = VIEWS
+    formats = FORMATS
+
+    # -- what was compared --------------------------------------------------------------------------
+
+    @property
+    def contrasts(self) -> Sequence[Contrast]:
+        """Every run against its baseline on every metric."""
+        return self.family.contrasts
+
+    @property
+    def method(self) -> Method:
+        """How runs were compared."""
+        return self.family.method
+
+    @property
+    def all_pairs(self) -> bool:
+        """Whether every run is compared with every other."""
+        return self.family.baseline is None
+
+    @property
+    def panels(self) -> Sequence[Panel]:
+        """The metrics that are compared, the primary one first."""
+        return self.given.panels
+
+    @property
+    def fields(self) -> Sequence[Panel]:
+        """The panels."""
+        return self.given.panels
+
+    @property
+    def primary(self) -> str:
+        """The metric that leads the verdict."""
+        return self.panels[0].name
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """All runs, the baseline among them."""
+        return self.family.systems
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics, the primary one first."""
+        return self.family.metrics
+
+    @property
+    def scores(self) -> Scores | None:
+        """What ``evaluate`` found, where runs were compared and not scores."""
+        return self.given.scores
+
+    @property
+    def groups(self) -> Sequence[TopGroup]:
+        """The top group of each metric that has a direction, where there are more than two runs."""
+        return self.family.groups
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What was read, and what was passed over."""
+        return [*self.given.notes, *(self.slices.notes if self.slices else ())]
+
+    @cached_property
+    def warnings(self) -> list[Caution]:
+        """What to know before believing the verdict: of the data, then of the comparison."""
+        cautions = list(self.scores.warnings) if self.scores is not None else []
+        return [*cautions, *doubts_of(self.family, self.slices, self.given.curve)]
+
+    def of(self, metric: str) -> list[Contrast]:
+        """The contrasts on one metric."""
+        return self.family.of(metric)
+
+    def __getitem__(self, key: Any) -> Contrast:
+        *runs, metric = key if isinstance(key, tuple) else (key,)
+        found = self.of(str(metric))
+        if not found:
+            raise KeyError(f"{metric} was not compared: there are {', '.join(self.metrics)}")
+        chosen = [c for c in found if tuple(runs) in {(), (c.run,), (c.run, c.baseline)}]
+        if len(chosen) != 1:
+            pairs = ", ".join(f"{c.run} against {c.baseline}" for c in found[:5])
+            raise KeyError(
+                f"say which runs, like comparison['run', 'metric'] or comparison['run', 'baseline', 'metric']: there are {pairs}"
             )
-            yield run_table(found, field)
-        if details:
+        return chosen[0]
+
+    # -- for programs -------------------------------------------------------------------------------
+
+    @cached_property
+    def results(self) -> pl.DataFrame:
+        """One row a contrast, with the columns that the command line writes as CSV."""
+        return self.to_polars()
+
+    @property
+    def conventions(self) -> dict[str, Any]:
+        """Under which policies runs were scored, and how they were compared."""
+        method = self.method
+        usual = "paired t test; where fewer than 6 queries differ, the exact sign-flip test"
+        return {
+            **(self.scores.conventions if self.scores is not None else {}),
+            "baseline": self.family.baseline,
+            "primary": self.primary,
+            "primary_declared": self.declared,
+            "test": None if method.test is None else str(method.test),
+            "test_in_words": usual if method.test is None else method.test.hypothesis,
+            "interval_of_differences": "t" if method.interval is None else str(method.interval),
+            "alpha": method.alpha,
+            "correction": str(method.correction),
+            "controls": method.correction.controls,
+            "family": "all metrics and runs" if method.family == "all" else "the runs of each metric",
+            "comparisons": self.family.size,
+            "clustered": self.panels[0].clusters is not None,
+            "compared": len(self.systems),
+            "candidates_tried": self.tried,
+            "compare_seed": method.seed,
+        }
+
+    def facts(self) -> dict[str, Any]:
+        """The verdict, the conventions, what was read, and the state of the data."""
+        scores = self.scores
+        inputs = self.given.inputs if scores is None else map(input_record, scores.inputs)
+        out = {
+            "verdict": list(self.sentences()),
+            "conventions": self.conventions,
+            "inputs": [dict(part) for part in inputs],
+            "data_health": {} if scores is None else scores.data_health,
+        }
+        if self.all_pairs:
+            out["discriminative_power"] = {m: words.finite(separated(self.of(m))) for m in self.metrics}
+        return out
+
+    def beside(self, **options: Any) -> Iterator[str]:
+        """The views that JSON holds beside the contrasts: means, top groups, and what was asked for."""
+        yield from ("means", "top_groups")
+        asked = {
+            "anova": self.all_pairs, "slices": self.slices, "tradeoffs": self.tradeoffs, "replicates": self.given.replicates,
+        }  # fmt: skip
+        yield from (name for name, wanted in asked.items() if wanted)
+
+    def _jsonl(self, table: str) -> Iterator[str]:
+        yield from super()._jsonl(table)
+        if not table and self.slices is not None:
+            yield from super()._jsonl("slices")
+
+    def _csv(self, table: str) -> Iterator[str]:
+        if table or self.slices is None:
+            yield from super()._csv(table)
+            return
+        from rankscope.show.text import as_csv
+
+        rows = [*self.to_dicts(), *self.to_dicts("slices")]
+        yield from as_csv(self.view("slices").header(self), rows)
+
+    # -- for people ---------------------------------------------------------------------------------
+
+    def sentences(self) -> Iterator[str]:
+        """The verdict: the primary metric first, then where the others differ from it."""
+        if self.family.each_pair:
+            yield from _of_pairs(self.family)
+            return
+        runs = [system for system in self.systems if system != self.baseline]
+        if len(runs) > FEW:
+            yield from _of_many(self.family, self.baseline, runs)
+            return
+        for run in runs:
+            first, *others = (c for c in self.contrasts if run in {c.run, c.baseline})
+            yield " ".join([first.sentence(), *(c.beside() for c in others)])
+
+    def table(self, name: str = "", *, most: int | None = None) -> Table:
+        """A view as a printed table; without a name the contrasts on the primary metric."""
+        if name in {"", "results"}:
+            return self._contrasts(self.panels[0], every=True)
+        if name == "slices" and self.slices is not None:
+            return slice_table(self.family, self.slices.contrasts)
+        return super().table(name, most=most)
+
+    def charts(self) -> Iterator[Chart]:
+        """Differences with their intervals, counts of queries, and pair by pair the queries that differ."""
+        yield from charts_of(self.family)
+
+    def blocks(self, details: bool = False, **_: Any) -> list[Shown]:
+        """The verdict in words, what it rests on, and what to doubt about it; ``details`` shows a full table for each metric."""
+        blocks: list[Shown] = [*map(Paragraph, self.sentences()), *self._tables(details)]
+        blocks += [Paragraph(line) for line in self._lines()]
+        if self.slices is not None:
+            blocks += self._slice_blocks(self.slices.contrasts)
+        if self.tradeoffs is not None:
+            blocks += [EMPTY, *self.tradeoffs.blocks()]
+        doubts = caution_notes(self.warnings)
+        blocks += [EMPTY, *([Notes(tuple(doubts))] if doubts else [])]
+        return [*blocks, Paragraph(" · ".join(self._small_print()), quiet=True)]
+
+    def paper(self, **_: Any) -> list[Shown]:
+        """What goes into a document: runs and metrics, significance marks, and what the marks mean."""
+        blocks: list[Shown] = [*map(Paragraph, self.sentences())]
+        if self.all_pairs:
+            for panel in self.panels:
+                table = self._contrasts(panel, every=True)
+                blocks += [Heading(self._title(panel)), replace(table, note=self._marks())]
+        else:
+            marks = (
+                f"* better, † worse than {self.baseline} at {words.percent(self.method.alpha)}: {how(self.family)}; "
+                f"{words.counted(len(self.panels[0].units), 'query')}"
+            )
+            blocks.append(replace(board(self.family), note=marks))
+        blocks += [Paragraph(group.sentence()) for group in self.groups]
+        return [*blocks, Paragraph(" · ".join(self._small_print()), quiet=True)]
+
+    def _contrasts(self, panel: Panel, every: bool) -> Table:
+        if self.all_pairs:
+            return pair_table(self.family, panel, every or len(self.of(panel.name)) <= ROOM)
+        return run_table(self.family, panel)
+
+    def _tables(self, details: bool) -> Iterator[Block]:
+        rows = len(self.contrasts) + len(self.panels)
+        full = self.panels if details or rows <= ROOM else self.panels[:1]
+        for panel in full:
             yield EMPTY
-            yield effects_table(found, field)
-    yield Paragraph(_marks(found), quiet=True)
-    if len(full) < len(found.fields):
+            lower = " (lower is better)" if panel.sign < 0 else ""
+            yield Heading(self._title(panel) + ("" if self.all_pairs else f"{lower}, against {self.baseline}"))
+            yield self._contrasts(panel, every=details)
+            if details:
+                yield EMPTY
+                yield effects_table(self.family, panel)
+        yield Paragraph(self._marks(), quiet=True)
+        if len(full) < len(self.panels):
+            yield EMPTY
+            yield Heading("all metrics")
+            yield board(self.family)
+
+    def _title(self, panel: Panel) -> str:
+        return f"{panel.name}{' (primary)' if self.declared and panel.name == self.primary else ''}"
+
+    def _marks(self) -> str:
+        baseline = "" if self.all_pairs else f" from {self.baseline}"
+        marks = f"* different{baseline} at {words.percent(self.method.alpha)} ({how(self.family)})"
+        return " · ".join([marks, *Layout.of(self.family).legend()])
+
+    def _lines(self) -> Iterator[str]:
+        """Top groups, discriminative power, variances of repeated systems, how many systems were tried."""
+        for group in self.groups:
+            if group.metric == self.primary or len(self.panels) <= 3:
+                yield group.sentence()
+        if self.family.each_pair:
+            shares = ", ".join(f"{m} {words.share(separated(self.of(m)))}" for m in self.metrics)
+            yield f"pairs with a clear difference (discriminative power): {shares}"
+        if self.method.correction.anova:
+            for row in _anovas(self):
+                anova = row["of"]
+                freedom = ", ".join(map(words.count, anova.freedom))
+                f_value = words.number(anova.F, digits=4)
+                yield f"two-way ANOVA of {row['metric']}: F({freedom}) = {f_value}, {words.p_value(anova.p_value)}"
+        for system, r in self.given.replicates.get(self.primary, {}).items():
+            yield (
+                f"{system}: mean of {r.runs} runs; the variance of {self.primary} is {words.number(r.between_queries, digits=4)} between "
+                f"queries and {words.number(r.between_runs, digits=4)} between runs of a query; more runs would remove "
+                f"{words.share(r.removable)} of the variance of the mean"
+            )
+        for c in self.of(self.primary):
+            yield from _margins(c)
+        if self.tried is not None:
+            yield (
+                f"{words.counted(self.tried, 'system')} {words.agree(self.tried, 'was')} tried on these judgments: the best of many "
+                "looks better than it is; fresh queries tell by how much"
+            )
+
+    def _slice_blocks(self, contrasts: Sequence[SliceContrast]) -> Iterator[Block]:
+        size = max((part.contrast.comparisons for part in contrasts), default=0)
         yield EMPTY
-        yield Heading("all metrics")
-        yield board(found)
+        yield Heading(f"slices, {self.primary}" + ("" if self.all_pairs else f", against {self.baseline}"))
+        yield slice_table(self.family, contrasts)
+        yield Paragraph(f"p and intervals of slices are corrected for {size:,} comparisons", quiet=True)
+
+    def _small_print(self) -> Iterator[str]:
+        method, panel = self.method, self.panels[0]
+        yield words.counted(len(panel.units), "query")
+        if panel.clusters is not None:
+            yield f"in {int(panel.clusters.max()) + 1:,} clusters"
+        if self.family.size > 1:
+            yield "p and interval are corrected"
+        if method.test is not None:
+            yield f"{method.test} tests that {method.test.hypothesis}"
+            if str(method.test) != "t" and not method.every_look:
+                yield "intervals are of the mean difference, and may disagree with such a test"
+        if method.correction.joint and method.correction.measured:
+            yield f"{method.correction.name} {method.correction.measured}"
+        if self.scores is not None:
+            yield self.scores.request.small_print()
 
 
-def _title(found: Comparison, field: Panel) -> str:
-    primary = found.declared and field.name == found.primary
-    return f"{field.name}{' (primary)' if primary else ''}"
+# --- in words --------------------------------------------------------------------------------------------
 
 
-def paper_blocks(found: Comparison) -> list[Block]:
-    """What goes into a page: runs and metrics, significance marks, and what the marks mean."""
-    blocks: list[Block] = []
-    if found.all_pairs:
-        for field in found.fields:
-            table = pair_table(found, field, all_of_them=True)
-            blocks += [Heading(_title(found, field)), replace(table, note=_marks(found))]
-    else:
-        blocks.append(replace(board(found), note=_marks_of_board(found)))
-    blocks += [Paragraph(group_in_words(group)) for group in found.groups]
-    return [*blocks, Paragraph(" · ".join(_small_print(found)), quiet=True)]
+OTHERWISE = {
+    "different": "different",
+    "equivalent": "practically the same",
+    "not worse": "not worse by the margin",
+    "same": "the same on every query",
+    "cannot tell": "without a clear difference",
+}
 
 
-def _marks(found: Comparison) -> str:
-    from_what = "" if found.all_pairs else f" from {found.baseline}"
-    said = f"* different{from_what} at {percent(found.method.alpha)} ({how(found)})"
-    return " · ".join([said, *Layout.of(found).legend()])
+def _of_many(family: Family, baseline: str, runs: Sequence[str]) -> Iterator[str]:
+    """How many of many runs are better or worse than the baseline, metric by metric."""
+    for i, metric in enumerate(family.metrics):
+        mine = family.of(metric)
+        better = [c.run for c in sorted(mine, key=lambda c: -abs(c.difference)) if c.verdict == "better"]
+        worse = [c.run for c in mine if c.verdict == "worse"]
+        counts = [(len(better), "better", better), (len(worse), "worse", worse if len(worse) <= 6 else [])]
+        parts = [
+            f"{count:,} {how}{f' ({words.listing(names)})' if names and not i else ''}" for count, how, names in counts
+        ]
+        parts += [
+            f"{count:,} {text}"
+            for verdict, text in OTHERWISE.items()
+            if (count := sum(c.verdict == verdict for c in mine))
+        ]
+        if i:
+            yield f"{metric}: {'; '.join(parts)}."
+        else:
+            corrected = mine[0].corrected.removeprefix(", ")
+            method = f" ({corrected})" if corrected else ""
+            yield f"Of {len(runs):,} runs compared with {baseline} on {metric}: {'; '.join(parts)}{method}.{_detected(mine)}"
 
 
-def _marks_of_board(found: Comparison) -> str:
-    return (
-        f"* better, † worse than {found.baseline} at {percent(found.method.alpha)}: {how(found)}; "
-        f"{len(found.fields[0].query_ids):,} queries"
+def _detected(contrasts: Sequence[Contrast]) -> str:
+    """The range of the differences that could have been detected, of those contrasts that are not clear."""
+    unclear = sorted(
+        c.detectable.difference
+        for c in contrasts
+        if c.verdict == "cannot tell" and not math.isnan(c.detectable.difference)
     )
+    if not unclear:
+        return ""
+    low, high = words.number(unclear[0]), words.number(unclear[-1])
+    return f" These queries can detect differences of about {low if low == high else f'{low} to {high}'}."
 
 
-def how(found: Comparison) -> str:
-    """The test and the correction in words."""
-    method = found.method
-    test = "paired t test" if method.test is None or str(method.test) == "t" else f"{method.test}"
-    size = max((c.comparisons for c in found.contrasts), default=1)
-    if size == 1:
-        return test
-    name = title(str(method.correction))
-    if name == "none":
-        return f"{test}, not corrected"
-    over = f"{size:,} comparisons" + (
-        "" if method.family == "all" or len(found.fields) == 1 else " per metric"
-    )
-    return f"{name} over {over}" if method.correction.joint else f"{test}, {name} over {over}"
-
-
-def _lines(found: Comparison) -> Iterator[str]:
-    """Top groups, discriminative power, variances of repeated systems, how many systems were tried."""
-    for group in found.groups:
-        if group.metric == found.primary or len(found.fields) <= 3:
-            yield group_in_words(group)
-    if found.all_pairs and len(found.systems) > 2:
-        told = ", ".join(f"{m} {separated(found.of(m)):.0%}" for m in found.metrics)
-        yield f"pairs told apart with these queries (discriminative power): {told}"
-    if "tukey" in str(found.method.correction):
-        for field in found.fields:
-            anova = anova_of(field)
-            if anova is not None:
-                yield (
-                    f"two-way ANOVA of {field.name}: F({anova.freedom[0]:,}, {anova.freedom[1]:,}) = {anova.F:.4f}, {p_of(anova.p_value)}"
-                )
-    for system, r in found.given.replicates.get(found.primary, {}).items():
-        yield (
-            f"{system}: mean of {r.runs} runs; the variance of {found.primary} is {r.between_queries:.4f} between queries and "
-            f"{r.between_runs:.4f} between runs of a query; more runs would remove {r.removable:.0%} of the variance of the mean"
-        )
-    for c in found.of(found.primary):
-        yield from _margins(c)
-    if found.tried is not None:
-        yield (
-            f"{found.tried:,} systems were tried on these judgments: the best of many looks better than it is; "
-            "fresh queries tell by how much"
-        )
+def _of_pairs(family: Family) -> Iterator[str]:
+    """On how many pairs of runs each metric shows a clear difference."""
+    for i, metric in enumerate(family.metrics):
+        mine = family.of(metric)
+        share = separated(mine)
+        lead = f"Of {len(mine):,} pairs of {len(family.systems)} runs, " if not i else ""
+        yield f"{lead}{metric} shows a clear difference on {round(share * len(mine)):,} ({words.share(share)}{mine[0].corrected})."
 
 
 def _margins(c: Contrast) -> Iterator[str]:
     """What a margin and the Bayesian bootstrap say, where they were asked for."""
     pair = f"{c.run} against {c.baseline} on {c.metric}"
     margin = c.method.margin_of(c.metric)
-    if c.equivalence is not None:
-        worse = "" if c.not_worse is None else f"; not worse by {margin:g} or more: {p_of(c.not_worse)}"
-        yield f"{pair}: within ±{margin:g}: {p_of(c.equivalence.p_value)} (two one-sided t tests){worse}"
-    if c.chances is not None:
-        equal = "" if margin is None else f", within ±{margin:g} {c.chances['practically_equal']:.3f}"
-        yield (
-            f"{pair}: probability better {c.chances['better']:.3f}, worse {c.chances['worse']:.3f}{equal} (Bayesian bootstrap)"
+    within = "" if margin is None else f"within ±{words.amount(margin)}"
+    if c.equivalence is not None and margin is not None:
+        worse = (
+            ""
+            if c.not_worse is None
+            else f"; not worse by {words.amount(margin)} or more: {words.p_value(c.not_worse)}"
         )
-
-
-def _slice_blocks(found: Comparison) -> Iterator[Block]:
-    assert found.slices is not None
-    size = max((part.contrast.comparisons for part in found.slices.contrasts), default=0)
-    yield EMPTY
-    yield Heading(f"slices, {found.primary}" + ("" if found.all_pairs else f", against {found.baseline}"))
-    yield slice_table(found, found.slices)
-    yield Paragraph(f"p and intervals of slices after the correction over {size:,} comparisons", quiet=True)
-
-
-def _small_print(found: Comparison) -> Iterator[str]:
-    queries = len(found.fields[0].query_ids)
-    yield f"{queries:,} {'query' if queries == 1 else 'queries'}"
-    if found.fields[0].clusters is not None:
-        yield f"in {int(found.fields[0].clusters.max()) + 1:,} clusters"
-    size = max((c.comparisons for c in found.contrasts), default=1)
-    if size > 1:
-        yield "p and interval: after the correction"
-    if found.method.test is not None:
-        yield f"{found.method.test} tests that {found.method.test.hypothesis}"
-        if str(found.method.test) != "t" and not found.method.looking:
-            yield "intervals are of the mean difference, and may disagree with such a test"
-    if found.method.correction.joint and found.method.correction.measured:
-        yield f"{title(str(found.method.correction))} {found.method.correction.measured}"
-    if found.scores is not None:
-        yield found.scores.request.small_print()
+        yield f"{pair}: {within}: {words.p_value(c.equivalence.p_value)} (two one-sided t tests){worse}"
+    if c.chances is not None:
+        better, worse, equal = (words.number(chance) for chance in c.chances.values())
+        yield (
+            f"{pair}: probability better {better}, worse {worse}{f', {within} {equal}' if within else ''} (Bayesian bootstrap)"
+        )

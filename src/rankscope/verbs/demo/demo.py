@@ -38,9 +38,7 @@ def copy_files(to: str) -> list[Path]:
         for path in sources:
             (target / path.name).write_bytes(path.read_bytes())
     except OSError as error:
-        raise InputError(
-            f"{to}: the demo's files cannot be copied there: {error.strerror or error}"
-        ) from error
+        raise InputError(f"{to}: the demo's files cannot be copied there: {error.strerror or error}") from error
     return [target / path.name for path in sources]
 
 

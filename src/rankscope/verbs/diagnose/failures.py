@@ -12,10 +12,10 @@ from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
 from rankscope.scoring.ceilings import worthy
 
-USUAL = 10  # the top of a ranking, for a metric without a cutoff
+TOP = 10  # the top of a ranking, for a metric without a cutoff
 HIGH = (1, 2, 3)  # ranks at which a document that is not relevant is most in the way
 BANDS = ((1, 10), (11, 100), (101, 1000), (1001, None))  # ranks at which relevant documents are found
-EQUAL = 1e-12  # what is lost below this is nothing
+EQUAL = 1e-12  # a loss below this is due to rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +51,13 @@ class Facts:
 
 @dataclass(frozen=True)
 class Kind:
-    """A way to fail. ``rule`` says of each query whether it is so; of several rules that hold, the first of ``KINDS`` counts."""
+    """A way to fail: its ``name`` for programs, and the ``label`` that people read.
+
+    ``rule`` says of each query whether it is so; of several rules that hold, the first of ``KINDS`` counts.
+    """
 
     name: str
+    label: str
     meaning: str
     remedy: str
     rule: Callable[[Facts], Array]
@@ -62,11 +66,13 @@ class Kind:
 KINDS = (
     Kind(
         "no relevant known",
+        "no known relevant document",
         "no judged document is relevant",
-        "judge more for these queries, or leave them out: no ranking can score on them",
+        "judge more documents for these queries, or leave them out: no ranking can score on them",
         lambda f: f.known == 0,
     ),
     Kind(
+        "perfect",
         "perfect",
         "no ranking scores better",
         "nothing to do",
@@ -74,43 +80,49 @@ KINDS = (
     ),
     Kind(
         "nothing returned",
+        "nothing returned",
         "the ranking is empty, or the run has none",
-        "find out why: a filter, a time-out, an id that differs",
+        "find out why: a filter, a timeout, an id that differs",
         lambda f: f.retrieved == 0,
     ),
     Kind(
         "top unjudged",
-        "nothing relevant in the top k, and half of it or more is not judged",
-        "judge these documents first: the value may be a gap in the judgments",
+        "top mostly unjudged",
+        "nothing relevant in the top k, and half of it or more is unjudged",
+        "judge these documents first: the low value may be a gap in the judgments",
         lambda f: (f.in_top == 0) & (2 * f.unjudged >= f.top),
     ),
     Kind(
         "nothing relevant retrieved",
+        "nothing relevant retrieved",
         "relevant documents exist and none is in the ranking, at any rank",
-        "a re-ranker cannot help: look at the words of query and documents, the filters, the depth",
+        "a re-ranker cannot help: check the wording of query and documents, the filters, the depth",
         lambda f: f.found == 0,
     ),
     Kind(
         "below the top",
-        "relevant documents are retrieved, the first of them below rank k",
+        "relevant only below the top",
+        "the first relevant document is ranked below k",
         "a re-ranker can help: the documents are there",
         lambda f: f.in_top == 0,
     ),
     Kind(
         "low in the top",
+        "relevant, but not first",
         "a relevant document is in the top k, but not first",
-        "look at what stands above it",
+        "look at what is ranked above it",
         lambda f: ~f.leads,
     ),
     Kind(
         "partly found",
-        "a relevant document is first, and further down something is lost",
-        "look at what is missing, with `rankscope explain --query`",
+        "partly found",
+        "a relevant document is first, but something is lost further down",
+        "see what is missing with `rankscope explain --query`",
         lambda f: f.leads,
     ),
 )  # fmt: skip
 
-
+LABELS = {kind.name: kind.label for kind in KINDS}
 HOPELESS = "no relevant known"
 NOTHING = ("nothing returned", "top unjudged", "nothing relevant retrieved", "below the top")  # in the top k
 
@@ -130,15 +142,15 @@ def kind_of(facts: Facts) -> Array:
 
 def facts_of(metric: Metric, judged: Judged, lost: Array) -> Facts:
     """What is true of each query, from its judged documents."""
-    k = int(getattr(metric, "cutoff", None) or USUAL)
+    k = int(getattr(metric, "cutoff", None) or TOP)
     count, retrieved = len(judged), judged.retrieved
-    judged = _looked_at(metric, judged)
+    judged = _visible(metric, judged)
     query = np.repeat(np.arange(count), judged.size)
     relevant = worthy(metric, judged.grade)
     there = judged.rank > 0
     within = there & (judged.rank <= k)
 
-    def counted(cells: Array) -> Array:
+    def per_query(cells: Array) -> Array:
         return np.bincount(query[cells], minlength=count)
 
     at = np.flatnonzero(relevant & there)
@@ -147,19 +159,19 @@ def facts_of(metric: Metric, judged: Judged, lost: Array) -> Facts:
     top = np.minimum(judged.retrieved, k)
     return Facts(
         k=k,
-        known=counted(relevant),
-        found=counted(relevant & there),
-        in_top=counted(relevant & within),
+        known=per_query(relevant),
+        found=per_query(relevant & there),
+        in_top=per_query(relevant & within),
         first=np.where(first == np.iinfo(np.int64).max, 0, first),
         retrieved=retrieved,
         top=top,
-        unjudged=top - counted(within),
+        unjudged=top - per_query(within),
         lost=lost,
     )
 
 
-def _looked_at(metric: Metric, judged: Judged) -> Judged:
-    """The documents at the ranks that the metric sees: those nobody graded left out where it leaves them out."""
+def _visible(metric: Metric, judged: Judged) -> Judged:
+    """The documents at the ranks that the metric sees: without unjudged ones, where it leaves these out."""
     if not getattr(metric, "judged_only", False):
         return judged
     graded = (judged.rank > 0) & (judged.grade >= 0)
@@ -193,8 +205,7 @@ def depths_of(metric: Metric, judged: Judged) -> list[Depth]:
     for grade in np.unique(judged.grade[relevant])[::-1].tolist():
         rank = judged.rank[relevant & (judged.grade == grade)]
         bands = tuple(
-            int(np.count_nonzero((rank >= low) & (rank <= (np.inf if high is None else high))))
-            for low, high in BANDS
+            int(np.count_nonzero((rank >= low) & (rank <= (np.inf if high is None else high)))) for low, high in BANDS
         )
         out.append(Depth(grade, bands, int(np.count_nonzero(rank == 0))))
     return out

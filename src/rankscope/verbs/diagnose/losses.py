@@ -17,7 +17,7 @@ from rankscope.verbs.diagnose.failures import KINDS, AtRank, Depth, Facts
 
 @dataclass(frozen=True)
 class Loss:
-    """What a run loses on a metric against the best rankings there are, and why; all numbers are means over its queries.
+    """What a run loses on a metric against ideal rankings, and why; all numbers are over its queries together.
 
     ``loss = never_retrieved + ordered_badly``, none of them below 0: what was not among the documents retrieved, and what those
     retrieved would score more in the best order. ``ceiling`` is the value in that order, ``tops[n]`` the value if only the first n
@@ -32,13 +32,18 @@ class Loss:
     tops: Mapping[int, float] = field(default_factory=dict)
 
     @property
-    def loss(self) -> float:
-        """How much better the best rankings are."""
+    def total(self) -> float:
+        """How much better an ideal ranking is."""
         return self.never_retrieved + self.ordered_badly
+
+    @property
+    def share(self) -> float | None:
+        """The share of it that was never retrieved; None where nothing is lost."""
+        return self.never_retrieved / self.total if self.total > 0 else None
 
 
 @dataclass(frozen=True)
-class Query:
+class QueryDiagnosis:
     """One query of one run: its value, what it could be, and how it fails.
 
     ``regret`` is how much better the best of the runs is on it, which is ``best_run``. NaN where a number is not known.
@@ -60,14 +65,16 @@ class Query:
 
     @property
     def loss(self) -> float:
-        """How much better the best ranking is."""
+        """How much better an ideal ranking is."""
         return self.never_retrieved + self.ordered_badly
 
 
 @dataclass(frozen=True, eq=False)
-class Diagnosed:
-    """One run. Arrays have one entry a query: those that the metric averages, the undefined among them.
+class RunDiagnosis:
+    """One run: what it loses over all queries, and how each query fails.
 
+    ``whole`` is the value over all queries, as ``evaluate`` gives it. Arrays have one entry a query: those that the metric averages,
+    the undefined among them; for a pooled metric, which is no mean, the values of the queries are those of each query alone.
     ``kind`` numbers the entries of ``failures.KINDS``. ``rank`` and ``median`` are the typical ranks of the first relevant document:
     the harmonic mean, which is 1 / RR, and the lower median; infinite where half of the queries or more show none.
     """
@@ -75,9 +82,10 @@ class Diagnosed:
     name: str
     metric: Metric
     query_ids: Sequence[str]
+    whole: float
     value: Array
     weight: Array
-    could: Ceilings
+    ceilings: Ceilings
     facts: Facts
     kind: Array
     high: Sequence[AtRank]
@@ -93,19 +101,19 @@ class Diagnosed:
 
     @cached_property
     def never_retrieved(self) -> Array:
-        """What each query loses by what was retrieved."""
-        return self.sign * (self.could.best - self.could.ceiling)
+        """What each query loses because documents were not retrieved."""
+        return self.sign * (self.ceilings.best - self.ceilings.ceiling)
 
     @cached_property
     def ordered_badly(self) -> Array:
         """What each query loses by the order of what was retrieved."""
-        return self.sign * (self.could.ceiling - self.value)
+        return self.sign * (self.ceilings.ceiling - self.value)
 
     @cached_property
-    def lost(self) -> Loss:
-        """The means over queries."""
-        value, ceiling, best = map(self._mean, (self.value, self.could.ceiling, self.could.best))
-        tops = {depth: self._mean(top) for depth, top in self.could.tops.items() if depth is not None}
+    def loss(self) -> Loss:
+        """What is lost over all queries, and why."""
+        value, ceiling, best = self.whole, self._mean(self.ceilings.ceiling), self._mean(self.ceilings.best)
+        tops = {depth: self._mean(top) for depth, top in self.ceilings.tops.items() if depth is not None}
         return Loss(value, ceiling, best, self.sign * (best - ceiling), self.sign * (ceiling - value), tops)
 
     @cached_property
@@ -117,20 +125,20 @@ class Diagnosed:
     @property
     def worst_first(self) -> Array:
         """The numbers of the queries, those that lose most first; without a known loss by their values."""
-        lost = -self.sign * self.value if self.could.reason else self.facts.lost
+        lost = -self.sign * self.value if self.ceilings.reason else self.facts.lost
         return np.argsort(-np.nan_to_num(lost, nan=-np.inf), kind="stable")
 
     def _mean(self, values: Array) -> float:
         return mean(self.metric, values, self.weight)
 
-    def query(self, at: int) -> Query:
+    def query(self, at: int) -> QueryDiagnosis:
         """One query as a record."""
-        return Query(
+        return QueryDiagnosis(
             self.name,
             self.query_ids[at],
             float(self.value[at]),
-            float(self.could.ceiling[at]),
-            float(self.could.best[at]),
+            float(self.ceilings.ceiling[at]),
+            float(self.ceilings.best[at]),
             float(self.never_retrieved[at]),
             float(self.ordered_badly[at]),
             KINDS[int(self.kind[at])].name,

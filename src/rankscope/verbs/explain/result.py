@@ -1,193 +1,534 @@
-"""Explanations as blocks."""
+"""What ``explain`` gives: a value taken apart, the difference of two rankings of a query, or of two runs over all queries."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from functools import singledispatch
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from operator import attrgetter
+from typing import Any, ClassVar, Literal
 
-from rankscope.blocks import EMPTY, Block, Column, Heading, Paragraph, Table, Value
-from rankscope.panels.verdicts import counted, number
-from rankscope.verbs.explain.difference import Difference, Moved
-from rankscope.verbs.explain.explain import Explained, Sourced
-from rankscope.verbs.explain.explanation import Explanation, Position
+from rankscope import words
+from rankscope.blocks import EMPTY, Chart, Column, Heading, Paragraph
+from rankscope.lists import Judged
+from rankscope.metrics import Metric
+from rankscope.scoring.bands import Band
+from rankscope.scoring.ranking import Ranking
+from rankscope.scoring.scores import OfScores, Scores
+from rankscope.show.result import Col, Kind, Shown, View
+from rankscope.verbs.explain.whatif import Swap, best_swap, value_if_relevant
 
 LISTED = 20  # documents, or queries, that a table shows
-TOLD = 3  # documents that are told in words
+SENTENCES = 3  # documents with a sentence each
 SHOWN = 30  # positions that a terminal shows
+ROUNDING = 1e-12  # what is smaller is due to rounding
+
+Move = Literal["rose", "fell", "stayed", "entered", "left"]
 
 
-@singledispatch
-def blocks_of(found: Any) -> list[Block]:
-    """The answer first, then the table it rests on."""
-    raise TypeError(f"no explanation: {found!r}")
+@dataclass(frozen=True)
+class Rest:
+    """A part of the value that no one position earns."""
+
+    what: str
+    adds: float
 
 
-@blocks_of.register
-def _explained(found: Explained) -> list[Block]:
-    inside = found.found
-    return _of_one(inside) if isinstance(inside, Explanation) else _of_two(inside)
+@dataclass(frozen=True, eq=False, repr=False)
+class _Explain(OfScores):
+    """What all three kinds of explanation have: the scores that they rest on. Printed, it is the whole answer."""
+
+    schema = "explain/1"
+    main = "rows"
+
+    scores: Scores = field(kw_only=True)
+
+    def facts(self) -> dict[str, Any]:
+        """What JSON holds beside the rows."""
+        return {**self.about(), **super().facts()}
+
+    def about(self) -> dict[str, Any]:
+        """What is explained."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    __repr__ = __str__
 
 
-@blocks_of.register
-def _sourced(found: Sourced) -> list[Block]:
-    before, after = found.runs
-    count = len(found.by_query)
-    moved = [(query, d) for query, d in found.by_query if d]
-    if not moved:
-        return [
-            Paragraph(
-                f"{after} and {before} are the same on {found.metric}, on every one of {counted(count)}."
-            )
-        ]
-    blocks: list[Block] = [
-        Paragraph(
-            f"{after} against {before} on {found.metric}: {number(found.value, sign=True)} in the mean over {counted(count)}."
-        )
-    ]
-    if found.carried is not None:
-        many, share = found.carried
-        blocks.append(
-            Paragraph(
-                f"{counted(many)} ({share:.0%}) {'carries' if many == 1 else 'carry'} the difference: without the most favourable the lead is gone."
-            )
-        )
-    last = max((i for i, band in enumerate(found.bands) if band.adds), default=-1)
-    rows: list[tuple[Value, ...]] = [(band.label, f"{band.adds:+.4f}") for band in found.bands[: last + 1]]
-    if abs(found.rest) > 1e-12:
-        rows.append(("what no rank adds", f"{found.rest:+.4f}"))
-    queries: list[tuple[Value, ...]] = [(query, number(d, sign=True)) for query, d in moved[:LISTED]]
-    return [
-        *blocks,
-        EMPTY,
-        Heading("where it comes from"),
-        Table((Column("ranks"), Column("adds", "value")), tuple(rows)),
-        EMPTY,
-        Heading(f"queries that moved most ({len(moved):,} of {count:,} moved)"),
-        Table((Column("query"), Column("difference", "value")), tuple(queries)),
-        *([Paragraph(f"next: --query {moved[0][0]} shows its documents", quiet=True)] if moved else []),
-    ]
-
-
-# --- one query, one run ---------------------------------------------------------------------------------
-
-
-def _of_one(found: Explanation) -> list[Block]:
-    names = list(dict.fromkeys(name for p in found.positions for name in p.factors))
-    ideal = any(p.ideal_adds is not None for p in found.positions)
-    columns = (
-        Column("rank", "count"),
-        Column("document"),
-        Column("grade", "value"),
-        *(Column(name if name not in {"grade", "rank"} else f"{name} ×", "value") for name in names),
-        Column("adds", "value"),
-        Column("so far", "value"),
-        *((Column("perfect", "value"), Column("lost", "value")) if ideal else ()),
+def _part(name: str, head: str = "", kind: Kind = "text", cell: Callable[[Any], Any] | None = None) -> Col:
+    """A column that the rest has no value in."""
+    of = attrgetter(name)
+    return Col(
+        name,
+        of=lambda row: None if isinstance(row, Rest) else of(row),
+        head=head,
+        kind=kind,
+        cell=lambda row: "" if isinstance(row, Rest) else (cell or of)(row),
     )
-    rows: list[tuple[Value, ...]] = [_row(p, names, ideal) for p in found.positions[:SHOWN]]
-    out: list[Block] = [Paragraph(_headline(found)), EMPTY, Table(columns, tuple(rows), labels=2)]
-    if len(found.positions) > SHOWN:
-        out.append(
-            Paragraph(f"{len(found.positions) - SHOWN:,} more ranks; --format json has all", quiet=True)
-        )
-    out += [Paragraph(f"{part.what}: {number(part.adds, sign=True)}") for part in found.rest]
-    return [*out, *(Paragraph(text) for text in _remarks(found))]
 
 
-def _row(p: Position, names: list[str], ideal: bool) -> tuple[Value, ...]:
-    perfect: list[Value] = []
-    if ideal:
-        shown = "" if p.ideal_grade is None else f"{p.ideal_grade:g} ({p.ideal_adds:.3f})"
-        lost = "-" if not p.lost or abs(p.lost) < 0.0005 else f"{p.lost:.3f}"
-        perfect = [shown, lost]
-    grade = "" if p.doc_id is None else "?" if p.grade is None else f"{p.grade:g}"
-    factors = [f"{p.factors[name]:.3g}" if name in p.factors else "" for name in names]
-    return (p.rank, p.doc_id or "(nothing)", grade, *factors, f"{p.adds:.3f}", f"{p.so_far:.3f}", *perfect)
+DOCUMENT = Col(head="document", cell=lambda row: row.what if isinstance(row, Rest) else row.doc_id or "(nothing)")
+FACTORS = Col("factors", of=lambda row: {} if isinstance(row, Rest) else dict(row.factors), rare=True)
+WHAT = Col("what", of=lambda row: row.what if isinstance(row, Rest) else None)
 
 
-def _headline(found: Explanation) -> str:
-    said = f"{found.run}, query {found.query_id}: {found.metric} = {found.value:.4f}"
-    if not found.ranking.doc_ids:
-        return f"{found.run} has no ranking for query {found.query_id}: {found.metric} = {found.value:.4f}."
-    if not found.rest and found.worth not in {0.0, 1.0}:
-        said += f" = {found.earned:.4g} / {found.worth:.4g}"
-    return said + "."
+def _grade(row: Any) -> str:
+    if row.doc_id is None:
+        return ""
+    return "?" if row.grade is None else words.amount(row.grade)
 
 
-def _remarks(found: Explanation) -> Iterator[str]:
-    """What costs most, what would gain most, and what nobody knows."""
-    worst = found.costliest
-    if worst is not None:
-        grade = "unjudged" if worst.grade is None else f"grade {worst.grade:g}"
-        there = "nothing stands there" if worst.doc_id is None else f"{worst.doc_id}, {grade}"
-        yield f"Costs most: rank {worst.rank} ({there}): {abs(worst.lost or 0):.3f}."
-    if found.swap is not None:
-        yield f"The swap that gains most: rank {found.swap.upper} with rank {found.swap.lower} (+{found.swap.gain:.3f})."
-    count, value = found.unjudged
-    if count:
-        cutoff = getattr(found.metric, "cutoff", None)
+def _bars(name: str, title: str, of: str, rows: Sequence[tuple[str, float]]) -> Iterator[Chart]:
+    """What each part adds, as bars; nothing where there are none."""
+    if rows:
+        columns = (Column(of), Column("adds", "value"))
+        yield Chart(name, title, "bars", columns, tuple(rows), x=of, y="adds", guide="zero")
+
+
+# --- one query, one run -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Position:
+    """One rank: which document stands there, what the metric's factors are, and what it adds to the value.
+
+    ``doc_id`` is None at a rank that the ranking does not reach and an ideal one does. ``grade`` is None for an unjudged document,
+    ``factors`` are empty then. ``ideal_grade`` and ``ideal_adds`` are those of an ideal ranking at this rank (None beyond its end,
+    or where the metric knows no ideal ranking).
+    """
+
+    rank: int
+    doc_id: str | None
+    grade: float | None
+    factors: Mapping[str, float]
+    adds: float
+    so_far: float
+    ideal_grade: float | None = None
+    ideal_adds: float | None = None
+
+    @property
+    def lost(self) -> float | None:
+        """What an ideal ranking earns here and this one does not."""
+        return None if self.ideal_adds is None else self.ideal_adds - self.adds
+
+
+def _position_columns(explanation: Explanation) -> tuple[Col, ...]:
+    ideal = any(p.ideal_adds is not None for p in explanation.positions)
+    return (
+        _part("rank", "rank", "count"),
+        DOCUMENT,
+        _part("doc_id"),
+        _part("grade", "grade", "value", _grade),
+        FACTORS,
+        *map(_factor, dict.fromkeys(name for p in explanation.positions for name in p.factors)),
+        Col("adds", head="adds", kind="value", cell=lambda row: words.cell(row.adds, 3)),
+        _part("so_far", "so far", "value", lambda p: words.cell(p.so_far, 3)),
+        _part("ideal_grade", kind="value"),
+        _part("ideal_adds", "ideal" if ideal else "", "value", _ideal),
+        _part("lost", "lost" if ideal else "", "value", _lost),
+        WHAT,
+    )
+
+
+def _factor(name: str) -> Col:
+    def cell(row: Any) -> str:
+        factors = {} if isinstance(row, Rest) else row.factors
+        return f"{factors[name]:.3g}" if name in factors else ""
+
+    return Col(head=f"{name} ×" if name in {"grade", "rank"} else name, kind="value", cell=cell)
+
+
+def _ideal(p: Position) -> str:
+    if p.ideal_grade is None or p.ideal_adds is None:
+        return ""
+    return f"{words.amount(p.ideal_grade)} ({words.cell(p.ideal_adds, 3)})"
+
+
+def _lost(p: Position) -> str:
+    return words.UNDEFINED if not p.lost or abs(p.lost) < 0.0005 else words.cell(p.lost, 3)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation(_Explain):
+    """The value of one query taken apart: the ``adds`` of ``positions`` and ``rest`` sum to it.
+
+    ``worth`` is what the query is worth (what is earned is divided by it); ``best`` the value of an ideal ranking, NaN where no
+    order is known to be best. ``by_doc`` has what each judged document adds, also below the positions shown.
+    """
+
+    run: str
+    metric: Metric
+    ranking: Ranking
+    judged: Judged
+    value: float
+    earned: float
+    worth: float
+    positions: Sequence[Position]
+    rest: Sequence[Rest] = ()
+    best: float = math.nan
+    by_doc: Mapping[str, float] = field(default_factory=dict)
+
+    views: ClassVar[tuple[View, ...]] = (View("rows", _position_columns, lambda e: [*e.positions, *e.rest], labels=2),)
+
+    @property
+    def query_id(self) -> str:
+        """The query."""
+        return self.ranking.query_id
+
+    def looks_at(self, rank: int | None) -> bool:
+        """Whether the metric looks as far as a rank."""
+        return rank is not None and rank <= len(self.positions)
+
+    @cached_property
+    def largest_loss(self) -> Position | None:
+        """The position that loses most against an ideal ranking; None where none loses anything."""
+        losing = [p for p in self.positions if self._loss(p) > ROUNDING]
+        return max(losing, key=self._loss, default=None)
+
+    def _loss(self, position: Position) -> float:
+        lost = position.lost or 0.0
+        return -lost if self.metric.better == "lower" else lost
+
+    @cached_property
+    def unjudged(self) -> tuple[int, float]:
+        """How many of the documents that the metric looks at are unjudged, and the value if all had the top grade."""
+        return value_if_relevant(self.metric, self.judged, self.value)
+
+    @cached_property
+    def swap(self) -> Swap | None:
+        """The exchange of two retrieved documents that gains most; None where none gains anything."""
+        return best_swap(self.metric, self.judged, self.value, len(self.ranking.doc_ids))
+
+    def about(self) -> dict[str, Any]:
+        """What is explained."""
+        count, value = self.unjudged
+        swap = self.swap
+        return {
+            "run": self.run,
+            "query": self.query_id,
+            "metric": str(self.metric),
+            "value": self.value,
+            "earned": self.earned,
+            "worth": self.worth,
+            "best": words.finite(self.best),
+            "swap": None if swap is None else {"upper": swap.upper, "lower": swap.lower, "gain": swap.gain},
+            "unjudged": {"documents": count, "value_if_perfect": words.finite(value)},
+        }
+
+    def sentences(self) -> Iterator[str]:
+        """The value, what costs most, what would gain most, and what is not known."""
+        yield self._headline()
+        yield from self._remarks()
+
+    def _headline(self) -> str:
+        value = words.number(self.value, digits=4)
+        if not self.ranking.doc_ids:
+            return f"{self.run} has no ranking for query {self.query_id}: {self.metric} = {value}."
+        parts = ""
+        if not self.rest and self.worth not in {0.0, 1.0}:
+            parts = f" = {words.amount(self.earned)} / {words.amount(self.worth)}"
+        return f"{self.run}, query {self.query_id}: {self.metric} = {value}{parts}."
+
+    def _remarks(self) -> Iterator[str]:
+        if self.metric.aggregate == "pooled":
+            yield f"{self.metric} puts the documents of all queries into one value; this is its value for the query alone."
+        worst = self.largest_loss
+        if worst is not None:
+            grade = "unjudged" if worst.grade is None else f"grade {words.amount(worst.grade)}"
+            place = "no document" if worst.doc_id is None else f"{worst.doc_id}, {grade}"
+            yield f"Largest loss: rank {worst.rank} ({place}): {words.number(abs(worst.lost or 0), digits=3)}."
+        if self.swap is not None:
+            gain = words.number(self.swap.gain, sign=True, digits=3)
+            yield f"Best swap: ranks {self.swap.upper} and {self.swap.lower} ({gain})."
+        yield from self._unjudged()
+        if not math.isnan(self.best) and not math.isclose(self.best, 1.0):
+            yield f"An ideal ranking scores {words.number(self.best, digits=4)}."
+
+    def _unjudged(self) -> Iterator[str]:
+        count, value = self.unjudged
+        if not count:
+            return
+        cutoff = getattr(self.metric, "cutoff", None)
         where = f"the top {cutoff}" if cutoff else "the ranking"
-        them, were = ("1 document", "it") if count == 1 else (f"{count:,} documents", "they")
-        yield f"? marks what nobody judged: {them} of {where}. Were {were} perfect, {found.metric} would be {value:.3f}."
-    if not math.isnan(found.best) and not math.isclose(found.best, 1.0):
-        yield f"A perfect ranking would have {found.metric} = {found.best:.4f}."
+        every = "it" if count == 1 else "all"
+        lower = self.metric.better == "higher" and value < self.value - ROUNDING
+        why = " (lower, because the ideal rises)" if lower else ""
+        documents = words.counted(count, "unjudged document")
+        yield (
+            f"? marks {documents} in {where}; if {every} had the top grade, {self.metric} would be "
+            f"{words.number(value, digits=3)}{why}."
+        )
+
+    def blocks(self, **_: Any) -> list[Shown]:
+        """The value, the table of ranks, and what there is to say about it."""
+        table = self.table()
+        out: list[Shown] = [Paragraph(self._headline()), EMPTY, table]
+        left = len(self.positions) - SHOWN
+        if left > 0:
+            out[-1] = replace(table, rows=(*table.rows[:SHOWN], *table.rows[len(self.positions) :]))
+            out.append(Paragraph(f"{words.counted(left, 'more rank')}; --format json has all", quiet=True))
+        return [*out, *map(Paragraph, self._remarks())]
+
+    def charts(self) -> Iterator[Chart]:
+        """What each rank adds."""
+        rows = [(f"{p.rank} {p.doc_id or 'nothing retrieved'}", p.adds) for p in self.positions if p.adds]
+        yield from _bars("adds", f"What each rank adds to {self.metric}, query {self.query_id}", "document", rows)
 
 
 # --- one query, two runs ----------------------------------------------------------------------------------
 
 
-def _of_two(found: Difference) -> list[Block]:
-    before, after = found.before, found.after
-    if not found.carrying and not found.rest:
-        same = f"{before.metric} is {before.value:.4f} for both {before.run} and {after.run}; no document adds to a difference."
-        return [Paragraph(f"query {found.query_id}: {same}")]
-    shown = found.carrying[:LISTED]
-    rows: list[tuple[Value, ...]] = [
-        (
-            m.doc_id,
-            "?" if m.grade is None else f"{m.grade:g}",
-            "-" if m.before is None else f"{m.before:,}",
-            "-" if m.after is None else f"{m.after:,}",
-            f"{m.earned_before:.3f}",
-            f"{m.earned_after:.3f}",
-            f"{m.adds:+.3f}",
-        )
-        for m in shown
-    ]
-    rows += [(part.what, "", "", "", "", "", f"{part.adds:+.3f}") for part in found.rest]
-    columns = (
-        Column("document"),
-        Column("grade", "value"),
-        Column("before", "value"),
-        Column("after", "value"),
-        Column("added", "value"),
-        Column("adds now", "value"),
-        Column("difference", "value"),
-    )
-    left = len(found.carrying) - len(shown)
-    moves = {kind: sum(m.move == kind for m in found.moved) for kind in ("rose", "fell", "entered", "left")}
-    counted = ", ".join(f"{count:,} {kind}" for kind, count in moves.items() if count) or "no document moved"
-    return [
-        Paragraph(
-            f"query {found.query_id}: {before.metric} went from {before.value:.4f} ({before.run}) to {after.value:.4f} ({after.run}): "
-            f"{found.value:+.4f}."
+@dataclass(frozen=True)
+class DocumentChange:
+    """One document in two rankings: where it stood, where it stands, and what that adds to the difference.
+
+    A rank is None where the ranking does not hold the document; it may lie below what the metric looks at. ``factors`` are those of
+    the second ranking.
+    """
+
+    doc_id: str
+    grade: float | None
+    rank_before: int | None
+    rank: int | None
+    factors: Mapping[str, float]
+    adds_before: float
+    adds_after: float
+
+    @property
+    def adds(self) -> float:
+        """What it adds to the difference."""
+        return self.adds_after - self.adds_before
+
+    @property
+    def move(self) -> Move:
+        """What happened to it."""
+        if self.rank_before is None:
+            return "entered"
+        if self.rank is None:
+            return "left"
+        if self.rank_before == self.rank:
+            return "stayed"
+        return "rose" if self.rank < self.rank_before else "fell"
+
+    def __str__(self) -> str:
+        """What happened to it and what that adds, in words."""
+        move = {
+            "rose": f"rose from rank {self.rank_before} to {self.rank}",
+            "fell": f"fell from rank {self.rank_before} to {self.rank}",
+            "stayed": f"stayed at rank {self.rank}",
+            "entered": f"entered at rank {self.rank}",
+            "left": f"dropped out (was at rank {self.rank_before})",
+        }[self.move]
+        return f"{self.doc_id} {move}: {words.signed(self.adds)}"
+
+
+def _rank(name: str, head: str) -> Col:
+    def cell(row: Any) -> str:
+        rank = getattr(row, name, 0)  # 0: the rest, which has none
+        return words.UNDEFINED if rank is None else words.count(rank) if rank else ""
+
+    return Col(head=head, kind="value", cell=cell)
+
+
+DOCUMENTS = View(
+    "rows",
+    (
+        _part("rank", kind="count"),
+        _part("rank_before", kind="count"),
+        DOCUMENT,
+        _part("doc_id"),
+        _part("grade", "grade", "value", _grade),
+        FACTORS,
+        _rank("rank_before", "before"),
+        _rank("rank", "after"),
+        _part("move"),
+        _part("adds_before", "adds before", "value", lambda d: words.cell(d.adds_before, 3)),
+        _part("adds_after", "adds now", "value", lambda d: words.cell(d.adds_after, 3)),
+        Col("adds", head="difference", kind="value", cell=lambda row: words.cell(row.adds, 3, sign=True)),
+        WHAT,
+    ),
+    lambda difference: [*difference.documents, *difference.rest],
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Difference(_Explain):
+    """Two rankings of one query: the ``adds`` of ``documents`` and ``rest`` sum to ``value``, the second value less the first."""
+
+    before: Explanation
+    after: Explanation
+    documents: Sequence[DocumentChange]
+    rest: Sequence[Rest]
+
+    views: ClassVar[tuple[View, ...]] = (DOCUMENTS,)
+
+    @property
+    def query_id(self) -> str:
+        """The query."""
+        return self.before.query_id
+
+    @property
+    def value(self) -> float:
+        """The second value less the first."""
+        return self.after.value - self.before.value
+
+    @cached_property
+    def largest(self) -> list[DocumentChange]:
+        """The documents that add something, either way, the largest first."""
+        return sorted((d for d in self.documents if d.adds), key=lambda d: (-abs(d.adds), d.doc_id))
+
+    def about(self) -> dict[str, Any]:
+        """What is explained."""
+        return {
+            "runs": [self.before.run, self.after.run],
+            "query": self.query_id,
+            "metric": str(self.before.metric),
+            "value": self.value,
+            "values": [self.before.value, self.after.value],
+            "worths": [self.before.worth, self.after.worth],
+        }
+
+    def sentences(self) -> Iterator[str]:
+        """The two values, and the documents that add most to their difference."""
+        before, after, metric = self.before, self.after, self.before.metric
+        old, new = (words.number(e.value, digits=4) for e in (before, after))
+        if not self.largest and not self.rest:
+            yield f"query {self.query_id}: {metric} is {old} for both {before.run} and {after.run}; no document adds to a difference."
+            return
+        change = words.number(self.value, sign=True, digits=4)
+        yield f"query {self.query_id}: {metric} goes from {old} ({before.run}) to {new} ({after.run}): {change}."
+        yield from (f"{document}." for document in self.largest[:SENTENCES])
+
+    def blocks(self, **_: Any) -> list[Shown]:
+        """What changed, document by document, the largest change first."""
+        out: list[Shown] = [*map(Paragraph, self.sentences())]
+        if not self.largest and not self.rest:
+            return out
+        shown = replace(DOCUMENTS, rows=lambda d: [*d.largest[:LISTED], *d.rest])
+        out += [EMPTY, shown.table(self)]
+        left = len(self.largest) - LISTED
+        if left > 0:
+            more = f"{words.counted(left, 'more document')}; --format json has all"
+            out.append(Paragraph(more, quiet=True))
+        moves = {kind: sum(d.move == kind for d in self.documents) for kind in ("rose", "fell", "entered", "left")}
+        counts = ", ".join(f"{words.count(n)} {kind}" for kind, n in moves.items() if n) or "none moved"
+        return [*out, Paragraph(f"of the documents that the metric looks at: {counts}", quiet=True)]
+
+    def charts(self) -> Iterator[Chart]:
+        """What each document adds to the difference."""
+        rows = [(d.doc_id, d.adds) for d in self.largest]
+        rows += [(part.what, part.adds) for part in self.rest if part.adds]
+        title = f"What each document adds to the difference, query {self.query_id}"
+        yield from _bars("adds", title, "document", rows)
+
+
+# --- two runs over all queries ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _NoRank:
+    adds: float
+    label: str = "not from any rank"
+    first: None = None
+    last: None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Origin(_Explain):
+    """Where the difference of two runs over all queries comes from.
+
+    ``bands`` sum, with ``rest`` (what no rank adds), to ``value``, the mean of the second run less that of the first over the
+    queries that both have a value for. ``by_query`` holds each query's difference, the largest first. ``carried`` is how many
+    queries, and what share of all, would have to go for the lead to vanish, those most in its favour first.
+    """
+
+    runs: tuple[str, str]
+    metric: Metric
+    value: float
+    bands: Sequence[Band]
+    rest: float
+    by_query: Sequence[tuple[str, float]]
+    carried: tuple[int, float] | None
+
+    views: ClassVar[tuple[View, ...]] = (
+        View(
+            "rows",
+            (
+                Col("ranks", of=lambda band: band.label, head="ranks"),
+                Col("first", kind="count"),
+                Col("last", kind="count"),
+                Col("adds", head="adds", kind="value", cell=lambda band: words.cell(band.adds, sign=True)),
+            ),
+            lambda origin: [*origin.bands, *([_NoRank(origin.rest)] if origin.rest else [])],
         ),
-        *(Paragraph(moved_in_words(m) + ".") for m in found.carrying[:TOLD]),
-        EMPTY,
-        Table(columns, tuple(rows)),
-        *([Paragraph(f"{left:,} more documents; --format json has all", quiet=True)] if left > 0 else []),
-        Paragraph(f"of the documents looked at: {counted}", quiet=True),
-    ]
+        View(
+            "by_query",
+            (
+                Col("query_id", of=lambda pair: pair[0], head="query", queries=True),
+                Col(
+                    "difference",
+                    of=lambda pair: pair[1],
+                    head="difference",
+                    kind="value",
+                    cell=lambda pair: words.in_table(words.signed(pair[1])),
+                ),
+            ),
+            lambda origin: origin.by_query,
+        ),
+    )
 
+    def about(self) -> dict[str, Any]:
+        """What is explained."""
+        return {
+            "runs": list(self.runs),
+            "metric": str(self.metric),
+            "value": self.value,
+            "queries_that_carry_it": self.carried[0] if self.carried else None,
+        }
 
-def moved_in_words(m: Moved) -> str:
-    """What happened to a document, and what it adds: ``d17 rose from 6 to 1: +0.090``."""
-    said = {
-        "rose": f"rose from {m.before} to {m.after}",
-        "fell": f"fell from {m.before} to {m.after}",
-        "stayed": f"stayed at {m.after}",
-        "entered": f"entered at {m.after}",
-        "left": f"left from {m.before}",
-    }[m.move]
-    return f"{m.doc_id} {said}: {number(m.adds, sign=True)}"
+    @property
+    def _moved(self) -> int:
+        """How many queries differ; they come first in ``by_query``."""
+        return sum(bool(difference) for _, difference in self.by_query)
+
+    def sentences(self) -> Iterator[str]:
+        """The difference, and on how many queries it depends."""
+        before, after = self.runs
+        queries = words.counted(len(self.by_query), "query")
+        if not self._moved:
+            where = "the only query" if len(self.by_query) == 1 else f"all {queries}"
+            yield f"{after} and {before} have the same {self.metric} on {where}."
+            return
+        yield f"{after} minus {before} on {self.metric}: {words.signed(self.value)} on average over {queries}."
+        if self.carried is not None:
+            many, share = self.carried
+            favour = "1 query most" if many == 1 else f"{words.count(many)} queries most"
+            yield f"The lead vanishes only if the {favour} in its favour ({words.share(share)}) {words.agree(many, 'is')} removed."
+
+    def blocks(self, **_: Any) -> list[Shown]:
+        """The difference, by ranks and by queries."""
+        out: list[Shown] = [*map(Paragraph, self.sentences())]
+        moved = self._moved
+        if not moved:
+            return out
+        ranks = self.table(most=len(self.bands) + (abs(self.rest) > ROUNDING))
+        return [
+            *out,
+            EMPTY,
+            Heading("where it comes from"),
+            ranks,
+            EMPTY,
+            Heading(
+                f"queries with the largest differences ({words.count(moved)} of {words.count(len(self.by_query))} differ)"
+            ),
+            self.table("by_query", most=min(LISTED, moved)),
+            Paragraph(f"next: --query {self.by_query[0][0]} shows its documents", quiet=True),
+        ]
+
+    def charts(self) -> Iterator[Chart]:
+        """What each band of ranks adds."""
+        rows = [(band.label, band.adds) for band in self.bands]
+        yield from _bars("origin", f"Where the difference of {self.metric} comes from", "ranks", rows)

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankscope.engines.base import mapped
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
 
-if TYPE_CHECKING:
-    from rankscope.verbs.explain.explanation import Explanation
-
-FEW = 10  # ranks that are tried to be filled, of a metric without a cutoff
-MOST = 200  # judged documents that a swap is tried for
+FEW = 10  # ranks that are tried, of a metric without a cutoff
+MOST = 200  # judged documents that are tried at other ranks
 
 
 @dataclass(frozen=True)
@@ -27,7 +24,71 @@ class Swap:
     gain: float
 
 
-def rearranged(judged: Judged, ranks: Array) -> Judged:
+def best_swap(metric: Metric, judged: Judged, value: float, length: int) -> Swap | None:
+    """The exchange of two retrieved documents that gains most; None where none gains anything.
+
+    ``judged`` is one query of this ``value``, whose ranking has this ``length``.
+    """
+    count = min(int(judged.found[0]), MOST)
+    sign = {"higher": 1.0, "lower": -1.0, "neither": 0.0}[metric.better]
+    if not count or not sign or math.isnan(value):
+        return None
+    ranks = judged.rank[: int(judged.found[0])]
+    limit = getattr(metric, "cutoff", None) or FEW
+    places = sorted({*range(1, min(limit, length) + 1), *ranks[:count].tolist()})
+    pairs = [(j, place) for j in range(count) for place in places if place != ranks[j]]
+    if not pairs:
+        return None
+    moved = np.array([j for j, _ in pairs])
+    target = np.array([place for _, place in pairs])
+    at = {int(rank): j for j, rank in enumerate(ranks.tolist())}
+    tried = np.tile(ranks, (len(pairs), 1))
+    there = np.array([at.get(place, -1) for place in target.tolist()])
+    both = np.flatnonzero(there >= 0)
+    tried[both, there[both]] = ranks[moved[both]]
+    tried[np.arange(len(pairs)), moved] = target
+    gains = sign * (_values(metric, _at_ranks(judged, tried)) - value)
+    best = int(np.nanargmax(gains)) if not np.isnan(gains).all() else 0
+    if not gains[best] > 1e-12:
+        return None
+    upper, lower = sorted((int(ranks[moved[best]]), int(target[best])))
+    return Swap(upper, lower, float(gains[best]))
+
+
+def value_if_relevant(metric: Metric, judged: Judged, value: float) -> tuple[int, float]:
+    """How many documents that the metric looks at are unjudged, and the value if they had the top grade of the query."""
+    cutoff = getattr(metric, "cutoff", None)
+    depth = min(int(judged.retrieved[0]), cutoff or int(judged.retrieved[0]))
+    known = set(judged.rank[: int(judged.found[0])].tolist())
+    missing = np.array([rank for rank in range(1, depth + 1) if rank not in known], dtype=np.int64)
+    if not len(missing) or judged.aspects is not None:
+        return len(missing), value
+    top = max(float(np.max(judged.grade, initial=1.0)), 1.0)
+    old, more = int(judged.found[0]), len(missing)
+    rank = np.concatenate([judged.rank[:old], missing])
+    grade = np.concatenate([judged.grade[:old], np.full(more, top)])
+    order = np.argsort(rank, kind="stable")
+    rank = np.concatenate([rank[order], judged.rank[old:]])
+    filled = replace(
+        judged,
+        size=judged.size + more,
+        found=judged.found + more,
+        grade=np.concatenate([grade[order], judged.grade[old:]]),
+        rank=rank,
+        tie_start=rank,
+        tie_size=np.ones_like(rank),
+        score=None if judged.score is None else -rank.astype(float),
+        by_id=None,
+    )
+    return more, float(_values(metric, filled)[0])
+
+
+def _values(metric: Metric, judged: Judged) -> Array:
+    (values,) = mapped(judged, [metric.score])
+    return values
+
+
+def _at_ranks(judged: Judged, ranks: Array) -> Judged:
     """Copies of one query with its retrieved judged documents at other ranks: ``ranks`` is copies x found, distinct in a row."""
     copies, found = ranks.shape
     size = int(judged.size[0])
@@ -50,69 +111,3 @@ def rearranged(judged: Judged, ranks: Array) -> Judged:
         aspects=None if judged.aspects is None else judged.aspects.at(rows),
         by_id=None if judged.by_id is None else judged.by_id[rows],
     )
-
-
-def scored(metric: Metric, judged: Judged) -> Array:
-    """The value of each query, in chunks that fit the memory."""
-    out = np.full(len(judged), np.nan)
-    for chunk in judged.chunks():
-        out[chunk] = metric.score(judged.lists(chunk))
-    return out
-
-
-def best_swap(found: Explanation) -> Swap | None:
-    """The exchange of two retrieved documents that gains most; None where none gains anything."""
-    judged, metric = found.judged, found.metric
-    count = min(int(judged.found[0]), MOST)
-    sign = {"higher": 1.0, "lower": -1.0, "neither": 0.0}[metric.better]
-    if not count or not sign or math.isnan(found.value):
-        return None
-    ranks = judged.rank[: int(judged.found[0])]
-    limit = getattr(metric, "cutoff", None) or FEW
-    places = sorted({*range(1, min(limit, len(found.ranking.doc_ids)) + 1), *ranks[:count].tolist()})
-    pairs = [(j, place) for j in range(count) for place in places if place != ranks[j]]
-    if not pairs:
-        return None
-    moved = np.array([j for j, _ in pairs])
-    target = np.array([place for _, place in pairs])
-    at = {int(rank): j for j, rank in enumerate(ranks.tolist())}
-    tried = np.tile(ranks, (len(pairs), 1))
-    held = np.array([at.get(place, -1) for place in target.tolist()])
-    both = np.flatnonzero(held >= 0)
-    tried[both, held[both]] = ranks[moved[both]]
-    tried[np.arange(len(pairs)), moved] = target
-    gains = sign * (scored(metric, rearranged(judged, tried)) - found.value)
-    best = int(np.nanargmax(gains)) if not np.isnan(gains).all() else 0
-    if not gains[best] > 1e-12:
-        return None
-    upper, lower = sorted((int(ranks[moved[best]]), int(target[best])))
-    return Swap(upper, lower, float(gains[best]))
-
-
-def if_perfect(found: Explanation) -> tuple[int, float]:
-    """How many documents that the metric looks at nobody judged, and the value with those graded as the best of the query."""
-    judged, cutoff = found.judged, getattr(found.metric, "cutoff", None)
-    depth = min(int(judged.retrieved[0]), cutoff or int(judged.retrieved[0]))
-    known = set(judged.rank[: int(judged.found[0])].tolist())
-    missing = np.array([rank for rank in range(1, depth + 1) if rank not in known], dtype=np.int64)
-    if not len(missing) or judged.aspects is not None:
-        return len(missing), found.value
-    top = max(float(np.max(judged.grade, initial=1.0)), 1.0)
-    old = int(judged.found[0])
-    rank = np.concatenate([judged.rank[:old], missing])
-    grade = np.concatenate([judged.grade[:old], np.full(len(missing), top)])
-    order = np.argsort(rank, kind="stable")
-    rank = np.concatenate([rank[order], judged.rank[old:]])
-    more = len(missing)
-    filled = replace(
-        judged,
-        size=judged.size + more,
-        found=judged.found + more,
-        grade=np.concatenate([grade[order], judged.grade[old:]]),
-        rank=rank,
-        tie_start=rank,
-        tie_size=np.ones_like(rank),
-        score=None if judged.score is None else -rank.astype(float),
-        by_id=None,
-    )
-    return more, float(scored(found.metric, filled)[0])

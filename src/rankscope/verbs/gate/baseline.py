@@ -1,38 +1,186 @@
-"""What ``evaluate`` stored, read again: the values of every query, each checked, with what they rest on."""
+"""Baselines that ``evaluate`` stored: read again, checked value by value, and held against the conventions of today."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from rankscope import words
+from rankscope._version import __version__
 from rankscope.errors import DataError, InputError
 from rankscope.files.raw import Raw
 from rankscope.metrics import Metric
+from rankscope.scoring.policies import differing
+from rankscope.scoring.runs import RunScores
+from rankscope.scoring.scores import Scores
+from rankscope.show.result import input_record
 
 SCHEMA = "rankscope/evaluate/1"
 ROUNDING = 1e-9  # by how much a value may leave the range of its metric
 
+Values = dict[str, dict[str, float]]  # by metric and query, NaN where undefined
+
 
 @dataclass(frozen=True, eq=False)
-class Contents:
-    """A stored result: ``values[run][metric][query]``, NaN where undefined, and ``counts[run, metric]`` of those defined."""
+class StoredBaseline:
+    """The values of one run as ``evaluate`` wrote them: ``values[metric][query]``, NaN where undefined.
 
-    values: Mapping[str, Mapping[str, Mapping[str, float]]]
-    counts: Mapping[tuple[str, str], int]
+    ``counts[metric]`` is how many queries have a value, as the means beside them say.
+    """
+
+    label: str
+    run: str
+    values: Values
+    counts: Mapping[str, int]
     conventions: Mapping[str, Any]
     inputs: tuple[Mapping[str, Any], ...]
     version: str
 
+    @property
+    def note(self) -> str:
+        """What was read."""
+        metrics = ", ".join(self.values)
+        return f"read {self.label} as a stored baseline: {self.run}, {metrics}, by rankscope {self.version}"
 
-def document_of(path: Path) -> Any:
-    """The JSON that rankscope wrote into a file, packed or not; None for another file, a pipe, or what is not there.
+    def beside(self, scores: Scores) -> Scores:
+        """The scores of a candidate with this baseline as the first of two runs.
 
-    Raises InputError for a file of rankscope that cannot be read as JSON.
+        Raises DataError where the two were made under different conventions, from different judgments, by different versions or
+        of other queries, or where values cannot be right; InputError where the baseline has no values of a metric.
+        """
+        if scores.request.policies.mean == "micro":
+            raise InputError(
+                f"mean='micro' needs what each query is worth, which {self.label} does not hold: give the baseline as a run"
+            )
+        again = f"rankscope evaluate QRELS RUN {' '.join(map(_option, scores.metrics))} --per-query{scores.request.options()} -o baseline.json"
+        if reasons := list(self._differences(scores)):
+            raise DataError(
+                f"{self.label} cannot be the baseline here: {'; '.join(reasons)}. To compare like with like, store it again: {again}"
+            )
+        for metric in map(str, scores.metrics):
+            if metric not in self.values:
+                raise InputError(
+                    f"{self.label} has no {metric}, only {', '.join(self.values)}: name one of these, or store it again: {again}"
+                )
+        if wrong := next(self._faults(scores), ""):
+            raise DataError(f"{self.label} cannot be what rankscope evaluate wrote: {wrong}; store it again: {again}")
+        (run,) = scores.runs
+        return replace(scores, runs=(self._scores(run), run))
+
+    def _differences(self, scores: Scores) -> Iterator[str]:
+        """In what the two were made differently."""
+        then, now = (self.inputs[0].get("sha256") if self.inputs else None, _qrels_of(scores)["sha256"])
+        if then is None or now is None:
+            when = "then" if then is None else "now"
+            yield f"the judgments {when} were not read from a file, so it is unknown whether they are the same"
+        elif then != now:
+            yield f"the judgments differ (then SHA-256 {then[:12]}…, now {now[:12]}…)"
+        for policy in differing(self.conventions, scores.conventions):
+            before, after = (c.get(policy.name) for c in (self.conventions, scores.conventions))
+            yield f"{policy.name} was {_plain(before)}, now {_plain(after)}"
+        if self.conventions.get("queries") == "list" == scores.conventions["queries"]:
+            ids = set(next(iter(self.values.values())))
+            if ids != set(scores.runs[0].query_ids):
+                sizes = words.count(len(ids)), words.count(len(scores.runs[0].query_ids))
+                yield f"the list of queries differs ({sizes[0]} then, {sizes[1]} now)"
+        if self.version.split(".")[:2] != __version__.split(".")[:2]:
+            yield f"rankscope was {self.version}, now {__version__}"
+
+    def _faults(self, scores: Scores) -> Iterator[str]:
+        """What the values say that cannot be right."""
+        now = set(scores.runs[0].query_ids)
+        first = set(self.values[str(scores.metrics[0])])
+        for metric in map(str, scores.metrics):
+            then = set(self.values[metric])
+            if then != first:
+                yield f"{metric} has values of other queries than {scores.metrics[0]}"
+            if scores.conventions["queries"] == "judged":
+                for ids, what in ((now - then, "is judged and not in it"), (then - now, "is in it and not judged")):
+                    more = f" (and {words.count(len(ids) - 1)} more)" if len(ids) > 1 else ""
+                    yield from [f"query {min(ids)}{more} {what}"] if ids else []
+        for m in scores.metrics:
+            yield from _odd(self.values[str(m)], m, self.counts.get(str(m)))
+
+    def _scores(self, run: RunScores) -> RunScores:
+        """These values as those of a run beside another one."""
+        name = self.run if self.run != run.name else Path(self.label).name.split(".")[0] or "baseline"
+        name = f"{name} before" if name == run.name else name
+        ids = list(self.values[str(next(iter(run.values)))])
+        places = {query: i for i, query in enumerate(run.query_ids)}
+        values = {m: np.array([self.values[str(m)].get(query, math.nan) for query in ids]) for m in run.values}
+        weights = {
+            m: np.array([of_queries[places[q]] if q in places else math.nan for q in ids])
+            for m, of_queries in run.weights.items()
+        }
+        return replace(run, name=name, query_ids=ids, values=values, weights=weights, facts={}, errors={})
+
+
+def stored_baseline(source: Any) -> StoredBaseline | None:
+    """A baseline that ``evaluate`` stored, as a JSON file, the same as a dict, or ``Scores``; None for what is a run.
+
+    With a name, as in ``("main", "baseline.json")``, it is the run of this name. A file of one run needs none, and takes any.
+    Raises InputError for another kind or shape, DataError for a query that has two values of a metric.
     """
+    name, source = as_pair(source)
+    if isinstance(source, Scores):
+        return _read(json.loads(source.to_json(per_query=True)), "the baseline", name)
+    if isinstance(source, Mapping):
+        return _read(source, "the baseline", name) if isinstance(source.get("schema"), str) else None
+    document = _document(Path(source)) if isinstance(source, str | os.PathLike) else None
+    return None if document is None else _read(document, str(source), name)
+
+
+def as_pair(source: Any) -> tuple[str | None, Any]:
+    """A run with the name given to it, or None."""
+    named = isinstance(source, tuple) and len(source) == 2 and isinstance(source[0], str | None)
+    return source if named else (None, source)
+
+
+def provenance(scores: Scores, stored: StoredBaseline | None, names: tuple[str, str]) -> dict[str, Any]:
+    """What a comparison rests on: the judgments and both runs, with their hashes, and the version."""
+    count = len(scores.runs)
+    runs = list(map(input_record, scores.inputs))[-count:]
+    runs = runs if len(runs) == count else [{"path": None, "sha256": None}] * count
+    baseline: dict[str, Any] = {"run": names[0], **runs[0], "stored": False}
+    if stored is not None:
+        baseline = {"run": names[0], "path": stored.label, "stored": True, "rankscope": stored.version}
+        baseline["made_from"] = [dict(source) for source in stored.inputs[1:]]
+    return {
+        "qrels": _qrels_of(scores),
+        "baseline": baseline,
+        "candidate": {"run": names[1], **runs[-1]},
+        "rankscope": __version__,
+    }
+
+
+def _qrels_of(scores: Scores) -> dict[str, Any]:
+    """The file of judgments behind scores, and its hash; None for both where they were no file."""
+    of_file = len(scores.inputs) > len(scores.runs)
+    return input_record(scores.inputs[0]) if of_file else {"path": None, "sha256": None}
+
+
+def _option(metric: Metric) -> str:
+    import shlex
+
+    return f"-m {shlex.quote(str(metric))}"
+
+
+def _plain(value: Any) -> str:
+    return "not set" if value is None else str(value)
+
+
+# --- reading ---------------------------------------------------------------------------------------------
+
+
+def _document(path: Path) -> Any:
+    """The JSON that rankscope wrote into a file, packed or not; None for another file, a pipe, or what is not there."""
     try:
         if not path.is_file():  # what is read from a pipe is gone, and is left to who reads runs
             return None
@@ -42,7 +190,7 @@ def document_of(path: Path) -> Any:
             return None
         document = json.loads(raw.read().decode("utf-8-sig"))
     except (OSError, InputError):
-        return None  # told where it is read as a run
+        return None  # the reader of runs will say so
     except (ValueError, RecursionError) as error:
         if b'"rankscope/' not in head:
             return None
@@ -53,58 +201,64 @@ def document_of(path: Path) -> Any:
     return document if isinstance(schema, str) and schema.startswith("rankscope/") else None
 
 
-def contents_of(document: Mapping[str, Any], label: str) -> Contents:
-    """A stored result, as ``evaluate`` writes it.
-
-    Raises InputError for one of another kind or shape, DataError for a query that has two values of a metric.
-    """
+def _read(document: Mapping[str, Any], label: str, name: str | None) -> StoredBaseline:
+    """One run of a stored result."""
     if document.get("schema") != SCHEMA:
         raise InputError(
             f"{label} holds {document.get('schema')}, and a baseline is {SCHEMA}: write it with rankscope evaluate --per-query -o baseline.json"
         )
     try:
-        found = Contents(
-            _values(document["per_query"], label),
-            {(_text(r["run"]), _text(r["metric"])): _count(r["queries"]) for r in document["results"]},
-            _table(document["conventions"]),
-            tuple(map(_source, document["inputs"])),
-            _text(document["rankscope"]),
-        )
+        values = _values(document["per_query"], label)
+        counts = {(_text(r["run"]), _text(r["metric"])): _count(r["queries"]) for r in document["results"]}
+        conventions = _table(document["conventions"])
+        inputs = tuple(map(_source, document["inputs"]))
+        version = _text(document["rankscope"])
     except DataError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(
-            f"{label} is not as rankscope evaluate writes it ({type(error).__name__}: {error}): make it anew"
+            f"{label} is not as rankscope evaluate writes it ({type(error).__name__}: {error}): store it again"
         ) from None
-    if not found.values:
+    if not values:
         raise InputError(
-            f"{label} has no values of queries: make it anew with rankscope evaluate ... --per-query -o {label}"
+            f"{label} has no values of queries: store it again with rankscope evaluate ... --per-query -o {label}"
         )
-    return found
+    run = _choose(values, label, name)
+    mine = {metric: count for (of, metric), count in counts.items() if of == run}
+    return StoredBaseline(label, name or run, values[run], mine, conventions, inputs, version)
 
 
-def _values(rows: Iterable[Any], label: str) -> dict[str, dict[str, dict[str, float]]]:
-    values: dict[str, dict[str, dict[str, float]]] = {}
+def _choose(values: Mapping[str, Values], label: str, name: str | None) -> str:
+    if name in values:
+        return str(name)
+    first = next(iter(values))
+    if len(values) == 1:
+        return first
+    what = f"no run called {name}" if name is not None else f"{len(values)} runs"
+    raise InputError(f"{label} holds {what}: there is {', '.join(values)}; choose one as {first}={label}")
+
+
+def _values(rows: Iterable[Any], label: str) -> dict[str, Values]:
+    values: dict[str, Values] = {}
     for row in rows:
         run, metric, query = (_text(row[name]) for name in ("run", "metric", "query_id"))
         of_metric = values.setdefault(run, {}).setdefault(metric, {})
         if query in of_metric:
-            raise DataError(f"{label} has two values of {metric} for query {query} of {run}: make it anew")
+            raise DataError(f"{label} has two values of {metric} for query {query} of {run}: store it again")
         of_metric[query] = _number(row["value"])
     return values
 
 
-def unlike(values: Mapping[str, float], metric: Metric, count: int | None) -> str:
-    """Why these cannot be the values of a metric that ``evaluate`` wrote; empty where they can."""
+def _odd(values: Mapping[str, float], metric: Metric, count: int | None) -> Iterator[str]:
+    """Why these cannot be the values of a metric that ``evaluate`` wrote."""
     low, high = metric.range
     for query, value in values.items():
         if value < low - ROUNDING or value > high + ROUNDING:
-            return f"{metric} of query {query} is {value:g}, and it goes from {low:g} to {high:g}"
+            yield f"{metric} of query {query} is {value:g}, outside its range of {low:g} to {high:g}"
     defined = sum(not math.isnan(value) for value in values.values())
     if count != defined:
-        said = "says nothing of them" if count is None else f"counts {count:,}"
-        return f"{metric} has values of {defined:,} queries, and its results {said}"
-    return ""
+        results = "do not mention it" if count is None else f"count {words.count(count)}"
+        yield f"{metric} has values of {words.counted(defined, 'query')}, and its results {results}"
 
 
 def _text(value: Any) -> str:
@@ -147,9 +301,5 @@ def _number(value: Any) -> float:
 
 
 def _short(value: Any) -> str:
-    text = (
-        json.dumps(value, default=str)
-        if not isinstance(value, int) or abs(value) < 10**12
-        else "a huge number"
-    )
-    return text if len(text) <= 40 else text[:39] + "…"
+    huge = isinstance(value, int) and abs(value) >= 10**12  # too long to be turned into text
+    return "a huge number" if huge else words.short(json.dumps(value, default=str))

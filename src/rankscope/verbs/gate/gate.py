@@ -2,143 +2,45 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any, Unpack
 
-from rankscope.blocks import Caution
+from rankscope import words
 from rankscope.declared import one_of
 from rankscope.errors import DataError, InputError
+from rankscope.inference.base import Bounds
+from rankscope.lists import Array
 from rankscope.metrics import Metric
-from rankscope.panels.method import Method, method_of
+from rankscope.panels.contrast import Contrast, contrast
+from rankscope.panels.method import FEWEST, Method, method_of
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import NO_SAMPLE
-from rankscope.panels.tolerance import Tolerances, tolerances_of
-from rankscope.scoring.measurements import panels_of
-from rankscope.scoring.policies import refuse_unknown
-from rankscope.scoring.scores import Scores
-from rankscope.scoring.settings import GATE
-from rankscope.show.notebook import InNotebook
-from rankscope.verbs.gate.checks import NOTHING, Check, FailOn, Status, drafted, settled
-from rankscope.verbs.gate.provenance import Stored, as_pair, provenance, stored_of
+from rankscope.panels.tolerance import (
+    ROUNDING,
+    Allowance,
+    LossEvidence,
+    corrected_p,
+    differing_clusters,
+    evidence_of_loss,
+    losses_alone,
+    queries_to_settle,
+    tolerances_of,
+)
+from rankscope.scoring.evaluation import evaluate_request
+from rankscope.scoring.measurements import in_clusters, panels_of
+from rankscope.scoring.policies import PolicyOptions, refuse_unknown, with_policies
+from rankscope.scoring.request import Request
+from rankscope.verbs.gate.baseline import as_pair, stored_baseline
+from rankscope.verbs.gate.result import FLIPS, LOSSES, NOTHING, Check, FailOn, Gate, Status
 
 USUAL = "nDCG@10"
-CODES: dict[Status, int] = {"pass": 0, "fail": 1, "cannot tell": 4}
+OPTIONS = ("tolerance", "fail_on", "alpha", "slices", "clusters", "interval", "test", "metrics", "progress")
 
 
-@dataclass(frozen=True, eq=False)
-class Gate(InNotebook):
-    """The verdict of a gate; true where it passes.
-
-    ``status`` is pass, fail or cannot tell, ``exit_code`` 0, 1 or 4, and ``sentence`` the verdict in words. ``checks`` holds one
-    check a metric and slice. ``scores`` is what was evaluated here, ``stored`` a baseline that was stored.
-    """
-
-    shown_by: ClassVar[str] = "rankscope.verbs.gate.result"
-
-    checks: Sequence[Check]
-    baseline: str
-    candidate: str
-    scores: Scores
-    method: Method
-    fail_on: FailOn = "loss"
-    stored: Stored | None = None
-    notes: Sequence[str] = ()
-
-    @cached_property
-    def status(self) -> Status:
-        """Fail if any check fails, pass if all pass, else cannot tell."""
-        said = {check.status for check in self.checks}
-        return "fail" if "fail" in said else "cannot tell" if "cannot tell" in said else "pass"
-
-    @property
-    def passed(self) -> bool:
-        """Whether every check passes."""
-        return self.status == "pass"
-
-    def __bool__(self) -> bool:
-        """Whether every check passes, so that ``assert gate(...)`` says what it seems to say."""
-        return self.passed
-
-    @property
-    def exit_code(self) -> int:
-        """0 for pass, 1 for fail, 4 for cannot tell."""
-        return CODES[self.status]
-
-    @property
-    def unchanged(self) -> bool:
-        """Whether no query changed in any metric."""
-        return all(check.method == NOTHING for check in self.checks)
-
-    @property
-    def queries(self) -> int:
-        """How many queries both runs have a value for; of several metrics the most."""
-        return max(check.queries for check in self.checks)
-
-    @cached_property
-    def sentence(self) -> str:
-        """The verdict in words."""
-        from rankscope.verbs.gate.result import sentence
-
-        return sentence(self)
-
-    @cached_property
-    def provenance(self) -> dict[str, Any]:
-        """The judgments, both runs and the version, with hashes of the files."""
-        return provenance(self.scores, self.stored, (self.baseline, self.candidate))
-
-    @cached_property
-    def warnings(self) -> list[Caution]:
-        """What a reader should know before believing the verdict."""
-        return [*self.scores.warnings, *self._unanswered(), *self._left_out()]
-
-    def _unanswered(self) -> list[Caution]:
-        """Where queries in common count alone: those that only the baseline answers, which would else be losses."""
-        scores = self.scores
-        if scores.request.policies.queries != "both" or not scores.evaluations:
-            return []
-        lost = set(scores.evaluations[-1].missing)
-        if self.stored is None:
-            lost -= scores.evaluations[0].missing
-        else:
-            lost &= set(next(iter(self.stored.values.values())))
-        if not lost:
-            return []
-        said = f"{len(lost):,} judged {'query' if len(lost) == 1 else 'queries'}"
-        return [
-            Caution(
-                "RS101",
-                f"{self.candidate} has no ranking for {said} that {self.baseline} answers, left out",
-                "find out why; take --queries judged to count a missing ranking as a loss",
-            )
-        ]
-
-    def _left_out(self) -> list[Caution]:
-        said = self.scores.conventions
-        hint = "take --queries judged to count a missing ranking as a loss"
-        if said["nothing_found"] != "metric":
-            hint = "take --nothing-found metric to score a query that finds nothing"
-        elif said["queries"] != "run" and (said["queries"] != "both" or self.stored is None):
-            hint = "a query may have no value by the metric itself (as AUC with one class); name a metric that has one"
-        return [
-            Caution(
-                "RS407",
-                f"{c.metric}: {c.left_out:,} {'query has' if c.left_out == 1 else 'queries have'} a value for only one of "
-                f"{self.candidate} and {self.baseline} and cannot be paired: the gate is over the other {c.queries:,}",
-                hint,
-            )
-            for c in self.checks
-            if c.left_out and c.slice is None
-        ]
-
-    def __str__(self) -> str:
-        return self.sentence
-
-    __repr__ = __str__
-
-
+@with_policies
 def gate(  # noqa: PLR0913 - the options of the command line, each with its default
     qrels: Any,
     baseline: Any,
@@ -152,25 +54,29 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     clusters: Any = None,
     test: Any = None,
     interval: Any = None,
-    seed: int = 0,
     progress: Callable[[str], None] | None = None,
-    **policies: Any,
+    **policies: Unpack[PolicyOptions],
 ) -> Gate:
     """Say whether a candidate may replace a baseline: pass, fail, or cannot tell.
 
-    ``qrels``, ``baseline`` and ``candidate`` are as for ``evaluate``, and so are further ``policies`` (``ties``, ``queries``,
-    ``depth`` ...); the baseline may also be what ``evaluate`` stored with the values of every query, whose judgments,
-    conventions and version must be those at hand. ``metrics`` are all gated (nDCG@10 unless named).
+    ``qrels``, ``baseline`` and ``candidate`` are as for ``evaluate``; the baseline may also be what ``evaluate`` stored with the values
+    of every query, whose judgments, conventions and version must be those at hand. ``metrics`` are all gated (nDCG@10 unless named).
 
-    Each metric, on all queries and on each slice of ``slices``, is one check. It passes where the lower end of the 95% interval of
-    the difference lies above minus the ``tolerance`` (0.01 unless said; a number, ``"2%"`` of the baseline, or a mapping of these by
-    metric), or where nothing changed. It fails where a loss is proved: the upper end lies below 0 after Holm's correction over
-    all checks (with ``fail_on="tolerance"`` below minus the tolerance). Where one to five queries differ no interval is used:
-    it passes if the losses alone stay within the tolerance, and never fails. All checks must pass.
+    Each metric, on all queries and on each slice, is one check. It passes if the lower end of the interval of the difference lies above
+    minus the tolerance, or if nothing changed. It fails if a loss is proved: the mean is below 0, by a test whose p-values are corrected
+    over all checks (Holm). If fewer than six queries differ, no interval is used: it passes if the losses alone stay within the
+    tolerance, and never fails. All checks must pass.
 
-    ``alpha`` sets the level of the intervals, ``clusters`` maps queries to users, sessions or topics, ``interval`` and ``test`` are t.
+    ``tolerance``: how much worse the candidate may be: a number, ``"2%"`` of the baseline, or a mapping of these by metric. Default 0.01.
+    ``fail_on``: "loss", or "tolerance" to fail only a proved loss of more than the tolerance.
+    ``alpha``: the level; 0.05 means 95% intervals.
+    ``slices``: a table of query attributes, each of whose values must hold, too.
+    ``clusters``: the user, session or topic of each query.
+    ``test``, ``interval``: as in ``compare``, which gives the same p-value for the same two runs. Default t.
+    ``progress``: called with the name of each run that is read.
+    {policies}
 
-    Raises InputError for what cannot be used, DataError where nothing can be compared or a stored baseline was made otherwise.
+    Raises InputError for what cannot be used, DataError if nothing can be compared or a stored baseline was made otherwise.
 
     >>> import rankscope as rs
     >>> qrels = {f"q{i}": {"a": 1} for i in range(20)}
@@ -181,24 +87,32 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     >>> rs.gate(qrels, good, good, "RR").exit_code
     0
     """
-    refuse_unknown(policies, "gate", (*GATE, "metrics", "progress"))
+    refuse_unknown(policies, "gate", OPTIONS)
     one_of("fail_on", fail_on, ("loss", "tolerance"))
-    method = method_of(test=test, interval=interval, alpha=alpha, seed=seed)
-    from rankscope.scoring.evaluation import evaluate_request
-    from rankscope.scoring.request import Request
-
-    stored = stored_of(baseline)
+    method = method_of(test=test, interval=interval, alpha=alpha, seed=policies.get("seed", 0))
+    request = Request.of(USUAL if metrics is None else metrics, policies)
+    stored = stored_baseline(baseline)
     runs = [candidate] if stored is not None else _named(baseline, candidate)
-    request = Request.of(USUAL if metrics is None else metrics, {**policies, "seed": seed})
     scores = evaluate_request(qrels, runs, request, progress)
     _refuse_undirected(scores.metrics)
     both = scores if stored is None else stored.beside(scores)
-    allowed = tolerances_of(tolerance, [(m.spelling, m.metric) for m in scores.board])
-    fields = _clustered(panels_of(both, scores.metrics), clusters)
-    drafts, notes = _drafts(fields, slices, allowed, fail_on, method)
-    notes = [*([stored.note] if stored is not None else []), *notes]
-    names = fields[0].systems
-    return Gate(settled(drafts, fail_on, method), names[0], names[1], scores, method, fail_on, stored, notes)
+    allowances = tolerances_of(tolerance, [(m.spelling, m.metric) for m in request.metrics])
+    panels = in_clusters(panels_of(both, scores.metrics), clusters)
+    parts, notes = _slices(slices, panels[0].query_ids)
+    checks = []
+    for panel in panels:
+        assert panel.metric is not None
+        allowance = allowances.of(panel.metric)
+        for name, inside in parts:
+            check = _draft(panel if inside is None else panel.within(inside), name, allowance, fail_on, method)
+            if check is not None:
+                checks.append(check)
+            elif name is None:
+                raise DataError(f"no query has a value of {panel.name} in both runs: there is nothing to compare")
+            else:
+                notes.append(f"{name}: no query has a value of {panel.name} in both runs, so it is not gated")
+    one, two = panels[0].systems
+    return Gate(_settle(checks, fail_on, method), one, two, scores, method, fail_on, stored, notes)
 
 
 def _named(baseline: Any, candidate: Any) -> list[Any]:
@@ -224,53 +138,117 @@ def _refuse_undirected(metrics: Sequence[Metric]) -> None:
             )
 
 
-def _clustered(fields: list[Panel], source: Any) -> list[Panel]:
-    """The queries numbered by the cluster they belong to."""
+def _slices(source: Any, ids: Sequence[str]) -> tuple[list[tuple[str | None, Array | None]], list[str]]:
+    """All queries, then the slices that a table of query attributes makes; and notes about the table."""
+    parts: list[tuple[str | None, Array | None]] = [(None, None)]
     if source is None:
-        return fields
-    from dataclasses import replace
-
-    from rankscope.files.attributes import clusters_of
-
-    codes, names = clusters_of(source, list(fields[0].query_ids))
-    if len(names) < 2:
-        raise DataError("clusters: all queries are in one; two or more are needed to tell how clusters vary")
-    return [replace(field, clusters=codes) for field in fields]
-
-
-def _drafts(
-    fields: Sequence[Panel], slices: Any, allowed: Tolerances, fail_on: FailOn, method: Method
-) -> tuple[list[Check], list[str]]:
-    """A draft of every check, each metric on all queries and then on its slices; and what to say about the slices."""
-    parts, notes = _parts(slices, fields[0].query_ids)
-    out = []
-    for field in fields:
-        assert field.metric is not None
-        allowance = allowed.of(field.metric)
-        whole = drafted(field, None, allowance, fail_on, method)
-        if whole is None:
-            raise DataError(f"no query has a value of {field.name} in both runs: there is nothing to compare")
-        out.append(whole)
-        for name, inside in parts:
-            check = drafted(field.within(inside), name, allowance, fail_on, method)
-            if check is None:
-                notes.append(f"{name}: no query has a value of {field.name} in both runs, so it is not gated")
-            else:
-                out.append(check)
-    return out, notes
-
-
-def _parts(source: Any, ids: Sequence[str]) -> tuple[list[tuple[str, Any]], list[str]]:
-    """The slices that a table of query attributes makes, and what to say about it."""
-    if source is None:
-        return [], []
+        return parts, []
     from rankscope.files.attributes import attributes_of
 
     table = attributes_of(source)
-    found = [
-        (name if name.startswith(f"{attribute} ") else f"{attribute}={name}", inside)
-        for attribute, slices in table.slices(list(ids)).items()
-        for name, inside in slices.items()
-        if inside.any()
-    ]
-    return found, table.remarks(list(ids))
+    for attribute, slices in table.slices(list(ids)).items():
+        for name, inside in slices.items():
+            if inside.any():
+                parts.append((name if name.startswith(f"{attribute} ") else f"{attribute}={name}", inside))
+    return parts, table.remarks(list(ids))
+
+
+# --- the rule --------------------------------------------------------------------------------------------
+
+
+def _draft(panel: Panel, part: str | None, allowance: Allowance, fail_on: FailOn, method: Method) -> Check | None:
+    """What is known about a metric of two systems, the baseline first; the status waits for all checks. None without queries."""
+    baseline, run = panel.systems
+    c = contrast(panel, run, baseline, method)
+    if not c.queries:
+        return None
+    tolerance = allowance.of(c.baseline_value)
+    clusters = differing_clusters(c)
+    few = (c.differing if clusters is None else clusters) < FEWEST
+    bounds = Bounds.none("too few queries differ") if few else _turned(c.bounds, panel.sign)
+    evidence = LossEvidence(math.nan, loses=False, by_flips=False)
+    if not few:
+        evidence = evidence_of_loss(c, tolerance if fail_on == "tolerance" else 0.0)
+    return Check(
+        metric=panel.name,
+        slice=part,
+        baseline_value=c.baseline_value,
+        value=c.value,
+        difference=panel.sign * c.difference,
+        lower=bounds.lower,
+        upper=bounds.upper,
+        loss=losses_alone(c),
+        tolerance=tolerance,
+        allowed=str(allowance),
+        p_value=evidence.p_value,
+        loses=evidence.loses,
+        queries=c.queries,
+        differing=c.differing,
+        wins=c.wins,
+        losses=c.losses,
+        method=_method(c, bounds, evidence),
+        better=panel.better,
+        left_out=c.undefined_for_one,
+        differing_clusters=clusters,
+        queries_needed=queries_to_settle(c, tolerance, fail_on == "tolerance") if bounds.known else None,
+    )
+
+
+def _turned(bounds: Bounds, sign: int) -> Bounds:
+    """An interval of how much better the candidate is."""
+    return bounds if sign > 0 else replace(bounds, lower=-bounds.upper, upper=-bounds.lower)
+
+
+def _method(c: Contrast, bounds: Bounds, evidence: LossEvidence) -> str:
+    if not c.differing and not c.paired.means.differing:
+        return NOTHING
+    return f"{bounds.method} interval" if bounds.known else FLIPS if evidence.by_flips else LOSSES
+
+
+def _settle(drafts: Sequence[Check], fail_on: FailOn, method: Method) -> list[Check]:
+    """The checks with their status: what fails must be clear after correction over all of them."""
+    adjusted = corrected_p([check.p_value for check in drafts], method)
+    checks = [_with_status(c, p, fail_on, method) for c, p in zip(drafts, adjusted, strict=True)]
+    if fail_on == "tolerance" or all(check.status == "pass" for check in checks):
+        return checks
+    return [_held_against(check, method) for check in checks]
+
+
+def _held_against(check: Check, method: Method) -> Check:
+    """A loss that is proved passes only where all checks pass, however small it is."""
+    if check.status != "pass" or not _proved(check, 0.0, method):
+        return check
+    reason = "a loss is proved; it is within the tolerance, but not every check passes"
+    return replace(check, status="fail", reason=reason)
+
+
+def _proved(check: Check, floor: float, method: Method) -> bool:
+    """Whether the mean lies below a floor, the test sees a loss, too, and that is more than chance."""
+    return check.difference < floor and check.loses and check.p_value_adjusted < method.alpha
+
+
+def _with_status(check: Check, adjusted: float, fail_on: FailOn, method: Method) -> Check:
+    """The rule, for one check: it holds, or its loss is proved, or neither."""
+    check = replace(check, p_value_adjusted=adjusted)
+    proved = _proved(check, -check.tolerance if fail_on == "tolerance" else 0.0, method)
+    status: Status = "cannot tell"
+    if check.method == NOTHING:
+        status, reason = "pass", "no query changed"
+    elif math.isnan(check.lower):
+        within = check.loss <= check.tolerance + ROUNDING
+        status = "pass" if within else "fail" if proved else "cannot tell"
+        reason = f"ignoring gains, the loss is {'within' if within else 'above'} the tolerance; no interval was used"
+        if status == "fail":
+            reason = "every query lost the same" if check.method == FLIPS else "the loss is proved"
+    elif check.lower > -check.tolerance:
+        status = "pass"
+        reason = f"a loss above the tolerance is ruled out ({words.percent(method.level)} interval)"
+    elif proved:
+        status = "fail"
+        reason = "a loss is proved" if fail_on == "loss" else "a loss above the tolerance is proved"
+    else:
+        reason = "the interval reaches beyond the tolerance, and no loss is proved"
+        if fail_on == "tolerance":
+            reason = "the tolerance lies inside the interval"
+    settles = status == "cannot tell" and (check.queries_needed or 0) > check.queries
+    return replace(check, status=status, reason=reason, queries_needed=check.queries_needed if settles else None)

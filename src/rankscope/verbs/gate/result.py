@@ -1,302 +1,409 @@
-"""A gate's verdict as a sentence, blocks, records and test cases."""
+"""What ``gate`` gives: its checks, the verdict in words, the table, a page for a job, and test cases."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
 
-from rankscope._version import __version__
-from rankscope.blocks import EMPTY, Block, Column, Heading, Note, Notes, Paragraph, Table, Value
-from rankscope.panels.method import FEWEST
-from rankscope.verbs.gate.checks import FLIPS, LOSSES, NOTHING, UNPROMISED, Check
-from rankscope.verbs.gate.gate import CODES, Gate
+from rankscope import words
+from rankscope.blocks import EMPTY, Caution, Heading, Paragraph, Written
+from rankscope.panels.method import FEWEST, Method
+from rankscope.scoring.scores import Scores
+from rankscope.show.junit import Case, as_junit
+from rankscope.show.result import Col, Result, Shown, View, caution_block
+from rankscope.verbs.gate.baseline import StoredBaseline, provenance
 
-COLUMNS = (
-    "run", "baseline", "metric", "slice", "status", "difference", "ci_lower", "ci_upper", "tolerance", "p_value",
-    "p_value_adjusted", "value", "baseline_value", "loss", "queries", "differing", "wins", "losses", "ties", "method",
-    "queries_needed", "reason", "better", "left_out", "differing_clusters", "tolerance_said",
-)  # fmt: skip
-WORDS = {"pass": "pass", "fail": "FAIL", "cannot tell": "cannot tell"}
-SHOWN = 3  # checks that do not hold which are told in words
+Status = Literal["pass", "fail", "cannot tell"]
+FailOn = Literal["loss", "tolerance"]
 
-
-# --- in words ----------------------------------------------------------------------------------------
-
-
-def sentence(gate: Gate) -> str:
-    """The verdict: the check that decides it, or the one that comes nearest to its tolerance."""
-    word = WORDS[gate.status]
-    if gate.unchanged:
-        same = "the query" if gate.queries == 1 else f"each of the {gate.queries:,} queries"
-        metrics = ", ".join(dict.fromkeys(check.metric for check in gate.checks))
-        return f"{word}: nothing changed: {gate.candidate} scores as {gate.baseline} on {same} ({metrics})."
-    first = leading(gate)
-    if len(gate.checks) == 1:
-        return f"{word}: {said(first, gate)}"
-    count = sum(check.status == gate.status for check in gate.checks)
-    of = f"{count} of {len(gate.checks)} checks"
-    if gate.status == "pass":
-        return f"{word}: all {len(gate.checks)} checks hold. The closest: {said(first, gate)}"
-    what = {
-        "fail": f"{of} {'fails' if count == 1 else 'fail'}",
-        "cannot tell": f"{of} {'is' if count == 1 else 'are'} open",
-    }
-    return f"{word}: {what[gate.status]}. {'' if count == 1 else 'The worst: '}{said(first, gate)}"
+CODES: dict[Status, int] = {"pass": 0, "fail": 1, "cannot tell": 4}
+WORDS: dict[Status, str] = {"pass": "pass", "fail": "FAIL", "cannot tell": "cannot tell"}
+NOTHING, LOSSES, FLIPS = "nothing changed", "losses alone", "sign flips"
+NO_PROMISE = (
+    "no interval was used, and no error rate is promised: with so few differing queries a candidate that truly loses as much as "
+    "the tolerance may pass in more than half of the cases"
+)
+MOST = 3  # checks that do not pass which get a sentence
 
 
-def leading(gate: Gate) -> Check:
-    """The check that decides the verdict: of those with its status the one that is furthest from its tolerance."""
-    return min((c for c in gate.checks if c.status == gate.status), key=lambda c: c.margin)
+@dataclass(frozen=True)
+class Check:
+    """One metric on all queries, or on the queries of a ``slice``.
+
+    ``difference`` is how much better the candidate is than the baseline: below 0 it lost, also where lower is better. ``lower`` and
+    ``upper`` are the ends of its interval, NaN where no interval was used; ``loss`` is what the mean loses where only the
+    queries that got worse count. ``p_value`` is that of the test behind a failure, and ``loses`` whether the test sees a loss.
+    ``left_out`` counts the queries that have a value in one run only, ``differing_clusters`` the clusters in which a query differs,
+    where there are clusters; ``queries_needed`` is how many would settle the check if the difference stayed as it is, None where it
+    is settled or no number would.
+    """
+
+    metric: str
+    slice: str | None
+    baseline_value: float
+    value: float
+    difference: float
+    lower: float
+    upper: float
+    loss: float
+    tolerance: float
+    allowed: str
+    p_value: float
+    loses: bool
+    queries: int
+    differing: int
+    wins: int
+    losses: int
+    method: str
+    better: str = "higher"
+    left_out: int = 0
+    differing_clusters: int | None = None
+    p_value_adjusted: float = math.nan
+    status: Status = "cannot tell"
+    reason: str = ""
+    queries_needed: int | None = None
+
+    @property
+    def ties(self) -> int:
+        """Queries on which both score the same."""
+        return self.queries - self.differing
+
+    @property
+    def name(self) -> str:
+        """The metric, and the slice if it is on one."""
+        return self.metric if self.slice is None else f"{self.metric} [{self.slice}]"
+
+    @property
+    def few(self) -> bool:
+        """Whether so few queries, or clusters, differ that no interval is tried."""
+        return (self.differing if self.differing_clusters is None else self.differing_clusters) < FEWEST
+
+    @property
+    def margin(self) -> float:
+        """How far the worst that is not ruled out stays within the tolerance; below 0 it does not."""
+        worst = -self.loss if math.isnan(self.lower) else self.lower
+        return worst + self.tolerance
+
+    @property
+    def change(self) -> str:
+        """What is known of the difference, as the table has it."""
+        if self.method == NOTHING:
+            return "same"
+        if not math.isnan(self.lower):
+            return words.in_table(words.interval(self.lower, self.upper, True, 4, " … "))
+        return FLIPS if self.method == FLIPS else f"{LOSSES} {words.cell(-self.loss)}"
 
 
-def said(check: Check, gate: Gate) -> str:
-    """One check in words."""
-    if check.method == NOTHING:
-        return f"{check.name} is the same on all {check.queries:,} queries."
-    if math.isnan(check.lower):
-        return _without_interval(check, gate)
-    proof = ""
-    if check.status == "fail":
-        proof = f", {_p(check.p_value_adjusted)}{_holm(gate)}"
-    text = (
-        f"{check.name} changed by {_four(check.difference, '+')} ({_level(gate)} interval {_four(check.lower)} to {_four(check.upper)}{proof}); "
-        f"the tolerance is {_tolerance(check)}."
-    )
-    if check.status != "cannot tell":
-        return text
-    if check.queries_needed is None:
-        return text
-    return f"{text} About {_about(check.queries_needed)} queries would settle it; you have {check.queries:,}."
-
-
-def _without_interval(check: Check, gate: Gate) -> str:
-    noun = "query" if check.queries == 1 else "queries"
-    verb = "differs" if check.differing == 1 else "differ"
-    text = f"{check.name}: {check.differing:,} of {check.queries:,} {noun} {verb}"
-    if check.differing_clusters is not None:
-        text += (
-            f", in {check.differing_clusters:,} {'cluster' if check.differing_clusters == 1 else 'clusters'}"
-        )
-    if check.status == "fail":
-        how = "by the same amount, " if check.method == FLIPS else ""
-        return f"{text}, {how}{check.difference:+.4f} in the mean ({_p(check.p_value_adjusted)}{_holm(gate)}); the tolerance is {_tolerance(check)}."
-    if check.status == "pass":
-        return f"{text}; the losses alone, gains ignored, are {check.loss:.4f}, within the tolerance of {_tolerance(check)}. No interval was used."
-    why = "too few for an interval" if check.few else "and there is no interval"
-    if check.method == FLIPS:
-        why = "by the same amount, which has no interval"
+def _columns(gate: Gate) -> tuple[Col, ...]:
     return (
-        f"{text}, {why}; the losses alone, gains ignored, are {check.loss:.4f}, above the tolerance of {_tolerance(check)}. "
-        "Judge more queries on which the two answer differently."
-    )
+        Col("run", of=lambda _: gate.candidate),
+        Col("baseline", of=lambda _: gate.baseline),
+        Col("metric", head="metric"),
+        Col("slice", head="slice" if gate.sliced else "", cell=lambda c: c.slice or "all"),
+        Col("status", head="verdict", cell=lambda c: WORDS[c.status]),
+        Col("difference", head="change", cell=lambda c: words.cell(c.difference, sign=True), kind="value"),
+        Col(
+            "ci_lower", "ci_upper", of=lambda c: (c.lower, c.upper), kind="value",
+            head=f"{words.percent(gate.method.level)} interval", cell=lambda c: c.change,
+        ),
+        Col("tolerance", head="tolerance", kind="value"),
+        Col("p_value", kind="value"),
+        Col("p_value_adjusted", head="p", cell=lambda c: Written(words.p_cell(c.p_value_adjusted), c.p_value_adjusted), kind="value"),
+        *(Col(name, kind="value") for name in ("value", "baseline_value", "loss")),
+        *(Col(name, kind="count") for name in ("queries", "differing")),
+        *(Col(name, head=head, kind="count") for name, head in (("wins", "W"), ("losses", "L"), ("ties", "T"))),
+        Col("method"),
+        Col("queries_needed", kind="count"),
+        Col("reason"),
+        Col("better"),
+        Col("left_out", kind="count"),
+        Col("differing_clusters", kind="count"),
+        Col("tolerance_said", of=lambda c: c.allowed),
+    )  # fmt: skip
 
 
-def _four(number: float, sign: str = "-") -> str:
-    """A number with four decimals, and no minus before a zero."""
-    text = f"{number:{sign}.4f}"
-    return "0.0000" if text == "-0.0000" else text
+@dataclass(frozen=True, eq=False, repr=False)
+class Gate(Result):
+    """The verdict of a gate; true where it passes.
+
+    ``status`` is pass, fail or cannot tell, ``exit_code`` 0, 1 or 4, and ``sentence`` the verdict in words. ``checks`` holds one
+    check a metric and slice. ``scores`` are the runs evaluated here, ``stored`` is a baseline that was read as stored scores.
+    """
+
+    checks: Sequence[Check]
+    baseline: str
+    candidate: str
+    scores: Scores
+    method: Method
+    fail_on: FailOn = "loss"
+    stored: StoredBaseline | None = None
+    slice_notes: Sequence[str] = ()
+
+    schema = "gate/1"
+    views = (View("results", _columns, lambda gate: gate.checks, labels=lambda gate: 2 if gate.sliced else 1),)
+
+    @cached_property
+    def status(self) -> Status:
+        """Fail if any check fails, pass if all pass, else cannot tell."""
+        statuses = {check.status for check in self.checks}
+        return "fail" if "fail" in statuses else "cannot tell" if "cannot tell" in statuses else "pass"
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check passes."""
+        return self.status == "pass"
+
+    def __bool__(self) -> bool:
+        """Whether every check passes, so that ``assert gate(...)`` does what it seems to do."""
+        return self.passed
+
+    @property
+    def exit_code(self) -> int:
+        """0 for pass, 1 for fail, 4 for cannot tell."""
+        return CODES[self.status]
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether no query changed in any metric."""
+        return all(check.method == NOTHING for check in self.checks)
+
+    @property
+    def sliced(self) -> bool:
+        """Whether there are checks of slices."""
+        return any(check.slice is not None for check in self.checks)
+
+    @property
+    def queries(self) -> int:
+        """How many queries both runs have a value for; of several metrics the most."""
+        return max(check.queries for check in self.checks)
+
+    @property
+    def conventions(self) -> dict[str, Any]:
+        """How rankings became values."""
+        return dict(self.scores.conventions)
+
+    @cached_property
+    def provenance(self) -> dict[str, Any]:
+        """The judgments, both runs and the version, with hashes of the files."""
+        return provenance(self.scores, self.stored, (self.baseline, self.candidate))
+
+    @property
+    def notes(self) -> list[str]:
+        """What was read of a stored baseline and of slices."""
+        return [*([self.stored.note] if self.stored else []), *self.slice_notes]
+
+    @cached_property
+    def warnings(self) -> list[Caution]:
+        """What to know before trusting the verdict."""
+        return [*self.scores.warnings, *self._unanswered(), *self._left_out()]
+
+    def _unanswered(self) -> Iterator[Caution]:
+        """Where only queries in common count: those that only the baseline answers, which would else be losses."""
+        evaluations = self.scores.evaluations
+        if self.scores.conventions["queries"] != "both" or not evaluations:
+            return
+        lost = set(evaluations[-1].missing)
+        if self.stored is None:
+            lost -= evaluations[0].missing
+        else:
+            lost &= set(next(iter(self.stored.values.values())))
+        if lost:
+            yield Caution(
+                "RS101",
+                f"{self.candidate} has no ranking for {words.counted(len(lost), 'judged query')} that {self.baseline} answers; left out",
+                "find out why, or use --queries judged to count a missing ranking as a loss",
+            )
+
+    def _left_out(self) -> Iterator[Caution]:
+        policies = self.scores.conventions
+        hint = "use --queries judged to count a missing ranking as a loss"
+        if policies["nothing_found"] != "metric":
+            hint = "use --nothing-found metric to score a query that finds nothing"
+        elif policies["queries"] != "run" and (policies["queries"] != "both" or self.stored is None):
+            hint = "the metric itself may be undefined for a query (as AUC with one class); choose one that is not"
+        for c in self.checks:
+            if c.left_out and c.slice is None:
+                have = words.counted(c.left_out, "query has", "queries have")
+                yield Caution(
+                    "RS407",
+                    f"{c.metric}: {have} a value for only one of {self.candidate} and {self.baseline} and cannot be paired: "
+                    f"the gate looks at the other {words.count(c.queries)}",
+                    hint,
+                )
+
+    # -- for programs ---------------------------------------------------------------------------------
+
+    def facts(self) -> dict[str, Any]:
+        """The verdict, its rule, and what it rests on."""
+        return {
+            "status": self.status,
+            "exit_code": self.exit_code,
+            "sentence": self.sentence,
+            "rule": {
+                "fail_on": self.fail_on,
+                "alpha": self.method.alpha,
+                "interval": str(self.method.interval or "t"),
+                "test": str(self.method.test or "t"),
+                "correction": str(self.method.correction),
+                "comparisons": len(self.checks),
+            },
+            "settings": None,  # the command line has them in a file
+            "conventions": self.conventions,
+            "provenance": self.provenance,
+            "data_health": self.scores.data_health,
+            "notes": list(self.notes),
+        }
+
+    def envelope(self, *, settings: str = "", **options: Any) -> dict[str, Any]:
+        """All of a verdict as JSON has it; ``settings`` is where those of the project stand."""
+        return {**super().envelope(**options), "settings": settings or None}
+
+    def cases(self) -> list[Case]:
+        """Each check as a test case: a failure where it fails, skipped where it cannot tell."""
+        return [
+            Case(
+                check.name,
+                text := self.sentence_of(check),
+                failure=text if check.status == "fail" else "",
+                skipped=f"cannot tell: {text}" if check.status == "cannot tell" else "",
+            )
+            for check in self.checks
+        ]
+
+    def to_junit(self) -> str:
+        """The checks as JUnit XML."""
+        return as_junit("rankscope gate", self.cases())
+
+    # -- in words -------------------------------------------------------------------------------------
+
+    @cached_property
+    def sentence(self) -> str:
+        """The verdict: the check that decides it, or the one that comes nearest to its tolerance."""
+        word, first = WORDS[self.status], self._leading
+        if self.unchanged:
+            metrics = words.listing(dict.fromkeys(check.metric for check in self.checks))
+            on = "the query" if self.queries == 1 else f"all {words.count(self.queries)} queries"
+            return f"{word}: nothing changed: {self.candidate} scores the same as {self.baseline} on {on} ({metrics})."
+        if len(self.checks) == 1:
+            return f"{word}: {self.sentence_of(first)}"
+        if self.passed:
+            return f"{word}: all {len(self.checks)} checks pass. The closest: {self.sentence_of(first)}"
+        count = sum(check.status == self.status for check in self.checks)
+        verb = words.agree(count, "fails") if self.status == "fail" else f"{words.agree(count, 'is')} inconclusive"
+        several = f"all {count}" if count == len(self.checks) else f"{count} of {len(self.checks)}"
+        worst = "" if count == 1 else "The worst: "
+        return f"{word}: {several} checks {verb}. {worst}{self.sentence_of(first)}"
+
+    def sentences(self) -> Iterator[str]:
+        """The verdict, and what else does not pass, worst first."""
+        yield self.sentence
+        rest = [c for c in self.checks if c.status != "pass" and c is not self._leading]
+        rest.sort(key=lambda c: (c.status != "fail", c.margin))
+        yield from (f"{WORDS[check.status]}: {self.sentence_of(check)}" for check in rest[: MOST - 1])
+        if len(rest) >= MOST:
+            yield f"and {words.count(len(rest) - MOST + 1)} more that do not pass"
+
+    @property
+    def _leading(self) -> Check:
+        """The check that decides the verdict: of those with its status the one that is furthest from its tolerance."""
+        return min((c for c in self.checks if c.status == self.status), key=lambda c: c.margin)
+
+    def sentence_of(self, check: Check) -> str:
+        """One check in words."""
+        if check.method == NOTHING:
+            return f"{check.name} is the same on all {words.count(check.queries)} queries."
+        if math.isnan(check.lower):
+            return self._without_interval(check)
+        proof = f", {self._p_value(check)}" if check.status == "fail" else ""
+        interval = f"{words.percent(self.method.level)} interval {words.interval(check.lower, check.upper, digits=4)}"
+        text = (
+            f"{check.name} changed by {words.number(check.difference, True, 4)} ({interval}{proof}); "
+            f"the tolerance is {_tolerance(check)}."
+        )
+        if check.status != "cannot tell" or check.queries_needed is None:
+            return text
+        needed = words.rounded(check.queries_needed, up=True)
+        return f"{text} About {needed} queries would settle it; you have {words.count(check.queries)}."
+
+    def _without_interval(self, check: Check) -> str:
+        differ = f"{words.counted(check.queries, 'query')} {words.agree(check.differing, 'differs')}"
+        text = f"{check.name}: {words.count(check.differing)} of {differ}"
+        if check.differing_clusters is not None:
+            text += f", in {words.counted(check.differing_clusters, 'cluster')}"
+        even = "by the same amount, " if check.method == FLIPS else ""
+        tolerance = _tolerance(check)
+        if check.status == "fail":
+            mean = words.number(check.difference, True, 4)
+            return f"{text}, {even}{mean} in the mean ({self._p_value(check)}); the tolerance is {tolerance}."
+        loss = f"ignoring gains, the loss is {words.number(check.loss, digits=4)}"
+        if check.status == "pass":
+            return f"{text}; {loss}, within the tolerance of {tolerance}. No interval was used."
+        why = "too few for an interval" if check.few else f"{even}which has no interval" if even else "with no interval"
+        return f"{text}, {why}; {loss}, above the tolerance of {tolerance}. Judge more queries on which the two answer differently."
+
+    def _p_value(self, check: Check) -> str:
+        return f"{words.p_value(check.p_value_adjusted)}{self.method.corrected_for(len(self.checks))}"
+
+    # -- as printed -----------------------------------------------------------------------------------
+
+    def blocks(self, **_: Any) -> list[Shown]:
+        """The verdict, the table of the checks, the cautions, what it rests on, and the exit code."""
+        return [
+            *map(Paragraph, self.sentences()),
+            EMPTY,
+            self.table(),
+            EMPTY,
+            *caution_block(self.warnings),
+            *self._small_print(),
+            Paragraph(self._exit_line()),
+        ]
+
+    def paper(self, **_: Any) -> list[Shown]:
+        """The verdict for a page, such as the summary of a job."""
+        return [
+            Heading(f"rankscope gate: {self.status} ({self.candidate} against {self.baseline})"),
+            *map(Paragraph, self.sentences()),
+            self.table(),
+            *(Paragraph(f"{w.code}: {w.message}; {w.hint}") for w in self.warnings),
+            *self._small_print(),
+            Paragraph(self._exit_line(), quiet=True),
+        ]
+
+    def _small_print(self) -> Iterator[Paragraph]:
+        """The rule, and the conventions of the metrics."""
+        several = len(self.checks) > 1
+        floor = "below 0" if self.fail_on == "loss" else "below minus the tolerance"
+        test = f"{self.method.test or 't'} test"
+        parts = [
+            f"{self.candidate} against {self.baseline}",
+            f"pass: the interval lies above minus the tolerance{', in every check' if several else ''}",
+            f"fail: the mean is {floor} by a {test}{self.method.corrected_for(len(self.checks), 'check')}",
+            *self._without_intervals(),
+        ]
+        lower = dict.fromkeys(check.metric for check in self.checks if check.better == "lower")
+        if lower:
+            parts.append(f"{words.listing(lower)}: lower is better, so the sign is turned and a loss is negative")
+        yield Paragraph(" · ".join(parts), quiet=True)
+        yield Paragraph(self.scores.request.small_print(), quiet=True)
+
+    def _without_intervals(self) -> Iterator[str]:
+        """What was done where there is no interval."""
+        bare = [c for c in self.checks if math.isnan(c.lower) and c.method != NOTHING]
+        units = "queries" if all(check.differing_clusters is None for check in self.checks) else "clusters"
+        if any(c.few for c in bare):
+            yield f"fewer than {FEWEST} differing {units}: the losses alone; {NO_PROMISE}"
+        if any(c.method == FLIPS for c in bare):
+            yield f"all {units} changed by the same amount: no interval, but sign flips and the losses alone"
+        if any(c.method == LOSSES and not c.few for c in bare):
+            yield "these differences have no interval: the losses alone"
+
+    def _exit_line(self) -> str:
+        return f"exit {self.exit_code} ({', '.join(f'{code} {status}' for status, code in CODES.items())})"
 
 
 def _tolerance(check: Check) -> str:
-    relative = f" ({check.allowed})" if "%" in check.allowed else ""
-    return f"{check.tolerance:.4f}{relative}"
-
-
-def _level(gate: Gate) -> str:
-    return f"{100 * gate.method.level:.4g}%"
-
-
-def _p(p_value: float) -> str:
-    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
-
-
-def _holm(gate: Gate) -> str:
-    return f" after Holm over {len(gate.checks)}" if len(gate.checks) > 1 else ""
-
-
-def _about(number: int) -> str:
-    """A number with two digits that count: 642 is about 650."""
-    step = 10 ** max(len(str(number)) - 2, 0)
-    return f"{math.ceil(number / step) * step:,}"
-
-
-# --- as blocks ---------------------------------------------------------------------------------------
-
-
-def blocks_of(gate: Gate) -> list[Block]:
-    """The verdict, the table of the checks, the doubts, what it rests on, and the exit code."""
-    doubts = [Note(w.message, w.hint, w.code) for w in gate.warnings]
-    return [
-        Paragraph(gate.sentence),
-        *_others(gate),
-        EMPTY,
-        table(gate),
-        EMPTY,
-        *([Notes(tuple(doubts))] if doubts else []),
-        *small_print(gate),
-        Paragraph(exit_line(gate)),
-    ]
-
-
-def page_blocks(gate: Gate) -> list[Block]:
-    """The verdict for a page, such as the summary of a job."""
-    return [
-        Heading(f"rankscope gate: {gate.status} ({gate.candidate} against {gate.baseline})"),
-        Paragraph(gate.sentence),
-        *_others(gate),
-        table(gate),
-        *(Paragraph(f"{w.code}: {w.message}; {w.hint}") for w in gate.warnings),
-        *small_print(gate),
-        Paragraph(exit_line(gate), quiet=True),
-    ]
-
-
-def _others(gate: Gate) -> Iterator[Block]:
-    """What else does not hold, worst first."""
-    first = leading(gate)
-    rest = [c for c in gate.checks if c.status != "pass" and c is not first]
-    rest.sort(key=lambda c: (c.status != "fail", c.margin))
-    for check in rest[: SHOWN - 1]:
-        yield Paragraph(f"{WORDS[check.status]}: {said(check, gate)}")
-    if len(rest) >= SHOWN:
-        yield Paragraph(f"and {len(rest) - SHOWN + 1:,} more that do not hold")
-
-
-def table(gate: Gate) -> Table:
-    """A row a check."""
-    sliced = any(check.slice is not None for check in gate.checks)
-    columns = (
-        Column("metric"),
-        *([Column("slice")] if sliced else []),
-        Column("verdict"),
-        Column("change", "value"),
-        Column(f"{_level(gate)} interval"),
-        Column("tolerance", "value"),
-        Column("p"),
-        Column("W", "count"),
-        Column("L", "count"),
-        Column("T", "count"),
-    )
-    rows: list[tuple[Value, ...]] = [
-        (
-            check.metric,
-            *([check.slice or "all"] if sliced else []),
-            WORDS[check.status],
-            _four(check.difference, "+") if check.difference else "0.0000",
-            _interval(check),
-            check.tolerance,
-            None if math.isnan(check.p_value_adjusted) else _short(check.p_value_adjusted),
-            check.wins,
-            check.losses,
-            check.ties,
-        )
-        for check in gate.checks
-    ]
-    return Table(columns, tuple(rows), labels=2 if sliced else 1)
-
-
-def _interval(check: Check) -> str:
-    if check.method == NOTHING:
-        return "same"
-    if math.isnan(check.lower):
-        return check.method if check.method == FLIPS else f"{LOSSES} {_four(-check.loss)}"
-    return f"{_four(check.lower, '+')} … {_four(check.upper, '+')}"
-
-
-def _short(p_value: float) -> str:
-    return "<.001" if p_value < 0.001 else f"{p_value:.3f}".removeprefix("0")
-
-
-def small_print(gate: Gate) -> list[Block]:
-    """What the verdict rests on: the rule, and the conventions of the metrics."""
-    floor = "below 0" if gate.fail_on == "loss" else "below minus the tolerance"
-    over = f" (Holm over {len(gate.checks)} checks)" if len(gate.checks) > 1 else ""
-    test = "t test" if gate.method.test is None else f"{gate.method.test} test"
-    parts = [
-        f"{gate.candidate} against {gate.baseline}",
-        f"pass: the interval lies above minus the tolerance{', in every check' if len(gate.checks) > 1 else ''}",
-        f"fail: the mean is {floor} by a {test}{over}",
-    ]
-    parts += _without(gate)
-    lower = list(dict.fromkeys(check.metric for check in gate.checks if check.better == "lower"))
-    if lower:
-        parts.append(f"{', '.join(lower)}: lower is better, so its change is turned and a loss is negative")
-    return [
-        Paragraph(" · ".join(parts), quiet=True),
-        Paragraph(gate.scores.request.small_print(), quiet=True),
-    ]
-
-
-def _without(gate: Gate) -> Iterator[str]:
-    """What was done where there is no interval."""
-    bare = [c for c in gate.checks if math.isnan(c.lower) and c.method != NOTHING]
-    what = "queries" if all(check.differing_clusters is None for check in gate.checks) else "clusters"
-    if any(c.few for c in bare):
-        yield f"fewer than {FEWEST} differing {what}: the losses alone; {UNPROMISED}"
-    if any(c.method == FLIPS for c in bare):
-        yield f"all {what} changed by the same amount: no interval used, but exact sign flips and the losses alone"
-    if any(c.method == LOSSES and not c.few for c in bare):
-        yield "no interval of these differences is known: the losses alone, no interval used"
-
-
-def exit_line(gate: Gate) -> str:
-    """What the exit code means."""
-    return f"exit {gate.exit_code} ({', '.join(f'{code} {status}' for status, code in CODES.items())})"
-
-
-# --- as records and cases -----------------------------------------------------------------------------
-
-
-def records(gate: Gate) -> Iterator[dict[str, Any]]:
-    """One record a check."""
-    for c in gate.checks:
-        numbers = {
-            "difference": c.difference, "ci_lower": c.lower, "ci_upper": c.upper, "tolerance": c.tolerance, "p_value": c.p_value,
-            "p_value_adjusted": c.p_value_adjusted, "value": c.value, "baseline_value": c.baseline_value, "loss": c.loss,
-        }  # fmt: skip
-        found = {
-            "run": gate.candidate, "baseline": gate.baseline, "metric": c.metric, "slice": c.slice, "status": c.status,
-            **{name: None if math.isnan(number) else number for name, number in numbers.items()},
-            "queries": c.queries, "differing": c.differing, "wins": c.wins, "losses": c.losses, "ties": c.ties, "method": c.method,
-            "queries_needed": c.queries_needed, "reason": c.reason, "better": c.better, "left_out": c.left_out, "differing_clusters": c.differing_clusters,
-            "tolerance_said": c.allowed,
-        }  # fmt: skip
-        yield {name: found[name] for name in COLUMNS}
-
-
-def envelope(gate: Gate, settings: str = "") -> dict[str, Any]:
-    """All of a verdict, with what it rests on; keys are added to it but never renamed."""
-    return {
-        "schema": "rankscope/gate/1",
-        "rankscope": __version__,
-        "status": gate.status,
-        "exit_code": gate.exit_code,
-        "sentence": gate.sentence,
-        "rule": {
-            "fail_on": gate.fail_on,
-            "alpha": gate.method.alpha,
-            "interval": str(gate.method.interval or "t"),
-            "test": str(gate.method.test or "t"),
-            "correction": str(gate.method.correction),
-            "comparisons": len(gate.checks),
-        },
-        "settings": settings or None,
-        "conventions": dict(gate.scores.conventions),
-        "provenance": gate.provenance,
-        "data_health": gate.scores.data_health,
-        "results": list(records(gate)),
-        "notes": list(gate.notes),
-        "warnings": [warned.as_dict() for warned in gate.warnings],
-    }
-
-
-def cases(gate: Gate) -> Sequence[tuple[str, str, str, str]]:
-    """Each check as a test case: its name, what is said about it, and why it failed or came to no result."""
-    out = []
-    for check in gate.checks:
-        text = said(check, gate)
-        failure = text if check.status == "fail" else ""
-        skipped = f"cannot tell: {text}" if check.status == "cannot tell" else ""
-        out.append((check.name, text, failure, skipped))
-    return out
+    share = f" ({check.allowed})" if "%" in check.allowed else ""
+    return f"{words.number(check.tolerance, digits=4)}{share}"

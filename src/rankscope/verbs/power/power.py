@@ -9,8 +9,7 @@ from typing import Any, overload
 from rankscope.errors import DataError, InputError
 from rankscope.panels.families import baseline_of, pairs_of
 from rankscope.panels.reach import Aim, reach_by, reach_of
-from rankscope.scoring.comparable import measure
-from rankscope.scoring.measurements import Measurements
+from rankscope.scoring.measurements import Measurements, measure
 from rankscope.verbs.power.result import Design, Plan
 
 USUAL = (0.01, 0.02, 0.05)  # differences that people ask for, on metrics from 0 to 1
@@ -70,12 +69,10 @@ def power(  # noqa: PLR0913 - the options of the command line, each with its def
 # fmt: on
 
 
-def _plan_of(
-    measured: Measurements, aim: Aim, sizes: Sequence[float], baseline: str | None, all_pairs: bool
-) -> Plan:
+def _plan_of(measured: Measurements, aim: Aim, sizes: Sequence[float], baseline: str | None, all_pairs: bool) -> Plan:
     if all_pairs and baseline is not None:
         raise InputError(f"baseline {baseline!r} and all pairs: ask for one of them")
-    panels = measured.fields
+    panels = measured.panels
     against = baseline_of(baseline, panels[0].systems)
     for panel in panels:
         if panel.reason:
@@ -93,7 +90,7 @@ def _plan_of(
 
 def _refuse_impossible(measured: Measurements, sizes: Sequence[float]) -> None:
     """A difference larger than the range of every metric is a slip: percent for parts of 1."""
-    widest = max(measured.fields, key=lambda panel: panel.bounds[1] - panel.bounds[0])
+    widest = max(measured.panels, key=lambda panel: panel.bounds[1] - panel.bounds[0])
     low, high = widest.bounds
     for size in sizes:
         if size > high - low:
@@ -109,9 +106,7 @@ def _check(aim: Aim) -> None:
     if not _number(aim.power) or not aim.alpha < aim.power < 1:
         raise InputError(f"power={aim.power!r}: power is a share above alpha and below 1, like 0.8")
     for name, value, least in (("comparisons", aim.comparisons, 1), ("n", aim.n, 2)):
-        if value is not None and (
-            isinstance(value, bool) or not hasattr(value, "__index__") or value < least
-        ):
+        if value is not None and (isinstance(value, bool) or not hasattr(value, "__index__") or value < least):
             raise InputError(f"{name}={value!r}: {name} is a whole number of at least {least}")
 
 
@@ -127,9 +122,7 @@ def _sizes(name: str, values: Any) -> tuple[float, ...]:
 
 def _deviation(value: Any) -> float:
     if not _number(value) or not 0 < value < math.inf:
-        raise InputError(
-            f"deviation={value!r}: the standard deviation of differences is a number above 0, like 0.2"
-        )
+        raise InputError(f"deviation={value!r}: the standard deviation of differences is a number above 0, like 0.2")
     return float(value)
 
 
@@ -142,9 +135,7 @@ def _refuse_mixed(runs: bool, deviation: float | None, design: str | None, parts
     ways = {"runs": runs, "deviation": deviation is not None, "design": design is not None}
     chosen = [name for name, there in ways.items() if there]
     if len(chosen) > 1:
-        raise InputError(
-            f"{chosen[0]} and {chosen[1]}: plan from runs, from a deviation or by a design, one at a time"
-        )
+        raise InputError(f"{chosen[0]} and {chosen[1]}: plan from runs, from a deviation or by a design, one at a time")
     if not design and (extra := next((name for name, value in parts.items() if value is not None), "")):
         raise InputError(f"{extra} belongs to a design: name one, t, anova or interval")
     if not chosen:

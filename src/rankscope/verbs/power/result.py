@@ -130,7 +130,7 @@ class Plan(Result):
     @property
     def metrics(self) -> list[str]:
         """The metrics, the main one first."""
-        return [panel.name for panel in self.measurements.fields] if self.measurements else []
+        return [panel.name for panel in self.measurements.panels] if self.measurements else []
 
     def of(self, metric: str) -> list[Reach]:
         """All pairs on one metric."""
@@ -139,7 +139,7 @@ class Plan(Result):
     @cached_property
     def summary(self) -> list[Summary]:
         """Each metric over all pairs: collections are designed for more than one pair."""
-        panels = self.measurements.fields if self.measurements else ()
+        panels = self.measurements.panels if self.measurements else ()
         return [one for one in (summary_of(panel, self.of(panel.name)) for panel in panels) if one]
 
     @cached_property
@@ -157,7 +157,7 @@ class Plan(Result):
             **_aim_record(self.aim),
             "planned_queries": self.aim.n,
             "baseline": self.baseline,
-            "clustered": measured is not None and measured.fields[0].clusters is not None,
+            "clustered": measured is not None and measured.panels[0].clusters is not None,
             "in_words": FORMULA,
         }
 
@@ -204,7 +204,9 @@ class Plan(Result):
         if len(known) == 1:
             one = known[0]
             ends = words.interval(one.detectable.low, one.detectable.high)
-            return f"{text} ({ends}) in {first.metric} between {one.baseline} and {one.run} {chance}; {self._more(first)}."
+            return (
+                f"{text} ({ends}) in {first.metric} between {one.baseline} and {one.run} {chance}; {self._more(first)}."
+            )
         ends = words.interval(first.detectable.low, first.detectable.high)
         pairs = f"median of {words.counted(first.pairs, 'pair')} of runs; {ends}"
         return f"{text} in {first.metric} {chance} ({pairs}); {self._more(first)}."
@@ -219,7 +221,7 @@ class Plan(Result):
     def _widest(self, metric: str) -> float:
         """How far apart two runs can be."""
         assert self.measurements is not None
-        low, high = next(panel.bounds for panel in self.measurements.fields if panel.name == metric)
+        low, high = next(panel.bounds for panel in self.measurements.panels if panel.name == metric)
         return high - low
 
     def _more(self, first: Summary) -> str:
@@ -289,12 +291,8 @@ class Plan(Result):
         """What the queries can detect, and what other differences take."""
         names = list(lines[0])[:labels]
         columns = [*names, "queries", "s", "detects", "range", "observed"]
-        yield _table(
-            columns, labels, lines, note=f"{self._legend()} · range: at the ends of the 95% interval of s"
-        )
-        have = (
-            "current power" if self.aim.n is None else f"power of {words.counted(self.aim.n, 'such query')}"
-        )
+        yield _table(columns, labels, lines, note=f"{self._legend()} · range: at the ends of the 95% interval of s")
+        have = "current power" if self.aim.n is None else f"power of {words.counted(self.aim.n, 'such query')}"
         yield EMPTY
         yield Paragraph(f"queries needed to detect a difference of (in brackets: {have} for it)")
         observed = ["for observed"] if any(reach.observed for reach in self.reaches) else []
@@ -361,7 +359,7 @@ class Plan(Result):
         yield _level(self.aim)
         if not self.measurements:
             return
-        clusters = self.measurements.fields[0].clusters
+        clusters = self.measurements.panels[0].clusters
         if clusters is not None:
             yield f"queries in {words.counted(int(clusters.max()) + 1, 'cluster')}; more such clusters are planned for"
         if any(reach.observed for reach in self.reaches):
@@ -413,17 +411,10 @@ def _caution(reach: Reach) -> Caution | None:
 
 
 def _table(
-    heads: Sequence[str],
-    labels: int,
-    lines: Sequence[Line],
-    note: str = "",
-    turns: bool = False,
-    without: str = "",
+    heads: Sequence[str], labels: int, lines: Sequence[Line], note: str = "", turns: bool = False, without: str = ""
 ) -> Table:
     """Lines by the columns that they have; the heads are printed without a beginning."""
-    columns = (
-        Column(head.removeprefix(without), "value" if i >= labels else "text") for i, head in enumerate(heads)
-    )
+    columns = (Column(head.removeprefix(without), "value" if i >= labels else "text") for i, head in enumerate(heads))
     cells = (tuple(line.get(head, "") for head in heads) for line in lines)
     return Table(tuple(columns), tuple(cells), labels=labels, note=note, turns=turns)
 
@@ -537,12 +528,7 @@ class Design(Result):
 
 
 def _aim_record(aim: Aim) -> dict[str, Any]:
-    return {
-        "power": aim.power,
-        "alpha": aim.alpha,
-        "comparisons": aim.comparisons,
-        "alpha_of_each": aim.each,
-    }
+    return {"power": aim.power, "alpha": aim.alpha, "comparisons": aim.comparisons, "alpha_of_each": aim.each}
 
 
 def _level(aim: Aim) -> str:

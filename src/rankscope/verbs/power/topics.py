@@ -31,9 +31,7 @@ def design_of(
         raise InputError(f"design {kind!r} needs a {needs}, like 0.1")
     if kind == "anova":
         if isinstance(systems, bool) or not hasattr(systems, "__index__") or systems < 2:
-            raise InputError(
-                f"systems={systems!r}: design 'anova' needs how many systems will be compared, 2 or more"
-            )
+            raise InputError(f"systems={systems!r}: design 'anova' needs how many systems will be compared, 2 or more")
     elif systems is not None:
         raise InputError(f"systems does not belong to design {kind!r}: it is about two systems")
     topics = (_topics(kind, float(variance), {needs: size}, systems, aim) for size in sizes)

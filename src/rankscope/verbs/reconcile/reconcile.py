@@ -24,12 +24,7 @@ ENOUGH = 10  # explanations of a number that are given
 
 
 def reconcile(
-    qrels: Any,
-    runs: Any,
-    metric: Any = "nDCG@10",
-    *,
-    value: float | str | None = None,
-    duplicates: Any = "error",
+    qrels: Any, runs: Any, metric: Any = "nDCG@10", *, value: float | str | None = None, duplicates: Any = "error"
 ) -> Reconciliation:
     """Say what other tools print for a metric on these data, and the one reason for each difference.
 
@@ -47,15 +42,12 @@ def reconcile(
     """
     plain = Way(parse(metric))
     target = None if value is None else _target(value, plain.metric.range[1])
-    bench = _Bench(
-        read_any("qrels", qrels), [(n, read_any("run", r, n)) for n, r in named_runs(runs)], duplicates
-    )
+    bench = _Bench(read_any("qrels", qrels), [(n, read_any("run", r, n)) for n, r in named_runs(runs)], duplicates)
     fractions = fraction_in(CleanInput(bench.qrels)) is not None
     theirs = {
         name: way
         for name, dialect in DIALECTS.items()
-        if not (fractions and dialect.whole_grades)
-        and (way := _in_dialect(dialect, plain.metric)) is not None
+        if not (fractions and dialect.whole_grades) and (way := _in_dialect(dialect, plain.metric)) is not None
     }
     alone = [
         w
@@ -127,9 +119,7 @@ def _printed(name: str, plain: Way, way: Way | None, bench: _Bench) -> Printed:
     values, ours = bench.values[way], bench.values[plain]
     departures = tuple(way.departs(plain))
     alone = {
-        d: bench.values[w]
-        for d in departures
-        if d[0] != "metric" and (w := plain.having(dict([d]))) in bench.values
+        d: bench.values[w] for d in departures if d[0] != "metric" and (w := plain.having(dict([d]))) in bench.values
     }
     left = {d: _distance(alone.get(d, values), values) for d in departures}
     idle = tuple(d for d in departures if d in alone and _distance(alone[d], ours) <= CLOSE)

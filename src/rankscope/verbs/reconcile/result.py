@@ -46,10 +46,7 @@ WORDS: dict[tuple[str, Any], str] = {
     ("denominator", "min_relevant_listlen"): "divided by the smaller of relevant and returned documents",
     ("denominator", "hits_at_k"): "divided by the relevant documents found in the top k",
     ("denominator", "positives_in_list"): "divided by the relevant documents in the returned list only",
-    (
-        "denominator",
-        "min_k_positives_in_list",
-    ): "divided by the smaller of k and the relevant documents in the list",
+    ("denominator", "min_k_positives_in_list"): "divided by the smaller of k and the relevant documents in the list",
     ("judged_only", True): "unjudged documents left out",
     ("not_found", "skip"): "queries with nothing found left out",
     ("no_relevant", 0): "a query without relevant documents counts as 0",
@@ -162,14 +159,17 @@ class _Reconciled(Result):
     """What one metric and several have in common."""
 
     schema = "reconcile/1"
-    views = (
-        View("results", COLUMNS, lambda result: (row for part in result.parts for row in part.numbers())),
-    )
+    views = (View("results", COLUMNS, lambda result: (row for part in result.parts for row in part.numbers())),)
 
     @property
     def parts(self) -> Sequence[Reconciliation]:
         """What was found for each metric."""
         raise NotImplementedError
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What was said while reading."""
+        return self.parts[0].scores.notes
 
     def facts(self) -> Mapping[str, Any]:
         """For each metric what gives the value in question, and who calls which run the best."""
@@ -180,9 +180,7 @@ class _Reconciled(Result):
                     "asked": part.asked,
                     "value": part.value,
                     "explained": [match.record() for match in part.explained],
-                    "winners": [
-                        {"run": run or None, "dialects": names} for run, names in part.winners.items()
-                    ],
+                    "winners": [{"run": run or None, "dialects": names} for run, names in part.winners.items()],
                 }
                 for part in self.parts
             ]
@@ -274,9 +272,7 @@ class Reconciliation(_Reconciled):
         ]
         return [
             *blocks,
-            Paragraph(
-                f"rankscope: {self.metric.convention}; ties: {POLICIES['ties'].words('trec')}", quiet=True
-            ),
+            Paragraph(f"rankscope: {self.metric.convention}; ties: {POLICIES['ties'].words('trec')}", quiet=True),
         ]
 
     def _about_value(self) -> str:
@@ -346,9 +342,7 @@ class Reconciliation(_Reconciled):
         ]
         heads = [Column("value" if len(self.runs) == 1 else run, "value") for run in self.runs]
         return Table(
-            (*heads, Column("printed by", wraps=True), Column("because of", wraps=True)),
-            tuple(rows),
-            labels=0,
+            (*heads, Column("printed by", wraps=True), Column("because of", wraps=True)), tuple(rows), labels=0
         )
 
     def _ways(self, matches: Sequence[Match]) -> Table:

@@ -50,12 +50,7 @@ def _columns(report: TieReport) -> Iterator[Col]:
     yield Col("expected", head="expected", kind="value")
     yield Col("worst", head="worst", kind="value")
     yield Col("best", head="best", kind="value")
-    yield Col(
-        "queries_that_move",
-        of=lambda s: s.queries,
-        head="queries",
-        cell=lambda s: f"{s.queries:,} of {s.of:,}",
-    )
+    yield Col("queries_that_move", of=lambda s: s.queries, head="queries", cell=lambda s: f"{s.queries:,} of {s.of:,}")
     yield Col("queries", of=lambda s: s.of)
     yield Col("tied_in_top", of=lambda s: s.tied, head="tied", cell=lambda s: f"{s.tied:.0%}")
     yield Col("standard_error_of_expected", of=lambda s: s.error, kind="value")
@@ -81,6 +76,11 @@ class TieReport(Result):
 
     def __iter__(self) -> Iterator[Spread]:
         return iter(self.spreads)
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What was said while reading."""
+        return self.scores.notes
 
     @property
     def conventions(self) -> dict[str, Any]:

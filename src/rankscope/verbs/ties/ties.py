@@ -43,9 +43,7 @@ def ties(qrels: Any, runs: Any, metrics: Any = None, *, seed: int = 0, **policie
     return TieReport(list(spreads), plainly)
 
 
-def _spreads(
-    plainly: Scores, expected: Scores | None, worst: Scores | None, best: Scores | None
-) -> Iterator[Spread]:
+def _spreads(plainly: Scores, expected: Scores | None, worst: Scores | None, best: Scores | None) -> Iterator[Spread]:
     for run in plainly.runs:
         for metric in plainly.metrics:
             low, high = _mean(worst, run.name, metric), _mean(best, run.name, metric)

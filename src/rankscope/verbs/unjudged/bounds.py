@@ -1,9 +1,9 @@
 """How low and how high values can be, whatever grades the unjudged documents of a ranking would get.
 
-Let the number of documents of each grade be given. Where a better document moved above a worse one never hurts (the metric is
-``monotone``), a ranking is then at its best with the good ones on top, and at its worst with them at the end. So few arrangements
-have to be tried, and the extremes are exact. Of a difference between two runs this holds for metrics in which each document earns on
-its own; for the others all ways of grading are tried where they are few, else the extremes are the widest that were found.
+For a given number of documents of each grade, and where a better document moved above a worse one never hurts (the metric is
+``monotone``), a ranking is at its best with the good ones on top, and at its worst with them at the end. So few arrangements have to
+be tried, and the extremes are exact. For a difference of two runs this holds where each document earns on its own; for other metrics
+all ways of grading are tried where they are few, else the extremes are the widest that were found.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class Extremes:
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """What is graded, and how: ``documents`` (queries x places), in the order of a ``key`` (least first), one of the ``levels`` each.
+    """What is graded, and how: each of ``documents`` (queries x places) gets one of the ``levels``.
 
-    ``parts`` says of which runs the value is made, and what each query counts there: of the first alone, or of the second less the first.
-    ``ordered`` says that the extremes are among the arrangements in the order of the key and its reverse.
+    ``parts`` says of which runs the value is made, and what each query counts there. ``ordered`` says that the extremes are among
+    the arrangements in the order of the ``key`` (least first) and its reverse.
     """
 
     documents: Array
@@ -68,7 +68,7 @@ def extremes(cells: Cells, search: Search) -> Extremes:
         fills, whole = ways(count, search.levels, limit, search.ordered)
         complete &= whole
         for part in _portions(np.flatnonzero(counts == count), len(fills), search.documents.shape[1]):
-            complete &= _tried(cells, search, part, fills, lower, upper)
+            complete &= _try_fills(cells, search, part, fills, lower, upper)
     return Extremes(lower, upper, complete)
 
 
@@ -79,26 +79,24 @@ def _portions(queries: Array, variants: int, width: int) -> Iterator[Array]:
         yield queries[first : first + many]
 
 
-def _tried(cells: Cells, search: Search, part: Array, fills: Array, lower: Array, upper: Array) -> bool:
+def _try_fills(cells: Cells, search: Search, part: Array, fills: Array, lower: Array, upper: Array) -> bool:
     """Try all fills of some queries and keep the extremes; False where a value is undefined under some."""
     variants, count = fills.shape
     width = search.documents.shape[1]
     key = np.where(search.documents[part], search.key[part], np.inf)
     order = np.argsort(key, axis=1, kind="stable")[:, :count]
     grades = np.full((len(part), variants, width), np.nan)
-    grades[np.arange(len(part))[:, None, None], np.arange(variants)[None, :, None], order[:, None, :]] = (
-        fills[None]
-    )
+    grades[np.arange(len(part))[:, None, None], np.arange(variants)[None, :, None], order[:, None, :]] = fills[None]
     queries = np.repeat(part, variants)
     value = np.zeros(len(queries))
     for run, share in search.parts.items():
         counts = share[queries]
         value += np.where(counts, counts * cells.values(run, queries, grades.reshape(-1, width)), 0.0)
-    found = value.reshape(len(part), variants)
-    unknown = np.isnan(found)
+    values = value.reshape(len(part), variants)
+    unknown = np.isnan(values)
     rows = np.arange(len(part))
-    lower[part] = grades[rows, np.where(unknown, np.inf, found).argmin(axis=1)]
-    upper[part] = grades[rows, np.where(unknown, -np.inf, found).argmax(axis=1)]
+    lower[part] = grades[rows, np.where(unknown, np.inf, values).argmin(axis=1)]
+    upper[part] = grades[rows, np.where(unknown, -np.inf, values).argmax(axis=1)]
     return not unknown.any()
 
 
@@ -127,15 +125,15 @@ def ways(count: int, levels: Sequence[float], limit: int, ordered: bool) -> tupl
 
 
 def exchanges(metric: Metric, ties: str) -> bool:
-    """Whether a ranking is at its best with the good documents on top, the number of each grade being given."""
+    """Whether, for a given number of documents of each grade, a ranking is at its best with the good ones on top."""
     return metric.monotone and metric.better != "neither" and ties in PLAIN
 
 
 def alone(metric: Metric, top: float, ties: str = "trec") -> bool:
-    """Whether every unjudged document earns on its own: what the others are worth makes no difference to it.
+    """Whether every unjudged document earns on its own: the grades of the others make no difference to it.
 
-    Found by trying: small rankings with some judged documents, in which every set of the others is graded. A metric that divides
-    by what the query is worth fails, as a document that is found to be relevant makes the query worth more.
+    This is tried on small rankings with some judged documents, in which every set of the others is graded. A metric that divides
+    by what the query is worth fails, as one more relevant document makes the query worth more.
 
     >>> from rankscope.metrics import DCG, P, nDCG
     >>> alone(P @ 5, 1.0), alone(DCG @ 5, 2.0), alone(nDCG @ 5, 2.0)
@@ -144,10 +142,10 @@ def alone(metric: Metric, top: float, ties: str = "trec") -> bool:
     if ties not in PLAIN or not metric.monotone or getattr(metric, "judged_only", False):
         return False
     cutoff = min(getattr(metric, "cutoff", None) or 5, DEEP)
-    return all(_adds_up(metric, _probe(top, deep), top) for deep in (None, max(cutoff, 5)))
+    return all(_additive(metric, _probe(top, deep), top) for deep in (None, max(cutoff, 5)))
 
 
-def _adds_up(metric: Metric, judged: Judged, top: float) -> bool:
+def _additive(metric: Metric, judged: Judged, top: float) -> bool:
     """Whether every set of the four documents is worth what its documents are worth alone."""
     sets = np.array(list(product([np.nan, 0.0, top], repeat=4)))
     queries = np.repeat(np.arange(len(judged)), len(sets))
@@ -168,7 +166,7 @@ def _adds_up(metric: Metric, judged: Judged, top: float) -> bool:
 def _probe(top: float, deep: int | None) -> Judged:
     """Rankings with four documents to grade, one among them judged or not, and judged ones that were not retrieved.
 
-    Five documents, or with ``deep`` more, all judged: those just below this rank are relevant, so that it is seen if they move up.
+    Five documents, or with ``deep`` more, all judged: those just below this rank are relevant, to show whether they move up.
     """
     below: list[tuple[float, int]] = []
     if deep is not None:

@@ -1,7 +1,7 @@
-"""The documents that nobody judged in the top of some rankings, and what a metric would be if they had grades.
+"""The unjudged documents in the top of some rankings, and what a metric would be if they had grades.
 
-To every unjudged document the engine is told a code for a grade. Whatever the engine knows of a judged document (rank, ties, score)
-it then tells of these, too; the code says which is which, and is replaced by a grade, or taken out again.
+The engine gets a code as the grade of every unjudged document. So it finds for these, too, what it finds for judged ones (rank, ties,
+score); the code says which is which, and is replaced by a grade or taken out again.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ DOCS = ("query_id", "doc_id")
 
 
 @dataclass(frozen=True, eq=False)
-class Unseen:
-    """Documents without a judgment, each once, in the top of some runs.
+class UnjudgedDocuments:
+    """The unjudged documents in the top of some runs, each once.
 
     ``frame`` has a row a document: ``query_id``, ``doc_id``, ``query`` (the number of the query in ``queries``) and ``place``
     (the number of the document within its query). ``rank`` is runs x queries x places: the rank of each document in the top of
-    each run, 0 where it is not there. ``shown`` counts the documents in the top of each run, judged or not.
+    each run, 0 where it is not there. ``size`` counts all documents in the top of each run, judged or not.
     """
 
     frame: pl.DataFrame
     queries: Sequence[str]
     rank: Array
-    shown: Sequence[int]
+    size: Sequence[int]
 
     @cached_property
     def there(self) -> Array:
@@ -46,7 +46,7 @@ class Unseen:
 
     @cached_property
     def counts(self) -> list[int]:
-        """How many of the documents stand in the top of each run."""
+        """How many of the documents are in the top of each run."""
         return [int((one > 0).sum()) for one in self.rank]
 
     @cached_property
@@ -55,13 +55,15 @@ class Unseen:
         return np.asarray(np.where(self.rank > 0, self.rank, np.iinfo(np.int64).max).min(axis=0))
 
 
-def unseen(tops: Sequence[pl.DataFrame], qrels: CleanInput, queries: Sequence[Sequence[str]]) -> Unseen:
+def unjudged_documents(
+    tops: Sequence[pl.DataFrame], qrels: CleanInput, queries: Sequence[Sequence[str]]
+) -> UnjudgedDocuments:
     """The documents of the tops that are not in the qrels, for the ``queries`` that each run is averaged over."""
     judged = _pairs(qrels)
-    parts, shown = [], []
-    for number, (top, wanted) in enumerate(zip(tops, queries, strict=True)):
-        mine = top.filter(pl.col("query_id").is_in(pl.Series(list(wanted), dtype=pl.String).implode()))
-        shown.append(mine.height)
+    parts, size = [], []
+    for number, (top, averaged) in enumerate(zip(tops, queries, strict=True)):
+        mine = top.filter(pl.col("query_id").is_in(pl.Series(list(averaged), dtype=pl.String).implode()))
+        size.append(mine.height)
         parts.append(mine.join(judged, on=DOCS, how="anti").with_columns(pl.lit(number).alias("run")))
     rows = pl.concat(parts)
     names = sorted(set(rows["query_id"].to_list()))
@@ -78,7 +80,7 @@ def unseen(tops: Sequence[pl.DataFrame], qrels: CleanInput, queries: Sequence[Se
     width = int(documents["place"].max() or 0) + 1 if documents.height else 0  # type: ignore[arg-type]
     rank = np.zeros((len(tops), len(names), width), dtype=np.int64)
     rank[at["run"].to_numpy(), at["query"].to_numpy(), at["place"].to_numpy()] = at["rank"].to_numpy()
-    return Unseen(documents, names, rank, shown)
+    return UnjudgedDocuments(documents, names, rank, size)
 
 
 def _pairs(qrels: CleanInput) -> pl.DataFrame:
@@ -89,7 +91,7 @@ def _pairs(qrels: CleanInput) -> pl.DataFrame:
     return pl.DataFrame(pairs, schema=dict.fromkeys(DOCS, pl.String), orient="row")
 
 
-def filled(qrels: CleanInput, more: pl.DataFrame, several: bool = False) -> Any:
+def with_grades(qrels: CleanInput, more: pl.DataFrame, several: bool = False) -> Any:
     """The judgments with more of them: ``more`` has ``query_id``, ``doc_id`` and ``grade`` of documents that have none.
 
     For a metric that takes ``several`` grades of a document, the grade is given for each subtopic or judge that the query has.
@@ -108,23 +110,21 @@ def filled(qrels: CleanInput, more: pl.DataFrame, several: bool = False) -> Any:
     number_of = pl.DataFrame({"query_id": queries}).with_row_index("number")
     both = pl.concat([frame, more], how="diagonal_relaxed")
     both = both.with_columns(pl.col(name).fill_null("0" if name == "iteration" else "") for name in aspects)
-    ordered = both.join(number_of, on="query_id", how="left", maintain_order="left").sort(
-        "number", maintain_order=True
-    )
+    ordered = both.join(number_of, on="query_id", how="left", maintain_order="left").sort("number", maintain_order=True)
     return Qrels(ordered.drop("number"), qrels.data.source, tuple(queries))
 
 
-def coded(qrels: CleanInput, found: Unseen) -> CleanInput:
+def with_codes(qrels: CleanInput, documents: UnjudgedDocuments) -> CleanInput:
     """The judgments with a code in the place of the grade of every unjudged document."""
-    grades = found.frame.with_columns((pl.col("place").cast(pl.Float64) + CODE).alias("grade"))
-    return CleanInput(filled(qrels, grades))
+    grades = documents.frame.with_columns((pl.col("place").cast(pl.Float64) + CODE).alias("grade"))
+    return CleanInput(with_grades(qrels, grades))
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """One metric over some runs, with the unjudged documents of ``unseen`` in their cells.
+    """One metric over some runs, with the unjudged documents among the judged ones.
 
-    ``judged`` is what the engine found for each run with ``coded`` judgments; ``rows`` the number of each query there.
+    ``judged`` is what the engine found for each run with ``with_codes`` judgments; ``rows`` the number of each query there.
     """
 
     metric: Metric
@@ -162,9 +162,9 @@ class Cells:
     def _variants(self, run: int, queries: Array, grades: Array) -> Judged:
         data = self.judged[run].of(self.rows[run][queries])
         owner = np.repeat(np.arange(len(queries)), data.size)
-        marked = np.flatnonzero(data.grade >= CODE)
+        coded = np.flatnonzero(data.grade >= CODE)
         grade = data.grade.copy()
-        grade[marked] = grades[owner[marked], (data.grade[marked] - CODE).astype(np.int64)]
+        grade[coded] = grades[owner[coded], (data.grade[coded] - CODE).astype(np.int64)]
         keep = ~np.isnan(grade)
         found = keep & (data.rank > 0)
         return Judged(

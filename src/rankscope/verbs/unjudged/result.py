@@ -1,268 +1,313 @@
-"""What hangs on unjudged documents, in sentences, tables and records."""
+"""What ``unjudged`` gives: how far unjudged documents could move each value, what would reverse a difference, what to judge next."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
-from rankscope._version import __version__
-from rankscope.blocks import EMPTY, Block, Column, Heading, Paragraph, Table, Value
-from rankscope.show.result import input_record, null
-from rankscope.verbs.unjudged.unjudged import Bounded, Turn, Unjudged, Wanted
+from rankscope import words
+from rankscope.blocks import EMPTY, Heading, Paragraph, Table
+from rankscope.metrics import Metric
+from rankscope.scoring.scores import OfScores, Scores
+from rankscope.show.result import Col, Shown, View
 
+NO_JUDGMENT, NONE_FOUND = "no judgment of them could", "none were found that do"  # reasons of a turn
 SPELLED = 3  # runs that get a sentence each
 ALIKE = 0.00005  # values nearer than this look the same
 SHOWN = 10  # documents of the worklist in the terminal
-COLUMNS = (
-    "run", "metric", "value", "lower", "upper", "exact", "worthless", "perfect", "condensed", "residual", "residual_of",
-    "unjudged", "shown", "share", "depth", "grade", "queries",
-)  # fmt: skip
-WORKLIST_COLUMNS = ("query_id", "doc_id", "ranks", "effect")
 
 
-def sentence(found: Unjudged) -> str:
-    """The answer for the first metric, run by run, and what it takes to turn the differences."""
-    first = next(iter(found)).metric
-    told = [b for b in found if b.metric == first]
-    turns = [t for t in found.turns if t.metric == first]
-    return " ".join([*map(_of_run, told[:SPELLED]), *map(_of_turn, turns[:SPELLED])])
+@dataclass(frozen=True)
+class ValueBounds:
+    """How far one number can be trusted.
 
+    ``value`` counts unjudged documents as the metric does. ``worthless`` and ``perfect`` are what it would be if those in the top
+    (``depth`` ranks, None: all) all had grade 0, or all the best grade, ``grade``; judging them also changes what is known of a
+    query, and so the ideal. ``lower`` and ``upper`` are the ends over all ways of grading them; ``exact`` is False where not all
+    ways could be tried and these are the ends of what was found. ``condensed`` is the metric over judged documents alone, None
+    where it has no such form. ``residual`` is what unjudged documents may still add: ``residual_of`` names the metric that says so,
+    else it is upper - lower. ``unjudged`` of the ``shown`` documents in the top of the queries are not in the qrels.
+    """
 
-def _of_run(b: Bounded) -> str:
-    what = _top(b)
-    value = null(b.value)
-    if value is None:
-        return f"{b.run}: {b.metric} has no value on any query."
-    if not b.unjudged:
-        return f"{b.run}: every document of its {what} is judged; {b.metric} is {value:.3f}."
-    ends = f"{b.lower:.3f} to {b.upper:.3f}"
-    tail = "whatever the rest is worth" if b.exact else "as far as grades for the rest were tried"
-    return (
-        f"{b.run}: {_share(b)} of its {what} is unjudged; {b.metric} is {value:.3f} as judged, {ends} {tail}."
-    )
+    run: str
+    metric: Metric
+    value: float
+    lower: float
+    upper: float
+    exact: bool
+    worthless: float
+    perfect: float
+    condensed: float | None
+    residual: float
+    residual_of: str | None
+    unjudged: int
+    shown: int
+    depth: int | None
+    grade: float
+    queries: int
 
+    @property
+    def share(self) -> float:
+        """The share of the top that is unjudged."""
+        return self.unjudged / self.shown if self.shown else 0.0
 
-def _top(b: Bounded) -> str:
-    return "ranking" if b.depth is None else f"top {b.depth:,}"
-
-
-def _share(b: Bounded) -> str:
-    """The share that is unjudged; neither none nor all unless it is."""
-    if 0 < b.share < 0.005:
-        return "less than 1%"
-    if 0.995 < b.share < 1:
-        return "more than 99%"
-    return f"{b.share:.0%}"
-
-
-def _of_turn(t: Turn) -> str:
-    if t.ahead is None:
-        return f"{t.run} and {t.baseline} do not differ on {t.metric}."
-    behind = t.baseline if t.ahead == t.run else t.run
-    lead = f"{t.ahead} is ahead of {behind} by {abs(t.difference):.4f}"
-    documents = f"{t.unjudged:,} unjudged document{'' if t.unjudged == 1 else 's'}"
-    if not t.unjudged:
-        return f"{lead}, and every document that this rests on is judged."
-    if t.needed is None:
-        return f"{lead}: {_not_turned(t, documents)}."
-    if t.fewest:
-        return f"{lead}: {t.needed:,} of {documents} would have to be relevant to turn that."
-    return f"{lead}: {t.needed:,} of {documents}, if relevant, would turn that, and fewer may do."
-
-
-def _not_turned(t: Turn, documents: str) -> str:
-    if t.reason.startswith("no judgment"):
-        return f"no judgment of the {documents} could turn that"
-    if t.reason.startswith("none"):
-        return f"among the {documents} none were found that would turn that"
-    return f"what it would take to turn that is not known ({t.reason})"
-
-
-def blocks_of(found: Unjudged) -> list[Block]:
-    """The answer, the tables behind it, the documents to judge, and what the numbers rest on."""
-    metrics = list(dict.fromkeys(b.metric for b in found))
-    out: list[Block] = [Paragraph(sentence(found)), EMPTY]
-    for metric in metrics:
-        if len(metrics) > 1:
-            out.append(Heading(str(metric)))
-        out += [_bounds_table([b for b in found if b.metric == metric]), EMPTY]
-        turns = [t for t in found.turns if t.metric == metric]
-        out += [_turn_table(turns), EMPTY] if turns else []
-    if found.worklist:
-        out += [
-            Paragraph(f"To judge next, by what it could change {_what(found)}:"),
-            _work_table(found.worklist),
-            EMPTY,
-        ]
-    return [*out, *(Paragraph(text, quiet=True) for text in _small_print(found))]
-
-
-def _what(found: Unjudged) -> str:
-    metric = next(iter(found)).metric
-    return f"in a difference of {metric}" if found.turns else f"in {metric}"
-
-
-def _bounds_table(bounds: Sequence[Bounded]) -> Table:
-    residual = any(b.residual_of for b in bounds)
-    # all alike is mostly the worst and the best that there is
-    alike = all(_near(b.worthless, b.lower) and _near(b.perfect, b.upper) for b in bounds)
-    names = ["as judged", "lowest", "highest", *([] if alike else ["worthless", "perfect"])]
-    columns = [
-        Column("run"),
-        *(Column(name, "value") for name in names),
-        Column("residual" if residual else "condensed", "value"),
-        Column("unjudged", "value"),
-    ]
-    rows: list[tuple[Value, ...]] = [
-        (
-            b.run,
-            *map(null, (b.value, b.lower, b.upper, *(() if alike else (b.worthless, b.perfect)))),
-            _plain(b.residual if residual else b.condensed),
-            _share(b),
+    def __str__(self) -> str:
+        """The value and its bounds in a sentence."""
+        top = "ranking" if self.depth is None else f"top {words.count(self.depth)}"
+        if math.isnan(self.value):
+            return f"{self.run}: {self.metric} has no value on any query."
+        value = words.number(self.value, digits=3)
+        if not self.unjudged:
+            return f"{self.run}: every document of its {top} is judged; {self.metric} is {value}."
+        low, high = words.number(self.lower, digits=3), words.number(self.upper, digits=3)
+        why = (
+            "depending on unjudged documents" if self.exact else "for the grades of unjudged documents that were tried"
         )
-        for b in bounds
-    ]
-    return Table(tuple(columns), tuple(rows))
+        return (
+            f"{self.run}: {words.share(self.share)} of its {top} is unjudged; {self.metric} is {value} as judged, between {low} and "
+            f"{high} {why}."
+        )
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What it would take to reverse the difference of two runs.
+
+    ``difference`` is run - baseline as judged, ``lower`` and ``upper`` its ends over ways of grading the ``unjudged`` documents in
+    the top of either (``exact``: over all ways). ``needed`` of them, if of the best ``grade``, would reverse its sign and make it
+    ``turned``: the smallest number possible where ``fewest``, else a number that is enough. It is None where none were found, and
+    ``reason`` says why.
+    """
+
+    run: str
+    baseline: str
+    metric: Metric
+    difference: float
+    lower: float
+    upper: float
+    exact: bool
+    unjudged: int
+    needed: int | None
+    fewest: bool
+    turned: float | None
+    reason: str = ""
+    grade: float = 1.0
+
+    @property
+    def ahead(self) -> str | None:
+        """The run of the larger value; None where both are the same."""
+        if math.isnan(self.difference) or not self.difference:
+            return None
+        return self.run if self.difference > 0 else self.baseline
+
+    def __str__(self) -> str:
+        """Who is ahead, and what would reverse that, in a sentence."""
+        if self.ahead is None:
+            return f"{self.run} and {self.baseline} do not differ on {self.metric}."
+        behind = self.baseline if self.ahead == self.run else self.run
+        lead = f"{self.ahead} is ahead of {behind} by {words.number(abs(self.difference), digits=4)}"
+        if not self.unjudged:
+            return f"{lead}, and every document that this depends on is judged."
+        documents = words.counted(self.unjudged, "unjudged document")
+        if self.needed is None:
+            return f"{lead}: {self._not_reversed(documents)}."
+        needed, grade = words.count(self.needed), words.amount(self.grade)
+        if self.fewest:
+            return f"{lead}: {needed} of {documents} would have to be graded {grade} to reverse this."
+        return f"{lead}: {needed} or fewer of {documents}, if graded {grade}, would reverse this."
+
+    def _not_reversed(self, documents: str) -> str:
+        if self.reason == NO_JUDGMENT:
+            return f"no grades of the {documents} could reverse this"
+        if self.reason == NONE_FOUND:
+            return f"among the {documents} none were found that would reverse this"
+        return f"what would reverse this is not known ({self.reason})"
+
+
+@dataclass(frozen=True)
+class DocumentToJudge:
+    """A document whose judgment could change much: the rank each run gives it, and the largest change that it could make."""
+
+    query_id: str
+    doc_id: str
+    ranks: Mapping[str, int]
+    effect: float
+
+    @property
+    def ranks_in_words(self) -> str:
+        """The rank in each run that shows it: ``bm25=3; dense=7``."""
+        return "; ".join(f"{run}={rank}" for run, rank in self.ranks.items())
+
+
+# --- columns ----------------------------------------------------------------------------------------------
 
 
 def _near(one: float, other: float) -> bool:
     """Whether two values look the same with four decimals."""
-    return null(one) == null(other) or abs(one - other) < ALIKE
+    return words.finite(one) == words.finite(other) or abs(one - other) < ALIKE
 
 
-def _turn_table(turns: Sequence[Turn]) -> Table:
-    columns = (
-        Column("run"),
-        Column("against"),
-        *(Column(name, "value") for name in ("change", "lowest", "highest", "unjudged", "to turn")),
+def _printed(name: str, head: str) -> Col:
+    return Col(head=head, kind="value", cell=lambda b: words.finite(getattr(b, name)))
+
+
+def _bounds_columns(bounds: Sequence[ValueBounds]) -> tuple[Col, ...]:
+    """A run and metric: for programs, then as printed."""
+    names = (
+        "value", "lower", "upper", "exact", "worthless", "perfect", "condensed", "residual", "residual_of", "unjudged", "shown",
+        "share", "depth", "grade", "queries",
+    )  # fmt: skip
+    numbers = {"value", "lower", "upper", "worthless", "perfect", "condensed", "residual", "share", "grade"}
+    counts = {"unjudged", "shown", "depth", "queries"}
+    printed = {"value": "as judged", "lower": "lowest", "upper": "highest"}
+    # all alike is mostly the worst and the best possible
+    if not all(_near(b.worthless, b.lower) and _near(b.perfect, b.upper) for b in bounds):
+        grades = dict.fromkeys(words.amount(b.grade) for b in bounds)
+        printed |= {"worthless": "all 0", "perfect": f"all {next(iter(grades))}" if len(grades) == 1 else "all best"}
+    beside = "residual" if any(b.residual_of for b in bounds) else "condensed"
+    return (
+        Col("run", head="run"),
+        Col("metric", of=lambda b: str(b.metric)),
+        *(Col(n, kind="value" if n in numbers else "count" if n in counts else "text") for n in names),
+        *(_printed(name, head) for name, head in printed.items()),
+        _printed(beside, beside),
+        Col(head="unjudged", kind="value", cell=lambda b: words.share(b.share)),
     )
-    rows: list[tuple[Value, ...]] = [
-        (
-            t.run,
-            t.baseline,
-            *(_signed(v) for v in (t.difference, t.lower, t.upper)),
-            f"{t.unjudged:,}",
-            None if t.needed is None else f"{'' if t.fewest else '≤ '}{t.needed:,}",
-        )
-        for t in turns
-    ]
-    return Table(columns, tuple(rows), labels=2)
 
 
-def _signed(value: float) -> str | None:
-    return None if null(value) is None else f"{value:+.4f}"
+def _signed(name: str, head: str) -> Col:
+    return Col(name, head=head, kind="value", cell=lambda t: words.cell(getattr(t, name), sign=True))
 
 
-def _work_table(worklist: Sequence[Wanted]) -> Table:
-    rows: list[tuple[Value, ...]] = [
-        (w.query_id, w.doc_id, w.effect, said_ranks(w)) for w in worklist[:SHOWN]
-    ]
-    columns = (Column("query"), Column("document"), Column("effect", "value"), Column("ranks", wraps=True))
-    return Table(columns, tuple(rows), labels=2)
+def _needed(turn: Turn) -> str | None:
+    return None if turn.needed is None else f"{'' if turn.fewest else '≤ '}{words.count(turn.needed)}"
 
 
-def said_ranks(w: Wanted) -> str:
-    """The rank of a document in each run that shows it: ``bm25=3; dense=7``."""
-    return "; ".join(f"{run}={rank}" for run, rank in w.ranks.items())
+BOUNDS = View("results", lambda found: _bounds_columns(found.bounds), lambda found: found.bounds)
+TURNS = View(
+    "turns",
+    (
+        Col("run", head="run"),
+        Col("baseline", head="against"),
+        Col("metric", of=lambda t: str(t.metric)),
+        _signed("difference", "change"),
+        _signed("lower", "lowest"),
+        _signed("upper", "highest"),
+        Col("exact"),
+        Col("unjudged", head="unjudged", kind="value", cell=lambda t: words.count(t.unjudged)),
+        Col("needed", head="to reverse", kind="value", cell=_needed),
+        Col("fewest"),
+        Col("turned", kind="value"),
+        Col("reason"),
+    ),
+    lambda found: found.turns,
+    labels=2,
+)
+WORKLIST = View(
+    "worklist",
+    (
+        Col("query_id", head="query"),
+        Col("doc_id", head="document"),
+        Col("ranks", of=lambda d: dict(d.ranks)),
+        Col("effect", head="effect", kind="value"),
+        Col(head="ranks", cell=lambda d: d.ranks_in_words, wraps=True),
+    ),
+    lambda found: found.worklist,
+    labels=2,
+)
+TO_JUDGE = View(  # the worklist as a file for judging
+    "to_judge",
+    (Col("query_id"), Col("doc_id"), Col("ranks", of=lambda d: d.ranks_in_words), Col("effect", kind="value")),
+    lambda found: found.worklist,
+)
 
 
-def _small_print(found: Unjudged) -> Iterator[str]:
-    bounds = list(found)
-    grades = ", ".join(dict.fromkeys(f"{b.grade:g}" for b in bounds))
-    sure = all(b.exact for b in bounds) and all(t.exact for t in found.turns)
-    yield (
-        f"lowest, highest: over ways of grading the unjudged documents of the top, from 0 to {grades}"
-        + ("" if sure else ", the widest found where not all ways could be tried")
-        + "; what is known of a query, and so its ideal, changes with them · worthless, perfect: all of them of grade 0, or of "
-        f"{grades} · documents below the top, or retrieved by no run, stay as they are"
-    )
-    if found.turns:
+@dataclass(frozen=True, eq=False, repr=False)
+class UnjudgedReport(OfScores):
+    """What ``unjudged`` found.
+
+    ``bounds`` has an entry a run and metric, ``turns`` one a metric and run other than the ``baseline``. ``worklist`` is made for the
+    first metric: of ``candidates`` documents ``considered`` were tried, and those that could change most come first.
+    """
+
+    bounds: Sequence[ValueBounds]
+    turns: Sequence[Turn]
+    worklist: Sequence[DocumentToJudge]
+    candidates: int
+    considered: int
+    scores: Scores
+    baseline: str
+
+    schema = "unjudged/1"
+    views: ClassVar[tuple[View, ...]] = (BOUNDS, TURNS, WORKLIST, TO_JUDGE)
+
+    def __iter__(self) -> Iterator[ValueBounds]:
+        return iter(self.bounds)
+
+    def facts(self) -> dict[str, Any]:
+        """What JSON holds beside the tables."""
+        return {
+            **super().facts(),
+            "verdict": list(self.sentences()),
+            "candidates": self.candidates,
+            "considered": self.considered,
+        }
+
+    def beside(self, **_: Any) -> Iterator[str]:
+        """The tables that JSON holds beside the main one."""
+        yield from ("turns", "worklist")
+
+    def sentences(self) -> Iterator[str]:
+        """The answer for the first metric, run by run, and what would reverse the differences."""
+        metric = self.bounds[0].metric
+        yield from map(str, [b for b in self.bounds if b.metric == metric][:SPELLED])
+        yield from map(str, [t for t in self.turns if t.metric == metric][:SPELLED])
+
+    def blocks(self, **_: Any) -> list[Shown]:
+        """The answer, the tables behind it, the documents to judge, and what the numbers rest on."""
+        metrics = list(dict.fromkeys(b.metric for b in self.bounds))
+        out: list[Shown] = [*map(Paragraph, self.sentences()), EMPTY]
+        for metric in metrics:
+            if len(metrics) > 1:
+                out.append(Heading(str(metric)))
+            bounds = [b for b in self.bounds if b.metric == metric]
+            out += [_table(BOUNDS, self, bounds, _bounds_columns(bounds)), EMPTY]
+            turns = [t for t in self.turns if t.metric == metric]
+            out += [_table(TURNS, self, turns), EMPTY] if turns else []
+        if self.worklist:
+            what = f"a difference of {metrics[0]}" if self.turns else str(metrics[0])
+            head = Paragraph(f"Judging these documents could change {what} most:")
+            out += [head, self.table("worklist", most=SHOWN), EMPTY]
+        return [*out, *(Paragraph(text, quiet=True) for text in self._small_print())]
+
+    def _small_print(self) -> Iterator[str]:
+        grades = ", ".join(dict.fromkeys(words.amount(b.grade) for b in self.bounds))
+        sure = all(b.exact for b in self.bounds) and all(t.exact for t in self.turns)
         yield (
-            f"to turn: documents that would do it if they were of grade {grades} and the others stayed unjudged"
-            + ("" if all(t.fewest for t in found.turns if t.needed) else "; ≤ where fewer may do")
+            f"lowest, highest: over ways of grading the unjudged documents of the top, from 0 to {grades}"
+            + ("" if sure else ", the widest found where not all ways could be tried")
+            + f"; what is known of a query, and so its ideal, changes with them · all 0, all {grades}: if all of them had this grade · "
+            "documents below the top, or retrieved by no run, stay as they are"
         )
-    if any(b.residual_of for b in bounds):
-        yield "residual: what is below the end of the list counts, too"
-    if any(b.condensed is not None and not b.residual_of for b in bounds):
-        yield "condensed: over judged documents alone"
-    if found.considered < found.candidates and found.worklist:
-        yield f"the {found.considered:,} documents of the best ranks were tried one by one, of {found.candidates:,}"
-    yield found.scores.request.small_print()
-    if found.worklist:
-        yield "next: --worklist judge.csv writes the documents to judge"
+        if self.turns:
+            yield (
+                f"to reverse: documents that would do it if graded {grades} while the others stayed unjudged"
+                + ("" if all(t.fewest for t in self.turns if t.needed) else "; ≤ where fewer may do")
+            )
+        if any(b.residual_of for b in self.bounds):
+            yield "residual: what is below the end of the list counts, too"
+        if any(b.condensed is not None and not b.residual_of for b in self.bounds):
+            yield "condensed: over judged documents alone"
+        if self.considered < self.candidates and self.worklist:
+            considered, candidates = words.count(self.considered), words.count(self.candidates)
+            yield f"the {considered} documents of the best ranks were tried one by one, of {candidates}"
+        yield self.scores.request.small_print()
+        if self.worklist:
+            yield "next: --worklist judge.csv writes the documents to judge"
 
 
-# --- as records --------------------------------------------------------------------------------------
-
-
-def records(found: Unjudged) -> Iterator[dict[str, Any]]:
-    """One record a run and metric."""
-    for b in found:
-        yield {
-            "run": b.run,
-            "metric": str(b.metric),
-            "value": null(b.value),
-            "lower": null(b.lower),
-            "upper": null(b.upper),
-            "exact": b.exact,
-            "worthless": null(b.worthless),
-            "perfect": null(b.perfect),
-            "condensed": _plain(b.condensed),
-            "residual": _plain(b.residual),
-            "residual_of": b.residual_of,
-            "unjudged": b.unjudged,
-            "shown": b.shown,
-            "share": b.share,
-            "depth": b.depth,
-            "grade": b.grade,
-            "queries": b.queries,
-        }
-
-
-def turns(found: Unjudged) -> Iterator[dict[str, Any]]:
-    """One record a metric and run other than the baseline."""
-    for t in found.turns:
-        yield {
-            "run": t.run,
-            "baseline": t.baseline,
-            "metric": str(t.metric),
-            "difference": null(t.difference),
-            "lower": null(t.lower),
-            "upper": null(t.upper),
-            "exact": t.exact,
-            "unjudged": t.unjudged,
-            "needed": t.needed,
-            "fewest": t.fewest,
-            "turned": _plain(t.turned),
-            "reason": t.reason,
-        }
-
-
-def worklist(found: Unjudged) -> Iterator[dict[str, Any]]:
-    """One record a document to judge, for a CSV file."""
-    for w in found.worklist:
-        yield {"query_id": w.query_id, "doc_id": w.doc_id, "ranks": said_ranks(w), "effect": w.effect}
-
-
-def envelope(found: Unjudged) -> dict[str, Any]:
-    """All of a result, with what it rests on."""
-    return {
-        "schema": "rankscope/unjudged/1",
-        "rankscope": __version__,
-        "conventions": dict(found.scores.conventions),
-        "inputs": [input_record(source) for source in found.scores.inputs],
-        "verdict": [sentence(found)],
-        "results": list(records(found)),
-        "turns": list(turns(found)),
-        "worklist": [
-            {"query_id": w.query_id, "doc_id": w.doc_id, "ranks": dict(w.ranks), "effect": w.effect}
-            for w in found.worklist
-        ],
-        "candidates": found.candidates,
-        "considered": found.considered,
-        "warnings": [warned.as_dict() for warned in found.scores.warnings],
-    }
-
-
-def _plain(value: float | None) -> float | None:
-    return None if value is None else null(value)
+def _table(view: View, result: UnjudgedReport, rows: Sequence[Any], columns: tuple[Col, ...] | None = None) -> Table:
+    """Some rows of a view."""
+    return replace(view, rows=lambda _: rows, columns=columns or view.columns).table(result)

@@ -1,4 +1,4 @@
-"""How many unjudged documents would have to be relevant to turn the difference of two runs."""
+"""Which unjudged documents, if relevant, would reverse the difference of two runs."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 
 from rankscope.lists import Array
 from rankscope.verbs.unjudged.cells import Cells
-from rankscope.verbs.unjudged.effects import Averaged, Singles, as_terms
+from rankscope.verbs.unjudged.effects import MeanParts, SingleEffects, as_terms
 
-STEPS = 5000  # documents that are judged relevant one after the other
+STEPS = 5000  # documents that are graded one after the other
 SAME = 1e-12  # a difference as small as this is none
 
 
@@ -31,13 +31,13 @@ class Pair:
 
 @dataclass(eq=False)
 class _Climb:
-    """Documents judged perfect one after the other, each the one that helps most beside those before it.
+    """Documents that get the top grade one after the other, each the one that helps most beside those before it.
 
-    ``gain`` is what each document would take from the difference, as ``left`` of it there is.
+    ``gain`` is what each document would take from the difference, of which there is ``left``.
     """
 
     cells: Cells
-    averaged: Sequence[Averaged]
+    means: Sequence[MeanParts]
     pair: Pair
     top: float
     left: float
@@ -50,7 +50,7 @@ class _Climb:
         self.grades = np.full(self.gain.shape, np.nan)
 
     def take(self, query: int, place: int, alone: bool) -> None:
-        """Judge one more document perfect; where documents do not earn ``alone``, look again at those of its query."""
+        """Give one more document the top grade; where documents do not earn ``alone``, look again at those of its query."""
         self.left -= self.gain[query, place]
         self.grades[query, place] = self.top
         self.gain[query, place] = 0.0
@@ -63,7 +63,7 @@ class _Climb:
         rows[np.arange(len(others)) + 1, others] = self.top
         moved = np.zeros(len(rows))
         for run, sign in self.pair.signed:
-            mean = self.averaged[run]
+            mean = self.means[run]
             value = self.cells.values(run, np.full(len(rows), query), rows)
             terms = as_terms(mean.aggregate, value)
             moved += sign * mean.weight[query] * (terms - terms[0]) / mean.whole
@@ -71,28 +71,28 @@ class _Climb:
         self.gain[query, others] = -self.sign * np.nan_to_num(moved[1:], nan=0.0)
 
 
-def turning(
-    cells: Cells, averaged: Sequence[Averaged], pair: Pair, found: Singles, top: float, alone: bool
+def reversing(
+    cells: Cells, means: Sequence[MeanParts], pair: Pair, effects: SingleEffects, top: float, alone: bool
 ) -> list[tuple[int, int]] | None:
-    """Documents (query and place) that would turn the sign of a difference, were they perfect; None where none were found.
+    """Documents (query and place) that would reverse a difference if they had the top grade; None where none were found.
 
     The one that helps most is taken first, then the one that helps most beside it, and so on: the fewest there are where each
     document earns on its own (``alone``), else no more than are needed for certain.
     """
-    difference = averaged[pair.first].mean - averaged[pair.second].mean
+    difference = means[pair.first].mean - means[pair.second].mean
     if math.isnan(difference) or abs(difference) <= SAME:
         return None
     sign = math.copysign(1.0, difference)
-    step = sum(s * averaged[run].as_terms_step(found.perfect[run]) for run, s in pair.signed)
+    step = sum(s * means[run].step_in_terms(effects.perfect[run]) for run, s in pair.signed)
     climb = _Climb(
         cells,
-        averaged,
+        means,
         pair,
         top,
         left=abs(difference),
         sign=sign,
         gain=-sign * np.nan_to_num(step, nan=0.0),
-        tried=found.considered,
+        tried=effects.considered,
     )
     picked: list[tuple[int, int]] = []
     while climb.left >= -SAME:

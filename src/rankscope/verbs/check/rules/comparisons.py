@@ -1,99 +1,37 @@
-"""What ``compare`` doubts about the runs, each under its code: metrics that disagree, leads that few queries carry, queries that cannot be paired."""
+"""Doubts about comparing the runs: metrics that disagree, leads that few queries carry, queries that cannot be paired, too few queries."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar
-from weakref import WeakKeyDictionary
+from itertools import combinations
 
-import numpy as np
-
-from rankscope.blocks import Caution
-from rankscope.errors import RankscopeError
-from rankscope.panels.families import contrasts_of, pairs_of
-from rankscope.panels.method import method_of
-from rankscope.panels.panel import Panel
-from rankscope.scoring.comparable import CUTOFFS
-from rankscope.scoring.measurements import Measurements, panels_of
-from rankscope.verbs.check.rules.base import Finding, Rule
-from rankscope.verbs.check.rules.derived import derived, means_of
-from rankscope.verbs.compare.compare import Comparison
-from rankscope.verbs.compare.doubts import flags_of
-
-if TYPE_CHECKING:
-    from rankscope.verbs.check.rules.case import Case
+from rankscope import words
+from rankscope.metrics import Metric
+from rankscope.panels.reach import Aim, reach_of
+from rankscope.scoring.measurements import panels_of
+from rankscope.verbs.check.rules.case import CheckCase
+from rankscope.verbs.check.rules.rule import Finding, Rule
 
 SHOWN = 3  # findings of one code; the rest is counted
-
-_found: WeakKeyDictionary[Case, list[Caution]] = WeakKeyDictionary()
-
-
-def doubts(case: Case) -> list[Caution]:
-    """What ``compare`` would doubt about these runs against the first, over the metrics that have a direction and a value a query."""
-    if case not in _found:
-        _found[case] = _doubts(case)
-    return _found[case]
-
-
-def _doubts(case: Case) -> list[Caution]:
-    scores = case.scores
-    metrics = [m for m in case.metrics if m.better != "neither" and m.aggregate != "pooled"]
-    if scores is None or len(scores.runs) < 2 or not metrics:
-        return []
-    method = method_of()
-    try:
-        fields = panels_of(scores, metrics)
-        pairs = pairs_of(fields[0].systems, fields[0].systems[0], False)
-        given = Measurements(fields, scores, _curve(case, fields[0]))
-        contrasts = contrasts_of(fields, pairs, method)
-        return flags_of(Comparison(given, contrasts, method, fields[0].systems[0], False))
-    except RankscopeError:  # nothing that can be compared
-        return []
-
-
-def _curve(case: Case, first: Panel) -> list[Panel]:
-    """The means of the first metric at other cutoffs, each as if there were one query: only the means are looked at."""
-    metric = first.metric
-    cutoff = getattr(metric, "cutoff", None)
-    if metric is None or cutoff is None or metric.aggregate != "mean" or case.call.policies.dialect:
-        return []
-    others = {
-        k: metric.having(cutoff=k) for k in CUTOFFS if k != cutoff and k <= (case.call.policies.depth or k)
-    }
-    means = derived(case, [(metric, other) for other in others.values()])
-    if not means:
-        return []
-    by_cutoff = {k: means[other] for k, other in others.items()} | {cutoff: means_of(case, metric)}
-    out = []
-    for k in sorted(by_cutoff):
-        column = np.array([[by_cutoff[k][system]] for system in first.systems])
-        at = metric.having(cutoff=k)
-        out.append(Panel(str(at), first.systems, ("mean",), column, at, metric.better, metric.range))
-    return out
 
 
 class _OfComparison(Rule):
     """A doubt of ``compare`` shown by ``check``."""
 
-    runs_needed: ClassVar[int] = 2
-
-    def find(self, case: Case) -> Iterator[Finding]:
-        """What ``compare`` says under this code; of many alike the first few."""
-        if len(case.scored_runs) < self.runs_needed:
-            return
-        said = [warned for warned in doubts(case) if warned.code == self.code]
-        for number, warned in enumerate(said[:SHOWN], start=1):
-            more = f" (and {len(said) - SHOWN:,} more like it)" if number == SHOWN < len(said) else ""
-            yield self.found(warned.message + more, hint=warned.hint)
+    def find(self, case: CheckCase) -> Iterator[Finding]:
+        """The cautions of ``compare`` under this code; of many alike the first few."""
+        cautions = [caution for caution in case.doubts if caution.code == self.code]
+        for number, caution in enumerate(cautions[:SHOWN], start=1):
+            rest = len(cautions) - SHOWN
+            more = f" (and {words.count(rest)} more like it)" if number == SHOWN and rest > 0 else ""
+            yield self.finding(caution.message + more, hint=caution.hint)
 
 
 class MetricsDisagree(_OfComparison, code="RS401"):
     """A run is clearly better on one metric and clearly worse on another."""
 
-    why = "Whoever picks the metric picks the winner. The difference is real on both: the run does one thing better and another worse."
-    remedy = (
-        "decide which metric stands for what users need, before looking; rankscope compare --primary names it"
-    )
+    why = "Choosing the metric is choosing the winner. The difference is real on both: the run does one thing better and another worse."
+    remedy = "decide before looking which metric stands for what users need; rankscope compare --primary names it"
 
 
 class CutoffDecides(_OfComparison, code="RS402"):
@@ -101,29 +39,29 @@ class CutoffDecides(_OfComparison, code="RS402"):
 
     severity = "information"
     why = "The winner at k = 10 is not the winner at k = 3 or 100: the conclusion depends on a number that is often left at its default."
-    remedy = "name the cutoff that users see, and say it before looking"
+    remedy = "choose the cutoff that users see, before looking"
 
 
 class FewQueriesDecide(_OfComparison, code="RS403"):
     """A few queries carry a difference that looks clear."""
 
-    why = "Without one query in twenty, or fewer, the lead is gone. Such a lead depends on whether these queries are like those to come."
+    why = "Without one query in twenty, or fewer, the lead is gone. Such a lead depends on whether future queries are like these."
     remedy = "look at these queries first (rankscope compare names how many); judge more like them"
 
 
 class SliceReversed(_OfComparison, code="RS404"):
-    """A run is better over all queries and worse in a slice of them."""
+    """A run is better over all queries but worse in a slice of them."""
 
-    said_by = "rankscope compare --slices"
+    other_verb = "rankscope compare --slices"
     why = "A mean over all queries can rise while those of one language, or one kind of user, get worse results."
-    remedy = "ask who sends these queries before shipping; slices are given to rankscope compare --slices"
+    remedy = "find out who sends these queries before shipping; rankscope compare --slices takes the slices"
 
 
 class TooFewDiffer(_OfComparison, code="RS405"):
     """Two runs differ on fewer than six queries."""
 
     why = "With five differing queries no test of signs can reach 5%, whatever the difference: 2 x 1/2^5 is 6.25%."
-    remedy = "judge more queries, above all such on which the two answer differently"
+    remedy = "judge more queries, especially those on which the two runs differ"
 
 
 class OutOfReach(_OfComparison, code="RS406"):
@@ -138,18 +76,67 @@ class NotPaired(_OfComparison, code="RS407"):
     """Queries have a value for only one of two runs."""
 
     why = (
-        "The means are then over different queries, and their difference mixes what the systems do with which queries were left out: "
-        "a run that skips hard queries looks better."
+        "The means are then over different queries, and their difference mixes how the systems perform with which queries were left "
+        "out: a run that skips hard queries looks better."
     )
-    remedy = (
-        "compare over the queries that both have (rankscope compare does), or give the missing ones a value"
-    )
+    remedy = "compare over the queries that both have (as rankscope compare does), or give the missing ones a value"
 
 
 class JointWithGaps(_OfComparison, code="RS410"):
-    """A correction that looks at all runs together leaves out queries that one run has no value for."""
+    """A joint correction leaves out queries for which one run has no value."""
 
-    said_by = "rankscope compare --correction"
+    other_verb = "rankscope compare --correction"
     severity = "information"
     why = "max-T and Tukey need a value of every run for every query. One run with gaps takes queries away from the comparison of all others."
-    remedy = "leave out the run with gaps, or take --correction holm"
+    remedy = "leave out the run with gaps, or use --correction holm"
+
+
+class TooFewQueries(Rule, code="RS409"):
+    """There are too few queries for the observed differences."""
+
+    severity = "information"
+    why = (
+        "With few queries the difference of two means is mostly luck of the draw. Below the smallest difference that so many queries "
+        "can detect (80% power at 5%), the next set of queries may name another winner."
+    )
+    remedy = (
+        "see what rankscope compare decides, as a smaller difference may still be clear, or judge more queries (rankscope power tells "
+        "how many)"
+    )
+
+    def find(self, case: CheckCase) -> Iterator[Finding]:
+        """One finding a metric: the pairs of runs whose difference is smaller than what can be shown."""
+        if len(case.scored_runs) < 2:
+            return
+        metric = next((m for m in case.metrics if m.aggregate in {"mean", "weighted"} and m.better != "neither"), None)
+        if metric is not None and not any(metric in run.weights for run in case.scored_runs):
+            yield from self._of(case, metric)
+
+    def _of(self, case: CheckCase, metric: Metric) -> Iterator[Finding]:
+        assert case.scores is not None
+        (panel,) = panels_of(case.scores, [metric])
+        reaches = [reach_of(panel, pair, Aim(), (), False) for pair in combinations(panel.systems, 2)]
+        reaches = [reach for reach in reaches if reach.queries > 1]
+        small = [r for r in reaches if not r.reason and 0 < abs(r.difference) < r.detectable.difference]
+        if not small:
+            return
+        least = min(small, key=lambda r: abs(r.difference) / r.detectable.difference)
+        many = f" ({words.count(len(small))} of {words.counted(len(reaches), 'pair')} of runs are too close like this)"
+        yield self.finding(
+            f"{least.run} and {least.baseline} differ by {words.number(abs(least.difference), digits=4)} on {metric}; "
+            f"{words.counted(least.queries, 'query')} like these can detect about "
+            f"{words.number(least.detectable.difference, digits=3)}{many if len(reaches) > 1 else ''}",
+            count=len(small),
+        )
+
+
+class NoPlan(Rule, code="RS408"):
+    """A pair of runs gives nothing to plan with (reported by rankscope power)."""
+
+    other_verb = "rankscope power"
+    severity = "information"
+    why = (
+        "The number of queries that a comparison needs follows from how the differences vary between queries; two runs that differ "
+        "on one query, or on none, do not show that."
+    )
+    remedy = "leave the pair out of the plan, or judge more queries"

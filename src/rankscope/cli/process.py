@@ -1,0 +1,137 @@
+"""The process of a command line: its streams, its exit code, and one line for whatever ends it early."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, NoReturn, TextIO
+
+from rankscope.cli.exits import BROKEN_PIPE, INTERNAL, INTERRUPTED, USAGE
+
+if TYPE_CHECKING:
+    import click
+
+# Polars gives memory back to the system and asks for it again while it reads a large file; a short-lived
+# process is a fifth faster when it keeps what it has.
+MEMORY = "narenas:1,oversize_threshold:0,dirty_decay_ms:-1"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command line and return its exit code."""
+    os.environ.setdefault("_RJEM_MALLOC_CONF", MEMORY)
+    _speak_utf8(sys.stdout, sys.stderr)
+    try:
+        code = _run(argv)
+        _flush()
+    except BrokenPipeError:
+        code = BROKEN_PIPE
+    except KeyboardInterrupt:
+        code = _interrupted()
+    if code == BROKEN_PIPE:
+        _close_quietly(sys.stdout)
+    return code
+
+
+def run() -> NoReturn:
+    """Be the whole process: leave at once when done, without taking apart what is about to vanish anyway.
+
+    After seven million rows that would take a tenth of the time.
+    """
+    code = main()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    os._exit(code)
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    import click  # here, so that nobody who interrupts an import sees a traceback
+
+    from rankscope.cli.app import app
+    from rankscope.errors import RankscopeError
+
+    try:
+        result = app.main(argv if argv is None else list(argv), prog_name="rankscope", standalone_mode=False)
+    except click.exceptions.Exit as leave:
+        return leave.exit_code
+    except click.Abort:
+        return _interrupted()
+    except click.ClickException as error:
+        return _fail(_usage(error), USAGE)
+    except RankscopeError as error:
+        return _fail(str(error), error.exit_code)
+    except BrokenPipeError:
+        raise
+    except MemoryError:
+        return _fail(
+            "not enough memory for this input: evaluate fewer runs at a time, or cut them with --depth", INTERNAL
+        )
+    except Exception as error:  # noqa: BLE001 - whatever is left is ours to answer for
+        return _bug(error)
+    return result if isinstance(result, int) else 0
+
+
+def _usage(error: click.ClickException) -> str:
+    """What click says about a command line, and where to read on."""
+    text = " ".join(error.format_message().split())
+    ctx = getattr(error, "ctx", None)
+    return f"{text[:1].lower()}{text[1:].rstrip('.')} (see {ctx.command_path if ctx else 'rankscope'} --help)"
+
+
+def _bug(error: Exception) -> int:
+    if os.environ.get("RANKSCOPE_DEBUG"):
+        import traceback
+
+        traceback.print_exception(error)
+        return INTERNAL
+    what = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+    return _fail(
+        f"this is a bug in rankscope, please report it: {what} (RANKSCOPE_DEBUG=1 shows the traceback)", INTERNAL
+    )
+
+
+def _fail(message: str, code: int) -> int:
+    try:
+        _flush()
+    except BrokenPipeError:
+        raise
+    except OSError:  # a full disk, already told
+        _close_quietly(sys.stdout)
+    _say(message)
+    return code
+
+
+def _say(message: str) -> None:
+    from rankscope.show.cells import printable
+
+    if sys.stderr is not None:
+        sys.stderr.write(printable(message) + "\n")
+
+
+def _flush() -> None:
+    if sys.stdout is not None:  # as it is where the shell closed it
+        sys.stdout.flush()
+
+
+def _interrupted() -> int:
+    _say("interrupted")
+    return INTERRUPTED
+
+
+def _speak_utf8(*streams: TextIO | None) -> None:
+    """Never fail on a sign: UTF-8 for files and pipes, escapes for what a terminal cannot show."""
+    for stream in streams:
+        reconfigure = getattr(stream, "reconfigure", None)
+        if stream is not None and reconfigure is not None:
+            encoding = None if stream.isatty() or os.environ.get("PYTHONIOENCODING") else "utf-8"
+            reconfigure(encoding=encoding, errors="backslashreplace")
+
+
+def _close_quietly(stream: TextIO) -> None:
+    """Let nothing more be written, not even when Python shuts down."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    except (OSError, ValueError):  # not a real stream
+        return

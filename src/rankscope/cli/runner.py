@@ -1,0 +1,171 @@
+"""How a command is run: the command line and the settings, the files it reads and writes, the verb, the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from rankscope import words
+from rankscope.cli import inputs, output
+from rankscope.cli.commands import Command
+from rankscope.cli.options import FILE, PLACE, Option
+from rankscope.cli.progress import bar
+from rankscope.errors import InputError
+
+if TYPE_CHECKING:
+    from rankscope.scoring.settings import Settings
+
+
+def run(command: Command, ctx: click.Context) -> int:
+    """Read what the command takes, call its verb, and write the result; gives the exit code."""
+    return Call(command, ctx).answer(command.function)
+
+
+class Call:
+    """A command as it was typed: what its verb is called with, and what becomes of the result."""
+
+    def __init__(self, command: Command, ctx: click.Context) -> None:
+        self.command = command
+        self.path = ctx.command_path
+        self.params: Mapping[str, Any] = ctx.params
+        self.own = {one.name: one for one in ctx.command.params if isinstance(one, Option) and one.name}
+        default = (None, ParameterSource.DEFAULT)
+        self._present = [name for name in self.own if ctx.get_parameter_source(name) not in default]
+        self.qrels: str | None = ctx.params.get("qrels")
+        self.runs: tuple[str, ...] = ctx.params.get("runs", ())
+        self.quiet: bool = ctx.params.get("quiet", False)
+        self.out: str | None = ctx.params.get("out")
+
+    def values(self, *readers: str) -> dict[str, Any]:
+        """What was typed of the options that these readers take."""
+        return {name: self.params[name] for name in self._present if self.own[name].to in readers}
+
+    # -- what it is about -------------------------------------------------------------------------
+
+    @cached_property
+    def settings(self) -> Settings | None:
+        """The settings of the project, where the command goes by them."""
+        if "settings" not in self.own:
+            return None
+        from rankscope.scoring.settings import settings_of
+
+        return settings_of(self.params["settings"]).of("gate" if self.command.name == "gate" else "compare")
+
+    @cached_property
+    def options(self) -> dict[str, Any]:
+        """The keywords of the verb: what was typed, else what is settled; all else is left to the verb."""
+        explicit = self.values("verb", "policy")
+        if self.settings is None:
+            return explicit
+        takes = {name for name, one in self.own.items() if one.to in {"verb", "policy"}}
+        if self.of_scores:  # they were rankings once; what is settled about those is past
+            takes -= {name for name, one in self.own.items() if one.to == "policy" and name != "seed"}
+        defaults = {name: value for name, value in self.settings.values.items() if name in takes}
+        return defaults | explicit
+
+    @cached_property
+    def metrics(self) -> list[str] | None:
+        """The metrics that were typed, else those that are settled."""
+        explicit = list(self.params.get("metrics", ()))
+        if explicit or self.settings is None:
+            return explicit or None
+        default = self.settings.values.get("metrics") if "primary" in self.own else self.settings.metrics
+        return [default] if isinstance(default, str) else default
+
+    # -- what it reads ------------------------------------------------------------------------------
+
+    @cached_property
+    def of_scores(self) -> bool:
+        """Whether the files are tables of scores: with --scores, or where a single file looks like one."""
+        if "scores" not in self.own or self.params["scores"]:
+            return "scores" in self.own
+        return self.qrels is not None and not self.runs and inputs.holds_scores(self.qrels)
+
+    @cached_property
+    def files(self) -> list[inputs.Named]:
+        """The rankings, each with the name that was given to it."""
+        alone = words.listing([f"--{name}" for name in self.command.alone], last="or")
+        otherwise = f"; without files: {alone}" if alone else ""
+        inputs.check_complete(self.qrels, self.runs, self.path, self.command.usage, otherwise)
+        runs = inputs.parse_runs(self.runs, again="scores" in self.own)
+        inputs.check_stdin([str(self.qrels), *(path for _, path in runs)])
+        return runs
+
+    def arguments(self) -> tuple[list[Any], dict[str, Any]]:
+        """What the verb is called with, but for metrics."""
+        if self.of_scores:
+            if self.qrels is None:
+                raise InputError(f"no file of scores was given: {self.path} --scores scores.csv")
+            return [inputs.score_tables([self.qrels, *self.runs]), None], self.options
+        without_files = any(name in self._present for name in self.command.alone)
+        if not self.runs and without_files:
+            return [self.qrels, None], self.options
+        files, systems = inputs.number_runs(self.files)
+        return [self.qrels, files or None], ({"systems": systems} if systems else {}) | self.options
+
+    def reads(self) -> Iterator[str]:
+        """Every file that is read: the inputs, and what options and settings name."""
+        if self.qrels is not None:
+            yield self.qrels
+        yield from (path for _, path in inputs.parse_runs(self.runs, again=True))
+        for name, option in self.own.items():
+            value = self.options.get(name, self.params[name])
+            if option.type is FILE and isinstance(value, str):
+                yield value
+        if self.settings is not None and self.settings.file:
+            yield self.settings.file
+
+    # -- what it does and writes --------------------------------------------------------------------
+
+    @cached_property
+    def form(self) -> str:
+        """The format of the result."""
+        return output.format_of(self.params["form"], self.out, self.own["form"].type.choices)  # type: ignore[attr-defined]
+
+    def check_places(self) -> None:
+        """Refuse, before any work is done, to write where that cannot be, or over what is read."""
+        read = list(self.reads())
+        flags: dict[str, str] = {}
+        for name, option in self.own.items():
+            place, flag = self.params[name], option.opts[0]
+            if option.type is not PLACE or place is None:
+                continue
+            output.check_place(place, read, flag)
+            if place in flags:
+                raise InputError(f"{place} cannot hold both: name another file for {flag} or {flags[place]}")
+            flags[place] = flag
+
+    def result(self, verb: Callable[..., Any], metrics: Any = None, **more: Any) -> Any:
+        """The result of a verb; ``metrics`` stand for those that were typed, ``more`` are further keywords."""
+        arguments, options = self.arguments()
+        if "metrics" in self.own:
+            several = metrics or self.metrics
+            arguments.append(several[0] if self.of_scores and several and len(several) == 1 else several)
+        self.check_places()
+        if "form" in self.own:
+            _ = self.form  # what cannot be written is refused before any work
+        if self.settings is not None and self.settings.place and not self.quiet:
+            output.say(f"settings: {self.settings.place}")
+        if not self.command.bar:
+            return verb(*arguments, **options, **more)
+        paths = [] if self.of_scores else [path for _, path in inputs.parse_runs(self.runs, again=True)]
+        with bar(paths, wanted=not self.quiet) as progress:
+            return verb(*arguments, progress=progress, **options, **more)
+
+    def show(self, result: Any, notes: Any = None, warnings: Any = None, **options: Any) -> int:
+        """Write a result, and say what was read and where it went; gives the exit code."""
+        if not self.quiet:
+            read = getattr(result, "notes", ()) if notes is None else notes
+            cautions = getattr(result, "warnings", ()) if warnings is None else warnings
+            output.tell(read, cautions, self.form)
+        output.show(result, self.form, self.out, **self.values("result") | options)
+        output.say_where(self.out, self.form, self.quiet)
+        return int(getattr(result, "exit_code", 0))
+
+    def answer(self, verb: Callable[..., Any], metrics: Any = None) -> int:
+        """Call a verb and show its result; gives the exit code."""
+        return self.show(self.result(verb, metrics))

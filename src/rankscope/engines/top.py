@@ -1,0 +1,78 @@
+"""The first documents of every query, with their ids, in the order in which ``judge`` ranks them.
+
+Judging keeps the judged documents alone. Who stands at the other ranks is answered here, for all that shows, counts or
+compares documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from rankscope.engines.base import TIES, Order, Ties
+from rankscope.engines.local import RankedRun
+from rankscope.engines.mappings import as_text
+from rankscope.errors import InputError
+from rankscope.lists import Array
+from rankscope.tables import Run
+
+SCHEMA = {"query_id": pl.String, "doc_id": pl.String, "rank": pl.Int64}
+
+
+def top(run: Any, order: Order, k: int | None = None, label: str = "run") -> pl.DataFrame:
+    """The first ``k`` documents of every query: ``query_id``, ``doc_id`` and the 1-based ``rank``, a row a document.
+
+    ``run`` is what ``judge`` takes: a ``Run``, or ``{query: {document: score}}``, with no pair twice and no NaN. Rankings end at
+    ``order.depth``, and without ``k`` they are given down to there. Rows follow the queries of the run, and within a query the
+    rank. Raises InputError for a tie policy that is no single order, and for ``rank`` without a column of ranks.
+
+    >>> top({"q1": {"a": 1.0, "b": 3.0, "c": 3.0}}, Order("trec"), 2).rows()
+    [('q1', 'c', 1), ('q1', 'b', 2)]
+    """
+    if order.ties not in TIES:
+        raise InputError(f"ties={order.ties!r}: one order is needed here: {', '.join(TIES)}")
+    k = min((limit for limit in (k, order.depth) if limit is not None), default=None)
+    if isinstance(run, Run):
+        return _of_table(run, order, k)
+    if order.ties == "rank":
+        raise InputError(f"{label}: a dict has no rank column, which ties='rank' needs; use ties='input'")
+    return _of_mapping(run, order.ties, k, label)
+
+
+def _of_table(run: Run, order: Order, k: int | None) -> pl.DataFrame:
+    run = run.by_query()
+    ranked = RankedRun(run, order)
+    size = ranked.size if k is None else np.minimum(ranked.size, k)
+    rank = np.arange(1, int(size.sum()) + 1) - np.repeat(np.cumsum(size) - size, size)
+    rows = ranked.row_at(np.repeat(ranked.start, size) + rank - 1)
+    ids = run.frame.select("query_id", "doc_id")[rows]
+    return ids.with_columns(pl.Series("rank", rank, dtype=pl.Int64))
+
+
+def _of_mapping(run: Mapping[Any, Any], ties: Ties, k: int | None, label: str) -> pl.DataFrame:
+    query_id: list[str] = []
+    doc_id: list[str] = []
+    rank: list[int] = []
+    for query, documents in run.items():
+        scores = as_text(documents, f"{label}: query {query}")
+        docs = list(scores)
+        first = _first(docs, np.fromiter(scores.values(), dtype=float, count=len(docs)), ties, k)
+        query_id += [query] * len(first)
+        doc_id += [docs[i] for i in first]
+        rank += range(1, len(first) + 1)
+    return pl.DataFrame({"query_id": query_id, "doc_id": doc_id, "rank": rank}, schema=SCHEMA)
+
+
+def _first(docs: list[str], score: Array, ties: Ties, k: int | None) -> list[int]:
+    """The places of the first k of these documents, without ordering what lies below."""
+    if k is None or k >= len(docs):
+        places = list(range(len(docs)))
+    else:
+        places = np.flatnonzero(score >= np.partition(score, len(docs) - k)[len(docs) - k]).tolist()
+    if ties != "input":  # strings compare by code point, which is the order of their UTF-8 bytes
+        places.sort(key=lambda i: docs[i], reverse=ties == "trec")
+    places.sort(key=lambda i: -score[i])
+    return places[:k]

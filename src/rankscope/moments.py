@@ -1,0 +1,106 @@
+"""Counts, means and sums of products that can be merged: what is left of values too many to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """The moments of some columns over units: how many units, the mean of each column, and the columns' sums of products.
+
+    ``products`` holds, for each two columns, the sum over units of the products of their distances from the mean. Moments of parts
+    add up to those of the whole, whichever way it was cut (up to rounding in the last digits); ``a + b`` is ``b + a`` to the bit.
+
+    Source: Chan, Golub and LeVeque, Updating formulae and a pairwise algorithm for computing sample variances, 1979.
+
+    >>> whole = Moments.of([1.0, 2.0, 3.0, 6.0])
+    >>> parts = Moments.of([1.0, 2.0]) + Moments.of([3.0, 6.0])
+    >>> parts.count, parts.mean.tolist(), parts.variance.tolist() == whole.variance.tolist()
+    (4, [3.0], True)
+    """
+
+    count: int
+    mean: Array
+    products: Array
+
+    @classmethod
+    def of(cls, values: ArrayLike) -> Moments:
+        """The moments of values: units x columns, or one column."""
+        table = np.asarray(values, dtype=np.float64)
+        table = table[:, None] if table.ndim == 1 else table
+        count, columns = table.shape
+        if not count:
+            return cls.empty(columns)
+        mean = table.mean(axis=0)
+        around = table - mean
+        mean = mean + around.mean(axis=0)  # what rounding left of the first mean
+        around = table - mean
+        return cls(count, mean, around.T @ around)
+
+    @classmethod
+    def of_sums(cls, count: int, sums: ArrayLike, products: ArrayLike) -> Moments:
+        """Moments from plain sums: of each column, and of the products of each two, as a database gives them.
+
+        >>> Moments.of_sums(3, [6.0], [[14.0]]).variance.tolist()  # of 1, 2, 3
+        [1.0]
+        """
+        total = np.atleast_1d(np.asarray(sums, dtype=np.float64))
+        if not count:
+            return cls.empty(len(total))
+        squares = np.atleast_2d(np.asarray(products, dtype=np.float64))
+        return cls(int(count), total / count, squares - np.outer(total, total) / count)
+
+    @classmethod
+    def empty(cls, columns: int = 1) -> Moments:
+        """The moments of no units: adding them changes nothing."""
+        return cls(0, np.zeros(columns), np.zeros((columns, columns)))
+
+    def __add__(self, other: Moments) -> Moments:
+        """The moments of both sets of units together."""
+        if not other.count:
+            return self
+        if not self.count:
+            return other
+        count = self.count + other.count
+        apart = other.mean - self.mean
+        return Moments(
+            count,
+            (self.count * self.mean + other.count * other.mean) / count,
+            self.products + other.products + np.outer(apart, apart) * (self.count * other.count / count),
+        )
+
+    @property
+    def covariance(self) -> Array:
+        """The covariance of each two columns, by n - 1; NaN for fewer than two units."""
+        if self.count < 2:
+            return np.full(self.products.shape, np.nan)
+        return self.products / (self.count - 1)
+
+    @property
+    def variance(self) -> Array:
+        """The variance of each column, by n - 1; NaN for fewer than two units."""
+        return np.diagonal(self.covariance)
+
+    def combined(self, factors: ArrayLike) -> tuple[float, float]:
+        """The mean and the variance of a sum of the columns, each times its factor.
+
+        >>> Moments.of([[1.0, 0.0], [3.0, 1.0]]).combined([1, -1])  # of the differences 1 and 2
+        (1.5, 0.5)
+        """
+        by = np.asarray(factors, dtype=np.float64)
+        return float(by @ self.mean), max(float(by @ self.covariance @ by), 0.0)
+
+
+def merged(parts: Iterable[Moments]) -> Moments:
+    """The moments of all parts together. There must be at least one."""
+    first, *others = parts
+    for part in others:
+        first = first + part
+    return first

@@ -1,0 +1,66 @@
+"""What each rank adds to the mean of a run, and bands of ranks that a difference of two runs comes from."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankscope.lists import Array, Judged
+from rankscope.metrics import Metric
+
+BANDS = ((1, 1), (2, 2), (3, 3), (4, 5), (6, 10), (11, 20), (21, 50), (51, 100), (101, 1000), (1001, 10**9))
+
+
+@dataclass(frozen=True)
+class Band:
+    """Ranks ``first`` to ``last``, and what they add to the difference of the means."""
+
+    first: int
+    last: int
+    adds: float
+
+    @property
+    def label(self) -> str:
+        """The ranks in words."""
+        if self.first == self.last:
+            return f"rank {self.first}"
+        return f"ranks {self.first} to {self.last}" if self.last < 10**9 else f"ranks from {self.first}"
+
+
+def by_rank(metric: Metric, judged: Judged, kept: Array, weight: Array) -> tuple[Array, float]:
+    """What each rank adds to the mean over the queries ``kept`` with these weights (summing to 1), and what no rank adds.
+
+    The first sums over ranks; with the second it sums to the mean (for a metric whose mean over queries is a weighted one).
+    """
+    deepest = int(judged.rank.max(initial=0))
+    sums: list[list[float]] = [[] for _ in range(deepest + 1)]
+    rest: list[float] = []
+    for chunk in judged.chunks():
+        here = chunk[kept[chunk]]
+        if not len(here):
+            continue
+        lists = judged.lists(here)
+        terms = metric.taken_apart(lists)
+        values, shares = terms.value, terms.shares
+        shown = terms.lists.shown & (shares != 0)
+        for row, number in enumerate(here.tolist()):
+            if math.isnan(values[row]):
+                continue
+            cells = np.flatnonzero(shown[row])
+            parts = (shares[row, cells] * weight[number]).tolist()
+            for rank, part in zip(lists.rank[row, cells].tolist(), parts, strict=True):
+                sums[rank].append(part)
+            rest.append(float(weight[number]) * (float(values[row]) - math.fsum(shares[row, cells].tolist())))
+    return np.array([math.fsum(parts) for parts in sums]), math.fsum(rest)
+
+
+def bands_of(before: Array, after: Array) -> list[Band]:
+    """The difference by bands of ranks; those beyond every ranking are left out."""
+    size = max(len(before), len(after))
+    change = np.zeros(size)
+    change[: len(after)] += after
+    change[: len(before)] -= before
+    size = int(np.flatnonzero(change)[-1]) + 1 if change.any() else 0
+    return [Band(first, last, math.fsum(change[first : last + 1].tolist())) for first, last in BANDS if first < size]

@@ -1,0 +1,212 @@
+"""Panels: what a test is given, one interval of a mean, and the same numbers from moments as from values."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from rankscope.errors import DataError, InputError
+from rankscope.inference.base import PairedTest, Sample
+from rankscope.inference.paired import sign, t, wilcoxon
+from rankscope.inference.permutation import permutation
+from rankscope.lists import Array
+from rankscope.moments import Moments
+from rankscope.panels.families import Family, pairs_of
+from rankscope.panels.method import method_of
+from rankscope.panels.panel import Panel
+from rankscope.panels.samples import FLOOR, Measure
+
+GEOMETRIC = Measure("GMAP", "higher", (0.0, 1.0), "geometric")
+PLAIN = Measure("AP", "higher", (0.0, 1.0))
+
+
+def panel(seed: int = 0, measure: Measure = PLAIN, queries: int = 40, **more: Any) -> Panel:
+    """Two systems; some queries score the same, some next to nothing."""
+    draws = np.random.default_rng(seed)
+    values = np.clip(draws.random(queries) + draws.normal(0, 0.2, (2, queries)), 0, 1)
+    values[0, :5] = values[1, :5]
+    return Panel(measure, ("b", "a"), tuple(f"q{i:02}" for i in range(queries)), values, **more)
+
+
+def weighted(seed: int = 0, measure: Measure = PLAIN) -> Panel:
+    weights = np.random.default_rng(seed).integers(1, 9, 40).astype(float)
+    return panel(seed, measure, weights=np.stack([weights, weights]))
+
+
+# --- what a test is given ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("measure", [PLAIN, GEOMETRIC])
+@pytest.mark.parametrize("make", [panel, weighted])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_sign_test_is_given_the_gains(seed: int, make: Any, measure: Measure) -> None:
+    found = make(seed, measure)
+    gains = found.values[0] - found.values[1]
+    better, differing = int((gains > 0).sum()), int((gains != 0).sum())
+    p_value = sign().p_value(found.sample("b", "a", sign()))
+    assert p_value == pytest.approx(stats.binomtest(better, differing).pvalue, rel=1e-12)
+    assert found.pair("b", "a").differing == differing
+
+
+def test_signed_ranks_are_of_what_a_query_adds() -> None:
+    plain, geometric = panel(), panel(measure=GEOMETRIC)
+    a, b = plain.values[1], plain.values[0]
+    assert plain.sample("b", "a", wilcoxon()).values.tolist() == (b - a).tolist()
+    logs = np.log(np.maximum(b, FLOOR)) - np.log(np.maximum(a, FLOOR))
+    assert geometric.sample("b", "a", wilcoxon()).values == pytest.approx(logs)
+    p_value = wilcoxon().p_value(geometric.sample("b", "a", wilcoxon()))
+    assert p_value == pytest.approx(stats.wilcoxon(logs).pvalue, rel=1e-9)
+    heavy = weighted()
+    assert heavy.weights is not None
+    ranks = heavy.sample("b", "a", wilcoxon()).values
+    assert ranks == pytest.approx((b - a) * heavy.weights[0] / heavy.weights[0].mean())
+    assert np.sign(ranks).tolist() == np.sign(b - a).tolist()
+
+
+def test_swaps_turn_their_sign_where_the_systems_change_places() -> None:
+    for found in (panel(), panel(measure=GEOMETRIC), weighted(), weighted(measure=GEOMETRIC)):
+        here = found.sample("b", "a", permutation())
+        there = found.sample("a", "b", permutation())
+        assert here.values.tolist() == (-there.values + 0.0).tolist()
+
+
+def test_where_weights_differ_between_systems_ranks_are_of_the_gains() -> None:
+    weights = np.random.default_rng(3).integers(1, 9, (2, 40)).astype(float)
+    found = panel(weights=weights)
+    gains = (found.values[0] - found.values[1]).tolist()
+    assert found.sample("b", "a", wilcoxon()).values.tolist() == gains
+    assert found.sample("b", "a", sign()).values.tolist() == gains
+    swaps, means = (found.sample("b", "a", test).values.tolist() for test in (permutation(), t()))
+    assert swaps == means
+
+
+class my_t(PairedTest):
+    """The formula of t, declared elsewhere."""
+
+    def p_value(self, sample: Sample) -> float:
+        """As scipy has it."""
+        return float(stats.ttest_1samp(sample.values, 0).pvalue)
+
+
+@pytest.mark.parametrize("make", [panel, weighted])
+@pytest.mark.parametrize("measure", [PLAIN, GEOMETRIC])
+def test_a_test_of_means_is_given_the_same_whatever_it_is_called(make: Any, measure: Measure) -> None:
+    found = make(1, measure)
+    own, ours = (test.p_value(found.sample("b", "a", test)) for test in (my_t(), t()))
+    assert own == pytest.approx(ours, rel=1e-10)
+
+
+def test_a_test_of_something_else_is_refused() -> None:
+    class odd(PairedTest):
+        """Of nothing there is."""
+
+        of = "moods"  # type: ignore[assignment]
+
+    with pytest.raises(InputError, match="a test is of means, signs, ranks, swaps"):
+        panel().sample("b", "a", odd())
+
+
+def test_a_shift_is_added_to_every_gain() -> None:
+    found = panel().pair("b", "a")
+    for test in (t(), sign(), wilcoxon(), permutation()):
+        assert found.sample_for(test, 0.01).values == pytest.approx(found.gains + 0.01)
+    heavy = weighted().pair("b", "a")
+    assert heavy.weights is not None
+    assert heavy.sample_for(wilcoxon(), 0.01).values == pytest.approx((heavy.gains + 0.01) * heavy.weights)
+    assert heavy.sample_for(sign(), 0.01).values == pytest.approx(heavy.gains + 0.01)
+
+
+# --- one mean ------------------------------------------------------------------------------------------
+
+
+def test_the_interval_of_a_geometric_mean_in_clusters_is_made_of_logarithms() -> None:
+    clusters = np.arange(40) % 8
+    found = panel(measure=GEOMETRIC, clusters=clusters)
+    logs = np.log(np.maximum(found.values[0], FLOOR))
+    around = np.array([(logs[clusters == c] - logs.mean()).sum() for c in range(8)])
+    error = math.sqrt(8 / 7 * (around**2).sum()) / 40
+    reach = stats.t.ppf(0.975, 7) * error
+    bounds = found.interval("b")
+    assert bounds.lower == pytest.approx(math.exp(logs.mean() - reach), rel=1e-9)
+    assert bounds.upper == pytest.approx(min(math.exp(logs.mean() + reach), 1), rel=1e-9)
+
+
+# --- moments -------------------------------------------------------------------------------------------
+
+
+def family(found: Panel, **method: Any) -> Family:
+    first = found.systems[0]
+    return Family([found], pairs_of(found.systems, first, False), method_of(**method), first)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_variants_on_units_of_their_own_are_compared_by_welch(seed: int) -> None:
+    draws = np.random.default_rng(seed)
+    control, variant = draws.normal(1, 1, 20 + seed % 30), draws.normal(1.3, 2, 25)
+    held = [Moments.of(control), Moments.of(variant[:10]) + Moments.of(variant[10:])]
+    (c,) = family(Panel.of_moments(Measure("clicks"), ("control", "variant"), held)).contrasts
+    expected = stats.ttest_ind(variant, control, equal_var=False)
+    assert c.p_value == pytest.approx(expected.pvalue, rel=1e-8)
+    interval = expected.confidence_interval(0.95)
+    assert (c.bounds.lower, c.bounds.upper) == pytest.approx((interval.low, interval.high), rel=1e-7)
+    assert c.difference == pytest.approx(variant.mean() - control.mean())
+    assert (c.value, c.baseline_value) == pytest.approx((variant.mean(), control.mean()))
+    assert c.queries == len(control) + len(variant)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10_000), systems=st.integers(2, 4))
+def test_paired_moments_give_what_their_values_give(seed: int, systems: int) -> None:
+    draws = np.random.default_rng(seed)
+    values = draws.random(30) + draws.normal(0, 0.3, (systems, 30))
+    names = tuple(f"s{i}" for i in range(systems))
+    measure = Measure("AP")
+    of_values = family(Panel(measure, names, tuple(map(str, range(30))), values))
+    of_moments = family(Panel.of_moments(measure, names, Moments.of(values.T)))
+    for one, other in zip(of_values.contrasts, of_moments.contrasts, strict=True):
+        assert other.p_value == pytest.approx(one.p_value, rel=1e-8)
+        assert other.p_value_adjusted == pytest.approx(one.p_value_adjusted, rel=1e-8)
+        assert other.verdict == one.verdict
+        assert (other.bounds.lower, other.bounds.upper) == pytest.approx((one.bounds.lower, one.bounds.upper))
+    here, there = (f.panels[0].interval("s1") for f in (of_values, of_moments))
+    assert (here.lower, here.upper) == pytest.approx((there.lower, there.upper))
+
+
+def test_values_on_units_of_their_own_are_compared_by_welch() -> None:
+    values = np.full((2, 50), np.nan)
+    values[0, :20], values[1, 20:] = np.random.default_rng(0).random((2, 30))[0, :20], np.arange(30) / 30
+    found = Panel(Measure("clicks"), ("a", "b"), tuple(map(str, range(50))), values, paired=False)
+    (c,) = family(found).contrasts
+    expected = stats.ttest_ind(values[1, 20:], values[0, :20], equal_var=False)
+    assert c.p_value == pytest.approx(expected.pvalue, rel=1e-9)
+    assert "50 units" in c.sentence() or "No clear difference" in c.sentence()
+
+
+def test_moments_say_what_they_cannot_answer() -> None:
+    found = Panel.of_moments(Measure("clicks"), ("a", "b"), [Moments.of([1.0, 2.0, 4.0])] * 2)
+    with pytest.raises(InputError, match="the test sign needs the differences of units"):
+        family(found, test="sign").contrasts  # noqa: B018
+    with pytest.raises(InputError, match="the interval bca needs the differences of units"):
+        family(found, interval="bca").contrasts  # noqa: B018
+    with pytest.raises(InputError, match="use holm"):
+        family(found, correction="max_t").contrasts  # noqa: B018
+    (c,) = family(found).contrasts
+    with pytest.raises(DataError, match="no units in common"):
+        c.paired  # noqa: B018
+    with pytest.raises(InputError, match="2 systems and moments of 1"):
+        Panel.of_moments(Measure("clicks"), ("a", "b"), [Moments.of([1.0, 2.0])])
+
+
+def test_merit_is_by_the_mean_in_the_direction_of_the_measure() -> None:
+    values: Array = np.array([[0.1, 0.2], [0.5, 0.6], [np.nan, np.nan]])
+    units = ("q1", "q2")
+    assert Panel(Measure("AP"), ("a", "b", "c"), units, values).by_merit == ["b", "a", "c"]
+    assert Panel(Measure("Loss", "lower"), ("a", "b", "c"), units, values).by_merit == ["a", "b", "c"]
+    assert Panel(Measure("NumRet", "neither"), ("a", "b"), units, values[:2]).by_merit == ["a", "b"]
