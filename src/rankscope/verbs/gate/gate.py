@@ -188,7 +188,7 @@ def _draft(panel: Panel, part: str | None, allowance: Allowance, fail_on: FailOn
         losses=c.losses,
         method=_method(c, bounds, evidence),
         better=panel.better,
-        left_out=c.undefined_for_one,
+        left_out=c.pair.undefined_for_one,
         differing_clusters=clusters,
         queries_needed=queries_to_settle(c, tolerance, fail_on == "tolerance") if bounds.known else None,
     )
