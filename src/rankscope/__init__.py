@@ -17,40 +17,42 @@ from typing import TYPE_CHECKING, Any
 from rankscope import words as words  # at once: __getattr__ below would look for a metric of this name
 from rankscope._version import __version__ as __version__
 
+# where each name is found
 _PLACES = {
-    "advise": "rankscope.verbs.advise.advise",
-    "Advice": "rankscope.verbs.advise.result",
-    "evaluate": "rankscope.verbs.evaluate.evaluate",
-    "catalogue": "rankscope.verbs.catalogue.catalogue",
-    "compare": "rankscope.verbs.compare.compare",
-    "Comparison": "rankscope.verbs.compare.result",
-    "gate": "rankscope.verbs.gate.gate",
-    "Gate": "rankscope.verbs.gate.result",
-    "check": "rankscope.verbs.check.check",
-    "Inspection": "rankscope.verbs.check.result",
-    "power": "rankscope.verbs.power.power",
-    "Plan": "rankscope.verbs.power.result",
-    "explain": "rankscope.verbs.explain.explain",
-    "diagnose": "rankscope.verbs.diagnose.diagnose",
-    "Diagnosis": "rankscope.verbs.diagnose.result",
-    "ties": "rankscope.verbs.ties.ties",
-    "unjudged": "rankscope.verbs.unjudged.unjudged",
-    "reconcile": "rankscope.verbs.reconcile.reconcile",
-    "report": "rankscope.reporting.report",
-    "Report": "rankscope.reporting.report",
-    "Scores": "rankscope.scoring.scores",
-    "read_run": "rankscope.files",
-    "read_qrels": "rankscope.files",
-    "Run": "rankscope.tables",
-    "Qrels": "rankscope.tables",
-    "parse": "rankscope.metrics",
-    "Metric": "rankscope.metrics",
-    "Terms": "rankscope.metrics",
-    "Example": "rankscope.metrics",
-    "Lists": "rankscope.lists",
-    "RankscopeError": "rankscope.errors",
-    "InputError": "rankscope.errors",
-    "DataError": "rankscope.errors",
+    name: module
+    for module, names in {
+        "rankscope.errors": ("DataError", "InputError", "RankscopeError"),
+        "rankscope.files": ("read_qrels", "read_run"),
+        "rankscope.lists": ("Lists",),
+        "rankscope.metrics": ("Example", "Metric", "Terms", "parse"),
+        "rankscope.tables": ("Qrels", "Run"),
+        "rankscope.scoring.scores": ("Scores",),
+        "rankscope.verbs.advise.advise": ("advise",),
+        "rankscope.verbs.advise.result": ("Advice",),
+        "rankscope.verbs.catalogue.catalogue": ("catalogue",),
+        "rankscope.verbs.catalogue.result": ("Catalogue",),
+        "rankscope.verbs.check.check": ("check",),
+        "rankscope.verbs.check.result": ("Inspection",),
+        "rankscope.verbs.compare.compare": ("compare",),
+        "rankscope.verbs.compare.result": ("Comparison",),
+        "rankscope.verbs.diagnose.diagnose": ("diagnose",),
+        "rankscope.verbs.diagnose.result": ("Diagnosis",),
+        "rankscope.verbs.evaluate.evaluate": ("evaluate",),
+        "rankscope.verbs.explain.explain": ("explain",),
+        "rankscope.verbs.explain.result": ("Difference", "Explanation", "Origin"),
+        "rankscope.verbs.gate.gate": ("gate",),
+        "rankscope.verbs.gate.result": ("Gate",),
+        "rankscope.verbs.power.power": ("power",),
+        "rankscope.verbs.power.result": ("Design", "Plan"),
+        "rankscope.verbs.reconcile.reconcile": ("reconcile",),
+        "rankscope.verbs.reconcile.result": ("Reconciliation",),
+        "rankscope.verbs.ties.result": ("TieReport",),
+        "rankscope.verbs.ties.ties": ("ties",),
+        "rankscope.verbs.unjudged.result": ("UnjudgedReport",),
+        "rankscope.verbs.unjudged.unjudged": ("unjudged",),
+        "rankscope.reporting.report": ("Report", "report"),
+    }.items()
+    for name in names
 }
 
 if TYPE_CHECKING:
@@ -73,6 +75,7 @@ if TYPE_CHECKING:
     from rankscope.verbs.advise.advise import advise as advise
     from rankscope.verbs.advise.result import Advice as Advice
     from rankscope.verbs.catalogue.catalogue import catalogue as catalogue
+    from rankscope.verbs.catalogue.result import Catalogue as Catalogue
     from rankscope.verbs.check.check import check as check
     from rankscope.verbs.check.result import Inspection as Inspection
     from rankscope.verbs.compare.compare import compare as compare
@@ -81,12 +84,19 @@ if TYPE_CHECKING:
     from rankscope.verbs.diagnose.result import Diagnosis as Diagnosis
     from rankscope.verbs.evaluate.evaluate import evaluate as evaluate
     from rankscope.verbs.explain.explain import explain as explain
+    from rankscope.verbs.explain.result import Difference as Difference
+    from rankscope.verbs.explain.result import Explanation as Explanation
+    from rankscope.verbs.explain.result import Origin as Origin
     from rankscope.verbs.gate.gate import gate as gate
     from rankscope.verbs.gate.result import Gate as Gate
     from rankscope.verbs.power.power import power as power
+    from rankscope.verbs.power.result import Design as Design
     from rankscope.verbs.power.result import Plan as Plan
     from rankscope.verbs.reconcile.reconcile import reconcile as reconcile
+    from rankscope.verbs.reconcile.result import Reconciliation as Reconciliation
+    from rankscope.verbs.ties.result import TieReport as TieReport
     from rankscope.verbs.ties.ties import ties as ties
+    from rankscope.verbs.unjudged.result import UnjudgedReport as UnjudgedReport
     from rankscope.verbs.unjudged.unjudged import unjudged as unjudged
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def rankscope_gate(pytestconfig: pytest.Config) -> Callable[..., Gate]:
-    """The function ``rankscope.gate``, with the project's settings for what is not said.
+    """The function ``rankscope.gate``, with the project's settings for what a call leaves out.
 
     ``rankscope_gate(qrels, baseline, candidate, metrics=None, **options)`` gives the verdict, as the command line does::
 
@@ -25,7 +25,7 @@ def rankscope_gate(pytestconfig: pytest.Config) -> Callable[..., Gate]:
     the pyproject.toml of the root of the tests, or of ``settings="FILE"``.
     """
 
-    def gated(qrels: Any, baseline: Any, candidate: Any, metrics: Any = None, **options: Any) -> Gate:
+    def run_gate(qrels: Any, baseline: Any, candidate: Any, metrics: Any = None, **options: Any) -> Gate:
         from rankscope.scoring.settings import settings_of
         from rankscope.verbs.gate.gate import gate
 
@@ -33,4 +33,4 @@ def rankscope_gate(pytestconfig: pytest.Config) -> Callable[..., Gate]:
         chosen = settings.metrics if metrics is None else metrics
         return gate(qrels, baseline, candidate, chosen, **settings.options | options)
 
-    return gated
+    return run_gate

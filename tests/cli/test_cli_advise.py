@@ -92,7 +92,7 @@ def test_columns_called_user_are_users(run: Run) -> None:
 @pytest.mark.parametrize(
     ("args", "code", "says"),
     [
-        ([], 2, "given: rankscope advise QRELS [RUN]..., like rankscope advise qrels.txt"),
+        ([], 2, "no qrels were given: rankscope advise QRELS [RUN...], like rankscope advise qrels.txt my.run"),
         (["qrels.txt", "--task", "navigationl"], 2, "no task is called 'navigationl', did you mean navigational?"),
         (["qrels.txt", "--k", "0"], 2, "--k"),
         (["empty.txt"], 2, "empty.txt: the file is empty"),

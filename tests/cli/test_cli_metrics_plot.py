@@ -67,8 +67,8 @@ def test_what_good_documents_hide_stands_beside_what_one_alone_is_worth(run: Any
     [
         (["RR", "-o", "rr.svg"], "add --plot (rankscope metrics RR --plot -o rr.svg)"),
         (["-o", "rr.PNG"], "add --plot (rankscope metrics RR --plot -o rr.PNG)"),
-        (["RR", "-o", "rr.csv"], "as a table (.txt) or JSON (.json), not as .csv"),
-        (["-o", "catalogue"], "this name has no ending: name it so, or say --format table or json"),
+        (["RR", "-o", "rr.csv"], "written as table or json, not as csv"),
+        (["-o", "catalogue"], "a name without an ending is not known, name one with --format: table, json"),
     ],
 )
 def test_a_catalogue_in_a_file_of_another_kind_is_one_line(run: Any, arguments: list[str], because: str) -> None:

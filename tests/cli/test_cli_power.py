@@ -94,7 +94,7 @@ def test_without_runs(run: Run) -> None:
 @pytest.mark.parametrize(
     ("args", "code", "says"),
     [
-        ([], 2, "no qrels and no runs were given: rankscope power QRELS RUN RUN..."),
+        ([], 2, "no qrels and no run were given: rankscope power QRELS RUN RUN..."),
         (["many.txt"], 2, "no run was given"),
         (["many.txt", "bm25.run"], 3, "there is one run, bm25"),
         (["many.txt", "bm25.run", "dense.run", "--baseline", "bm"], 2, "did you mean bm25?"),

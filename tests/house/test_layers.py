@@ -50,7 +50,7 @@ ALLOWED = {
 # the only modules that import by a name held in a variable
 REGISTRIES = {
     "rankscope",  # the face loads verbs, readers and metrics when they are first used
-    "rankscope.cli.app",  # a command is loaded when it is typed
+    "rankscope.cli.commands",  # a verb is loaded when its command is typed
 }
 # imports the packages of an extra; who calls it names them by literals
 LOADER = "rankscope.show.extra.needed"

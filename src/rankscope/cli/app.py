@@ -23,7 +23,7 @@ class Lazy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of this name, None where there is none."""
         command = BY_NAME.get(cmd_name)
-        return command and command.build()
+        return None if command is None else command.build()
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands with what each does, in a line."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rankscope.cli.command import Command
+from rankscope.cli.commands import Command
 from rankscope.cli.runner import Call
 
 
@@ -14,8 +14,8 @@ def run(command: Command, ctx: click.Context) -> int:
     code = call.params["explain"]
     if code is None and not call.params["list"]:
         # the findings are the rows of every format: no need to repeat them
-        found = call.show(call.result(command.function), warnings=())
-        return 0 if call.params["exit_zero"] else found
+        exit_code = call.show(call.result(command.function), warnings=())
+        return 0 if call.params["exit_zero"] else exit_code
     from rankscope.verbs.check.result import RuleBook
     from rankscope.verbs.check.rules.catalogue import all_rules, rule_named
 

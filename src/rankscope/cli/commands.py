@@ -1,11 +1,16 @@
-"""The table of commands: a line each that says what it takes, what it does, and where that is done."""
+"""The table of commands: what each takes and says of itself, and where the function that does it lives."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from inspect import cleandoc
+from typing import Any
 
 import click
 
 from rankscope.cli import names
-from rankscope.cli.command import Command
 from rankscope.cli.options import (
     ALL_PAIRS,
     ALPHA,
@@ -29,6 +34,7 @@ from rankscope.cli.options import (
     SLICES,
     TEST,
     Option,
+    Options,
     interval,
     metric,
     output,
@@ -36,13 +42,60 @@ from rankscope.cli.options import (
     tolerances,
 )
 
+
+@dataclass(frozen=True)
+class Command:
+    """A command: its name, what it does in a line and in full, examples of it, and its arguments and options.
+
+    ``verb`` is the module of the function that does the work, ``way`` a module whose function ``run`` calls it where that takes
+    more than to read, call and write. ``usage`` says what has to be typed, for those who did not; with the options in
+    ``alone`` no file has to be. ``bar`` tells whether the verb says how far it is.
+    """
+
+    name: str
+    about: str
+    text: str
+    examples: tuple[str, ...]
+    takes: tuple[click.Parameter | Options, ...]
+    verb: str = ""
+    way: str = "rankscope.cli.runner"
+    usage: str = "QRELS RUN..."
+    alone: tuple[str, ...] = ()
+    bar: bool = False
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The function that does the work; its module has its name."""
+        function: Callable[..., Any] = getattr(import_module(self.verb), self.verb.rpartition(".")[2])
+        return function
+
+    @property
+    def parameters(self) -> list[click.Parameter]:
+        """All arguments and options."""
+        out: list[click.Parameter] = []
+        for one in self.takes:
+            out += [one] if isinstance(one, click.Parameter) else one()
+        return out
+
+    def build(self) -> click.Command:
+        """The command as click runs it."""
+
+        def call(**_: Any) -> None:
+            ctx = click.get_current_context()
+            if code := import_module(self.way).run(self, ctx):
+                ctx.exit(code)
+
+        examples = "\n".join(f"  rankscope {one}" for one in self.examples)
+        text = f"{cleandoc(self.text)}\n\n\b\nExamples:\n{examples}"
+        return click.Command(self.name, callback=call, params=self.parameters, help=text, short_help=self.about)
+
+
 SEVERAL = "A metric, like nDCG@10; may be repeated. Default: nDCG@10 AP RR@10 R@100 P@10. With --scores: what the scores are of."
 JUDGED = (QRELS, RUNS)
 
+# fmt: off
 COMMANDS = (
-    Command(
-        "evaluate",
-        "Score rankings against judgments.",
+    Command("evaluate", "Score rankings against judgments.",
         """Score one or more RUNs against the judgments in QRELS.
 
         Files may be TREC, CSV, TSV, JSON, JSON lines or Parquet, also compressed; - is standard input. A RUN may
@@ -58,30 +111,17 @@ COMMANDS = (
         ),
         (
             *JUDGED,
-            metric(
-                "A metric, like nDCG@10; may be repeated, or several in quotes. Default: nDCG@10 AP RR@10 R@100 P@10 Judged@10."
-            ),
+            metric("A metric, like nDCG@10; may be repeated, or several in quotes. Default: nDCG@10 AP RR@10 R@100 P@10 Judged@10."),
             QUIET,
-            Option("--per-query", is_flag=True, to="result", help="Also the values of every query."),
-            Option(
-                "--distribution",
-                is_flag=True,
-                to="result",
-                help="Also how the values of the queries are spread, and first relevant ranks.",
-            ),
+            Option("--per-query", "Also the values of every query.", bool, to="result"),
+            Option("--distribution",
+                "Also how the values of the queries are spread, and first relevant ranks.", bool, to="result"),
             interval("Of each mean", "t, and wilson for scores of 0 and 1"),
-            Option("--level", type=float, default=0.95, help="The level of intervals, between 0.5 and 1."),
-            CLUSTERS,
-            POLICIES,
-            *output(*FORMATS, "latex", "trec"),
+            Option("--level", "The level of intervals, between 0.5 and 1.", float, default=0.95),
+            CLUSTERS, POLICIES, *output(*FORMATS, "latex", "trec"),
         ),
-        verb="rankscope.verbs.evaluate.evaluate",
-        way="rankscope.cli.evaluate",
-        bar=True,
-    ),
-    Command(
-        "compare",
-        "Say which run is better, and whether the difference is real.",
+        verb="rankscope.verbs.evaluate.evaluate", way="rankscope.cli.evaluate", bar=True),
+    Command("compare", "Say which run is better, and whether the difference is real.",
         """Compare RUNs, judged by QRELS, with the first of them or with --baseline.
 
         A run given several times under one name (a=1.run a=2.run) is one system that ran several times: its scores are averaged
@@ -96,13 +136,8 @@ COMMANDS = (
             "compare qrels.txt *.run --format latex -o table.tex",
         ),
         (*JUDGED, metric(SEVERAL), QUIET, *COMPARISON, DETAILS, POLICIES, *output(*FORMATS, "latex")),
-        verb="rankscope.verbs.compare.compare",
-        usage="QRELS RUN RUN...",
-        bar=True,
-    ),
-    Command(
-        "report",
-        "Make one page of it all: verdict, charts, every query to look into.",
+        verb="rankscope.verbs.compare.compare", usage="QRELS RUN RUN...", bar=True),
+    Command("report", "Make one page of it all: verdict, charts, every query to look into.",
         """Make one HTML page of RUNs judged by QRELS, to be opened without a network.
 
         The verdict comes first, then what it rests on: the state of the data, the scoreboard, where and on which queries the runs
@@ -116,56 +151,19 @@ COMMANDS = (
             "report --scores scores.csv -m AP",
         ),
         (
-            *JUDGED,
-            metric(SEVERAL),
-            QUIET,
-            Option(
-                "--queries-text",
-                type=FILE,
-                metavar="FILE",
-                help="Texts of the queries: TSV, CSV, JSONL (BEIR) or TREC topics.",
-            ),
-            Option(
-                "--docs-text",
-                type=FILE,
-                metavar="FILE",
-                help="Texts of the documents: TSV, CSV, JSONL (BEIR) or TREC documents.",
-            ),
-            Option("--title", metavar="TEXT", help="What stands on top. Default: the runs."),
-            Option("--about", metavar="TEXT", help="What stands below it: what a reader should know of the data."),
-            Option(
-                "--shown",
-                type=NUMBER,
-                metavar="N",
-                help="Documents shown of each ranking. Default: as many as there is room for, up to 20.",
-            ),
-            Option(
-                "--export",
-                type=FOLDER,
-                to="command",
-                metavar="DIR",
-                help="Also write every table (CSV, JSON) and figure (SVG, PNG) into DIR.",
-            ),
-            *COMPARISON,
-            POLICIES,
-            Option(
-                "-o",
-                "--output",
-                "out",
-                type=PLACE,
-                to="command",
-                default="report.html",
-                metavar="FILE",
-                help="The page, one HTML file; - is standard output.",
-            ),
+            *JUDGED, metric(SEVERAL), QUIET,
+            Option("--queries-text", "Texts of the queries: TSV, CSV, JSONL (BEIR) or TREC topics.", FILE),
+            Option("--docs-text", "Texts of the documents: TSV, CSV, JSONL (BEIR) or TREC documents.", FILE),
+            Option("--title", "What stands on top. Default: the runs.", str, "TEXT"),
+            Option("--about", "What stands below it: what a reader should know of the data.", str, "TEXT"),
+            Option("--shown", "Documents shown of each ranking. Default: as many as there is room for, up to 20.", NUMBER, "N"),
+            Option("--export", "Also write every table (CSV, JSON) and figure (SVG, PNG) into DIR.", FOLDER, to="command"),
+            *COMPARISON, POLICIES,
+            Option("-o --output out",
+                "The page, one HTML file; - is standard output.", PLACE, to="command", default="report.html"),
         ),
-        verb="rankscope.reporting.report",
-        way="rankscope.cli.report",
-        bar=True,
-    ),
-    Command(
-        "explain",
-        "Say why a ranking scores what it scores, or why two differ.",
+        verb="rankscope.reporting.report", way="rankscope.cli.report", bar=True),
+    Command("explain", "Say why a ranking scores what it scores, or why two differ.",
         """Explain the score of one query, rank by rank; with two RUNs, the difference between them.
 
         Without --query: for one RUN (or several) what it loses over all queries and why, for two where in the ranking their
@@ -177,62 +175,36 @@ COMMANDS = (
             "explain qrels.txt my.run",
         ),
         (
-            *JUDGED,
-            metric("A metric, like nDCG@10 (the default)."),
-            QUIET,
-            Option("--query", metavar="ID", help="The query to explain."),
-            POLICIES,
-            *OUTPUT,
+            *JUDGED, metric("A metric, like nDCG@10 (the default)."), QUIET,
+            Option("--query", "The query to explain.", str, "ID"),
+            POLICIES, *OUTPUT,
         ),
-        verb="rankscope.verbs.explain.explain",
-        way="rankscope.cli.explain",
-        usage="QRELS RUN [RUN] --query ID",
-    ),
-    Command(
-        "check",
-        "Find what can make a number wrong.",
+        verb="rankscope.verbs.explain.explain", way="rankscope.cli.explain", usage="QRELS RUN [RUN] --query ID"),
+    Command("check", "Find what can make a number wrong.",
         """Find what can make a number wrong, unfair or misleading: a linter for evaluations.
 
         Every rule has a code. Exits with 1 if there is a warning, with 0 otherwise.""",
         ("check qrels.txt my.run", "check qrels.txt a.run b.run -m nDCG@10 --ignore RS102", "check --explain RS101"),
         (
-            *JUDGED,
-            metric("A metric, like nDCG@10; may be repeated."),
-            QUIET,
-            Option("--select", multiple=True, metavar="CODES", help="Only these rules: RS101, or RS1 for a family."),
-            Option("--ignore", multiple=True, metavar="CODES", help="All rules but these."),
-            Option("--exit-zero", is_flag=True, to="command", help="Exit with 0 even if there are warnings."),
-            Option(
-                "--explain",
-                metavar="CODE",
-                to="command",
-                help="Explain a rule: what it is about, why it matters, what to do.",
-            ),
-            Option("--list", "list", is_flag=True, to="command", help="List all rules."),
-            Option("--scale", metavar="LOW-HIGH", help="The intended scale of the grades, like 0-3."),
-            Option("--train", type=FILE, metavar="FILE", help="Interactions that a recommender was trained on."),
-            Option(
-                "--docs-text",
-                type=FILE,
-                metavar="FILE",
-                help="Texts of documents: JSONL, TSV, CSV, Parquet or TREC documents.",
-            ),
-            POLICIES,
-            *OUTPUT,
+            *JUDGED, metric("A metric, like nDCG@10; may be repeated."), QUIET,
+            Option("--select", "Only these rules: RS101, or RS1 for a family.", str, "CODES", multiple=True),
+            Option("--ignore", "All rules but these.", str, "CODES", multiple=True),
+            Option("--exit-zero", "Exit with 0 even if there are warnings.", bool, to="command"),
+            Option("--explain", "Explain a rule: what it is about, why it matters, what to do.", str, "CODE", to="command"),
+            Option("--list list", "List all rules.", bool, to="command"),
+            Option("--scale", "The intended scale of the grades, like 0-3.", str, "LOW-HIGH"),
+            Option("--train", "Interactions that a recommender was trained on.", FILE),
+            Option("--docs-text", "Texts of documents: JSONL, TSV, CSV, Parquet or TREC documents.", FILE),
+            POLICIES, *OUTPUT,
         ),
-        verb="rankscope.verbs.check.check",
-        way="rankscope.cli.check",
-        alone=("explain", "list"),
-    ),
-    Command(
-        "gate",
-        "Pass or fail a change, for continuous integration.",
+        verb="rankscope.verbs.check.check", way="rankscope.cli.check", alone=("explain", "list")),
+    Command("gate", "Pass or fail a change, for continuous integration.",
         """Say whether CANDIDATE may replace BASELINE: exit code 0 pass, 1 fail, 4 cannot tell.
 
-        Every metric, on all queries and on every slice, must hold: the 95% interval of its difference lies above minus the
-        tolerance, or nothing changed. It fails when a loss is proved (Holm over all checks). Where fewer than 6
-        queries differ, the losses alone must stay within the tolerance, and no error rate is promised. BASELINE is a run, or the
-        JSON that rankscope evaluate QRELS RUN --per-query -o baseline.json wrote.""",
+        Every metric, on all queries and on every slice, is a check. It passes if the 95% interval of its difference lies above minus
+        the tolerance, or if nothing changed. It fails if a loss is proved (Holm-corrected for all checks). If fewer than 6 queries
+        differ, the losses alone must stay within the tolerance, and no error rate is promised. BASELINE is a run, or the JSON that
+        rankscope evaluate QRELS RUN --per-query -o baseline.json wrote.""",
         (
             "gate qrels.txt main.run branch.run -m nDCG@10 --tolerance 0.01",
             'gate qrels.txt main.run branch.run -m "nDCG@10 R@100" --tolerance 2%',
@@ -243,47 +215,22 @@ COMMANDS = (
             QRELS,
             click.Argument(["baseline"], type=FILE, required=False, metavar="BASELINE"),
             click.Argument(["candidate"], type=FILE, required=False, metavar="CANDIDATE"),
-            metric("A metric that must hold, like nDCG@10 (the default); may be repeated, or several in quotes."),
+            metric("A metric that must pass, like nDCG@10 (the default); may be repeated, or several in quotes."),
             QUIET,
-            Option(
-                "--tolerance",
-                multiple=True,
-                callback=tolerances,
-                metavar="0.01|2%|METRIC=0.02",
-                help="How much worse the candidate may be: a number, a percentage of the baseline's mean, or one of these for a "
-                "metric; may be repeated. Default: 0.01 for metrics from 0 to 1. 0 asks for a proved improvement wherever six or "
-                "more queries changed.",
-            ),
-            Option(
-                "--fail-on",
-                type=click.Choice(["loss", "tolerance"]),
-                default="loss",
-                help="What fails: a proved loss that is not certain to stay within the tolerance, or only a proved loss of more than it.",
-            ),
-            ALPHA,
-            SLICES,
-            CLUSTERS,
-            interval("Of the differences"),
-            TEST,
-            POLICIES,
-            SETTINGS,
-            Option("--junit", type=PLACE, to="command", metavar="FILE", help="Also write JUnit XML to FILE."),
-            Option(
-                "--github-summary",
-                is_flag=True,
-                to="command",
-                help="Also append Markdown to the job's summary ($GITHUB_STEP_SUMMARY).",
-            ),
+            Option("--tolerance",
+                "How much worse the candidate may be: a number, a percentage of the baseline's mean, or one of these for a "
+                "metric; may be repeated. Default: 0.01 for metrics from 0 to 1. 0 requires a proved improvement wherever six "
+                "or more queries changed.", str, "0.01|2%|METRIC=0.02", multiple=True, callback=tolerances),
+            Option("--fail-on",
+                "What fails: a proved loss that is not certain to stay within the tolerance, or only a proved loss of more than"
+                " it.", ("loss", "tolerance"), default="loss"),
+            ALPHA, SLICES, CLUSTERS, interval("Of the differences"), TEST, POLICIES, SETTINGS,
+            Option("--junit", "Also write JUnit XML to FILE.", PLACE, to="command"),
+            Option("--github-summary", "Also append Markdown to the job's summary ($GITHUB_STEP_SUMMARY).", bool, to="command"),
             *OUTPUT,
         ),
-        verb="rankscope.verbs.gate.gate",
-        way="rankscope.cli.gate",
-        usage="QRELS BASELINE CANDIDATE",
-        bar=True,
-    ),
-    Command(
-        "power",
-        "What difference queries can detect, and how many it takes.",
+        verb="rankscope.verbs.gate.gate", way="rankscope.cli.gate", usage="QRELS BASELINE CANDIDATE", bar=True),
+    Command("power", "What difference queries can detect, and how many it takes.",
         """What difference the queries at hand can detect, and how many queries others need.
 
         From RUNs, judged by QRELS: the results hold for queries like these. Without runs, from the standard deviation of
@@ -297,61 +244,25 @@ COMMANDS = (
             "power --design anova --systems 10 --variance 0.05 --difference 0.1",
         ),
         (
-            *JUDGED,
-            metric(SEVERAL),
-            QUIET,
-            Option(
-                "--difference",
-                type=float,
-                multiple=True,
-                metavar="X",
-                help="A difference to detect, like 0.02; may be repeated. Default: 0.01, 0.02, 0.05 and the observed one.",
-            ),
-            Option("--power", type=float, default=0.8, help="The chance to detect a difference that is there."),
+            *JUDGED, metric(SEVERAL), QUIET,
+            Option("--difference",
+                "A difference to detect, like 0.02; may be repeated. Default: 0.01, 0.02, 0.05 and the observed one.", float, "X", multiple=True),
+            Option("--power", "The chance to detect a difference that is there.", float, default=0.8),
             ALPHA,
-            Option(
-                "--comparisons",
-                type=NUMBER,
-                default=1,
-                metavar="M",
-                help="How many comparisons you will make: each gets alpha / M.",
-            ),
-            Option("-n", type=click.IntRange(min=2), metavar="N", help="Plan for N queries instead of those at hand."),
-            BASELINE,
-            ALL_PAIRS,
-            CLUSTERS,
-            SCORES,
-            Option(
-                "--deviation",
-                type=float,
-                metavar="S",
-                help="Without runs: the standard deviation of the differences, known from elsewhere.",
-            ),
-            Option(
-                "--design",
-                type=click.Choice(["t", "anova", "interval"]),
-                help="Without runs: topics of a collection, for a --difference with a t test or an analysis of variance, or for a --width.",
-            ),
-            Option(
-                "--variance",
-                type=float,
-                metavar="V",
-                help="For --design: of differences (t, interval), within systems (anova).",
-            ),
-            Option("--systems", type=int, metavar="M", help="For --design anova: how many systems will be compared."),
-            Option("--width", type=float, multiple=True, metavar="W", help="For --design interval: from end to end."),
-            DETAILS,
-            POLICIES,
-            *OUTPUT,
+            Option("--comparisons", "How many comparisons you will make: each gets alpha / M.", NUMBER, "M", default=1),
+            Option("-n", "Plan for N queries instead of those at hand.", click.IntRange(min=2), "N"),
+            BASELINE, ALL_PAIRS, CLUSTERS, SCORES,
+            Option("--deviation", "Without runs: the standard deviation of the differences, known from elsewhere.", float, "S"),
+            Option("--design",
+                "Without runs: topics of a collection, for a --difference with a t test or an analysis of variance, or for a "
+                "--width.", ("t", "anova", "interval")),
+            Option("--variance", "For --design: of differences (t, interval), within systems (anova).", float, "V"),
+            Option("--systems", "For --design anova: how many systems will be compared.", int, "M"),
+            Option("--width", "For --design interval: from end to end.", float, "W", multiple=True),
+            DETAILS, POLICIES, *OUTPUT,
         ),
-        verb="rankscope.verbs.power.power",
-        usage="QRELS RUN RUN...",
-        alone=("deviation", "design", "variance", "width"),
-        bar=True,
-    ),
-    Command(
-        "unjudged",
-        "Say how much hangs on documents that nobody judged.",
+        verb="rankscope.verbs.power.power", usage="QRELS RUN RUN...", alone=("deviation", "design", "variance", "width"), bar=True),
+    Command("unjudged", "Say how much hangs on documents that nobody judged.",
         """Say how much hangs on documents that nobody judged: the bounds of each value and difference, how many would have to be
         relevant to turn a verdict, and which to judge next.""",
         (
@@ -362,45 +273,22 @@ COMMANDS = (
         (
             *JUDGED,
             metric("A metric, like nDCG@10 (the default); may be repeated. The worklist is made for the first."),
-            QUIET,
-            BASELINE,
-            Option(
-                "--grade",
-                type=float,
-                metavar="X",
-                help="The best grade a document can get. Default: the highest of the qrels.",
-            ),
-            Option("-n", type=click.IntRange(min=0), default=50, metavar="N", help="Documents to judge."),
-            Option(
-                "--worklist",
-                type=PLACE,
-                to="command",
-                metavar="FILE",
-                help="Write the documents to judge to FILE, as CSV: query, document, ranks and effect.",
-            ),
-            POLICIES,
-            *OUTPUT,
+            QUIET, BASELINE,
+            Option("--grade", "The best grade a document can get. Default: the highest of the qrels.", float, "X"),
+            Option("-n", "Documents to judge.", click.IntRange(min=0), "N", default=50),
+            Option("--worklist",
+                "Write the documents to judge to FILE, as CSV: query, document, ranks and effect.", PLACE, to="command"),
+            POLICIES, *OUTPUT,
         ),
-        verb="rankscope.verbs.unjudged.unjudged",
-        way="rankscope.cli.unjudged",
-    ),
-    Command(
-        "ties",
-        "Say how much equal scores matter.",
+        verb="rankscope.verbs.unjudged.unjudged", way="rankscope.cli.unjudged"),
+    Command("ties", "Say how much equal scores matter.",
         """Say how much equal scores matter: how much of the top k is tied, and how far each metric could move.""",
         ("ties qrels.txt my.run", 'ties qrels.txt a.run b.run -m nDCG@10 -m "RR AP"'),
         (
-            *JUDGED,
-            metric("A metric, like nDCG@10; may be repeated."),
-            QUIET,
-            policies("queries", "depth", "seed"),
-            *OUTPUT,
+            *JUDGED, metric("A metric, like nDCG@10; may be repeated."), QUIET, policies("queries", "depth", "seed"), *OUTPUT,
         ),
-        verb="rankscope.verbs.ties.ties",
-    ),
-    Command(
-        "reconcile",
-        "Say what other tools print, and why.",
+        verb="rankscope.verbs.ties.ties"),
+    Command("reconcile", "Say what other tools print, and why.",
         """Say what other tools print for a metric on these data, and the one reason for each difference.
 
         With --value, search the conventions for those that give the number. With two runs, say whether the
@@ -414,79 +302,38 @@ COMMANDS = (
             *JUDGED,
             metric("A metric, like nDCG@10 (the default); may be repeated."),
             QUIET,
-            Option(
-                "--value",
-                metavar="X",
-                help="A number that was printed somewhere, like 0.71: say which conventions give it.",
-            ),
-            policies("duplicates"),
-            *OUTPUT,
+            Option("--value", "A number that was printed somewhere, like 0.71: say which conventions give it.", str, "X"),
+            policies("duplicates"), *OUTPUT,
         ),
-        verb="rankscope.verbs.reconcile.reconcile",
-        way="rankscope.cli.reconcile",
-        usage="QRELS RUN -m METRIC",
-    ),
-    Command(
-        "advise",
-        "Recommend metrics that fit the data and the task.",
+        verb="rankscope.verbs.reconcile.reconcile", way="rankscope.cli.reconcile", usage="QRELS RUN -m METRIC"),
+    Command("advise", "Recommend metrics that fit the data and the task.",
         """Recommend metrics and cutoffs, the one to declare in advance, and what not to use.
 
         Considers the judgments, the runs if there are any, and the task.""",
+        ("advise qrels.txt", "advise qrels.txt bm25.run dense.run --task web", "advise qrels.txt my.run --task rag --k 8"),
         (
-            "advise qrels.txt",
-            "advise qrels.txt bm25.run dense.run --task web",
-            "advise qrels.txt my.run --task rag --k 8",
+            QRELS, ANY_RUNS,
+            Option("--task", "{names}. Default: the task that fits the data best.", names.TASK, "TASK"),
+            Option("-k --k",
+                "How many results people see, the next stage takes, or the context of a language model holds. Default: that of "
+                "the task.", NUMBER, "N"),
+            policies("duplicates", duplicates="A document with several grades or ranks: take the grades for subtopics and refuse the ranks, or keep the " "first or the best."),
+            QUIET, *OUTPUT,
         ),
-        (
-            QRELS,
-            ANY_RUNS,
-            Option(
-                "--task", type=names.TASK, metavar="TASK", help="{names}. Default: the task that fits the data best."
-            ),
-            Option(
-                "-k",
-                "--k",
-                type=NUMBER,
-                metavar="N",
-                help="How many results people see, the next stage takes, or the context of a language model holds. Default: that of the "
-                "task.",
-            ),
-            policies(
-                "duplicates",
-                duplicates="A document with several grades or ranks: take the grades for subtopics and refuse the ranks, or keep the "
-                "first or the best.",
-            ),
-            QUIET,
-            *OUTPUT,
-        ),
-        verb="rankscope.verbs.advise.advise",
-        usage="QRELS [RUN...]",
-    ),
-    Command(
-        "playground",
-        "Rearrange rankings in a page and see which metrics move.",
+        verb="rankscope.verbs.advise.advise", usage="QRELS [RUN...]"),
+    Command("playground", "Rearrange rankings in a page and see which metrics move.",
         """Make a page of worked examples: rankings to rearrange, and the metrics that move with them.
 
         Drag a document to another rank or change a grade, and see P, R, RR, AP, DCG, nDCG, ERR and RBP with what every position
         adds. The page needs no network. It opens in the browser where there is a screen for it.""",
         ("playground", "playground --no-open", "playground -o lesson.html"),
         (
-            Option("--no-open", is_flag=True, to="command", help="Do not open the page in a browser."),
-            Option(
-                "-o",
-                "--output",
-                "out",
-                type=PLACE,
-                to="command",
-                metavar="FILE",
-                help="The page, one HTML file, written and not opened; - is standard output. Default: playground.html, opened.",
-            ),
+            Option("--no-open", "Do not open the page in a browser.", bool, to="command"),
+            Option("-o --output out",
+                "The page, one HTML file, written and not opened; - is standard output. Default: playground.html, opened.", PLACE, to="command"),
         ),
-        way="rankscope.cli.playground",
-    ),
-    Command(
-        "metrics",
-        "List the metrics, or tell all about one.",
+        way="rankscope.cli.playground"),
+    Command("metrics", "List the metrics, or tell all about one.",
         """List the metrics, or tell all about one.""",
         (
             "metrics               every metric in a line",
@@ -498,50 +345,20 @@ COMMANDS = (
         ),
         (
             click.Argument(["name"], type=names.FAMILY, required=False),
-            Option(
-                "--table",
-                "traits",
-                is_flag=True,
-                to="result",
-                help="Compare them: grades, order, range, what each is best for.",
-            ),
-            Option(
-                "--plot",
-                is_flag=True,
-                to="command",
-                help="Draw what each rank is worth to a metric; -o FILE.svg or .png for a figure.",
-            ),
+            Option("--table traits", "Compare them: grades, order, range, what each is best for.", bool, to="result"),
+            Option("--plot", "Draw what each rank is worth to a metric; -o FILE.svg or .png for a figure.", bool, to="command"),
             *output("table", "json", more="; .svg .png with --plot"),
         ),
-        verb="rankscope.verbs.catalogue.catalogue",
-        way="rankscope.cli.metrics",
-    ),
-    Command(
-        "demo",
-        "See it work on three real rankings, offline.",
+        verb="rankscope.verbs.catalogue.catalogue", way="rankscope.cli.metrics"),
+    Command("demo", "See it work on three real rankings, offline.",
         """Evaluate three real rankings that come along, offline, and tell how to read the result.""",
         ("demo", "demo --copy demo", "demo --report demo.html"),
         (
-            Option(
-                "--copy",
-                type=FOLDER,
-                to="command",
-                metavar="DIR",
-                help="Copy the demo's files into DIR, to try commands on them.",
-            ),
-            Option(
-                "--report",
-                type=PLACE,
-                to="command",
-                metavar="FILE",
-                help="Also write the page that rankscope report makes of them (.html).",
-            ),
+            Option("--copy", "Copy the demo's files into DIR, to try commands on them.", FOLDER, to="command"),
+            Option("--report", "Also write the page that rankscope report makes of them (.html).", PLACE, to="command"),
         ),
-        way="rankscope.cli.demo",
-    ),
-    Command(
-        "completion",
-        "Complete commands, metrics and files in your shell.",
+        way="rankscope.cli.demo"),
+    Command("completion", "Complete commands, metrics and files in your shell.",
         """Print the script that completes commands, metrics and files in your SHELL.""",
         (
             "completion bash >> ~/.bashrc",
@@ -549,6 +366,6 @@ COMMANDS = (
             "completion fish > ~/.config/fish/completions/rankscope.fish",
         ),
         (click.Argument(["shell"], type=click.Choice(["bash", "zsh", "fish"])),),
-        way="rankscope.cli.completion",
-    ),
+        way="rankscope.cli.completion"),
 )
+# fmt: on

@@ -6,7 +6,7 @@ import click
 from click.shell_completion import ShellComplete, get_completion_class
 
 from rankscope.cli import output
-from rankscope.cli.command import Command
+from rankscope.cli.commands import Command
 
 
 def run(command: Command, ctx: click.Context) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from rankscope.cli import output
-from rankscope.cli.command import Command
+from rankscope.cli.commands import Command
 
 
 def run(command: Command, ctx: click.Context) -> int:

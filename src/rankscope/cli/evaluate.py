@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rankscope.cli.command import Command
+from rankscope.cli.commands import Command
 from rankscope.cli.runner import Call
 from rankscope.errors import InputError
 

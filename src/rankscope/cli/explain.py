@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rankscope.cli.command import Command
+from rankscope.cli.commands import Command
 from rankscope.cli.runner import Call
 from rankscope.errors import InputError
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from rankscope.cli import output
-from rankscope.cli.command import Command
+from rankscope.cli.commands import Command
 from rankscope.cli.runner import Call
 from rankscope.errors import InputError
 
@@ -45,11 +45,12 @@ class GateCall(Call):
             )
         return [self.qrels, *self.files], self.options
 
-    def show(self, result: Any, **options: Any) -> int:
+    def show(self, result: Any, notes: Any = None, warnings: Any = None, **options: Any) -> int:
         """Write the checks; the log of a job has the verdict in any case."""
+        code = super().show(result, [*result.scores.notes, *result.notes], warnings, **options)
         if self.out not in {None, "-"} and not self.quiet:
             output.say(result.sentence)
-        return super().show(result, **options)
+        return code
 
 
 def _summary() -> str:

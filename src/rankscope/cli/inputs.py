@@ -69,11 +69,11 @@ def number_runs(runs: Iterable[Named]) -> tuple[list[Named], dict[str, str]]:
 
 def score_tables(paths: Sequence[str]) -> str | dict[str, str]:
     """Files of scores: one as it is, several by name; the shortest of each file's names that no other file has."""
-    found = parse_runs(paths)
-    check_stdin([path for _, path in found])
-    if len(found) == 1:
-        return found[0][1]
-    choices = [(name or Path(path).name.split(".")[0], name or Path(path).name, path) for name, path in found]
+    runs = parse_runs(paths)
+    check_stdin([path for _, path in runs])
+    if len(runs) == 1:
+        return runs[0][1]
+    choices = [(name or Path(path).name.split(".")[0], name or Path(path).name, path) for name, path in runs]
     out: dict[str, str] = {}
     for choice in choices:
         others = [other for other in choices if other is not choice]

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from rankscope.cli import output
-from rankscope.cli.command import Command
+from rankscope.cli.commands import Command
 from rankscope.cli.runner import Call
 from rankscope.errors import InputError
 
@@ -30,9 +30,7 @@ def run(command: Command, ctx: click.Context) -> int:
         example = f"{call.path} {name or 'RR'} --plot -o {call.out}"
         raise click.UsageError(f"{call.out}: a figure is drawn with --plot: add --plot ({example})", ctx)
     _ = call.form
-    from rankscope.verbs.catalogue.catalogue import catalogue
-
-    return call.show(catalogue(name), notes=())
+    return call.show(command.function(name))
 
 
 def _check_plot(name: str | None, traits: bool, ending: str, form: str | None, ctx: click.Context) -> None:
@@ -50,18 +48,19 @@ def _check_plot(name: str | None, traits: bool, ending: str, form: str | None, c
 
 def _plot(name: str, out: str | None, ending: str) -> None:
     """What each rank is worth to one metric, in the terminal or as a figure."""
-    from rankscope.reporting.sections import discounts
+    from rankscope.metrics.rank_weights import chart_of, table_of
+    from rankscope.verbs.catalogue.catalogue import find_usual
 
-    metric = discounts.usual_of(name)
+    metric = find_usual(name)
     if out is None or ending not in FIGURES:
         # one line has room to be drawn, the table tells of both
-        blocks = [discounts.of_metric(metric, alone=True), discounts.table_of(metric)]
+        blocks = [chart_of(metric, alone=True), table_of(metric)]
         output.write([output.rendered(blocks, out)], out)
         output.say_where(out, "plot")
         return
     from rankscope.show.charts import png_of, svg_of
 
-    chart = discounts.of_metric(metric)
+    chart = chart_of(metric)
     try:
         Path(out).write_bytes(png_of(chart) if ending == ".png" else svg_of(chart).encode())
     except OSError as error:

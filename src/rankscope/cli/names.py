@@ -35,15 +35,15 @@ class Name(Kind):
         """The names that go on from what was typed."""
         from click.shell_completion import CompletionItem
 
-        typed = incomplete.casefold()
+        start = incomplete.casefold()
         known = self.known(incomplete)
-        return [CompletionItem(name, help=about) for name, about in known if name.casefold().startswith(typed)]
+        return [CompletionItem(name, help=about) for name, about in known if name.casefold().startswith(start)]
 
 
-def _metrics(typed: str) -> Names:
+def _metrics(start: str) -> Names:
     from rankscope.verbs.catalogue.catalogue import spellings
 
-    return spellings(CUTOFFS if "@" in typed else (10,))
+    return spellings(CUTOFFS if "@" in start else (10,))
 
 
 def _families(_: str) -> Names:
@@ -64,7 +64,8 @@ def _inferences(kind: str) -> Iterator[tuple[str, str]]:
 
     base: Any = {"test": PairedTest, "interval": Interval, "correction": Correction}[kind]
     usual = find_method(base, USUAL[base])  # finds all of its kind
-    for cls in dict.fromkeys([type(usual), *base.catalogue.values()]):
+    others = sorted(set(base.catalogue.values()) - {type(usual)}, key=lambda cls: cls.__name__)
+    for cls in (type(usual), *others):
         yield cls.__name__, (cls.__doc__ or "").partition("\n")[0]
 
 
@@ -83,7 +84,7 @@ TASK = Name("task", _tasks)
 CORRECTION = Name("correction", lambda _: _inferences("correction"))
 
 
-class Queries(Kind):
+class QueryList(Kind):
     """Which queries are averaged: the name of a population, or @ and a file that lists their ids."""
 
     name = "queries"

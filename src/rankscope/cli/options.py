@@ -21,16 +21,24 @@ Reader = Literal["verb", "policy", "result", "command"]
 
 
 class Option(click.Option):
-    """An option, and who reads it.
+    """An option: its ``flags``, its ``help``, its ``kind`` (a type, a tuple of choices, bool for a flag), and who reads it.
 
     The ``verb`` takes it as a keyword of the same name, also where it is a ``policy`` of scoring; the ``result`` takes it where
     it is written; all others are for the ``command`` alone. What is not typed is left to the defaults of whoever reads it.
-    ``{names}`` in the help stands for the names that the type knows: they are looked up when the help is shown.
+    ``{names}`` in the help stands for the names that the kind knows: they are looked up when the help is shown.
     """
 
-    def __init__(self, *flags: str, to: Reader = "verb", **settings: Any) -> None:
-        settings.setdefault("show_default", settings.get("default") is not None)
-        super().__init__(flags, **settings)
+    def __init__(
+        self, flags: str, text: str, kind: Any = str, metavar: str | None = None, *, to: Reader = "verb", **more: Any
+    ) -> None:
+        if kind is bool:
+            more["is_flag"] = True
+        else:
+            more["type"] = click.Choice(kind) if isinstance(kind, tuple) else kind
+        if isinstance(kind, click.Path):
+            metavar = "DIR" if kind is FOLDER else "FILE"
+        has_default = more.get("default") is not None
+        super().__init__(flags.split(), help=text, metavar=metavar, show_default=has_default, **more)
         self.to = to
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
@@ -48,70 +56,58 @@ Options = Callable[[], Iterable[click.Parameter]]  # a group that is made when i
 QRELS = click.Argument(["qrels"], type=FILE, required=False, metavar="QRELS")
 RUNS = click.Argument(["runs"], type=FILE, nargs=-1, metavar="RUN...")
 ANY_RUNS = click.Argument(["runs"], type=FILE, nargs=-1, metavar="[RUN]...")
-QUIET = Option("-q", "--quiet", is_flag=True, to="command", help="No notes about what was read and written.")
+QUIET = Option("-q --quiet", "No notes about what was read and written.", bool, to="command")
 SCORES = Option(
-    "--scores",
-    is_flag=True,
-    to="command",
-    help="The files are tables of scores (systems and queries), not judgments and runs.",
+    "--scores", "The files are tables of scores (systems and queries), not judgments and runs.", bool, to="command"
 )
 SETTINGS = Option(
     "--settings",
-    type=FILE,
+    "Settings as TOML. Default: [tool.rankscope] of the nearest pyproject.toml. The command line wins.",
+    FILE,
     to="command",
-    metavar="FILE",
-    help="Settings as TOML. Default: [tool.rankscope] of the nearest pyproject.toml. The command line wins.",
 )
 
 
 def metric(text: str) -> Option:
     """The option for metrics, and what the command takes for one."""
-    return Option("-m", "--metric", "metrics", multiple=True, type=names.METRIC, to="command", help=text)
+    return Option("-m --metric metrics", text, names.METRIC, "METRIC", multiple=True, to="command")
 
 
 # --- what is compared, and how --------------------------------------------------------------------
 
-BASELINE = Option("--baseline", metavar="NAME", help="The run that all others are compared with. Default: the first.")
-ALL_PAIRS = Option("--all-pairs", is_flag=True, help="Compare every run with every other.")
+BASELINE = Option("--baseline", "The run that all others are compared with. Default: the first.", str, "NAME")
+ALL_PAIRS = Option("--all-pairs", "Compare every run with every other.", bool)
 ALPHA = Option(
-    "--alpha", type=float, default=0.05, help="The accepted share of false differences; 0.05 also means 95% intervals."
+    "--alpha", "The accepted share of false differences; 0.05 also means 95% intervals.", float, default=0.05
 )
-CLUSTERS = Option("--clusters", type=FILE, metavar="FILE", help="One query per line, with its user, session or topic.")
-SLICES = Option(
-    "--slices",
-    type=FILE,
-    metavar="FILE",
-    help="A CSV of attributes of queries: each of their values is looked at, too.",
-)
+CLUSTERS = Option("--clusters", "One query per line, with its user, session or topic.", FILE)
+SLICES = Option("--slices", "A CSV of attributes of queries: each of their values is looked at, too.", FILE)
+DETAILS = Option("--details", "A full table for each metric.", bool, to="result")
 TEST = Option(
-    "--test",
-    type=names.TEST,
-    metavar="TEST",
-    help="Of the differences: {names}; with parameters: permutation(rounds=20000). Default: t.",
+    "--test", "Of the differences: {names}; with parameters: permutation(rounds=20000). Default: t.", names.TEST, "TEST"
 )
-DETAILS = Option("--details", is_flag=True, to="result", help="A full table for each metric.")
 
 
 def interval(text: str, usual: str = "t") -> Option:
     """The option for intervals: what they are of, and what holds without it."""
     text = f"{text}: {{names}}; with parameters: bca(rounds=20000). Default: {usual}."
-    return Option("--interval", type=names.INTERVAL, metavar="INTERVAL", help=text)
+    return Option("--interval", text, names.INTERVAL, "INTERVAL")
 
 
-def _margin(_ctx: click.Context, _param: click.Parameter, typed: tuple[str, ...]) -> Any:
+def _margin(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...]) -> Any:
     """One margin for all metrics, or one for each that is named."""
-    by_metric = [text.rpartition("=") for text in typed if "=" in text]
-    if not typed:
+    by_metric = [text.rpartition("=") for text in texts if "=" in text]
+    if not texts:
         return None
-    if by_metric and len(by_metric) < len(typed):
+    if by_metric and len(by_metric) < len(texts):
         raise InputError("--margin: give one number for all metrics, or METRIC=X for each")
     if by_metric:
         from rankscope.metrics import parse
 
         return {str(parse(name)): _number(value) for name, _, value in by_metric}
-    if len(typed) > 1:
-        raise InputError(f"--margin is given {len(typed)} times: give one number, or METRIC=X for each metric")
-    return _number(typed[0])
+    if len(texts) > 1:
+        raise InputError(f"--margin is given {len(texts)} times: give one number, or METRIC=X for each metric")
+    return _number(texts[0])
 
 
 def _number(text: str) -> float:
@@ -132,46 +128,26 @@ def tolerances(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, .
     return out or None
 
 
+# fmt: off
 COMPARISON = (
-    BASELINE,
-    ALL_PAIRS,
-    Option(
-        "--primary", metavar="METRIC", type=names.METRIC, help="The metric declared in advance: it leads the verdict."
-    ),
-    TEST,
-    interval("Of the differences"),
-    Option(
-        "--correction", type=names.CORRECTION, metavar="NAME", help="For several comparisons: {names}. Default: holm."
-    ),
-    Option(
-        "--family",
-        type=click.Choice(["metric", "all"]),
-        default="metric",
-        help="What is corrected together: the runs of each metric, or all runs and metrics.",
-    ),
+    BASELINE, ALL_PAIRS,
+    Option("--primary", "The metric declared in advance: it leads the verdict.", names.METRIC, "METRIC"),
+    TEST, interval("Of the differences"),
+    Option("--correction", "For several comparisons: {names}. Default: holm.", names.CORRECTION, "NAME"),
+    Option("--family",
+        "What is corrected together: the runs of each metric, or all runs and metrics.", ("metric", "all"), default="metric"),
     ALPHA,
-    Option(
-        "--margin",
-        multiple=True,
-        metavar="[METRIC=]X",
-        callback=_margin,
-        help="A difference that would not matter, like 0.01: tests whether runs are practically the same.",
-    ),
-    Option("--bayes", is_flag=True, help="Also the chances that a run is better, by the Bayesian bootstrap."),
-    CLUSTERS,
-    SLICES,
-    Option("--costs", type=FILE, metavar="FILE", help="A CSV of runs and what they cost: latency, price, size."),
-    Option(
-        "--limit",
-        "limits",
-        multiple=True,
-        metavar="COLUMN=X",
-        help="The best run within a budget, like latency_ms=100.",
-    ),
-    Option("--tried", type=NUMBER, metavar="N", help="How many systems were tried on these judgments."),
-    SETTINGS,
-    SCORES,
+    Option("--margin",
+        "A difference that would not matter, like 0.01: tests whether runs are practically the same.",
+        str, "[METRIC=]X", multiple=True, callback=_margin),
+    Option("--bayes", "Also the chances that a run is better, by the Bayesian bootstrap.", bool),
+    CLUSTERS, SLICES,
+    Option("--costs", "A CSV of runs and what they cost: latency, price, size.", FILE),
+    Option("--limit limits", "The best run within a budget, like latency_ms=100.", str, "COLUMN=X", multiple=True),
+    Option("--tried", "How many systems were tried on these judgments.", NUMBER, "N"),
+    SETTINGS, SCORES,
 )
+# fmt: on
 
 # --- how rankings are scored ----------------------------------------------------------------------
 
@@ -194,21 +170,14 @@ POLICIES = policies()
 
 def _of_policy(policy: Any, text: str) -> Option:
     """The option of a policy: its values to choose from, a number, a file or a name."""
-    settings: dict[str, Any] = {"metavar": policy.metavar, "default": policy.default}
-    if policy.name == "queries":
-        settings["type"] = names.Queries()
-    elif policy.name == "dialect":
-        settings["type"] = names.DIALECT
-    elif policy.metavar == "FILE":
-        settings["type"] = FILE
-    elif policy.values:
-        settings |= {
-            "type": click.Choice([str(value) for value in policy.values]),
-            "callback": lambda _ctx, _param, text: policy.parse(text),
-        }
-    else:
-        settings["type"] = click.IntRange(min=policy.least)
-    return Option(f"--{policy.name.replace('_', '-')}", to="policy", help=text, **settings)
+    flag, more = f"--{policy.name.replace('_', '-')}", {"default": policy.default}
+    kind: Any = {"queries": names.QueryList(), "dialect": names.DIALECT, "weights": FILE}.get(policy.name)
+    if kind is None and policy.values:
+        kind = tuple(map(str, policy.values))
+        more["callback"] = lambda _ctx, _param, text: policy.parse(text)
+    elif kind is None:
+        kind = click.IntRange(min=policy.least)
+    return Option(flag, text, kind, policy.metavar, to="policy", **more)
 
 
 # --- how the result is written --------------------------------------------------------------------
@@ -222,16 +191,8 @@ def output(*formats: str, more: str = "") -> tuple[Option, Option]:
     """The options of a command that prints a result in one of these formats; ``more`` says what else a file can be."""
     endings = " ".join(ending for ending, form in ENDINGS.items() if form in formats)
     return (
-        Option(
-            "--format",
-            "form",
-            type=click.Choice(formats),
-            to="command",
-            help="How to print. Default: table, or by the ending of FILE.",
-        ),
-        Option(
-            "-o", "--output", "out", type=PLACE, to="command", metavar="FILE", help=f"Write to FILE ({endings}{more})."
-        ),
+        Option("--format form", "How to print. Default: table, or by the ending of FILE.", formats, to="command"),
+        Option("-o --output out", f"Write to FILE ({endings}{more}).", PLACE, to="command"),
     )
 
 

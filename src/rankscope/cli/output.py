@@ -54,12 +54,9 @@ def check_page(out: str, inputs: Iterable[str] = (), charts: bool = True) -> Non
     check_place(out, inputs)
     if out != "-" and not os.access(Path(out).parent, os.W_OK):
         raise InputError(f"{out}: cannot be written: nothing may be written into {Path(out).parent}")
-    from rankscope.show.extra import needed
+    from rankscope.show.extra import check_installed
 
-    needed("jinja2")
-    if charts:
-        needed("altair")
-        needed("vl_convert")
+    check_installed(charts)
 
 
 def _same_file(out: str, path: str) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from rankscope.cli import output
-from rankscope.cli.command import Command
+from rankscope.cli.commands import Command
 
 
 def run(command: Command, ctx: click.Context) -> int:
@@ -22,9 +22,9 @@ def run(command: Command, ctx: click.Context) -> int:
     from rankscope.show.html.page import render
 
     output.write([render(playground())], place)
-    opened = out is None and not ctx.params["no_open"] and _has_screen() and _open(Path(place))
+    opens = out is None and not ctx.params["no_open"] and _has_screen() and _open(Path(place))
     if place != "-":
-        output.say(f"wrote {place} ({'open in your browser' if opened else 'open it in a browser'})")
+        output.say(f"wrote {place} ({'open in your browser' if opens else 'open it in a browser'})")
     return 0
 
 

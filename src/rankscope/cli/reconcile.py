@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from rankscope.cli.command import Command
+from rankscope.cli.commands import Command
 from rankscope.cli.inputs import Named
 from rankscope.cli.runner import Call
 

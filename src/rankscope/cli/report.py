@@ -7,7 +7,7 @@ import shlex
 import click
 
 from rankscope.cli import output
-from rankscope.cli.command import Command
+from rankscope.cli.commands import Command
 from rankscope.cli.runner import Call
 
 
@@ -16,7 +16,7 @@ def run(command: Command, ctx: click.Context) -> int:
     call = Call(command, ctx)
     out, folder = str(call.out), call.params["export"]
     from rankscope.blocks import Paragraph
-    from rankscope.reporting.places import check_folder
+    from rankscope.reporting.report import check_folder
 
     output.check_page(out, call.reads())
     if folder is not None:
@@ -34,12 +34,12 @@ def run(command: Command, ctx: click.Context) -> int:
     return 0
 
 
-def _words(typed: list[str]) -> str:
+def _words(arguments: list[str]) -> str:
     """The command as it was typed, but for where the page went: the same page has the same words."""
-    words, kept = iter(typed), []
+    words, rest = iter(arguments), []
     for word in words:
         if word in {"-o", "--output", "--export"}:
             next(words, None)
         elif not word.startswith(("-o", "--output=", "--export=")) and word not in {"-q", "--quiet"}:
-            kept.append(word)
-    return shlex.join(["rankscope", *kept])
+            rest.append(word)
+    return shlex.join(["rankscope", *rest])

@@ -1,4 +1,4 @@
-"""How a command is run: what was typed and what is settled, the files it reads and writes, the verb, the result."""
+"""How a command is run: the command line and the settings, the files it reads and writes, the verb, the result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from rankscope import words
 from rankscope.cli import inputs, output
-from rankscope.cli.command import Command
+from rankscope.cli.commands import Command
 from rankscope.cli.options import FILE, PLACE, Option
 from rankscope.cli.progress import bar
 from rankscope.errors import InputError
@@ -34,7 +34,7 @@ class Call:
         self.params: Mapping[str, Any] = ctx.params
         self.own = {one.name: one for one in ctx.command.params if isinstance(one, Option) and one.name}
         default = (None, ParameterSource.DEFAULT)
-        self._typed = [name for name in self.own if ctx.get_parameter_source(name) not in default]
+        self._present = [name for name in self.own if ctx.get_parameter_source(name) not in default]
         self.qrels: str | None = ctx.params.get("qrels")
         self.runs: tuple[str, ...] = ctx.params.get("runs", ())
         self.quiet: bool = ctx.params.get("quiet", False)
@@ -42,7 +42,7 @@ class Call:
 
     def values(self, *readers: str) -> dict[str, Any]:
         """What was typed of the options that these readers take."""
-        return {name: self.params[name] for name in self._typed if self.own[name].to in readers}
+        return {name: self.params[name] for name in self._present if self.own[name].to in readers}
 
     # -- what it is about -------------------------------------------------------------------------
 
@@ -58,29 +58,29 @@ class Call:
     @cached_property
     def options(self) -> dict[str, Any]:
         """The keywords of the verb: what was typed, else what is settled; all else is left to the verb."""
-        typed = self.values("verb", "policy")
+        explicit = self.values("verb", "policy")
         if self.settings is None:
-            return typed
+            return explicit
         takes = {name for name, one in self.own.items() if one.to in {"verb", "policy"}}
         if self.of_scores:  # they were rankings once; what is settled about those is past
             takes -= {name for name, one in self.own.items() if one.to == "policy" and name != "seed"}
-        settled = {name: value for name, value in self.settings.values.items() if name in takes}
-        return settled | typed
+        defaults = {name: value for name, value in self.settings.values.items() if name in takes}
+        return defaults | explicit
 
     @cached_property
     def metrics(self) -> list[str] | None:
         """The metrics that were typed, else those that are settled."""
-        typed = list(self.params.get("metrics", ()))
-        if typed or self.settings is None:
-            return typed or None
-        settled = self.settings.values.get("metrics") if "primary" in self.own else self.settings.metrics
-        return [settled] if isinstance(settled, str) else settled
+        explicit = list(self.params.get("metrics", ()))
+        if explicit or self.settings is None:
+            return explicit or None
+        default = self.settings.values.get("metrics") if "primary" in self.own else self.settings.metrics
+        return [default] if isinstance(default, str) else default
 
     # -- what it reads ------------------------------------------------------------------------------
 
     @cached_property
     def of_scores(self) -> bool:
-        """Whether the files are tables of scores: as was said, or as one that stands alone looks."""
+        """Whether the files are tables of scores: with --scores, or where a single file looks like one."""
         if "scores" not in self.own or self.params["scores"]:
             return "scores" in self.own
         return self.qrels is not None and not self.runs and inputs.holds_scores(self.qrels)
@@ -91,9 +91,9 @@ class Call:
         alone = words.listing([f"--{name}" for name in self.command.alone], last="or")
         otherwise = f"; without files: {alone}" if alone else ""
         inputs.check_complete(self.qrels, self.runs, self.path, self.command.usage, otherwise)
-        found = inputs.parse_runs(self.runs, again="scores" in self.own)
-        inputs.check_stdin([str(self.qrels), *(path for _, path in found)])
-        return found
+        runs = inputs.parse_runs(self.runs, again="scores" in self.own)
+        inputs.check_stdin([str(self.qrels), *(path for _, path in runs)])
+        return runs
 
     def arguments(self) -> tuple[list[Any], dict[str, Any]]:
         """What the verb is called with, but for metrics."""
@@ -101,8 +101,8 @@ class Call:
             if self.qrels is None:
                 raise InputError(f"no file of scores was given: {self.path} --scores scores.csv")
             return [inputs.score_tables([self.qrels, *self.runs]), None], self.options
-        needless = any(name in self._typed for name in self.command.alone)
-        if not self.runs and needless:
+        without_files = any(name in self._present for name in self.command.alone)
+        if not self.runs and without_files:
             return [self.qrels, None], self.options
         files, systems = inputs.number_runs(self.files)
         return [self.qrels, files or None], ({"systems": systems} if systems else {}) | self.options
@@ -160,8 +160,8 @@ class Call:
         """Write a result, and say what was read and where it went; gives the exit code."""
         if not self.quiet:
             read = getattr(result, "notes", ()) if notes is None else notes
-            told = getattr(result, "warnings", ()) if warnings is None else warnings
-            output.tell(read, told, self.form)
+            cautions = getattr(result, "warnings", ()) if warnings is None else warnings
+            output.tell(read, cautions, self.form)
         output.show(result, self.form, self.out, **self.values("result") | options)
         output.say_where(self.out, self.form, self.quiet)
         return int(getattr(result, "exit_code", 0))

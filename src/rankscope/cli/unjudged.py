@@ -6,7 +6,7 @@ import click
 
 from rankscope import words
 from rankscope.cli import output
-from rankscope.cli.command import Command
+from rankscope.cli.commands import Command
 from rankscope.cli.runner import Call
 from rankscope.errors import InputError
 
@@ -17,9 +17,9 @@ def run(command: Command, ctx: click.Context) -> int:
     place = call.params["worklist"]
     if place == "-":
         raise InputError("--worklist -: name a file for the documents to judge, like judge.csv")
-    found = call.result(command.function)
-    call.show(found)
+    result = call.result(command.function)
+    call.show(result)
     if place is not None:
-        output.write(found.write("csv", table="to_judge"), place)
-        output.say_where(place, f"csv, {words.counted(len(found.worklist), 'document')} to judge", call.quiet)
+        output.write(result.write("csv", table="to_judge"), place)
+        output.say_where(place, f"csv, {words.counted(len(result.worklist), 'document')} to judge", call.quiet)
     return 0

@@ -19,3 +19,11 @@ def needed(module: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         raise MissingExtraError(LACKING) from error
+
+
+def check_installed(charts: bool = True) -> None:
+    """Refuse, before any work is done, to make a page without what makes it, and its ``charts`` where it has any."""
+    needed("jinja2")
+    if charts:
+        needed("altair")
+        needed("vl_convert")

@@ -225,7 +225,7 @@ TO_JUDGE = View(  # the worklist as a file for judging
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Unjudged(OfScores):
+class UnjudgedReport(OfScores):
     """What ``unjudged`` found.
 
     ``bounds`` has an entry a run and metric, ``turns`` one a metric and run other than the ``baseline``. ``worklist`` is made for the
@@ -308,6 +308,6 @@ class Unjudged(OfScores):
             yield "next: --worklist judge.csv writes the documents to judge"
 
 
-def _table(view: View, result: Unjudged, rows: Sequence[Any], columns: tuple[Col, ...] | None = None) -> Table:
+def _table(view: View, result: UnjudgedReport, rows: Sequence[Any], columns: tuple[Col, ...] | None = None) -> Table:
     """Some rows of a view."""
     return replace(view, rows=lambda _: rows, columns=columns or view.columns).table(result)

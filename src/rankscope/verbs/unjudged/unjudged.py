@@ -11,7 +11,7 @@ from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.inputs import named_runs, read_any
 from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.request import Request
-from rankscope.verbs.unjudged.result import Unjudged
+from rankscope.verbs.unjudged.result import UnjudgedReport
 from rankscope.verbs.unjudged.study import metrics_beside, study_of
 
 
@@ -24,7 +24,7 @@ def unjudged(
     grade: float | None = None,
     n: int = 50,
     **policies: Any,
-) -> Unjudged:
+) -> UnjudgedReport:
     """Say how much depends on unjudged documents.
 
     For each run and metric: the value, and its bounds if the documents in the top that are not in the qrels get grades; with several
@@ -52,7 +52,7 @@ def unjudged(
     tables = [run for _, run in read]
     studies = [study_of(scores, m.metric, grades, tables, grade) for m in request.metrics]
     others = [number for number in range(len(names)) if number != first]
-    return Unjudged(
+    return UnjudgedReport(
         bounds=[study.bounds(number) for study in studies for number in range(len(names))],
         turns=[study.turn(number, first) for study in studies for number in others],
         worklist=studies[0].worklist(n),
