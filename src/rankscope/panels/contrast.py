@@ -61,11 +61,6 @@ class Contrast:
         return self.sentence()
 
     @property
-    def measured(self) -> Panel:
-        """The panel."""
-        return self.panel
-
-    @property
     def paired(self) -> PairedValues:
         """Both systems unit by unit. Raises DataError where they have no units in common."""
         if not isinstance(self.pair, PairedValues):

@@ -153,11 +153,6 @@ class Panel:
         return self.measure.range
 
     @property
-    def query_ids(self) -> tuple[str, ...]:
-        """The units, where these are queries."""
-        return self.units
-
-    @property
     def reason(self) -> str:
         """Why nothing can be inferred about this measure; empty where something can."""
         return NO_SAMPLE.get(self.measure.aggregate, "")

@@ -194,11 +194,6 @@ class Comparison(Result):
         return self.given.panels
 
     @property
-    def fields(self) -> Sequence[Panel]:
-        """The panels."""
-        return self.given.panels
-
-    @property
     def primary(self) -> str:
         """The metric that leads the verdict."""
         return self.panels[0].name

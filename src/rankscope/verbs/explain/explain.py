@@ -126,7 +126,7 @@ def explain_origin(scores: Scores, before: str, after: str, metric: Metric) -> O
     pair = panel.pair(after, before)
     if not pair.queries:
         raise DataError(f"no query has a value of {metric} for both runs")
-    ids = [query for query, kept in zip(panel.query_ids, pair.inside.tolist(), strict=True) if kept]
+    ids = [query for query, kept in zip(panel.units, pair.inside.tolist(), strict=True) if kept]
     place = scores.request.place(metric)
     ranks, rest = [], []
     for row, i in enumerate(at):
@@ -138,7 +138,7 @@ def explain_origin(scores: Scores, before: str, after: str, metric: Metric) -> O
     return Origin(
         (before, after),
         metric,
-        pair.difference,
+        pair.means.mean,
         bands_of(*ranks),
         rest[1] - rest[0],
         by_query,

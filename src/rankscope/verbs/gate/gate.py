@@ -98,7 +98,7 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     both = scores if stored is None else stored.beside(scores)
     allowances = tolerances_of(tolerance, [(m.spelling, m.metric) for m in request.metrics])
     panels = in_clusters(panels_of(both, scores.metrics), clusters)
-    parts, notes = _slices(slices, panels[0].query_ids)
+    parts, notes = _slices(slices, panels[0].units)
     checks = []
     for panel in panels:
         assert panel.metric is not None
