@@ -53,7 +53,7 @@ REGISTRIES = {
     "rankscope.cli.commands",  # a verb is loaded when its command is typed
 }
 # imports the packages of an extra; who calls it names them by literals
-LOADER = "rankscope.show.extra.needed"
+LOADER = "rankscope.show.extra.import_extra"
 
 
 @pytest.fixture(scope="module")

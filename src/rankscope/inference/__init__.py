@@ -1,4 +1,4 @@
-"""Inference: intervals, paired tests, corrections, power, looking more than once. It knows arrays, and nothing of runs or metrics."""
+"""Statistical inference on arrays of values: intervals, paired tests, corrections, power, sequential testing."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ class Contrast:
         """How probable it is that the run is better, worse or practically equal, by the Bayesian bootstrap; None unless asked for."""
         if not self.method.bayes or not self.queries:
             return None
-        from rankscope.inference.bayes import bayesian
+        from rankscope.inference.bootstrap import bayesian
 
         found = bayesian(self.paired.means, self.method.margin_of(self.metric), seed=self.method.seed)
         better, worse = (found.better, found.worse)[:: self.panel.sign or 1]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from rankscope import words
-from rankscope.declared.choices import one_of
+from rankscope.declared import one_of
 from rankscope.errors import InputError
 from rankscope.inference import called
 from rankscope.inference.base import Correction, Interval, PairedTest

@@ -52,8 +52,8 @@ def weights_of(source: Any) -> Weights | None:
     if isinstance(source, Mapping):
         return _checked(list(source.items()), "weights")
     from rankscope.files.raw import open_raw
+    from rankscope.files.readers import kind_of
     from rankscope.files.sheets import is_path, open_sheet
-    from rankscope.files.sniff import kind_of
 
     if is_path(source):
         raw = open_raw(source, EXPECTED)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from rankscope import words
-from rankscope.declared.choices import one_of
+from rankscope.declared import one_of
 from rankscope.errors import DataError, InputError
 from rankscope.inference.base import Bounds
 from rankscope.lists import Array

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, cast
 
-from rankscope.declared.choices import one_of
+from rankscope.declared import one_of
 from rankscope.errors import InputError
 from rankscope.inference.power import topic_set_size
 from rankscope.panels.reach import Aim
