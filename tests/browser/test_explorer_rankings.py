@@ -75,7 +75,7 @@ def test_a_sentence_says_what_happened(opened: Any) -> None:
     )
     tab.evaluate("window.location.hash = '#q=level'")
     tab.wait_for_function("document.querySelector('.explorer-title h3').innerText === 'level'")
-    assert "hybrid and bm25 are level here" in tab.locator(".explorer-story").inner_text()
+    assert "hybrid and bm25 are equal here" in tab.locator(".explorer-story").inner_text()
 
 
 def test_lower_may_be_better(opened: Any) -> None:

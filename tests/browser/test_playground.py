@@ -59,7 +59,7 @@ def test_what_a_list_suggests_can_be_done(opened: Any, html: str) -> None:
 def test_missed_documents_can_be_put_in(opened: Any, html: str) -> None:
     lesson = next(one for one in LESSONS if one.missing and max(one.missing) == 3)
     tab = opened(html, fragment=at(lesson.name))
-    tab.get_by_role("button", name="Put in").click()
+    tab.get_by_role("button", name="Insert").click()
     put_in = parse("nDCG@5").of(
         [3, *lesson.grades], ideal=[*lesson.missing, *(g for g in lesson.grades if g is not None)]
     )

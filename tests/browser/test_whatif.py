@@ -309,13 +309,13 @@ def test_a_document_is_put_in_and_taken_out(opened: Any) -> None:
     tab.get_by_label("A document that is not in the list").select_option(
         label="a document of grade 3, not retrieved (2 left)"
     )
-    tab.get_by_role("button", name="Put in").click()
+    tab.get_by_role("button", name="Insert").click()
     assert ids(tab) == ["new 1", "d1", "d2"]
     assert value(tab) == round(parse("nDCG@5").of([3, 0, 1], ideal=ideal), 4)
     assert value(tab, "AP") == round(parse("AP").of([3, 0, 1, *[None] * 6, 2], ideal=ideal), 4)
     tab.get_by_label("A document that is not in the list").select_option(label="the document of grade 2 at rank 10")
     tab.get_by_label("Rank to put it at").fill("2")
-    tab.get_by_role("button", name="Put in").click()
+    tab.get_by_role("button", name="Insert").click()
     assert ids(tab) == ["new 1", "new 2", "d1", "d2"]
     assert value(tab, "AP") == round(parse("AP").of([3, 2, 0, 1], ideal=ideal), 4)
     tab.get_by_role("button", name="Take d2 out of the list").click()
@@ -324,7 +324,7 @@ def test_a_document_is_put_in_and_taken_out(opened: Any) -> None:
     for name in ("d1", "new 1", "new 2"):
         tab.get_by_role("button", name=f"Take {name} out of the list").click()
     assert value(tab) == 0
-    tab.get_by_role("button", name="Put in").click()
+    tab.get_by_role("button", name="Insert").click()
     assert value(tab, "RR") == 1
 
 
@@ -407,7 +407,7 @@ def test_ids_and_texts_show_every_sign(opened: Any) -> None:
     assert tab.locator(".whatif-name").first.inner_text() == WRITTEN
     assert tab.locator(".whatif-handle").first.get_attribute("aria-label").startswith(f"{WRITTEN}, rank 1")
     assert f"{WRITTEN[:31]} (grade 3)" in tab.locator(".whatif-tray option").all_inner_texts()
-    tab.get_by_role("button", name="Put in").click()
+    tab.get_by_role("button", name="Insert").click()
     assert f"{WRITTEN[:31]} is in at rank 1" in tab.get_by_role("status").inner_text()
     tab.locator(".whatif-handle").nth(1).press("ArrowDown")
     assert f"{WRITTEN[:39]}… moved to rank 3" in tab.get_by_role("status").inner_text()
@@ -421,7 +421,7 @@ def test_ids_and_texts_show_every_sign(opened: Any) -> None:
 def test_an_empty_list(opened: Any) -> None:
     tab = mounted(opened, a_list([], missing=[2]))
     assert (value(tab), value(tab, "P")) == (0, 0)
-    tab.get_by_role("button", name="Put in").click()
+    tab.get_by_role("button", name="Insert").click()
     assert value(tab) == 1
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.browser.exploring import show
-from tests.verbs.reporting.made_subjects import looked, scored, world
+from tests.reporting.made_subjects import looked, scored, world
 
 
 @pytest.fixture(autouse=True)

@@ -48,18 +48,19 @@ def _check_plot(name: str | None, traits: bool, ending: str, form: str | None, c
 
 def _plot(name: str, out: str | None, ending: str) -> None:
     """What each rank is worth to one metric, in the terminal or as a figure."""
-    from rankscope.reporting.sections import discounts
+    from rankscope.metrics.rank_weights import chart_of, table_of
+    from rankscope.verbs.catalogue.catalogue import find_usual
 
-    metric = discounts.usual_of(name)
+    metric = find_usual(name)
     if out is None or ending not in FIGURES:
         # one line has room to be drawn, the table tells of both
-        blocks = [discounts.of_metric(metric, alone=True), discounts.table_of(metric)]
+        blocks = [chart_of(metric, alone=True), table_of(metric)]
         output.write([output.rendered(blocks, out)], out)
         output.say_where(out, "plot")
         return
     from rankscope.show.charts import png_of, svg_of
 
-    chart = discounts.of_metric(metric)
+    chart = chart_of(metric)
     try:
         Path(out).write_bytes(png_of(chart) if ending == ".png" else svg_of(chart).encode())
     except OSError as error:

@@ -16,7 +16,7 @@ def run(command: Command, ctx: click.Context) -> int:
     call = Call(command, ctx)
     out, folder = str(call.out), call.params["export"]
     from rankscope.blocks import Paragraph
-    from rankscope.reporting.places import check_folder
+    from rankscope.reporting.report import check_folder
 
     output.check_page(out, call.reads())
     if folder is not None:

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from rankscope import words
 from rankscope._version import __version__
 from rankscope.blocks import Block, Code, Heading, Paragraph
 from rankscope.errors import InputError
 from rankscope.inference import called
 from rankscope.inference.base import Interval, PairedTest
+from rankscope.metrics.description import relevance_levels, stated_parameters
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.method import FEWEST, Method
-from rankscope.panels.verdicts import counted, percent
-from rankscope.reporting import parameters
 from rankscope.reporting.citations import bibliography, cited, sources_of
-from rankscope.reporting.subject import Subject
+from rankscope.reporting.subject import Subject, SubjectOfComparison
 from rankscope.verbs.compare.result import Comparison
 
 TESTS = {
@@ -76,8 +76,8 @@ def blocks(subject: Subject) -> list[Block]:
 def _sentences(subject: Subject, cites: Cites) -> Iterator[str]:
     yield from _scored(subject, cites)
     yield from _means(subject, cites)
-    if subject.comparison is not None:
-        yield from _compared(subject.comparison, cites)
+    if isinstance(subject, SubjectOfComparison):
+        yield from _compared(subject, cites)
 
 
 # --- how values were made ----------------------------------------------------------------------------------
@@ -85,37 +85,35 @@ def _sentences(subject: Subject, cites: Cites) -> Iterator[str]:
 
 def _scored(subject: Subject, cites: Cites) -> Iterator[str]:
     systems = len(subject.systems)
-    runs, on = f"{systems:,} {'run' if systems == 1 else 'runs'}", counted(len(subject.lead.query_ids))
+    runs, on = words.counted(systems, "run"), subject.queries
     named = "; ".join(
-        one.name + ("" if one.metric is None else cites.of(one.metric, *parameters.told(one.metric)))
+        one.name + ("" if one.metric is None else cites.of(one.metric, *stated_parameters(one.metric)))
         for one in subject.fields
     )
     if subject.scores is None:
         yield f"Scores of {runs} on {on} were compared with rankscope {__version__}, on {named}."
     else:
-        were = "was" if systems == 1 else "were"
-        yield f"{runs} {were} scored on {on} with rankscope {__version__}, by {named}."
-        level = parameters.levels(one.metric for one in subject.fields if one.metric is not None)
+        yield f"{runs} {words.agree(systems, 'was')} scored on {on} with rankscope {__version__}, by {named}."
+        level = relevance_levels(one.metric for one in subject.fields if one.metric is not None)
         yield from [level] if level else []
         yield from subject.scores.request.sentences([run.health for run in subject.scores.runs])
-    yield from _repeated(subject.comparison)
+    if isinstance(subject, SubjectOfComparison):
+        yield from _repeated(subject.result)
 
 
-def _repeated(found: Comparison | None) -> Iterator[str]:
+def _repeated(found: Comparison) -> Iterator[str]:
     """Systems that ran several times, on the first metric as on all."""
-    if found is None:
-        return
     runs = next(iter(found.given.replicates.values()), {})
     if runs:
-        several = ", ".join(f"{system} of {one.runs:,} runs" for system, one in runs.items())
+        several = ", ".join(f"{system} of {words.counted(one.runs, 'run')}" for system, one in runs.items())
         yield f"Runs of one system were averaged query by query: {several}."
 
 
 def _means(subject: Subject, cites: Cites) -> Iterator[str]:
     """The intervals of the means that the scoreboard shows."""
-    found, scores = subject.comparison, subject.scores
-    if found is not None:
-        level, clustered = found.method.level, subject.lead.clusters is not None
+    found, scores = isinstance(subject, SubjectOfComparison), subject.scores
+    if isinstance(subject, SubjectOfComparison):
+        level, clustered = subject.result.method.level, subject.lead.clusters is not None
         bounds = [f.interval(s, level) for f in subject.fields if not f.reason for s in f.systems]
     else:
         assert scores is not None
@@ -128,7 +126,7 @@ def _means(subject: Subject, cites: Cites) -> Iterator[str]:
         where = ["where all scores are 0 or 1"] if name == INTERVALS["wilson"] and len(used) > 1 else []
         names.append(name + cites.of(thing, *numbers, *where, clustered=clustered))
     if names:
-        yield f"Intervals of means are {percent(level)} {' or '.join(names)}."
+        yield f"Intervals of means are {words.percent(level)} {' or '.join(names)}."
     if clustered:
         yield f"Queries come in {clusters(subject)}, and intervals{' and tests are' if found else ' are'} of the sums over each."
 
@@ -136,22 +134,22 @@ def _means(subject: Subject, cites: Cites) -> Iterator[str]:
 def clusters(subject: Subject) -> str:
     """How many clusters there are: ``12 clusters``; their number is known to a comparison alone."""
     codes = subject.lead.clusters
-    return "clusters" if codes is None else f"{int(codes.max()) + 1:,} clusters"
+    return "clusters" if codes is None else words.counted(int(codes.max()) + 1, "cluster")
 
 
 # --- how runs were compared --------------------------------------------------------------------------------
 
 
-def _compared(found: Comparison, cites: Cites) -> Iterator[str]:
-    method = found.method
-    clustered = found.fields[0].clusters is not None
+def _compared(subject: SubjectOfComparison, cites: Cites) -> Iterator[str]:
+    found, method = subject.result, subject.result.method
+    clustered = subject.lead.clusters is not None
     against = "with every other" if found.all_pairs else f"with {found.baseline}"
     test = method.test or called(PairedTest, "t")
     name, numbers, _ = _part(PairedTest, str(test), TESTS)
     exact = _exact(found.contrasts) if method.test is None else ""
     yield f"Every run was compared {against} by {name}, two-sided{cites.of(test, *numbers, clustered=clustered)}{exact}."
-    yield from _intervals(found, cites)
-    yield from _corrected(found, cites)
+    yield from _intervals(subject, cites)
+    yield from _corrected(subject, cites)
     yield from _further(found, cites)
     parts = (test, interval_of(method), method.correction)
     if any("seed" in {f.name for f in fields(part)} for part in parts) or method.bayes or exact:
@@ -171,32 +169,27 @@ def interval_of(method: Method) -> Interval:
     return method.interval or getattr(method.test, "interval", None) or called(Interval, "t")
 
 
-def several(found: Comparison) -> bool:
-    """Whether there was something to correct for."""
-    return str(found.method.correction) != "none" and any(c.comparisons > 1 for c in found.contrasts)
-
-
-def _intervals(found: Comparison, cites: Cites) -> Iterator[str]:
-    method = found.method
+def _intervals(subject: SubjectOfComparison, cites: Cites) -> Iterator[str]:
+    method = subject.result.method
     if method.correction.joint:
-        yield f"Intervals of differences are simultaneous {percent(method.level)} intervals by {_correction(method)}."
+        yield f"Intervals of differences are simultaneous {words.percent(method.level)} intervals by {_correction(method)}."
         return
     name, numbers, thing = _part(Interval, str(interval_of(method)), INTERVALS)
-    about = cites.of(thing, *numbers, clustered=found.fields[0].clusters is not None)
-    if several(found):
-        yield f"Intervals of differences are {name}{about} at the level at which {_correction(method)} tests each comparison ({percent(method.level)} for one alone)."
+    about = cites.of(thing, *numbers, clustered=subject.lead.clusters is not None)
+    if subject.corrected:
+        yield f"Intervals of differences are {name}{about} at the level at which {_correction(method)} tests each comparison ({words.percent(method.level)} for one alone)."
     else:
-        yield f"Intervals of differences are {percent(method.level)} {name}{about}."
+        yield f"Intervals of differences are {words.percent(method.level)} {name}{about}."
 
 
-def _corrected(found: Comparison, cites: Cites) -> Iterator[str]:
-    method = found.method
-    alpha = f"alpha = {method.alpha:g}"
+def _corrected(subject: SubjectOfComparison, cites: Cites) -> Iterator[str]:
+    found, method = subject.result, subject.result.method
+    alpha = f"alpha = {words.amount(method.alpha)}"
     if str(method.correction) == "none":
         yield f"P-values were not corrected; {alpha}."
-    elif not several(found):
+    elif not subject.corrected:
         each = "" if len(found.fields) == 1 else " for each metric"
-        yield f"There was one comparison{each}, and no P-value to correct; {alpha}."
+        yield f"There was one comparison{each}, so no p-value needed correction; {alpha}."
     else:
         over = "the comparisons of each metric" if method.family == "metric" else "all runs and metrics"
         _, numbers, _ = _part(type(method.correction), str(method.correction), {})
@@ -223,14 +216,14 @@ def _further(found: Comparison, cites: Cites) -> Iterator[str]:
     if found.declared:
         yield f"{found.primary} was declared as the primary metric."
     if found.tried is not None:
-        yield f"{found.tried:,} systems were tried on these judgments."
+        yield f"{words.count(found.tried)} systems were tried on these judgments."
 
 
 def margins(method: Method) -> str:
     """The margin, or that of each metric that has one."""
     if isinstance(method.margin, Mapping):
-        return ", ".join(f"{value:g} ({name})" for name, value in method.margin.items())
-    return f"{method.margin:g}"
+        return ", ".join(f"{words.amount(value)} ({name})" for name, value in method.margin.items())
+    return words.amount(float(method.margin or 0.0))
 
 
 def _part(kind: Any, said: str, names: Mapping[str, str]) -> tuple[str, list[str], Any]:

@@ -11,9 +11,10 @@ import numpy as np
 from rankscope._version import __version__
 from rankscope.blocks import Column, Document, Explorer, Page, Query, Section, Table, Value
 from rankscope.metrics import Metric, parse
+from rankscope.metrics.description import rewards
 from rankscope.metrics.single import judged_lists
 from rankscope.verbs.catalogue.catalogue import find_metric
-from rankscope.verbs.catalogue.result import rewards, value_of
+from rankscope.verbs.catalogue.result import value_of
 
 CUTOFF = 5  # of the metrics that have one
 TOP = 4  # the best grade there is: ERR's scale ends here
@@ -30,7 +31,7 @@ _VALUE = re.compile(r"<([^<>|]+?)(?:\s*\|\s*([^<>]*?))?>")
 class Lesson:
     """A list to play with and what to try on it.
 
-    ``grades`` are in ranked order (None: nobody judged it), ``missing`` those of judged documents that were not retrieved. In
+    ``grades`` are in ranked order (None: unjudged), ``missing`` those of judged documents that were not retrieved. In
     ``says``, ``<AP>`` stands for the value of the list, ``<AP | 0 1 ?>`` for that of another list of grades.
     """
 
@@ -55,13 +56,13 @@ LESSONS = (
     Lesson(
         "1 · Order",
         (1, 0, 1, 0, 0, 1),
-        "Swap ranks 1 and 2: which metrics move? P@5 and R@5 stand still, as they count what is in the top 5 and not where. "
+        "Swap ranks 1 and 2: which metrics move? P@5 and R@5 do not, as they count what is in the top 5, not where. "
         "RR falls from <RR> to <RR | 0 1 1 0 0 1>, nDCG@5 from <nDCG@5> to <nDCG@5 | 0 1 1 0 0 1>.",
     ),
     Lesson(
         "2 · AP by hand",
         (1, 0, 1, 0, 0, 1),
-        "Relevant documents at ranks 1, 3 and 6 of 3 there are: AP = (1/1 + 2/3 + 3/6) / 3 = <AP>. Click AP to see the three precisions, "
+        "Relevant documents at ranks 1, 3 and 6 out of 3 in all: AP = (1/1 + 2/3 + 3/6) / 3 = <AP>. Click AP to see the three precisions, "
         "then move the last one up, rank by rank. At rank 2 it makes AP <AP | 1 1 0 1 0 0>: it lifts the precision of the one below it, too.",
     ),
     Lesson(
@@ -91,7 +92,7 @@ LESSONS = (
     Lesson(
         "7 · AP and grades",
         (1, 1, 3, 0, 0),
-        "AP is <AP>, as good as can be, with the best document third. nDCG@5 is <nDCG@5>, and <nDCG(gain='exponential')@5> with exponential "
+        "AP is <AP>, the best possible, with the best document third. nDCG@5 is <nDCG@5>, and <nDCG(gain='exponential')@5> with exponential "
         "gain. Press Best order: only metrics that see grades move. Press Reset and let relevance begin at grade 2: AP is <AP(level=2)>.",
     ),
     Lesson(
@@ -103,7 +104,7 @@ LESSONS = (
     Lesson(
         "9 · Recall",
         (0, 0, 0, 0, 0, 0, 0, 0, 0, 1),
-        "R@5 is <R@5>. Set the cutoff to 10: R@10 is <R@10>, as good as can be, while RR is <RR> and nDCG@10 <nDCG@10>. Recall suits what is "
+        "R@5 is <R@5>. Set the cutoff to 10: R@10 is <R@10>, the best possible, while RR is <RR> and nDCG@10 <nDCG@10>. Recall suits what is "
         "passed on to a reranker; a person may never look there.",
     ),
     Lesson(
@@ -122,21 +123,21 @@ LESSONS = (
     Lesson(
         "12 · Unjudged",
         (None, 1, None, 1, 0),
-        "Nobody judged d1 and d3, and they count as not relevant: nDCG@5 is <nDCG@5>. Give d1 grade 1 and it is <nDCG@5 | 1 1 ? 1 0>. A new "
-        "system that finds what nobody looked at yet is punished for it.",
+        "d1 and d3 are unjudged, and count as not relevant: nDCG@5 is <nDCG@5>. Give d1 grade 1 and it is <nDCG@5 | 1 1 ? 1 0>. A new "
+        "system that finds what nobody has judged yet is punished for it.",
     ),
     Lesson(
         "13 · Missed",
         (1, 0, 1, 0, 0),
         "Two documents of grade 3 were not retrieved, so nDCG@5 is <nDCG@5>, and in the best order of what is here no more than "
-        "<nDCG@5 | 1 1 0 0 0>. Put one of them in at rank 1. RR knows nothing of this: it is <RR> all along.",
+        "<nDCG@5 | 1 1 0 0 0>. Insert one of them at rank 1. RR ignores all of this: it stays <RR>.",
         missing=(3, 3),
     ),
     Lesson(
         "14 · Nothing to find",
         (0, 0, 0, 0, 0),
         "No relevant document is known, so every metric is 0 in every order: 0 out of 0 is 0. Give one document a grade and the list comes "
-        "alive. Such queries pull the mean of all systems down alike.",
+        "alive. Such queries lower the mean of all systems equally.",
     ),
 )  # fmt: skip
 
@@ -155,10 +156,10 @@ def playground() -> Page:
             (_explorer(),),
             "Each list is one query and its ranked documents. Drag a document to another rank or change a grade: the metrics follow.",
         ),
-        Section("metrics", "The metrics", (_metrics(),), "What each one is, and the convention that bites."),
+        Section("metrics", "The metrics", (_metrics(),), "What each one is, and what to watch out for."),
         Section("examples", "Worked out by hand", (_examples(),), "Each value as the arithmetic that gives it."),
     )
-    about = "What moves a metric, and what leaves it cold: rankings to rearrange, with every number taken apart."
+    about = "What affects a metric, and what does not: rankings to rearrange, with every number broken down."
     return Page("Playground", about, (), sections, f"rankscope {__version__}")
 
 
@@ -228,7 +229,7 @@ def _metrics() -> Table:
         Column("metric"),
         Column("what it rewards", wraps=True),
         Column("formula", wraps=True),
-        Column("the convention that bites", wraps=True),
+        Column("watch out for", wraps=True),
     )
     classes = [find_metric(name) for name in EXPLAINED]
     rows = tuple((cls.__name__, rewards(cls), cls.formula, cls.convention) for cls in classes)

@@ -2,36 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cached_property
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from rankscope.blocks import Page
+from rankscope import words
+from rankscope.blocks import Block, Chart, Explorer, Heading, Page, Paragraph, Section, Table, Verdict
 from rankscope.errors import DataError, InputError
-from rankscope.reporting.page import page_of
-from rankscope.reporting.places import check_folder, check_page
-from rankscope.reporting.subject import Subject
-from rankscope.reporting.texts import with_texts
+from rankscope.reporting.explorer.rankings import documents_of
+from rankscope.reporting.page import page_of, page_of_result
+from rankscope.reporting.subject import Subject, subject_of
 from rankscope.scoring.inputs import named_runs, read_any
 from rankscope.scoring.measurements import OPTIONS as COMPARING
 from rankscope.scoring.measurements import USUAL, lead_first
 from rankscope.scoring.policies import POLICIES, refuse_unknown
 from rankscope.scoring.scores import Scores
+from rankscope.show.result import Result, fragment
 from rankscope.verbs.compare.compare import compare
 from rankscope.verbs.compare.result import Comparison
 from rankscope.verbs.evaluate.evaluate import evaluate
 
 PAGE = ("queries_text", "docs_text", "title", "about", "shown")  # options of the page itself
 ALONE = ("interval", "clusters")  # options of a comparison that one run has, too
+ENDINGS = {".html", ".htm"}
+WRITE = 'report.save("report.html") writes the whole page'
+MOST_ROWS = 30  # of a table that is read at a glance
 
 
 @dataclass(frozen=True, eq=False)
-class Words:
-    """What a page is to say beside its numbers, as it was said."""
+class Options:
+    """What the page is to say beside its numbers."""
 
     queries_text: Any = None
     docs_text: Any = None
@@ -40,13 +43,20 @@ class Words:
     shown: int | None = None
     command: str | None = None
 
+    def __post_init__(self) -> None:
+        shown = self.shown
+        if shown is not None and (isinstance(shown, bool) or not hasattr(shown, "__index__") or shown < 1):
+            raise InputError(
+                f"shown={shown!r}: how many documents of each ranking are shown, a whole number of at least 1"
+            )
+
 
 @dataclass(frozen=True, eq=False)
 class Report:
     """What ``report`` made: a ``page`` of sections, as one HTML file (``html``) or in parts.
 
     ``save("report.html")`` writes the page, ``export("folder")`` every table as CSV and JSON and every figure as SVG and PNG.
-    ``notes`` tell what was read and left out. A notebook shows the beginning of it: the verdict, the scoreboard, the differences.
+    ``notes`` say what was read and left out. A notebook shows the beginning of it: the verdict, the scoreboard, the differences.
     """
 
     page: Page
@@ -88,18 +98,33 @@ class Report:
         return "\n".join(verdict.text for verdict in self.page.verdicts)
 
     def _repr_html_(self) -> str | None:
-        from rankscope.reporting.figures import beginning
-        from rankscope.show.result import fragment
-
-        return fragment(beginning(self.page))
+        shown = [block for section in self.page.sections for block in _at_a_glance(section)]
+        return fragment(
+            [*self._top, *self.page.verdicts, *shown, Paragraph(f"{WRITE}, with every query to look into.")]
+        )
 
     def _repr_markdown_(self) -> str:
-        from rankscope.reporting.figures import beginning_in_words
         from rankscope.show.text import as_markdown
 
-        return as_markdown(beginning_in_words(self.page))
+        said = [Paragraph(text) for verdict in self.page.verdicts for text in (verdict.text, *verdict.more)]
+        shown = [
+            b for s in self.page.sections for b in _at_a_glance(s) if not isinstance(b, Chart | Explorer | Verdict)
+        ]
+        return as_markdown([*self._top, *said, *shown, Paragraph(f"{WRITE}.")])
+
+    @property
+    def _top(self) -> list[Block]:
+        return [Heading(self.page.title), *([Paragraph(self.page.about, quiet=True)] if self.page.about else [])]
 
     __repr__ = __str__
+
+
+def _at_a_glance(section: Section) -> Iterator[Any]:
+    """The scoreboard, without what is too large to be read at a glance, and the charts of the differences."""
+    for block in section.blocks:
+        small = not isinstance(block, Table) or len(block.rows) <= MOST_ROWS
+        if (section.name == "scoreboard" and small) or (section.name == "differences" and isinstance(block, Chart)):
+            yield block
 
 
 def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
@@ -116,15 +141,17 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     progress: Callable[[str], None] | None = None,
     **options: Any,
 ) -> Report:
-    """Make one page of a run or a comparison of several: verdict, tables, charts, and every query to look into.
+    """Make one page of a result, of a run, or of a comparison of several: verdict, tables, charts, and every query to look into.
 
-    ``qrels``, ``runs``, ``metrics`` and ``options`` are as for ``compare`` (``evaluate``, for one run), and scores alone may stand
-    for them as there. ``queries_text`` and ``docs_text`` are texts by id: a path (TSV, CSV, JSONL as of BEIR, TREC topics and
+    ``rs.report(result)`` takes what any verb found: scores, a comparison, a gate, a diagnosis. Files are read again for the
+    documents that scores and comparisons name. Otherwise ``qrels``, ``runs``, ``metrics`` and ``options`` are as for ``compare``
+    (``evaluate``, for one run), and a table of scores may stand for them as there; with such options scores are compared.
+    ``queries_text`` and ``docs_text`` are texts by id: a path (TSV, CSV, JSONL as of BEIR, TREC topics and
     documents), a dict or a data frame. ``title`` stands on top, ``about`` below it (what a reader should know of the data), ``shown`` is how
-    many documents of each ranking are shown (as many as have room, unless said), ``command`` is told as the way to make the page again.
+    many documents of each ranking are shown (by default as many as there is room for), ``command`` is given as the way to make the page again.
 
-    Needs the extra ``rankscope[report]`` when the page is written. Raises what ``compare`` and ``evaluate`` raise, and InputError for
-    texts that cannot be read.
+    Needs the extra ``rankscope[report]`` when the page is written. Raises what ``compare`` and ``evaluate`` raise, InputError for
+    texts that cannot be read and for a result whose run came from standard input, and DataError where a file has changed since.
 
     >>> import rankscope as rs
     >>> qrels = {f"q{i}": {"a": 1} for i in range(8)}
@@ -132,52 +159,59 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     >>> high = {query: {"a": 2.0, "b": 1.0} for query in qrels} | {"q7": {"b": 1.0}}
     >>> page = rs.report(qrels, {"low": low, "high": high}, "RR").page
     >>> print(page.verdicts[0].text)
-    high beats low on RR by 0.375 (95% interval 0.079 to 0.671, p = 0.020, 8
-    queries: 7 better, 1 worse, 0 same).
+    high beats low on RR by 0.375 (95% interval 0.079 to 0.671, p = 0.020; better on 7 queries,
+    worse on 1, unchanged on 0).
+    >>> rs.report(rs.ties(qrels, {"low": low}), title="Ties of low").page.title
+    'Ties of low'
     """
+    page = Options(queries_text, docs_text, title, about, shown, command)
+    if isinstance(qrels, Comparison | Result) and not isinstance(qrels, Scores):
+        _refuse_others(runs, metrics, options)
+        return _of_result(qrels, page)
+    if isinstance(qrels, Scores) and runs is None and metrics is None and not options:
+        return _of_result(qrels, page)
     refuse_unknown(options, "report", (*PAGE, *COMPARING))
-    words = Words(queries_text, docs_text, title, about, _whole(shown), command)
     if runs is None:
-        found: Any = compare(qrels, None, metrics, progress=progress, **options)
-        return _made(Subject(None, found), words)
+        compared = compare(qrels, None, metrics, progress=progress, **options)
+        return _made(subject_of(compared), page)
     grades = read_any("qrels", qrels)
     given = [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
+    found: Scores | Comparison
     if len(given) > 1:
         found = compare(grades, given, metrics, progress=progress, **options)
     else:
         _refuse_comparing(options)
         asked = lead_first(USUAL if metrics is None else metrics, options.get("primary"))
         found = evaluate(grades, given, asked, progress=progress, **_alone(options))
-    return _made(_subject(found, grades, given), words)
+    return _made(_subject(found, grades, given), page)
 
 
-def report_of(found: Comparison | Scores, **options: Any) -> Report:
-    """The report of what ``compare`` or ``evaluate`` found; files are read again for the documents that they name.
-
-    ``options`` are those of the page: ``queries_text``, ``docs_text``, ``title``, ``about`` and ``shown``. Raises InputError for
-    others and where a run came from standard input, and DataError where a file has changed since.
-    """
-    _refuse_others(options)
-    words = replace(Words(**options), shown=_whole(options.get("shown")))
+def _of_result(found: Any, page: Options) -> Report:
+    """The page of a result; files are read again for the documents that it names."""
+    if not isinstance(found, Scores | Comparison):
+        if page.queries_text is not None or page.docs_text is not None or page.shown is not None:
+            raise InputError(
+                "queries_text, docs_text and shown are for the page of scores or a comparison: leave them out"
+            )
+        made = page_of_result(found, page.title, page.command)
+        return Report(replace(made, about=page.about or ""), list(getattr(found, "notes", ())))
     scores = found.scores if isinstance(found, Comparison) else found
     if scores is None or scores.data is None:
-        assert isinstance(found, Comparison)
-        return _made(Subject(scores, found), words)
+        return _made(subject_of(found), page)
     qrels, runs = scores.data
     if any(isinstance(source, str) and source == "-" for source in (qrels, *(run for _, run in runs))):
         raise InputError("standard input is read only once: give report a file, or what rs.read_run made of it")
     grades = read_any("qrels", qrels)
-    given = [(name, read_any("run", run, name)) for name, run in runs]
-    subject = _subject(found, grades, given)
+    subject = _subject(found, grades, [(name, read_any("run", run, name)) for name, run in runs])
     _refuse_changed(scores, subject)
-    return _made(subject, words)
+    return _made(subject, page)
 
 
 def _subject(found: Comparison | Scores, grades: Any, given: Sequence[tuple[str | None, Any]]) -> Subject:
     scores = found.scores if isinstance(found, Comparison) else found
     assert scores is not None
     runs = {scored.name: run for scored, (_, run) in zip(scores.runs, given, strict=True)}
-    return Subject(scores, found if isinstance(found, Comparison) else None, grades, runs)
+    return subject_of(found, grades, runs)
 
 
 def _refuse_changed(scores: Scores, subject: Subject) -> None:
@@ -191,45 +225,50 @@ def _refuse_changed(scores: Scores, subject: Subject) -> None:
         dropped = scored.health.duplicates + scored.health.self_matches
         if rows != scored.health.rows + dropped:
             raise DataError(
-                f"{scored.name}: {rows:,} rows where {scored.health.rows + dropped:,} were scored: the file has changed since; score it again"
+                f"{scored.name}: {words.counted(rows, 'row')} where {words.count(scored.health.rows + dropped)} were scored: the file has changed since; score it again"
             )
 
 
-def _made(subject: Subject, words: Words) -> Report:
+def _made(subject: Subject, options: Options) -> Report:
     """The page of a subject, with the texts of what it shows."""
-    subject = with_texts(replace(subject, shown=words.shown), words.queries_text, words.docs_text)
-    notes = [note for texts in subject.texts for note in texts.notes]
-    whole = subject.comparison if subject.comparison is not None else subject.scores
-    assert whole is not None
-    page = _page(subject, words)
-    if words.about:
-        page = replace(page, about=f"{page.about}. {words.about}")
-    return Report(page, [*whole.notes, *notes])
-
-
-def _page(subject: Subject, words: Words) -> Page:
+    subject = with_texts(replace(subject, shown=options.shown), options.queries_text, options.docs_text)
     try:
-        return page_of(subject, words.title, words.command)
+        page = page_of(subject, options.title, options.command)
     except UnicodeEncodeError as error:  # from dicts; no file of text holds such ids
         whole = error.object if len(error.object) <= 40 else "an id"
-        raise InputError(f"{whole!r} holds half of a character: mend the id, or drop that half") from None
+        raise InputError(f"{whole!r} holds half of a character: correct the id, or drop that half") from None
+    if options.about:
+        page = replace(page, about=f"{page.about}. {options.about}")
+    return Report(page, [*subject.result.notes, *(note for texts in subject.texts for note in texts.notes)])
 
 
-def _refuse_others(options: Mapping[str, Any]) -> None:
-    """One line for an option that the page of a result has no use for."""
-    for name in options:
-        if name in PAGE:
-            continue
-        close = get_close_matches(name, PAGE, n=1, cutoff=0.6)
-        hint = f"did you mean {close[0]}?" if close else f"it takes {', '.join(PAGE)}"
-        more = " (what is compared, and how, was said already)" if name in {*COMPARING, *POLICIES} else ""
-        raise InputError(f"the report of a result has no option {name!r}{more}: {hint}")
+def with_texts(subject: Subject, queries_text: Any = None, docs_text: Any = None) -> Subject:
+    """The subject with the texts of its queries and of the documents that are to be shown.
+
+    Of a file with the texts of millions of documents, those that are shown are kept. Raises InputError for what cannot be read.
+    """
+    from rankscope.files.texts import texts_of
+
+    if queries_text is not None:
+        found = texts_of(queries_text, subject.lead.query_ids, "query")
+        subject = replace(subject, queries_text=found.by_id, texts=(found,))
+    if docs_text is not None:
+        if subject.scores is None:
+            raise InputError("scores alone name no documents, so their texts have no place: leave them out")
+        found = texts_of(docs_text, documents_of(subject, subject.shown))
+        subject = replace(subject, docs_text=found.by_id, texts=(*subject.texts, found))
+    return subject
 
 
-def _whole(shown: Any) -> int | None:
-    if shown is not None and (isinstance(shown, bool) or not hasattr(shown, "__index__") or shown < 1):
-        raise InputError(f"shown={shown!r}: how many documents of each ranking are shown, a whole number of at least 1")
-    return None if shown is None else int(shown)
+def _refuse_others(runs: Any, metrics: Any, options: Mapping[str, Any]) -> None:
+    """One line for what the page of a result has no use for."""
+    for name in [*(["runs"] if runs is not None else []), *(["metrics"] if metrics is not None else []), *options]:
+        settled = (
+            " (what is compared, and how, is settled)" if name in {"runs", "metrics", *COMPARING, *POLICIES} else ""
+        )
+        raise InputError(
+            f"the report of a result has no option {name!r}{settled}{words.hint(name, PAGE, most=len(PAGE))}"
+        )
 
 
 def _alone(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -243,3 +282,23 @@ def _refuse_comparing(options: Mapping[str, Any]) -> None:
     for name, value in options.items():
         if name in COMPARING and name not in {*ALONE, "primary"} and value not in (defaults[name].default, []):
             raise InputError(f"{name} is for a comparison, and there is one run: leave it out, or give another run")
+
+
+# --- where pages may be written --------------------------------------------------------------------------
+
+
+def check_page(path: str | Path) -> None:
+    """Refuse, before any work is done, a place where no page can be written: another ending, a folder, a missing folder."""
+    place = Path(path)
+    if place.suffix.lower() not in ENDINGS:
+        raise InputError(f"{path}: a page is one HTML file: name it like {place.stem or 'report'}.html")
+    if place.is_dir():
+        raise InputError(f"{path}: a folder, not a file: name the file to write")
+    if not place.parent.is_dir():
+        raise InputError(f"{path}: there is no folder {place.parent} to write into; make it first")
+
+
+def check_folder(path: str | Path) -> None:
+    """Refuse, before any work is done, a folder for tables and figures that is a file."""
+    if Path(path).exists() and not Path(path).is_dir():
+        raise InputError(f"{path}: a file, not a folder: name a folder for the tables and figures")

@@ -1,35 +1,40 @@
-"""What a report is about, as its sections take it."""
+"""What a report is about: the scores of runs, or a comparison of them, with the rankings behind."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from rankscope import words
 from rankscope.metrics import Metric
+from rankscope.panels.contrast import Contrast
 from rankscope.panels.panel import Panel
 from rankscope.scoring.measurements import panels_of
+from rankscope.scoring.scores import Scores
+from rankscope.verbs.compare.charts import is_corrected, method_in_words, p_in_words, rivals
+from rankscope.verbs.compare.result import Comparison
 
 if TYPE_CHECKING:
     from rankscope.files.texts import Texts
     from rankscope.scoring.runs import RunEvaluation
-    from rankscope.scoring.scores import Scores
-    from rankscope.verbs.compare.result import Comparison
+
+LINES = 8  # lines that a chart has colours for
+NAMED = 3  # runs that a title names
 
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """Scores of one run or several, the comparison of several, and the rankings behind them.
+    """A result, and the rankings behind it.
 
-    ``scores`` is None where a table of scores was compared, ``comparison`` where there is one run; never both. ``qrels`` and
-    ``runs`` (by name, as in ``scores.runs``) are what was read: tables or dicts; empty without rankings. ``queries_text`` and
-    ``docs_text`` hold the texts that were given, by id, and ``texts`` tells where they came from. ``shown`` is
+    ``qrels`` and ``runs`` (by name, as in ``scores.runs``) are what was read: tables or dicts; empty without rankings.
+    ``queries_text`` and ``docs_text`` hold the texts that were given, by id, and ``texts`` where they came from. ``shown`` is
     how many documents of each ranking are to be shown, None where that is left to the room there is.
     """
 
-    scores: Scores | None
-    comparison: Comparison | None
+    result: Scores | Comparison
     qrels: Any = None
     runs: Mapping[str, Any] = field(default_factory=dict)
     queries_text: Mapping[str, str] = field(default_factory=dict)
@@ -37,45 +42,261 @@ class Subject:
     texts: tuple[Texts, ...] = ()
     shown: int | None = None
 
-    @cached_property
-    def fields(self) -> Sequence[Panel]:
-        """Each metric over all systems and queries, the leading one first."""
-        if self.comparison is not None:
-            return self.comparison.fields
-        assert self.scores is not None
-        return panels_of(self.scores)
+    if TYPE_CHECKING:  # said by the two kinds of subjects
+
+        @property
+        def scores(self) -> Scores | None:
+            """What ``evaluate`` found; None where a table of scores was compared."""
+
+        @property
+        def fields(self) -> Sequence[Panel]:
+            """Each metric over all systems and queries, the main one first."""
+
+        @property
+        def systems(self) -> tuple[str, ...]:
+            """All systems, the baseline first, else as they were given."""
+
+        @property
+        def rivals(self) -> Sequence[Contrast]:
+            """The contrasts to look at, on the main metric, those first in which the run is furthest ahead."""
+
+        @property
+        def members(self) -> Mapping[str, Sequence[str]]:
+            """The runs of each system that is the mean of several."""
+
+        @property
+        def title(self) -> str:
+            """What the page is called."""
+
+        def merit(self) -> list[str]:
+            """All systems, the best on the main metric first; in the order given on a metric without a direction."""
 
     @property
     def lead(self) -> Panel:
-        """The metric that leads."""
+        """The main metric."""
         return self.fields[0]
 
     @property
     def metric(self) -> Metric | None:
-        """The metric that leads, as one of the catalogue; None for scores that were given with a name of their own."""
+        """The main metric as one of the catalogue; None for scores that were given with a name of their own."""
         return self.lead.metric
+
+    @property
+    def pairs(self) -> Sequence[tuple[str, str]]:
+        """Run and baseline of the rivals."""
+        return [(c.run, c.baseline) for c in self.rivals]
+
+    @property
+    def queries(self) -> str:
+        """How many queries there are, in words."""
+        return words.counted(len(self.lead.query_ids), "query")
+
+    def colours(self) -> tuple[str, ...]:
+        """The systems in the order in which they get colours: the baseline, then the best first."""
+        first = self.systems[0]
+        return (first, *(system for system in self.lead.by_merit if system != first))
+
+    def best(self, most: int) -> list[str]:
+        """As many systems as a chart has room for, in order of merit: the baseline of a comparison, and the best others."""
+        order, held = self.merit(), self._held()
+        kept = {*held, *[name for name in order if name not in held][: most - len(held)]}
+        return order if len(order) <= most else [name for name in order if name in kept]
+
+    def _held(self) -> list[str]:
+        return []
+
+
+@dataclass(frozen=True, eq=False)
+class SubjectOfScores(Subject):
+    """Scores of one run, or of several that nobody compared."""
+
+    result: Scores
+
+    @property
+    def scores(self) -> Scores:
+        """What ``evaluate`` found."""
+        return self.result
+
+    @cached_property
+    def fields(self) -> Sequence[Panel]:
+        """Each metric over all runs and queries, in the order given."""
+        return panels_of(self.result)
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """All runs, as they were given."""
+        return self.lead.systems
+
+    @property
+    def rivals(self) -> Sequence[Contrast]:
+        """None, as nothing is compared."""
+        return ()
+
+    @property
+    def members(self) -> Mapping[str, Sequence[str]]:
+        """None, as every run is a system."""
+        return {}
+
+    @property
+    def title(self) -> str:
+        """What the page is called."""
+        first, *others = self.systems
+        return _against(others, first) if others else f"{first}: how good is it?"
+
+    def merit(self) -> list[str]:
+        """All runs, the best on the main metric first: the scoreboard also knows metrics of all queries together."""
+        lead = self.lead
+        value = {mean.run: lead.sign * mean.value for mean in self.result.board if str(mean.metric) == lead.name}
+        return sorted(lead.systems, key=lambda s: math.inf if math.isnan(value[s]) else -value[s])
+
+
+@dataclass(frozen=True, eq=False)
+class SubjectOfComparison(Subject):
+    """A comparison of several runs."""
+
+    result: Comparison
+
+    @property
+    def comparison(self) -> Comparison:
+        """What ``compare`` found."""
+        return self.result
+
+    @property
+    def scores(self) -> Scores | None:
+        """What ``evaluate`` found; None where a table of scores was compared."""
+        return self.result.scores
+
+    @property
+    def fields(self) -> Sequence[Panel]:
+        """The metrics that are compared, the primary one first."""
+        return self.result.fields
 
     @cached_property
     def systems(self) -> tuple[str, ...]:
-        """All systems, the baseline first, else as they were given."""
-        names = self.lead.systems
-        if self.comparison is None:
-            return names
-        first = self.comparison.baseline
-        return (first, *(name for name in names if name != first))
+        """All systems, the baseline first."""
+        first = self.result.baseline
+        return (first, *(name for name in self.lead.systems if name != first))
+
+    @property
+    def mine(self) -> Sequence[Contrast]:
+        """The contrasts on the main metric."""
+        return self.result.of(self.result.primary)
 
     @cached_property
-    def rivals(self) -> tuple[tuple[str, str], ...]:
-        """The pairs to look at, each as run and baseline, those first in which the run is furthest ahead."""
-        if self.comparison is None:
-            return ()
-        lead = self.comparison.of(self.comparison.primary)
-        return tuple((c.run, c.baseline) for c in sorted(lead, key=lambda c: -(c.measured.sign or 1) * c.difference))
+    def rivals(self) -> Sequence[Contrast]:
+        """The contrasts on the main metric, those first in which the run is furthest ahead."""
+        return rivals(self.result.family)
 
-    def evaluate_request(self, run: str) -> RunEvaluation:
-        """The judged documents of a run; its name is one of ``scores.runs``. Raises KeyError for another."""
-        assert self.scores is not None
-        for scored, found in zip(self.scores.runs, self.scores.evaluations, strict=True):
-            if scored.name == run:
-                return found
-        raise KeyError(run)
+    @property
+    def members(self) -> Mapping[str, Sequence[str]]:
+        """The runs of each system that is the mean of several."""
+        return self.result.given.members
+
+    @property
+    def each_pair(self) -> bool:
+        """Whether more than two runs are compared each with each, so that none is the baseline."""
+        return self.result.family.each_pair
+
+    @property
+    def corrected(self) -> bool:
+        """Whether p-values and intervals are corrected for several comparisons."""
+        return is_corrected(self.result.family)
+
+    @property
+    def title(self) -> str:
+        """What the page is called: ``dense and hybrid against bm25``."""
+        first, *others = self.systems
+        return f"{len(self.systems)} runs, each against each" if self.result.all_pairs else _against(others, first)
+
+    @property
+    def method(self) -> str:
+        """The test, its correction, and the clusters that queries come in."""
+        return method_in_words(self.result.family)
+
+    @property
+    def p_value(self) -> str:
+        """What the p-values are."""
+        return p_in_words(self.result.family)
+
+    def merit(self) -> list[str]:
+        """All systems, the best on the main metric first; in the order given on a metric without a direction."""
+        return list(self.lead.by_merit)
+
+    def _held(self) -> list[str]:
+        return [] if self.each_pair else [self.result.baseline]
+
+
+def _against(others: Sequence[str], first: str) -> str:
+    return f"{words.listing(others) if len(others) <= NAMED else f'{len(others)} runs'} against {first}"
+
+
+def subject_of(result: Scores | Comparison, *of: Any, **more: Any) -> SubjectOfScores | SubjectOfComparison:
+    """The subject that a result makes, with its qrels and runs where there are any."""
+    return (
+        SubjectOfComparison(result, *of, **more)
+        if isinstance(result, Comparison)
+        else SubjectOfScores(result, *of, **more)
+    )
+
+
+# --- the runs behind the systems -------------------------------------------------------------------------
+
+
+def lead_of(subject: Subject, scores: Scores) -> Metric:
+    """The metric in whose order rankings are laid side by side: the main one, or the first that was evaluated."""
+    return scores.metrics[0] if subject.metric is None else subject.metric
+
+
+def runs_by_merit(subject: Subject, scores: Scores) -> tuple[str, ...]:
+    """The runs behind the systems, the best on the main metric first, as on the scoreboard; also where several are one system."""
+    names = tuple(scored.name for scored in scores.runs)
+    if set(subject.systems) == set(names):
+        return tuple(subject.merit())
+    lead = lead_of(subject, scores)
+    sign = {"higher": 1.0, "lower": -1.0, "neither": 0.0}[lead.better]
+    value = {mean.run: sign * mean.value for mean in scores.board if mean.metric == lead}
+    return tuple(sorted(names, key=lambda name: math.inf if math.isnan(value[name]) else -value[name]))
+
+
+def first_run(subject: Subject, scores: Scores) -> str:
+    """The run that others are compared with: the baseline, or the first one given where several are one system."""
+    names = [scored.name for scored in scores.runs]
+    return subject.systems[0] if set(subject.systems) == set(names) else names[0]
+
+
+def few_runs(subject: Subject, scores: Scores, most: int = LINES) -> tuple[tuple[str, ...], str]:
+    """At most so many runs, the baseline and the best on the main metric, the best first; and what to say of the others."""
+    names, baseline = runs_by_merit(subject, scores), first_run(subject, scores)
+    if len(names) <= most:
+        return names, ""
+    kept = {baseline, *[name for name in names if name != baseline][: most - 1]}
+    left = len(names) - len(kept)
+    said = f"Shown are {baseline} and the {most - 1} best others by {subject.lead.name}; {words.counted(left, 'run is', 'runs are')} left out."
+    return tuple(name for name in names if name in kept), said
+
+
+def runs_in_order(subject: Subject, scores: Scores) -> tuple[str, ...]:
+    """The runs with rankings: the two of the main verdict, then the others of the baseline, then the rivals, the furthest ahead first.
+
+    In place of a system that is the mean of several runs stand these; the first of them is the one of the two.
+    """
+    there = [run.name for run in scores.runs if run.name in subject.runs]
+    of = [subject.members.get(system, (system,)) for system in _systems(subject)]
+    order = [*(runs[0] for runs in of[:2]), *(run for runs in of for run in runs)]
+    return tuple(dict.fromkeys([*(run for run in order if run in there), *there]))
+
+
+def _systems(subject: Subject) -> Iterator[str]:
+    """All systems, some of them several times: the two of the main verdict first."""
+    for run, baseline in subject.pairs[:1]:
+        yield from (baseline, run)
+    yield from (run for run, _ in subject.pairs)
+    yield from subject.systems
+
+
+def evaluation_of(scores: Scores, run: str) -> RunEvaluation:
+    """The judged documents of a run; its name is one of ``scores.runs``. Raises KeyError for another."""
+    for scored, found in zip(scores.runs, scores.evaluations, strict=True):
+        if scored.name == run:
+            return found
+    raise KeyError(run)

@@ -1,107 +1,155 @@
-"""What to judge next: the documents nobody judged that could change the numbers most, and how far these can be trusted till then."""
+"""What to judge next: the unjudged documents that could change the numbers most, and how far these can be trusted until then."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import polars as pl
 
-from rankscope.blocks import Block, Column, Paragraph, Section, Table, Value
+from rankscope import words
+from rankscope.blocks import Column, Paragraph, Table, Value
 from rankscope.errors import RankscopeError
-from rankscope.metrics import Metric
-from rankscope.panels.verdicts import number
-from rankscope.reporting.explorer.found import behind, ranks_of
-from rankscope.reporting.explorer.told import runs_in_order
-from rankscope.reporting.subject import Subject
-from rankscope.scoring.scores import Scores
+from rankscope.reporting.explorer.pool import ranks_of, source_of
+from rankscope.reporting.part import PagePart
+from rankscope.reporting.subject import Subject, runs_in_order
 from rankscope.show.result import null
 from rankscope.verbs.unjudged.result import NO_JUDGMENT, DocumentToJudge
 from rankscope.verbs.unjudged.study import Study, study_of
 
 LISTED = 50  # documents to judge
 RUNS = 5  # as many columns of ranks as a page has room for
-# documents that nobody judged, up to which there is time to look for the ends of values, and for what would turn differences
+# unjudged documents up to which there is time to look for the ends of values, and for what would reverse differences
 BOUNDED, TURNED = 15_000, 5_000
 RIVALS = 3  # pairs that are told in words
 WHOLE = "rankscope unjudged"
+LIST = "judging-worklist"
+BARE = "Unjudged documents count as not relevant."
+LEAD = f"{BARE} Judging these could change the result most."
 
 
-def section(subject: Subject) -> Section | None:
-    """The documents to judge next on the leading metric; None where all that it looks at is judged, or where no grade matters to it.
+class WorklistPart(PagePart[Subject]):
+    """The documents to judge next on the main metric; nothing where all that it looks at is judged, or where no grade matters to it.
 
     Where there are too many for the time a page may take, the worklist is of those at the best ranks, and bounds are left to
     ``rankscope unjudged``. Where documents cannot be told apart by what they could do, bounds stand alone.
     """
-    if subject.scores is None or not subject.runs or subject.metric is None:
-        return None
-    try:
-        study = _study(subject, subject.scores, subject.metric)
-        if study.metric.relevance == "none" or not any(study.documents.counts):
-            return None
-        blocks = list(_alike(study) if study.reason else _blocks(subject, study))
-    except RankscopeError as error:
-        if all(_all_judged(subject, run) for run in range(len(subject.scores.runs))):
-            return None
-        blocks = [
-            Paragraph(f"The documents that nobody judged were too many to be tried one by one: {error}", quiet=True)
+
+    name, title = "worklist", "What to judge next"
+    ranked = True
+    listed = False
+
+    def blocks(self) -> Iterator[Any]:
+        """Bounds of the values, what would reverse a difference, and the worklist."""
+        metric = self.subject.metric
+        assert metric is not None
+        try:
+            study = study_of(
+                self.scores, metric, self.subject.qrels, [self.subject.runs[run.name] for run in self.scores.runs]
+            )
+            if study.metric.relevance == "none" or not any(study.documents.counts):
+                return
+            made = list(_bounds_alone(study) if study.reason else self._of(study))
+        except RankscopeError as error:
+            judged = (found.judged[0] for found in self.scores.evaluations)
+            if all((one.retrieved == one.found).all() for one in judged):
+                return
+            made = [Paragraph(f"Too many unjudged documents to try one by one: {error}", quiet=True)]
+        self.listed = any(isinstance(block, Table) and block.name == LIST for block in made)
+        yield from made
+
+    def lead(self) -> str:
+        """What unjudged documents count as."""
+        return LEAD if self.listed else BARE
+
+    def _of(self, study: Study) -> Iterator[Any]:
+        candidates = study.candidates
+        if candidates <= BOUNDED:
+            yield _bounds(study)
+        else:
+            unjudged = words.counted(candidates, "unjudged document")
+            said = f"{_top(study, 'tops')} hold {unjudged}: {WHOLE} shows how far they could move each value."
+            yield Paragraph(said, quiet=True)
+        if candidates <= TURNED and (turns := list(self._turns(study))):
+            yield Paragraph(" ".join(turns))
+        table = self._table(study)
+        if table.rows:
+            yield table
+        if study.considered < candidates:
+            said = f"{words.counted(study.considered, 'document')} at the best ranks were tried, of {words.count(candidates)}; {WHOLE} takes a depth."
+            yield Paragraph(said, quiet=True)
+
+    def _turns(self, study: Study) -> Iterator[str]:
+        """What it would take to reverse a difference, for the pairs that are looked at first."""
+        names = [run.name for run in study.scores.runs]
+        pairs = [pair for pair in self.subject.pairs if set(pair) <= set(names)]
+        for run, baseline in pairs[:RIVALS]:
+            a, b = names.index(run), names.index(baseline)
+            difference = study.values[a] - study.values[b]
+            needed, _, reason = study.reversal(a, b)
+            between = study.between(a, b)
+            if math.isnan(difference) or not difference or not between:
+                continue
+            first, second = (run, baseline) if difference > 0 else (baseline, run)
+            ahead = f"{first} is {words.number(abs(difference))} above {second}"
+            unjudged = words.counted(between, "unjudged document")
+            if needed is not None:
+                many = f"{words.count(needed)}{'' if study.fewest else ' or fewer'} of {unjudged}"
+                yield f"{ahead}: {many}, if graded {words.amount(study.top)}, would reverse this."
+            elif reason == NO_JUDGMENT:
+                yield f"{ahead}, however the {unjudged} {words.agree(between, 'is')} graded."
+
+    def _table(self, study: Study) -> Table:
+        """The documents to judge, those that tell most first, with their ranks in a few runs or the best of many."""
+        names = [run.name for run in study.scores.runs]
+        order = [names.index(name) for name in runs_in_order(self.subject, self.scores)]
+        few = len(names) <= RUNS
+        wanted = [one for one in study.worklist(LISTED) if one.effect > 0]
+        ranks = self._deep_ranks(study, wanted) if few else [list(one.ranks.values()) for one in wanted]
+        hint = "the rank in {}; none where it was not retrieved"
+        places = [Column(names[at], "count", hint=hint.format(names[at])) for at in order]
+        best = [Column("best rank", "count"), Column("runs", "count", hint="how many runs have it in their top")]
+        what = "a difference between two runs" if len(names) > 1 else "the value"
+        effect = f"the most that its judgment could change {what} of {study.metric}, over all queries"
+        columns = (
+            Column("query", queries=True), Column("document"), *(places if few else best), Column("could change", "value", hint=effect),
+        )  # fmt: skip
+        rows: list[tuple[Value, ...]] = []
+        for one, held in zip(wanted, ranks, strict=True):
+            known = [rank for rank in held if rank]
+            shown = [held[at] or None for at in order] if few else [min(known), len(known)]
+            rows.append((one.query_id, one.doc_id, *shown, one.effect))
+        return Table(
+            columns, tuple(rows), labels=2, name=LIST, title="Documents to judge, those that matter most first"
+        )
+
+    def _deep_ranks(self, study: Study, wanted: Sequence[DocumentToJudge]) -> list[list[int]]:
+        """The rank of each document in each run, also below what the metric looks at."""
+        if not wanted:
+            return []
+        names = tuple(run.name for run in study.scores.runs)
+        queries = list(dict.fromkeys(one.query_id for one in wanted))
+        source = source_of(self.subject, self.scores, names, study.metric, queries, few=True)
+        pool = pl.DataFrame({name: [getattr(one, name) for one in wanted] for name in ("query_id", "doc_id")})
+        deep = ranks_of(source, pool).T.tolist()
+        return [
+            [one.ranks.get(name, below) for name, below in zip(names, places, strict=True)]
+            for one, places in zip(wanted, deep, strict=True)
         ]
-    lead = LEAD if any(isinstance(block, Table) and block.name == LIST for block in blocks) else BARE
-    return Section("worklist", "What to judge next", tuple(blocks), lead)
 
 
-LIST = "judging-worklist"
-BARE = "Documents that nobody judged count as not relevant."
-LEAD = "Documents that nobody judged count as not relevant. These would change the result most, were they judged."
-
-
-def _all_judged(subject: Subject, run: int) -> bool:
-    """Whether every document that a run retrieved for a judged query is in the qrels."""
-    assert subject.scores is not None
-    judged = subject.scores.evaluations[run].judged[0]
-    return bool((judged.retrieved == judged.found).all())
-
-
-def _study(subject: Subject, scores: Scores, metric: Metric) -> Study:
-    return study_of(scores, metric, subject.qrels, [subject.runs[run.name] for run in scores.runs])
-
-
-def _alike(study: Study) -> Iterator[Block]:
+def _bounds_alone(study: Study) -> Iterator[Any]:
     """What is known where single documents cannot be tried: the ends when all of them are worth the same."""
-    yield from _bounds(study)
+    yield _bounds(study)
     yield Paragraph(
-        f"Which of them to judge first cannot be told: {study.reason}. The bounds are of all of them worthless, and all of them "
-        f"of grade {study.top:g}; other grades may lead beyond."
+        f"Which of them to judge first is not known: {study.reason}. The bounds are of all of them worthless, and all of them "
+        f"of grade {words.amount(study.top)}; other grades may lead beyond."
     )
 
 
-def _blocks(subject: Subject, study: Study) -> Iterator[Block]:
-    candidates = study.candidates
-    if candidates <= BOUNDED:
-        yield from _bounds(study)
-    else:
-        yield Paragraph(
-            f"{_top(study, 'tops')} hold {candidates:,} documents that nobody judged: how far they could move each value is left to "
-            f"{WHOLE}.",
-            quiet=True,
-        )
-    if candidates <= TURNED:
-        told = list(_turns(subject, study))
-        yield from [Paragraph(" ".join(told))] if told else []
-    table = _work_table(subject, study)
-    if table.rows:
-        yield table
-    if study.considered < candidates:
-        yield Paragraph(
-            f"The {study.considered:,} documents of the best ranks were tried, of {candidates:,}; {WHOLE} takes a depth.",
-            quiet=True,
-        )
-
-
-# --- how far the values could move -------------------------------------------------------------------------
-
-
-def _bounds(study: Study) -> Iterator[Block]:
+def _bounds(study: Study) -> Table:
+    """How far the values could move."""
     rows: list[tuple[Value, ...]] = []
     exact = True
     for at, run in enumerate(study.scores.runs):
@@ -109,105 +157,22 @@ def _bounds(study: Study) -> Iterator[Block]:
         exact &= ends.exact
         count, whole = study.documents.counts[at], study.documents.size[at]
         values = map(null, (study.values[at], ends.lower, ends.upper))
-        rows.append((run.name, *values, count, _share(count, whole)))
-    top = _top(study, "top")
+        rows.append((run.name, *values, count, words.share(count / whole if whole else 0.0)))
+    metric, top = study.metric, _top(study, "top")
+    over = "over all ways of grading the unjudged documents; the ideal changes with them"
     columns = (
-        Column("run"),
-        Column("as judged", "value", hint=f"{study.metric} as it is: a document that nobody judged is not relevant"),
-        Column("lowest", "value", hint="over all ways of grading the unjudged documents; the ideal changes with them"),
-        Column("highest", "value", hint="over all ways of grading the unjudged documents; the ideal changes with them"),
+        Column("run"), Column("as judged", "value", hint=f"{metric} as it is: an unjudged document is not relevant"),
+        Column("lowest", "value", hint=over), Column("highest", "value", hint=over),
         Column("unjudged", "count", hint=f"documents in the {top} that are not in the qrels"),
         Column("share", "value", hint=f"of the documents in the {top}"),
-    )
-    note = f"over grades from 0 to {study.top:g}" + ("" if exact else ", as far as they could be tried")
-    title = f"How far {study.metric} could move"
-    yield Table(columns, tuple(rows), note=note, name="unjudged-bounds", title=title)
-
-
-def _share(count: int, whole: int) -> str:
-    """A share in per cent; neither none nor all unless it is."""
-    share = count / whole if whole else 0.0
-    if 0 < share < 0.005:
-        return "less than 1%"
-    return "more than 99%" if 0.995 < share < 1 else f"{share:.0%}"
+    )  # fmt: skip
+    note = f"over grades from 0 to {words.amount(study.top)}" + ("" if exact else ", as far as they could be tried")
+    return Table(columns, tuple(rows), note=note, name="unjudged-bounds", title=f"How far {metric} could move")
 
 
 def _top(study: Study, noun: str) -> str:
     """What the metric looks at, in words."""
     if study.depth is None:
         return {"top": "ranking", "tops": "The rankings"}[noun]
-    return {"top": f"top {study.depth:,}", "tops": f"The first {study.depth:,} ranks"}[noun]
-
-
-def _turns(subject: Subject, study: Study) -> Iterator[str]:
-    """What it would take to turn a difference, for the pairs that are looked at first."""
-    names = [run.name for run in study.scores.runs]
-    pairs = [pair for pair in subject.rivals if set(pair) <= set(names)]
-    for run, baseline in pairs[:RIVALS]:
-        a, b = names.index(run), names.index(baseline)
-        difference = study.values[a] - study.values[b]
-        needed, _, reason = study.reversal(a, b)
-        between = study.between(a, b)
-        if math.isnan(difference) or not difference or not between:
-            continue
-        ahead = f"{run if difference > 0 else baseline} is {number(abs(difference))} above {baseline if difference > 0 else run}"
-        documents = f"{between:,} unjudged document{'' if between == 1 else 's'}"
-        if needed is not None:
-            fewer = "" if study.fewest else ", and fewer may do"
-            yield f"{ahead}: {needed:,} of {documents}, if of grade {study.top:g}, would turn that{fewer}."
-        elif reason == NO_JUDGMENT:
-            yield f"{ahead}, whatever the {documents} are worth."
-
-
-# --- what to judge -----------------------------------------------------------------------------------------
-
-
-def _work_table(subject: Subject, study: Study) -> Table:
-    names = [run.name for run in study.scores.runs]
-    order = [names.index(name) for name in runs_in_order(subject)]
-    few = len(names) <= RUNS
-    documents = [one for one in study.worklist(LISTED) if one.effect > 0]
-    ranks = _true_ranks(subject, study, documents) if few else [list(one.ranks.values()) for one in documents]
-    places = [
-        Column(names[at], "count", hint=f"the rank that {names[at]} gives it; none where it was not retrieved")
-        for at in order
-    ]
-    best = [Column("best rank", "count"), Column("runs", "count", hint="how many runs have it in their top")]
-    what = "a difference between two runs" if len(names) > 1 else "the value"
-    columns = (
-        Column("query", queries=True),
-        Column("document"),
-        *(places if few else best),
-        Column(
-            "could change",
-            "value",
-            hint=f"the most that its judgment could change {what} of {study.metric}, over all queries",
-        ),
-    )
-    rows: list[tuple[Value, ...]] = [
-        (one.query_id, one.doc_id, *_ranks(places, order, few), one.effect)
-        for one, places in zip(documents, ranks, strict=True)
-    ]
-    return Table(columns, tuple(rows), labels=2, name=LIST, title="Documents to judge, those that tell most first")
-
-
-def _true_ranks(subject: Subject, study: Study, documents: Sequence[DocumentToJudge]) -> list[list[int]]:
-    """The rank of each document in each run, also below what the metric looks at."""
-    names = tuple(run.name for run in study.scores.runs)
-    queries = list(dict.fromkeys(one.query_id for one in documents))
-    if not queries:
-        return []
-    source = behind(subject, names, study.metric, queries, few=True)
-    pool = pl.DataFrame({name: [getattr(one, name) for one in documents] for name in ("query_id", "doc_id")})
-    deep = ranks_of(source, pool).T.tolist()
-    return [
-        [one.ranks.get(name, below) for name, below in zip(names, places, strict=True)]
-        for one, places in zip(documents, deep, strict=True)
-    ]
-
-
-def _ranks(ranks: Sequence[int], order: Sequence[int], few: bool) -> tuple[int | None, ...]:
-    if few:
-        return tuple(ranks[at] or None for at in order)
-    held = [rank for rank in ranks if rank]
-    return min(held), len(held)
+    depth = words.count(study.depth)
+    return {"top": f"top {depth}", "tops": f"The first {depth} ranks"}[noun]

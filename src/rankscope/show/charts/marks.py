@@ -221,7 +221,8 @@ def ordered(canvas: Canvas) -> Plot:
         colour = {"color": alt.ColorValue(BLUE, condition={"test": test, "value": ORANGE})}
     ends = [min(places, default=1) - 1, max(places, default=1) + 1]
     scale = alt.Scale(domain=ends, nice=False, zero=False)
-    axis = alt.Axis(title=safe(chart.x), grid=False, format=",d", tickMinStep=1)
+    title = chart.columns[chart.at(chart.x)].hint or chart.x
+    axis = alt.Axis(title=safe(title), grid=False, format=",d", tickMinStep=1)
     down = {} if log_scale(chart, chart.y) else {"y2": alt.datum(0)}
     if canvas.size <= WIDE:
         gap = 0.42

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from rankscope.declared import family, parameters, required
 from rankscope.errors import InputError
-from rankscope.metrics import NICKNAMES, Metric, families, parse_many
-from rankscope.verbs.catalogue.result import Catalogue, all_metrics, rewards
+from rankscope.metrics import NICKNAMES, Metric, families, parse, parse_many
+from rankscope.metrics.description import rewards
+from rankscope.verbs.catalogue.result import Catalogue, all_metrics, usual
 
 
 def catalogue(name: str | None = None) -> Catalogue:
@@ -37,6 +38,21 @@ def find_metric(name: str) -> type[Metric]:
             return type(parse_many(name)[0][1])
         except InputError as error:
             raise error from None
+
+
+def find_usual(spelling: str) -> Metric:
+    """The metric that a spelling means; one that needs parameters has those it is mostly used with.
+
+    >>> find_usual("P"), find_usual("RBP(p=0.5)")
+    (P@10, RBP(p=0.5))
+    """
+    try:
+        return parse(spelling).ready()
+    except InputError:
+        cls = find_metric(spelling)
+        if spelling.casefold() in {name.casefold() for name in (cls.__name__, *cls.aliases)}:
+            return usual(cls).ready()
+        raise
 
 
 def find_set(name: str) -> list[tuple[str, Metric]]:

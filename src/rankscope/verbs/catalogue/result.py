@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,20 +14,11 @@ from rankscope.blocks import EMPTY, Block, Chart, Code, Facts, Heading, Paragrap
 from rankscope.declared import Table as Written
 from rankscope.declared import parameters, plain, required
 from rankscope.metrics import DEFAULT, NICKNAMES, Example, Metric, families, parse
+from rankscope.metrics.description import DIRECTIONS, rewards
 from rankscope.show.result import Col, Result, View
 
 BETTER = {"higher": "high", "lower": "low", "neither": "-"}
 GRADES = {"binary": "relevant or not", "graded": "graded relevance", "none": "needs no relevance"}
-BETTER_IN_WORDS = {
-    "higher": "higher is better",
-    "lower": "lower is better",
-    "neither": "neither high nor low is better",
-}
-
-
-def rewards(cls: type[Metric]) -> str:
-    """What a metric rewards, in one sentence."""
-    return _one_line(inspect.getdoc(cls) or "")
 
 
 def all_metrics() -> list[type[Metric]]:
@@ -95,14 +85,7 @@ def _in_full(cls: type[Metric]) -> list[Block]:
         (
             "traits",
             " · ".join(
-                [
-                    GRADES[m.relevance],
-                    seen,
-                    counted,
-                    BETTER_IN_WORDS[m.better],
-                    f"range {_span(m.range)}",
-                    _over_queries(m),
-                ]
+                [GRADES[m.relevance], seen, counted, DIRECTIONS[m.better], f"range {_span(m.range)}", _over_queries(m)]
             ),
         )
     ]

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from rankscope import words
-from rankscope.blocks import Chart, Column, Ranged, Value
+from rankscope.blocks import Chart, Column, Table, Value, ValueRange
 from rankscope.inference.base import Bounds
 from rankscope.lists import Array
+from rankscope.metrics.description import DIRECTIONS
 from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.families import Family
 from rankscope.panels.panel import Panel
 from rankscope.verbs.compare.tables import FEW, ROOM, how, p_cell
 
 LARGE = 2.0  # differences on a metric of a wider range have a scale of their own
+MOST = 30  # queries of a table: as many as are shown without folding
+LONGEST = 120  # characters of a query's text in a table
+CLEARLY = Column("clear", "count", hint="1 where the difference is clear")
+PLACE = Column("place", "count", hint="queries, sorted by difference")
 BARS = 6000  # bars of a chart; of more queries those that differ least are left out
 
 
@@ -82,7 +88,7 @@ def _forest(family: Family, panels: Sequence[Panel], name: str, by_metric: bool 
     heads = ("metric", "run") if by_metric else ("run", "metric")
     columns = (
         *map(Column, heads), Column("difference", "value", hint=_difference(family)), Column("p", "value", hint=p_in_words(family)),
-        Column("verdict"), Column("queries", "count"), Column("clear", "count", hint="1 where the difference is clear"),
+        Column("verdict"), Column("queries", "count"), CLEARLY,
     )  # fmt: skip
     c = family.of(panels[0].name)[0]
     if family.each_pair:
@@ -114,17 +120,22 @@ def _difference(family: Family) -> str:
 def _how_to_read(family: Family, panels: Sequence[Panel]) -> str:
     left = len(family.of(panels[0].name)) - ROOM
     more = f" The {ROOM} largest differences; {left:,} more are not drawn." if family.each_pair and left > 0 else ""
+    return (
+        f"Difference of the means, {_difference(family)}, with {interval_in_words(family)}. {side_of(panels)} "
+        f"An interval that includes 0 is drawn fainter: no clear difference.{more}"
+    )
+
+
+def side_of(panels: Sequence[Panel]) -> str:
+    """Which side of 0 is better in a chart of differences on these metrics."""
     ways = {panel.sign for panel in panels}
-    read = {
+    if len(ways) > 1:
+        return "Right of 0 is better, except for metrics marked otherwise."
+    return {
         1: "Right of 0 is better.",
         -1: "Left of 0 is better, as lower is.",
         0: f"{panels[0].name}: neither high nor low is better.",
-    }
-    way = read[ways.pop()] if len(ways) == 1 else "Right of 0 is better, except for metrics marked otherwise."
-    return (
-        f"Difference of the means, {_difference(family)}, with {interval_in_words(family)}. {way} "
-        f"An interval that includes 0 is drawn fainter: no clear difference.{more}"
-    )
+    }[ways.pop()]
 
 
 # --- counts ----------------------------------------------------------------------------------------------
@@ -165,13 +176,17 @@ def waterfall(c: Contrast, name: str) -> Chart:
         places = [(place, i) for place, i in places if i in kept]
     rows = tuple((place, float(gains[i]), which[i], ids[i]) for place, i in places)
     left = len(order) - len(rows)
-    more = f" {left:,} queries that differ less, or not at all, are left out." if left else ""
+    more = (
+        f" {words.counted(left, 'query')} with smaller differences, or none, {words.agree(left, 'is')} left out."
+        if left
+        else ""
+    )
     return Chart(
         f"waterfall-{name}", f"{c.run} against {c.baseline}, query by query", "ordered",
-        (Column("place", "count"), Column("difference", "value"), Column("outcome"), Column("query", queries=True)), rows,
+        (PLACE, Column("difference", "value"), Column("outcome"), Column("query", queries=True)), rows,
         x="place", y="difference", series="outcome", query="query", guide="zero", pair=(c.baseline, c.run),
         caption=f"The difference in {c.metric} on every query, {c.run} minus {c.baseline}, sorted. Equal areas on both sides: gains "
-        f"and losses cancel out. A few tall bars on one side: a few queries carry the lead.{more}{unevenness(c.panel)}",
+        f"and losses cancel out. A few tall bars on one side: a few queries account for the lead.{more}{unevenness(c.panel)}",
     )  # fmt: skip
 
 
@@ -183,7 +198,7 @@ def scatter(c: Contrast, name: str) -> Chart:
     for i, pair in enumerate(zip(c.paired.baseline.tolist(), c.paired.run.tolist(), strict=True)):
         at.setdefault(pair, []).append(i)
     rows: list[tuple[Value, ...]] = [
-        (*pair, which[here[0]], len(here), ids[here[0]], words.listing((ids[i] for i in here), 3) if len(here) > 1 else "")
+        (*pair, which[here[0]], len(here), ids[here[0]], words.sample(ids[i] for i in here) if len(here) > 1 else "")
         for pair, here in sorted(at.items())
     ]  # fmt: skip
     most = max(len(here) for here in at.values())
@@ -196,7 +211,7 @@ def scatter(c: Contrast, name: str) -> Chart:
     return Chart(
         f"scatter-{name}", f"{c.run} against {c.baseline} on {c.metric}", "points", columns, tuple(rows),
         x=x, y=y, series="outcome", query="query", guide="equal", pair=(c.baseline, c.run), limits=_limits(c),
-        caption=f"A mark is a query: above the line {c.run} is {above} than {c.baseline}, on the line both are equal.{crowd}",
+        caption=f"Each mark is a query: above the line {c.run} is {above} than {c.baseline}, on the line both are equal.{crowd}",
     )  # fmt: skip
 
 
@@ -230,6 +245,88 @@ def best_first(c: Contrast) -> Array:
     return np.argsort(-(c.panel.sign or 1) * c.paired.gains, kind="stable")
 
 
+def by_size(c: Contrast) -> list[int]:
+    """The numbers of the queries that differ, those that differ most first; equal ones in their order."""
+    gains = c.paired.gains
+    return [i for i in np.argsort(-np.abs(gains), kind="stable").tolist() if gains[i]]
+
+
+def differing_queries(c: Contrast, name: str, texts: Mapping[str, str]) -> Table:
+    """The queries that differ most, in either direction, with both values."""
+    ids, gains, which = query_ids(c), c.paired.gains, outcomes(c)
+    order = by_size(c)
+    chosen = order[:MOST]
+    told = any(ids[i] in texts for i in chosen)
+    columns = (
+        Column("query", queries=True),
+        *([Column("text", wraps=True)] if told else []),
+        Column("baseline", "value", hint=f"{c.metric} of {c.baseline}"),
+        Column("run", "value", hint=f"{c.metric} of {c.run}"),
+        Column("difference", "value", hint=f"{c.run} minus {c.baseline}"),
+        Column("outcome"),
+    )
+    rows: list[tuple[Value, ...]] = []
+    for i in chosen:
+        text = [words.short(texts.get(ids[i], ""), LONGEST)] if told else []
+        rows.append((ids[i], *text, float(c.paired.baseline[i]), float(c.paired.run[i]), float(gains[i]), which[i]))
+    left = len(order) - len(chosen)
+    note = (
+        f"{words.counted(left, 'more query differs', 'more queries differ')} ({words.share(left / c.queries, 1)} of all)"
+        if left
+        else ""
+    )
+    return Table(
+        columns, tuple(rows), note=note, name=f"differing-{name}", pair=(c.baseline, c.run),
+        title=f"Queries on which {c.run} and {c.baseline} differ most",
+    )  # fmt: skip
+
+
+# --- each run against each -------------------------------------------------------------------------------
+
+
+def square(order: Sequence[str], contrasts: Sequence[Contrast]) -> Iterator[tuple[str, str, Contrast | None, int]]:
+    """Every pair both ways round: row, column, contrast (None: of a run with itself), 1 or -1 where it is turned."""
+    by_pair: dict[Any, Contrast] = {(c.run, c.baseline): c for c in contrasts}
+    for row in order:
+        for column in order:
+            turned = (row, column) not in by_pair
+            c = by_pair.get((column, row) if turned else (row, column))
+            yield row, column, c, -1 if turned else 1
+
+
+def pair_differences(order: Sequence[str], contrasts: Sequence[Contrast]) -> Chart:
+    """Differences of all pairs of systems as a picture; a system against itself differs by 0."""
+    rows: list[tuple[Value, ...]] = []
+    for row, column, c, turned in square(order, contrasts):
+        difference = 0.0 if c is None else words.finite(turned * c.difference + 0.0)
+        if difference is not None:
+            p_value, clear = (None, 0) if c is None else (p_cell(c.p_value_adjusted), int(c.verdict in CLEAR))
+            rows.append((row, column, difference, p_value, clear))
+    panel = contrasts[0].panel
+    columns = (
+        Column("run"), Column("against"), Column("difference", "value", hint="run minus the one it is against"),
+        Column("p", "value", hint="after the correction, where there is one"), CLEARLY,
+    )  # fmt: skip
+    return Chart(
+        "pairs-differences", f"Differences on {panel.name}", "heat", columns, tuple(rows), x="against", y="run", colour="difference",
+        middle=0.0, caption=f"The row minus the column ({DIRECTIONS[panel.measure.better]}), the best run first. The table below shows which differences are clear.",
+    )  # fmt: skip
+
+
+def pair_p_values(order: Sequence[str], contrasts: Sequence[Contrast], note: str) -> Table:
+    """The p-values of all pairs as a square; clear differences are stressed."""
+    cells = {(row, column): c for row, column, c, _ in square(order, contrasts)}
+    rows: list[tuple[Value, ...]] = []
+    clear = set()
+    for i, row in enumerate(order):
+        mine = [cells[row, column] for column in order]
+        rows.append((row, *(None if c is None else p_cell(c.p_value_adjusted) for c in mine)))
+        clear |= {(i, j) for j, c in enumerate(mine, start=1) if c is not None and int(c.verdict in CLEAR)}
+    columns = (Column("run"), *(Column(name, "value") for name in order))
+    title = f"p-values on {contrasts[0].metric}"
+    return Table(columns, tuple(rows), best=frozenset(clear), note=note, name="pairs-p", title=title)
+
+
 # --- words and values --------------------------------------------------------------------------------------
 
 
@@ -238,38 +335,42 @@ def name_of(family: Family, c: Contrast) -> str:
     return f"{c.run} {words.MINUS} {c.baseline}" if family.each_pair else c.run
 
 
-def ranged(value: float, bounds: Bounds) -> Ranged | None:
+def ranged(value: float, bounds: Bounds) -> ValueRange | None:
     """A value with its interval; None where an end is not known or without bound."""
     ends = (value, bounds.lower, bounds.upper)
-    return Ranged(*ends) if all(map(math.isfinite, ends)) else None
+    return ValueRange(*ends) if all(map(math.isfinite, ends)) else None
 
 
 def interval_in_words(family: Family) -> str:
     """What the intervals of differences are: ``the corrected 95% interval (paired t test, Holm over 2 comparisons)``."""
-    return f"the {'corrected ' if _corrected(family) else ''}{words.percent(family.method.level)} interval ({_method(family)})"
+    return f"the {'corrected ' if is_corrected(family) else ''}{words.percent(family.method.level)} interval ({method_in_words(family)})"
 
 
 def p_in_words(family: Family) -> str:
     """What the p-values of a comparison are."""
-    return f"{'corrected ' if _corrected(family) else ''}p-value ({_method(family)})"
+    return f"{'corrected ' if is_corrected(family) else ''}p-value ({method_in_words(family)})"
 
 
-def _corrected(family: Family) -> bool:
+def is_corrected(family: Family) -> bool:
+    """Whether p-values and intervals are corrected for several comparisons."""
     return family.size > 1 and family.method.correction.corrects
 
 
-def _method(family: Family) -> str:
+def method_in_words(family: Family) -> str:
+    """The test, its correction, and the clusters that queries come in."""
     codes = family.primary.clusters
-    return how(family) + ("" if codes is None else f"; queries in {int(codes.max()) + 1:,} clusters")
+    return how(family) + ("" if codes is None else f"; queries in {words.counted(int(codes.max()) + 1, 'cluster')}")
 
 
 def unevenness(panel: Panel) -> str:
     """What a picture of single queries does not show of the mean; nothing for a plain one."""
     if panel.measure.aggregate == "pooled":
-        return f" {panel.name} over all is made of the documents of all queries together, and is no mean of these."
+        return (
+            f" {panel.name} over all is computed from the documents of all queries together; it is not a mean of these."
+        )
     if panel.measure.aggregate == "geometric":
-        return " The mean is geometric: what is near 0 weighs more in it than is seen here."
-    return " Queries weigh unevenly in the mean, which is not seen here." if panel.weights is not None else ""
+        return " The mean is geometric: values near 0 weigh more in it than this shows."
+    return " Queries have different weights in the mean, which this does not show." if panel.weights is not None else ""
 
 
 def file_names(contrasts: Sequence[Contrast]) -> Mapping[tuple[str, str], str]:

@@ -57,7 +57,7 @@
     const head = make("div", { class: "explorer-head" }, make("h4", {}, make("bdi", {}, heading)));
     const element = make("div", { class: "explorer-side", "data-side": side }, head, columns, list);
     if (side !== "best" && playable() && (pair.query.n[run] || 0)) {
-      const button = make("button", { type: "button", class: "explorer-button", title: "Move documents, change grades, and see the metrics move" }, "What if?");
+      const button = make("button", { type: "button", class: "explorer-button", title: "Move documents, change grades, and watch the metrics change" }, "What if?");
       let tried = null;
       button.addEventListener("click", () => {
         if (tried) tried.remove();
@@ -81,7 +81,7 @@
     const { make, name, cut } = explorer;
     const { data } = pair;
     const board = make("div", { class: `explorer-board${pair.two ? " explorer-two" : ""}`, "data-shown": pair.two ? "1" : "0" });
-    const titles = [cut(name(data.runs[pair.a]), 60), pair.two ? cut(name(data.runs[pair.b]), 60) : "the best there is"];
+    const titles = [cut(name(data.runs[pair.a]), 60), pair.two ? cut(name(data.runs[pair.b]), 60) : "the ideal ranking"];
     const tabs = titles.map((title, at) => make("button", { type: "button", class: "explorer-tab", on: { click: () => turn(at) } }, make("bdi", {}, title)));
     let linked = null;
     const turn = (side) => {

@@ -7,7 +7,7 @@
 
   /** The pair of rankings, decoded: the documents, what each adds to the difference, and what none of those shown adds. */
   explorer.pair = (data, query, a, b) => {
-    const two = data.runs.length > 1 && a !== b; // a run is not set against itself: it stands beside the best there is
+    const two = data.runs.length > 1 && a !== b; // a run is not set against itself: it stands beside the ideal ranking
     const documents = explorer.documents(data, query);
     const within = (document, run) => document.ranks[run] > 0 && document.ranks[run] <= data.depth;
     const shown = documents.filter((document) => within(document, a) || (two && within(document, b)));
@@ -41,7 +41,7 @@
     const [base, rival, metric] = [bold(data.runs[a]), bold(data.runs[b]), data.metrics[0] || "the metric"];
     if (Number.isNaN(one) && Number.isNaN(two)) return [`${metric} has no value for this query under either run`];
     if (Number.isNaN(difference)) return [`${metric} has no value here under `, Number.isNaN(one) ? base : rival];
-    if (Math.abs(difference) < 1e-6) return [rival, " and ", base, ` are level here, at ${explorer.written(two)}`];
+    if (Math.abs(difference) < 1e-6) return [rival, " and ", base, ` are equal here, at ${explorer.written(two)}`];
     const size = explorer.written(Math.abs(difference));
     if (data.way > 0) return [rival, ` ${difference > 0 ? "gains" : "loses"} ${size} here`];
     const side = difference > 0 ? "higher" : "lower";
@@ -77,7 +77,7 @@
       return `${above} in the top ${data.top} of ${explorer.name(data.runs[run])}${first}`;
     });
     const unjudged = runs.map((run) => query.u[run] || 0);
-    const open = Math.max(...unjudged) ? ` Not judged in the top ${data.pool}: ${unjudged.join(" and ")}.` : "";
+    const open = Math.max(...unjudged) ? ` Unjudged in the top ${data.pool}: ${unjudged.join(" and ")}.` : "";
     return `${known} relevant ${known === 1 ? "document is" : "documents are"} known: ${found.join("; ")}.${open}`;
   };
 
@@ -89,7 +89,7 @@
     const alone = Number.isNaN(one)
       ? [`${pair.data.metrics[0]} has no value for this query.`]
       : [bold(pair.data.runs[pair.a] || ""), ` reaches ${explorer.written(one)} here.`];
-    if (pair.data.runs.length > 1) alone.push(" It is chosen on both sides, so that there is no difference to show: choose another run to set it against.");
+    if (pair.data.runs.length > 1) alone.push(" The same run is selected on both sides: select another one to compare it with.");
     return make(
       "div", { class: "explorer-story" },
       make("p", {}, pair.two ? contrast(pair, bold, named) : alone),

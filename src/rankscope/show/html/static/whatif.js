@@ -130,7 +130,7 @@
       fill();
       fillTray();
       const below = state.size - state.docs.length;
-      more.textContent = below > 0 ? `${below.toLocaleString("en")} more documents stand below${state.beyond.length ? `, ${state.beyond.length} of them with a grade above 0` : ""}.` : "";
+      more.textContent = below > 0 ? `${below.toLocaleString("en")} more documents below${state.beyond.length ? `, ${state.beyond.length} of them with a grade above 0` : ""}.` : "";
     }
 
     /** What the rows say of a state. */
@@ -151,7 +151,7 @@
       const candidates = whatif.candidates(state);
       const what = make("select", { "aria-label": "A document that is not in the list" }, ...candidates.map((one) => make("option", { value: one.value }, one.label)));
       const rank = make("input", { type: "number", min: "1", max: String(state.docs.length + 1), value: "1", inputmode: "numeric", "aria-label": "Rank to put it at" });
-      const button = make("button", { type: "button", onclick: () => include(what.value, Math.round(numberIn(rank, 1))) }, "Put in");
+      const button = make("button", { type: "button", onclick: () => include(what.value, Math.round(numberIn(rank, 1))) }, "Insert");
       tray.replaceChildren(what, make("span", {}, " at rank "), rank, button);
     }
 
@@ -176,7 +176,7 @@
         apart,
       ),
     );
-    said.textContent = "Drag a document, or use the arrow keys on its handle; change a grade; click a metric to take it apart.";
+    said.textContent = "Drag a document, or use the arrow keys on its handle; change a grade; click a metric to break it down.";
     draw();
   };
 })((window.rankscope = window.rankscope || {}));

@@ -72,7 +72,7 @@
     const nameless = state.nameless.map(([g, n]) => ({ value: `nameless ${g}`, grade: g, label: `a document of ${grade(g)}, not retrieved (${n} left)` }));
     const below = state.beyond.map(([rank, g], i) => ({ value: `beyond ${i}`, grade: g, label: `the document of ${grade(g)} at rank ${rank}` }));
     const all = [...named, ...below, ...nameless].sort((a, b) => b.grade - a.grade);
-    return [...all, { value: "unjudged", grade: null, label: "a document that nobody judged" }];
+    return [...all, { value: "unjudged", grade: null, label: "an unjudged document" }];
   };
 
   /** With one of the `candidates` at a rank: those below move down. */

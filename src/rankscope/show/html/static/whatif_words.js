@@ -16,13 +16,13 @@
   };
 
   const BLIND = {
-    P: "the order within the top k, grades beyond relevant or not, and all that stands below k",
+    P: "the order within the top k, grades beyond relevant or not, and everything below rank k",
     R: "the order within the top k, grades beyond relevant or not, and how much had to be read",
-    RR: "all that stands below the first relevant document, and grades beyond relevant or not",
+    RR: "everything below the first relevant document, and grades beyond relevant or not",
     AP: "grades: a document is relevant or it is not",
-    DCG: "how much there was to find: it is a sum and no share, so queries do not compare",
-    nDCG: "all that stands below k, and how much there is to find: one good document or fifty",
-    ERR: "relevant documents that are missing; and nearly so to all that stands below a very good one",
+    DCG: "how much there was to find: it is a sum, not a share, so queries are not comparable",
+    nDCG: "everything below rank k, and how much there is to find: one good document or fifty",
+    ERR: "relevant documents that are missing; and nearly so to everything below a very good one",
     RBP: "relevant documents that are missing, and grades beyond relevant or not",
   };
 
@@ -48,7 +48,7 @@
     return (change > 0 ? "+" : "-") + text;
   };
 
-  /** A grade as it is shown; a question mark where nobody judged the document. */
+  /** A grade as it is shown; a question mark for an unjudged document. */
   whatif.gradeText = (grade) => (grade === null ? "?" : String(grade));
 
   /** The name of a metric in the table: `nDCG@5` with its gain as a second word. */
@@ -86,9 +86,9 @@
     const there = list.value;
     if (!list.metric || there === undefined || Number.isNaN(there)) return "";
     const found = values.find((one) => one.spelling === list.metric);
-    if (!found) return `The page has ${whatif.shown(there)} for ${list.metric}, which is none of the metrics that can be tried here.`;
+    if (!found) return `The page has ${whatif.shown(there)} for ${list.metric}, a metric that cannot be tried here.`;
     if (found.value !== null && Math.abs(found.value - there) <= 1e-5 * Math.max(1, Math.abs(there))) return ""; // it is written with six digits
-    return `Here ${list.metric} starts at ${whatif.shown(found.value)}, and the page has ${whatif.shown(there)}: its conventions (ties, ideal, queries without relevant documents) are others than those tried here.`;
+    return `Here ${list.metric} starts at ${whatif.shown(found.value)}, and the page has ${whatif.shown(there)}: its conventions (ties, ideal, queries without relevant documents) differ from those used here.`;
   };
 
   const same = (a, b) => (a === null || b === null ? a === b : Math.abs(a - b) < 1e-12);
@@ -116,7 +116,7 @@
     if (still.length === after.values.length) return "No metric moved: every rank still earns what it did.";
     if (alike && stood.has("P") && !stood.has("nDCG")) {
       const blind = ["P", "R", "RR", "AP", "RBP"];
-      return `${names(blind)} did not move: the same ranks hold relevant documents, and grades are nothing to them.`;
+      return `${names(blind)} did not move: the same ranks hold relevant documents, and these metrics ignore grades.`;
     }
     const cut = ["P", "R", "DCG", "DCGexp", "nDCG", "nDCGexp", "ERR"];
     if (cut.every((key) => stood.has(key))) return `${names(cut)} did not move: they see nothing below rank ${o.k}.`;

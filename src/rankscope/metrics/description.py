@@ -1,0 +1,133 @@
+"""A metric in words: what it rewards, what it is computed with, and what departs from its usual form."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator
+from dataclasses import MISSING, fields
+from typing import Any
+
+from rankscope.declared import plain
+from rankscope.metrics.base import Metric
+
+STATED = ("gain", "discount", "ideal", "p", "max_grade", "alpha", "T", "decay", "beta")  # numbers hang on them
+IN_WORDS: dict[str, dict[Any, str]] = {
+    "gain": {"linear": "linear gain", "exponential": "gain 2^grade - 1", "binary": "gain 1 from grade 1 on"},
+    "discount": {
+        "log2": "discount 1/log2(rank + 1)",
+        "log2_rank": "discount 1/log2(rank) from rank 2 on",
+        "reciprocal": "discount 1/rank",
+        "none": "no discount",
+    },
+    "ideal": {
+        "judged": "ideal of all judged documents, cut at k",
+        "judged_uncut": "ideal of all judged documents, never cut",
+        "judged_at_returned": "ideal of all judged documents, cut at the number returned",
+        "retrieved_topk": "ideal of the documents retrieved in the top k",
+        "retrieved_all": "ideal of all documents retrieved",
+        "full_k": "ideal of k documents of grade 1",
+        "max_grade_k": "ideal of k documents of the best grade",
+    },
+    "judged_only": {True: "unjudged documents are removed first"},
+}
+
+
+DIRECTIONS = {"higher": "higher is better", "lower": "lower is better", "neither": "neither high nor low is better"}
+
+
+def rewards(cls: type[Metric]) -> str:
+    """What a metric rewards, in one sentence."""
+    return (inspect.getdoc(cls) or "").strip().split("\n\n")[0].replace("\n", " ").rstrip(".")
+
+
+def described(metric: Metric) -> str:
+    """What a metric is: its meaning, formula, what to watch out for, and which way is better.
+
+    Parameters that are not as usual come first, and the rest is said of the usual form.
+    """
+    own = changed_parameters(metric)
+    parts = [f"Here {', '.join(own)}. The usual form:"] if own else []
+    parts += [f"{rewards(type(metric))}."]
+    parts += [f"Formula: {metric.formula}."] if metric.formula else []
+    parts += [f"Watch out: {metric.convention}."] if metric.convention else []
+    return " ".join([*parts, f"{DIRECTIONS[metric.better].capitalize()}."])
+
+
+def convention_of(metric: Metric) -> str:
+    """What to watch out for in a metric; its own parameters come first, as the usual convention does not hold for them.
+
+    >>> from rankscope.metrics import parse
+    >>> convention_of(parse("P@10"))
+    "divides by k even where fewer documents were returned; denominator='min_k_listlen' does not"
+    >>> convention_of(parse("DCG(gain='exponential')@10"))[:55]
+    'here: gain 2^grade - 1. Usually: linear gain and 1/log2'
+    """
+    own = changed_parameters(metric)
+    if not own:
+        return metric.convention
+    usually = f". Usually: {metric.convention}" if metric.convention else ""
+    return f"here: {', '.join(own)}{usually}"
+
+
+def changed_parameters(metric: Metric) -> list[str]:
+    """The parameters of a metric that differ from its defaults, in words; the cutoff is left out."""
+    return [_words(metric, name) for name, default in _parameters(metric) if getattr(metric, name) != default]
+
+
+def stated_parameters(metric: Metric) -> list[str]:
+    """What a paper says of a metric beside its name: the parameters that change its numbers.
+
+    >>> from rankscope.metrics import parse
+    >>> stated_parameters(parse("nDCG@10"))
+    ['linear gain', 'discount 1/log2(rank + 1)', 'ideal of all judged documents, cut at k']
+    >>> stated_parameters(parse("AP"))
+    []
+    """
+    return [
+        _words(metric, name)
+        for name, default in _parameters(metric)
+        if (value := getattr(metric, name)) is not None and name != "level" and (name in STATED or value != default)
+    ]
+
+
+def relevance_levels(metrics: Iterable[Metric]) -> str:
+    """From which grade on a document is relevant, in a sentence; empty where no metric depends on it.
+
+    >>> from rankscope.metrics import parse
+    >>> (relevance_levels([parse("P@10"), parse("nDCG@10")]), relevance_levels([parse("AP"), parse("P(level=2)@10")]))
+    ('A document is relevant from grade 1 on.', 'A document is relevant from grade 1 on for AP, from grade 2 on for P(level=2)@10.')
+    """
+    by_level: dict[float, list[str]] = {}
+    for metric in metrics:
+        level = getattr(metric, "level", None)
+        if level is not None and not _graded(metric):
+            by_level.setdefault(level, []).append(str(metric))
+    parts = [f"from grade {plain(level)} on" for level in by_level]
+    if len(parts) > 1:
+        parts = [f"{part} for {', '.join(by_level[level])}" for part, level in zip(parts, by_level, strict=True)]
+    return f"A document is relevant {', '.join(parts)}." if parts else ""
+
+
+def _graded(metric: Metric) -> bool:
+    """Whether gains of its own take the place of the level."""
+    return getattr(metric, "gain", None) is not None
+
+
+def _parameters(metric: Metric) -> Iterator[tuple[str, Any]]:
+    """The parameters of a metric beside its cutoff, each with its default."""
+    for f in fields(metric):
+        if f.name not in {"cutoff", type(metric).at}:
+            yield f.name, f.default if f.default_factory is MISSING else f.default_factory()
+
+
+def _words(metric: Metric, name: str) -> str:
+    value = getattr(metric, name)
+    if name == "level":
+        return f"relevant from grade {plain(value)} on"
+    words = IN_WORDS.get(name, {})
+    if isinstance(value, str | bool) and value in words:
+        uncut = name == "ideal" and value == "judged" and getattr(metric, "cutoff", None) is None
+        return words[value].removesuffix(", cut at k") if uncut else words[value]
+    if name in {"gain", "discount"}:
+        return f"{name} {value!r}"
+    return f"{name} = {plain(value) if isinstance(value, int | float) else value!r}"
