@@ -21,7 +21,7 @@ CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000)
 Names = Iterable[tuple[str, str]]  # each with what it is about
 
 
-class Name(Kind):
+class KnownName(Kind):
     """A name that the shell completes; what it means, and whether there is one, is for the verb to say.
 
     ``known`` takes what was typed so far and gives the names there are, each with what it is about.
@@ -75,13 +75,13 @@ def _tasks(_: str) -> Names:
     return ((task.name, task.about) for task in TASKS)
 
 
-METRIC = Name("metric", _metrics)
-FAMILY = Name("name", _families)
-DIALECT = Name("tool", _dialects)
-TEST = Name("test", lambda _: _inferences("test"))
-INTERVAL = Name("interval", lambda _: _inferences("interval"))
-TASK = Name("task", _tasks)
-CORRECTION = Name("correction", lambda _: _inferences("correction"))
+METRIC = KnownName("metric", _metrics)
+FAMILY = KnownName("name", _families)
+DIALECT = KnownName("tool", _dialects)
+TEST = KnownName("test", lambda _: _inferences("test"))
+INTERVAL = KnownName("interval", lambda _: _inferences("interval"))
+TASK = KnownName("task", _tasks)
+CORRECTION = KnownName("correction", lambda _: _inferences("correction"))
 
 
 class QueryList(Kind):

@@ -9,7 +9,7 @@ import click
 
 from rankscope import words
 from rankscope.cli import names
-from rankscope.cli.names import Name
+from rankscope.cli.names import KnownName
 from rankscope.errors import InputError
 
 FILE = click.Path()  # to read
@@ -43,7 +43,7 @@ class Option(click.Option):
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """The flags and the help, with the names that the type knows."""
-        if self.help and "{names}" in self.help and isinstance(self.type, Name):
+        if self.help and "{names}" in self.help and isinstance(self.type, KnownName):
             known = [name for name, _ in self.type.known("")]
             self.help = self.help.replace("{names}", words.listing(known, most=len(known), last="or"))
         return super().get_help_record(ctx)
