@@ -87,7 +87,7 @@ def test_the_counts_of_the_heatmap_add_up_to_all_queries(name: str) -> None:
         return
     assert re.search(r"differ on [\d,]+ of", section.lead)
     counts = re.findall(r" on ([\d,]+)(?: of| all| not| no)", section.lead)
-    assert sum(int(count.replace(",", "")) for count in counts) == len(found.lead.query_ids)
+    assert sum(int(count.replace(",", "")) for count in counts) == len(found.lead.units)
 
 
 def test_queries_that_cannot_differ_are_told_apart() -> None:

@@ -33,15 +33,15 @@ def test_the_bars_are_the_gains_of_the_contrast(name: str) -> None:
     (run, baseline), *_ = subject.pairs
     c = next(c for c in subject.result.of(subject.result.primary) if (c.run, c.baseline) == (run, baseline))
     chart = first_by(charts(section_of("by-query", subject)), "waterfall")
-    ids = [q for q, kept in zip(c.measured.query_ids, c.paired.inside.tolist(), strict=True) if kept]
+    ids = [q for q, kept in zip(c.panel.units, c.paired.inside.tolist(), strict=True) if kept]
     assert dict(zip(column(chart, "query"), column(chart, "difference"), strict=True)) == dict(
         zip(ids, c.paired.gains.tolist(), strict=True)
     )
     assert column(chart, "place") == list(range(1, c.queries + 1))
-    signed = [(c.measured.sign or 1) * float(v) for v in column(chart, "difference")]
+    signed = [(c.panel.sign or 1) * float(v) for v in column(chart, "difference")]
     assert signed == sorted(signed, reverse=True)
     counts = Counter(column(chart, "outcome"))
-    up, down = ("better", "worse") if c.measured.sign else ("higher", "lower")
+    up, down = ("better", "worse") if c.panel.sign else ("higher", "lower")
     assert (counts[up], counts[down], counts["same"]) == (c.wins, c.losses, c.ties)
 
 

@@ -22,10 +22,10 @@ from tests.reporting.made_sections import (
 )
 
 from rankscope.blocks import Heading, Notes, Paragraph, Ranged, Written
-from rankscope.panels.verdicts import p_plain
 from rankscope.reporting.sections.costs import MEANS_ONLY
 from rankscope.reporting.subject import SubjectOfComparison
 from rankscope.scoring.spread import cumulative
+from rankscope.words import p_cell
 
 # --- spread, pictures ----------------------------------------------------------------------------
 
@@ -75,14 +75,14 @@ def test_the_heatmap_shows_where_runs_part() -> None:
     chart = charts(section_of("heatmap", subject))["heatmap"]
     assert len({row[0] for row in chart.rows}) == 40
     for query, run, value in chart.rows:
-        assert value == field.values[field.row(str(run)), field.query_ids.index(str(query))]
+        assert value == field.values[field.row(str(run)), field.units.index(str(query))]
     assert next(iter(dict.fromkeys(column(chart, "run")))) == max(field.systems, key=field.mean)
     many = drawn(3, systems=3, queries=90)
     wide = compared(many, metrics="AP")
     shown = {str(row[0]) for row in charts(section_of("heatmap", wide))["heatmap"].rows}
     gap = np.ptp(wide.lead.values, axis=0)
-    assert min(g for q, g in zip(wide.lead.query_ids, gap, strict=True) if q in shown) >= max(
-        g for q, g in zip(wide.lead.query_ids, gap, strict=True) if q not in shown
+    assert min(g for q, g in zip(wide.lead.units, gap, strict=True) if q in shown) >= max(
+        g for q, g in zip(wide.lead.units, gap, strict=True) if q not in shown
     )
 
 
@@ -92,7 +92,7 @@ def test_pairs_mirror_and_hold_what_the_comparison_holds() -> None:
     chart = charts(section_of("pairs", subject))["pairs-differences"]
     found = {(str(a), str(b)): (d, p) for a, b, d, p, _ in chart.rows}
     for c in subject.result.contrasts:
-        p = Written(p_plain(c.p_value_adjusted), c.p_value_adjusted)
+        p = Written(p_cell(c.p_value_adjusted), c.p_value_adjusted)
         assert found[c.run, c.baseline] == (c.difference, p)
         assert found[c.baseline, c.run] == (-c.difference, p)
     assert all(found[run, run] == (0.0, None) for run in subject.systems)

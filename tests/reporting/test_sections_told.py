@@ -32,7 +32,7 @@ def test_verdicts_are_the_sentences_of_the_comparison(name: str) -> None:
         largest = np.sort(np.abs(c.paired.gains))[::-1][: len(verdict.queries)]
         by_id = dict(
             zip(
-                (q for q, k in zip(c.measured.query_ids, c.paired.inside.tolist(), strict=True) if k),
+                (q for q, k in zip(c.panel.units, c.paired.inside.tolist(), strict=True) if k),
                 c.paired.gains,
                 strict=True,
             )

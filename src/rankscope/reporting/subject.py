@@ -89,7 +89,7 @@ class Subject:
     @property
     def queries(self) -> str:
         """How many queries there are, in words."""
-        return words.counted(len(self.lead.query_ids), "query")
+        return words.counted(len(self.lead.units), "query")
 
     def colours(self) -> tuple[str, ...]:
         """The systems in the order in which they get colours: the baseline, then the best first."""
@@ -216,7 +216,7 @@ class SubjectOfComparison(Subject):
     @property
     def fields(self) -> Sequence[Panel]:
         """The metrics that are compared, the primary one first."""
-        return self.result.fields
+        return self.result.panels
 
     @cached_property
     def systems(self) -> tuple[str, ...]:

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from rankscope.engines.orders import depends_on_order, has_closed_form
+from rankscope.engines.orders import depends_on_order, has_closed_form, score_under_ties
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
 from rankscope.scoring.evaluation import board_of, values_of
 from rankscope.scoring.policies import MIXED, POLICIES
+from rankscope.scoring.request import Request
 from rankscope.scoring.runs import Mean, RunEvaluation
 from rankscope.scoring.scores import Scores
 
@@ -57,6 +58,21 @@ def rescored(scores: Scores, pairs: Sequence[tuple[Metric, Metric]], runs: Conta
         values = values_of(other_request, judged)
         out += board_of(run.name, other_request, replace(e, judged=judged, inside=inside, values=values))
     return out
+
+
+def values_on(
+    request: Request, metric: Metric, judged: Judged, like: Metric | None = None, *, plainly: bool = False
+) -> Array:
+    """The value of a metric for each query of some judged documents, as a request asks.
+
+    It has the conventions of the metric ``like``, or its own. ``plainly`` leaves out what policies do to queries without relevant
+    documents: the value is what the metric gives, over the orders of equal scores.
+    """
+    one = request.with_metrics(metric, like=like)
+    if not plainly:
+        return values_of(one, [judged])[0].value
+    policies = request.policies
+    return score_under_ties(judged, [metric], one.metrics[0].convention.ties, policies.depth, policies.seed)[0].value
 
 
 def judged_of(scores: Scores, run: str, metric: Metric) -> tuple[Judged, Array]:

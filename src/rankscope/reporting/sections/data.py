@@ -180,7 +180,7 @@ def _tied(health: Health, k: int) -> Value:
 def _of_panels(subject: Subject) -> Table:
     """What there is to say of scores alone: a row a metric."""
     rows: tuple[tuple[Value, ...], ...] = tuple(
-        (p.name, len(p.systems), len(p.query_ids), int(np.isnan(p.values).sum())) for p in subject.fields
+        (p.name, len(p.systems), len(p.units), int(np.isnan(p.values).sum())) for p in subject.fields
     )
     columns = (
         Column("scores of"), Column("runs", "count"), Column("queries", "count"),

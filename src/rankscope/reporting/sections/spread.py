@@ -159,6 +159,6 @@ class HeatMapPart(PagePart[Subject]):
         }
         others = (f"; on {words.count(n)} {what}" for what, at in counts.items() if (n := int(np.count_nonzero(at))))
         return (
-            f"Runs disagree most on {words.short(panel.query_ids[widest])}: {words.number(float(gap[widest]))} between the highest and the lowest "
+            f"Runs disagree most on {words.short(panel.units[widest])}: {words.number(float(gap[widest]))} between the highest and the lowest "
             f"{panel.name}. They differ on {words.count(int(np.count_nonzero(gap > 0)))} of {self.subject.queries}{''.join(others)}."
         )

@@ -167,7 +167,7 @@ def explain_origin(scores: Scores, before: str, after: str, metric: Metric) -> O
     pair = panel.pair(after, before)
     if not pair.queries:
         raise DataError(f"no query has a value of {metric} for both runs")
-    ids = [query for query, kept in zip(panel.query_ids, pair.inside.tolist(), strict=True) if kept]
+    ids = [query for query, kept in zip(panel.units, pair.inside.tolist(), strict=True) if kept]
     place = scores.request.place(metric)
     ranks, rest = [], []
     for row, i in enumerate(at):
@@ -177,7 +177,7 @@ def explain_origin(scores: Scores, before: str, after: str, metric: Metric) -> O
         rest.append(of_rest)
     by_query = sorted(zip(ids, pair.gains.tolist(), strict=True), key=lambda item: (-abs(item[1]), item[0]))
     bands, carried = bands_of(*ranks), favourable(pair.means)
-    return Origin((before, after), metric, pair.difference, bands, rest[1] - rest[0], by_query, carried, scores=scores)
+    return Origin((before, after), metric, pair.means.mean, bands, rest[1] - rest[0], by_query, carried, scores=scores)
 
 
 def _by_rank(
