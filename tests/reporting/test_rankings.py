@@ -15,7 +15,7 @@ from rankscope.engines.top import top
 from rankscope.errors import InputError, RankscopeError
 from rankscope.metrics import CATALOGUE, Metric
 from rankscope.reporting.explorer.rankings import explorer_of
-from rankscope.reporting.subject import subject_of
+from rankscope.reporting.subject import Subject
 from rankscope.tables import Qrels, Run
 from rankscope.testing import variants
 from rankscope.testing.cases import top_grade
@@ -213,6 +213,6 @@ def test_every_population(queries: str) -> None:
 
 def test_without_rankings_there_is_nothing_to_look_into() -> None:
     found = rs.compare({"a": {"1": 0.5, "2": 0.1}, "b": {"1": 0.25, "2": 0.9}}, metrics="score")
-    assert explorer_of(subject_of(found)) is None
+    assert explorer_of(Subject(found)) is None
     qrels, runs = world()
-    assert explorer_of(subject_of(rs.evaluate(qrels, runs, "AP"))) is None
+    assert explorer_of(Subject(rs.evaluate(qrels, runs, "AP"))) is None

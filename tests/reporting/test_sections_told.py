@@ -49,7 +49,7 @@ def test_many_runs_are_counted_and_the_best_is_told() -> None:
     assert not {pair for pair in total.pairs if pair in best.pairs}
     leader = max(subject.lead.systems, key=subject.lead.mean)
     assert best.about == f"{leader} against run00"
-    assert group.text.startswith(f"{leader}, ")
+    assert group.text.startswith(f"AP: {leader}, ")
     unclear = sum(c.verdict == "cannot tell" for c in subject.result.contrasts)
     assert left.text.startswith(f"{unclear} of 39 comparisons on AP are inconclusive; the closest is")
     assert left.tone == "unclear"
@@ -76,7 +76,7 @@ def test_the_top_group_is_counted() -> None:
         for n, x, row in zip("abc", (0.2, 0.5, 0.501), draws, strict=True)
     }
     said = next(v.text for v in verdicts(compared(scores, metrics="AP")) if v.about == "best on AP")
-    assert said.endswith("are statistically tied for first on AP: 2 of 3 runs.")
+    assert said.endswith("are statistically tied for first: 2 of 3 runs.")
 
 
 def test_a_verdict_says_what_makes_it_doubtful() -> None:
@@ -177,7 +177,7 @@ def test_effect_sizes_say_what_they_are_and_hold_their_numbers() -> None:
     subject = COMPARED["gaps"]()
     table = tables(section_of("scoreboard", subject))["effect-sizes"]
     assert [c.header for c in table.columns] == [
-        "run", "against", "relative", "95% interval, not corrected", "in sd", "queries better", "carried by", "p",
+        "run", "against", "relative", "95% interval", "in sd", "P(better)", "carried by", "p",
     ]  # fmt: skip
     for row in table.rows:
         c = subject.result[str(row[0]), "AP"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankscope import words
-from rankscope.blocks import Chart, Column
+from rankscope.blocks import Chart, Column, Table
 from rankscope.lists import Array, Judged
 
 if TYPE_CHECKING:
@@ -58,6 +58,12 @@ def rank_counts(run: RunScores) -> dict[str, int]:
     at = run.first_relevant
     counts = {name: int(np.count_nonzero((at >= low) & (at <= high))) for name, (low, high) in RANKS.items()}
     return {**counts, NONE: int(np.count_nonzero(at == 0))}
+
+
+def rank_table(runs: Sequence[RunScores]) -> Table:
+    """In how many queries of each run the first relevant document stands at each rank."""
+    columns = (Column("run"), *(Column(rank, "count") for rank in (*RANKS, NONE)))
+    return Table(columns, tuple((run.name, *rank_counts(run).values()) for run in runs), turns=True)
 
 
 def cumulative(
