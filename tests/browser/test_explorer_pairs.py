@@ -142,13 +142,13 @@ def test_what_decides_has_a_label_and_is_said_once(opened: Any) -> None:
 def test_a_run_beside_itself_says_so(opened: Any) -> None:
     tab = show(opened, block(), fragment="q=q1&a=best&b=best")
     story = tab.locator(".explorer-story").inner_text()
-    assert "chosen on both sides" in story
+    assert "selected on both sides" in story
     assert tab.locator("[data-side=best] .explorer-row").count() == 3
     assert "good" in tab.locator("[data-side=best] .explorer-row").first.inner_text()
     assert tab.locator(".explorer-differences").count() == 0
     assert "→" not in tab.locator(".explorer-entry").first.inner_text()
     pick(tab, "run", "2")
-    assert "chosen on both sides" not in tab.locator(".explorer-story").inner_text()
+    assert "selected on both sides" not in tab.locator(".explorer-story").inner_text()
     assert tab.locator("[data-side=b] .explorer-row").count() == 2
 
 

@@ -194,7 +194,7 @@ def test_baseline_primary_and_tried(compare: Run) -> None:
 def test_costs_and_limits(compare: Run) -> None:
     said = compare("-m", "RR", "--costs", "costs.csv", "--limit", "latency_ms=50", runs=THREE)
     text = " ".join(said.out.split())
-    assert re.search(r"Best with latency_ms <= 50: (bm25|dense)", text)
+    assert re.search(r"[Bb]est with latency_ms <= 50: (bm25|dense)", text)
     assert "takes 6x as long" in text
     assert "tradeoffs" in of_json(compare("-m", "RR", "--costs", "costs.csv", "--format", "json").out)
 
@@ -229,7 +229,7 @@ def test_on_trec_covid(run: Run, shared_data: Callable[[str], Path]) -> None:
     assert said.err == ""
     text = " ".join(said.out.split())
     assert text.startswith("Of 23 runs compared with bm25_basline on nDCG@10: ")
-    assert "run1" in text.split("better (")[1].split(",")[0]
+    assert re.search(r"nDCG@10: run1,? .*are statistically tied for first", text)
     assert max(map(len, said.out.splitlines())) <= 80
     table = [line for line in said.out.splitlines() if re.search(r" \d\.\d{4} ?", line)]
     values = [float(re.findall(r"\d\.\d{4}", line)[0]) for line in table]

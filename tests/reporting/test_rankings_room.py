@@ -25,7 +25,7 @@ def test_the_page_stays_within_its_room() -> None:
     qrels, runs = world(9, queries=150)
     docs = {f"d{i}": f"{i} " + 'words and "more" words ' * 30 for i in range(30)}
     found = scored(qrels, runs, ["nDCG@10", "AP", "P@10"])
-    told = subject_of(found.scores, qrels, runs, dict.fromkeys(qrels, "a question"), docs)
+    told = subject_of(found.result, qrels, runs, dict.fromkeys(qrels, "a question"), docs)
     full = looked(told)
     assert full.left_out == 0
     assert len(encode(full).encode()) < 9_000_000

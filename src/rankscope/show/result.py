@@ -297,6 +297,11 @@ class Result:
         """The main table as a list of records."""
         return self.to_dicts()
 
+    @property
+    def results(self) -> pl.DataFrame:
+        """The main table as a Polars frame."""
+        return self.to_polars()
+
     def write(
         self, form: str, *, width: int = 80, colour: bool = False, table: str = "", **options: Any
     ) -> Iterable[str]:

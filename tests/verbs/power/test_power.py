@@ -176,7 +176,7 @@ def test_a_summary_is_the_median_and_range_over_pairs(shared_data: Callable[[str
     one = found.summary[0]
     assert one.pairs == len(found.reaches) == 61 * 60 // 2
     reach = [r.detectable.difference for r in found.reaches]
-    assert (one.detectable.median, one.detectable.low, one.detectable.high) == (
+    assert (one.detectable.median, one.detectable.lowest, one.detectable.highest) == (
         float(np.median(reach)), min(reach), max(reach),
     )  # fmt: skip
     needed = [r.chosen[1].queries for r in found.reaches]

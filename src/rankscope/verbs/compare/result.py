@@ -36,8 +36,6 @@ from rankscope.verbs.compare.tables import (
 )
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from rankscope.panels.tradeoffs import TradeOffs
 
 # --- the views -------------------------------------------------------------------------------------------
@@ -247,11 +245,6 @@ class Comparison(Result):
         return chosen[0]
 
     # -- for programs -------------------------------------------------------------------------------
-
-    @cached_property
-    def results(self) -> pl.DataFrame:
-        """One row a contrast, with the columns that the command line writes as CSV."""
-        return self.to_polars()
 
     @property
     def conventions(self) -> dict[str, Any]:
