@@ -39,6 +39,7 @@ class Rule(Declared, kind="rule"):
 
     Its docstring says what is wrong in one line (``what``); ``why`` tells why it matters for the number, ``remedy`` what to do.
     ``code`` never changes its meaning once released. ``find`` looks at a ``CheckCase`` and yields its findings, if any.
+    The class statement names ``code``, ``severity`` and so on: ``class Refused(Rule, code="RS109")``.
     ``tail`` ends the message of a finding with an effect that is worth a word: ``{}`` stands for the changes. ``needs`` names what
     must be stated beside the data (an attribute of ``Background``), ``other_verb`` the command that alone can find this.
     """
@@ -52,9 +53,12 @@ class Rule(Declared, kind="rule"):
     other_verb: ClassVar[str] = ""
     listed_by: ClassVar[str] = "rankscope check --list"
 
-    def __init_subclass__(cls, *, code: str = "", aliases: tuple[str, ...] = (), **more: Any) -> None:
-        cls.code = code
-        super().__init_subclass__(aliases=(code, *aliases) if code else aliases, **more)
+    def __init_subclass__(cls, *, code: str = "", aliases: tuple[str, ...] = (), kind: str = "", **traits: str) -> None:
+        for name, value in {"code": code, **traits}.items():
+            if name not in {"code", "severity", "tail", "needs", "other_verb"}:
+                raise TypeError(f"rule {cls.__name__}: a rule has no {name}")
+            setattr(cls, name, value)
+        super().__init_subclass__(kind=kind, aliases=(code, *aliases) if code else aliases)
 
     @property
     def name(self) -> str:

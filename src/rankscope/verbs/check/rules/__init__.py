@@ -2,11 +2,10 @@
 
 To add a rule, write one class in the module of its family::
 
-    class OneGrade(Rule, code="RS399"):
+    # the severity is "warning" unless named, and check exits 1 for one; the tail is how an effect ends the message
+    class OneGrade(Rule, code="RS399", severity="information", tail="; with two grades: {}"):
         \"\"\"All judgments have one grade.\"\"\"               # what is wrong: --list, --explain, docs
 
-        severity = "information"                            # the default is "warning"; check exits 1 for a warning
-        tail = "; with two grades: {}"                      # how an effect ends the message (optional)
         why = "nDCG then cannot tell documents apart ..."   # why it matters for the number
         remedy = "judge documents that are not relevant"    # what to do; the hint of a finding unless it names another
 

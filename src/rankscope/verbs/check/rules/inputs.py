@@ -42,11 +42,9 @@ class MalformedLines(Rule, code="RS107"):
             if faults[-1].kind == "more" and (total := re.search(r"([\d,]+) in all", faults[-1].message)):
                 number = int(total[1].replace(",", ""))
             noun = "line" if given.table.source.line_of else "row"
+            message = f"{given.table.source.label}: {words.counted(number, noun)} cannot be read"
             yield self.finding(
-                f"{given.table.source.label}: {words.counted(number, noun)} cannot be read",
-                run=run,
-                count=number,
-                places=[fault.message for fault in faults if fault.kind != "more"],
+                message, run=run, count=number, places=[fault.message for fault in faults if fault.kind != "more"]
             )
 
 
@@ -65,12 +63,10 @@ class NotANumber(Rule, code="RS108"):
             rows = given.table.nan_rows
             if len(rows):
                 fault = "the score is NaN" if run else "the grade is not a finite number"
-                yield self.finding(
-                    f"{given.table.source.label}: {fault} in {words.counted(len(rows), 'row')}, which evaluate refuses",
-                    run=run,
-                    count=len(rows),
-                    places=given.places(rows, of_sound=False),
+                message = (
+                    f"{given.table.source.label}: {fault} in {words.counted(len(rows), 'row')}, which evaluate refuses"
                 )
+                yield self.finding(message, run=run, count=len(rows), places=given.places(rows, of_sound=False))
             score = given.table.frame["score"].to_numpy() if run else np.empty(0)
             rows = np.flatnonzero(np.isinf(score))
             if len(rows):
@@ -153,11 +149,9 @@ class Refused(Rule, code="RS109"):
             yield self.finding(f"{words.sample(metrics)} cannot be computed: {message}", count=len(metrics))
 
 
-class OffScale(Rule, code="RS112"):
+class OffScale(Rule, code="RS112", needs="scale", tail="; moved to the ends of the scale: {}"):
     """A grade is not on the stated scale."""
 
-    needs = "scale"
-    tail = "; moved to the ends of the scale: {}"
     why = (
         "Gains grow with the grade: a 30 typed for a 3, or a code for 'unsure' such as 9, outweighs all others in the ideal ranking, and "
         "nDCG of the query falls for every system. Half grades on a scale of whole ones come from averaging judges."

@@ -59,10 +59,9 @@ def _knows_no_grades(metric: Metric) -> bool:
     )
 
 
-class BinaryOnGraded(Rule, code="RS301"):
+class BinaryOnGraded(Rule, code="RS301", severity="information"):
     """A binary metric is used on graded judgments."""
 
-    severity = "information"
     why = (
         "AP, RR, P, R and Success treat a document of the lowest relevant grade like the best one. A run that finds the best documents "
         "gains nothing by it; if another run finds more of the passable ones, that one wins."
@@ -110,10 +109,9 @@ class BinaryOnGraded(Rule, code="RS301"):
         return nDCG(gain=gain, discount="log2" if metric.positions else "none", **known)
 
 
-class LowestGrade(Rule, code="RS302"):
+class LowestGrade(Rule, code="RS302", severity="information"):
     """The lowest grade above 0 counts as relevant, but in some collections means related only."""
 
-    severity = "information"
     why = (
         "On some scales grade 1 means 'on the topic, does not answer' (TREC Deep Learning passages count from 2). Binary "
         "metrics then count such documents as relevant: AP, R and P are about another set of documents."
@@ -145,10 +143,9 @@ class LowestGrade(Rule, code="RS302"):
         )
 
 
-class TopGrade(Rule, code="RS303"):
+class TopGrade(Rule, code="RS303", severity="information"):
     """Exponential gain is used with many grades, so that the top grade holds most of the gain."""
 
-    severity = "information"
     why = (
         "2^grade - 1 doubles with each grade: 31 for grade 5, 1 for grade 1. With many grades the metric is about the documents of "
         "the top grade, and the order of all others hardly matters."
@@ -212,10 +209,9 @@ class GainDecides(Rule, code="RS304"):
             )
 
 
-class OtherScale(Rule, code="RS305"):
+class OtherScale(Rule, code="RS305", severity="information"):
     """A metric assumes another top grade than the judgments have."""
 
-    severity = "information"
     why = (
         "ERR and related metrics turn a grade into the chance that the reader is satisfied, relative to max_grade (default 4). If the "
         "best grade in use is lower, the best document satisfies hardly anyone: grade 2 of 4 stops 3 readers in 16 instead of 3 in 4."
@@ -275,10 +271,9 @@ def _over(metric: Metric, top: float) -> Metric | None:
 # --- conventions ---------------------------------------------------------------------------------------
 
 
-class SeveralCutoffs(Rule, code="RS311"):
+class SeveralCutoffs(Rule, code="RS311", severity="information"):
     """nDCG is reported at several cutoffs."""
 
-    severity = "information"
     why = (
         "The ideal ranking is cut at k, too, so the value at a larger k may be higher or lower with nothing gained or lost: each k is a "
         "different yardstick. nDCG@5 of one run cannot be compared with nDCG@10 of another."
@@ -324,11 +319,8 @@ class SeveralConventions(Rule, code="RS312"):
             first, *others = sorted(one.values(), key=metrics.index)
             values = [f"{m} is {words.number(run.means[m], digits=4)}" for m in (first, *others)]
             alike = [m for m in others if getattr(m, "cutoff", None) == getattr(first, "cutoff", None)]
-            yield self.finding(
-                f"{cls.__name__} is computed with different {words.listing(differing)}: for {run.name} {words.listing(values, most=4)}",
-                count=len(one),
-                effect={m: run.means[m] - run.means[first] for m in alike},
-            )
+            message = f"{cls.__name__} is computed with different {words.listing(differing)}: for {run.name} {words.listing(values, most=4)}"
+            yield self.finding(message, count=len(one), effect={m: run.means[m] - run.means[first] for m in alike})
 
 
 class OutOfReturned(Rule, code="RS313"):
@@ -362,10 +354,9 @@ def out_of_all(metric: Metric) -> Metric | None:
     return metric.having(**changed) if changed else None
 
 
-class NotNormalised(Rule, code="RS314"):
+class NotNormalised(Rule, code="RS314", severity="information"):
     """A sum of gains is averaged over queries without being normalised."""
 
-    severity = "information"
     why = (
         "DCG grows with the number of relevant documents that a query has. Its mean depends on the few queries that have many; a run "
         "that is better on those is ahead, whatever it does on the rest."
@@ -386,13 +377,11 @@ class NotNormalised(Rule, code="RS314"):
             number = max(1, round(RICH * len(best)))
             share = math.fsum(value[np.argsort(-best, kind="stable")[:number]].tolist()) / whole
             richest = "richest" if number == 1 else f"{words.count(number)} richest"
-            yield self.finding(
+            message = (
                 f"{one.metric} is not normalised: the {richest} of {words.counted(len(best), 'query')} "
-                f"{words.agree(number, 'holds')} {words.share(share)} of its sum ({run.name}){_another_wins(one)}",
-                serious=bool(one.winners),
-                count=number,
-                hint=f"report {one.other}",
+                f"{words.agree(number, 'holds')} {words.share(share)} of its sum ({run.name}){_another_wins(one)}"
             )
+            yield self.finding(message, serious=bool(one.winners), count=number, hint=f"report {one.other}")
 
 
 def _normalised(metric: Metric) -> nDCG:
@@ -400,10 +389,9 @@ def _normalised(metric: Metric) -> nDCG:
     return nDCG(**known, discount=getattr(metric, "discount", "none"))
 
 
-class Constant(Rule, code="RS315"):
+class Constant(Rule, code="RS315", severity="information"):
     """A metric has the same value for every query."""
 
-    severity = "information"
     why = (
         "A metric that is 0 (or 1) everywhere cannot tell this run from a worse (or better) one. All zeros usually mean that ids or "
         "grades do not match, not that the system finds nothing."
@@ -447,10 +435,9 @@ class Constant(Rule, code="RS315"):
 # --- cutoffs -------------------------------------------------------------------------------------------
 
 
-class DeepCutoff(Rule, code="RS321"):
+class DeepCutoff(Rule, code="RS321", severity="information"):
     """Most of the metric's weight lies below rank 10."""
 
-    severity = "information"
     why = (
         "1/log2(rank + 1) falls slowly: at k = 100 ranks 11 and below hold 78% of the weight. Two runs can then differ, or be equal, "
         "because of ranks that hardly anyone sees."
@@ -511,10 +498,9 @@ def _below(run: ScoredRun, metric: Metric) -> float:
     return math.fsum(ranks[SEEN + 1 :].tolist())
 
 
-class ListsEnd(Rule, code="RS322"):
+class ListsEnd(Rule, code="RS322", severity="information"):
     """A metric has no cutoff, and the lists were cut."""
 
-    severity = "information"
     why = (
         "AP of lists that end at rank 100 is AP@100 by another name: relevant documents below count as never found, and a run that "
         "was saved to rank 1000 beats one that was saved to 100 for that reason alone."
@@ -565,10 +551,9 @@ def _end_of(run: ScoredRun) -> int | None:
     return lengths[0] if len(lengths) == 1 and lengths[0] < TREC_DEPTH and missed.any() else None
 
 
-class Ceiling(Rule, code="RS323"):
+class Ceiling(Rule, code="RS323", severity="information"):
     """No ranking can reach 1, as queries have fewer relevant documents than k, or more."""
 
-    severity = "information"
     why = (
         "P@10 of a query with 3 relevant documents is at most 0.3; R@10 and AP@10 of one with 50 are at most 0.2. A value near the "
         "ceiling is as good as it gets, and queries with a low ceiling hardly count in the mean."
@@ -628,10 +613,9 @@ class PooledAgainstGrouped(Rule, code="RS331"):
                 yield self.finding(f"over all documents and within lists, another run wins: {winners}")
 
 
-class OneClass(Rule, code="RS332"):
+class OneClass(Rule, code="RS332", severity="information"):
     """Most users have documents of one class only, so they have no AUC."""
 
-    severity = "information"
     why = (
         "A list in which everything, or nothing, was clicked has no pair to order. Such users are left out of GAUC, which is then "
         "about the few with both; counted as 0, 0.5 or 1 they would decide the number."

@@ -18,10 +18,9 @@ MANY_HOPELESS = 0.1  # from this share of queries without a relevant document on
 LEFT_OUT = ": {} compared with leaving them out"
 
 
-class MissingQueries(Rule, code="RS101"):
+class MissingQueries(Rule, code="RS101", tail=LEFT_OUT):
     """A judged query has no ranking in the run."""
 
-    tail = LEFT_OUT
     why = (
         "It scores as empty, which is 0 for most metrics, and pulls the mean down. A tool that averages over the queries of the run "
         "leaves it out, and prints a higher number for a system that answered less."
@@ -47,21 +46,15 @@ class MissingQueries(Rule, code="RS101"):
             if counts and case.convention.queries == "both":
                 effect[m] = -run.means[m] * len(missing) / (kept + len(missing))
         judged = words.counted(run.health.judged_queries, "judged query")
+        message = f"{run.name} has no ranking for {words.count(len(missing))} of {judged} ({words.sample(missing)}), left out of the mean"
         return self.finding(
-            f"{run.name} has no ranking for {words.count(len(missing))} of {judged} ({words.sample(missing)}), left out of the mean",
-            tail="; counted as empty: {}",
-            serious=False,
-            run=run.name,
-            effect=effect,
-            queries=missing,
+            message, tail="; counted as empty: {}", serious=False, run=run.name, effect=effect, queries=missing
         )
 
 
-class ExtraQueries(Rule, code="RS102"):
+class ExtraQueries(Rule, code="RS102", severity="information", tail="; counting them: {}"):
     """The run ranks queries that have no judgments."""
 
-    severity = "information"
-    tail = "; counting them: {}"
     why = (
         "They are left out of the mean. A tool that averages over the queries of the run counts each as 0, and the number falls "
         "with every unjudged query."
@@ -99,11 +92,9 @@ class ExtraQueries(Rule, code="RS102"):
         return out
 
 
-class NothingRelevant(Rule, code="RS103"):
+class NothingRelevant(Rule, code="RS103", severity="information", tail=LEFT_OUT):
     """A judged query has no relevant document."""
 
-    severity = "information"
-    tail = LEFT_OUT
     why = (
         "Any ranking scores 0 on most metrics, for every system: all means fall by the same factor, and no difference changes its "
         "sign. Tools that leave such queries out, or count them as 1, print another number."
@@ -123,10 +114,9 @@ class NothingRelevant(Rule, code="RS103"):
             )
 
 
-class EmptyRankings(Rule, code="RS106"):
+class EmptyRankings(Rule, code="RS106", tail=LEFT_OUT):
     """A judged query has a ranking without any document."""
 
-    tail = LEFT_OUT
     why = "It scores as empty, which is 0 for most metrics. Files cannot hold such a ranking, so a saved run loses the query."
     remedy = "find out why nothing was returned"
 
@@ -151,12 +141,10 @@ class NoSharedQuery(Rule, code="RS110"):
         for run in case.runs:
             if run not in case.comparable:
                 have, want = run.table.queries[:2], case.qrels.table.queries[:2]
-                yield self.finding(
-                    f"no query of {run.name} is judged: the run has ids like {_quoted(have)}, the qrels {_quoted(want)}",
-                    run=run.name,
-                    count=len(run.query_set),
-                    queries=have,
+                message = (
+                    f"no query of {run.name} is judged: the run has ids like {_quoted(have)}, the qrels {_quoted(want)}"
                 )
+                yield self.finding(message, run=run.name, count=len(run.query_set), queries=have)
 
 
 class NoSharedDocument(Rule, code="RS111"):

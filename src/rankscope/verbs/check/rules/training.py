@@ -17,11 +17,9 @@ OFTEN = 0.01  # of the recommendations: a filter that lets more than this throug
 COLD = 0.05
 
 
-class TestInTrain(Rule, code="RS501"):
+class TestInTrain(Rule, code="RS501", needs="train", tail="; without them: {}"):
     """Test interactions are in the training data, too."""
 
-    needs = "train"
-    tail = "; without them: {}"
     __test__ = False  # for pytest, which collects classes by their names
     why = (
         "The recommender has seen the answers: its number says how well it remembers, not how well it recommends, and models that "
@@ -49,11 +47,9 @@ class TestInTrain(Rule, code="RS501"):
         return case.change(case.comparable[0], qrels=qrels) if rest.height else {}
 
 
-class SeenRecommended(Rule, code="RS502"):
+class SeenRecommended(Rule, code="RS502", needs="train", tail="; without seen items: {}"):
     """Items that a user already has in the training data are recommended again."""
 
-    needs = "train"
-    tail = "; without seen items: {}"
     why = (
         "Recommending what the user already has cannot be a hit in a clean test, so each one wastes a rank. Frameworks differ in "
         "whether they filter seen items, and so do their numbers."
@@ -79,10 +75,9 @@ class SeenRecommended(Rule, code="RS502"):
                 )
 
 
-class TimeOrder(Rule, code="RS503"):
+class TimeOrder(Rule, code="RS503", needs="train"):
     """Training interactions are later than the test interactions of the same user."""
 
-    needs = "train"
     why = (
         "The recommender learns from what happened after the moment it is tested at. In use it cannot, so the number is higher than "
         "what users will see."
@@ -109,12 +104,9 @@ class TimeOrder(Rule, code="RS503"):
             )
 
 
-class Cold(Rule, code="RS504"):
+class Cold(Rule, code="RS504", severity="information", needs="train", tail=LEFT_OUT):
     """Users or items of the test were never seen in training."""
 
-    needs = "train"
-    severity = "information"
-    tail = LEFT_OUT
     why = (
         "A model that learns a vector for each user and item cannot recommend what it has never seen: such users get popular items at "
         "best, and such items are never hit. This limits the number, however good the model is."
