@@ -288,19 +288,15 @@ def fold(command: str) -> list[str]:
     """
     if not command.startswith("rankscope "):
         return [command]
-    pieces: list[str] = []
-    for word in map(shlex.quote, shlex.split(command)):
-        if pieces and pieces[-1] in {"-m", "--primary", "--duplicates"}:
-            pieces[-1] += f" {word}"
-        else:
-            pieces.append(word)
     lines = [""]
+    pieces = iter(map(shlex.quote, shlex.split(command)))
     for piece in pieces:
-        if lines[-1].strip() and len(lines[-1]) + 1 + len(piece) > ROOM:
+        word = f"{piece} {next(pieces)}" if piece in {"-m", "--primary", "--duplicates"} else piece
+        if lines[-1].strip() and len(lines[-1]) + 1 + len(word) > ROOM:
             lines[-1] += " \\"
-            lines.append("  " + piece)
+            lines.append(f"  {word}")
         else:
-            lines[-1] += f" {piece}" if lines[-1] else piece
+            lines[-1] += f" {word}" if lines[-1] else word
     return lines
 
 

@@ -41,7 +41,7 @@ class Rule(Declared, kind="rule"):
     ``code`` never changes its meaning once released. ``find`` looks at a ``CheckCase`` and yields its findings, if any.
     The class statement names ``code``, ``severity`` and so on: ``class Refused(Rule, code="RS109")``.
     ``tail`` ends the message of a finding with an effect that is worth a word: ``{}`` stands for the changes. ``needs`` names what
-    must be stated beside the data (an attribute of ``Background``), ``other_verb`` the command that alone can find this.
+    must be stated beside the data (an attribute of the ``CheckCase``), ``other_verb`` the command that alone can find this.
     """
 
     code: ClassVar[str] = ""
@@ -72,7 +72,7 @@ class Rule(Declared, kind="rule"):
 
     def applies(self, case: CheckCase) -> bool:
         """Whether ``check`` can look for this in a case: what it needs was stated, and it is not for another command."""
-        return not self.other_verb and (not self.needs or getattr(case.background, self.needs) is not None)
+        return not self.other_verb and (not self.needs or getattr(case, self.needs) is not None)
 
     def find(self, case: CheckCase) -> Iterable[Finding]:
         """The findings of this rule in a case, none where all is well; the one method that every rule must define."""

@@ -18,7 +18,6 @@ class _OfComparison(Rule):
     """A doubt of ``compare`` shown by ``check``."""
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """The cautions of ``compare`` under this code; of many alike the first few."""
         cautions = [caution for caution in case.doubts if caution.code == self.code]
         for number, caution in enumerate(cautions[:SHOWN], start=1):
             rest = len(cautions) - SHOWN

@@ -119,7 +119,6 @@ class LowestGrade(Rule, code="RS302", severity="information"):
     remedy = "look up what the grades mean; use level=2, as in AP(level=2), if grade 1 is not relevant"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding for all metrics at their usual level; a warning where the next level names another winner."""
         counts = {grade: number for grade, number in case.positive.items() if grade >= 1}
         metrics = [m for m in case.metrics if _knows_no_grades(m) and getattr(m, "level", None) == 1]
         if len(counts) < 2:
@@ -223,7 +222,7 @@ class OtherScale(Rule, code="RS305", severity="information"):
         if not case.grades:
             return
         highest = max(case.grades)
-        top = highest if case.background.scale is None else case.background.scale[1]
+        top = highest if case.scale is None else case.scale[1]
         for metric in (asked.metric for asked in case.request.metrics):
             if _top_of(metric) < highest:
                 yield self.finding(
@@ -237,7 +236,7 @@ class OtherScale(Rule, code="RS305", severity="information"):
 
     def _of(self, case: CheckCase, one: Alternative, top: float) -> Finding:
         metric, most, (name, by) = one.metric, _top_of(one.metric), one.most
-        grade = "the stated scale ends at" if case.background.scale else "the best grade in use is"
+        grade = "the stated scale ends at" if case.scale else "the best grade in use is"
         message = (
             f"{metric} assumes that {most:g} is the top grade, but {grade} {top:g}: with max_grade={top:g} "
             f"{words.number(by, sign=True, digits=3)}"
@@ -281,7 +280,6 @@ class SeveralCutoffs(Rule, code="RS311", severity="information"):
     remedy = "compare runs at one k, and name it; do not compare one run across cutoffs"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding for all values of one convention."""
         alike: dict[Metric, list[Metric]] = {}
         for metric in case.metrics:
             if isinstance(metric, nDCG):
@@ -307,7 +305,6 @@ class SeveralConventions(Rule, code="RS312"):
     remedy = "keep one convention, and show it with the number; rankscope reconcile tells which convention explains another tool's"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a metric."""
         for cls in dict.fromkeys(map(type, case.metrics)):
             metrics = [m for m in case.metrics if type(m) is cls]
             known = [name for name in CONVENTIONS if name in parameters(cls)]
@@ -333,7 +330,6 @@ class OutOfReturned(Rule, code="RS313"):
     remedy = "use the ideal of all judged documents (the usual one), and divide by all known relevant ones"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a metric, with what the metric out of all judged documents gives."""
         for one in case.alternatives({m: other for m in case.metrics if (other := out_of_all(m))}):
             name, by = one.most
             yield self.finding(
@@ -401,7 +397,6 @@ class Constant(Rule, code="RS315", severity="information"):
     )
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a run for metrics that are 0, a warning; one for other constants."""
         for run in case.scored:
             constant: dict[Metric, float] = {}
             for m in case.metrics:
@@ -602,7 +597,6 @@ class PooledAgainstGrouped(Rule, code="RS331"):
     )
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding for each cutoff and level of an AUC."""
         metrics = {(m.cutoff, m.level): m for m in case.metrics if isinstance(m, AUC)}
         for (cutoff, level), metric in metrics.items() if case.several else ():
             pooled, grouped = AUC(cutoff=cutoff, level=level, pooled=True), GAUC(cutoff=cutoff, level=level)
@@ -625,7 +619,6 @@ class OneClass(Rule, code="RS332", severity="information"):
     )
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a metric, of the run with fewest users left."""
         for metric in case.metrics:
             if not isinstance(metric, AUC) or metric.aggregate == "pooled":
                 continue

@@ -36,7 +36,6 @@ class RankColumn(Rule, code="RS201", tail="; by the rank column: {}"):
     remedy = "write scores that fall with the rank; --ties rank follows the rank column"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a run."""
         for run in case.scored:
             for caution in case.cautions(self.code, run):
                 effect = {str(metric): by for metric, by in case.change(run.input, ties="rank").items()}
@@ -198,7 +197,7 @@ class SelfMatchRule(Rule, code="RS105", tail="; without it: {}"):
                 )
 
 
-class NearDuplicates(Rule, code="RS206", needs="texts", tail="; without copies: {}"):
+class NearDuplicates(Rule, code="RS206", needs="docs_text", tail="; without copies: {}"):
     """Documents with the same text, or nearly the same, are in the top k of one query."""
 
     why = (
@@ -208,7 +207,6 @@ class NearDuplicates(Rule, code="RS206", needs="texts", tail="; without copies: 
     remedy = "keep one of each group of copies, in the collection or in the ranking, and judge copies alike"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a run, where texts were given (--docs-text)."""
         if case.texts is None:
             return
         known: dict[str, Words | None] = {}
@@ -282,7 +280,7 @@ class UnjudgedRule(Rule, code="RS204", tail="; leaving unjudged documents out: {
         for caution in case.cautions(self.code):
             negative, k = case.judgments.height - case.relevant.height, case.cutoff
             worst = max(case.scored, key=lambda run: run.health.unjudged_at_cutoff.get(k, 0.0))
-            if negative >= POSITIVE * case.judgments.height and case.background.train is None:
+            if negative >= POSITIVE * case.judgments.height and case.train is None:
                 effect = self._judged_only(case, worst)
                 yield self.finding(caution.message, hint=caution.hint, run=worst.name, effect=effect)
                 continue

@@ -11,7 +11,7 @@ from rankscope.files.interactions import timed_interactions
 from rankscope.metrics import Metric
 from rankscope.verbs.check.case import CheckCase
 from rankscope.verbs.check.rule import Finding, Rule
-from rankscope.verbs.check.rules.queries import LEFT_OUT
+from rankscope.verbs.check.rules.inputs import LEFT_OUT
 
 OFTEN = 0.01  # of the recommendations: a filter that lets more than this through is not on
 COLD = 0.05
@@ -28,8 +28,7 @@ class TestInTrain(Rule, code="RS501", needs="train", tail="; without them: {}"):
     remedy = "split again, so that no pair of user and item is in both parts"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding, where the training interactions were given (--train)."""
-        both = shared(case.relevant, case.background.interactions)
+        both = shared(case.relevant, case.interactions)
         if both.height:
             yield self.finding(
                 f"{words.count(both.height)} of {words.counted(case.relevant.height, 'relevant test item')} "
@@ -60,7 +59,7 @@ class SeenRecommended(Rule, code="RS502", needs="train", tail="; without seen it
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run, where more than one of 100 recommendations in the top k was seen."""
-        train = case.background.interactions
+        train = case.interactions
         for run in case.scored:
             top = case.judged_top(run)
             seen = shared(top, train)
@@ -86,7 +85,7 @@ class TimeOrder(Rule, code="RS503", needs="train"):
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding, where both the training data and the qrels have a column of times."""
-        train, path = case.background.interactions, case.qrels.table.source.path
+        train, path = case.interactions, case.qrels.table.source.path
         test = None if train["time"].is_null().all() or path is None else timed_interactions(path)
         if test is None:
             return
@@ -117,7 +116,7 @@ class Cold(Rule, code="RS504", severity="information", needs="train", tail=LEFT_
         """One finding for users and one for items, where one of 20 is cold."""
         for column, what in zip(PAIR, ("users", "relevant items"), strict=True):
             ids = case.relevant.select(column).unique()
-            cold = without(ids, case.background.interactions, column)[column].sort().to_list()
+            cold = without(ids, case.interactions, column)[column].sort().to_list()
             if cold and len(cold) >= COLD * ids.height:
                 users = cold if what == "users" else []
                 yield self.finding(
