@@ -66,7 +66,7 @@ class Guess:
 
     task: str
     points: int
-    signs: tuple[str, ...]
+    because: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -96,13 +96,14 @@ class Rule(Declared, kind="rule"):
         known = {str(metric): by for metric, by in effect.items() if not math.isnan(by)} if effect else {}
         if text := changes(known):
             message += (self.tail if tail is None else tail).format(text)
+        more = {"severity": self.severity, "hint": self.remedy} | more
         if serious is not None:
             more["severity"] = "warning" if serious else "information"
         if count is None:
             count = len(more.get("queries", ())) or len(more.get("documents", ())) or None
-        examples = {name: tuple(more[name][:EXAMPLES]) for name in ("queries", "documents", "places") if name in more}
-        defaults: dict[str, Any] = {"severity": self.severity, "hint": self.remedy}
-        return Finding(code=self.code, message=message, effect=known, count=count, **{**defaults, **more, **examples})
+        for name in {"queries", "documents", "places"} & more.keys():
+            more[name] = tuple(more[name][:EXAMPLES])
+        return Finding(code=self.code, message=message, effect=known, count=count, **more)
 
 
 def changes(effect: Mapping[str, float]) -> str:

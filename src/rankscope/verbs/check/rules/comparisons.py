@@ -92,8 +92,7 @@ class TooFewQueries(Rule, code="RS409", severity="information"):
         "can detect (80% power at 5%), the next set of queries may name another winner."
     )
     remedy = (
-        "see what rankscope compare decides, as a smaller difference may still be clear, or judge more queries (rankscope power tells "
-        "how many)"
+        "see what rankscope compare decides, as it may still be clear; or judge more (rankscope power tells how many)"
     )
 
     def find(self, case: CheckCase) -> Iterator[Finding]:

@@ -178,9 +178,7 @@ class GainDecides(Rule, code="RS304"):
         "Half of all tools use the grade as gain, the other half 2^grade - 1, and both call it nDCG. If the two order the runs "
         "differently, which run is better depends on a convention that perhaps nobody chose."
     )
-    remedy = (
-        "decide before looking how much better a top grade is for users; state the gain wherever the number is shown"
-    )
+    remedy = "decide before looking how much better a top grade is for users; state the gain beside the number"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a metric with a linear or exponential gain; information where the same run wins under both."""
@@ -392,9 +390,7 @@ class Constant(Rule, code="RS315", severity="information"):
         "A metric that is 0 (or 1) everywhere cannot tell this run from a worse (or better) one. All zeros usually mean that ids or "
         "grades do not match, not that the system finds nothing."
     )
-    remedy = (
-        "if all are 0, compare the ids of run and qrels, and the level; otherwise choose a metric that still varies"
-    )
+    remedy = "if all are 0, compare the ids of run and qrels, and the level; else choose a metric that still varies"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         for run in case.scored:
@@ -592,9 +588,7 @@ class PooledAgainstGrouped(Rule, code="RS331"):
         "One curve over all users rewards a model that knows which users click a lot, even if it orders every user's list badly; GAUC "
         "looks at the order within each list, which is what a ranking is. A pooled AUC of 0.56 can go with a GAUC of 0."
     )
-    remedy = (
-        "decide by GAUC where lists are ranked for one user at a time; pooled AUC is about calibration across users"
-    )
+    remedy = "decide by GAUC where each list is for one user; pooled AUC is about calibration across users"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         metrics = {(m.cutoff, m.level): m for m in case.metrics if isinstance(m, AUC)}
@@ -614,9 +608,7 @@ class OneClass(Rule, code="RS332", severity="information"):
         "A list in which everything, or nothing, was clicked has no pair to order. Such users are left out of GAUC, which is then "
         "about the few with both; counted as 0, 0.5 or 1 they would decide the number."
     )
-    remedy = (
-        "report how many users the number is about; keep documents that were shown and not clicked in the judgments"
-    )
+    remedy = "report how many users the number is about; keep what was shown and not clicked in the judgments"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         for metric in case.metrics:

@@ -53,9 +53,7 @@ class SeenRecommended(Rule, code="RS502", needs="train", tail="; without seen it
         "Recommending what the user already has cannot be a hit in a clean test, so each one wastes a rank. Frameworks differ in "
         "whether they filter seen items, and so do their numbers."
     )
-    remedy = (
-        "filter seen items from the ranking (or do not, for repeat consumption), for all systems alike, and report it"
-    )
+    remedy = "filter seen items for all systems alike (or for none, where people consume again), and report which"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run, where more than one of 100 recommendations in the top k was seen."""
