@@ -11,12 +11,10 @@ To add a rule, write one class in the module of its family::
 
         def find(self, case: CheckCase) -> Iterator[Finding]:
             if len(case.grades) == 1:
-                yield self.finding(
-                    f"all {case.judgments.height:,} judgments have one grade",
-                    effect={"nDCG@10": -0.01},              # by metric, how far the number moves (optional)
-                    run=None, count=..., queries=[...], documents=[(query, doc), ...], places=["qrels.txt line 3"],
-                    serious=True,                           # a warning where this finding is more serious
-                )
+                message = f"all {case.judgments.height:,} judgments have one grade"
+                yield self.finding(message, effect={"nDCG@10": -0.01})  # by metric, how far the number moves
+
+A finding may name a ``run``, ``count``, ``queries``, ``documents`` and ``places``, a ``hint`` of its own, and whether it is ``serious``.
 
 A ``CheckCase`` has all that a rule may look at: ``case.scored`` (the runs with their values, ``means``, ``cost``, ``moved``, ``under``
 other ties), ``metrics``, ``alternatives`` (another metric in the place of one), ``change`` (other rows or policies), ``cautions`` of

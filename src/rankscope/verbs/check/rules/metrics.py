@@ -21,12 +21,9 @@ from rankscope.verbs.check.rule import Finding, Rule, changes
 MANY_GRADES = 5  # grades in use; with more of them 2^grade - 1 leaves little to all but the top one
 STEEP = 1000.0  # the highest grade of which 2^grade is taken
 CONVENTIONS = ("gain", "ideal", "denominator", "discount")
-RETURNED = {  # what makes a metric be out of what was returned, and the value that does not
-    "ideal": ({"retrieved_topk", "retrieved_all", "judged_at_returned"}, "judged"),
-    "denominator": (
-        {"hits_at_k", "positives_in_list", "min_k_positives_in_list", "min_k_listlen", "min_relevant_listlen"},
-        "",
-    ),
+RETURNED = {  # the ideals and denominators that make a metric be out of what was returned
+    "retrieved_topk", "retrieved_all", "judged_at_returned",
+    "hits_at_k", "positives_in_list", "min_k_positives_in_list", "min_k_listlen", "min_relevant_listlen",
 }  # fmt: skip
 RICH = 0.1  # the richest tenth of the queries
 APART = 1.5  # so many times what the poorest query has to give, and queries are not alike
@@ -341,10 +338,8 @@ class OutOfReturned(Rule, code="RS313"):
 
 def out_of_all(metric: Metric) -> Metric | None:
     """The metric out of all that is judged, where this one is out of what was retrieved; None where it is not."""
-    changed: dict[str, Any] = {}
-    for name, (returned, usual) in RETURNED.items():
-        if getattr(metric, name, None) in returned:
-            changed[name] = usual or getattr(type(metric), name)
+    names = [name for name in ("ideal", "denominator") if getattr(metric, name, None) in RETURNED]
+    changed = {name: "judged" if name == "ideal" else getattr(type(metric), name) for name in names}
     return metric.having(**changed) if changed else None
 
 
