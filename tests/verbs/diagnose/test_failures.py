@@ -17,7 +17,7 @@ from rankscope.verbs.diagnose.failures import (
     BANDS,
     KINDS,
     NOTHING,
-    Facts,
+    QueryFacts,
     at_ranks,
     depths_of,
     facts_of,
@@ -118,7 +118,7 @@ def test_facts_of_a_condensed_list_are_those_that_the_metric_sees() -> None:
 def test_where_no_loss_is_known_a_full_top_is_perfect() -> None:
     def kind(first: int, in_top: int) -> str:
         one = np.array([1])
-        facts = Facts(
+        facts = QueryFacts(
             2, 3 * one, in_top * one, in_top * one, first * one, 5 * one, 2 * one, 0 * one, np.array([math.nan])
         )
         return KINDS[int(kind_of(facts)[0])].name
@@ -173,7 +173,7 @@ def test_the_typical_rank_is_one_over_the_mean_reciprocal_rank() -> None:
     assert all(map(math.isnan, typical(np.empty(0))))
     for metric in ("RR", "RR@2"):
         run = rs.diagnose(QRELS, RUN, metric).runs[0]
-        assert run.rank == pytest.approx(1 / rs.evaluate(QRELS, RUN, metric)[metric], rel=1e-12)
+        assert run.typical[0] == pytest.approx(1 / rs.evaluate(QRELS, RUN, metric)[metric], rel=1e-12)
 
 
 def test_queries_without_anything_relevant_show_nothing_relevant() -> None:

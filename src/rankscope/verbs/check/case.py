@@ -28,8 +28,9 @@ from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure, mean
 from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.health import BREAKS
-from rankscope.scoring.inputs import clean, one_order
+from rankscope.scoring.inputs import clean
 from rankscope.scoring.measurements import CUTOFFS, panels_of
+from rankscope.scoring.ranking import one_order
 from rankscope.scoring.request import Request
 from rankscope.scoring.rescore import places_of, rescored
 from rankscope.scoring.runs import RunEvaluation, RunScores

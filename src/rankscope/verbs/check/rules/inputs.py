@@ -244,7 +244,8 @@ class ExtraQueries(Rule, code="RS102", severity="information", tail="; counting 
 
     def _effect(self, case: CheckCase, run: ScoredRun) -> dict[Metric, float]:
         """What averaging the queries without judgments in would change, where they are left out."""
-        if case.convention.queries not in {"judged", "both"} or not case.plain or case.request.weights is not None:
+        weighed = case.request.policies.weights is not None
+        if case.convention.queries not in {"judged", "both"} or not case.plain or weighed:
             return {}
         blocks = run.input.sound.by_query().blocks
         extra = [query not in case.qrels.query_set for query in blocks.query.to_list()]

@@ -11,7 +11,7 @@ import numpy as np
 from rankscope import words
 from rankscope.declared import parameters, plain
 from rankscope.errors import InputError
-from rankscope.lists.best import perfect
+from rankscope.lists.rectangle import perfect
 from rankscope.metrics import AUC, CG, DCG, ERR, GAUC, LAUC, IdealDCG, Metric, P, nDCG
 from rankscope.scoring.bands import by_rank
 from rankscope.verbs.check.case import CheckCase, ScoredRun
