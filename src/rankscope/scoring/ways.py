@@ -12,9 +12,9 @@ from rankscope.dialects import Convention
 from rankscope.dialects.base import LooksAt
 from rankscope.errors import InputError
 from rankscope.metrics import Metric
-from rankscope.scoring.policies import by_metric
+from rankscope.scoring.policies import BY_METRIC
 
-CHOICES: dict[str, Sequence[Any]] = {p.name: tuple(p.values) for p in by_metric()} | {"looks_at": get_args(LooksAt)}
+CHOICES: dict[str, Sequence[Any]] = {p.name: tuple(p.values) for p in BY_METRIC} | {"looks_at": get_args(LooksAt)}
 
 
 @dataclass(frozen=True)

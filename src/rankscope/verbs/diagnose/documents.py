@@ -10,7 +10,7 @@ import numpy as np
 
 from rankscope.lists import Array
 from rankscope.scoring.ceilings import worthy
-from rankscope.scoring.inputs import clean, takers
+from rankscope.scoring.inputs import clean
 from rankscope.scoring.ranking import Ranking, order_of, part_of, ranking_of
 from rankscope.scoring.scores import Scores
 from rankscope.verbs.diagnose.failures import HIGH
@@ -52,7 +52,7 @@ class Examples:
 
     def _rankings(self, run: RunDiagnosis, queries: Sequence[str]) -> dict[str, Ranking]:
         policies, order = self.scores.request.policies, order_of(self.scores, run.metric)
-        grades = clean(part_of(self.qrels, queries), policies, "qrels", takers([run.metric]))
+        grades = clean(part_of(self.qrels, queries), policies, "qrels", [run.metric])
         ranked = clean(part_of(self.runs[run.name], queries), policies, "run")
         return {query: ranking_of(ranked, grades, query, order) for query in queries}
 

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from rankscope import words
-from rankscope.scoring.inputs import takers
+from rankscope.scoring.inputs import taker_of_one_grade
 from rankscope.tables import Run
 from rankscope.verbs.check.rules.case import CheckCase, InputTable
 from rankscope.verbs.check.rules.rule import Finding, Rule, changes
@@ -126,19 +126,19 @@ class Repeated(Rule, code="RS104"):
 
     def _of_qrels(self, case: CheckCase) -> Iterator[Finding]:
         table = case.qrels.sound
-        taker = takers([a.metric for a in case.request.metrics])
+        taker = taker_of_one_grade([a.metric for a in case.request.metrics])
         several = len(table.repeated_by_aspect) < len(table.repeated)
-        rows = table.repeated_by_aspect if several and taker.of_one is None else table.repeated
+        rows = table.repeated_by_aspect if several and taker is None else table.repeated
         if not len(rows):
             return
         pair = ["query_id", "doc_id"]
         grades = table.frame.join(table.frame[rows].select(pair).unique(), on=pair, how="semi")
         kinds = grades.group_by(pair).agg(n=pl.col("grade").n_unique())["n"]
         name = table.source.label
-        if several and taker.of_one:
+        if several and taker:
             message = (
                 f"{name}: {words.counted(len(kinds), 'document has', 'documents have')} several grades, by subtopic or judge, "
-                f"and {taker.of_one} takes one"
+                f"and {taker} takes one"
             )
             hint = "alpha_nDCG, ERR_IA and similar metrics take several; --duplicates best keeps the highest grade"
         else:
