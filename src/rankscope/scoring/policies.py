@@ -368,9 +368,14 @@ class DialectChoice(Policy):
     def check(self, value: Any) -> Any:
         if value is None:
             return None
-        from rankscope.scoring.dialect import dialect_called
+        if not isinstance(value, str):
+            raise InputError(f"dialect={value!r}: a dialect is the name of one tool, like 'lightgbm'")
+        from rankscope.dialects import DIALECTS
 
-        return dialect_called(value).name
+        if (name := value.casefold()) not in DIALECTS:
+            hint = words.hint(value, DIALECTS, most=len(DIALECTS))
+            raise InputError(f"dialect {value!r}: no dialect is called that{hint}")
+        return name
 
     def conflict(self, value: Any, policies: Policies) -> str:
         own = [p.name for p in BY_METRIC if getattr(policies, p.name) != p.default]

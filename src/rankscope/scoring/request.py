@@ -175,19 +175,19 @@ class Request:
 
     # -- as results state it --------------------------------------------------------------------------
 
-    def stated(self, policy: Policy) -> Any:
+    def stated(self, name: str) -> Any:
         """The value of a policy as results state it: what holds for all metrics, or that they differ."""
         conventions = [m.convention for m in self.metrics]
-        own = {getattr(c, policy.name, None) for c in conventions} if policy in BY_METRIC else set()
+        own = {getattr(c, name, None) for c in conventions} if POLICIES[name] in BY_METRIC else set()
         if len(own) > 1:
             return MIXED
-        return own.pop() if own else policy.stated(getattr(self.policies, policy.name), conventions)
+        return own.pop() if own else POLICIES[name].stated(getattr(self.policies, name), conventions)
 
     def conventions(self) -> dict[str, Any]:
         """All conventions of a result: shared ones once, those of a dialect also metric by metric."""
         out: dict[str, Any] = {}
         for name, policy in POLICIES.items():
-            out[name] = self.stated(policy)
+            out[name] = self.stated(name)
             if policy.with_words:
                 out[f"{name}_in_words"] = policy.words(out[name])
         out["metrics"] = {str(m.metric): m.metric.convention for m in self.metrics}
@@ -197,12 +197,11 @@ class Request:
 
     def cautions(self, health: Mapping[str, Health]) -> list[Caution]:
         """What to know of these runs before trusting the numbers asked for."""
-        queries, ties = (self.stated(POLICIES[name]) for name in ("queries", "ties"))
-        return warnings_of(health, queries, [m.metric for m in self.metrics], ties)
+        return warnings_of(health, self.stated("queries"), [m.metric for m in self.metrics], self.stated("ties"))
 
     def small_print(self) -> str:
         """What was assumed, in one line: only what the metrics at hand depend on, and not what their names say."""
-        stated = [(policy, self.stated(policy)) for policy in POLICIES.values()]
+        stated = [(policy, self.stated(name)) for name, policy in POLICIES.items()]
         told = [policy.brief(value) for policy, value in stated if policy.name == "ties" or value != policy.default]
         metrics = [m.metric for m in self.metrics]
         gains = [m.gain for m in metrics if hasattr(m, "gain")]
@@ -222,23 +221,23 @@ class Request:
 
     def sentences(self, health: Sequence[Health] = ()) -> Iterator[str]:
         """A sentence for each policy that a paper should tell: those that depart from the default and had something to do."""
-        for policy in POLICIES.values():
-            sentence = policy.sentence(self.stated(policy))
+        for name, policy in POLICIES.items():
+            sentence = policy.sentence(self.stated(name))
             if sentence and (not health or policy.acted(health)):
                 yield sentence
 
     def in_words(self) -> Iterator[tuple[str, str]]:
         """Each policy and what it is, a default or not."""
-        for policy in POLICIES.values():
+        for name, policy in POLICIES.items():
             if policy.title:
-                yield policy.title, policy.words(self.stated(policy))
+                yield policy.title, policy.words(self.stated(name))
 
     def options(self) -> str:
         """The options of the command line that ask for the same policies: `` --ties docid --depth 10``."""
         brought = {p.name for p in BY_METRIC} if self.policies.dialect is not None else set()
         out = ""
         for name, policy in POLICIES.items():
-            value = self.stated(policy)
+            value = self.stated(name)
             if name not in brought and value not in {None, policy.default}:
                 text = "@FILE" if value == "list" else shlex.quote(str(value))
                 out += f" --{name.replace('_', '-')} {text}"
@@ -258,7 +257,7 @@ def _requests(metrics: Any, policies: Policies) -> Iterator[MetricRequest]:
         raise InputError("no metric was given: name one, like nDCG@10, or leave metrics out for the usual ones")
     if policies.dialect is not None:
         from rankscope.dialects import DIALECTS
-        from rankscope.scoring.dialect import computes, family, translated
+        from rankscope.scoring.ways import computes, family, translated
 
         dialect = DIALECTS[policies.dialect]
         for spelling, metric in named:

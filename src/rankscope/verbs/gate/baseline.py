@@ -82,10 +82,11 @@ class StoredBaseline:
             yield f"the judgments {when} were not read from a file, so it is unknown whether they are the same"
         elif then != now:
             yield f"the judgments differ (then SHA-256 {then[:12]}…, now {now[:12]}…)"
-        for policy in differing(self.conventions, scores.conventions):
+        changed = differing(self.conventions, scores.conventions)
+        for policy in changed:
             before, after = (c.get(policy.name) for c in (self.conventions, scores.conventions))
             yield f"{policy.name} was {_plain(before)}, now {_plain(after)}"
-        if self.conventions.get("queries") == "list" == scores.conventions["queries"]:
+        if scores.request.stated("queries") == "list" and "queries" not in (policy.name for policy in changed):
             ids = set(next(iter(self.values.values())))
             if ids != set(scores.runs[0].query_ids):
                 sizes = words.count(len(ids)), words.count(len(scores.runs[0].query_ids))
@@ -101,7 +102,7 @@ class StoredBaseline:
             then = set(self.values[metric])
             if then != first:
                 yield f"{metric} has values of other queries than {scores.metrics[0]}"
-            if scores.conventions["queries"] == "judged":
+            if scores.request.stated("queries") == "judged":
                 for ids, what in ((now - then, "is judged and not in it"), (then - now, "is in it and not judged")):
                     more = f" (and {words.count(len(ids) - 1)} more)" if len(ids) > 1 else ""
                     yield from [f"query {min(ids)}{more} {what}"] if ids else []
