@@ -17,7 +17,7 @@ from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric, parse
 from rankscope.scoring.bands import bands_of, by_rank
 from rankscope.scoring.evaluation import evaluate_request
-from rankscope.scoring.inputs import clean, named_runs, read_any, takers
+from rankscope.scoring.inputs import clean, named_runs, read_any
 from rankscope.scoring.measurements import panels_of
 from rankscope.scoring.ranking import Ranking, order_of, ranking_of
 from rankscope.scoring.request import Request
@@ -83,7 +83,7 @@ def explain(
 def _explain_query(scores: Scores, grades: Any, runs: Sequence[Any], query: str) -> Explanation | Difference:
     metric = scores.metrics[0]
     policies, order = scores.request.policies, order_of(scores, metric)
-    judgments = clean(grades, policies, "qrels", takers([metric]))
+    judgments = clean(grades, policies, "qrels", [metric])
     parts = []
     for run, evaluation, data in zip(scores.runs, scores.evaluations, runs, strict=True):
         ranking = ranking_of(clean(data, policies, "run"), judgments, query, order)
