@@ -65,6 +65,14 @@ def introduction(scores: Scores) -> list[Block]:
     )
     again = "rankscope evaluate demo/qrels.txt demo/bm25.run.gz demo/dense.run.gz"
     copy = Code((str(folder()), "rankscope demo --copy demo", again))
-    blocks = [Paragraph(about), EMPTY, scores.table(), EMPTY, Heading("How to read it"), Paragraph(reading), EMPTY]
+    blocks: list[Block] = [
+        Paragraph(about),
+        EMPTY,
+        scores.table(),
+        EMPTY,
+        Heading("How to read it"),
+        Paragraph(reading),
+        EMPTY,
+    ]
     blocks += [Heading("The same on your own files"), own, EMPTY, Heading("On these files, or on a copy of them"), copy]
     return [*blocks, EMPTY, Paragraph(scores.request.small_print(), quiet=True)]

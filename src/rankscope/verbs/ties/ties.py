@@ -35,7 +35,7 @@ def ties(qrels: Any, runs: Any, metrics: Any = None, *, seed: int = 0, **policie
 
     spellings = [mean.spelling for mean in plain.board if mean.run == plain.runs[0].name]
     directed = [metric for metric in plain.metrics if metric.better != "neither"]
-    ends = [found for order in ("worst", "best") if (found := under(order, directed)) is not None]  # type: ignore[arg-type]
+    ends = [found for order in ("worst", "best") if (found := under(order, directed)) is not None]
     return TieReport(list(_ranges(plain, under("expected", spellings) or plain, ends)), plain)
 
 
