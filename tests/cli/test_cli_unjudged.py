@@ -83,6 +83,11 @@ def test_every_form_says_the_same(two: Path, run: Run) -> None:
     assert json.loads(Path("out.json").read_text())["results"][0]["run"] == "dense"
 
 
+def test_without_a_metric_it_is_about_the_usual_one(two: Path, run: Run) -> None:
+    found = json.loads(run("unjudged", "ten.txt", "dense.run", "--format", "json", "-q").out)
+    assert [row["metric"] for row in found["results"]] == ["nDCG@10"]
+
+
 def test_a_worklist_for_judging(two: Path, run: Run) -> None:
     said = run("unjudged", "ten.txt", "bm25.run", "dense.run", "-m", "P@2", "--worklist", "judge.csv", "-n", "3")
     assert said.code == 0

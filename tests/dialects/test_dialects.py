@@ -229,7 +229,7 @@ def test_precision_of_implicit_is_one_ratio() -> None:
 
 def test_a_number_that_somebody_printed_is_found_again() -> None:
     found = rs.reconcile(relevant(5), ranking("r0"), "nDCG@10", value="1.000")
-    tools = {name for way in found.explained for name in way.dialects}
+    tools = {name for way in found.matches for name in way.dialects}
     assert {"mlflow", "autorag", "phoenix"} <= tools
     assert found.ours[0] == pytest.approx(1 / dcg(1, 1, 1, 1, 1))
 

@@ -65,7 +65,7 @@ REGISTRIES = {
     "rankscope.cli.commands",  # a verb is loaded when its command is typed
 }
 # imports the packages of an extra; who calls it names them by literals
-LOADER = "rankscope.show.extra.needed"
+LOADER = "rankscope.show.extra.import_extra"
 # metrics and rules are called as users spell them: a metric may be called Judged, and so may what it looks at
 SPELLED = ("rankscope.metrics", "rankscope.verbs.check.rules")
 

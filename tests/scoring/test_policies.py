@@ -172,7 +172,7 @@ def test_fractions_where_a_tool_takes_whole_grades() -> None:
         rs.evaluate(qrels, {"q1": {"a": 1.0}}, "nDCG@10", dialect="lightgbm")
     with pytest.raises(InputError, match="relstring takes whole grades"):
         rs.evaluate(qrels, {"q1": {"a": 1.0}}, ["P@5", "relstring"])
-    names = {printed.dialect for printed in rs.reconcile(qrels, {"q1": {"a": 1.0}}, "nDCG@10").printed}
+    names = {tool.dialect for tool in rs.reconcile(qrels, {"q1": {"a": 1.0}}, "nDCG@10").tools}
     assert "lightgbm" not in names
     assert "sklearn" in names
 
@@ -195,7 +195,7 @@ def test_a_percentage_is_reconciled_as_one() -> None:
     qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 2.0, "x": 1.0}}
     found = rs.reconcile(qrels, run, "P@2", value="50.0")
     assert found.value == "50.0%"
-    assert found.explained[0].value == 0.5
+    assert found.matches[0].value == 0.5
 
 
 def test_a_dialect_says_which_cutoff_it_needs() -> None:

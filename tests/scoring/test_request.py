@@ -160,7 +160,7 @@ def test_in_a_dialect_metrics_keep_their_own_conventions() -> None:
 
 
 @pytest.mark.parametrize("ties", ["best", "worst", "expected"])
-def test_a_seed_that_may_change_numbers_is_stated(ties: str) -> None:
+def test_a_seed_that_may_change_numbers_is_stated(ties: Any) -> None:
     one, two = (rs.evaluate(QRELS, RUN, "AP", ties=ties, seed=seed) for seed in (0, 1))
     assert (one.conventions["seed"], two.conventions["seed"]) == (0, 1)
     assert one.request.differs(two.request) == [POLICIES["seed"]]

@@ -305,7 +305,7 @@ COMMANDS = (
             Option("--value", "A number that was printed somewhere, like 0.71: say which conventions give it.", str, "X"),
             policies("duplicates"), *OUTPUT,
         ),
-        verb="rankscope.verbs.reconcile.reconcile", way="rankscope.cli.reconcile", usage="QRELS RUN -m METRIC"),
+        verb="rankscope.verbs.reconcile.reconcile", usage="QRELS RUN -m METRIC"),
     Command("advise", "Recommend metrics that fit the data and the task.",
         """Recommend metrics and cutoffs, the one to declare in advance, and what not to use.
 

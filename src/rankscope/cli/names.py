@@ -59,14 +59,12 @@ def _dialects(_: str) -> Names:
 
 
 def _inferences(kind: str) -> Iterator[tuple[str, str]]:
-    from rankscope.inference import USUAL, find_method
+    from rankscope.inference import NAMES, find_method
     from rankscope.inference.base import Correction, Interval, PairedTest
 
     base: Any = {"test": PairedTest, "interval": Interval, "correction": Correction}[kind]
-    usual = find_method(base, USUAL[base])  # finds all of its kind
-    others = sorted(set(base.catalogue.values()) - {type(usual)}, key=lambda cls: cls.__name__)
-    for cls in (type(usual), *others):
-        yield cls.__name__, (cls.__doc__ or "").partition("\n")[0]
+    for name in NAMES[kind]:
+        yield name, (find_method(base, name).__doc__ or "").partition("\n")[0]
 
 
 def _tasks(_: str) -> Names:

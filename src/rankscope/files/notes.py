@@ -6,11 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import polars as pl
 
 from rankscope import words
+from rankscope.errors import InputError
 from rankscope.tables import Array, Blocks, Fault, Qrels, Run, Source, blocks_of
 
 RUN_LINE = "a TREC run line has 6 (query Q0 document rank score tag)"
@@ -41,6 +43,24 @@ class Findings:
         self.faulty += 1
         if len(self.faults) < FAULTS:
             self.faults.append(Fault(kind, message, line))
+
+    def fault_rows(
+        self, label: str, rows: Array, fault: Callable[[int], tuple[str, str]], line: Callable[[int], int] | None
+    ) -> None:
+        """Keep the first faults of these rows, each a kind and a text, and count all; ``line`` gives the line of a row."""
+        for row in rows[:FAULTS].tolist():
+            kind, text = fault(row)
+            at = None if line is None else line(row)
+            place = f"row {words.count(row + 1)}" if at is None else f"line {words.count(at)}"
+            self.fault(kind, f"{label} {place}: {text}", at)
+        self.faulty += max(len(rows) - FAULTS, 0)
+
+    def refuse(self, otherwise: str, noun: str) -> NoReturn:
+        """Raise InputError where no good row is left: the first fault, or what is to be said where there is none."""
+        if not self.faults:
+            raise InputError(otherwise)
+        more = f" ({words.counted(self.faulty, f'such {noun}')}, and no good one)" if self.faulty > 1 else ""
+        raise InputError(f"{self.faults[0].message}{more}")
 
     def closing_faults(self, label: str) -> tuple[Fault, ...]:
         """Give the faults; where there were more than are kept, the last one says how many."""
@@ -106,7 +126,7 @@ def _close(source: Source, found: Findings, first: str) -> Source:
 
 
 def line_finder(content: Callable[[], Array], left_out: Array) -> Callable[[int], int]:
-    """Tell the 1-based line of a row, found only when someone asks.
+    """A function that gives the 1-based line of a row; lines are found only when it is first called.
 
     ``content`` gives the lines that hold rows, ``left_out`` those among them (0-based) that gave no row.
     """

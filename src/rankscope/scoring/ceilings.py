@@ -11,7 +11,7 @@ from rankscope.declared import Table
 from rankscope.engines.base import SEVERAL, mapped
 from rankscope.errors import InputError
 from rankscope.lists import Array, Judged, Lists
-from rankscope.lists.best import perfect
+from rankscope.lists.rectangle import perfect
 from rankscope.metrics import Metric
 from rankscope.metrics.base import gains
 

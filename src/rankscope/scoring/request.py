@@ -2,21 +2,83 @@
 
 from __future__ import annotations
 
+import math
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rankscope.blocks import Caution
 from rankscope.dialects.base import Convention
 from rankscope.engines.base import Order
 from rankscope.errors import InputError
+from rankscope.lists import Array
 from rankscope.metrics import DEFAULT, Metric, in_order
-from rankscope.scoring.facts import split_off
 from rankscope.scoring.health import Health, warnings_of
-from rankscope.scoring.intervals import Intervals
 from rankscope.scoring.policies import MIXED, POLICIES, Policies, Policy, by_metric, differing
-from rankscope.scoring.weights import Weights
+
+if TYPE_CHECKING:
+    from rankscope.inference.base import Bounds, Interval
+
+USUAL = "t; wilson for scores of 0 and 1"  # the intervals of means
+RELSTRING = 10  # documents of a relstring, unless said
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """The interval asked for (None: the one that is right for the scores), its level, and the clusters of the queries."""
+
+    interval: Interval | None = None
+    level: float = 0.95
+    clusters: Any = None
+
+    @classmethod
+    def of(cls, interval: Any, level: Any, clusters: Any, seed: int) -> Intervals:
+        """What was asked for, checked; an interval that draws starts from ``seed`` unless it names its own."""
+        if isinstance(level, bool) or not isinstance(level, int | float) or not 0.5 < level < 1:
+            raise InputError(f"level={level!r}: a level is a number between 0.5 and 1, like 0.95")
+        if interval is not None:
+            from rankscope.inference import find_method
+            from rankscope.inference.base import Interval
+
+            interval = find_method(Interval, interval, seed)
+        return cls(interval, float(level), clusters)
+
+    def of_mean(self, metric: Metric, values: Array, weights: Array | None, codes: Array | None) -> Bounds:
+        """The interval of the mean of these values; without one, the reason."""
+        from rankscope.inference.base import Bounds
+        from rankscope.panels.samples import bounds_of
+
+        try:
+            bounds = bounds_of(metric, values, weights, self.interval, self.level, codes)
+        except InputError as error:  # it takes no such values; others on the board have theirs
+            return Bounds.none(str(error))
+        if math.isinf(bounds.lower) or math.isinf(bounds.upper):
+            return Bounds.none(f"{bounds.method} finds no end: too few queries differ")
+        return bounds
+
+    def codes(self, runs: Sequence[Sequence[str]]) -> list[Array | None]:
+        """The number of the cluster of each query, for the queries of each run."""
+        if self.clusters is None:
+            return [None] * len(runs)
+        from rankscope.files.attributes import clusters_of
+
+        ids = sorted({query for queries in runs for query in queries})
+        codes, _ = clusters_of(self.clusters, ids)
+        place = {query: i for i, query in enumerate(ids)}
+        return [codes[[place[query] for query in queries]] for queries in runs]
+
+    def stated(self) -> dict[str, Any]:
+        """What a result states of it."""
+        source = self.clusters
+        label = str(source) if isinstance(source, str | Path) else "clusters"
+        return {
+            "interval": USUAL if self.interval is None else str(self.interval),
+            "level": self.level,
+            "clusters": None if source is None else label,
+        }
 
 
 @dataclass(frozen=True)
@@ -55,17 +117,11 @@ class Request:
         Raises InputError for what cannot be used, or does not go together.
         """
         chosen = Policies(**(policies or {}))
-        metrics, facts = split_off(metrics)
+        metrics, facts = _without_facts(metrics)
         intervals = Intervals.of(interval, level, clusters, chosen.seed)
         return cls(tuple(_requests(metrics, chosen)), chosen, facts, intervals)
 
     # -- what follows from it -------------------------------------------------------------------------
-
-    @property
-    def weights(self) -> Weights | None:
-        """What queries weigh in the mean, where that was given."""
-        weights: Weights | None = self.policies.weights
-        return weights
 
     @property
     def extra(self) -> bool:
@@ -87,13 +143,13 @@ class Request:
             return Order("trec", None, self.cutoffs, needs, self.extra)
         return Order(ties, self.policies.depth, self.cutoffs, needs, self.extra)  # type: ignore[arg-type]
 
-    def of_metric(self, metric: Metric) -> MetricRequest:
-        """What was asked for under a metric; the first, where a dialect has one metric under two names."""
-        return next(m for m in self.metrics if m.metric == metric)
-
     def place(self, metric: Metric) -> int:
-        """The place of a metric among those asked for."""
+        """The place of a metric among those asked for; the first, where a dialect has one metric under two names."""
         return next(i for i, m in enumerate(self.metrics) if m.metric == metric)
+
+    def of_metric(self, metric: Metric) -> MetricRequest:
+        """What was asked for under a metric."""
+        return self.metrics[self.place(metric)]
 
     # -- others made of it ----------------------------------------------------------------------------
 
@@ -102,14 +158,10 @@ class Request:
 
         A metric that was asked for keeps its conventions; another has those of ``like``, or of the first.
         """
-        known = {m.metric: m for m in reversed(self.metrics)}
+        known = {m.metric: m for m in reversed(self.metrics)} if like is None else {}
         model = self.metrics[0] if like is None else self.of_metric(like)
         asked = (
-            m
-            if isinstance(m, MetricRequest)
-            else known[m]
-            if m in known and like is None
-            else replace(model, spelling=str(m), metric=m)
+            m if isinstance(m, MetricRequest) else known.get(m) or replace(model, spelling=str(m), metric=m)
             for m in metrics
         )
         return replace(self, metrics=tuple(asked))
@@ -117,7 +169,7 @@ class Request:
     def with_policies(self, **changes: Any) -> Request:
         """The same under other policies, for every metric of it."""
         policies = self.policies.having(**changes)
-        own = {p.name: p.stated(policies.values[p.name], ()) for p in by_metric() if p.name in changes}
+        own = {p.name: p.stated(getattr(policies, p.name), ()) for p in by_metric() if p.name in changes}
         metrics = (replace(m, convention=replace(m.convention, **own)) for m in self.metrics)
         return replace(self, metrics=tuple(metrics), policies=policies)
 
@@ -133,7 +185,7 @@ class Request:
         own = {getattr(c, policy.name, None) for c in conventions} if policy in by_metric() else set()
         if len(own) > 1:
             return MIXED
-        return own.pop() if own else policy.stated(self.policies.values[policy.name], conventions)
+        return own.pop() if own else policy.stated(getattr(self.policies, policy.name), conventions)
 
     def conventions(self) -> dict[str, Any]:
         """All conventions of a result: shared ones once, those of a dialect also metric by metric."""
@@ -154,8 +206,22 @@ class Request:
 
     def small_print(self) -> str:
         """What was assumed, in one line: only what the metrics at hand depend on, and not what their names say."""
-        told = (policy.brief(self.stated(policy)) for policy in POLICIES.values())
-        return " · ".join([*filter(None, told), *_of_metrics([m.metric for m in self.metrics])])
+        told = [policy.brief(self.stated(policy)) for policy in POLICIES.values()]
+        metrics = [m.metric for m in self.metrics]
+        gains = [m.gain for m in metrics if hasattr(m, "gain")]
+        if "linear" in gains:
+            told.append("linear gain" + ("" if all(gain == "linear" for gain in gains) else " unless named"))
+        if any(getattr(m, "ideal", None) == "judged" for m in metrics):
+            told.append("ideal from all judged")
+        levels = sorted({m.level for m in metrics if hasattr(m, "level") and m.relevance == "binary"})
+        if levels:
+            told.append(f"relevant: grade ≥ {levels[0]:g}" + (" unless named" if len(levels) > 1 else ""))
+        graded = [m for m in metrics if m.relevance == "graded" and "max_grade" not in str(m)]
+        if scaled := [str(m) for m in graded if getattr(m, "max_grade", None) == 4.0]:
+            told.append(f"top grade for {', '.join(scaled)}: 4")
+        if geometric := [str(m) for m in metrics if m.aggregate == "geometric"]:
+            told.append(f"geometric mean: {', '.join(geometric)}")
+        return " · ".join(filter(None, told))
 
     def sentences(self, health: Sequence[Health] = ()) -> Iterator[str]:
         """A sentence for each policy that a paper should tell: those that depart from the default and had something to do."""
@@ -182,26 +248,6 @@ class Request:
         return out
 
 
-def _of_metrics(metrics: Sequence[Metric]) -> Iterator[str]:
-    def having(name: str, value: Any) -> list[Metric]:
-        return [m for m in metrics if getattr(m, name, None) == value]
-
-    gaining = [m for m in metrics if hasattr(m, "gain")]
-    if having("gain", "linear"):
-        yield "linear gain" + ("" if having("gain", "linear") == gaining else " unless named")
-    if having("ideal", "judged"):
-        yield "ideal from all judged"
-    levels = sorted({m.level for m in metrics if hasattr(m, "level") and m.relevance == "binary"})
-    if levels:
-        yield f"relevant: grade ≥ {levels[0]:g}" + (" unless named" if len(levels) > 1 else "")
-    scaled = [str(m) for m in having("max_grade", 4.0) if m.relevance == "graded" and "max_grade" not in str(m)]
-    if scaled:
-        yield f"top grade for {', '.join(scaled)}: 4"
-    geometric = [str(m) for m in metrics if m.aggregate == "geometric"]
-    if geometric:
-        yield f"geometric mean: {', '.join(geometric)}"
-
-
 # --- metrics as they are asked for ----------------------------------------------------------------------
 
 
@@ -209,11 +255,17 @@ def _requests(metrics: Any, policies: Policies) -> Iterator[MetricRequest]:
     """The metrics of a call, each with its conventions; in a dialect both are the dialect's."""
     named = _named(metrics)
     if policies.dialect is not None:
-        yield from _in_dialect(named, policies.dialect, usual=metrics is None)
+        from rankscope.dialects import DIALECTS
+        from rankscope.scoring.dialect import computes, family, translated
+
+        dialect = DIALECTS[policies.dialect]
+        for spelling, metric in named:
+            if metrics is not None or computes(dialect, metric):
+                yield MetricRequest(spelling, translated(dialect, metric), dialect.of(family(metric)))
         return
     convention = policies.convention
     for spelling, metric in named:
-        reasons = (p.refuses(policies.values[name], metric) for name, p in POLICIES.items())
+        reasons = (p.refuses(getattr(policies, name), metric) for name, p in POLICIES.items())
         reason = next(filter(None, reasons), "")
         if reason and metrics is not None:
             raise InputError(reason)
@@ -235,10 +287,26 @@ def _named(metrics: Any) -> list[tuple[str, Metric]]:
     return found
 
 
-def _in_dialect(named: Sequence[tuple[str, Metric]], name: str, usual: bool) -> Iterator[MetricRequest]:
-    from rankscope.scoring.dialect import computes, dialect_called, family, translated
+def _without_facts(metrics: Any) -> tuple[Any, dict[str, int]]:
+    """What was asked for without what is no number, and that: relstrings, by their names as trec_eval prints them, with their depths.
 
-    dialect = dialect_called(name)
-    for spelling, metric in named:
-        if not usual or computes(dialect, metric):
-            yield MetricRequest(spelling, translated(dialect, metric), dialect.of(family(metric)))
+    >>> _without_facts(["P@5", "relstring.20"])
+    (['P@5'], {'relstring_20': 20})
+    """
+    if not isinstance(metrics, str | list | tuple):
+        return metrics, {}
+    facts: dict[str, int] = {}
+    rest: list[Any] = []
+    for one in [metrics] if isinstance(metrics, str) else metrics:
+        several = isinstance(one, str) and ("relstring" in one or "all_trec" in one)
+        for word in one.split() if several else [one]:
+            match = re.fullmatch(r"relstring(?:[._](\d{1,6}))?", word) if isinstance(word, str) else None
+            if match is None:
+                rest.append(word)
+            else:
+                facts["relstring" if match[1] is None else f"relstring_{int(match[1])}"] = int(match[1] or RELSTRING)
+    if "all_trec" in rest:
+        facts.setdefault("relstring", RELSTRING)
+    if facts and not rest:
+        raise InputError("relstring is a fact of each query beside its metrics: name a metric, too, like P@10")
+    return (rest, facts) if facts else (metrics, {})

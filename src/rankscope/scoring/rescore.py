@@ -10,8 +10,7 @@ import numpy as np
 from rankscope.engines.orders import depends_on_order, has_closed_form, score_under_ties
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
-from rankscope.scoring.evaluation import values_of
-from rankscope.scoring.means import board_of
+from rankscope.scoring.evaluation import board_of, values_of
 from rankscope.scoring.policies import MIXED, POLICIES
 from rankscope.scoring.request import Request
 from rankscope.scoring.runs import Mean, RunEvaluation
@@ -30,7 +29,7 @@ def why_not(scores: Scores, metric: Metric, like: Metric) -> str:
         return f"{metric} needs more of the rankings than is kept"
     convention = request.of_metric(like).convention
     plain = metric.aggregate in {"mean", "geometric"} and like.aggregate in {"mean", "geometric"}
-    if request.weights is not None and not (plain and convention.mean == "macro"):
+    if policies.weights is not None and not (plain and convention.mean == "macro"):
         return "queries are weighed by the metric as well as by the weights that were given"
     ties, depth = convention.ties, policies.depth
     if ties == "expected" and depends_on_order(metric, depth) and not has_closed_form(metric, depth):
@@ -81,13 +80,6 @@ def judged_of(scores: Scores, run: str, metric: Metric) -> tuple[Judged, Array]:
     place = next(i for i, one in enumerate(scores.runs) if one.name == run)
     e = scores.evaluations[place]
     return e.judged[scores.request.place(metric)], places_of(scores.runs[place].query_ids, e)
-
-
-def averaged(scores: Scores, run: str, metric: Metric) -> Judged:
-    """The documents that were judged in the queries that a metric averages."""
-    e = next(e for one, e in zip(scores.runs, scores.evaluations, strict=True) if one.name == run)
-    place = scores.request.place(metric)
-    return e.judged[place].of(np.flatnonzero(e.inside[place]))
 
 
 def places_of(query_ids: Sequence[str], evaluation: RunEvaluation) -> Array:

@@ -36,24 +36,22 @@ class Weights:
     def unused(self, scored: Set[str]) -> list[str]:
         """What to say of weights whose query is not scored."""
         left = sorted(set(self.by_query) - scored)
-        if not left:
-            return []
-        what = "1 weight is of a query" if len(left) == 1 else f"{len(left):,} weights are of queries"
-        return [f"{self.label}: {what} that no run is scored on ({words.sample(left)})"]
+        what = words.counted(len(left), "weight is of a query", "weights are of queries")
+        return [f"{self.label}: {what} that no run is scored on ({words.sample(left)})"] if left else []
 
 
-def weights_of(source: Any) -> Weights | None:
+def weights_of(source: Any) -> Weights:
     """Read weights: ``{query: weight}``, a data frame or a file with a query and a weight in each row.
 
     A file may be compressed, and of any format that tables come in; one of text needs no header.
     """
-    if source is None or isinstance(source, Weights):
+    if isinstance(source, Weights):
         return source
     if isinstance(source, Mapping):
         return _checked(list(source.items()), "weights")
     from rankscope.files.raw import open_raw
+    from rankscope.files.readers import kind_of
     from rankscope.files.sheets import is_path, open_sheet
-    from rankscope.files.sniff import kind_of
 
     if is_path(source):
         raw = open_raw(source, EXPECTED)

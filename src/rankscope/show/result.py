@@ -1,4 +1,4 @@
-"""What every verb gives: tables declared once, sentences, charts; and every format that follows from them."""
+"""The base of every result: tables declared once, sentences and charts, from which every format follows."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import pytest
 
 import rankscope as rs
 from rankscope.errors import InputError
-from rankscope.verbs.check.rules.catalogue import all_rules, rule_named, select_rules
+from rankscope.verbs.check.rules import all_rules, rule_named, select_rules
 
 QUERIES = [f"q{i}" for i in range(12)]
 # twelve judged documents a query, of which the first three and the last are relevant

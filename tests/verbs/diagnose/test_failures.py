@@ -173,7 +173,7 @@ def test_the_typical_rank_is_one_over_the_mean_reciprocal_rank() -> None:
     assert all(map(math.isnan, typical(np.empty(0))))
     for metric in ("RR", "RR@2"):
         run = rs.diagnose(QRELS, RUN, metric).runs[0]
-        assert run.rank == pytest.approx(1 / rs.evaluate(QRELS, RUN, metric)[metric], rel=1e-12)
+        assert run.typical[0] == pytest.approx(1 / rs.evaluate(QRELS, RUN, metric)[metric], rel=1e-12)
 
 
 def test_queries_without_anything_relevant_show_nothing_relevant() -> None:

@@ -22,8 +22,7 @@ from rankscope.scoring.policies import Policies
 from rankscope.scoring.ranking import Ranking, ranking_of
 from rankscope.testing import Case, variants
 from rankscope.testing.cases import accepted, judged, made_up, top_grade
-from rankscope.verbs.explain.explain import explain
-from rankscope.verbs.explain.parts import explain_difference, explain_ranking
+from rankscope.verbs.explain.explain import explain, explain_difference, explain_ranking
 from rankscope.verbs.explain.result import Difference, Explanation, Origin
 
 SCORES = rs.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "RR")

@@ -432,8 +432,9 @@ def test_a_metric_without_a_value_is_told_as_such() -> None:
 def test_a_verdict_is_true_where_it_passes() -> None:
     assert gate(QRELS, SAME, SAME, "RR")
     assert not gate(QRELS, SAME, changed(0, 20), "RR")
+    misspelt: dict[str, Any] = {"tie": "docid"}
     with pytest.raises(InputError, match="gate has no option 'tie', did you mean ties"):
-        gate(QRELS, SAME, SAME, "RR", tie="docid")
+        gate(QRELS, SAME, SAME, "RR", **misspelt)
 
 
 def test_no_query_in_common_is_told() -> None:

@@ -15,7 +15,7 @@ import rankscope as rs
 from rankscope.engines.base import SEVERAL
 from rankscope.errors import InputError
 from rankscope.metrics import CATALOGUE, Metric
-from rankscope.verbs.unjudged.bounds import alone, ways
+from rankscope.verbs.unjudged.search import alone, ways
 
 Qrels = dict[str, dict[str, float]]
 LEVELS = (0.0, 1.0, 2.0)

@@ -17,7 +17,8 @@ from rankscope.engines.top import top
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
 from rankscope.reporting.subject import Subject, evaluation_of
-from rankscope.scoring.inputs import CleanInput, clean, judge, one_order, part_of, takers
+from rankscope.scoring.inputs import CleanInput, clean, judge, takers
+from rankscope.scoring.ranking import one_order, part_of
 from rankscope.scoring.scores import Scores
 from rankscope.tables import Qrels
 

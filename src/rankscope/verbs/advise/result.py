@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal
 
 from rankscope import words
@@ -13,8 +13,8 @@ from rankscope.blocks import EMPTY, Caution, Code, Heading, Paragraph
 from rankscope.metrics import Metric
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import Col, Result, Shown, View, input_record
-from rankscope.verbs.advise.situation import HOLES, Situation, depth, grades, queries, relevant
-from rankscope.verbs.advise.tasks import Guess, Task
+from rankscope.verbs.advise.situation import HOLES, RESTS, Situation
+from rankscope.verbs.advise.tasks import Guess, Misfit, Task
 
 ROOM = 72  # of a line of a command
 SURE = {"clear": "fairly clear", "likely": "likely, not certain", "a guess": "a guess"}
@@ -24,18 +24,11 @@ SURE = {"clear": "fairly clear", "likely": "likely, not certain", "a guess": "a 
 class Recommendation:
     """A metric that fits: why, the number in the data that this rests on, and whether it is the primary one."""
 
+    kind: ClassVar[str] = "recommended"
     metric: Metric
     why: str
     rests_on: str
     primary: bool = False
-
-
-@dataclass(frozen=True)
-class Misfit:
-    """A metric that misleads on these data, and why."""
-
-    metric: str
-    why: str
 
 
 @dataclass(frozen=True)
@@ -52,26 +45,7 @@ class Sensitivity:
     pairs: int = 0
 
 
-@dataclass(frozen=True)
-class Files:
-    """The inputs as they are written in a command: the qrels, None where they were read from no file, and the runs."""
-
-    qrels: str | None = None
-    runs: Sequence[str] = ()
-
-
-def _entries(advice: Advice) -> Iterator[dict[str, Any]]:
-    """All metrics in one table: those that fit, then those to avoid."""
-    for one in advice.recommended:
-        yield {
-            "kind": "recommended",
-            "metric": str(one.metric),
-            "primary": one.primary,
-            "why": one.why,
-            "rests_on": one.rests_on,
-        }
-    for other in advice.avoid:
-        yield {"kind": "avoid", "metric": other.metric, "primary": False, "why": other.why, "rests_on": None}  # fmt: skip
+METRIC = Col("metric", head="metric", of=lambda one: str(one.metric))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,24 +55,28 @@ class Advice(Result):
     ``recommended`` holds the metrics that fit, the primary one first, and ``avoid`` what not to use. ``task`` is the one named, or
     the one that fits the data best; ``sure`` says how sure that is and ``likeliest`` holds the two that fit best. ``showable`` is
     the smallest difference that the queries detect, None where nothing is known of the spread. ``scores`` are those of the metrics
-    on the runs given, None without runs. ``duplicates`` says what was done with repeated documents, ``files`` how the inputs are
-    written in a command.
+    on the runs given, None without runs. ``duplicates`` says what was done with repeated documents, ``qrels`` and ``runs`` how the
+    inputs are written in a command: None and empty where they were read from no file.
     """
 
     schema: ClassVar[str] = "advise/1"
     views: ClassVar[tuple[View, ...]] = (
-        View("metrics", tuple(map(Col, ("kind", "metric", "primary", "why", "rests_on"))), _entries),
+        View(
+            "metrics",
+            (Col("kind"), METRIC, Col("primary"), Col("why"), Col("rests_on")),
+            lambda advice: [*advice.recommended, *advice.avoid],
+        ),
         View(
             "recommended",
             (
-                Col("metric", head="metric", of=lambda one: str(one.metric)),
+                METRIC,
                 Col("why", head="why", cell=lambda one: f"{one.why} ({one.rests_on})", wraps=True),
                 Col("rests_on"),
                 Col("primary"),
             ),
             lambda advice: advice.recommended,
         ),
-        View("avoid", (Col("metric", head="metric"), Col("why", head="why", wraps=True)), lambda advice: advice.avoid),
+        View("avoid", (METRIC, Col("why", head="why", wraps=True)), lambda advice: advice.avoid),
     )
 
     situation: Situation
@@ -111,7 +89,8 @@ class Advice(Result):
     notes: Sequence[str] = ()
     scores: Scores | None = None
     duplicates: str = "error"
-    files: Files = field(default_factory=Files)
+    qrels: str | None = None
+    runs: Sequence[str] = ()
     conventions: ClassVar[Mapping[str, Any]] = {}
     warnings: ClassVar[Sequence[Caution]] = ()
 
@@ -178,14 +157,14 @@ class Advice(Result):
             )
         yield from self._doubts_of_grades()
         data = self.situation
-        short = [run.name for run in data.runs if run.deepest < data.k]
+        short = [run.run for run in data.runs if run.deepest < data.k]
         if short:
             verb = words.agree(len(short), "ends")
             yield f"{words.listing(short, most=3)} {verb} above rank {data.k}: the ranks below count as not relevant."
-        tied = max(data.runs, key=lambda run: run.tied, default=None)
-        if tied is not None and tied.tied >= HOLES:
+        tied = max(data.runs, key=lambda run: run.tied_in_top_10, default=None)
+        if tied is not None and tied.tied_in_top_10 >= HOLES:
             yield (
-                f"{words.share(tied.tied)} of the top 10 of {tied.name} shares its score with another document: rankscope ties shows "
+                f"{words.share(tied.tied_in_top_10)} of the top 10 of {tied.run} shares its score with another document: rankscope ties shows "
                 "how much that matters."
             )
         missing = len(data.relevant) - len(data.answered)
@@ -197,15 +176,15 @@ class Advice(Result):
 
     def _doubts_of_grades(self) -> Iterator[str]:
         data = self.situation
-        if data.counts:
+        if data.holds("counts"):
             yield f"Grades go up to {words.amount(data.top)}, so they look like counts: 1 or more is relevant here, and more is not better."
         if data.level != 1:
-            scale = "a scale of ratings" if data.stars else "a scale below 1"
+            scale = "a scale of ratings" if data.holds("stars") else "a scale below 1"
             yield (
                 f"The grades look like {scale}: {data.level:g} or more counts as relevant here. If that is wrong, use another level, "
                 f"like P(level={data.top:g})@10."
             )
-        elif data.graded and not data.aspects and any(m.metric.relevance == "binary" for m in self.recommended):
+        elif data.holds("graded", "not aspects") and any(m.metric.relevance == "binary" for m in self.recommended):
             yield (
                 "For P, R, AP, RR and Success a grade of 1 is relevant. If 1 only means related, count from 2 on, like "
                 f"P(level=2)@{data.k}."
@@ -228,24 +207,19 @@ class Advice(Result):
     @property
     def next(self) -> list[str]:
         """The commands (calls, where nothing was read from files) to go on with."""
-        qrels, runs = self.files.qrels, self.files.runs
-        if qrels is None or "" in runs:
-            return self._calls()
-        kept = "" if self.duplicates == "error" else f" --duplicates {self.duplicates}"
-        inputs = " ".join(map(shlex.quote, [qrels, *(runs or ["my.run"])]))
-        two = inputs if len(runs) > 1 else f"{inputs} other.run"
-        primary = shlex.quote(str(self.primary))
-        return [
-            f"rankscope evaluate {inputs} {_options(self.metrics)}{kept}",
-            f"rankscope compare {two} --primary {primary} {_options(self.comparison_metrics)}{kept}",
-        ]
-
-    def _calls(self) -> list[str]:
-        kept = "" if self.duplicates == "error" else f", duplicates={self.duplicates!r}"
-        return [
-            f"rs.evaluate(qrels, runs, {self.metrics!r}{kept})",
-            f"rs.compare(qrels, runs, {self.comparison_metrics!r}, primary={str(self.primary)!r}{kept})",
-        ]
+        primary, directed, runs = str(self.primary), self.comparison_metrics, self.runs
+        if self.qrels is None or "" in runs:
+            kept = "" if self.duplicates == "error" else f", duplicates={self.duplicates!r}"
+            return [
+                f"rs.evaluate(qrels, runs, {self.metrics!r}{kept})",
+                f"rs.compare(qrels, runs, {directed!r}, primary={primary!r}{kept})",
+            ]
+        kept = [] if self.duplicates == "error" else ["--duplicates", self.duplicates]
+        inputs = [self.qrels, *(runs or ["my.run"])]
+        two = inputs if len(runs) > 1 else [*inputs, "other.run"]
+        evaluate = ["evaluate", *inputs, *(part for name in self.metrics for part in ("-m", name)), *kept]
+        options = ["--primary", primary, *(part for name in directed for part in ("-m", name)), *kept]
+        return [f"rankscope {shlex.join(words)}" for words in (evaluate, ["compare", *two, *options])]
 
     @property
     def settings(self) -> str:
@@ -266,7 +240,7 @@ class Advice(Result):
         out += [EMPTY, Heading("what fits"), self.table("recommended")]
         if self.avoid:
             out += [EMPTY, Heading("what not to use"), self.table("avoid")]
-        data = " · ".join(text(self.situation) for text in (queries, relevant, grades, depth))
+        data = " · ".join(RESTS[fact](self.situation) for fact in ("queries", "relevant", "grades", "depth"))
         out += [EMPTY, Paragraph(data, quiet=True), Paragraph("next:")]
         out.append(Code(tuple(line for command in self.next for line in fold(command))))
         out.append(Paragraph("or as settings in pyproject.toml, for compare, gate and the pytest fixture:"))
@@ -302,10 +276,6 @@ class Advice(Result):
 def _because(guess: Guess) -> str:
     """Why a task fits, in one clause."""
     return ", ".join(guess.signs[:2]) or "nothing speaks against it"
-
-
-def _options(metrics: Sequence[str]) -> str:
-    return " ".join(f"-m {shlex.quote(metric)}" for metric in metrics)
 
 
 def fold(command: str) -> list[str]:
@@ -344,7 +314,7 @@ def _numbers(data: Situation) -> dict[str, Any]:
         "judgments": data.judgments,
         "grades": {f"{grade:g}": count for grade, count in data.grades.items()},
         "level": data.level,
-        "ratings": data.stars,
+        "ratings": data.holds("stars"),
         "negative": data.negative,
         "relevant_median": data.median,
         "relevant_fewest": int(data.answered.min()),
@@ -356,11 +326,5 @@ def _numbers(data: Situation) -> dict[str, Any]:
         "documents_look_like_entities": data.entities,
         "precision_ceiling": data.precision_ceiling(data.k),
         "recall_ceiling": data.recall_ceiling(data.k),
-        "runs": [
-            {
-                "run": run.name, "lists": run.lists, "depth": run.depth, "deepest": run.deepest, "cut": run.cut,
-                "unjudged": run.unjudged, "unjudged_in_all": run.unknown, "tied_in_top_10": run.tied, "missing_queries": run.missing,
-            }
-            for run in data.runs
-        ],
+        "runs": [asdict(run) for run in data.runs],
     }  # fmt: skip

@@ -32,7 +32,7 @@ def usual(cls: type[Metric]) -> Metric:
     if not needed:
         return cls()
     if needed == ["cutoff"]:
-        return cls(cutoff=10)  # type: ignore[call-arg]
+        return cls(cutoff=10)
     return parse(cls.examples[0].metric)
 
 

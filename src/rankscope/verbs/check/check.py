@@ -11,9 +11,9 @@ from rankscope.files import qrels_of, run_of
 from rankscope.scoring.inputs import distinct_names, label_of, named_runs, read_any
 from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.request import Request
+from rankscope.verbs.check.case import Background, CheckCase, InputTable
 from rankscope.verbs.check.result import Inspection
-from rankscope.verbs.check.rules.case import Background, CheckCase, InputTable
-from rankscope.verbs.check.rules.catalogue import select_rules
+from rankscope.verbs.check.rules import select_rules
 
 NUMBER = r"[+-]?\d+(?:\.\d+)?"
 

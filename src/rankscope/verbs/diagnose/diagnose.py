@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.lists import Array
-from rankscope.metrics import RR
 from rankscope.scoring.ceilings import ceilings
 from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.inputs import named_runs, read_any
@@ -18,9 +17,8 @@ from rankscope.scoring.request import Request
 from rankscope.scoring.rescore import judged_of
 from rankscope.scoring.runs import RunScores
 from rankscope.scoring.scores import Scores
-from rankscope.verbs.diagnose.documents import Examples
-from rankscope.verbs.diagnose.failures import QueryFacts, at_ranks, depths_of, facts_of, kind_of, typical
-from rankscope.verbs.diagnose.losses import RunDiagnosis
+from rankscope.verbs.diagnose.failures import facts_of
+from rankscope.verbs.diagnose.losses import Examples, RunDiagnosis
 from rankscope.verbs.diagnose.result import Diagnosis
 
 
@@ -68,38 +66,18 @@ def diagnosis_of(scores: Scores, qrels: Any, runs: Mapping[str, Any], queries_sh
 
 def _diagnose_run(run: RunScores, scores: Scores) -> RunDiagnosis:
     metric = scores.metrics[0]
+    convention = scores.request.of_metric(metric).convention
     judged, places = judged_of(scores, run.name, metric)
     judged = judged.of(places) if len(places) < len(judged) else judged
     value = run.values[metric]
-    micro = scores.request.of_metric(metric).convention.mean == "micro"
-    limits = ceilings(metric, judged, value, micro, _fixed(facts_of(metric, judged, value), scores))
-    sign = -1.0 if metric.better == "lower" else 1.0
-    facts = facts_of(metric, judged, sign * (limits.best - value))
-    first = facts.first
-    if isinstance(metric, RR):  # below its cutoff nothing is found, and a query without a value does not count
-        first = np.where(first > (metric.cutoff or np.inf), 0, first)[~np.isnan(value)]
-    rank, median = typical(first)
+    facts = facts_of(metric, judged, np.full(len(value), np.nan))
+    # queries whose value a policy gives, because no relevant document is known (or, in some dialects, retrieved)
+    none = (facts.found if convention.looks_at == "list" else facts.known) == 0
+    fixed = none & (convention.no_relevant != "metric")
+    limits = ceilings(metric, judged, value, convention.mean == "micro", fixed)
+    lost = (limits.best - value) * (-1.0 if metric.better == "lower" else 1.0)
+    whole = next(mean.value for mean in scores.board if (mean.run, mean.metric) == (run.name, metric))
+    weight = run.weights.get(metric, np.ones(len(value)))
     return RunDiagnosis(
-        run.name,
-        metric,
-        run.query_ids,
-        next(mean.value for mean in scores.board if (mean.run, mean.metric) == (run.name, metric)),
-        value,
-        run.weights.get(metric, np.ones(len(value))),
-        limits,
-        facts,
-        kind_of(facts),
-        at_ranks(metric, judged),
-        depths_of(metric, judged),
-        rank,
-        median,
-        judged,
+        run.name, metric, run.query_ids, whole, value, weight, limits, replace(facts, lost=lost), judged
     )
-
-
-def _fixed(facts: QueryFacts, scores: Scores) -> Array:
-    """The queries whose value a policy gives, because no relevant document is known (or, in some dialects, retrieved)."""
-    convention = scores.request.metrics[0].convention
-    if convention.no_relevant == "metric":
-        return np.zeros(len(facts.known), dtype=bool)
-    return np.asarray((facts.found if convention.looks_at == "list" else facts.known) == 0)

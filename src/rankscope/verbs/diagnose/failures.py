@@ -50,7 +50,7 @@ class QueryFacts:
 
 
 @dataclass(frozen=True)
-class Kind:
+class FailureKind:
     """A way to fail: its ``name`` for programs, and the ``label`` that people read.
 
     ``rule`` says of each query whether it is so; of several rules that hold, the first of ``KINDS`` counts.
@@ -64,61 +64,35 @@ class Kind:
 
 
 KINDS = (
-    Kind(
-        "no relevant known",
-        "no known relevant document",
-        "no judged document is relevant",
-        "judge more documents for these queries, or leave them out: no ranking can score on them",
-        lambda f: f.known == 0,
+    FailureKind(
+        "no relevant known", "no known relevant document", "no judged document is relevant",
+        "judge more documents for these queries, or leave them out: no ranking can score on them", lambda f: f.known == 0,
     ),
-    Kind(
-        "perfect",
-        "perfect",
-        "no ranking scores better",
-        "nothing to do",
-        lambda f: f.perfect,
+    FailureKind("perfect", "perfect", "no ranking scores better", "nothing to do", lambda f: f.perfect),
+    FailureKind(
+        "nothing returned", "nothing returned", "the ranking is empty, or the run has none",
+        "find out why: a filter, a timeout, an id that differs", lambda f: f.retrieved == 0,
     ),
-    Kind(
-        "nothing returned",
-        "nothing returned",
-        "the ranking is empty, or the run has none",
-        "find out why: a filter, a timeout, an id that differs",
-        lambda f: f.retrieved == 0,
-    ),
-    Kind(
-        "top unjudged",
-        "top mostly unjudged",
-        "nothing relevant in the top k, and half of it or more is unjudged",
+    FailureKind(
+        "top unjudged", "top mostly unjudged", "nothing relevant in the top k, and half of it or more is unjudged",
         "judge these documents first: the low value may be a gap in the judgments",
         lambda f: (f.in_top == 0) & (2 * f.unjudged >= f.top),
     ),
-    Kind(
-        "nothing relevant retrieved",
-        "nothing relevant retrieved",
-        "relevant documents exist and none is in the ranking, at any rank",
-        "a re-ranker cannot help: check the wording of query and documents, the filters, the depth",
-        lambda f: f.found == 0,
+    FailureKind(
+        "nothing relevant retrieved", "nothing relevant retrieved", "relevant documents exist and none is in the ranking, at any rank",
+        "a re-ranker cannot help: check the wording of query and documents, the filters, the depth", lambda f: f.found == 0,
     ),
-    Kind(
-        "below the top",
-        "relevant only below the top",
-        "the first relevant document is ranked below k",
-        "a re-ranker can help: the documents are there",
-        lambda f: f.in_top == 0,
+    FailureKind(
+        "below the top", "relevant only below the top", "the first relevant document is ranked below k",
+        "a re-ranker can help: the documents are there", lambda f: f.in_top == 0,
     ),
-    Kind(
-        "low in the top",
-        "relevant, but not first",
-        "a relevant document is in the top k, but not first",
-        "look at what is ranked above it",
-        lambda f: ~f.leads,
+    FailureKind(
+        "low in the top", "relevant, but not first", "a relevant document is in the top k, but not first",
+        "look at what is ranked above it", lambda f: ~f.leads,
     ),
-    Kind(
-        "partly found",
-        "partly found",
-        "a relevant document is first, but something is lost further down",
-        "see what is missing with `rankscope explain --query`",
-        lambda f: f.leads,
+    FailureKind(
+        "partly found", "partly found", "a relevant document is first, but something is lost further down",
+        "see what is missing with `rankscope explain --query`", lambda f: f.leads,
     ),
 )  # fmt: skip
 
@@ -154,7 +128,8 @@ def facts_of(metric: Metric, judged: Judged, lost: Array) -> QueryFacts:
         return np.bincount(query[cells], minlength=count)
 
     at = np.flatnonzero(relevant & there)
-    first = np.full(count, np.iinfo(np.int64).max)
+    never = np.iinfo(np.int64).max
+    first = np.full(count, never)
     np.minimum.at(first, query[at], judged.rank[at])
     top = np.minimum(judged.retrieved, k)
     return QueryFacts(
@@ -162,7 +137,7 @@ def facts_of(metric: Metric, judged: Judged, lost: Array) -> QueryFacts:
         known=per_query(relevant),
         found=per_query(relevant & there),
         in_top=per_query(relevant & within),
-        first=np.where(first == np.iinfo(np.int64).max, 0, first),
+        first=np.where(first == never, 0, first),
         retrieved=retrieved,
         top=top,
         unjudged=top - per_query(within),
@@ -181,16 +156,23 @@ def _visible(metric: Metric, judged: Judged) -> Judged:
     return replace(judged, rank=np.where(graded, place, 0), retrieved=kept)
 
 
-# --- relevant documents, by how deep they were found ------------------------------------------------
+# --- where documents were found -----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class GradeDepth:
-    """The relevant documents of one grade: how many were found in each of ``BANDS``, and how many never."""
+class DepthCounts:
+    """Relevant documents of one grade, or of all (NaN): how many were found in each of ``BANDS``, and how many never."""
 
     grade: float
     bands: tuple[int, ...]
     never: int
+
+    @classmethod
+    def of(cls, grade: float, rank: Array) -> DepthCounts:
+        """The counts of documents with these ranks, 0 for those that were not found."""
+        ends = ((low, np.inf if high is None else high) for low, high in BANDS)
+        bands = tuple(int(np.count_nonzero((rank >= low) & (rank <= high))) for low, high in ends)
+        return cls(grade, bands, int(np.count_nonzero(rank == 0)))
 
     @property
     def total(self) -> int:
@@ -198,21 +180,15 @@ class GradeDepth:
         return sum(self.bands) + self.never
 
 
-def depths_of(metric: Metric, judged: Judged) -> list[GradeDepth]:
+def depths_of(metric: Metric, judged: Judged) -> list[DepthCounts]:
     """How deep relevant documents were found, grade by grade, the highest first."""
     relevant = worthy(metric, judged.grade)
-    out = []
-    for grade in np.unique(judged.grade[relevant])[::-1].tolist():
-        rank = judged.rank[relevant & (judged.grade == grade)]
-        bands = tuple(
-            int(np.count_nonzero((rank >= low) & (rank <= (np.inf if high is None else high)))) for low, high in BANDS
-        )
-        out.append(GradeDepth(grade, bands, int(np.count_nonzero(rank == 0))))
-    return out
+    grades = np.unique(judged.grade[relevant])[::-1].tolist()
+    return [DepthCounts.of(grade, judged.rank[relevant & (judged.grade == grade)]) for grade in grades]
 
 
 @dataclass(frozen=True)
-class AtRank:
+class RankCounts:
     """What stands at one rank, in how many queries: relevant, judged and not relevant, not judged, or nothing at all."""
 
     rank: int
@@ -222,16 +198,15 @@ class AtRank:
     nothing: int
 
 
-def at_ranks(metric: Metric, judged: Judged) -> list[AtRank]:
+def at_ranks(metric: Metric, judged: Judged) -> list[RankCounts]:
     """What stands at the first ranks; documents that were pooled and left without a grade count as not judged."""
     relevant = worthy(metric, judged.grade)
     out = []
     for rank in HIGH:
         here = judged.rank == rank
-        shown = int(np.count_nonzero(judged.retrieved >= rank))
-        good = int(np.count_nonzero(here & relevant))
-        bad = int(np.count_nonzero(here & ~relevant & (judged.grade >= 0)))
-        out.append(AtRank(rank, good, bad, shown - good - bad, len(judged) - shown))
+        kinds = (judged.retrieved >= rank, here & relevant, here & ~relevant & (judged.grade >= 0))
+        retrieved, good, bad = (int(np.count_nonzero(kind)) for kind in kinds)
+        out.append(RankCounts(rank, good, bad, retrieved - good - bad, len(judged) - retrieved))
     return out
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import starmap
 from operator import attrgetter
 from typing import Any, ClassVar
 
@@ -15,20 +16,19 @@ from rankscope.blocks import EMPTY, Chart, Column, Heading, Paragraph, Table, Va
 from rankscope.metrics import RR, Metric
 from rankscope.scoring.scores import OfScores, Scores
 from rankscope.show.result import Col, Shown, View, caution_block
-from rankscope.verbs.diagnose.documents import Examples
-from rankscope.verbs.diagnose.failures import BANDS, EQUAL, HOPELESS, KINDS, LABELS, NOTHING, Kind
-from rankscope.verbs.diagnose.losses import QueryDiagnosis, RunDiagnosis
+from rankscope.verbs.diagnose.failures import BANDS, EQUAL, HOPELESS, KINDS, LABELS, NOTHING, FailureKind
+from rankscope.verbs.diagnose.losses import Examples, QueryDiagnosis, RunDiagnosis
 
 FEW = 3  # runs that have a sentence, or a column, each
 
 
-def _number(name: str) -> Callable[[Any], float | None]:
-    """A number of a row, None where it is undefined."""
-    of = attrgetter(name)
-    return lambda row: words.finite(of(row))
-
-
 # --- columns ----------------------------------------------------------------------------------------------
+
+
+def _number(head: str, name: str) -> Col:
+    """A printed number of a row, None where it is undefined."""
+    of = attrgetter(name)
+    return Col(head=head, kind="value", cell=lambda row: words.finite(of(row)))
 
 
 def _query_record(diagnosis: Diagnosis) -> tuple[Col, ...]:
@@ -37,58 +37,42 @@ def _query_record(diagnosis: Diagnosis) -> tuple[Col, ...]:
         Col("run"),
         Col("query_id"),
         Col("metric", of=lambda _: str(diagnosis.metric)),
-        Col("value", kind="value"),
-        Col("ceiling", kind="value"),
-        Col("best", kind="value"),
-        Col("lost", of=lambda q: q.loss, kind="value"),
-        Col("never_retrieved", kind="value"),
-        Col("ordered_badly", kind="value"),
+        *(Col(name, kind="value") for name in ("value", "ceiling", "best")),
+        Col("lost", of=attrgetter("total"), kind="value"),
+        *(Col(name, kind="value") for name in ("never_retrieved", "ordered_badly")),
         Col("regret", of=lambda q: q.regret if q.best_run else None, kind="value"),
         Col("best_run", of=lambda q: q.best_run or None),
         Col("kind"),
-        Col("relevant_known", of=lambda q: q.known, kind="count"),
-        Col("relevant_retrieved", of=lambda q: q.found, kind="count"),
+        Col("relevant_known", of=attrgetter("known"), kind="count"),
+        Col("relevant_retrieved", of=attrgetter("found"), kind="count"),
         Col("first_relevant_rank", of=lambda q: q.first_relevant or None, kind="count"),
     )
 
 
+QUERY, RUN = Col(head="query", cell=attrgetter("query_id")), Col(head="run", cell=attrgetter("run"))
+HOW = Col(head="how", cell=lambda q: LABELS[q.kind])
+
+
 def _query_columns(diagnosis: Diagnosis) -> tuple[Col, ...]:
     """A query with what it loses."""
-    run = [Col(head="run", cell=lambda q: q.run)] if len(diagnosis.runs) > 1 else []
-    losses = {} if diagnosis.reason else {"ceiling": "ceiling", "ideal": "best", "lost": "loss"}
-    return (
-        *_query_record(diagnosis),
-        Col(head="query", cell=lambda q: q.query_id),
-        *run,
-        Col(head="value", kind="value", cell=_number("value")),
-        *(Col(head=head, kind="value", cell=_number(name)) for head, name in losses.items()),
-        Col(head="how", cell=lambda q: LABELS[q.kind]),
-    )
+    losses = {} if diagnosis.reason else {"ceiling": "ceiling", "ideal": "best", "lost": "total"}
+    numbers = ({"value": "value"} | losses).items()
+    return (*_query_record(diagnosis), QUERY, *([RUN] if diagnosis.several else []), *starmap(_number, numbers), HOW)
 
 
 def _regret_columns(diagnosis: Diagnosis) -> tuple[Col, ...]:
     """A query beside the run that is best on it."""
-    return (
-        *_query_record(diagnosis),
-        Col(head="query", cell=lambda q: q.query_id),
-        Col(head="run", cell=lambda q: q.run),
-        Col(head="value", kind="value", cell=_number("value")),
-        Col(head="best run", cell=lambda q: q.best_run),
-        Col(head="regret", kind="value", cell=_number("regret")),
-        Col(head="how", cell=lambda q: LABELS[q.kind]),
-    )
+    best = Col(head="best run", cell=attrgetter("best_run"))
+    return (*_query_record(diagnosis), QUERY, RUN, _number("value", "value"), best, _number("regret", "regret"), HOW)
 
 
 def _run_columns(diagnosis: Diagnosis) -> tuple[Col, ...]:
     """A run with what it loses."""
     missing = all(run.ceilings.missing_only for run in diagnosis.runs)
-    heads = {
-        "value": str(diagnosis.metric),
-        "best": "ideal",
-        "total": "lost",
-        "never_retrieved": "never retrieved" if missing else "by documents",
-        "ordered_badly": "by order",
-    }
+    heads = {str(diagnosis.metric): "value"}
+    if not diagnosis.reason:
+        never = "never retrieved" if missing else "by documents"
+        heads |= {"ideal": "best", "lost": "total", never: "never_retrieved", "by order": "ordered_badly"}
     names = {
         "value": "value", "ceiling": "ceiling", "best": "best", "lost": "total", "never_retrieved": "never_retrieved",
         "ordered_badly": "ordered_badly", "share_never_retrieved": "share",
@@ -98,15 +82,11 @@ def _run_columns(diagnosis: Diagnosis) -> tuple[Col, ...]:
         Col("metric", of=lambda run: str(run.metric)),
         Col("queries", of=lambda run: len(run.query_ids), kind="count"),
         *(Col(key, of=attrgetter(f"loss.{name}"), kind="value") for key, name in names.items()),
-        *(
-            Col(head=head, kind="value", cell=_number(f"loss.{name}"))
-            for name, head in heads.items()
-            if name == "value" or not diagnosis.reason
-        ),
+        *(_number(head, f"loss.{name}") for head, name in heads.items()),
         Col("reranked", of=lambda run: {str(n): words.finite(v) for n, v in sorted(run.loss.tops.items())}),
         Col("kinds"),
-        Col("typical_first_relevant_rank", of=attrgetter("rank"), kind="value"),
-        Col("median_first_relevant_rank", of=attrgetter("median"), kind="value"),
+        Col("typical_first_relevant_rank", of=lambda run: run.typical[0], kind="value"),
+        Col("median_first_relevant_rank", of=lambda run: run.typical[1], kind="value"),
         Col("ranks", of=lambda run: [vars(at) for at in run.high]),
         Col("relevant_documents", of=_depth_records),
     )
@@ -166,6 +146,11 @@ class Diagnosis(OfScores):
         return known[run]
 
     @property
+    def several(self) -> bool:
+        """Whether there is more than one run."""
+        return len(self.runs) > 1
+
+    @property
     def reason(self) -> str:
         """Why no ceiling is known; empty where one is."""
         return self.runs[0].ceilings.reason
@@ -173,40 +158,34 @@ class Diagnosis(OfScores):
     @cached_property
     def queries(self) -> list[QueryDiagnosis]:
         """Every query of every run, with its regret."""
-        records = [run.query(at) for run in self.runs for at in range(len(run.query_ids))]
-        if len(self.runs) < 2 or self.metric.better == "neither":
-            return records
-        sign = self.runs[0].sign
+        every = [one for run in self.runs for one in run.queries()]
+        if not self.several or self.metric.better == "neither":
+            return every
         best: dict[str, QueryDiagnosis] = {}
-        for one in records:
-            other = best.get(one.query_id)
-            if not math.isnan(one.value) and (other is None or sign * one.value > sign * other.value):
+        for one in every:
+            other = best.setdefault(one.query_id, one)
+            if one.sign * one.value > one.sign * other.value or math.isnan(other.value):
                 best[one.query_id] = one
+        tops = (best[one.query_id] for one in every)
         return [
-            one if (top := best.get(one.query_id)) is None else
-            replace(one, regret=sign * (top.value - one.value), best_run=top.run)
-            for one in records
-        ]  # fmt: skip
+            one if math.isnan(top.value) else replace(one, regret=one.sign * (top.value - one.value), best_run=top.run)
+            for one, top in zip(every, tops, strict=True)
+        ]
 
     @cached_property
     def hardest(self) -> list[QueryDiagnosis]:
         """The queries that lose most, each once; without a known loss those of the worst values."""
         if self.metric.better == "neither":
             return []
-        sign = self.runs[0].sign
-        chosen = [
-            one for one in self.queries if (len(self.runs) < 2 or one.best_run == one.run) and not math.isnan(one.value)
-        ]
+        chosen = [q for q in self.queries if q.best_run in ("", q.run) and not math.isnan(q.value)]
         if self.reason:
-            return sorted(chosen, key=lambda one: sign * one.value)[: self.queries_shown]
-        losing = [one for one in chosen if one.loss > EQUAL]
-        return sorted(losing, key=lambda one: -one.loss)[: self.queries_shown]
+            return sorted(chosen, key=lambda one: one.sign * one.value)[: self.queries_shown]
+        return sorted((q for q in chosen if q.total > EQUAL), key=lambda q: -q.total)[: self.queries_shown]
 
     @cached_property
     def regrets(self) -> list[QueryDiagnosis]:
         """The queries on which a run is furthest below the best run; empty for one run."""
-        behind = [one for one in self.queries if one.regret > EQUAL]
-        return sorted(behind, key=lambda q: -q.regret)[: self.queries_shown]
+        return sorted((q for q in self.queries if q.regret > EQUAL), key=lambda q: -q.regret)[: self.queries_shown]
 
     def facts(self) -> dict[str, Any]:
         """What JSON holds beside the tables."""
@@ -224,8 +203,7 @@ class Diagnosis(OfScores):
     def sentences(self) -> Iterator[str]:
         """What is lost and why, of each run or, where there are many, of the best; how queries fail; the typical first rank."""
         runs = list(self.runs) if len(self.runs) <= FEW else [self._leader()]
-        for run in runs:
-            yield self._loss(run)
+        yield from map(self._loss, runs)
         if len(runs) == 1:
             yield f"{_failures(runs[0])} {_typical(runs[0])}"
         if self.reason:
@@ -243,9 +221,8 @@ class Diagnosis(OfScores):
         metric, loss = self.metric, run.loss
         value = words.amount(loss.value) if metric.aggregate == "sum" else words.number(loss.value)
         if run.kinds[HOPELESS] == len(run.query_ids):
-            return (
-                f"{run.name} has {metric} {value}: no judged document is relevant, so there is nothing to gain or lose."
-            )
+            nothing = "no judged document is relevant, so there is nothing to gain or lose"
+            return f"{run.name} has {metric} {value}: {nothing}."
         if math.isnan(loss.value):
             return f"{run.name} has no value of {metric} on any query."
         if self.reason or math.isnan(loss.total):
@@ -272,21 +249,17 @@ class Diagnosis(OfScores):
 
     def _tables(self) -> Iterator[tuple[str, Table]]:
         """The tables with their headings; those without rows are not shown."""
-        several = len(self.runs) > 1
-        if several or not self.reason:
+        if self.several or not self.reason:
             yield "", self.table("results")
         if any(run.loss.ordered_badly > EQUAL for run in self.runs):
             yield f"{self.metric} if the first N documents were in the best order", self._reach()
         yield "queries by how they fail", self._kinds()
         yield "relevant documents by the rank at which they were found", self._depths()
-        yield f"queries by what is at {'rank 1' if several else 'the first ranks'}", self._ranks()
-        what = "score worst" if self.reason else "lose most"
-        yield (
-            f"queries that {what}" + (", each in the run that is best on it" if several else ""),
-            self.table("hardest"),
-        )
+        yield f"queries by what is at {'rank 1' if self.several else 'the first ranks'}", self._ranks()
+        each = ", each in the run that is best on it" if self.several else ""
+        yield f"queries that {'score worst' if self.reason else 'lose most'}{each}", self.table("hardest")
         yield "queries on which a run is furthest below the best run", self.table("regrets")
-        if not several:
+        if not self.several:
             yield "", self.table("documents")
 
     def _reach(self) -> Table:
@@ -303,18 +276,13 @@ class Diagnosis(OfScores):
         """How many queries of each run fail in each way; ways in which no query fails are left out."""
         kinds = [kind for kind in KINDS if any(run.kinds[kind.name] for run in self.runs)]
         if len(self.runs) > FEW:
-            counts: list[tuple[Value, ...]] = [
-                (run.name, *(run.kinds[kind.name] for kind in kinds)) for run in self.runs
-            ]
-            return _counts("run", [kind.label for kind in kinds], counts)
-        heads = ["queries"] if len(self.runs) == 1 else [run.name for run in self.runs]
-        columns = (Column(""), *(Column(head, "count") for head in heads), Column("that is", wraps=True))
-        rows: list[tuple[Value, ...]] = [
-            (k.label, *(run.kinds[k.name] for run in self.runs), self._meaning(k)) for k in kinds
-        ]
-        return Table(columns, tuple(rows))
+            rows = [(run.name, *(run.kinds[kind.name] for kind in kinds)) for run in self.runs]
+            return _counts("run", [kind.label for kind in kinds], rows)
+        heads = [run.name for run in self.runs] if self.several else ["queries"]
+        rows = [(k.label, *(run.kinds[k.name] for run in self.runs), self._meaning(k)) for k in kinds]
+        return _counts("", heads, rows, Column("that is", wraps=True))
 
-    def _meaning(self, kind: Kind) -> str:
+    def _meaning(self, kind: FailureKind) -> str:
         """What a kind is, with the cutoff in numbers; where no ideal ranking is known, none is perfect for scoring like it."""
         meaning = kind.meaning
         if kind.name == "perfect" and self.reason:
@@ -324,33 +292,23 @@ class Diagnosis(OfScores):
 
     def _depths(self) -> Table:
         """How deep relevant documents were found: by grade for one run, in all for several."""
-        every = [depth for run in self.runs for depth in run.depths]
-        bands = [i for i in range(len(BANDS)) if i < 2 or any(depth.bands[i] for depth in every)]
-        names = [f"{low}-{high}" if high else f"from {low}" for low, high in (BANDS[i] for i in bands)]
-        rows: list[tuple[Value, ...]]
-        if len(self.runs) == 1:
-            rows = [(f"grade {words.amount(d.grade)}", *(d.bands[i] for i in bands), d.never, d.total) for d in every]
+        if self.several:
+            counts = [(run.name, run.depth) for run in self.runs]
         else:
-            rows = [
-                (
-                    run.name,
-                    *(sum(d.bands[i] for d in run.depths) for i in bands),
-                    sum(d.never for d in run.depths),
-                    sum(d.total for d in run.depths),
-                )
-                for run in self.runs
-            ]
-        return _counts("" if len(self.runs) == 1 else "run", (*names, "never", "known"), rows)
+            counts = [(f"grade {words.amount(depth.grade)}", depth) for depth in self.runs[0].depths]
+        shown = [i for i in range(len(BANDS)) if i < 2 or any(depth.bands[i] for _, depth in counts)]
+        names = [f"{low}-{high}" if high else f"from {low}" for low, high in (BANDS[i] for i in shown)]
+        rows = [(name, *(depth.bands[i] for i in shown), depth.never, depth.total) for name, depth in counts]
+        return _counts("run" if self.several else "", (*names, "never", "known"), rows)
 
     def _ranks(self) -> Table:
         """What is at the first ranks of one run, or at rank 1 of several."""
-        one = len(self.runs) == 1
-        rows = [
-            (f"rank {at.rank}" if one else run.name, at.relevant, at.not_relevant, at.unjudged, at.nothing)
-            for run in self.runs
-            for at in (run.high if one else run.high[:1])
-        ]
-        return _counts("" if one else "run", ("relevant", "not relevant", "unjudged", "nothing"), rows)
+        if self.several:
+            counts = [(run.name, run.high[0]) for run in self.runs]
+        else:
+            counts = [(f"rank {at.rank}", at) for at in self.runs[0].high]
+        rows = [(name, at.relevant, at.not_relevant, at.unjudged, at.nothing) for name, at in counts]
+        return _counts("run" if self.several else "", ("relevant", "not relevant", "unjudged", "nothing"), rows)
 
     def _small_print(self) -> Iterator[str]:
         metric, policies = self.metric, self.scores.request.small_print()
@@ -382,17 +340,14 @@ class Diagnosis(OfScores):
         if self.reason:
             return
         columns = (Column("run"), Column("lost", "value"), Column("because"))
-        rows = [
-            (run.name, lost, why)
-            for run in self.runs
-            for lost, why in ((run.loss.never_retrieved, "never retrieved"), (run.loss.ordered_badly, "ranked too low"))
-        ]
+        parts = {"never_retrieved": "never retrieved", "ordered_badly": "ranked too low"}
+        rows = tuple((run.name, getattr(run.loss, name), why) for run in self.runs for name, why in parts.items())
         title = f"What is lost of {self.metric}, and why"
-        yield Chart("lost", title, "stacked", columns, tuple(rows), x="lost", y="run", series="because")
+        yield Chart("lost", title, "stacked", columns, rows, x="lost", y="run", series="because")
 
 
-def _counts(label: str, heads: Sequence[str], rows: Sequence[tuple[Value, ...]]) -> Table:
-    return Table((Column(label), *(Column(head, "count") for head in heads)), tuple(rows))
+def _counts(label: str, heads: Iterable[str], rows: Sequence[tuple[Value, ...]], *more: Column) -> Table:
+    return Table((Column(label), *(Column(head, "count") for head in heads), *more), tuple(rows))
 
 
 def _why(run: RunDiagnosis) -> str:
@@ -425,9 +380,10 @@ def _failures(run: RunDiagnosis) -> str:
 
 
 def _typical(run: RunDiagnosis) -> str:
-    if not math.isfinite(run.rank):
+    rank, middle = run.typical
+    if not math.isfinite(rank):
         return "No relevant document was retrieved."
-    median = "half of the queries show none" if math.isinf(run.median) else f"median {run.median:.0f}"
-    reciprocal = isinstance(run.metric, RR) and math.isclose(run.rank * run.loss.value, 1.0)
+    median = "half of the queries show none" if math.isinf(middle) else f"median {middle:.0f}"
+    reciprocal = isinstance(run.metric, RR) and math.isclose(rank * run.loss.value, 1.0)
     how = "1 / RR, the harmonic mean" if reciprocal else "harmonic mean"
-    return f"Typical first relevant rank {words.number(run.rank, digits=1)} ({how}; {median})."
+    return f"Typical first relevant rank {words.number(rank, digits=1)} ({how}; {median})."

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -19,14 +19,12 @@ from rankscope.scoring.bands import bands_of, by_rank
 from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.inputs import clean, named_runs, read_any, takers
 from rankscope.scoring.measurements import panels_of
-from rankscope.scoring.ranking import order_of, ranking_of
+from rankscope.scoring.ranking import Ranking, order_of, ranking_of
 from rankscope.scoring.request import Request
+from rankscope.scoring.runs import RunEvaluation
 from rankscope.scoring.scores import Scores
-from rankscope.verbs.explain.parts import explain_difference, explain_ranking
-from rankscope.verbs.explain.result import Difference, Explanation, Origin
-
-if TYPE_CHECKING:
-    from rankscope.scoring.runs import RunEvaluation
+from rankscope.verbs.explain.parts import BELOW, Parts, Rest, ideal_of
+from rankscope.verbs.explain.result import Difference, DocumentChange, Explanation, Origin
 
 
 @overload
@@ -89,20 +87,63 @@ def _explain_query(scores: Scores, grades: Any, runs: Sequence[Any], query: str)
     parts = []
     for run, evaluation, data in zip(scores.runs, scores.evaluations, runs, strict=True):
         ranking = ranking_of(clean(data, policies, "run"), judgments, query, order)
-        part = explain_ranking(run.name, metric, _judged_of(evaluation, query), ranking, scores)
+        if query not in evaluation.query_id:
+            raise DataError(
+                f"query {query!r} is not judged, so that no ranking of it has a value; --queries run scores such queries"
+            )
+        judged = evaluation.judged[0].of(np.array([list(evaluation.query_id).index(query)]))
+        part = explain_ranking(run.name, metric, judged, ranking, scores)
         if math.isnan(part.value):
             raise DataError(f"query {query!r}: {metric} has no value for {part.run}; {metric.convention}")
         parts.append(part)
     return parts[0] if len(parts) == 1 else explain_difference(*parts)
 
 
-def _judged_of(evaluation: RunEvaluation, query: str) -> Judged:
-    """The judged documents of one query."""
-    if query not in evaluation.query_id:
-        raise DataError(
-            f"query {query!r} is not judged, so that no ranking of it has a value; --queries run scores such queries"
-        )
-    return evaluation.judged[0].of(np.array([list(evaluation.query_id).index(query)]))
+def explain_ranking(run: str, metric: Metric, judged: Judged, ranking: Ranking, scores: Scores) -> Explanation:
+    """Take apart the value of one query. ``judged`` holds this query alone, in the order of ``ranking``; ``scores`` are what they were taken from.
+
+    The law: the adds of all rows sum to the value within 1e-12, for every metric.
+    """
+    parts, ideal = Parts(metric, judged, ranking), ideal_of(metric, judged)
+    return Explanation(
+        run=run,
+        metric=metric,
+        ranking=ranking,
+        judged=judged,
+        value=parts.value,
+        earned=math.fsum(parts.terms.earned[0].tolist()),
+        worth=float(parts.terms.worth[0]),
+        positions=list(parts.positions(ideal)),
+        rest=list(parts.rest()),
+        best=math.nan if ideal is None else ideal.value,
+        by_doc={ranking.doc_ids[rank - 1]: add for rank, add in parts.by_rank.items()},
+        scores=scores,
+    )
+
+
+def explain_difference(before: Explanation, after: Explanation) -> Difference:
+    """Compare two explanations of one query under one metric, by documents' shares.
+
+    A document adds its share in the second ranking (what it earns, over what the query is worth there) less its share in the
+    first. Where the query is worth another amount in the second (as where a value is divided by what was returned), a row says so.
+    """
+    docs = dict.fromkeys([*before.ranking.doc_ids, *after.ranking.doc_ids])
+    documents = [change for doc in docs if (change := _change(doc, before, after)) is not None]
+    names = dict.fromkeys(part.what for part in (*before.rest, *after.rest) if part.what != BELOW)  # rows each
+    rest = [Rest(name, adds) for name in names if (adds := after.adds_of(name) - before.adds_of(name))]
+    if not math.isclose(before.worth, after.worth, rel_tol=1e-12):
+        rest.append(Rest(f"divided by {words.amount(after.worth)} now, by {words.amount(before.worth)} before", 0.0))
+    return Difference(before, after, documents, rest, scores=after.scores)
+
+
+def _change(doc: str, before: Explanation, after: Explanation) -> DocumentChange | None:
+    """What a document adds to a difference; None where neither value looks at it."""
+    was, now = before.by_doc.get(doc, 0.0), after.by_doc.get(doc, 0.0)
+    old, new = before.ranking.rank_of(doc), after.ranking.rank_of(doc)
+    if not was and not now and not before.looks_at(old) and not after.looks_at(new):
+        return None
+    factors = next((p.factors for p in after.positions if p.doc_id == doc), {})
+    return DocumentChange(doc, before.ranking.grades.get(doc), old, new, factors, was, now)
 
 
 # --- all queries ------------------------------------------------------------------------------------------
@@ -126,7 +167,7 @@ def explain_origin(scores: Scores, before: str, after: str, metric: Metric) -> O
     pair = panel.pair(after, before)
     if not pair.queries:
         raise DataError(f"no query has a value of {metric} for both runs")
-    ids = [query for query, kept in zip(panel.query_ids, pair.inside.tolist(), strict=True) if kept]
+    ids = [query for query, kept in zip(panel.units, pair.inside.tolist(), strict=True) if kept]
     place = scores.request.place(metric)
     ranks, rest = [], []
     for row, i in enumerate(at):
@@ -135,26 +176,17 @@ def explain_origin(scores: Scores, before: str, after: str, metric: Metric) -> O
         ranks.append(of_ranks)
         rest.append(of_rest)
     by_query = sorted(zip(ids, pair.gains.tolist(), strict=True), key=lambda item: (-abs(item[1]), item[0]))
-    return Origin(
-        (before, after),
-        metric,
-        pair.difference,
-        bands_of(*ranks),
-        rest[1] - rest[0],
-        by_query,
-        favourable(pair.means),
-        scores=scores,
-    )
+    bands, carried = bands_of(*ranks), favourable(pair.means)
+    return Origin((before, after), metric, pair.means.mean, bands, rest[1] - rest[0], by_query, carried, scores=scores)
 
 
 def _by_rank(
     evaluation: RunEvaluation, place: int, metric: Metric, ids: Sequence[str], weights: Array | None
 ) -> tuple[Array, float]:
     """What each rank adds to the mean of one run over these queries, with their weights."""
-    places: Mapping[str, int] = {query: i for i, query in enumerate(evaluation.query_id)}
-    at = np.array([places[query] for query in ids])
-    kept = np.zeros(len(evaluation.query_id), dtype=bool)
-    kept[at] = True
-    weight = np.zeros(len(kept))
+    places = {query: i for i, query in enumerate(evaluation.query_id)}
+    weight = np.zeros(len(places))
+    at = [places[query] for query in ids]
     weight[at] = 1.0 if weights is None else weights
+    kept = np.isin(np.arange(len(places)), at)
     return by_rank(metric, evaluation.judged[place], kept, weight / math.fsum(weight.tolist()))

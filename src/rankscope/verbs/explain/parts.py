@@ -1,121 +1,71 @@
-"""One ranking's value taken apart, rank by rank, and the difference of two, document by document."""
+"""One value taken apart, rank by rank; and what it would be if documents stood at other ranks, or had other grades."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from rankscope import words
+from rankscope.engines.base import mapped
+from rankscope.engines.orders import rerank
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
 from rankscope.metrics.base import Terms
 from rankscope.scoring.ceilings import candidates, why_not
 from rankscope.scoring.ranking import Ranking
-from rankscope.scoring.scores import Scores
-from rankscope.verbs.explain.result import Difference, DocumentChange, Explanation, Position, Rest
 
-FEW = 10  # positions shown of a metric without a cutoff, where no later one earns anything
-
-
-# --- one ranking ------------------------------------------------------------------------------------------
-
-
-def explain_ranking(run: str, metric: Metric, judged: Judged, ranking: Ranking, scores: Scores) -> Explanation:
-    """Take apart the value of one query. ``judged`` holds this query alone, in the order of ``ranking``; ``scores`` are what they were taken from.
-
-    The law: the adds of all rows sum to the value within 1e-12, for every metric.
-    """
-    lists = judged.lists(np.arange(1))
-    terms = metric.taken_apart(lists)
-    value = float(terms.value[0])
-    shares = terms.shares[0]
-    cells = {int(lists.rank[0, j]): j for j in np.flatnonzero(lists.shown[0]).tolist()}
-    counts = terms.lists.shown[0]
-    adds = {rank: float(shares[j]) if counts[j] else 0.0 for rank, j in cells.items()}
-    ideal = _ideal(metric, judged)
-    last = _last(metric, adds, len(ranking.doc_ids))
-    return Explanation(
-        run=run,
-        metric=metric,
-        ranking=ranking,
-        judged=judged,
-        value=value,
-        earned=math.fsum(terms.earned[0].tolist()),
-        worth=float(terms.worth[0]),
-        positions=list(_positions(ranking, cells, adds, terms, ideal, last)),
-        rest=list(_rest(terms, value, adds, last)),
-        best=math.nan if ideal is None else ideal.value,
-        by_doc={ranking.doc_ids[rank - 1]: add for rank, add in adds.items()},
-        scores=scores,
-    )
+FEW = 10  # positions shown, and ranks tried, of a metric without a cutoff
+MOST = 200  # judged documents that are tried at other ranks
+BELOW = "documents below these ranks"
 
 
 @dataclass(frozen=True)
-class _Ideal:
+class Rest:
+    """A part of the value that no one position earns."""
+
+    what: str
+    adds: float
+
+    factors: ClassVar[Mapping[str, float]] = {}
+
+
+@dataclass(frozen=True)
+class Position:
+    """One rank: which document stands there, what the metric's factors are, and what it adds to the value.
+
+    ``doc_id`` is None at a rank that the ranking does not reach and an ideal one does. ``grade`` is None for an unjudged document,
+    ``factors`` are empty then. ``ideal_grade`` and ``ideal_adds`` are those of an ideal ranking at this rank (None beyond its end,
+    or where the metric knows no ideal ranking).
+    """
+
+    rank: int
+    doc_id: str | None
+    grade: float | None
+    factors: Mapping[str, float]
+    adds: float
+    so_far: float
+    ideal_grade: float | None = None
+    ideal_adds: float | None = None
+
+    what: ClassVar[None] = None
+
+    @property
+    def lost(self) -> float | None:
+        """What an ideal ranking earns here and this one does not."""
+        return None if self.ideal_adds is None else self.ideal_adds - self.adds
+
+
+class Ideal(NamedTuple):
+    """The best ranking: its value, and rank by rank the grade and what it adds."""
+
     value: float
-    grades: Sequence[float]
-    adds: Sequence[float]
+    ranks: Sequence[tuple[float, float]]
 
 
-def _positions(
-    ranking: Ranking, cells: Mapping[int, int], adds: Mapping[int, float], terms: Terms, ideal: _Ideal | None, last: int
-) -> Iterator[Position]:
-    so_far = 0.0
-    for rank, doc in enumerate(ranking.doc_ids[:last], start=1):
-        cell = cells.get(rank)
-        inside = cell is not None and bool(terms.lists.shown[0, cell])
-        factors = {name: _at(factor, cell) for name, factor in terms.factors.items()} if inside else {}
-        so_far += adds.get(rank, 0.0)
-        best: tuple[float | None, float | None] = (None, None if ideal is None else 0.0)
-        if ideal is not None and rank <= len(ideal.adds):
-            best = ideal.grades[rank - 1], ideal.adds[rank - 1]
-        yield Position(rank, doc, ranking.grades.get(doc), factors, adds.get(rank, 0.0), so_far, *best)
-    if ideal is not None and last == len(ranking.doc_ids):
-        # ranks beyond the end of the ranking at which an ideal one earns something
-        earning = max((rank for rank, add in enumerate(ideal.adds, start=1) if add), default=0)
-        for rank in range(last + 1, earning + 1):
-            yield Position(rank, None, None, {}, 0.0, so_far, ideal.grades[rank - 1], ideal.adds[rank - 1])
-
-
-def _at(factor: Array, cell: int | None) -> float:
-    assert cell is not None
-    values = np.asarray(factor, dtype=float)
-    if values.ndim < 2:  # one number for the query, or for all
-        return float(values.ravel()[0])
-    return float(np.broadcast_to(values, (1, max(values.shape[1], cell + 1)))[0, cell])
-
-
-def _last(metric: Metric, adds: Mapping[int, float], retrieved: int) -> int:
-    """The last rank that is shown: the cutoff, else the last that earns anything."""
-    cutoff = getattr(metric, "cutoff", None)
-    if cutoff is None or getattr(metric, "judged_only", False):
-        cutoff = max([FEW, cutoff or 0, *(rank for rank, add in adds.items() if add)])
-    return min(int(cutoff), retrieved)
-
-
-def _rest(terms: Terms, value: float, adds: Mapping[int, float], last: int) -> Iterator[Rest]:
-    """What the positions shown do not earn: lower ranks, unjudged documents together, a constant, a transformation of the sum."""
-    below = math.fsum(add for rank, add in adds.items() if rank > last)
-    if below:
-        yield Rest("documents below these ranks", below)
-    if math.isnan(value):
-        return
-    parts = [
-        Rest("unjudged documents, together", float(terms.unjudged_share[0])),
-        Rest("a part that does not depend on positions", float(np.broadcast_to(terms.base, 1)[0])),
-    ]
-    parts = [part for part in parts if part.adds]
-    yield from parts
-    if terms.link is not None:
-        whole = math.fsum([*adds.values()])
-        whole = math.fsum([whole, *(part.adds for part in parts)])
-        yield Rest("the transformation of the sum", value - whole)
-
-
-def _ideal(metric: Metric, judged: Judged) -> _Ideal | None:
+def ideal_of(metric: Metric, judged: Judged) -> Ideal | None:
     """What the best ranking earns, rank by rank; None where no order is known to be best."""
     if why_not(metric):
         return None
@@ -125,39 +75,143 @@ def _ideal(metric: Metric, judged: Judged) -> _Ideal | None:
     best = max(rankings, key=lambda ranking: sign * float(np.nan_to_num(metric.score(ranking)[0], nan=-np.inf)))
     terms = metric.taken_apart(best)
     ranks = np.flatnonzero(terms.lists.shown[0])
-    return _Ideal(float(terms.value[0]), best.grade[0][ranks].tolist(), terms.shares[0][ranks].tolist())
+    pairs = zip(best.grade[0][ranks].tolist(), terms.shares[0][ranks].tolist(), strict=True)
+    return Ideal(float(terms.value[0]), list(pairs))
 
 
-# --- two rankings -----------------------------------------------------------------------------------------
+class Parts:
+    """The value of one query taken apart: ``judged`` holds this query alone, in the order of ``ranking``.
 
-
-def explain_difference(before: Explanation, after: Explanation) -> Difference:
-    """Compare two explanations of one query under one metric, by documents' shares.
-
-    A document adds its share in the second ranking (what it earns, over what the query is worth there) less its share in the
-    first. Where the query is worth another amount in the second (as where a value is divided by what was returned), a row says so.
+    ``by_rank`` has what each judged document adds. The adds of ``positions`` and ``rest`` sum to the value within 1e-12.
     """
-    docs = dict.fromkeys([*before.ranking.doc_ids, *after.ranking.doc_ids])
-    documents = [change for doc in docs if (change := _change(doc, before, after)) is not None]
-    names = dict.fromkeys(part.what for part in (*before.rest, *after.rest) if part.what not in BY_DOCUMENT)
-    rest = [Rest(name, adds) for name in names if (adds := _adds(after, name) - _adds(before, name))]
-    if not math.isclose(before.worth, after.worth, rel_tol=1e-12):
-        rest.append(Rest(f"divided by {words.amount(after.worth)} now, by {words.amount(before.worth)} before", 0.0))
-    return Difference(before, after, documents, rest, scores=after.scores)
+
+    def __init__(self, metric: Metric, judged: Judged, ranking: Ranking) -> None:
+        lists = judged.lists(np.arange(1))
+        self.terms: Terms = metric.taken_apart(lists)
+        self.ranking = ranking
+        self.value = float(self.terms.value[0])
+        self.cells = {int(lists.rank[0, j]): j for j in np.flatnonzero(lists.shown[0]).tolist()}
+        shares, counts = self.terms.shares[0], self.terms.lists.shown[0]
+        self.by_rank = {rank: float(shares[j]) if counts[j] else 0.0 for rank, j in self.cells.items()}
+        # the last rank that is shown: the cutoff, else the last that earns anything
+        cutoff = getattr(metric, "cutoff", None)
+        if cutoff is None or getattr(metric, "judged_only", False):
+            cutoff = max([FEW, cutoff or 0, *(rank for rank, add in self.by_rank.items() if add)])
+        self.last = min(int(cutoff), len(ranking.doc_ids))
+
+    def positions(self, ideal: Ideal | None) -> Iterator[Position]:
+        """The ranks, also those beyond the end of the ranking at which an ideal one earns something."""
+        docs, ranks, so_far = self.ranking.doc_ids, [] if ideal is None else ideal.ranks, 0.0
+        earning = max((rank for rank, (_, add) in enumerate(ranks, start=1) if add), default=0)
+        for rank in range(1, max(self.last, earning if self.last == len(docs) else 0) + 1):
+            doc = docs[rank - 1] if rank <= self.last else None
+            adds = self.by_rank.get(rank, 0.0) if doc is not None else 0.0
+            so_far += adds
+            best = ranks[rank - 1] if rank <= len(ranks) else (None, None if ideal is None else 0.0)
+            grade = None if doc is None else self.ranking.grades.get(doc)
+            yield Position(rank, doc, grade, {} if doc is None else self._factors(rank), adds, so_far, *best)
+
+    def _factors(self, rank: int) -> dict[str, float]:
+        """The factors of the metric at a rank; none where it counts no document there."""
+        cell = self.cells.get(rank)
+        if cell is None or not self.terms.lists.shown[0, cell]:
+            return {}
+        return {name: _at(factor, cell) for name, factor in self.terms.factors.items()}
+
+    def rest(self) -> Iterator[Rest]:
+        """What the positions do not earn: lower ranks, unjudged documents together, a constant, a transformation of the sum."""
+        terms = self.terms
+        below = math.fsum(add for rank, add in self.by_rank.items() if rank > self.last)
+        if below:
+            yield Rest(BELOW, below)
+        if math.isnan(self.value):
+            return
+        unjudged, constant = float(terms.unjudged_share[0]), float(np.broadcast_to(terms.base, 1)[0])
+        if unjudged:
+            yield Rest("unjudged documents, together", unjudged)
+        if constant:
+            yield Rest("a part that does not depend on positions", constant)
+        if terms.link is not None:
+            whole = math.fsum([math.fsum(self.by_rank.values()), unjudged, constant])
+            yield Rest("the transformation of the sum", self.value - whole)
 
 
-BY_DOCUMENT = frozenset({"documents below these ranks"})  # each of them is a row of a difference
+def _at(factor: Array, cell: int) -> float:
+    values = np.asarray(factor, dtype=float)
+    if values.ndim < 2:  # one number for the query, or for all
+        return float(values.ravel()[0])
+    return float(np.broadcast_to(values, (1, max(values.shape[1], cell + 1)))[0, cell])
 
 
-def _change(doc: str, before: Explanation, after: Explanation) -> DocumentChange | None:
-    """What a document adds to a difference; None where neither value looks at it."""
-    was, now = before.by_doc.get(doc, 0.0), after.by_doc.get(doc, 0.0)
-    old, new = before.ranking.rank_of(doc), after.ranking.rank_of(doc)
-    if not was and not now and not before.looks_at(old) and not after.looks_at(new):
+# --- other ranks, other grades ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Swap:
+    """Two ranks whose exchange gains most, and the gain in the better direction."""
+
+    upper: int
+    lower: int
+    gain: float
+
+
+def best_swap(metric: Metric, judged: Judged, value: float, length: int) -> Swap | None:
+    """The exchange of two retrieved documents that gains most; None where none gains anything.
+
+    ``judged`` is one query of this ``value``, whose ranking has this ``length``.
+    """
+    ranks = judged.rank[: int(judged.found[0])]
+    count = min(len(ranks), MOST)
+    sign = {"higher": 1.0, "lower": -1.0, "neither": 0.0}[metric.better]
+    if not sign or math.isnan(value):
         return None
-    factors = next((p.factors for p in after.positions if p.doc_id == doc), {})
-    return DocumentChange(doc, before.ranking.grades.get(doc), old, new, factors, was, now)
+    limit = min(getattr(metric, "cutoff", None) or FEW, length)
+    places = sorted({*range(1, limit + 1), *ranks[:count].tolist()})
+    pairs = [(j, place) for j in range(count) for place in places if place != ranks[j]]
+    if not pairs:
+        return None
+    moved, target = np.array(pairs).T
+    ranks_tried = np.tile(ranks, (len(pairs), 1))
+    tried, at = np.nonzero(ranks_tried == target[:, None])  # a judged document stands there
+    ranks_tried[tried, at] = ranks[moved[tried]]
+    ranks_tried[np.arange(len(pairs)), moved] = target
+    gains = sign * (_values(metric, _at_ranks(judged, ranks_tried)) - value)
+    best = int(np.nanargmax(gains)) if not np.isnan(gains).all() else 0
+    if not gains[best] > 1e-12:
+        return None
+    upper, lower = sorted((int(ranks[moved[best]]), int(target[best])))
+    return Swap(upper, lower, float(gains[best]))
 
 
-def _adds(explanation: Explanation, name: str) -> float:
-    return math.fsum(part.adds for part in explanation.rest if part.what == name)
+def value_if_relevant(metric: Metric, judged: Judged, value: float) -> tuple[int, float]:
+    """How many documents that the metric looks at are unjudged, and the value if they had the top grade of the query."""
+    retrieved = int(judged.retrieved[0])
+    depth = min(retrieved, getattr(metric, "cutoff", None) or retrieved)
+    missing = np.setdiff1d(np.arange(1, depth + 1), judged.rank)
+    more = len(missing)
+    if not more or judged.aspects is not None:
+        return more, value
+    top = max(float(np.max(judged.grade, initial=1.0)), 1.0)
+    rank, grade = np.append(judged.rank, missing), np.append(judged.grade, np.full(more, top))
+    by = np.argsort(np.where(rank > 0, rank, np.iinfo(rank.dtype).max), kind="stable")
+    size, found = judged.size + more, judged.found + more
+    filled = replace(judged, size=size, found=found, grade=grade[by], rank=rank[by], by_id=None)
+    return more, float(_values(metric, _untied(filled))[0])
+
+
+def _values(metric: Metric, judged: Judged) -> Array:
+    return mapped(judged, [metric.score])[0]
+
+
+def _at_ranks(judged: Judged, ranks: Array) -> Judged:
+    """Copies of one query with its retrieved judged documents at other ranks: ``ranks`` is copies x found, distinct in a row."""
+    copies, size = len(ranks), int(judged.size[0])
+    rank = np.pad(ranks, ((0, 0), (0, size - ranks.shape[1])))  # 0: not retrieved
+    many = judged.of(np.zeros(copies, dtype=np.int64))
+    return _untied(rerank(many, rank.ravel(), many.retrieved))
+
+
+def _untied(judged: Judged) -> Judged:
+    """The same documents with a score of its own each."""
+    score = None if judged.score is None else -judged.rank.astype(float)
+    return replace(judged, tie_start=judged.rank, tie_size=np.ones_like(judged.rank), score=score)

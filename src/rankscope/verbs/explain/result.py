@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, ClassVar, Literal
 
 from rankscope import words
@@ -17,7 +17,7 @@ from rankscope.scoring.bands import Band
 from rankscope.scoring.ranking import Ranking
 from rankscope.scoring.scores import OfScores, Scores
 from rankscope.show.result import Col, Kind, Shown, View
-from rankscope.verbs.explain.whatif import Swap, best_swap, value_if_relevant
+from rankscope.verbs.explain.parts import Position, Rest, Swap, best_swap, value_if_relevant
 
 LISTED = 20  # documents, or queries, that a table shows
 SENTENCES = 3  # documents with a sentence each
@@ -25,14 +25,6 @@ SHOWN = 30  # positions that a terminal shows
 ROUNDING = 1e-12  # what is smaller is due to rounding
 
 Move = Literal["rose", "fell", "stayed", "entered", "left"]
-
-
-@dataclass(frozen=True)
-class Rest:
-    """A part of the value that no one position earns."""
-
-    what: str
-    adds: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,9 +62,8 @@ def _part(name: str, head: str = "", kind: Kind = "text", cell: Callable[[Any], 
     )
 
 
-DOCUMENT = Col(head="document", cell=lambda row: row.what if isinstance(row, Rest) else row.doc_id or "(nothing)")
-FACTORS = Col("factors", of=lambda row: {} if isinstance(row, Rest) else dict(row.factors), rare=True)
-WHAT = Col("what", of=lambda row: row.what if isinstance(row, Rest) else None)
+DOCUMENT = Col(head="document", cell=lambda row: row.what or row.doc_id or "(nothing)")
+FACTORS = Col("factors", of=lambda row: dict(row.factors), rare=True)
 
 
 def _grade(row: Any) -> str:
@@ -91,30 +82,6 @@ def _bars(name: str, title: str, of: str, rows: Sequence[tuple[str, float]]) -> 
 # --- one query, one run -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Position:
-    """One rank: which document stands there, what the metric's factors are, and what it adds to the value.
-
-    ``doc_id`` is None at a rank that the ranking does not reach and an ideal one does. ``grade`` is None for an unjudged document,
-    ``factors`` are empty then. ``ideal_grade`` and ``ideal_adds`` are those of an ideal ranking at this rank (None beyond its end,
-    or where the metric knows no ideal ranking).
-    """
-
-    rank: int
-    doc_id: str | None
-    grade: float | None
-    factors: Mapping[str, float]
-    adds: float
-    so_far: float
-    ideal_grade: float | None = None
-    ideal_adds: float | None = None
-
-    @property
-    def lost(self) -> float | None:
-        """What an ideal ranking earns here and this one does not."""
-        return None if self.ideal_adds is None else self.ideal_adds - self.adds
-
-
 def _position_columns(explanation: Explanation) -> tuple[Col, ...]:
     ideal = any(p.ideal_adds is not None for p in explanation.positions)
     return (
@@ -129,16 +96,13 @@ def _position_columns(explanation: Explanation) -> tuple[Col, ...]:
         _part("ideal_grade", kind="value"),
         _part("ideal_adds", "ideal" if ideal else "", "value", _ideal),
         _part("lost", "lost" if ideal else "", "value", _lost),
-        WHAT,
+        Col("what"),
     )
 
 
 def _factor(name: str) -> Col:
-    def cell(row: Any) -> str:
-        factors = {} if isinstance(row, Rest) else row.factors
-        return f"{factors[name]:.3g}" if name in factors else ""
-
-    return Col(head=f"{name} ×" if name in {"grade", "rank"} else name, kind="value", cell=cell)
+    head = f"{name} ×" if name in {"grade", "rank"} else name
+    return Col(head=head, kind="value", cell=lambda row: f"{row.factors[name]:.3g}" if name in row.factors else "")
 
 
 def _ideal(p: Position) -> str:
@@ -178,6 +142,10 @@ class Explanation(_Explain):
         """The query."""
         return self.ranking.query_id
 
+    def adds_of(self, what: str) -> float:
+        """What a part of the rest adds; 0 where there is none such."""
+        return math.fsum(part.adds for part in self.rest if part.what == what)
+
     def looks_at(self, rank: int | None) -> bool:
         """Whether the metric looks as far as a rank."""
         return rank is not None and rank <= len(self.positions)
@@ -205,7 +173,6 @@ class Explanation(_Explain):
     def about(self) -> dict[str, Any]:
         """What is explained."""
         count, value = self.unjudged
-        swap = self.swap
         return {
             "run": self.run,
             "query": self.query_id,
@@ -214,7 +181,7 @@ class Explanation(_Explain):
             "earned": self.earned,
             "worth": self.worth,
             "best": words.finite(self.best),
-            "swap": None if swap is None else {"upper": swap.upper, "lower": swap.lower, "gain": swap.gain},
+            "swap": None if self.swap is None else asdict(self.swap),
             "unjudged": {"documents": count, "value_if_perfect": words.finite(value)},
         }
 
@@ -297,6 +264,8 @@ class DocumentChange:
     adds_before: float
     adds_after: float
 
+    what: ClassVar[None] = None
+
     @property
     def adds(self) -> float:
         """What it adds to the difference."""
@@ -333,27 +302,6 @@ def _rank(name: str, head: str) -> Col:
     return Col(head=head, kind="value", cell=cell)
 
 
-DOCUMENTS = View(
-    "rows",
-    (
-        _part("rank", kind="count"),
-        _part("rank_before", kind="count"),
-        DOCUMENT,
-        _part("doc_id"),
-        _part("grade", "grade", "value", _grade),
-        FACTORS,
-        _rank("rank_before", "before"),
-        _rank("rank", "after"),
-        _part("move"),
-        _part("adds_before", "adds before", "value", lambda d: words.cell(d.adds_before, 3)),
-        _part("adds_after", "adds now", "value", lambda d: words.cell(d.adds_after, 3)),
-        Col("adds", head="difference", kind="value", cell=lambda row: words.cell(row.adds, 3, sign=True)),
-        WHAT,
-    ),
-    lambda difference: [*difference.documents, *difference.rest],
-)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Difference(_Explain):
     """Two rankings of one query: the ``adds`` of ``documents`` and ``rest`` sum to ``value``, the second value less the first."""
@@ -363,7 +311,27 @@ class Difference(_Explain):
     documents: Sequence[DocumentChange]
     rest: Sequence[Rest]
 
-    views: ClassVar[tuple[View, ...]] = (DOCUMENTS,)
+    views: ClassVar[tuple[View, ...]] = (
+        View(
+            "rows",
+            (
+                _part("rank", kind="count"),
+                _part("rank_before", kind="count"),
+                DOCUMENT,
+                _part("doc_id"),
+                _part("grade", "grade", "value", _grade),
+                FACTORS,
+                _rank("rank_before", "before"),
+                _rank("rank", "after"),
+                _part("move"),
+                _part("adds_before", "adds before", "value", lambda d: words.cell(d.adds_before, 3)),
+                _part("adds_after", "adds now", "value", lambda d: words.cell(d.adds_after, 3)),
+                Col("adds", head="difference", kind="value", cell=lambda row: words.cell(row.adds, 3, sign=True)),
+                Col("what"),
+            ),
+            lambda difference: [*difference.documents, *difference.rest],
+        ),
+    )
 
     @property
     def query_id(self) -> str:
@@ -407,12 +375,10 @@ class Difference(_Explain):
         out: list[Shown] = [*map(Paragraph, self.sentences())]
         if not self.largest and not self.rest:
             return out
-        shown = replace(DOCUMENTS, rows=lambda d: [*d.largest[:LISTED], *d.rest])
-        out += [EMPTY, shown.table(self)]
+        out += [EMPTY, replace(self, documents=self.largest[:LISTED]).table()]
         left = len(self.largest) - LISTED
         if left > 0:
-            more = f"{words.counted(left, 'more document')}; --format json has all"
-            out.append(Paragraph(more, quiet=True))
+            out.append(Paragraph(f"{words.counted(left, 'more document')}; --format json has all", quiet=True))
         moves = {kind: sum(d.move == kind for d in self.documents) for kind in ("rose", "fell", "entered", "left")}
         counts = ", ".join(f"{words.count(n)} {kind}" for kind, n in moves.items() if n) or "none moved"
         return [*out, Paragraph(f"of the documents that the metric looks at: {counts}", quiet=True)]
@@ -426,14 +392,6 @@ class Difference(_Explain):
 
 
 # --- two runs over all queries ----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _NoRank:
-    adds: float
-    label: str = "not from any rank"
-    first: None = None
-    last: None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -457,20 +415,20 @@ class Origin(_Explain):
         View(
             "rows",
             (
-                Col("ranks", of=lambda band: band.label, head="ranks"),
-                Col("first", kind="count"),
-                Col("last", kind="count"),
-                Col("adds", head="adds", kind="value", cell=lambda band: words.cell(band.adds, sign=True)),
+                Col("ranks", of=lambda row: row.what if isinstance(row, Rest) else row.label, head="ranks"),
+                _part("first", kind="count"),
+                _part("last", kind="count"),
+                Col("adds", head="adds", kind="value", cell=lambda row: words.cell(row.adds, sign=True)),
             ),
-            lambda origin: [*origin.bands, *([_NoRank(origin.rest)] if origin.rest else [])],
+            lambda origin: [*origin.bands, *([Rest("not from any rank", origin.rest)] if origin.rest else [])],
         ),
         View(
             "by_query",
             (
-                Col("query_id", of=lambda pair: pair[0], head="query", queries=True),
+                Col("query_id", of=itemgetter(0), head="query", queries=True),
                 Col(
                     "difference",
-                    of=lambda pair: pair[1],
+                    of=itemgetter(1),
                     head="difference",
                     kind="value",
                     cell=lambda pair: words.in_table(words.signed(pair[1])),
@@ -515,18 +473,11 @@ class Origin(_Explain):
         if not moved:
             return out
         ranks = self.table(most=len(self.bands) + (abs(self.rest) > ROUNDING))
-        return [
-            *out,
-            EMPTY,
-            Heading("where it comes from"),
-            ranks,
-            EMPTY,
-            Heading(
-                f"queries with the largest differences ({words.count(moved)} of {words.count(len(self.by_query))} differ)"
-            ),
-            self.table("by_query", most=min(LISTED, moved)),
-            Paragraph(f"next: --query {self.by_query[0][0]} shows its documents", quiet=True),
-        ]
+        differ = f"{words.count(moved)} of {words.count(len(self.by_query))} differ"
+        queries = self.table("by_query", most=min(LISTED, moved))
+        out += [EMPTY, Heading("where it comes from"), ranks]
+        out += [EMPTY, Heading(f"queries with the largest differences ({differ})"), queries]
+        return [*out, Paragraph(f"next: --query {self.by_query[0][0]} shows its documents", quiet=True)]
 
     def charts(self) -> Iterator[Chart]:
         """What each band of ranks adds."""

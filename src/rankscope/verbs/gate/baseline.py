@@ -125,7 +125,7 @@ class StoredBaseline:
             m: np.array([of_queries[places[q]] if q in places else math.nan for q in ids])
             for m, of_queries in run.weights.items()
         }
-        return replace(run, name=name, query_ids=ids, values=values, weights=weights, facts={}, errors={})
+        return replace(run, name=name, query_ids=ids, values=values, weights=weights, facts={})
 
 
 def stored_baseline(source: Any) -> StoredBaseline | None:

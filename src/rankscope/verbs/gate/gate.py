@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from rankscope import words
-from rankscope.declared.choices import one_of
+from rankscope.declared import one_of
 from rankscope.errors import DataError, InputError
 from rankscope.inference.base import Bounds
 from rankscope.lists import Array
@@ -172,8 +172,8 @@ def _draft(panel: Panel, part: str | None, allowance: Allowance, fail_on: FailOn
         metric=panel.name, slice=part, better=panel.better, value=c.value, baseline_value=c.baseline_value,
         difference=panel.sign * c.difference, lower=lower, upper=upper, loss=losses_alone(c),
         tolerance=tolerance, allowed=str(allowance), p_value=evidence.p_value, loses=evidence.loses,
-        queries=c.queries, differing=c.differing, wins=c.wins, losses=c.losses, left_out=c.undefined_for_one,
-        method=way if c.differing or c.paired.means.differing else NOTHING, differing_clusters=clusters,
+        queries=c.queries, differing=c.differing, wins=c.wins, losses=c.losses, left_out=c.pair.undefined_for_one,
+        method=way if c.differing or c.pair.means.differing else NOTHING, differing_clusters=clusters,
         queries_needed=queries_to_settle(c, tolerance, fail_on == "tolerance") if bounds.known else None,
     )  # fmt: skip
 

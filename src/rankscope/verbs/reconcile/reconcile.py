@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rankscope.dialects import DIALECTS, Dialect
@@ -17,7 +17,7 @@ from rankscope.scoring.policies import Policies
 from rankscope.scoring.request import MetricRequest, Request
 from rankscope.scoring.scores import Scores
 from rankscope.scoring.ways import Way, changes, options_of
-from rankscope.verbs.reconcile.result import CLOSE, Match, Printed, Reconciliation
+from rankscope.verbs.reconcile.result import CLOSE, Match, Reconciliation, ToolValues
 
 MOST = 3  # conventions that are changed at once in search of a number
 ENOUGH = 10  # explanations of a number that are given
@@ -30,47 +30,50 @@ def reconcile(
 
     With ``value``, a number that somebody printed, search the conventions and say which produce it (to as
     many decimals as were given: pass a string to say ``"0.710"``). With two runs or more, ``winners`` tells
-    whether the choice of convention changes which is best. Raises what ``evaluate`` raises.
+    whether the choice of convention changes which is best. Of a list of metrics the first is in the result itself, the others in its
+    ``more``. Raises what ``evaluate`` raises.
 
     >>> import rankscope as rs
     >>> qrels = {"q1": {"a": 1, "b": 1, "c": 1, "d": 1, "e": 1}}
     >>> found = rs.reconcile(qrels, {"q1": {"a": 1.0}}, "nDCG@10", value="1.000")
     >>> round(found.ours[0], 3)
     0.339
-    >>> any("mlflow" in way.dialects for way in found.explained)
+    >>> any("mlflow" in way.dialects for way in found.matches)
     True
     """
+    bench = _Bench(read_any("qrels", qrels), [(n, read_any("run", r, n)) for n, r in named_runs(runs)], duplicates)
+    metrics = metric if isinstance(metric, list | tuple) else [metric or "nDCG@10"]
+    first, *others = (_reconcile_metric(bench, one, value) for one in metrics)
+    return replace(first, more=others)
+
+
+def _reconcile_metric(bench: _Bench, metric: Any, value: float | str | None) -> Reconciliation:
     plain = Way(parse(metric))
     target = None if value is None else _target(value, plain.metric.range[1])
-    bench = _Bench(read_any("qrels", qrels), [(n, read_any("run", r, n)) for n, r in named_runs(runs)], duplicates)
     fractions = fraction_in(CleanInput(bench.qrels)) is not None
     theirs = {
         name: way
         for name, dialect in DIALECTS.items()
         if not (fractions and dialect.whole_grades) and (way := _in_dialect(dialect, plain.metric)) is not None
     }
-    alone = [
-        w
-        for way in theirs.values()
-        for d in way.departs(plain)
-        if (w := plain.having(dict([d]))) is not None and d[0] != "metric"
-    ]
-    scores = bench.add([plain, *theirs.values(), *alone])
-    printed = [
-        _printed(name, plain, theirs.get(name), bench)
-        for name in DIALECTS
-        if name in theirs or _is_defect(DIALECTS[name], plain.metric)
-    ]
+    alone = (_alone(plain, departure) for way in theirs.values() for departure in way.departs(plain))
+    scores = bench.add([plain, *theirs.values(), *filter(None, alone)])
+    own = ToolValues("rankscope", "rankscope", way=plain, values=bench.values[plain])
+    others = (_tool_values(name, plain, theirs.get(name), bench) for name in DIALECTS)
     return Reconciliation(
         metric=plain.metric,
-        asked=str(metric),
+        spelling=str(metric),
         runs=tuple(run.name for run in scores.runs),
-        ours=bench.values[plain],
-        printed=printed,
+        tools=[own, *filter(None, others)],
         value=None if target is None else target.text,
-        explained=[] if target is None else list(_search(target, plain, theirs, bench)),
+        matches=[] if target is None else list(_search(target, plain, theirs, bench)),
         scores=scores,
     )
+
+
+def _alone(plain: Way, departure: tuple[str, Any]) -> Way | None:
+    """A way in which one convention departs; None for another metric, or where it does not go with the rest."""
+    return None if departure[0] == "metric" else plain.having(dict([departure]))
 
 
 def _in_dialect(dialect: Dialect, metric: Metric) -> Way | None:
@@ -81,12 +84,6 @@ def _in_dialect(dialect: Dialect, metric: Metric) -> Way | None:
         return Way(translated(dialect, metric), dialect.of(family(metric)))
     except InputError:
         return None
-
-
-def _is_defect(dialect: Dialect, metric: Metric) -> bool:
-    """Whether a dialect has a number under this name that follows from no convention."""
-    says = dialect.metrics.get(family(metric))
-    return says is not None and not says.metric
 
 
 class _Bench:
@@ -110,17 +107,22 @@ class _Bench:
         self.values |= {way: tuple(run[i] for run in by_run) for i, way in enumerate(new)}
         return scores
 
+    def run_of(self, target: _Target, way: Way) -> int | None:
+        """The number of the first run for which a way gives the number; None where there is none."""
+        return next((i for i, value in enumerate(self.values[way]) if target.meets(value)), None)
 
-def _printed(name: str, plain: Way, way: Way | None, bench: _Bench) -> Printed:
+
+def _tool_values(name: str, plain: Way, way: Way | None, bench: _Bench) -> ToolValues | None:
+    """What a tool prints under the name of the metric, and why; None where it has no such metric."""
     dialect = DIALECTS[name]
-    says = dialect.metrics[family(plain.metric)]
-    if way is None:
-        return Printed(name, dialect.tool, says, None, None)
+    says = dialect.metrics.get(family(plain.metric))
+    if says is None or (way is None and says.metric):
+        return None
+    if way is None:  # a number under this name that follows from no convention
+        return ToolValues(name, dialect.tool, defect=says.defect)
     values, ours = bench.values[way], bench.values[plain]
     departures = tuple(way.departs(plain))
-    alone = {
-        d: bench.values[w] for d in departures if d[0] != "metric" and (w := plain.having(dict([d]))) in bench.values
-    }
+    alone = {d: bench.values[one] for d in departures if (one := _alone(plain, d)) is not None}
     left = {d: _distance(alone.get(d, values), values) for d in departures}
     idle = tuple(d for d in departures if d in alone and _distance(alone[d], ours) <= CLOSE)
     reasons = tuple(sorted((d for d in departures if d not in idle), key=lambda d: left[d]))
@@ -128,15 +130,13 @@ def _printed(name: str, plain: Way, way: Way | None, bench: _Bench) -> Printed:
         reasons, idle = departures, ()  # none changes anything alone
     elif reasons and left[reasons[0]] <= CLOSE:
         reasons = reasons[:1]  # it explains all of the difference
-    return Printed(name, dialect.tool, says, way, values, reasons, idle)
+    return ToolValues(name, dialect.tool, way, values, reasons, idle, says.defect)
 
 
 def _distance(one: Sequence[float], two: Sequence[float]) -> float:
-    pairs = zip(one, two, strict=True)
-    return max(
-        0.0 if math.isnan(a) and math.isnan(b) else math.inf if math.isnan(a) or math.isnan(b) else abs(a - b)
-        for a, b in pairs
-    )
+    """The largest difference; infinite where only one is undefined."""
+    pairs = ((a, b) for a, b in zip(one, two, strict=True) if not (math.isnan(a) and math.isnan(b)))
+    return max((math.inf if math.isnan(a - b) else abs(a - b) for a, b in pairs), default=0.0)
 
 
 # --- a number in search of its conventions -----------------------------------------------------------
@@ -153,41 +153,31 @@ class _Target:
 
 
 def _target(value: float | str, top: float) -> _Target:
-    said = str(value).strip()
+    text = str(value).strip()
     try:
-        number = float(said)
+        number = float(text)
     except ValueError:
         number = math.nan
     if not math.isfinite(number) or isinstance(value, bool):
         raise InputError(f"value={value!r}: give the number that was printed, like 0.71")
-    decimals = len(said.partition(".")[2]) if "e" not in said.casefold() else 9
+    decimals = len(text.partition(".")[2]) if "e" not in text.casefold() else 9
     half = 0.5 * 10.0**-decimals if decimals else 0.0
     if top <= 1 < number <= 100:  # no value of the metric, but it may be a percentage
-        return _Target(f"{said}%", number / 100, (half or 0.5) / 100)
-    return _Target(said, number, half)
+        return _Target(f"{text}%", number / 100, (half or 0.5) / 100)
+    return _Target(text, number, half)
 
 
 def _search(target: _Target, plain: Way, theirs: Mapping[str, Way], bench: _Bench) -> Iterator[Match]:
     """Ways that give the number, those of tools first, then those with the fewest departures."""
-    matches: dict[Way, None] = {}
-    for way in [plain, *theirs.values()]:
-        if way not in matches and _run_at(target, bench.values[way]) is not None:
-            matches[way] = None
+    matches = dict.fromkeys(way for way in [plain, *theirs.values()] if bench.run_of(target, way) is not None)
     options = options_of(plain)
     for count in range(1, MOST + 1):
         if len(matches) >= ENOUGH or (matches and count > 1):
             break
         ways = [w for change in changes(options, count) if (w := plain.having(change)) is not None]
         bench.add(ways)
-        for way in ways:
-            if _run_at(target, bench.values[way]) is not None:
-                matches.setdefault(way)
+        matches |= dict.fromkeys(way for way in ways if way not in matches and bench.run_of(target, way) is not None)
     for way in list(matches)[:ENOUGH]:
-        at = _run_at(target, bench.values[way])
-        assert at is not None
+        at = bench.run_of(target, way) or 0
         names = tuple(name for name, own in theirs.items() if own == way)
         yield Match(way, tuple(way.departs(plain)), names, bench.names[at], bench.values[way][at])
-
-
-def _run_at(target: _Target, values: Sequence[float]) -> int | None:
-    return next((i for i, value in enumerate(values) if not math.isnan(value) and target.meets(value)), None)

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from itertools import chain
 from typing import Any
 
-from rankscope.blocks import EMPTY, Block, Chart, Column, Heading, Paragraph, Table, Value
+from rankscope import words
+from rankscope.blocks import EMPTY, Column, Heading, Paragraph, Table, Value
 from rankscope.dialects import Convention
-from rankscope.dialects.base import Says
 from rankscope.metrics import Metric
 from rankscope.scoring.policies import POLICIES
 from rankscope.scoring.scores import Scores
 from rankscope.scoring.ways import Way
-from rankscope.show.result import Col, Result, View, null
+from rankscope.show.result import Col, Result, Shown, View, null
 
 CLOSE = 1e-9  # numbers closer than this are the same
 NAMED = 4  # tools that a sentence names
@@ -72,8 +71,8 @@ def in_words(departure: tuple[str, Any]) -> str:
 
 
 @dataclass(frozen=True)
-class Printed:
-    """What a tool prints for a metric: one value a run (None where its number is a defect that is never computed).
+class ToolValues:
+    """What a tool prints for a metric: one value a run, None where its number is a ``defect`` that is never computed.
 
     ``reasons`` are the departures from rankscope's default in the order of how much of the difference each
     explains alone; those that change nothing here come last and are in ``idle``.
@@ -81,11 +80,11 @@ class Printed:
 
     dialect: str
     tool: str
-    says: Says
-    way: Way | None
-    values: tuple[float, ...] | None
+    way: Way | None = None
+    values: tuple[float, ...] | None = None
     reasons: tuple[tuple[str, Any], ...] = ()
     idle: tuple[tuple[str, Any], ...] = ()
+    defect: str = ""
 
     @property
     def reason(self) -> str:
@@ -121,55 +120,42 @@ class Match:
         }
 
 
-@dataclass(frozen=True)
-class _Row:
-    """One number of one tool for one run."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Reconciliation(Result):
+    """What each tool prints for a metric, rankscope first, and which ways give the ``value`` in question; ``more`` holds other metrics."""
 
-    of: Reconciliation
-    run: str
-    ours: float
-    value: float | None
-    printed: Printed | None = None  # None: rankscope itself
-
-    @property
-    def metric(self) -> str | None:
-        if self.printed is None:
-            return str(self.of.metric)
-        return str(self.printed.way.metric) if self.printed.way else None
-
-    @property
-    def same(self) -> bool:
-        return self.printed is None or (self.value is not None and abs(self.value - self.ours) <= CLOSE)
-
-
-COLUMNS = (
-    Col("dialect", of=lambda row: row.printed.dialect if row.printed else "rankscope"),
-    Col("tool", of=lambda row: row.printed.tool if row.printed else "rankscope"),
-    Col("run"),
-    Col("asked", of=lambda row: row.of.asked),
-    Col("metric"),
-    Col("value", kind="value"),
-    Col("same"),
-    Col("reason", of=lambda row: _together(row.printed.reasons) or None if row.printed else None),
-    Col("defect", of=lambda row: row.printed.says.defect or None if row.printed else None),
-)
-
-
-class _Reconciled(Result):
-    """What one metric and several have in common."""
+    metric: Metric
+    spelling: str
+    runs: tuple[str, ...]
+    tools: Sequence[ToolValues]
+    value: str | None
+    matches: Sequence[Match]
+    scores: Scores
+    more: Sequence[Reconciliation] = ()
 
     schema = "reconcile/1"
-    views = (View("results", COLUMNS, lambda result: (row for part in result.parts for row in part.numbers())),)
+    views = (
+        View(
+            "results",
+            tuple(map(Col, ("dialect", "tool", "run", "asked", "metric", "value", "same", "reason", "defect"))),
+            lambda result: (row for part in result.parts for row in part.numbers()),
+        ),
+    )
 
     @property
     def parts(self) -> Sequence[Reconciliation]:
-        """What was found for each metric."""
-        raise NotImplementedError
+        """What was found for each metric, this one first."""
+        return (self, *self.more)
 
     @property
     def notes(self) -> Sequence[str]:
         """What was said while reading."""
-        return self.parts[0].scores.notes
+        return self.scores.notes
+
+    @property
+    def ours(self) -> tuple[float, ...]:
+        """The values of rankscope, one a run."""
+        return self.tools[0].values or ()
 
     def facts(self) -> Mapping[str, Any]:
         """For each metric what gives the value in question, and who calls which run the best."""
@@ -177,69 +163,38 @@ class _Reconciled(Result):
             "metrics": [
                 {
                     "metric": str(part.metric),
-                    "asked": part.asked,
+                    "asked": part.spelling,
                     "value": part.value,
-                    "explained": [match.record() for match in part.explained],
+                    "explained": [match.record() for match in part.matches],
                     "winners": [{"run": run or None, "dialects": names} for run, names in part.winners.items()],
                 }
                 for part in self.parts
             ]
         }
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Reconciliations(_Reconciled):
-    """What ``reconcile`` found for several metrics, one after the other."""
-
-    several: tuple[Reconciliation, ...]
-
-    @property
-    def parts(self) -> Sequence[Reconciliation]:
-        """What was found for each metric."""
-        return self.several
-
-    def sentences(self) -> Iterator[str]:
-        """The answers."""
-        return chain.from_iterable(part.sentences() for part in self.several)
-
-    def blocks(self, **_: Any) -> list[Block | Chart]:
-        """One metric after the other."""
-        return [block for part in self.several for block in part.blocks()]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Reconciliation(_Reconciled):
-    """What ``reconcile`` found for one metric: what each tool prints, and which ways give the ``value`` in question."""
-
-    metric: Metric
-    asked: str
-    runs: tuple[str, ...]
-    ours: tuple[float, ...]
-    printed: Sequence[Printed]
-    value: str | None
-    explained: Sequence[Match]
-    scores: Scores
-
-    @property
-    def parts(self) -> Sequence[Reconciliation]:
-        """This one alone."""
-        return (self,)
-
-    def numbers(self) -> Iterator[_Row]:
-        """Every number of every tool, rankscope's first."""
-        for run, value in zip(self.runs, self.ours, strict=True):
-            yield _Row(self, run, value, value)
-        for p in self.printed:
-            for at, run in enumerate(self.runs):
-                yield _Row(self, run, self.ours[at], None if p.values is None else p.values[at], p)
+    def numbers(self) -> Iterator[dict[str, Any]]:
+        """Every number of every tool."""
+        for tool in self.tools:
+            for run, ours, value in zip(self.runs, self.ours, tool.values or (None,) * len(self.runs), strict=True):
+                yield {
+                    "dialect": tool.dialect,
+                    "tool": tool.tool,
+                    "run": run,
+                    "asked": self.spelling,
+                    "metric": str(tool.way.metric) if tool.way else None,
+                    "value": value,
+                    "same": tool is self.tools[0] or (value is not None and abs(value - ours) <= CLOSE),
+                    "reason": _together(tool.reasons) or None,
+                    "defect": tool.defect or None,
+                }
 
     @cached_property
     def winners(self) -> dict[str, list[str]]:
         """With two runs or more, the run that each tool would call the best (a tie is ""), ours as "rankscope"."""
         out: dict[str, list[str]] = {}
-        for name, values in (("rankscope", self.ours), *((p.dialect, p.values) for p in self.printed)):
-            if values is not None and not any(map(math.isnan, values)):
-                out.setdefault(self._winner(values), []).append(name)
+        for tool in self.tools:
+            if tool.values is not None and not any(map(math.isnan, tool.values)):
+                out.setdefault(self._winner(tool.values), []).append(tool.dialect)
         return out
 
     def _winner(self, values: Sequence[float]) -> str:
@@ -251,107 +206,92 @@ class Reconciliation(_Reconciled):
     # -- for people -----------------------------------------------------------------------------------
 
     def sentences(self) -> Iterator[str]:
-        """The answer first."""
-        yield self._about_tools() if self.value is None else self._about_value()
-        if len(self.runs) > 1:
-            yield self._about_winners()
+        """The answer first, metric by metric."""
+        for part in self.parts:
+            yield part._about_tools() if part.value is None else part._about_value()
+            if len(part.runs) > 1:
+                yield part._about_winners()
 
-    def blocks(self, **_: Any) -> list[Block | Chart]:
-        """The answer, the tools by what they print, the conventions that give the number, and the winners."""
-        blocks: list[Block | Chart] = [*map(Paragraph, self.sentences()), EMPTY, self._tools()]
-        others = [match for match in self.explained if not match.dialects and match.departures]
+    def blocks(self, **_: Any) -> list[Shown]:
+        """The answer, the tools by what they print, the conventions that give the number, and the winners; one metric after the other."""
+        return [block for part in self.parts for block in part._blocks()]
+
+    def _blocks(self) -> Iterator[Shown]:
+        yield from (*map(Paragraph, replace(self, more=()).sentences()), EMPTY, self._tools())
+        others = [match for match in self.matches if not match.dialects and match.departures]
         if others:
-            blocks += [EMPTY, Heading(f"what else gives {self.value}"), self._ways(others)]
-        defects = [p for p in self.printed if p.values is None]
-        blocks += [
-            Paragraph(
-                f"{p.tool} prints something under this name that follows from no convention: {p.says.defect}",
-                quiet=True,
-            )
-            for p in defects
-        ]
-        return [
-            *blocks,
-            Paragraph(f"rankscope: {self.metric.convention}; ties: {POLICIES['ties'].words('trec')}", quiet=True),
-        ]
+            yield from (EMPTY, Heading(f"what else gives {self.value}"), self._ways(others))
+        for tool in self.tools:
+            if tool.values is None:
+                text = f"{tool.tool} prints something under this name that follows from no convention: {tool.defect}"
+                yield Paragraph(text, quiet=True)
+        yield Paragraph(f"rankscope: {self.metric.convention}; ties: {POLICIES['ties'].words('trec')}", quiet=True)
 
     def _about_value(self) -> str:
-        tools = {name for match in self.explained for name in match.dialects}
-        ours = any(not match.departures for match in self.explained)
+        matching = {name for match in self.matches for name in match.dialects}
+        ours = any(not match.departures for match in self.matches)
         groups: dict[str, list[str]] = {}
-        for p in self.printed:
-            if p.dialect in tools:
-                groups.setdefault(p.reason if p.reasons else "", []).append(p.dialect)
+        for tool in self.tools[1:]:
+            if tool.dialect in matching:
+                groups.setdefault(tool.reason if tool.reasons else "", []).append(tool.dialect)
         if groups or ours:
             same = groups.pop("", [])
-            parts = [f"what {_prints(['rankscope', *same])}"] if ours else []
-            parts += [f"what {_prints(names)}: {why}" for why, names in groups.items()]
+            parts = [f"what {_names(['rankscope', *same], 'prints')}"] if ours else []
+            parts += [f"what {_names(names, 'prints')}: {why}" for why, names in groups.items()]
             return f"{self.value} is {'; and '.join(parts)}."
-        if self.explained:
-            first = self.explained[0]
-            return (
-                f"{self.value} could be {self.metric} of {first.run} with {_together(first.departures)}; no tool known here "
-                "computes it that way."
-            )
-        values = [v for p in self.printed for v in p.values or () if not math.isnan(v)] + list(self.ours)
+        if self.matches:
+            first = self.matches[0]
+            way = f"{self.metric} of {first.run} with {_together(first.departures)}"
+            return f"{self.value} could be {way}; no tool known here computes it that way."
+        values = [v for tool in self.tools for v in tool.values or () if not math.isnan(v)]
+        ends = f"{min(values):.4f} to {max(values):.4f}"
         return (
-            f"No convention known here gives {self.value}: {self.metric} is {self.ours[0]:.4f}, and tools print {min(values):.4f} "
-            f"to {max(values):.4f}."
+            f"No convention known here gives {self.value}: {self.metric} is {self.ours[0]:.4f}, and tools print {ends}."
         )
 
     def _about_tools(self) -> str:
-        tools = [_four(p.values) for p in self.printed if p.values is not None]
+        tools = [_four(tool.values) for tool in self.tools[1:] if tool.values is not None]
         ours = _four(self.ours)
         same, others = tools.count(ours), len(set(tools) - {ours})
         if not tools:
             return f"No tool known here has {self.metric}."
         if not others:
             return f"All {len(tools)} tools known here that have {self.metric} agree: {', '.join(ours)}."
-        values = "1 other value" if others == 1 else f"{others} other values"
-        return (
-            f"{len(tools)} tools have {self.metric}: {same} {'agrees' if same == 1 else 'agree'} ({', '.join(ours)}); the rest "
-            f"give {values}."
-        )
+        agree = f"{same} {words.agree(same, 'agrees')} ({', '.join(ours)})"
+        return f"{len(tools)} tools have {self.metric}: {agree}; the rest give {words.counted(others, 'other value')}."
 
     def _about_winners(self) -> str:
         winners = self.winners
         if len(winners) < 2:
             best = next(iter(winners), "")
             return f"Every convention ranks {best} first." if best else "No convention separates the runs."
-        parts = [
-            f"{_names(names)} {'puts' if len(names) == 1 else 'put'} {f'{run} first' if run else 'the first two level'}"
-            for run, names in winners.items()
-        ]
-        return "The choice of convention changes which run is best: " + "; ".join(parts) + "."
+        firsts = {run: f"{run} first" if run else "the first two level" for run in winners}
+        parts = [f"{_names(names, 'puts')} {firsts[run]}" for run, names in winners.items()]
+        return f"The choice of convention changes which run is best: {'; '.join(parts)}."
 
     def _tools(self) -> Table:
         """A row a number and reason: who prints it, and the one reason why."""
-        groups: dict[tuple[tuple[str, ...], str], list[str]] = {}
-        values: dict[tuple[str, ...], tuple[float, ...]] = {}
-        lines = [(self.ours, "", "rankscope"), *((p.values, p.reason, p.dialect) for p in self.printed)]
-        for numbers, why, name in lines:
-            if numbers is not None:
-                values[_four(numbers)] = numbers
-                groups.setdefault((_four(numbers), why), []).append(name)
-        order = list(dict.fromkeys(key for key, _ in groups))
-        rows: list[tuple[Value, ...]] = [
-            (*map(null, values[key]), ", ".join(names), why)
-            for key in order
-            for (own, why), names in groups.items()
-            if own == key
-        ]
-        heads = [Column("value" if len(self.runs) == 1 else run, "value") for run in self.runs]
-        return Table(
-            (*heads, Column("printed by", wraps=True), Column("because of", wraps=True)), tuple(rows), labels=0
+        groups: dict[tuple[str, ...], dict[str, list[ToolValues]]] = {}
+        for tool in self.tools:
+            if tool.values is not None:
+                groups.setdefault(_four(tool.values), {}).setdefault(tool.reason, []).append(tool)
+        rows: list[tuple[Value, ...]] = []
+        for by_reason in groups.values():
+            for why, tools in by_reason.items():
+                rows.append((*map(null, tools[0].values or ()), ", ".join(tool.dialect for tool in tools), why))
+        heads = ["value"] if len(self.runs) == 1 else self.runs
+        columns = (
+            *(Column(head, "value") for head in heads),
+            Column("printed by", wraps=True),
+            Column("because of", wraps=True),
         )
+        return Table(columns, tuple(rows), labels=0)
 
     def _ways(self, matches: Sequence[Match]) -> Table:
-        several = len(self.runs) > 1
-        columns = [*([Column("run")] if several else []), Column("value", "value"), Column("by", wraps=True)]
-        rows: list[tuple[Value, ...]] = [
-            (*([m.run] if several else []), m.value, _together(m.departures)) for m in matches
-        ]
-        return Table(tuple(columns), tuple(rows), labels=1 if several else 0)
+        run = (Col("run", head="run"),) if len(self.runs) > 1 else ()
+        value = Col("value", head="value", kind="value")
+        by = Col(head="by", cell=lambda match: _together(match.departures), wraps=True)
+        return View("", (*run, value, by), lambda _: matches, labels=len(run)).table(self)
 
 
 def _four(values: Sequence[float]) -> tuple[str, ...]:
@@ -363,11 +303,6 @@ def _together(departures: Sequence[tuple[str, Any]]) -> str:
     return "; ".join(map(in_words, departures))
 
 
-def _prints(names: Sequence[str]) -> str:
-    return f"{_names(names)} {'prints' if len(names) == 1 else 'print'}"
-
-
-def _names(names: Sequence[str]) -> str:
-    if len(names) > NAMED + 1:
-        return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + f" and {names[-1]}"
+def _names(names: Sequence[str], verb: str) -> str:
+    """Tools and what they do."""
+    return f"{words.listing(names, NAMED)} {words.agree(len(names), verb)}"

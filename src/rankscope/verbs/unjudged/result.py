@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Heading, Paragraph, Table
+from rankscope.blocks import EMPTY, Heading, Paragraph
 from rankscope.metrics import Metric
 from rankscope.scoring.scores import OfScores, Scores
 from rankscope.show.result import Col, Shown, View
@@ -53,22 +53,22 @@ class ValueBounds:
         """The share of the top that is unjudged."""
         return self.unjudged / self.shown if self.shown else 0.0
 
+    @property
+    def top(self) -> str:
+        """What the metric looks at, in words."""
+        return "ranking" if self.depth is None else f"top {words.count(self.depth)}"
+
     def __str__(self) -> str:
         """The value and its bounds in a sentence."""
-        top = "ranking" if self.depth is None else f"top {words.count(self.depth)}"
         if math.isnan(self.value):
             return f"{self.run}: {self.metric} has no value on any query."
         value = words.number(self.value, digits=3)
         if not self.unjudged:
-            return f"{self.run}: every document of its {top} is judged; {self.metric} is {value}."
-        low, high = words.number(self.lower, digits=3), words.number(self.upper, digits=3)
-        why = (
-            "depending on unjudged documents" if self.exact else "for the grades of unjudged documents that were tried"
-        )
-        return (
-            f"{self.run}: {words.share(self.share)} of its {top} is unjudged; {self.metric} is {value} as judged, between {low} and "
-            f"{high} {why}."
-        )
+            return f"{self.run}: every document of its {self.top} is judged; {self.metric} is {value}."
+        ends = words.interval(self.lower, self.upper, digits=3, between=" and ")
+        why = "depending on" if self.exact else "for the grades tried of"
+        share = f"{self.run}: {words.share(self.share)} of its {self.top} is unjudged"
+        return f"{share}; {self.metric} is {value} as judged, between {ends} {why} unjudged documents."
 
 
 @dataclass(frozen=True)
@@ -149,32 +149,31 @@ def _near(one: float, other: float) -> bool:
     return words.finite(one) == words.finite(other) or abs(one - other) < ALIKE
 
 
-def _printed(name: str, head: str) -> Col:
-    return Col(head=head, kind="value", cell=lambda b: words.finite(getattr(b, name)))
-
-
-def _bounds_columns(bounds: Sequence[ValueBounds]) -> tuple[Col, ...]:
+def _bounds_columns(report: UnjudgedReport) -> tuple[Col, ...]:
     """A run and metric: for programs, then as printed."""
+    bounds = report.bounds
     names = (
         "value", "lower", "upper", "exact", "worthless", "perfect", "condensed", "residual", "residual_of", "unjudged", "shown",
         "share", "depth", "grade", "queries",
     )  # fmt: skip
-    numbers = {"value", "lower", "upper", "worthless", "perfect", "condensed", "residual", "share", "grade"}
-    counts = {"unjudged", "shown", "depth", "queries"}
-    printed = {"value": "as judged", "lower": "lowest", "upper": "highest"}
+    texts, counts = {"exact", "residual_of"}, {"unjudged", "shown", "depth", "queries"}
+    heads = {"value": "as judged", "lower": "lowest", "upper": "highest"}
     # all alike is mostly the worst and the best possible
     if not all(_near(b.worthless, b.lower) and _near(b.perfect, b.upper) for b in bounds):
-        grades = dict.fromkeys(words.amount(b.grade) for b in bounds)
-        printed |= {"worthless": "all 0", "perfect": f"all {next(iter(grades))}" if len(grades) == 1 else "all best"}
+        grades = {words.amount(b.grade) for b in bounds}
+        heads |= {"worthless": "all 0", "perfect": f"all {grades.pop()}" if len(grades) == 1 else "all best"}
     beside = "residual" if any(b.residual_of for b in bounds) else "condensed"
     return (
         Col("run", head="run"),
         Col("metric", of=lambda b: str(b.metric)),
-        *(Col(n, kind="value" if n in numbers else "count" if n in counts else "text") for n in names),
-        *(_printed(name, head) for name, head in printed.items()),
-        _printed(beside, beside),
+        *(Col(n, kind="text" if n in texts else "count" if n in counts else "value") for n in names),
+        *(_printed(name, head) for name, head in (heads | {beside: beside}).items()),
         Col(head="unjudged", kind="value", cell=lambda b: words.share(b.share)),
     )
+
+
+def _printed(name: str, head: str) -> Col:
+    return Col(head=head, kind="value", cell=lambda b: words.finite(getattr(b, name)))
 
 
 def _signed(name: str, head: str) -> Col:
@@ -183,45 +182,6 @@ def _signed(name: str, head: str) -> Col:
 
 def _needed(turn: Turn) -> str | None:
     return None if turn.needed is None else f"{'' if turn.fewest else '≤ '}{words.count(turn.needed)}"
-
-
-BOUNDS = View("results", lambda found: _bounds_columns(found.bounds), lambda found: found.bounds)
-TURNS = View(
-    "turns",
-    (
-        Col("run", head="run"),
-        Col("baseline", head="against"),
-        Col("metric", of=lambda t: str(t.metric)),
-        _signed("difference", "change"),
-        _signed("lower", "lowest"),
-        _signed("upper", "highest"),
-        Col("exact"),
-        Col("unjudged", head="unjudged", kind="value", cell=lambda t: words.count(t.unjudged)),
-        Col("needed", head="to reverse", kind="value", cell=_needed),
-        Col("fewest"),
-        Col("turned", kind="value"),
-        Col("reason"),
-    ),
-    lambda found: found.turns,
-    labels=2,
-)
-WORKLIST = View(
-    "worklist",
-    (
-        Col("query_id", head="query"),
-        Col("doc_id", head="document"),
-        Col("ranks", of=lambda d: dict(d.ranks)),
-        Col("effect", head="effect", kind="value"),
-        Col(head="ranks", cell=lambda d: d.ranks_in_words, wraps=True),
-    ),
-    lambda found: found.worklist,
-    labels=2,
-)
-TO_JUDGE = View(  # the worklist as a file for judging
-    "to_judge",
-    (Col("query_id"), Col("doc_id"), Col("ranks", of=lambda d: d.ranks_in_words), Col("effect", kind="value")),
-    lambda found: found.worklist,
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -241,19 +201,58 @@ class UnjudgedReport(OfScores):
     baseline: str
 
     schema = "unjudged/1"
-    views: ClassVar[tuple[View, ...]] = (BOUNDS, TURNS, WORKLIST, TO_JUDGE)
+    views: ClassVar[tuple[View, ...]] = (
+        View("results", _bounds_columns, lambda report: report.bounds),
+        View(
+            "turns",
+            (
+                Col("run", head="run"),
+                Col("baseline", head="against"),
+                Col("metric", of=lambda t: str(t.metric)),
+                _signed("difference", "change"),
+                _signed("lower", "lowest"),
+                _signed("upper", "highest"),
+                Col("exact"),
+                Col("unjudged", head="unjudged", kind="value", cell=lambda t: words.count(t.unjudged)),
+                Col("needed", head="to reverse", kind="value", cell=_needed),
+                Col("fewest"),
+                Col("turned", kind="value"),
+                Col("reason"),
+            ),
+            lambda report: report.turns,
+            labels=2,
+        ),
+        View(
+            "worklist",
+            (
+                Col("query_id", head="query"),
+                Col("doc_id", head="document"),
+                Col("ranks", of=lambda d: dict(d.ranks)),
+                Col("effect", head="effect", kind="value"),
+                Col(head="ranks", cell=lambda d: d.ranks_in_words, wraps=True),
+            ),
+            lambda report: report.worklist,
+            labels=2,
+        ),
+        View(  # the worklist as a file for judging
+            "to_judge",
+            (Col("query_id"), Col("doc_id"), Col("ranks", of=lambda d: d.ranks_in_words), Col("effect", kind="value")),
+            lambda report: report.worklist,
+        ),
+    )
 
     def __iter__(self) -> Iterator[ValueBounds]:
         return iter(self.bounds)
 
+    def of(self, metric: Metric) -> UnjudgedReport:
+        """What it says of one metric."""
+        bounds, turns = ([one for one in every if one.metric == metric] for every in (self.bounds, self.turns))
+        return replace(self, bounds=bounds, turns=turns)
+
     def facts(self) -> dict[str, Any]:
         """What JSON holds beside the tables."""
-        return {
-            **super().facts(),
-            "verdict": list(self.sentences()),
-            "candidates": self.candidates,
-            "considered": self.considered,
-        }
+        own = {"verdict": list(self.sentences()), "candidates": self.candidates, "considered": self.considered}
+        return {**super().facts(), **own}
 
     def beside(self, **_: Any) -> Iterator[str]:
         """The tables that JSON holds beside the main one."""
@@ -261,21 +260,17 @@ class UnjudgedReport(OfScores):
 
     def sentences(self) -> Iterator[str]:
         """The answer for the first metric, run by run, and what would reverse the differences."""
-        metric = self.bounds[0].metric
-        yield from map(str, [b for b in self.bounds if b.metric == metric][:SPELLED])
-        yield from map(str, [t for t in self.turns if t.metric == metric][:SPELLED])
+        first = self.of(self.bounds[0].metric)
+        yield from map(str, [*first.bounds[:SPELLED], *first.turns[:SPELLED]])
 
     def blocks(self, **_: Any) -> list[Shown]:
         """The answer, the tables behind it, the documents to judge, and what the numbers rest on."""
         metrics = list(dict.fromkeys(b.metric for b in self.bounds))
         out: list[Shown] = [*map(Paragraph, self.sentences()), EMPTY]
-        for metric in metrics:
-            if len(metrics) > 1:
-                out.append(Heading(str(metric)))
-            bounds = [b for b in self.bounds if b.metric == metric]
-            out += [_table(BOUNDS, self, bounds, _bounds_columns(bounds)), EMPTY]
-            turns = [t for t in self.turns if t.metric == metric]
-            out += [_table(TURNS, self, turns), EMPTY] if turns else []
+        for own in map(self.of, metrics):
+            out += [Heading(str(own.bounds[0].metric))] if len(metrics) > 1 else []
+            out += [own.table(), EMPTY]
+            out += [own.table("turns"), EMPTY] if own.turns else []
         if self.worklist:
             what = f"a difference of {metrics[0]}" if self.turns else str(metrics[0])
             head = Paragraph(f"Judging these documents could change {what} most:")
@@ -284,7 +279,7 @@ class UnjudgedReport(OfScores):
 
     def _small_print(self) -> Iterator[str]:
         grades = ", ".join(dict.fromkeys(words.amount(b.grade) for b in self.bounds))
-        sure = all(b.exact for b in self.bounds) and all(t.exact for t in self.turns)
+        sure = all(one.exact for one in (*self.bounds, *self.turns))
         yield (
             f"lowest, highest: over ways of grading the unjudged documents of the top, from 0 to {grades}"
             + ("" if sure else ", the widest found where not all ways could be tried")
@@ -292,10 +287,8 @@ class UnjudgedReport(OfScores):
             "documents below the top, or retrieved by no run, stay as they are"
         )
         if self.turns:
-            yield (
-                f"to reverse: documents that would do it if graded {grades} while the others stayed unjudged"
-                + ("" if all(t.fewest for t in self.turns if t.needed) else "; ≤ where fewer may do")
-            )
+            fewer = "" if all(t.fewest for t in self.turns if t.needed) else "; ≤ where fewer may do"
+            yield f"to reverse: documents that would do it if graded {grades} while the others stayed unjudged{fewer}"
         if any(b.residual_of for b in self.bounds):
             yield "residual: what is below the end of the list counts, too"
         if any(b.condensed is not None and not b.residual_of for b in self.bounds):
@@ -306,8 +299,3 @@ class UnjudgedReport(OfScores):
         yield self.scores.request.small_print()
         if self.worklist:
             yield "next: --worklist judge.csv writes the documents to judge"
-
-
-def _table(view: View, result: UnjudgedReport, rows: Sequence[Any], columns: tuple[Col, ...] | None = None) -> Table:
-    """Some rows of a view."""
-    return replace(view, rows=lambda _: rows, columns=columns or view.columns).table(result)

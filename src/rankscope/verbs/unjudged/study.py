@@ -7,7 +7,7 @@ judgments to which the grades were added.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -20,17 +20,26 @@ from rankscope import words
 from rankscope.engines.base import SEVERAL
 from rankscope.engines.top import top as top_of
 from rankscope.errors import InputError
+from rankscope.files import qrels_of
 from rankscope.lists import Array
 from rankscope.metrics import RBP, Metric, RBPResidual
 from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.inputs import CleanInput, clean, judge, takers
 from rankscope.scoring.request import MetricRequest, Request
 from rankscope.scoring.scores import Scores
-from rankscope.verbs.unjudged.bounds import Search, alone, exchanges, extremes
+from rankscope.tables import Qrels
 from rankscope.verbs.unjudged.cells import Cells, UnjudgedDocuments, unjudged_documents, with_codes, with_grades
-from rankscope.verbs.unjudged.effects import MeanParts, SingleEffects, single_effects
 from rankscope.verbs.unjudged.result import NO_JUDGMENT, NONE_FOUND, DocumentToJudge, Turn, ValueBounds
-from rankscope.verbs.unjudged.turn import SAME, Pair, reversing
+from rankscope.verbs.unjudged.search import (
+    SAME,
+    MeanParts,
+    Search,
+    SingleEffects,
+    alone,
+    exchanges,
+    reversal,
+    single_effects,
+)  # fmt: skip
 
 MOST = 5_000_000  # documents of all runs together: minutes of work
 
@@ -41,11 +50,11 @@ class Study:
 
     ``request`` asks for this metric alone, ``qrels`` and ``runs`` are what it was scored on. ``top`` is the best grade a document
     can get, ``depth`` how far down each ranking is looked at, ``levels`` are the grades of the judgments. ``reason`` says why
-    documents cannot be tried one by one, where that is so.
+    documents cannot be tried one by one, where that is so. Runs are named by their numbers.
     """
 
     request: Request
-    qrels: CleanInput
+    qrels: Qrels
     runs: Sequence[CleanInput]
     scores: Scores
     documents: UnjudgedDocuments
@@ -54,35 +63,17 @@ class Study:
     levels: Sequence[float]
     _values: dict[tuple[int, bytes], float] = field(default_factory=dict)
 
-    @property
-    def metric(self) -> Metric:
-        """The metric."""
-        return self.request.metrics[0].metric
-
-    @property
-    def reason(self) -> str:
-        """Why documents cannot be tried one by one; empty where they can."""
-        return why_not_one_by_one(self.request.metrics[0])
-
-    @cached_property
-    def values(self) -> list[float]:
-        """The value of each run as judged."""
-        return [self._mean(self.scores, run.name) for run in self.scores.runs]
-
-    @property
-    def candidates(self) -> int:
-        """How many unjudged documents there are."""
-        return int(self.documents.there.sum())
+    def __post_init__(self) -> None:
+        self.metric = self.request.metrics[0].metric
+        self.ties = self.request.metrics[0].convention.ties
+        self.reason = why_not_one_by_one(self.request.metrics[0])
+        self.candidates = int(self.documents.there.sum())
+        self.values = [self._mean(self.scores, run.name) for run in self.scores.runs]
 
     @property
     def considered(self) -> int:
-        """How many of them were tried one by one."""
-        return 0 if self.reason or not self.documents.queries else int(self.singles.considered.sum())
-
-    @property
-    def ties(self) -> str:
-        """How equal scores are ordered."""
-        return self.request.metrics[0].convention.ties
+        """How many of the candidates were tried one by one."""
+        return 0 if self.reason or not self.candidates else int(self.singles.considered.sum())
 
     @cached_property
     def alone(self) -> bool:
@@ -97,23 +88,20 @@ class Study:
     @cached_property
     def cells(self) -> Cells:
         """The cells of all runs."""
-        order = self.request.order(self.request.metrics[0])
-        grades, policies = with_codes(self.qrels, self.documents), self.request.policies
+        order, grades = self.request.order(self.request.metrics[0]), CleanInput(with_codes(self.qrels, self.documents))
         judged = [judge(run, grades, order, "run")[0] for run in self.runs]
-        how = {"ties": self.ties, "depth": policies.depth, "seed": policies.seed}
-        return Cells.of(self.metric, judged, self.documents.queries, **how)
+        return Cells(self.request, judged, [_places(self.documents.queries, one.query_id) for one in judged])
 
     @cached_property
     def means(self) -> list[MeanParts]:
         """What the mean of each run is made of."""
         out = []
         for run in self.scores.runs:
-            place = {query: i for i, query in enumerate(run.query_ids)}
             values = run.values[self.metric]
             weights = run.weights.get(self.metric, np.ones(len(values)))
             # a query that is not averaged is put after the last one
             values, weights = np.append(values, np.nan), np.append(np.nan_to_num(weights), 0.0)
-            at = np.array([place.get(query, len(place)) for query in self.documents.queries], dtype=np.int64)
+            at = _places(self.documents.queries, run.query_ids)
             out.append(MeanParts.of(self.metric.aggregate, values, weights, at))
         return out
 
@@ -135,32 +123,23 @@ class Study:
             if not self.reason:
                 ordered = self.alone or exchanges(self.metric, self.ties)
                 key, parts = self.documents.rank[run].astype(float), {run: self.means[run].share}
-                found = extremes(self.cells, Search(documents, key, self._levels, parts, ordered))
+                found = Search(self.cells, documents, key, self._levels, parts, ordered).extremes()
                 ends += [self.value(run, found.lower), self.value(run, found.upper)]
                 exact = found.complete
         low, high = _range(ends)
-        one = self.scores.runs[run]
-        means = {mean.metric: mean.value for mean in self.scores.board if mean.run == one.name}
+        scores = self.scores.runs[run]
+        means = {mean.metric: mean.value for mean in self.scores.board if mean.run == scores.name}
         beside = {name: metric for name, metric in metrics_beside(self.metric).items() if metric in means}
         residual, condensed = beside.get("residual"), beside.get("condensed")
         return ValueBounds(
-            run=one.name,
-            metric=self.metric,
-            value=value,
-            lower=low,
-            upper=high,
-            exact=exact,
-            worthless=worthless,
-            perfect=perfect,
+            run=scores.name, metric=self.metric, value=value, lower=low, upper=high, exact=exact,
+            worthless=worthless, perfect=perfect,
             condensed=None if condensed is None else means[condensed],
             residual=high - low if residual is None else means[residual],
             residual_of=None if residual is None else str(residual),
-            unjudged=self.documents.counts[run],
-            shown=self.documents.size[run],
-            depth=self.depth,
-            grade=self.top,
-            queries=len(one.query_ids),
-        )
+            unjudged=self.documents.counts[run], shown=self.documents.size[run],
+            depth=self.depth, grade=self.top, queries=len(scores.query_ids),
+        )  # fmt: skip
 
     @property
     def _levels(self) -> Sequence[float]:
@@ -169,11 +148,26 @@ class Study:
 
     # -- two runs ---------------------------------------------------------------------------------
 
+    def turn(self, run: int, baseline: int) -> Turn:
+        """The difference of two runs, its ends, and what would reverse it."""
+        low, high, exact = self._difference_bounds(run, baseline)
+        needed, reverse, reason = self.reversal(run, baseline)
+        names = [one.name for one in self.scores.runs]
+        return Turn(
+            run=names[run], baseline=names[baseline], metric=self.metric,
+            difference=self.values[run] - self.values[baseline], lower=low, upper=high, exact=exact,
+            unjudged=self.between(run, baseline), needed=needed, fewest=needed is not None and self.fewest,
+            turned=reverse, reason=reason, grade=self.top,
+        )  # fmt: skip
+
     def between(self, run: int, baseline: int) -> int:
         """How many unjudged documents are in the top of either run."""
         return int(self._of_either(run, baseline).sum())
 
-    def difference_bounds(self, run: int, baseline: int) -> tuple[float, float, bool]:
+    def _of_either(self, run: int, baseline: int) -> Array:
+        return np.asarray((self.documents.rank[run] > 0) | (self.documents.rank[baseline] > 0))
+
+    def _difference_bounds(self, run: int, baseline: int) -> tuple[float, float, bool]:
         """The least and the most that run - baseline could be, and whether no other grades give less or more."""
         documents = self._of_either(run, baseline)
         if not documents.any():
@@ -184,78 +178,48 @@ class Study:
         if not self.reason:
             step = np.nan_to_num(self.singles.perfect[run] - self.singles.perfect[baseline])
             parts = {run: self.means[run].share, baseline: -self.means[baseline].share}
-            found = extremes(self.cells, Search(documents, step, self._levels, parts, self.alone))
+            found = Search(self.cells, documents, step, self._levels, parts, self.alone).extremes()
             fills += [found.lower, found.upper]
             # the order of documents that were not tried is not known; geometric means are no sum over queries
             in_order = self.fewest or not self.alone
             exact = found.complete and in_order and self.metric.aggregate != "geometric"
-        ends = [self.value(run, grades) - self.value(baseline, grades) for grades in fills]
-        return *_range(ends), exact
-
-    def turn(self, run: int, baseline: int) -> Turn:
-        """The difference of two runs, its ends, and what would reverse it."""
-        low, high, exact = self.difference_bounds(run, baseline)
-        needed, turned, reason = self.reversal(run, baseline)
-        return Turn(
-            run=self.scores.runs[run].name,
-            baseline=self.scores.runs[baseline].name,
-            metric=self.metric,
-            difference=self.values[run] - self.values[baseline],
-            lower=low,
-            upper=high,
-            exact=exact,
-            unjudged=self.between(run, baseline),
-            needed=needed,
-            fewest=needed is not None and self.fewest,
-            turned=turned,
-            reason=reason,
-            grade=self.top,
-        )
+        return *_range(self._difference(run, baseline, grades) for grades in fills), exact
 
     def reversal(self, run: int, baseline: int) -> tuple[int | None, float | None, str]:
         """How many documents of the top grade would reverse the difference, the difference there then is, and why there are none."""
-        difference = self.values[run] - self.values[baseline]
         documents = self._of_either(run, baseline)
+        difference = self.values[run] - self.values[baseline]
         if self.reason:
             return None, None, self.reason
         if math.isnan(difference) or abs(difference) <= SAME:
             return None, None, "there is no difference to reverse"
         if not documents.any():
             return None, None, "every document in the top of both is judged"
-        only = replace(
-            self.singles,
-            perfect=np.where(documents, self.singles.perfect, 0.0),
-            considered=self.singles.considered & documents,
-        )
-        picked = reversing(self.cells, self.means, Pair(run, baseline), only, self.top, self.alone)
-        if picked is None:
+        perfect = np.where(documents, self.singles.perfect, 0.0)
+        effects = replace(self.singles, perfect=perfect, considered=self.singles.considered & documents)
+        picks = reversal(self.cells, self.means, (run, baseline), effects, self.top, self.alone)
+        if picks is None:
             return None, None, NO_JUDGMENT if self.fewest else NONE_FOUND
         grades = np.full(documents.shape, np.nan)
-        grades[tuple(np.array(picked).T)] = self.top
-        reverse = self.value(run, grades) - self.value(baseline, grades)
-        if reverse * difference >= 0:
-            return None, None, NONE_FOUND
-        return len(picked), reverse, ""
-
-    def _of_either(self, run: int, baseline: int) -> Array:
-        return np.asarray((self.documents.rank[run] > 0) | (self.documents.rank[baseline] > 0))
+        grades[tuple(np.array(picks).T)] = self.top
+        reverse = self._difference(run, baseline, grades)
+        return (len(picks), reverse, "") if reverse * difference < 0 else (None, None, NONE_FOUND)
 
     # -- what to judge ----------------------------------------------------------------------------
 
     def worklist(self, n: int) -> list[DocumentToJudge]:
         """The documents that could change most, with the rank in each run that has them in its top."""
-        if self.reason or not self.documents.queries:
+        if not self.considered:
             return []
-        queries, places = np.nonzero(self.singles.considered & self.documents.there)
+        queries, places = self.documents.at
+        tried = np.flatnonzero(self.singles.considered[queries, places])
+        queries, places = queries[tried], places[tried]
         effect = self.singles.effect[queries, places]
         # effects that differ by rounding alone are the same
         order = np.lexsort((places, queries, self.documents.best_rank[queries, places], -effect.round(12)))[:n]
-        # rows of the frame follow queries and places
-        size = self.documents.there.sum(axis=1)
-        rows = (np.cumsum(size) - size)[queries[order]] + places[order]
-        ids = self.documents.frame.select("query_id", "doc_id")[rows].rows()
-        names = [run.name for run in self.scores.runs]
+        ids = self.documents.frame.select("query_id", "doc_id")[tried[order]].rows()
         ranks = self.documents.rank[:, queries[order], places[order]].T.tolist()
+        names = [run.name for run in self.scores.runs]
         return [
             DocumentToJudge(query, doc, {name: r for name, r in zip(names, row, strict=True) if r}, float(effect[i]))
             for (query, doc), row, i in zip(ids, ranks, order.tolist(), strict=True)
@@ -267,13 +231,10 @@ class Study:
         """The value of a run if these documents (queries x places) have these grades, NaN for those left unjudged."""
         key = run, blake2b(grades.tobytes()).digest()
         if key not in self._values:
-            frame, queries = self.documents.frame, list(self.scores.runs[run].query_ids)
-            at = frame["query"].to_numpy(), frame["place"].to_numpy()
+            queries = list(self.scores.runs[run].query_ids)
+            more = self.documents.frame.with_columns(pl.Series("grade", grades[self.documents.at]))
             # queries that only another run brings in are left out
-            mine = pl.Series(queries, dtype=pl.String).implode()
-            more = frame.with_columns(pl.Series("grade", grades[at])).filter(
-                pl.col("grade").is_not_nan() & pl.col("query_id").is_in(mine)
-            )
+            more = more.filter(pl.col("grade").is_not_nan(), pl.col("query_id").is_in(queries))
             request = replace(self.request, facts={})
             if self.request.metrics[0].convention.queries == "both":  # which depends on all runs
                 request = request.with_policies(queries=queries)
@@ -282,8 +243,17 @@ class Study:
             self._values[key] = self._mean(scores, scores.runs[0].name)
         return self._values[key]
 
+    def _difference(self, run: int, baseline: int, grades: Array) -> float:
+        return self.value(run, grades) - self.value(baseline, grades)
+
     def _mean(self, scores: Scores, name: str) -> float:
         return next(m.value for m in scores.board if m.run == name and m.metric == self.metric)
+
+
+def _places(queries: Iterable[str], among: Sequence[str]) -> Array:
+    """Where queries stand among others; after the last for those that do not."""
+    places = {query: i for i, query in enumerate(among)}
+    return np.array([places.get(query, len(among)) for query in queries], dtype=np.int64)
 
 
 def metrics_beside(metric: Metric) -> dict[str, Metric]:
@@ -304,7 +274,7 @@ def study_of(scores: Scores, metric: Metric, qrels: Any, runs: Sequence[Any], gr
     """
     request = scores.request.with_metrics(metric)
     policies = request.policies
-    grades = clean(qrels, policies, "qrels", takers(scores.metrics))
+    grades = qrels_of(clean(qrels, policies, "qrels", takers(scores.metrics)).data)
     ranked = [clean(run, policies, "run") for run in runs]
     cutoff = None if metric.looks_below else getattr(metric, "cutoff", None)
     depth = min((k for k in (cutoff, policies.depth) if k is not None), default=None)
@@ -318,19 +288,9 @@ def study_of(scores: Scores, metric: Metric, qrels: Any, runs: Sequence[Any], gr
             "a depth (--depth 100)"
         )
     documents = unjudged_documents(tops, grades, [run.query_ids for run in scores.runs])
-    known = _levels(grades)
+    known = sorted({0.0, *grades.frame["grade"].filter(grades.frame["grade"] > 0)})
     best = top_grade(metric, known[-1]) if grade is None else float(grade)
-    levels = [*(level for level in known if level < best), best]
-    return Study(request, grades, ranked, scores, documents, depth, best, levels)
-
-
-def _levels(qrels: CleanInput) -> list[float]:
-    """The grades of the judgments, lowest first; 0 is one of them."""
-    if qrels.is_mapping:
-        grades = {float(g) for documents in qrels.data.values() for g in documents.values()}
-    else:
-        grades = set(qrels.data.frame["grade"].unique().to_list())
-    return sorted({0.0, *(g for g in grades if g > 0)})
+    return Study(request, grades, ranked, scores, documents, depth, best, [*(g for g in known if g < best), best])
 
 
 def top_grade(metric: Metric, highest: float) -> float:
@@ -343,8 +303,7 @@ def top_grade(metric: Metric, highest: float) -> float:
     own = getattr(metric, "max_grade", None)
     if isinstance(own, int | float) and own != getattr(type(metric), "max_grade", None):
         return float(own)
-    level = getattr(metric, "level", None)
-    return max(highest, 1.0, 1.0 if level is None else float(level))
+    return max(highest, 1.0, float(getattr(metric, "level", None) or 1.0))
 
 
 def why_not_one_by_one(request: MetricRequest) -> str:
@@ -361,7 +320,7 @@ def why_not_one_by_one(request: MetricRequest) -> str:
     return ""
 
 
-def _range(values: Sequence[float]) -> tuple[float, float]:
+def _range(values: Iterable[float]) -> tuple[float, float]:
     """The least and the most of the values that are defined."""
     known = [v for v in values if not math.isnan(v)]
-    return (min(known), max(known)) if known else (math.nan, math.nan)
+    return min(known, default=math.nan), max(known, default=math.nan)

@@ -40,8 +40,12 @@ def unjudged(
     [('x', {'run': 2}, 0.5)]
     """
     refuse_unknown(policies, "unjudged", ("baseline", "grade", "n"))
-    request = Request.of(metrics, policies)
-    _check(grade, n)
+    request = Request.of("nDCG@10" if metrics is None else metrics, policies)
+    number = isinstance(grade, int | float) and not isinstance(grade, bool)
+    if grade is not None and not (number and 0 < grade < math.inf):
+        raise InputError(f"grade={grade!r}: the best grade that a document can get is a number above 0, like 3")
+    if isinstance(n, bool) or not hasattr(n, "__index__") or n < 0:
+        raise InputError(f"n={n!r}: the length of the worklist is a whole number of at least 0")
     grades = read_any("qrels", qrels)
     read = [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
     scores = evaluate_request(grades, read, _with_beside(request))
@@ -49,8 +53,7 @@ def unjudged(
     if baseline is not None and baseline not in names:
         raise InputError(f"baseline {baseline!r}: no run is called that{words.hint(baseline, names)}")
     first = 0 if baseline is None else names.index(baseline)
-    tables = [run for _, run in read]
-    studies = [study_of(scores, m.metric, grades, tables, grade) for m in request.metrics]
+    studies = [study_of(scores, m.metric, grades, [run for _, run in read], grade) for m in request.metrics]
     others = [number for number in range(len(names)) if number != first]
     return UnjudgedReport(
         bounds=[study.bounds(number) for study in studies for number in range(len(names))],
@@ -61,15 +64,6 @@ def unjudged(
         scores=scores,
         baseline=names[first],
     )
-
-
-def _check(grade: float | None, n: int) -> None:
-    if grade is not None and (
-        isinstance(grade, bool) or not isinstance(grade, int | float) or not 0 < grade < math.inf
-    ):
-        raise InputError(f"grade={grade!r}: the best grade that a document can get is a number above 0, like 3")
-    if isinstance(n, bool) or not hasattr(n, "__index__") or n < 0:
-        raise InputError(f"n={n!r}: the length of the worklist is a whole number of at least 0")
 
 
 def _with_beside(request: Request) -> Request:

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from rankscope import words
-from rankscope.metrics import Metric
 from rankscope.panels.reach import Aim, reach_of
 from rankscope.scoring.measurements import panels_of
-from rankscope.verbs.check.rules.case import CheckCase
-from rankscope.verbs.check.rules.rule import Finding, Rule
+from rankscope.verbs.check.case import CheckCase
+from rankscope.verbs.check.rule import Finding, Rule
 
 SHOWN = 3  # findings of one code; the rest is counted
 
@@ -105,15 +104,10 @@ class TooFewQueries(Rule, code="RS409"):
     )
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a metric: the pairs of runs whose difference is smaller than what can be shown."""
-        if len(case.scored_runs) < 2:
-            return
+        """One finding for the first metric: the pairs of runs whose difference is smaller than what can be shown."""
         metric = next((m for m in case.metrics if m.aggregate in {"mean", "weighted"} and m.better != "neither"), None)
-        if metric is not None and not any(metric in run.weights for run in case.scored_runs):
-            yield from self._of(case, metric)
-
-    def _of(self, case: CheckCase, metric: Metric) -> Iterator[Finding]:
-        assert case.scores is not None
+        if metric is None or case.scores is None or any(metric in run.weights for run in case.scored):
+            return
         (panel,) = panels_of(case.scores, [metric])
         reaches = [reach_of(panel, pair, Aim(), (), False) for pair in combinations(panel.systems, 2)]
         reaches = [reach for reach in reaches if reach.queries > 1]

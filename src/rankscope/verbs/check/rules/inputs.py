@@ -1,26 +1,19 @@
-"""What was given: lines that cannot be read, scores that are not numbers, repeated documents, grades off their scale, ids that do not match."""
+"""What was given: lines, scores and grades, repeated documents, metrics that do not fit, ids that do not match."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from rankscope import words
+from rankscope.engines.pairs import PAIR, SameIds, documents_alike, queries_alike, shared
 from rankscope.scoring.inputs import takers
 from rankscope.tables import Run
-from rankscope.verbs.check.rules.case import CheckCase, InputTable
-from rankscope.verbs.check.rules.rule import Finding, Rule, changes
-
-LOOKED_AT = 20  # documents at the top of a ranking that are compared with judged ones
-CHUNK = r"(?i)(?:(?:[#_:/|@.-]|::)?(?:chunk|passage|part|segment|seg|para|sent)[#_:.-]?|[#_:|@-])\d+(?:-\d+)?$"
-
-
-# --- what evaluate refuses ---------------------------------------------------------------------------
+from rankscope.verbs.check.case import LOOKED_AT, CheckCase, InputTable
+from rankscope.verbs.check.rule import Finding, Rule
 
 
 def _inputs(case: CheckCase) -> Iterator[tuple[str | None, InputTable[Any]]]:
@@ -69,32 +62,26 @@ class NotANumber(Rule, code="RS108"):
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a file for NaN, one for infinite scores."""
         for run, given in _inputs(case):
-            bad = given.table.nan_rows
-            if len(bad):
+            rows = given.table.nan_rows
+            if len(rows):
                 fault = "the score is NaN" if run else "the grade is not a finite number"
                 yield self.finding(
-                    f"{given.table.source.label}: {fault} in {words.counted(len(bad), 'row')}, which evaluate refuses",
+                    f"{given.table.source.label}: {fault} in {words.counted(len(rows), 'row')}, which evaluate refuses",
                     run=run,
-                    count=len(bad),
-                    places=given.places(bad, of_sound=False),
+                    count=len(rows),
+                    places=given.places(rows, of_sound=False),
                 )
-            if run:
-                yield from self._infinite(run, given)
-
-    def _infinite(self, run: str, given: InputTable[Any]) -> Iterator[Finding]:
-        score = given.table.frame["score"].to_numpy()
-        rows = np.flatnonzero(np.isinf(score))
-        if not len(rows):
-            return
-        # minus infinity is how systems mask what they leave out
-        yield self.finding(
-            f"{given.name}: the score is infinite in {words.counted(len(rows), 'row')}, and equal infinite scores are ties",
-            severity="warning" if (score[rows] > 0).any() else "information",
-            run=run,
-            count=len(rows),
-            places=given.places(rows, of_sound=False),
-            hint="look for a division by zero or an overflow; give finite scores",
-        )
+            score = given.table.frame["score"].to_numpy() if run else np.empty(0)
+            rows = np.flatnonzero(np.isinf(score))
+            if len(rows):
+                yield self.finding(
+                    f"{given.name}: the score is infinite in {words.counted(len(rows), 'row')}, and equal infinite scores are ties",
+                    serious=bool((score[rows] > 0).any()),  # minus infinity is how systems mask what they leave out
+                    run=run,
+                    count=len(rows),
+                    places=given.places(rows, of_sound=False),
+                    hint="look for a division by zero or an overflow; give finite scores",
+                )
 
 
 class Repeated(Rule, code="RS104"):
@@ -112,47 +99,40 @@ class Repeated(Rule, code="RS104"):
         for run in case.runs:
             rows = run.sound.repeated
             if len(rows):
-                queries = run.sound.frame["query_id"][rows].n_unique()
-                effect = case.change(run, duplicates="best")
+                queries = words.counted(run.sound.frame["query_id"][rows].n_unique(), "query")
                 yield self.finding(
-                    f"{run.name}: {words.counted(len(rows), 'row')} of {words.counted(queries, 'query')} "
-                    f"{words.agree(len(rows), 'repeats')} a document"
-                    + changes(effect, "; keeping the best score instead of the first row: "),
+                    f"{run.name}: {words.counted(len(rows), 'row')} of {queries} {words.agree(len(rows), 'repeats')} a document",
+                    tail="; keeping the best score instead of the first row: {}",
                     run=run.name,
                     count=len(rows),
-                    effect=effect,
+                    effect=case.change(run, duplicates="best"),
                     places=run.places(rows),
                 )
 
     def _of_qrels(self, case: CheckCase) -> Iterator[Finding]:
         table = case.qrels.sound
-        taker = takers([a.metric for a in case.request.metrics])
+        taker = takers([m.metric for m in case.request.metrics])
         several = len(table.repeated_by_aspect) < len(table.repeated)
         rows = table.repeated_by_aspect if several and taker.of_one is None else table.repeated
         if not len(rows):
             return
-        pair = ["query_id", "doc_id"]
-        grades = table.frame.join(table.frame[rows].select(pair).unique(), on=pair, how="semi")
-        kinds = grades.group_by(pair).agg(n=pl.col("grade").n_unique())["n"]
-        name = table.source.label
+        grades = shared(table.frame, table.frame[rows]).select(*PAIR, "grade").unique()
+        number, hint = grades.select(PAIR).n_unique(), self.remedy
         if several and taker.of_one:
-            message = (
-                f"{name}: {words.counted(len(kinds), 'document has', 'documents have')} several grades, by subtopic or judge, "
-                f"and {taker.of_one} takes one"
-            )
+            has = words.counted(number, "document has", "documents have")
+            message = f"{has} several grades, by subtopic or judge, and {taker.of_one} takes one"
             hint = "alpha_nDCG, ERR_IA and similar metrics take several; --duplicates best keeps the highest grade"
         else:
-            message = (
-                f"{name}: {words.counted(len(kinds), 'document is', 'documents are')} judged more than once, "
-                f"{words.count(int((kinds > 1).sum()))} with different grades"
-            )
-            hint = self.remedy
-        effect = case.change(case.runs[0], duplicates="best")
+            pairs = grades.select(PAIR)
+            differing = pairs.filter(pairs.is_duplicated()).unique().height
+            has = words.counted(number, "document is", "documents are")
+            message = f"{has} judged more than once, {words.count(differing)} with different grades"
         yield self.finding(
-            message + changes(effect, "; the highest grade instead of the first: "),
+            f"{table.source.label}: {message}",
+            tail="; the highest grade instead of the first: {}",
             hint=hint,
             count=len(rows),
-            effect=effect,
+            effect=case.change(case.runs[0], duplicates="best"),
             places=case.qrels.places(rows),
         )
 
@@ -168,10 +148,8 @@ class Refused(Rule, code="RS109"):
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding for the metrics that are refused for one reason."""
-        reasons: dict[str, list[str]] = {}
-        for metric, message in case.refused.items():
-            reasons.setdefault(message, []).append(metric)
-        for message, metrics in reasons.items():
+        for message in dict.fromkeys(case.refused.values()):
+            metrics = [metric for metric, reason in case.refused.items() if reason == message]
             yield self.finding(f"{words.sample(metrics)} cannot be computed: {message}", count=len(metrics))
 
 
@@ -179,6 +157,7 @@ class OffScale(Rule, code="RS112"):
     """A grade is not on the stated scale."""
 
     needs = "scale"
+    tail = "; moved to the ends of the scale: {}"
     why = (
         "Gains grow with the grade: a 30 typed for a 3, or a code for 'unsure' such as 9, outweighs all others in the ideal ranking, and "
         "nDCG of the query falls for every system. Half grades on a scale of whole ones come from averaging judges."
@@ -190,23 +169,21 @@ class OffScale(Rule, code="RS112"):
         if case.background.scale is None:
             return
         low, high = case.background.scale
-        grade, table = pl.col("grade"), case.qrels.sound
-        whole = low % 1 == 0 and high % 1 == 0
-        odd = ((grade < low) & (grade >= 0)) | (grade > high) | ((grade % 1 != 0) if whole else pl.lit(False))
-        rows = np.flatnonzero(table.frame.select(odd).to_series().to_numpy())
+        table = case.qrels.sound
+        column = table.frame["grade"]
+        grade = column.to_numpy()
+        broken = (grade % 1 != 0) & (low % 1 == 0) & (high % 1 == 0)
+        rows = np.flatnonzero(((grade < low) & (grade >= 0)) | (grade > high) | broken)
         if not len(rows):
             return
-        values = table.frame["grade"][rows].unique().sort().to_list()
-        effect: dict[str, float] = {}
-        if case.scored_runs:
-            clipped = pl.when(grade < 0).then(grade).otherwise(grade.clip(low, high))
-            effect = case.change(case.comparable[0], grades=table._having(table.frame.with_columns(grade=clipped)))
+        on_scale = column.zip_with(column < 0, column.clip(low, high))
+        clipped = table._having(table.frame.with_columns(grade=on_scale))
+        values = [f"{value:g}" for value in np.unique(grade[rows])]
         yield self.finding(
             f"{words.counted(len(rows), 'grade is', 'grades are')} not on the scale {low:g} to {high:g} "
-            f"({words.sample([f'{v:g}' for v in values], most=4)})"
-            + changes(effect, "; moved to the ends of the scale: "),
+            f"({words.sample(values, most=4)})",
             count=len(rows),
-            effect=effect,
+            effect=case.change(case.comparable[0], qrels=clipped) if case.scored else None,
             places=case.qrels.places(rows),
         )
 
@@ -214,48 +191,28 @@ class OffScale(Rule, code="RS112"):
 # --- ids that mean the same and are written differently ----------------------------------------------
 
 
-@dataclass(frozen=True)
-class Variant:
-    """A way in which ids differ: in words, and the expression that removes the difference from a column.
+class _IdsAlike(Rule):
+    """Ids of a run that differ from those of the judgments in spelling only."""
 
-    ``sides`` says whose ids are changed: ``both``, or those of the ``run`` or of the ``qrels`` alone.
-    """
+    tail = "; treated as the same: {}"
 
-    words: str
-    pattern: str
-    instead: str = ""
-    sides: str = "both"
-
-    def key(self, column: str, side: str) -> pl.Expr:
-        """The ids of a column without the difference."""
-        ids = pl.col(column)
-        if self.sides not in {"both", side}:
-            return ids
-        return ids.str.to_lowercase() if self.words == "case" else ids.str.replace_all(self.pattern, self.instead)
-
-
-VARIANTS = (
-    Variant("spaces", r"^[\s\x{a0}\x{200b}\x{feff}]+|[\s\x{a0}\x{200b}\x{feff}]+$|([ _\x{a0}])[\s_\x{a0}]*", ""),
-    Variant("case", ""),
-    Variant("leading zeros", r"(^|[^0-9])0+([0-9])", "${1}${2}"),
-    Variant("a decimal point", r"^([0-9]+)\.0+$", "${1}"),
-)
-PREFIX = r"^[^0-9]+([0-9]+)$"
-QUERY_VARIANTS = (
-    *VARIANTS,
-    Variant("a prefix", PREFIX, "${1}", sides="run"),
-    Variant("a prefix", PREFIX, "${1}", sides="qrels"),
-)
-DOC_VARIANTS = (
-    *VARIANTS,
-    Variant("a file extension", r"(?i)\.(?:txt|html?|pdf|xml|json|md)$"),
-    Variant("a chunk number", CHUNK, sides="run"),
-    Variant("a chunk number (in the qrels)", CHUNK, sides="qrels"),
-)
-Match = tuple[Variant, pl.DataFrame]
+    def _finding(
+        self, case: CheckCase, run: InputTable[Run], table: Run, same: SameIds, what: str, **more: Any
+    ) -> Finding:
+        """A finding with the first pair, and what ``table``, the run with its ids as in the judgments, would have."""
+        policies: dict[str, Any] = {} if "queries" in more else {"duplicates": "best"}
+        ranked, judged = same.pairs["ranked"][0], same.pairs["judged"][0]
+        verb = words.agree(same.pairs.height, "differs")
+        message = (
+            f"{run.name}: {what} {verb} from a judged one only in {same.spelling.words}: {ranked!r} and {judged!r}"
+        )
+        if run not in case.comparable:
+            for metric, value in list(case.again(run, table=table, **policies).items())[:1]:
+                message += f"; treated as the same, {metric} would be {words.number(value, digits=3)}"
+        return self.finding(message, run=run.name, effect=case.change(run, table=table, **policies), **more)
 
 
-class QueryIdsAlike(Rule, code="RS113"):
+class QueryIdsAlike(_IdsAlike, code="RS113"):
     """Query ids of run and qrels look alike and differ."""
 
     why = (
@@ -267,30 +224,14 @@ class QueryIdsAlike(Rule, code="RS113"):
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run: the spelling that makes most unmatched queries match."""
         for run in case.runs:
-            missing = _column("judged", case.qrels.query_set - run.query_set)
-            extra = _column("ranked", run.query_set - case.qrels.query_set)
-            best: Match | None = None
-            for variant in QUERY_VARIANTS:
-                ranked = extra.with_columns(key=variant.key("ranked", "run")).unique("key", keep="none")
-                judged = missing.with_columns(key=variant.key("judged", "qrels")).unique("key", keep="none")
-                best = _better(best, variant, ranked.join(judged, on="key").sort("judged"))
-            if best is not None:
-                yield self._finding(case, run, *best)
-
-    def _finding(self, case: CheckCase, run: InputTable[Run], variant: Variant, pairs: pl.DataFrame) -> Finding:
-        renamed = run.sound.frame.with_columns(query_id=pl.col("query_id").replace(pairs["ranked"], pairs["judged"]))
-        effect, would = _effect(case, run, replace(run.sound, frame=renamed, more_queries=()))
-        unjudged = words.counted(pairs.height, "query without judgments", "queries without judgments")
-        return self.finding(
-            f"{run.name}: {unjudged} {_only_in(variant, pairs)}{would}",
-            run=run.name,
-            count=pairs.height,
-            effect=effect,
-            queries=pairs["ranked"].to_list(),
-        )
+            same = queries_alike(run.query_set - case.qrels.query_set, case.qrels.query_set - run.query_set)
+            if same is not None:
+                queries = same.pairs["ranked"].to_list()
+                what = words.counted(len(queries), "query without judgments", "queries without judgments")
+                yield self._finding(case, run, same.with_queries(run.sound), same, what, queries=queries)
 
 
-class DocIdsAlike(Rule, code="RS114"):
+class DocIdsAlike(_IdsAlike, code="RS114"):
     """Document ids of run and qrels look alike and differ."""
 
     why = (
@@ -301,68 +242,11 @@ class DocIdsAlike(Rule, code="RS114"):
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run: the spelling that makes most unjudged documents of its top match judged ones it lacks."""
+        deepest = max(LOOKED_AT, case.cutoff)
         for run in case.comparable:
-            top = case.top(run.name, max(LOOKED_AT, case.cutoff)).select("query_id", ranked="doc_id")
-            judged = case.judgments.select("query_id", judged="doc_id")
-            top = top.filter(pl.col("query_id").is_in(judged["query_id"].unique().to_list()))
-            strange = top.join(judged, left_on=["query_id", "ranked"], right_on=["query_id", "judged"], how="anti")
-            best: Match | None = None
-            for variant in DOC_VARIANTS if strange.height else ():
-                pairs = strange.with_columns(key=variant.key("ranked", "run")).join(
-                    judged.with_columns(key=variant.key("judged", "qrels")), on=["query_id", "key"]
-                )
-                if _better(best, variant, pairs) is not best:
-                    best = _better(best, variant, _not_retrieved(run.sound, pairs))
-            if best is not None:
-                yield self._finding(case, run, *best)
-
-    def _finding(self, case: CheckCase, run: InputTable[Run], variant: Variant, pairs: pl.DataFrame) -> Finding:
-        judged = case.judgments.select("query_id", judged="doc_id").with_columns(key=variant.key("judged", "qrels"))
-        frame = run.sound.frame.with_columns(key=variant.key("doc_id", "run"))
-        known = judged.unique(["query_id", "key"], keep="first")
-        frame = frame.join(known, on=["query_id", "key"], how="left", maintain_order="left")
-        itself = judged.select("query_id", doc_id="judged", itself="judged")
-        frame = frame.join(itself, on=["query_id", "doc_id"], how="left", maintain_order="left")
-        renamed = frame.with_columns(doc_id=pl.coalesce("itself", "judged", "doc_id"))
-        renamed = renamed.drop("key", "judged", "itself")
-        effect, would = _effect(case, run, replace(run.sound, frame=renamed), duplicates="best")
-        return self.finding(
-            f"{run.name}: {words.counted(pairs.height, 'unjudged document')} of its top {max(LOOKED_AT, case.cutoff)} "
-            f"{_only_in(variant, pairs)}{would}",
-            run=run.name,
-            count=pairs.height,
-            effect=effect,
-            documents=list(pairs.select("query_id", "ranked").iter_rows()),
-        )
-
-
-def _column(name: str, ids: frozenset[str]) -> pl.DataFrame:
-    return pl.DataFrame({name: sorted(ids)}, {name: pl.String})
-
-
-def _better(best: Match | None, variant: Variant, pairs: pl.DataFrame) -> Match | None:
-    """The best match so far, or this one where it has more pairs."""
-    return (variant, pairs) if pairs.height > (best[1].height if best else 0) else best
-
-
-def _only_in(variant: Variant, pairs: pl.DataFrame) -> str:
-    """How ids differ from judged ones, with the first pair."""
-    verb = words.agree(pairs.height, "differs")
-    return f"{verb} from a judged one only in {variant.words}: {pairs['ranked'][0]!r} and {pairs['judged'][0]!r}"
-
-
-def _not_retrieved(run: Run, pairs: pl.DataFrame) -> pl.DataFrame:
-    """Of pairs that look alike, those whose judged document is not in the run itself."""
-    rows = run.frame.select("query_id", "doc_id")[run.rows_of(pairs["judged"])]
-    return pairs.join(rows, left_on=["query_id", "judged"], right_on=["query_id", "doc_id"], how="anti")
-
-
-def _effect(case: CheckCase, run: InputTable[Run], table: Run, **policy: Any) -> tuple[dict[str, float], str]:
-    """What treating the ids as the same would change, and in words."""
-    if run in case.comparable:
-        effect = case.change(run, table=table, **policy)
-        return effect, changes(effect, "; treated as the same: ")
-    means: Sequence[tuple[Any, float]] = list(case.again(run, table=table, **policy).items())
-    if not means:
-        return {}, ""
-    return {}, f"; treated as the same, {means[0][0]} would be {words.number(means[0][1], digits=3)}"
+            same = documents_alike(run.sound, case.top(run, deepest), case.judgments)
+            if same is not None:
+                what = f"{words.counted(same.pairs.height, 'unjudged document')} of its top {deepest}"
+                table = same.with_documents(run.sound, case.judgments)
+                documents = same.pairs.select("query_id", "ranked").rows()
+                yield self._finding(case, run, table, same, what, documents=documents)

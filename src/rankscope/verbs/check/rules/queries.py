@@ -2,47 +2,26 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from rankscope import words
-from rankscope.blocks import Caution
 from rankscope.engines.base import score
 from rankscope.lists import Judged
+from rankscope.metrics import Metric
 from rankscope.panels.samples import mean
-from rankscope.scoring.runs import RunScores
-from rankscope.verbs.check.rules.case import CheckCase
-from rankscope.verbs.check.rules.rule import Finding, Rule, changes
+from rankscope.verbs.check.case import CheckCase, ScoredRun
+from rankscope.verbs.check.rule import Finding, Rule
 
 MANY_HOPELESS = 0.1  # from this share of queries without a relevant document on it is a warning
-
-
-def health_cautions(case: CheckCase, run: RunScores | None, code: str) -> list[Caution]:
-    """What ``evaluate`` warns of under a code, for one run or for all together."""
-    health = {r.name: r.health for r in case.scored_runs if run is None or r.name == run.name}
-    return [w for w in case.request.with_metrics(*case.metrics).cautions(health) if w.code == code]
-
-
-def cost(case: CheckCase, run: RunScores, without: Sequence[str]) -> dict[str, float]:
-    """By metric, the mean as it is less the mean without some queries."""
-    by_metric = {
-        str(metric): case.mean(run.name, metric) - case.mean_over(run.name, metric, without=without)
-        for metric in case.metrics
-        if metric.aggregate != "sum"
-    }
-    return {metric: by for metric, by in by_metric.items() if not math.isnan(by)}
-
-
-def cost_in_words(effect: Mapping[str, float]) -> str:
-    """What some queries do to the means, as the end of a message; empty where it is too little to tell."""
-    return changes(effect, ": ", " compared with leaving them out")
+LEFT_OUT = ": {} compared with leaving them out"
 
 
 class MissingQueries(Rule, code="RS101"):
     """A judged query has no ranking in the run."""
 
+    tail = LEFT_OUT
     why = (
         "It scores as empty, which is 0 for most metrics, and pulls the mean down. A tool that averages over the queries of the run "
         "leaves it out, and prints a higher number for a system that answered less."
@@ -51,34 +30,28 @@ class MissingQueries(Rule, code="RS101"):
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run."""
-        for run in case.scored_runs:
-            missing = sorted(case.evaluation(run.name).missing)
-            for caution in health_cautions(case, run, self.code):
-                effect = cost(case, run, missing)
-                yield self.finding(
-                    caution.message + cost_in_words(effect),
-                    hint=caution.hint,
-                    run=run.name,
-                    count=len(missing),
-                    effect=effect,
-                    queries=missing,
-                )
-            if missing and case.population in {"run", "both"}:
+        for run in case.scored:
+            missing = sorted(run.evaluation.missing)
+            for caution in case.cautions(self.code, run):
+                effect = run.cost(missing)
+                yield self.finding(caution.message, hint=caution.hint, run=run.name, effect=effect, queries=missing)
+            if missing and case.convention.queries in {"run", "both"}:
                 yield self._left_out(case, run, missing)
 
-    def _left_out(self, case: CheckCase, run: RunScores, missing: Sequence[str]) -> Finding:
+    def _left_out(self, case: CheckCase, run: ScoredRun, missing: Sequence[str]) -> Finding:
         """Where the policy leaves the missing queries out: what counting them would give."""
-        count, effect = run.health.judged_queries, {}
+        effect: dict[Metric, float] = {}
         for m in case.metrics:
             kept = int(np.count_nonzero(~np.isnan(run.values[m])))
-            if m.aggregate == "mean" and m.empty == 0 and case.population == "both" and m not in run.weights and kept:
-                effect[str(m)] = -case.mean(run.name, m) * len(missing) / (kept + len(missing))
+            counts = m.aggregate == "mean" and m.empty == 0 and m not in run.weights and kept
+            if counts and case.convention.queries == "both":
+                effect[m] = -run.means[m] * len(missing) / (kept + len(missing))
+        judged = words.counted(run.health.judged_queries, "judged query")
         return self.finding(
-            f"{run.name} has no ranking for {words.count(len(missing))} of {words.counted(count, 'judged query')} "
-            f"({words.sample(missing)}), left out of the mean" + changes(effect, "; counted as empty: "),
-            severity="information",
+            f"{run.name} has no ranking for {words.count(len(missing))} of {judged} ({words.sample(missing)}), left out of the mean",
+            tail="; counted as empty: {}",
+            serious=False,
             run=run.name,
-            count=len(missing),
             effect=effect,
             queries=missing,
         )
@@ -88,6 +61,7 @@ class ExtraQueries(Rule, code="RS102"):
     """The run ranks queries that have no judgments."""
 
     severity = "information"
+    tail = "; counting them: {}"
     why = (
         "They are left out of the mean. A tool that averages over the queries of the run counts each as 0, and the number falls "
         "with every unjudged query."
@@ -96,45 +70,44 @@ class ExtraQueries(Rule, code="RS102"):
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run."""
-        for run in case.scored_runs:
-            for caution in health_cautions(case, run, self.code):
-                effect = self._effect(case, run)
+        for run in case.scored:
+            for caution in case.cautions(self.code, run):
                 yield self.finding(
-                    caution.message + changes(effect, "; counting them: "),
+                    caution.message,
                     hint=caution.hint,
                     run=run.name,
                     count=run.health.extra_queries,
-                    effect=effect,
+                    effect=self._effect(case, run),
                     queries=run.health.extra,
                 )
 
-    def _effect(self, case: CheckCase, run: RunScores) -> dict[str, float]:
+    def _effect(self, case: CheckCase, run: ScoredRun) -> dict[Metric, float]:
         """What averaging the queries without judgments in would change, where they are left out."""
-        if case.population not in {"judged", "both"} or not case.plain or case.request.weights is not None:
+        if (
+            case.convention.queries not in {"judged", "both"}
+            or not case.plain
+            or case.request.policies.weights is not None
+        ):
             return {}
-        table = case.input(run.name).sound.by_query()
-        known = case.qrels.query_set
-        sizes = [
-            n
-            for query, n in zip(table.blocks.query.to_list(), table.blocks.size.tolist(), strict=True)
-            if query not in known
-        ]
+        blocks = run.input.sound.by_query().blocks
+        extra = [query not in case.qrels.query_set for query in blocks.query.to_list()]
+        sizes = blocks.size[np.array(extra)]
         none, whole = np.zeros(len(sizes), dtype=np.int64), np.empty(0, dtype=np.int64)
-        empty = Judged([""] * len(sizes), np.array(sizes), none, none, np.empty(0), whole, whole, whole)
+        empty = Judged([""] * len(sizes), sizes, none, none, np.empty(0), whole, whole, whole)
         metrics = [m for m in case.metrics if m.aggregate == "mean" and not m.needs]
         out = {}
         for metric, more in zip(metrics, score(empty, metrics), strict=True):
             now = run.values[metric]
             weight = np.append(run.weights.get(metric, np.ones(len(now))), more.weight)
-            new = mean(metric, np.append(now, more.value), weight)
-            out[str(metric)] = new - case.mean(run.name, metric)
-        return {metric: by for metric, by in out.items() if not math.isnan(by)}
+            out[metric] = mean(metric, np.append(now, more.value), weight) - run.means[metric]
+        return out
 
 
 class NothingRelevant(Rule, code="RS103"):
     """A judged query has no relevant document."""
 
     severity = "information"
+    tail = LEFT_OUT
     why = (
         "Any ranking scores 0 on most metrics, for every system: all means fall by the same factor, and no difference changes its "
         "sign. Tools that leave such queries out, or count them as 1, print another number."
@@ -143,18 +116,13 @@ class NothingRelevant(Rule, code="RS103"):
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding for all runs."""
-        for caution in health_cautions(case, None, self.code):
-            best = case.judgments.group_by("query_id").max()
-            hopeless = sorted(best.filter(best["grade"] < 1)["query_id"].to_list())
-            hopeless += sorted(case.qrels.query_set.difference(best["query_id"].to_list()))
-            count = case.scored_runs[0].health.judged_queries
-            effect = cost(case, case.scored_runs[0], hopeless)
+        for caution in case.cautions(self.code):
+            hopeless = sorted(case.qrels.query_set.difference(case.relevant["query_id"].to_list()))
+            first = case.scored[0]
             yield self.finding(
-                caution.message + cost_in_words(effect),
-                hint=self.remedy,
-                severity="warning" if len(hopeless) >= MANY_HOPELESS * count else "information",
-                count=len(hopeless),
-                effect=effect,
+                caution.message,
+                serious=len(hopeless) >= MANY_HOPELESS * first.health.judged_queries,
+                effect=first.cost(hopeless),
                 queries=hopeless,
             )
 
@@ -162,28 +130,18 @@ class NothingRelevant(Rule, code="RS103"):
 class EmptyRankings(Rule, code="RS106"):
     """A judged query has a ranking without any document."""
 
+    tail = LEFT_OUT
     why = "It scores as empty, which is 0 for most metrics. Files cannot hold such a ranking, so a saved run loses the query."
     remedy = "find out why nothing was returned"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run."""
-        for run in case.scored_runs:
-            for caution in health_cautions(case, run, self.code):
-                found = case.evaluation(run.name)
-                retrieved = found.judged[0].retrieved
-                empty = [
-                    q
-                    for q, n in zip(found.query_id, retrieved.tolist(), strict=True)
-                    if not n and q not in found.missing and q in case.qrels.query_set
-                ]
-                effect = cost(case, run, empty)
-                yield self.finding(
-                    caution.message + cost_in_words(effect),
-                    run=run.name,
-                    count=len(empty),
-                    effect=effect,
-                    queries=empty,
-                )
+        for run in case.scored:
+            for caution in case.cautions(self.code, run):
+                lengths = zip(run.evaluation.query_id, run.judged().retrieved.tolist(), strict=True)
+                known = case.qrels.query_set - run.evaluation.missing
+                empty = [query for query, length in lengths if not length and query in known]
+                yield self.finding(caution.message, run=run.name, effect=run.cost(empty), queries=empty)
 
 
 class NoSharedQuery(Rule, code="RS110"):
@@ -212,14 +170,11 @@ class NoSharedDocument(Rule, code="RS111"):
     remedy = "check that the document ids of run and qrels are those of the same collection, written alike"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a run."""
-        for run in case.scored_runs:
-            judged = case.judged(run.name)
-            if case.request.policies.depth is not None:  # what stands below it was not looked at
-                return
+        """One finding a run, where nothing below a depth was left out of sight."""
+        for run in case.scored if case.whole else ():
+            judged = run.judged()
             if len(judged.grade) and not judged.found.sum():
-                have = case.input(run.name).sound.frame["doc_id"].head(2).to_list()
-                want = case.judgments["doc_id"].head(2).to_list()
+                have, want = (table["doc_id"].head(2).to_list() for table in (run.input.sound.frame, case.judgments))
                 yield self.finding(
                     f"{run.name}: none of {words.counted(len(judged.grade), 'judged document')} is retrieved: the run has ids like "
                     f"{_quoted(have)}, the qrels {_quoted(want)}",
@@ -228,4 +183,4 @@ class NoSharedDocument(Rule, code="RS111"):
 
 
 def _quoted(ids: Sequence[str]) -> str:
-    return ", ".join(repr(i) for i in ids) or "none"
+    return ", ".join(map(repr, ids)) or "none"

@@ -9,13 +9,15 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-import polars as pl
 
 from rankscope.blocks import Caution
+from rankscope.dialects.base import Convention
 from rankscope.engines.base import Order, mapped
-from rankscope.engines.orders import scored
+from rankscope.engines.orders import score_under_ties
+from rankscope.engines.pairs import PAIR, Frame
 from rankscope.engines.top import top
 from rankscope.errors import InputError, RankscopeError
+from rankscope.files.interactions import interactions_of
 from rankscope.files.texts import Texts, texts_of
 from rankscope.lists import Array, Judged, Lists
 from rankscope.metrics import Metric
@@ -25,18 +27,21 @@ from rankscope.panels.method import method_of
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure, mean
 from rankscope.scoring.evaluation import evaluate_request
-from rankscope.scoring.inputs import clean, one_order
+from rankscope.scoring.health import BREAKS
+from rankscope.scoring.inputs import clean
 from rankscope.scoring.measurements import CUTOFFS, panels_of
+from rankscope.scoring.ranking import one_order
 from rankscope.scoring.request import Request
 from rankscope.scoring.rescore import places_of, rescored
 from rankscope.scoring.runs import RunEvaluation, RunScores
 from rankscope.scoring.scores import Scores
 from rankscope.tables import Qrels, Run
-from rankscope.verbs.check.rules.interactions import interactions_of
+from rankscope.verbs.check.leads import Alternative
 
 TableT = TypeVar("TableT", Run, Qrels)
 
 EXAMPLES = 5  # queries, documents and places that a finding names
+LOOKED_AT = 20  # documents at the top of a ranking that are compared with judged ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +99,67 @@ class Background:
     texts: Any = None
 
     @cached_property
-    def interactions(self) -> pl.DataFrame:
+    def interactions(self) -> Frame:
         """The training interactions: ``query_id`` (the user), ``doc_id`` (the item), ``time``; read when first needed."""
         return interactions_of(self.train)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ScoredRun(RunScores):
+    """A run that was scored: beside its values its ``input``, its ``evaluation``, and its ``means`` as ``evaluate`` prints them.
+
+    ``request`` is that of the metrics that could be computed.
+    """
+
+    input: InputTable[Run]
+    evaluation: RunEvaluation
+    means: Mapping[Metric, float]
+    request: Request
+
+    @cached_property
+    def at(self) -> Array:
+        """Where the queries that are averaged for some metric stand among all of the ``evaluation``."""
+        return places_of(self.query_ids, self.evaluation)
+
+    def judged(self, metric: Metric | None = None) -> Judged:
+        """The judged documents as a metric sees them (the first metric unless named); queries are those of the ``evaluation``."""
+        return self.evaluation.judged[0 if metric is None else self.request.place(metric)]
+
+    def mean_over(self, metric: Metric, values: Array | None = None, without: Collection[str] = ()) -> float:
+        """The mean of a metric over other ``values`` of its queries (its own unless given), or ``without`` some queries.
+
+        Queries that are undefined or left out stay so. NaN for a metric whose mean is made of the documents of all queries
+        together (``pooled``).
+        """
+        if metric.aggregate == "pooled":
+            return math.nan
+        kept = np.array([query not in without for query in self.query_ids], dtype=bool)
+        own = self.values[metric]
+        value = own if values is None else np.where(np.isnan(own), np.nan, values)
+        return mean(metric, value[kept], self.weights.get(metric, np.ones(len(value)))[kept])
+
+    def moved(self, values: Mapping[Metric, Array]) -> dict[Metric, float]:
+        """By metric, how far other values of the queries would move the mean."""
+        return {metric: self.mean_over(metric, value) - self.means[metric] for metric, value in values.items()}
+
+    def cost(self, queries: Collection[str]) -> dict[Metric, float]:
+        """By metric, the mean as it is less the mean without some queries."""
+        left = frozenset(queries)
+        return {m: v - self.mean_over(m, without=left) for m, v in self.means.items() if m.aggregate != "sum"}
+
+    def under(self, metrics: Sequence[Metric], ties: str = "") -> list[Array]:
+        """The values that other metrics, or another tie policy, have: nothing is read or judged again.
+
+        One value a query of ``query_ids``. A metric must need no more of the judgments (aspects, scores) than those of the request.
+        """
+        judged, policies = self.judged(), self.request.policies
+        judged = judged if len(self.at) == len(judged) else judged.of(self.at)
+        ties = ties or self.request.metrics[0].convention.ties
+        return [v.value for v in score_under_ties(judged, metrics, ties, policies.depth, policies.seed)]
+
+    def of_lists(self, metric: Metric, kernel: Callable[[Lists], Array]) -> Array:
+        """What a plain function gives for the queries, over the lists that a metric sees."""
+        return mapped(self.judged(metric), [kernel])[0][self.at]
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,30 +184,20 @@ class CheckCase:
 
     @cached_property
     def _attempt(self) -> tuple[Scores | None, dict[str, str]]:
-        """The scores, and by metric why it could not be computed."""
+        """The scores of the metrics that go together, and why the others do not."""
         if not self.comparable:
             return None, {}
         try:
             return self._evaluate(self.request), {}
-        except RankscopeError as error:
-            if len(self.request.metrics) == 1:
-                return None, {self.request.metrics[0].spelling: str(error)}
-        refused: dict[str, str] = {}
-        kept = []
-        for asked in self.request.metrics:
+        except RankscopeError:
+            scores, refused = None, {}
+        for one in self.request.metrics:
+            kept = scores.request.metrics if scores else ()
             try:
-                self._evaluate(replace(self.request, metrics=(asked,)))
-                kept.append(asked)
+                scores = self._evaluate(replace(self.request, metrics=(*kept, one)))
             except RankscopeError as error:
-                refused[asked.spelling] = str(error)
-        if not kept:
-            return None, refused
-        try:
-            return self._evaluate(self.request.with_metrics(*kept)), refused
-        except RankscopeError as error:  # metrics that go alone and not together
-            return self._evaluate(self.request.with_metrics(*kept[:1])), refused | {
-                a.spelling: str(error) for a in kept[1:]
-            }
+                refused[one.spelling] = str(error)
+        return scores, refused
 
     def _evaluate(self, request: Request) -> Scores:
         return evaluate_request(self.qrels.sound, [(run.name, run.sound) for run in self.comparable], request)
@@ -159,10 +212,21 @@ class CheckCase:
         """By metric, as the caller spelled it, why ``evaluate`` refuses to compute it."""
         return self._attempt[1]
 
-    @property
-    def scored_runs(self) -> Sequence[RunScores]:
-        """The runs with their values (``run.values[metric]``, one a query of ``run.query_ids``) and health; none where nothing could be scored."""
-        return self.scores.runs if self.scores else ()
+    @cached_property
+    def scored(self) -> list[ScoredRun]:
+        """The runs with their values and means; none where nothing could be scored."""
+        if self.scores is None:
+            return []
+        return [
+            ScoredRun(
+                **vars(run),
+                input=given,
+                evaluation=evaluation,
+                means={m.metric: m.value for m in self.scores.board if m.run == run.name},
+                request=self.scores.request,
+            )
+            for run, given, evaluation in zip(self.scores.runs, self.comparable, self.scores.evaluations, strict=True)
+        ]
 
     @property
     def metrics(self) -> Sequence[Metric]:
@@ -170,89 +234,48 @@ class CheckCase:
         return self.scores.metrics if self.scores else ()
 
     @property
-    def population(self) -> str:
-        """Which queries are averaged, as in ``evaluate``."""
-        return self.request.metrics[0].convention.queries
+    def several(self) -> bool:
+        """Whether there is more than one run to compare."""
+        return len(self.scored) > 1
+
+    def cautions(self, code: str, *runs: ScoredRun) -> list[Caution]:
+        """What ``evaluate`` warns of under a code, for these runs alone; for all together without any."""
+        health = {run.name: run.health for run in runs or self.scored}
+        return [c for c in self.request.with_metrics(*self.metrics).cautions(health) if c.code == code]
+
+    # --- policies --------------------------------------------------------------------------------------
 
     @property
-    def ties(self) -> str:
-        """How equal scores are ordered, as in ``evaluate``."""
-        return self.request.metrics[0].convention.ties
+    def convention(self) -> Convention:
+        """The conventions of the first metric: how equal scores are ordered, which queries are averaged."""
+        return self.request.metrics[0].convention
 
     @property
     def plain(self) -> bool:
         """Whether values are as metrics give them: no policy for queries without relevant documents, or with nothing found."""
-        conventions = [a.convention for a in self.request.metrics]
+        conventions = [m.convention for m in self.request.metrics]
         return all(c.no_relevant == "metric" and c.nothing_found == "metric" for c in conventions)
+
+    @property
+    def whole(self) -> bool:
+        """Whether rankings are looked at down to their end: no depth was stated."""
+        return self.request.policies.depth is None
+
+    @property
+    def breaks_ties(self) -> bool:
+        """Whether equal scores stand in one of several orders that they could have."""
+        return self.whole and self.convention.ties in BREAKS
 
     @property
     def cutoff(self) -> int:
         """The cutoff of interest: of those of the metrics the one nearest to 10."""
         return min(self.request.cutoffs, key=lambda k: (abs(k - 10), k))
 
-    # --- a run and its numbers -----------------------------------------------------------------------
-
-    def input(self, name: str) -> InputTable[Run]:
-        """The run of this name, as it was read."""
-        return next(run for run in self.runs if run.name == name)
-
-    def run(self, name: str) -> RunScores:
-        """The values of a run that was scored."""
-        return next(run for run in self.scored_runs if run.name == name)
-
-    def evaluation(self, name: str) -> RunEvaluation:
-        """What ``evaluate`` knows of a run: its judged documents by metric, and values of all queries."""
-        assert self.scores is not None
-        return self.scores.evaluations[[run.name for run in self.scores.runs].index(name)]
-
-    def judged(self, name: str, metric: Metric | None = None) -> Judged:
-        """The judged documents of a run as a metric sees them (the first metric unless named); queries as in ``evaluation(name).query_id``."""
-        assert self.scores is not None
-        return self.evaluation(name).judged[0 if metric is None else self.scores.request.place(metric)]
-
-    def places(self, name: str) -> Array:
-        """Where the queries of a run that are averaged for some metric stand among all of its ``evaluation``."""
-        return places_of(self.run(name).query_ids, self.evaluation(name))
-
-    def mean(self, name: str, metric: Metric) -> float:
-        """The mean of a metric, as ``evaluate`` prints it."""
-        assert self.scores is not None
-        return next(m.value for m in self.scores.board if m.run == name and m.metric == metric)
+    # --- what other metrics, rows or policies would give ---------------------------------------------
 
     def means(self, metric: Metric) -> dict[str, float]:
         """By run, the mean of a metric."""
-        return {run.name: self.mean(run.name, metric) for run in self.scored_runs}
-
-    def mean_over(self, name: str, metric: Metric, values: Array | None = None, without: Any = ()) -> float:
-        """The mean of a metric over other ``values`` of its queries (its own unless given), or ``without`` some queries.
-
-        NaN for a metric whose mean is made of the documents of all queries together (``pooled``).
-        """
-        run = self.run(name)
-        if metric.aggregate == "pooled":
-            return math.nan
-        left = set(without)
-        kept = np.array([query not in left for query in run.query_ids], dtype=bool)
-        value = run.values[metric] if values is None else values
-        weight = run.weights.get(metric, np.ones(len(value)))
-        return mean(metric, value[kept], weight[kept])
-
-    def values(self, name: str, metrics: Sequence[Metric], ties: str = "") -> list[Array]:
-        """The values that other metrics, or another tie policy, have for a run: nothing is read or judged again.
-
-        One value a query of ``run(name).query_ids``. A metric must need no more of the judgments (aspects, scores) than those
-        of the request.
-        """
-        judged, at, policies = self.judged(name), self.places(name), self.request.policies
-        judged = judged if len(at) == len(judged) else judged.of(at)
-        return [v.value for v in scored(judged, metrics, ties or self.ties, policies.depth, policies.seed)]
-
-    def values_from(self, name: str, metric: Metric, kernels: Sequence[Callable[[Lists], Array]]) -> list[Array]:
-        """What plain functions give for the queries of a run, over the lists that a metric sees."""
-        at = self.places(name)
-        return [values[at] for values in mapped(self.judged(name, metric), kernels)]
-
-    # --- what other metrics, rows or policies would give ---------------------------------------------
+        return {run.name: run.means[metric] for run in self.scored}
 
     def other_means(self, pairs: Collection[tuple[Metric, Metric]]) -> dict[Metric, dict[str, float]]:
         """By metric and run, the means of other metrics, each under the conventions (ties, queries) of one of the request.
@@ -260,13 +283,18 @@ class CheckCase:
         ``pairs`` are of a metric of the request and the other one, which must need no more of the judgments. Nothing is read or
         judged again. Empty where one of them cannot be computed on these judgments.
         """
-        out: dict[Metric, dict[str, float]] = {other: {} for _, other in pairs}
+        out: dict[Metric, dict[str, float]] = {}
         try:
             for found in rescored(self.scores, list(pairs)) if self.scores else ():
-                out[found.metric][found.run] = found.value
+                out.setdefault(found.metric, {})[found.run] = found.value
         except RankscopeError:
             return {}
-        return out if self.scores else {}
+        return out
+
+    def alternatives(self, others: Mapping[Metric, Metric]) -> list[Alternative]:
+        """Metrics of the request, each with another one in its place; none where one of these cannot be computed."""
+        means = self.other_means(others.items())
+        return [Alternative(m, other, self.means(m), means[other]) for m, other in others.items()] if means else []
 
     def evaluated_means(self, metrics: Sequence[Metric], like: Metric) -> dict[Metric, dict[str, float]]:
         """By metric and run, means that need more of the rankings than was kept: all runs are judged again.
@@ -281,36 +309,25 @@ class CheckCase:
         return {metric: {m.run: m.value for m in board if m.metric == metric} for metric in metrics}
 
     def again(
-        self,
-        run: InputTable[Run],
-        *,
-        table: Run | None = None,
-        grades: Qrels | None = None,
-        ties: Any = None,
-        **policy: Any,
+        self, run: InputTable[Run], *, table: Run | None = None, qrels: Qrels | None = None, **policies: Any
     ) -> dict[Metric, float]:
-        """The means of a run with another run or qrels ``table``, ``ties`` or ``policy`` for rows; empty where there are none.
+        """The means of a run with another run or qrels ``table``, or under other policies; empty where there are none.
 
         It is judged and scored again, so this is for telling what a finding costs, not for looking.
         """
-        asked = list(self.request.metrics)
-        if self.scores is not None:
-            asked = [a for a in asked if a.metric in set(self.metrics)]
-        changes = policy if ties is None else {"ties": ties, **policy}
-        request = self.request.with_metrics(*asked).with_policies(**changes)
+        request = (self.scores.request if self.scores else self.request).with_policies(**policies)
         try:
-            new = evaluate_request(grades or self.qrels.sound, [(run.name, table or run.sound)], request)
+            board = evaluate_request(qrels or self.qrels.sound, [(run.name, table or run.sound)], request).board
         except RankscopeError:
             return {}
-        return {m.metric: m.value for m in new.board if not math.isnan(m.value)}
+        return {m.metric: m.value for m in board if not math.isnan(m.value)}
 
-    def change(self, run: InputTable[Run], **other: Any) -> dict[str, float]:
+    def change(self, run: InputTable[Run], **other: Any) -> dict[Metric, float]:
         """By metric, how far the mean of a run would move under what ``again`` takes; empty where it has none now."""
-        if self.scores is None or run not in self.comparable:
-            return {}
-        old = {m.metric: m.value for m in self.scores.board if m.run == run.name}
-        new = self.again(run, **other)
-        return {str(m): v - old[m] for m, v in new.items() if m in old and not math.isnan(old[m])}
+        for scored in self.scored:
+            if scored.input is run:
+                return {m: v - scored.means[m] for m, v in self.again(run, **other).items()}
+        return {}
 
     # --- comparisons ---------------------------------------------------------------------------------
 
@@ -318,7 +335,7 @@ class CheckCase:
     def doubts(self) -> list[Caution]:
         """What ``compare`` would doubt about these runs against the first, over the metrics with a direction and a value a query."""
         metrics = [m for m in self.metrics if m.better != "neither" and m.aggregate != "pooled"]
-        if self.scores is None or len(self.scored_runs) < 2 or not metrics:
+        if self.scores is None or not self.several or not metrics:
             return []
         try:
             panels = panels_of(self.scores, metrics)
@@ -333,59 +350,69 @@ class CheckCase:
         cutoff, policies = getattr(metric, "cutoff", None), self.request.policies
         if cutoff is None or metric.aggregate != "mean" or policies.dialect:
             return []
-        others = {k: metric.having(cutoff=k) for k in CUTOFFS if k != cutoff and k <= (policies.depth or k)}
-        means = self.other_means([(metric, other) for other in others.values()])
-        if not means:
-            return []
-        systems = tuple(run.name for run in self.scored_runs)
-        by_cutoff = {k: means[other] for k, other in others.items()} | {cutoff: self.means(metric)}
-        return [
-            Panel(
-                Measure.of(metric.having(cutoff=k)), systems, ("mean",), np.array([[by_cutoff[k][s]] for s in systems])
-            )
-            for k in sorted(by_cutoff)
-        ]  # fmt: skip
+        deepest = policies.depth or max(CUTOFFS)
+        curve = [metric.having(cutoff=k) for k in sorted({*CUTOFFS, cutoff}) if k <= deepest or k == cutoff]
+        means = self.other_means([(metric, other) for other in curve if other != metric])
+        means = {**means, metric: self.means(metric)} if means else {}
+        systems = tuple(run.name for run in self.scored)
+        values = {m: np.array([[means[m][name]] for name in systems]) for m in curve if m in means}
+        return [Panel(Measure.of(m), systems, ("mean",), value) for m, value in values.items()]
 
     # --- documents -----------------------------------------------------------------------------------
 
-    def top(self, name: str, k: int | None = None) -> pl.DataFrame:
-        """The documents of a run in the top k (``cutoff`` unless given): ``query_id``, ``doc_id`` and the 1-based ``rank``.
+    def top(self, run: InputTable[Run], k: int) -> Frame:
+        """The documents of a run in the top k, 20 or the cutoff at most: ``query_id``, ``doc_id`` and the 1-based ``rank``.
 
         They are those that were scored: in the same order, cut at the same depth, repeated ones and self-matches handled alike.
         Under all orders of equal scores, and for a run that cannot be ordered as asked, the order is trec_eval's. Queries
         without judgments are there, too.
         """
-        k = self.cutoff if k is None else k
-        if (name, k) not in self._tops:
-            run = clean(self.input(name).sound, self.request.policies, "run").data
-            first, depth = self.request.metrics[0], self.request.policies.depth
+        if run.name not in self._tops:
+            table = clean(run.sound, self.request.policies, "run").data
+            depth, deepest = self.request.policies.depth, max(LOOKED_AT, self.cutoff)
+            order = Order(one_order(self.convention.ties, self.request.metrics[0].metric), depth)
             try:
-                found = top(run, Order(one_order(first.convention.ties, first.metric), depth), k, name)
+                self._tops[run.name] = top(table, order, deepest, run.name)
             except InputError:
-                found = top(run, Order(depth=depth), k, name)
-            self._tops[name, k] = found
-        return self._tops[name, k]
+                self._tops[run.name] = top(table, Order(depth=depth), deepest, run.name)
+        found = self._tops[run.name]
+        return found.filter(found["rank"] <= k)
 
     @cached_property
-    def _tops(self) -> dict[tuple[str, int], pl.DataFrame]:
+    def _tops(self) -> dict[str, Frame]:
         return {}
 
-    def judged_top(self, name: str) -> pl.DataFrame:
+    def judged_top(self, run: ScoredRun) -> Frame:
         """The top ``cutoff`` of a run, for judged queries only."""
-        return self.top(name).filter(pl.col("query_id").is_in(list(self.qrels.query_set)))
+        found = self.top(run.input, self.cutoff)
+        return found.filter(found["query_id"].is_in(list(self.qrels.query_set)))
 
     @cached_property
     def texts(self) -> Texts | None:
         """The texts of the documents in the top ``cutoff`` of judged queries; None where none were given."""
         if self.background.texts is None:
             return None
-        tops = [self.judged_top(run.name)["doc_id"] for run in self.scored_runs]
-        return texts_of(self.background.texts, {doc for docs in tops for doc in docs.to_list()})
+        return texts_of(self.background.texts, {doc for run in self.scored for doc in self.judged_top(run)["doc_id"]})
 
     @cached_property
-    def judgments(self) -> pl.DataFrame:
+    def judgments(self) -> Frame:
         """The sound judgments: ``query_id``, ``doc_id``, ``grade``; one row a pair, the first of repeated ones."""
-        frame = self.qrels.sound.frame.select("query_id", "doc_id", "grade")
-        if not len(self.qrels.sound.repeated):
-            return frame
-        return frame.unique(["query_id", "doc_id"], keep="first", maintain_order=True)
+        frame = self.qrels.sound.frame.select(*PAIR, "grade")
+        return frame.unique(PAIR, keep="first", maintain_order=True) if len(self.qrels.sound.repeated) else frame
+
+    @property
+    def relevant(self) -> Frame:
+        """The judgments of grade 1 or more."""
+        return self.judgments.filter(self.judgments["grade"] >= 1)
+
+    @cached_property
+    def grades(self) -> dict[float, int]:
+        """How many judgments there are of each grade, the lowest first; pooled documents without a grade are left out."""
+        grade = self.judgments["grade"].to_numpy()
+        values, counts = np.unique(grade[(grade >= 0) & np.isfinite(grade)], return_counts=True)
+        return dict(zip(values.tolist(), counts.tolist(), strict=True))
+
+    @property
+    def positive(self) -> dict[float, int]:
+        """The grades above 0."""
+        return {grade: number for grade, number in self.grades.items() if grade > 0}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import cleandoc
@@ -11,9 +12,7 @@ from rankscope import words
 from rankscope.blocks import Caution
 from rankscope.declared import Declared
 from rankscope.scoring.health import NOTABLE
-from rankscope.verbs.check.rules.case import EXAMPLES, CheckCase
-
-Severity = Literal["warning", "information"]
+from rankscope.verbs.check.case import EXAMPLES, CheckCase
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +25,7 @@ class Finding(Caution):
     """
 
     hint: str = ""
-    severity: Severity = "warning"
+    severity: Literal["warning", "information"] = "warning"
     run: str | None = None
     effect: Mapping[str, float] = field(default_factory=dict)
     count: int | None = None
@@ -40,14 +39,15 @@ class Rule(Declared, kind="rule"):
 
     Its docstring says what is wrong in one line (``what``); ``why`` tells why it matters for the number, ``remedy`` what to do.
     ``code`` never changes its meaning once released. ``find`` looks at a ``CheckCase`` and yields its findings, if any.
-    ``needs`` names what must be stated beside the data (an attribute of ``Background``), ``other_verb`` the command that alone
-    can find this.
+    ``tail`` ends the message of a finding with an effect that is worth a word: ``{}`` stands for the changes. ``needs`` names what
+    must be stated beside the data (an attribute of ``Background``), ``other_verb`` the command that alone can find this.
     """
 
     code: ClassVar[str] = ""
-    severity: ClassVar[Severity] = "warning"
+    severity: ClassVar[Literal["warning", "information"]] = "warning"
     why: ClassVar[str] = ""
     remedy: ClassVar[str] = ""
+    tail: ClassVar[str] = ""
     needs: ClassVar[str] = ""
     other_verb: ClassVar[str] = ""
     listed_by: ClassVar[str] = "rankscope check --list"
@@ -55,6 +55,11 @@ class Rule(Declared, kind="rule"):
     def __init_subclass__(cls, *, code: str = "", aliases: tuple[str, ...] = (), **more: Any) -> None:
         cls.code = code
         super().__init_subclass__(aliases=(code, *aliases) if code else aliases, **more)
+
+    @property
+    def name(self) -> str:
+        """The name of the rule: that of the class, whose ending ``Rule`` keeps it apart from other classes."""
+        return type(self).__name__.removesuffix("Rule")
 
     @classmethod
     def what(cls) -> str:
@@ -69,23 +74,38 @@ class Rule(Declared, kind="rule"):
         """The findings of this rule in a case, none where all is well; the one method that every rule must define."""
         raise TypeError(f"rule {self.code} does not say what it finds")
 
-    def finding(self, message: str, **more: Any) -> Finding:
-        """A finding of this rule, with its severity and remedy unless others are named; lists of examples are cut."""
-        more = {"severity": self.severity, "hint": self.remedy} | more
-        for name in ("queries", "documents", "places"):
-            if name in more:
-                more[name] = tuple(more[name][:EXAMPLES])
-        return Finding(code=self.code, message=message, **more)
+    def finding(
+        self,
+        message: str,
+        *,
+        effect: Mapping[Any, float] | None = None,
+        serious: bool | None = None,
+        tail: str | None = None,
+        count: int | None = None,
+        **more: Any,
+    ) -> Finding:
+        """A finding of this rule.
+
+        The ``effect`` ends the message as ``tail`` says. A ``serious`` one is a warning, another information; the rule decides where
+        that is not said. The ``count`` is that of the queries or documents unless named; of these the first few are kept.
+        """
+        known = {str(metric): by for metric, by in effect.items() if not math.isnan(by)} if effect else {}
+        if text := changes(known):
+            message += (self.tail if tail is None else tail).format(text)
+        if serious is not None:
+            more["severity"] = "warning" if serious else "information"
+        if count is None:
+            count = len(more.get("queries", ())) or len(more.get("documents", ())) or None
+        examples = {name: tuple(more[name][:EXAMPLES]) for name in ("queries", "documents", "places") if name in more}
+        defaults: dict[str, Any] = {"severity": self.severity, "hint": self.remedy}
+        return Finding(code=self.code, message=message, effect=known, count=count, **{**defaults, **more, **examples})
 
 
-def changes(effect: Mapping[str, float], before: str = "", after: str = "") -> str:
-    """The first two changes of metrics in words, with what stands before and after; empty where all are below 0.0005.
+def changes(effect: Mapping[str, float]) -> str:
+    """The first two changes of metrics in words; empty where all are below 0.0005.
 
-    >>> changes({"nDCG@10": -0.019, "RR": 0.0, "AP": -0.004}, "; without them: ")
-    '; without them: −0.019 nDCG@10, −0.004 AP'
-    >>> changes({"RR": 0.0}, "; without them: ")
-    ''
+    >>> changes({"nDCG@10": -0.019, "RR": 0.0, "AP": -0.004})
+    '−0.019 nDCG@10, −0.004 AP'
     """
     notable = [(name, by) for name, by in effect.items() if abs(by) >= NOTABLE]
-    text = ", ".join(f"{words.number(by, sign=True, digits=3)} {name}" for name, by in notable[:2])
-    return f"{before}{text}{after}" if text else ""
+    return ", ".join(f"{words.number(by, sign=True, digits=3)} {name}" for name, by in notable[:2])

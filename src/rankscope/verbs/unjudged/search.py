@@ -1,0 +1,334 @@
+"""The grades of unjudged documents under which values are lowest or highest, and those that reverse a difference.
+
+For a given number of documents of each grade, and where a better document moved above a worse one never hurts (the metric is
+``monotone``), a ranking is at its best with the good ones on top, and at its worst with them at the end. So few arrangements have to
+be tried, and the extremes are exact. For a difference of two runs this holds where each document earns on its own; for other metrics
+all ways of grading are tried where they are few, else the extremes are the widest that were found.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, product
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+
+from rankscope.engines.base import Order
+from rankscope.lists import Array, Judged
+from rankscope.metrics import Metric
+from rankscope.panels.samples import logs_of
+from rankscope.scoring.inputs import CleanInput, judge
+from rankscope.scoring.request import MetricRequest, Request
+from rankscope.verbs.unjudged.cells import CODE, Cells, UnjudgedDocuments
+
+BUDGET = 6_000_000  # judged documents in all variants together
+MOST = 4096  # variants of a query
+ROOM = 4_000_000  # cells of grades at a time
+DEEP = 200  # the longest ranking that is made up
+STEPS = 5000  # documents that are graded one after the other
+SAME = 1e-12  # a difference as small as this is none
+PLAIN = frozenset({"trec", "docid", "input", "rank"})
+
+
+# --- the ends of a value -----------------------------------------------------------------------------------
+
+
+class Extremes(NamedTuple):
+    """The grades (queries x places, NaN: not touched) under which a value is lowest and highest.
+
+    ``complete`` says that no other grades give less or more, query by query.
+    """
+
+    lower: Array
+    upper: Array
+    complete: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """What is graded, and how: each of ``documents`` (queries x places) gets one of the ``levels``.
+
+    ``parts`` says of which runs the value is made, and what each query counts there. ``ordered`` says that the extremes are among
+    the arrangements in the order of the ``key`` (least first) and its reverse.
+    """
+
+    cells: Cells
+    documents: Array
+    key: Array
+    levels: Sequence[float]
+    parts: Mapping[int, Array]
+    ordered: bool
+
+    def extremes(self) -> Extremes:
+        """Find the grades under which the value of each query is lowest and highest."""
+        documents, levels = self.documents, self.levels
+        lower, upper = (np.where(documents, levels[end], np.nan) for end in (0, -1))
+        counts = documents.sum(axis=1)
+        cells, some = self.cells, np.flatnonzero(counts)
+        weight = sum(float(cells.judged[run].size[cells.rows[run][some]].sum()) for run in self.parts)
+        limit = int(min(max(BUDGET / max(weight, 1.0), 4), MOST))
+        complete = True
+        for count in np.unique(counts[some]).tolist():
+            fills, whole = ways(count, levels, limit, self.ordered)
+            complete &= whole
+            queries = np.flatnonzero(counts == count)
+            many = max(1, ROOM // max(len(fills) * documents.shape[1], 1))  # as fit the memory with all their variants
+            for first in range(0, len(queries), many):
+                part = queries[first : first + many]
+                lower[part], upper[part], known = self._try_fills(part, fills)
+                complete &= known
+        return Extremes(lower, upper, complete)
+
+    def _try_fills(self, part: Array, fills: Array) -> tuple[Array, Array, bool]:
+        """Try all fills of some queries: their extremes, and whether the value is defined under all fills."""
+        variants, count = fills.shape
+        key = np.where(self.documents[part], self.key[part], np.inf)
+        order = np.argsort(key, axis=1, kind="stable")[:, :count]
+        rows = np.arange(len(part))
+        grades = np.full((len(part), variants, key.shape[1]), np.nan)
+        grades[rows[:, None, None], np.arange(variants)[None, :, None], order[:, None, :]] = fills[None]
+        queries = np.repeat(part, variants)
+        values = np.zeros(len(queries))
+        for run, share in self.parts.items():
+            counts = share[queries]
+            each = self.cells.values(run, queries, grades.reshape(len(queries), -1))
+            values += np.where(counts, counts * each, 0.0)
+        values = values.reshape(len(part), variants)
+        unknown = np.isnan(values)
+        least = np.where(unknown, np.inf, values).argmin(axis=1)
+        most = np.where(unknown, -np.inf, values).argmax(axis=1)
+        return grades[rows, least], grades[rows, most], not unknown.any()
+
+
+def ways(count: int, levels: Sequence[float], limit: int, ordered: bool) -> tuple[Array, bool]:
+    """Grades for ``count`` documents, a row a way, and whether no other way can be more extreme.
+
+    All ways where there are no more than ``limit``; else those that rise or fall along the documents; else those of the lowest and
+    the highest grade alone; else some of these. ``ordered`` says that rising and falling ones are enough.
+
+    >>> ways(2, (0.0, 1.0), 100, ordered=True)[0].tolist()
+    [[0.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]
+    """
+    if not ordered and len(levels) ** count <= limit:
+        return np.array(list(product(levels, repeat=count))), True
+    if 2 * comb(count + len(levels) - 1, count) <= limit:
+        rising = np.array(list(combinations_with_replacement(levels, count)))
+        return np.vstack([rising, rising[:, ::-1]]), ordered
+    many = min(count + 1, max(limit // 2, 2))
+    low = np.unique(np.linspace(0, count, many).round().astype(np.int64))
+    rising = np.where(np.arange(count) < low[:, None], levels[0], levels[-1])
+    return np.vstack([rising, rising[:, ::-1]]), ordered and len(levels) == 2 and many == count + 1
+
+
+# --- traits of a metric --------------------------------------------------------------------------------
+
+
+def exchanges(metric: Metric, ties: str) -> bool:
+    """Whether, for a given number of documents of each grade, a ranking is at its best with the good ones on top."""
+    return metric.monotone and metric.better != "neither" and ties in PLAIN
+
+
+def alone(metric: Metric, top: float, ties: str = "trec") -> bool:
+    """Whether every unjudged document earns on its own: the grades of the others make no difference to it.
+
+    This is tried on small rankings with some judged documents, in which every set of the others is graded. A metric that divides
+    by what the query is worth fails, as one more relevant document makes the query worth more.
+
+    >>> from rankscope.metrics import DCG, P, nDCG
+    >>> alone(P @ 5, 1.0), alone(DCG @ 5, 2.0), alone(nDCG @ 5, 2.0)
+    (True, True, False)
+    """
+    if ties not in PLAIN or not metric.monotone or getattr(metric, "judged_only", False):
+        return False
+    cutoff = min(getattr(metric, "cutoff", None) or 5, DEEP)
+    return all(_additive(metric, _probe(metric, top, deep), top) for deep in (5, max(cutoff, 5) + 2))
+
+
+def _additive(metric: Metric, judged: Judged, top: float) -> bool:
+    """Whether every set of the four documents is worth what its documents are worth alone."""
+    sets = np.array(list(product([np.nan, 0.0, top], repeat=4)))
+    queries = np.repeat(np.arange(len(judged)), len(sets))
+    cells = Cells(Request((MetricRequest(str(metric), metric),)), [judged], [np.arange(len(judged))])
+    value = cells.values(0, queries, np.tile(sets, (len(judged), 1))).reshape(len(judged), len(sets))
+    if np.isnan(value).any():
+        return False
+    graded = [np.array_equal(row, one, equal_nan=True) for one in np.where(np.eye(4), top, np.nan) for row in sets]
+    step = value[:, np.flatnonzero(graded) % len(sets)] - value[:, :1]
+    expected = value[:, :1] + (step[:, None, :] * (sets == top)[None]).sum(axis=2)
+    return bool(np.allclose(value, expected, rtol=0, atol=1e-9))
+
+
+def _probe(metric: Metric, top: float, deep: int) -> Judged:
+    """Rankings of ``deep`` documents, four of the first five to grade, the other judged or not; and judged ones that were not retrieved.
+
+    In a longer ranking all below are judged, and the last two relevant, to show whether they move up.
+    """
+    low = min(1.0, top)
+    below = [*[0.0] * (deep - 7), low, top] if deep > 5 else []
+    qrels, run = {}, {}
+    for middle, missed in product((None, 0.0, low, top), ((), (low,), (0.0, top), (top,) * 8)):
+        ranked = [CODE, CODE + 1, middle, CODE + 2, CODE + 3, *below]
+        grades = {f"d{rank}": grade for rank, grade in enumerate(ranked) if grade is not None}
+        qrels[f"q{len(qrels)}"] = grades | {f"m{number}": grade for number, grade in enumerate(missed)}
+        run[f"q{len(run)}"] = {f"d{rank}": -float(rank) for rank in range(len(ranked))}
+    return judge(CleanInput(run), CleanInput(qrels), Order(needs=metric.needs), "run")[0]
+
+
+# --- documents judged alone --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class MeanParts:
+    """What the mean of a run is made of: ``total`` over ``whole``, of all queries.
+
+    ``value`` and ``weight`` are of the queries that have unjudged documents, in their order.
+    """
+
+    value: Array
+    weight: Array
+    total: float
+    whole: float
+    aggregate: str = "mean"
+
+    @classmethod
+    def of(cls, aggregate: str, values: Array, weights: Array, at: Array) -> MeanParts:
+        """Of the values of all queries (NaN: undefined); those with unjudged documents are at these places."""
+        terms = as_terms(aggregate, values)
+        defined = ~np.isnan(terms)
+        weights = np.ones_like(weights) if aggregate == "sum" else weights
+        whole = 1.0 if aggregate == "sum" else math.fsum(weights[defined].tolist())
+        return cls(values[at], weights[at], math.fsum((weights * terms)[defined].tolist()), whole, aggregate)
+
+    @property
+    def mean(self) -> float:
+        """The mean before it is made geometric."""
+        return self.total / self.whole if self.whole else math.nan
+
+    @property
+    def share(self) -> Array:
+        """What each of these queries counts in the mean."""
+        return self.weight / (self.whole or 1.0)
+
+    def step_in_terms(self, step: Array) -> Array:
+        """A step of the mean as a step of what is added up for it."""
+        return np.log1p(step / math.exp(self.mean)) if self.aggregate == "geometric" else step
+
+    def change(self, queries: Array, values: Array) -> Array:
+        """How the mean would change if these queries, each alone, had these values; NaN where there is no mean."""
+        before, after = as_terms(self.aggregate, self.value[queries]), as_terms(self.aggregate, values)
+        weight = self.weight[queries]
+        had, has = ~np.isnan(before), ~np.isnan(after)
+        more = weight * (np.where(has, after, 0.0) - np.where(had, before, 0.0))
+        whole = self.whole + (0.0 if self.aggregate == "sum" else weight * (has.astype(float) - had))
+        mean = self.mean if self.whole else 0.0
+        with np.errstate(invalid="ignore", divide="ignore"):
+            step = np.where(has == had, more / self.whole if self.whole else 0.0, (self.total + more) / whole - mean)
+        return np.asarray(np.expm1(step) * math.exp(mean) if self.aggregate == "geometric" else step)
+
+
+def as_terms(aggregate: str, values: Array) -> Array:
+    """What is added up for a mean: the values, or their logarithms."""
+    return logs_of(values) if aggregate == "geometric" else values
+
+
+@dataclass(frozen=True, eq=False)
+class SingleEffects:
+    """What each unjudged document alone would do to the mean of each run: runs x queries x places, 0 where none was tried.
+
+    ``perfect`` is for the top grade, ``worthless`` for grade 0. ``considered`` marks the documents that were tried.
+    """
+
+    perfect: Array
+    worthless: Array
+    considered: Array
+
+    @property
+    def effect(self) -> Array:
+        """The largest difference that a document could make: to a difference between runs, or to the value of the only one."""
+        return np.maximum(_reach(self.perfect), _reach(self.worthless))
+
+
+def _reach(moves: Array) -> Array:
+    moves = np.nan_to_num(moves, nan=0.0)
+    return np.asarray(np.abs(moves[0]) if len(moves) == 1 else moves.max(axis=0) - moves.min(axis=0))
+
+
+def single_effects(cells: Cells, documents: UnjudgedDocuments, means: Sequence[MeanParts], top: float) -> SingleEffects:
+    """Judge every document alone; where they are too many, those of the best ranks."""
+    queries, places = np.nonzero(documents.there)
+    cost = np.asarray(sum(one.size[rows] for one, rows in zip(cells.judged, cells.rows, strict=True)))
+    order = np.lexsort((places, queries, documents.best_rank[queries, places]))
+    order = np.sort(order[: max(1, int(np.searchsorted(np.cumsum(cost[queries[order]]), ROOM)))])
+    at, width = (queries[order], places[order]), documents.there.shape[1]
+    perfect, worthless = np.zeros((2, len(means), *documents.there.shape))
+    for run, mean in enumerate(means):
+        perfect[run][at] = _changes(cells, run, mean, at, width, top)
+        none = cells.values(run, np.arange(len(documents.queries)), np.where(documents.there, 0.0, np.nan))
+        if not np.array_equal(none, mean.value, equal_nan=True):
+            worthless[run][at] = _changes(cells, run, mean, at, width, 0.0)
+    considered = np.zeros_like(documents.there)
+    considered[at] = True
+    return SingleEffects(perfect, worthless, considered)
+
+
+def _changes(cells: Cells, run: int, mean: MeanParts, at: tuple[Array, Array], width: int, grade: float) -> Array:
+    """How the mean of a run would change if each document, alone, had this grade."""
+    queries, places = at
+    out = np.zeros(len(queries))
+    many = max(1, ROOM // max(width, 1))
+    for first in range(0, len(queries), many):
+        part = slice(first, first + many)
+        grades = np.where(np.arange(width) == places[part, None], grade, np.nan)
+        out[part] = mean.change(queries[part], cells.values(run, queries[part], grades))
+    return out
+
+
+# --- a difference reversed ---------------------------------------------------------------------------------
+
+
+def reversal(
+    cells: Cells, means: Sequence[MeanParts], pair: tuple[int, int], effects: SingleEffects, top: float, alone: bool
+) -> list[tuple[int, int]] | None:
+    """Documents (query and place) that would reverse the difference of two runs if they had the top grade; None where none were found.
+
+    The one that helps most is taken first, then the one that helps most beside it, and so on: the fewest there are where each
+    document earns on its own (``alone``), else no more than are needed for certain.
+    """
+    signs = dict(zip(pair, (1.0, -1.0), strict=True))
+    difference = sum(sign * means[run].mean for run, sign in signs.items())
+    if math.isnan(difference) or abs(difference) <= SAME:
+        return None
+    side, left = math.copysign(1.0, difference), abs(difference)
+
+    def gain_of(moves: Mapping[int, Array]) -> Array:
+        """What documents take from the difference, by how they move the mean of each run."""
+        return -side * np.nan_to_num(sum(sign * moves[run] for run, sign in signs.items()), nan=0.0)
+
+    gain = gain_of({run: means[run].step_in_terms(effects.perfect[run]) for run in pair})
+    grades = np.full(gain.shape, np.nan)
+    picks: list[tuple[int, int]] = []
+    while left >= -SAME:
+        query, place = (int(i) for i in np.unravel_index(int(gain.argmax()), gain.shape))
+        if gain[query, place] <= SAME or len(picks) >= STEPS:
+            return None
+        picks.append((query, place))
+        left -= gain[query, place]
+        grades[query, place] = top
+        gain[query, place] = 0.0
+        if alone:
+            continue
+        # the others of its query are worth another amount beside it
+        others = np.flatnonzero(effects.considered[query] & np.isnan(grades[query]))
+        rows = np.tile(grades[query], (len(others) + 1, 1))
+        rows[np.arange(len(others)) + 1, others] = top
+        moves = {}
+        for run in pair:
+            terms = as_terms(means[run].aggregate, cells.values(run, np.full(len(rows), query), rows))
+            moves[run] = means[run].weight[query] * (terms - terms[0]) / means[run].whole
+        gain[query] = 0.0
+        gain[query, others] = gain_of(moves)[1:]
+    return picks
