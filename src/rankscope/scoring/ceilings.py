@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rankscope.declared import Table
+from rankscope.declared import Lookup
 from rankscope.engines.base import SEVERAL, mapped
 from rankscope.errors import InputError
 from rankscope.lists import Array, Judged, Lists
@@ -56,7 +56,7 @@ def why_not(metric: Metric, micro: bool = False) -> str:
 
 def _sortable(metric: Metric) -> bool:
     """Whether the most worthy documents belong on top; a table of gains says itself what is worthy."""
-    if metric.monotone or not isinstance(getattr(metric, "gain", None), Table):
+    if metric.monotone or not isinstance(getattr(metric, "gain", None), Lookup):
         return metric.monotone
     try:
         return metric.having(gain="linear").ready().monotone

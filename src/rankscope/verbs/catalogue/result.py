@@ -11,8 +11,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from rankscope import words
 from rankscope.blocks import EMPTY, Block, Chart, Code, Facts, Heading, Paragraph
-from rankscope.declared import Table as Written
-from rankscope.declared import parameters, plain, required
+from rankscope.declared import Lookup, parameters, plain, required
 from rankscope.metrics import DEFAULT, NICKNAMES, Example, Metric, families, parse
 from rankscope.metrics.description import DIRECTIONS, rewards
 from rankscope.show.result import Col, Result, View
@@ -134,7 +133,7 @@ def takes(cls: type[Metric], name: str) -> str:
     hint = parameters(cls)[name][0]
     kinds = get_args(hint) if isinstance(hint, UnionType) or get_origin(hint) is Union else (hint,)
     words = [repr(value) for kind in kinds if get_origin(kind) is Literal for value in get_args(kind)]
-    other = {int: "a whole number", float: "a number", bool: "True or False", Written: "a table", NoneType: "None"}
+    other = {int: "a whole number", float: "a number", bool: "True or False", Lookup: "a table", NoneType: "None"}
     if not words:
         return ""
     return " or ".join(
