@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from rankscope.declared import Table
+from rankscope.declared import Lookup
 from rankscope.engines.base import SEVERAL, mapped
 from rankscope.errors import InputError
 from rankscope.lists import Array, Judged, Lists
@@ -52,7 +52,7 @@ def why_not(metric: Metric, micro: bool = False) -> str:
     if micro:
         return "in a micro mean another ranking may change what a query weighs"
     sortable = metric.monotone
-    if isinstance(getattr(metric, "gain", None), Table):  # a table of gains says itself what is worthy
+    if isinstance(getattr(metric, "gain", None), Lookup):  # a table of gains says itself what is worthy
         with suppress(InputError):
             sortable = sortable or metric.having(gain="linear").ready().monotone
     if not sortable:

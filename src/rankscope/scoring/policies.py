@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from rankscope.engines.base import Values
     from rankscope.lists import Array, Judged
     from rankscope.metrics import Metric
-    from rankscope.scoring.health import Health
 
 MIXED = "as the dialect says"  # what is stated where a dialect has another convention for each metric
 OVER_ORDERS = frozenset({"expected", "best", "worst"})  # of all orders of equal scores; drawn where these are too many
@@ -114,8 +113,8 @@ class Policy:
         """The values of the queries under this policy."""
         return values
 
-    def acted(self, health: Iterable[Health]) -> bool:
-        """Whether there was something for this policy to do in these data."""
+    def acted(self, health: Iterable[object]) -> bool:
+        """Whether there was something for this policy to do in data of this ``Health``, a run each."""
         return not self.acts_on or any(getattr(h, name) for h in health for name in self.acts_on)
 
     # -- words ----------------------------------------------------------------------------------------

@@ -181,7 +181,7 @@ def test_a_summary_is_the_median_and_range_over_pairs(shared_data: Callable[[str
     )  # fmt: skip
     needed = [r.chosen[1].queries for r in found.reaches]
     assert one.differences[1] == 0.02
-    assert (one.queries[1].median, one.queries[1].high) == (float(np.median(needed)), max(needed))
+    assert (one.queries[1].median, one.queries[1].highest) == (float(np.median(needed)), max(needed))
     field = found.measurements.panels[0] if found.measurements else None
     assert field is not None
     assert one.variance_within == pytest.approx(float(field.values.var(axis=1, ddof=1).mean()))

@@ -11,14 +11,13 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from rankscope import words
 from rankscope.blocks import EMPTY, Block, Chart, Code, Facts, Heading, Paragraph
-from rankscope.declared import Table as Written
-from rankscope.declared import parameters, plain, required
+from rankscope.declared import Lookup, parameters, plain, required
 from rankscope.metrics import DEFAULT, NICKNAMES, Example, Metric, families, parse
 from rankscope.metrics.description import DIRECTIONS, rewards
 from rankscope.show.result import Col, Result, View
 
 BETTER = {"higher": "high", "lower": "low", "neither": "-"}
-KINDS = {int: "a whole number", float: "a number", bool: "True or False", Written: "a table", NoneType: "None"}
+KINDS = {int: "a whole number", float: "a number", bool: "True or False", Lookup: "a table", NoneType: "None"}
 OVER_QUERIES = {
     "mean": "mean over queries",
     "sum": "sum over queries",
