@@ -60,19 +60,13 @@ def rescored(scores: Scores, pairs: Sequence[tuple[Metric, Metric]], runs: Conta
     return out
 
 
-def values_on(
-    request: Request, metric: Metric, judged: Judged, like: Metric | None = None, *, plainly: bool = False
-) -> Array:
-    """The value of a metric for each query of some judged documents, as a request asks.
+def values_on(request: Request, judged: Judged) -> Array:
+    """What the first metric of a request gives each query of some judged documents, over the orders of equal scores.
 
-    It has the conventions of the metric ``like``, or its own. ``plainly`` leaves out what policies do to queries without relevant
-    documents: the value is what the metric gives, over the orders of equal scores.
+    What policies do to queries without relevant documents is left out.
     """
-    one = request.with_metrics(metric, like=like)
-    if not plainly:
-        return values_of(one, [judged])[0].value
-    policies = request.policies
-    return score_under_ties(judged, [metric], one.metrics[0].convention.ties, policies.depth, policies.seed)[0].value
+    first, policies = request.metrics[0], request.policies
+    return score_under_ties(judged, [first.metric], first.convention.ties, policies.depth, policies.seed)[0].value
 
 
 def judged_of(scores: Scores, run: str, metric: Metric) -> tuple[Judged, Array]:
