@@ -11,7 +11,8 @@ from calibrate_cells import Row, by_metric
 from calibrate_scores import METRICS, Population, Rate, Size, generator, some_pairs
 from rankscope.inference.base import Sample
 from rankscope.inference.intervals import t
-from rankscope.inference.sequential import anytime, bets, betting, prior, stakes
+from rankscope.inference.sequences import anytime, betting
+from rankscope.inference.sequential import bets, prior, stakes
 from rankscope.lists import Array
 
 LAST = 1000

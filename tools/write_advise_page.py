@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rankscope.verbs.advise.situation import Situation
+from rankscope.verbs.advise.situation import CONDITIONS
 from rankscope.verbs.advise.tasks import SHARED_LAST, TASKS, WITH_ASPECTS, Pick
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "advise.md"
@@ -28,7 +28,7 @@ def table() -> str:
     ]
     picks = [pick for task in TASKS for pick in task.picks] + [*SHARED_LAST, *WITH_ASPECTS]
     words = sorted({word.removeprefix("not ") for pick in picks for word in pick.when})
-    meanings = [f"| {word} | {_meaning(word)} |\n" for word in words]
+    meanings = [f"| {word} | {CONDITIONS[word][0]} |\n" for word in words]
     return (
         "\n| task | what it is | k | metrics, the first that applies being the primary one | also called |\n|---|---|---|---|---|\n"
         + "".join(rows)
@@ -43,10 +43,6 @@ def _pick(pick: Pick) -> str:
     args = f"({pick.args.replace('{top:g}', 'top')})" if pick.args else ""
     at = {"": "", "uncut": ""}.get(pick.at, f"@{pick.at}")
     return f"`{pick.metric}{args}{at}`" + (f" ({', '.join(pick.when)})" if pick.when else "")
-
-
-def _meaning(word: str) -> str:
-    return (getattr(Situation, word).__doc__ or "").rstrip(".").replace("|", "\\|")
 
 
 if __name__ == "__main__":

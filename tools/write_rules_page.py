@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rankscope.verbs.check.rules.catalogue import all_rules
-from rankscope.verbs.check.rules.rule import Rule
+from rankscope.verbs.check.rule import Rule
+from rankscope.verbs.check.rules import all_rules
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "check.md"
 START, END = "<!-- rules: written by tools/write_rules_page.py -->", "<!-- end of rules -->"

@@ -153,15 +153,15 @@ def test_a_run_beside_itself_says_so(opened: Any) -> None:
 
 
 def test_numbers_are_those_that_python_writes(opened: Any) -> None:
-    from rankscope.panels.verdicts import number
+    from rankscope.words import in_table, number
 
     tab = show(opened, block())
     values = [k / 16 for k in range(-33, 34)] + [0.0004, -0.00042, 0.000999, 0.0005, 1 / 3, -2 / 3, 12.345, 0.0]
     written = tab.evaluate(
         "(all) => all.map((v) => [rankscope.explorer.written(v), rankscope.explorer.signed(v)])", values
     )
-    assert [one for one, _ in written] == [number(v) for v in values]
-    assert [one for _, one in written if float(one)] == [number(v, sign=True) for v in values if v]
+    assert [one for one, _ in written] == [in_table(number(v)) for v in values]
+    assert [one for _, one in written if float(one)] == [in_table(number(v, sign=True)) for v in values if v]
 
 
 def test_what_one_run_misses_is_named(opened: Any) -> None:

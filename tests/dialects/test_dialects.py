@@ -15,8 +15,7 @@ from rankscope.dialects.learning import LEARNING
 from rankscope.dialects.recommendation import RECOMMENDATION
 from rankscope.dialects.retrieval import RETRIEVAL
 from rankscope.metrics import CATALOGUE
-from rankscope.scoring.dialect import translated
-from rankscope.scoring.ways import CHOICES
+from rankscope.scoring.ways import CHOICES, translated
 
 Table = dict[str, dict[str, float]]
 

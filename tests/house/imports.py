@@ -238,10 +238,16 @@ def long_functions(package: Package, most: int = 60) -> list[str]:
     ]
 
 
-def several_homes(package: Package) -> list[str]:
-    """Names of classes that stand in several modules; what users spell in lower case (``t``) may be a test and an interval."""
+def several_homes(package: Package, spelled: tuple[str, ...] = ()) -> list[str]:
+    """Names of classes that stand in several modules.
+
+    What users spell in lower case (``t``) may be a test and an interval, and the classes in modules ``spelled`` are called as users
+    spell them, whatever else has that name.
+    """
     homes = defaultdict(list)
     for module, tree in package.trees.items():
+        if f"{module}.".startswith(tuple(f"{one}." for one in spelled)):
+            continue
         for node in tree.body:
             if isinstance(node, ast.ClassDef) and node.name.lstrip("_")[:1].isupper():
                 homes[node.name].append(module)

@@ -47,7 +47,9 @@ def public() -> Iterator[tuple[str, Any]]:
                         member, FunctionType | property | classmethod | staticmethod
                     ):
                         yield f"{module.__name__}.{name}.{inner}", getattr(thing, inner)
-            elif isinstance(thing, FunctionType):
+            elif (
+                isinstance(thing, FunctionType) and "<locals>" not in thing.__qualname__
+            ):  # made by one that is explained
                 yield f"{module.__name__}.{name}", thing
 
 

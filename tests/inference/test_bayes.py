@@ -10,7 +10,7 @@ from scipy import stats
 
 from rankscope.errors import InputError
 from rankscope.inference.base import Sample
-from rankscope.inference.bayes import bayesian
+from rankscope.inference.bootstrap import bayesian
 
 
 def sample(values: object, clusters: object = None) -> Sample:

@@ -18,8 +18,16 @@ from scipy import stats
 from rankscope.declared import parse_all
 from rankscope.errors import InputError
 from rankscope.inference.base import Interval, PairedTest, Sample
-from rankscope.inference.bayes import bayesian
-from rankscope.inference.bootstrap import Groups, accelerated, bca, bootstrap, percentile, quantile, studentised
+from rankscope.inference.bootstrap import (
+    Groups,
+    acceleration_of,
+    bayesian,
+    bca,
+    bootstrap,
+    percentile,
+    quantile,
+    studentised,
+)
 from rankscope.lists import Array
 
 INTERVALS = (percentile, bca, studentised)
@@ -85,7 +93,7 @@ def test_clusters_of_one_query_are_no_clusters(interval: Any) -> None:
 @pytest.mark.parametrize("interval", INTERVALS)
 def test_rounds_in_chunks_are_the_same(interval: Any, monkeypatch: Any) -> None:
     whole = interval(rounds=999).of(skewed())
-    monkeypatch.setattr("rankscope.inference.bootstrap._CELLS", 1234)
+    monkeypatch.setattr("rankscope.inference.base.CELLS", 1234)
     assert interval(rounds=999).of(skewed()) == whole
 
 
@@ -124,18 +132,18 @@ def test_of_a_few_queries_every_draw_is_known() -> None:
 
 def test_the_acceleration_worked() -> None:
     # around the mean -2, -1, 3: cubes sum to 18, squares to 14
-    assert accelerated(Groups.of(sample([0, 1, 5]))) == pytest.approx(18 / (6 * 14**1.5))
+    assert acceleration_of(Groups.of(sample([0, 1, 5]))) == pytest.approx(18 / (6 * 14**1.5))
     # with clusters of 1 and 2: sums around the mean 2 are -2 and 2, so means without each are 2 + 1 and 2 - 2
     groups = Groups.of(sample([0, 2, 4], [0, 1, 1]))
     left_out = np.array([3.0, 0.0])
     around = left_out.mean() - left_out
     expected = (around**3).sum() / (6 * (around**2).sum() ** 1.5)
-    assert groups.sign * accelerated(groups) == pytest.approx(expected, abs=1e-15)
+    assert groups.sign * acceleration_of(groups) == pytest.approx(expected, abs=1e-15)
     three = Groups.of(sample([0, 2, 4, 9], [0, 1, 1, 2]))
     left_out = np.array([np.mean(kept) for kept in ([2, 4, 9], [0, 9], [0, 2, 4])])
     around = left_out.mean() - left_out
     expected = (around**3).sum() / (6 * (around**2).sum() ** 1.5)
-    assert three.sign * accelerated(three) == pytest.approx(expected, rel=1e-12)
+    assert three.sign * acceleration_of(three) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("clusters", [None, [0, 0, 1, 2, 2, 2, 3, 4]])
@@ -144,7 +152,7 @@ def test_each_round_has_its_own_standard_error(clusters: Any) -> None:
     given = sample(values, clusters)
     ids = np.arange(8) if clusters is None else np.array(clusters)
     groups, count = Groups.of(given), ids.max() + 1
-    picked = next(groups.picked(99, 0))
+    picked = next(groups.draw(99, 0))
     parts = np.bincount(ids, values - given.mean)
     named = [  # which cluster each group is, by its part
         int(np.argmin(np.abs(parts - groups.sign * part))) for part in groups.parts
@@ -190,7 +198,7 @@ def test_bca_is_that_of_scipy_on_the_same_draws() -> None:
     for values in (skewed().values, -skewed().values, skewed(200).values):
         given = sample(values)
         groups = Groups.of(given)
-        means = groups.sign * np.concatenate([groups.means(p) for p in groups.picked(9_999, 0)])
+        means = groups.sign * np.concatenate([groups.means(p) for p in groups.draw(9_999, 0)])
         same = SimpleNamespace(bootstrap_distribution=given.mean + means)
         for level in (0.9, 0.95, 0.99):
             theirs = stats.bootstrap(
@@ -209,7 +217,7 @@ def test_clustered_draws_have_the_clustered_error() -> None:
     clusters = np.repeat(np.arange(30), random.integers(1, 9, 30))
     given = Sample(random.normal(size=len(clusters)) + random.normal(size=30)[clusters], clusters)
     groups = Groups.of(given)
-    means = np.concatenate([groups.means(p) for p in groups.picked(20_000, 0)])
+    means = np.concatenate([groups.means(p) for p in groups.draw(20_000, 0)])
     # resampling has the variance by n, not n - 1, and ratios a little more
     assert means.std() == pytest.approx(given.error * math.sqrt(29 / 30), rel=0.06)
 
@@ -245,7 +253,7 @@ def test_rounds_enough_for_the_level(interval: Any) -> None:
     with pytest.raises(InputError, match="needs at least 199 rounds, not 198"):
         interval(rounds=198).of(skewed(), 0.99)
     assert interval(rounds=199).of(skewed(), 0.99).known
-    with pytest.raises(InputError, match="level=95 is no level"):
+    with pytest.raises(InputError, match="level=95: level is between 0 and 1"):
         interval().of(skewed(), 95)
 
 

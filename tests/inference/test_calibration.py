@@ -136,7 +136,7 @@ def test_resamples_of_many_are_resamples_of_each(drawn: Any, tool: Any) -> None:
     for row in drawn:
         sample = Sample(row)
         groups = Groups.of(sample)
-        picked = np.concatenate(list(groups.picked(999, 3)))
+        picked = np.concatenate(list(groups.draw(999, 3)))
         times = np.array([np.bincount(one, minlength=50) for one in picked], dtype=float)
         values = (groups.parts + groups.sign * sample.mean)[None]
         ends = tool.batched.bootstrap_ends(values, times)

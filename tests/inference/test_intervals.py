@@ -172,7 +172,7 @@ def test_wilson_takes_only_independent_0_and_1(given: Any) -> None:
 @pytest.mark.parametrize("level", [0.0, 1.0, 95.0, -1.0, math.nan])
 @pytest.mark.parametrize("interval", [t(), wilson()])
 def test_a_level_is_between_0_and_1(level: Any, interval: Any) -> None:
-    with pytest.raises(InputError, match=r"give one between 0 and 1, like 0\.95"):
+    with pytest.raises(InputError, match=r"level is between 0 and 1, like 0\.95"):
         interval.of(sample([0, 1]), level)
 
 

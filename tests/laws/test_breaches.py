@@ -118,7 +118,7 @@ def test_judged_only_that_keeps_the_gaps() -> None:
         def taken_apart(self, lists: Lists) -> Terms:
             return self.terms(lists)
 
-    caught(Gapped(judged_only=True), "leave no trace")
+    caught(Gapped(judged_only=True), "unjudged documents have no effect")
 
 
 def test_worse_document_that_is_better_above() -> None:

@@ -13,41 +13,46 @@ import rankscope as rs
 from rankscope.blocks import Chart, Ranged, Section, Table, Written
 from rankscope.panels.contrast import Contrast
 from rankscope.reporting.page import SECTIONS
-from rankscope.reporting.subject import Subject, subject_of
+from rankscope.reporting.subject import Subject, SubjectOfComparison, SubjectOfScores, subject_of
 
 OF_RESULTS = ("data", "scoreboard", "differences", "by-query", "spread", "heatmap", "pairs", "slices", "costs")
 
 
-def compared(*given: Any, **options: Any) -> Subject:
+def compared(*given: Any, **options: Any) -> SubjectOfComparison:
     """What a comparison is to the sections of a report."""
     return subject_of(rs.compare(*given, **options))
 
 
-def scored(*given: Any, **options: Any) -> Subject:
+def scored(*given: Any, **options: Any) -> SubjectOfScores:
     """What scores are to the sections of a report."""
     return subject_of(rs.evaluate(*given, **options))
 
 
-def section_of(name: str, subject: Subject) -> Section | None:
+def find_section(name: str, subject: Subject) -> Section | None:
     """The section of this name; None where the subject has none."""
     made = (part.section(subject) for part in SECTIONS if part.name == name)
     return next((section for section in made if section is not None), None)
 
 
+def section_of(name: str, subject: Subject) -> Section:
+    """The section of this name, which the subject has."""
+    section = find_section(name, subject)
+    assert section is not None, name
+    return section
+
+
 def all_sections(subject: Subject) -> list[Section]:
     """Every section of results that has something to say."""
-    return [found for name in OF_RESULTS if (found := section_of(name, subject)) is not None]
+    return [found for name in OF_RESULTS if (found := find_section(name, subject)) is not None]
 
 
-def charts(section: Section | None) -> dict[str, Chart]:
+def charts(section: Section) -> dict[str, Chart]:
     """The charts of a section by name."""
-    assert section is not None
     return {block.name: block for block in section.blocks if isinstance(block, Chart)}
 
 
-def tables(section: Section | None) -> dict[str, Table]:
+def tables(section: Section) -> dict[str, Table]:
     """The tables of a section by name."""
-    assert section is not None
     return {block.name: block for block in section.blocks if isinstance(block, Table)}
 
 
@@ -85,7 +90,7 @@ def numbers(section: Section) -> Iterator[float]:
 QRELS = {f"q{i:02}": {"good": 1, "d1": 0} for i in range(24)}
 
 
-def first(subject: Subject) -> Contrast:
+def first(subject: SubjectOfComparison) -> Contrast:
     return subject.rivals[-1] if len(subject.rivals) == 1 else subject.result.of(subject.result.primary)[0]
 
 
@@ -93,7 +98,7 @@ def lowered(seed: int = 3) -> dict[str, dict[str, float]]:
     return {name: {q: 5 * v for q, v in row.items()} for name, row in drawn(seed).items()}
 
 
-SUBJECTS: dict[str, Callable[[], Subject]] = {
+COMPARED: dict[str, Callable[[], SubjectOfComparison]] = {
     "two": lambda: compared(drawn(0), metrics="AP"),
     "lower is better": lambda: compared(lowered(), metrics="CoverageError"),
     "no direction": lambda: compared(drawn(1), metrics="Judged@10"),
@@ -125,12 +130,15 @@ SUBJECTS: dict[str, Callable[[], Subject]] = {
     "one apart, all pairs": lambda: compared(apart(), metrics="AP", all_pairs=True),
     "one apart, many": lambda: compared({**apart(), **dict(list(forty().items())[:5])}, metrics="AP"),
     "no relevant": lambda: compared({q: {"d1": 0} for q in QRELS}, {"x": ranked_run(1), "y": ranked_run(2)}),
+    "long ids": lambda: compared({n: {"é" * 500 + q: v for q, v in row.items()} for n, row in drawn(3).items()}, metrics="AP"),
+}  # fmt: skip
+SCORED: dict[str, Callable[[], SubjectOfScores]] = {
     "one run": lambda: scored(QRELS, {"x": ranked_run(1)}),
     "one run, no relevant": lambda: scored({q: {"d1": 0} for q in QRELS}, {"x": ranked_run(1)}),
     "one run, pooled": lambda: scored(QRELS, {"x": ranked_run(1)}, ["AUC(pooled=True)", "NumRelRet", "GMAP"]),
     "several runs, not compared": lambda: scored(QRELS, {"x": ranked_run(1), "y": ranked_run(2)}, ["AUC(pooled=True)", "RR"]),
-    "long ids": lambda: compared({n: {"é" * 500 + q: v for q, v in row.items()} for n, row in drawn(3).items()}, metrics="AP"),
 }  # fmt: skip
+SUBJECTS: dict[str, Callable[[], Subject]] = {**COMPARED, **SCORED}
 
 
 def forty() -> dict[str, dict[str, float]]:

@@ -11,7 +11,7 @@ import polars as pl
 import rankscope as rs
 from rankscope.blocks import Explorer, Query
 from rankscope.reporting.explorer.rankings import explorer_of
-from rankscope.reporting.subject import Subject, subject_of
+from rankscope.reporting.subject import Subject, SubjectOfScores, subject_of
 from rankscope.tables import Qrels, Run
 
 Dicts = dict[str, dict[str, float]]
@@ -54,7 +54,7 @@ def subject(qrels: Any, runs: Any, metrics: Any, **policies: Any) -> Subject:
     return subject_of(rs.evaluate(qrels, runs, metrics, **policies), qrels, runs)
 
 
-def scored(qrels: Any, runs: Any, metrics: Any, **policies: Any) -> Subject:
+def scored(qrels: Any, runs: Any, metrics: Any, **policies: Any) -> SubjectOfScores:
     return subject_of(rs.evaluate(qrels, runs, metrics, **policies), qrels, runs)
 
 

@@ -208,7 +208,7 @@ def test_every_population(queries: str) -> None:
     found = scored(qrels, runs, "nDCG@10", queries=queries)
     explorer = looked(found)
     adds_up(explorer)
-    assert [q.query_id for q in explorer.queries] == list(found.lead.query_ids)
+    assert [q.query_id for q in explorer.queries] == list(found.lead.units)
 
 
 def test_without_rankings_there_is_nothing_to_look_into() -> None:

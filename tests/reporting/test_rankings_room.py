@@ -15,7 +15,7 @@ from rankscope.engines.top import top
 from rankscope.reporting.explorer.budget import interest
 from rankscope.reporting.explorer.rankings import shortened
 from rankscope.reporting.subject import subject_of
-from rankscope.show.html.explorer_data import encoded
+from rankscope.show.html.explorer_data import encode
 from rankscope.verbs.explain.result import Explanation
 
 TREC_COVID = ("BioinfoUA-emb-q", "sab20.1.merged", "RUIR-doc2vec")
@@ -25,16 +25,16 @@ def test_the_page_stays_within_its_room() -> None:
     qrels, runs = world(9, queries=150)
     docs = {f"d{i}": f"{i} " + 'words and "more" words ' * 30 for i in range(30)}
     found = scored(qrels, runs, ["nDCG@10", "AP", "P@10"])
-    told = subject_of(found.scores, qrels, runs, dict.fromkeys(qrels, "a question"), docs)
+    told = subject_of(found.result, qrels, runs, dict.fromkeys(qrels, "a question"), docs)
     full = looked(told)
     assert full.left_out == 0
-    assert len(encoded(full).encode()) < 9_000_000
+    assert len(encode(full).encode()) < 9_000_000
     spread = {q.query_id: abs(q.values[0][0] - q.values[1][0]) for q in full.queries}
     flips = {q.query_id for q in full.queries if min(v[0] for v in q.values) == 0 < max(v[0] for v in q.values)}
     others = sorted((spread[q] for q in spread if q not in flips), reverse=True)
     for budget in (5_000, 20_000, 60_000):
         small = looked(told, budget=budget)
-        assert len(encoded(small).encode()) <= budget
+        assert len(encode(small).encode()) <= budget
         assert small.left_out == 150 - len(small.queries) > 0
         assert any(f"{small.left_out} queries are left out" in note for note in small.notes)
         kept = {q.query_id for q in small.queries}
@@ -81,7 +81,7 @@ def test_forty_runs() -> None:
     }
     explorer = looked(scored(qrels, many, "nDCG@10"), budget=200_000)
     assert len(explorer.runs) == 40
-    assert len(encoded(explorer).encode()) <= 200_000
+    assert len(encode(explorer).encode()) <= 200_000
     adds_up(explorer)
 
 

@@ -9,7 +9,6 @@ from tests.reporting.made_subjects import Dicts, adds_up, by_id, in_tables, look
 
 import rankscope as rs
 from rankscope.reporting.sections.verdicts import verdicts
-from rankscope.reporting.subject import runs_in_order
 
 
 def graded(queries: int = 8) -> Dicts:
@@ -37,11 +36,11 @@ def test_the_pair_of_the_leading_verdict_comes_first_and_the_others_by_merit() -
         "good": at_rank(qrels, 2),
     }
     found = subject(qrels, runs, "RR", baseline="base")
-    assert runs_in_order(found, found.scores) == ("base", "best", "good", "slow")
+    assert found.runs_in_order() == ("base", "best", "good", "slow")
     assert looked(found).runs[:2] == verdicts(found)[0].pairs[0]
     each = subject(qrels, runs, "RR", all_pairs=True)
     assert looked(each).runs[:2] == verdicts(each)[0].pairs[0] == ("slow", "best")
-    assert set(runs_in_order(each, each.scores)) == set(runs)
+    assert set(each.runs_in_order()) == set(runs)
 
 
 def test_less_may_be_better() -> None:
@@ -49,7 +48,7 @@ def test_less_may_be_better() -> None:
     none = {q: {"a": 1.0} for q in qrels}
     more = {q: {"a": 3.0, "bad": 2.0} for q in qrels}
     found = subject(qrels, {"base": more, "same": more, "clean": none}, "FallOut@10")
-    assert runs_in_order(found, found.scores) == ("base", "clean", "same")
+    assert found.runs_in_order() == ("base", "clean", "same")
 
 
 def test_a_mean_of_several_runs_stands_for_its_first_and_comes_where_it_would() -> None:
@@ -71,7 +70,7 @@ def test_a_mean_of_several_runs_stands_for_its_first_and_comes_where_it_would() 
 def test_runs_that_are_only_scored_stay_as_given() -> None:
     qrels, runs = world()
     found = scored(qrels, runs, "AP")
-    assert runs_in_order(found, found.scores) == ("low", "high")
+    assert found.runs_in_order() == ("low", "high")
     assert looked(scored(qrels, runs, "AP")).members == ()
 
 

@@ -7,7 +7,17 @@ from typing import Any
 
 import pytest
 from tests.made.scores import ranked_run
-from tests.reporting.made_sections import QRELS, SUBJECTS, charts, column, compared, scored, section_of, tables
+from tests.reporting.made_sections import (
+    QRELS,
+    SUBJECTS,
+    charts,
+    column,
+    compared,
+    find_section,
+    scored,
+    section_of,
+    tables,
+)
 from tests.reporting.made_subjects import subject, world
 
 import rankscope as rs
@@ -16,14 +26,13 @@ from rankscope.blocks import Chart, Notes, Paragraph, Section, Table, Written
 from rankscope.errors import DataError
 from rankscope.metrics import parse
 from rankscope.metrics.rank_weights import DEPTH, chart_of, hidden_of, weights_of
-from rankscope.reporting.sections import origin
 from rankscope.reporting.sections.data import notes_read
-from rankscope.reporting.subject import Subject, SubjectOfComparison, subject_of
+from rankscope.reporting.subject import SubjectOfComparison, subject_of
 from rankscope.scoring.curves import CUTOFFS, curve_of
+from rankscope.verbs.explain.explain import explain_origin
 
 
-def lead_of(section: Section | None) -> str:
-    assert section is not None
+def lead_of(section: Section) -> str:
     return section.lead
 
 
@@ -73,12 +82,12 @@ def test_of_many_runs_the_lead_speaks_of_those_shown() -> None:
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_the_counts_of_the_heatmap_add_up_to_all_queries(name: str) -> None:
     found = SUBJECTS[name]()
-    section = section_of("heatmap", found)
+    section = find_section("heatmap", found)
     if section is None:
         return
     assert re.search(r"differ on [\d,]+ of", section.lead)
     counts = re.findall(r" on ([\d,]+)(?: of| all| not| no)", section.lead)
-    assert sum(int(count.replace(",", "")) for count in counts) == len(found.lead.query_ids)
+    assert sum(int(count.replace(",", "")) for count in counts) == len(found.lead.units)
 
 
 def test_queries_that_cannot_differ_are_told_apart() -> None:
@@ -135,7 +144,6 @@ def test_charts_whose_numbers_stand_in_a_table_do_not_tell_them_again() -> None:
     found = subject(qrels, runs, "nDCG@10")
     for name in ("cutoffs", "recall", "agreement", "origin", "discounts"):
         section = section_of(name, found)
-        assert section is not None
         assert all(block.told for block in section.blocks if isinstance(block, Chart)), name
         titles = [b.title for b in section.blocks if isinstance(b, Chart | Table) and b.title]
         assert len(titles) == len(set(titles))
@@ -207,7 +215,7 @@ def copies(*names: str) -> dict[str, Any]:
     return {"base": ranked_run(1), "other": ranked_run(2)} | {name: ranked_run(2) for name in names}
 
 
-def in_subject(runs: dict[str, Any], **options: Any) -> Subject:
+def in_subject(runs: dict[str, Any], **options: Any) -> SubjectOfComparison:
     found = rs.compare(QRELS, runs, "P@5", **options)
     return subject_of(found, QRELS, runs)
 
@@ -258,8 +266,7 @@ def test_all_warnings_can_be_read_on_a_page() -> None:
     nobody = {f"run{i}": {q: {f"u{i}": 1.0} for q in list(QRELS)[:20]} for i in range(6)}
     section = section_of("data", in_subject({"base": ranked_run(1), **nobody}))
     assert not any("--format" in text for text in doubts_of(section))
-    found = in_subject({"base": ranked_run(1), **nobody}).comparison
-    assert found is not None
+    found = in_subject({"base": ranked_run(1), **nobody}).result
     every = tables(section)["warnings"]
     assert sorted(column(every, "what")) == sorted(w.message for w in found.warnings)
     assert any("the table below lists all" in text for text in doubts_of(section))
@@ -278,15 +285,13 @@ def test_shares_are_written_in_per_cent_and_kept_in_full() -> None:
 def test_a_pair_that_is_left_out_is_said_beside_others(monkeypatch: pytest.MonkeyPatch) -> None:
     found = in_subject(copies("again"))
     run, baseline = found.pairs[0]
-    real = origin.explain_origin
 
     def but_one(scores: Any, before: str, after: str, metric: Any) -> Any:
         if (after, before) == (run, baseline):
             raise DataError("no query has a value for both")
-        return real(scores, before, after, metric)
+        return explain_origin(scores, before, after, metric)
 
-    monkeypatch.setattr(origin, "explain_origin", but_one)
+    monkeypatch.setattr("rankscope.reporting.sections.origin.explain_origin", but_one)
     section = section_of("origin", found)
-    assert section is not None
     said = [block.text for block in section.blocks if isinstance(block, Paragraph)]
     assert any(text.startswith(f"{run} against {baseline} is left out: ") for text in said)

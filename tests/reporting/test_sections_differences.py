@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.made.scores import drawn, ranked
 from tests.reporting.made_sections import (
-    SUBJECTS,
+    COMPARED,
     charts,
     column,
     compared,
@@ -29,27 +29,25 @@ from rankscope.verbs.compare.charts import MOST
 
 @pytest.mark.parametrize("name", ["two", "lower is better", "no direction", "gaps", "weights", "runs", "clusters"])
 def test_the_bars_are_the_gains_of_the_contrast(name: str) -> None:
-    subject = SUBJECTS[name]()
-    assert subject.result is not None
+    subject = COMPARED[name]()
     (run, baseline), *_ = subject.pairs
     c = next(c for c in subject.result.of(subject.result.primary) if (c.run, c.baseline) == (run, baseline))
     chart = first_by(charts(section_of("by-query", subject)), "waterfall")
-    ids = [q for q, kept in zip(c.measured.query_ids, c.paired.inside.tolist(), strict=True) if kept]
+    ids = [q for q, kept in zip(c.panel.units, c.paired.inside.tolist(), strict=True) if kept]
     assert dict(zip(column(chart, "query"), column(chart, "difference"), strict=True)) == dict(
         zip(ids, c.paired.gains.tolist(), strict=True)
     )
     assert column(chart, "place") == list(range(1, c.queries + 1))
-    signed = [(c.measured.sign or 1) * float(v) for v in column(chart, "difference")]
+    signed = [(c.panel.sign or 1) * float(v) for v in column(chart, "difference")]
     assert signed == sorted(signed, reverse=True)
     counts = Counter(column(chart, "outcome"))
-    up, down = ("better", "worse") if c.measured.sign else ("higher", "lower")
+    up, down = ("better", "worse") if c.panel.sign else ("higher", "lower")
     assert (counts[up], counts[down], counts["same"]) == (c.wins, c.losses, c.ties)
 
 
 @pytest.mark.parametrize("name", ["two", "gaps", "unknown metric", "of all kinds", "all pairs", "forty", "repetitions"])
 def test_the_forest_shows_the_adjusted_intervals(name: str) -> None:
-    subject = SUBJECTS[name]()
-    assert subject.result is not None
+    subject = COMPARED[name]()
     drawn_rows = {}
     for chart in charts(section_of("differences", subject)).values():
         if chart.form == "intervals":
@@ -71,8 +69,7 @@ def test_the_forest_shows_the_adjusted_intervals(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["two", "gaps", "all pairs", "forty", "lower is better", "runs"])
 def test_wins_ties_and_losses_are_all_queries(name: str) -> None:
-    subject = SUBJECTS[name]()
-    assert subject.result is not None
+    subject = COMPARED[name]()
     chart = charts(section_of("differences", subject))["win-loss"]
     by_row: dict[Any, dict[str, Any]] = {}
     for label, outcome, count in chart.rows:
@@ -159,7 +156,6 @@ def test_a_lead_says_how_few_queries_carry_it() -> None:
     better = {q: 0.5 + (0.4 if i < 10 else 0.1 if i < 20 else 0.0) for i, (q, _) in enumerate(base.items())}
     subject = compared({"a": base, "b": better}, metrics="AP")
     section, queries = section_of("differences", subject), section_of("by-query", subject)
-    assert section is not None
     assert queries is not None
     share = 10 * 0.4 / (10 * 0.4 + 10 * 0.1)
     assert "better on 20 queries, worse on 0, unchanged on 20" in section.lead
@@ -185,9 +181,9 @@ def test_many_queries_are_thinned_from_the_middle(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_forest_says_what_its_intervals_are_after() -> None:
-    many = charts(section_of("differences", SUBJECTS["gaps"]()))["forest"]
+    many = charts(section_of("differences", COMPARED["gaps"]()))["forest"]
     assert "the corrected 95% interval (paired t test, Holm over 2 comparisons)" in many.caption
-    one = charts(section_of("differences", SUBJECTS["clusters"]()))["forest"]
+    one = charts(section_of("differences", COMPARED["clusters"]()))["forest"]
     assert "the 95% interval (paired t test; queries in 6 clusters)" in one.caption
 
 

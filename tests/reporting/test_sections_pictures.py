@@ -8,22 +8,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.made.scores import drawn
 from tests.reporting.made_sections import (
+    COMPARED,
     QRELS,
     SUBJECTS,
     all_sections,
     charts,
     column,
     compared,
+    find_section,
     first,
     section_of,
     tables,
 )
 
 from rankscope.blocks import Heading, Notes, Paragraph, Ranged, Written
-from rankscope.panels.verdicts import p_plain
 from rankscope.reporting.sections.costs import MEANS_ONLY
-from rankscope.reporting.subject import Subject
+from rankscope.reporting.subject import SubjectOfComparison
 from rankscope.scoring.spread import cumulative
+from rankscope.words import p_cell
 
 # --- spread, pictures ----------------------------------------------------------------------------
 
@@ -73,25 +75,24 @@ def test_the_heatmap_shows_where_runs_part() -> None:
     chart = charts(section_of("heatmap", subject))["heatmap"]
     assert len({row[0] for row in chart.rows}) == 40
     for query, run, value in chart.rows:
-        assert value == field.values[field.row(str(run)), field.query_ids.index(str(query))]
+        assert value == field.values[field.row(str(run)), field.units.index(str(query))]
     assert next(iter(dict.fromkeys(column(chart, "run")))) == max(field.systems, key=field.mean)
     many = drawn(3, systems=3, queries=90)
     wide = compared(many, metrics="AP")
     shown = {str(row[0]) for row in charts(section_of("heatmap", wide))["heatmap"].rows}
     gap = np.ptp(wide.lead.values, axis=0)
-    assert min(g for q, g in zip(wide.lead.query_ids, gap, strict=True) if q in shown) >= max(
-        g for q, g in zip(wide.lead.query_ids, gap, strict=True) if q not in shown
+    assert min(g for q, g in zip(wide.lead.units, gap, strict=True) if q in shown) >= max(
+        g for q, g in zip(wide.lead.units, gap, strict=True) if q not in shown
     )
 
 
 def test_pairs_mirror_and_hold_what_the_comparison_holds() -> None:
-    subject = SUBJECTS["all pairs"]()
-    assert section_of("pairs", SUBJECTS["forty"]()) is None
+    subject = COMPARED["all pairs"]()
+    assert find_section("pairs", SUBJECTS["forty"]()) is None
     chart = charts(section_of("pairs", subject))["pairs-differences"]
     found = {(str(a), str(b)): (d, p) for a, b, d, p, _ in chart.rows}
-    assert subject.result is not None
     for c in subject.result.contrasts:
-        p = Written(p_plain(c.p_value_adjusted), c.p_value_adjusted)
+        p = Written(p_cell(c.p_value_adjusted), c.p_value_adjusted)
         assert found[c.run, c.baseline] == (c.difference, p)
         assert found[c.baseline, c.run] == (-c.difference, p)
     assert all(found[run, run] == (0.0, None) for run in subject.systems)
@@ -115,7 +116,7 @@ def test_pairs_mirror_and_hold_what_the_comparison_holds() -> None:
 # --- slices and costs ----------------------------------------------------------------------------
 
 
-def reversing() -> Subject:
+def reversing() -> SubjectOfComparison:
     ids = [f"q{i:02}" for i in range(60)]
     draws = np.random.default_rng(0).normal(0, 0.02, 60)
     step = [-0.1 if i % 3 == 0 else 0.2 for i in range(60)]
@@ -130,7 +131,6 @@ def test_slices_are_their_contrasts_and_the_reversal_is_told() -> None:
     subject = reversing()
     section = section_of("slices", subject)
     chart = charts(section)["slices"]
-    assert subject.result is not None
     assert subject.result.slices is not None
     whole, *parts = chart.rows
     c = first(subject)
@@ -138,7 +138,6 @@ def test_slices_are_their_contrasts_and_the_reversal_is_told() -> None:
     for row, part in zip(parts, subject.result.slices.contrasts, strict=True):
         bounds = part.contrast.adjusted
         assert row[:3] == (part.equation, Ranged(part.contrast.difference, bounds.lower, bounds.upper), 20)
-    assert section is not None
     assert (
         "better in 2 of 3 slices, worse in 1. The mean is better over all queries and worse in lang = en"
         in section.lead
@@ -159,7 +158,7 @@ def test_slices_are_their_contrasts_and_the_reversal_is_told() -> None:
             one.adjusted.upper,
         )
         assert cells[4:7] == (one.wins, one.losses, one.ties)
-    assert section_of("slices", SUBJECTS["two"]()) is None
+    assert find_section("slices", SUBJECTS["two"]()) is None
 
 
 def test_costs_draw_the_front() -> None:
@@ -199,7 +198,6 @@ def test_the_lead_of_costs_is_of_means(given_costs: tuple[int, int, int], said: 
     scores = {name: {q: 0.3 + 0.1 * i + j / 1000 for j, q in enumerate(QRELS)} for i, name in enumerate("abc")}
     costs_given = {name: {"cost": cost} for name, cost in zip("abc", given_costs, strict=True)}
     section = section_of("costs", compared(scores, metrics="AP", costs=costs_given))
-    assert section is not None
     assert section.lead == f"By cost, {said} {MEANS_ONLY}"
 
 

@@ -86,5 +86,5 @@ def test_trec_covid(shared_data: Callable[[str], Path]) -> None:
         found[run, baseline, "nDCG@10"].difference, abs=1e-12
     )
     judged = {query for v in verdicts(subject) for query, _ in v.queries}
-    assert judged <= set(subject.lead.query_ids)
+    assert judged <= set(subject.lead.units)
     assert judged

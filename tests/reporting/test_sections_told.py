@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.made.scores import ranked, ranked_run
-from tests.reporting.made_sections import QRELS, SUBJECTS, column, compared, scored, section_of, tables
+from tests.reporting.made_sections import COMPARED, QRELS, SCORED, column, compared, scored, section_of, tables
 
 from rankscope.blocks import Notes, Paragraph, Ranged, Written
 from rankscope.panels.charts import hint_of
@@ -18,8 +18,7 @@ IDS = [f"q{i:02}" for i in range(40)]
 
 @pytest.mark.parametrize("name", ["two", "gaps", "lower is better", "no direction", "all the same", "of all kinds"])
 def test_verdicts_are_the_sentences_of_the_comparison(name: str) -> None:
-    subject = SUBJECTS[name]()
-    assert subject.result is not None
+    subject = COMPARED[name]()
     said = list(subject.result.sentences())
     found = verdicts(subject)
     assert sorted(
@@ -33,7 +32,7 @@ def test_verdicts_are_the_sentences_of_the_comparison(name: str) -> None:
         largest = np.sort(np.abs(c.paired.gains))[::-1][: len(verdict.queries)]
         by_id = dict(
             zip(
-                (q for q, k in zip(c.measured.query_ids, c.paired.inside.tolist(), strict=True) if k),
+                (q for q, k in zip(c.panel.units, c.paired.inside.tolist(), strict=True) if k),
                 c.paired.gains,
                 strict=True,
             )
@@ -43,7 +42,7 @@ def test_verdicts_are_the_sentences_of_the_comparison(name: str) -> None:
 
 
 def test_many_runs_are_counted_and_the_best_is_told() -> None:
-    subject = SUBJECTS["forty"]()
+    subject = COMPARED["forty"]()
     total, best, group, *_, left = verdicts(subject)
     assert total.text.startswith("Of 39 runs compared with run00 on AP:")
     assert len(total.queries) == 4, "those of the best are on its own card"
@@ -51,7 +50,6 @@ def test_many_runs_are_counted_and_the_best_is_told() -> None:
     leader = max(subject.lead.systems, key=subject.lead.mean)
     assert best.about == f"{leader} against run00"
     assert group.text.startswith(f"{leader}, ")
-    assert subject.result is not None
     unclear = sum(c.verdict == "cannot tell" for c in subject.result.contrasts)
     assert left.text.startswith(f"{unclear} of 39 comparisons on AP are inconclusive; the closest is")
     assert left.tone == "unclear"
@@ -131,7 +129,7 @@ def test_one_run_says_what_it_scores_and_what_it_loses() -> None:
 
 
 def test_the_scoreboard_holds_the_means_and_marks_the_best() -> None:
-    subject = SUBJECTS["gaps"]()
+    subject = COMPARED["gaps"]()
     section = section_of("scoreboard", subject)
     found, field = tables(section), subject.lead
     values = found["scoreboard"]
@@ -143,7 +141,6 @@ def test_the_scoreboard_holds_the_means_and_marks_the_best() -> None:
         assert ((i, 1) in values.best) == (i == 0)
     marked = found["against-baseline"]
     marks = dict(zip(column(marked, "run"), column(marked, marked.columns[1].header), strict=True))
-    assert subject.result is not None
     for c in subject.result.contrasts:
         mark = {"better": " *", "worse": " †"}.get(c.verdict, "")
         assert marks[c.run] == Written(f"{c.difference:+.3f}{mark}", c.difference)
@@ -151,7 +148,7 @@ def test_the_scoreboard_holds_the_means_and_marks_the_best() -> None:
 
 
 def test_a_heading_tells_what_the_metric_is() -> None:
-    subject = SUBJECTS["runs"]()
+    subject = COMPARED["runs"]()
     (values, marks) = (tables(section_of("scoreboard", subject))[name] for name in ("scoreboard", "against-baseline"))
     hint = {c.header: c.hint for c in values.columns}["nDCG@10"]
     assert hint.startswith("Discounted gain ")
@@ -160,7 +157,7 @@ def test_a_heading_tells_what_the_metric_is() -> None:
     assert not any(c.hint for c in marks.columns), "said once, at the first table"
     assert (
         "Scores as they were given"
-        in tables(section_of("scoreboard", SUBJECTS["unknown metric"]()))["scoreboard"].columns[1].hint
+        in tables(section_of("scoreboard", COMPARED["unknown metric"]()))["scoreboard"].columns[1].hint
     )
 
 
@@ -177,8 +174,7 @@ def test_a_metric_of_its_own_parameters_is_not_told_as_the_usual_one() -> None:
 
 
 def test_effect_sizes_say_what_they_are_and_hold_their_numbers() -> None:
-    subject = SUBJECTS["gaps"]()
-    assert subject.result is not None
+    subject = COMPARED["gaps"]()
     table = tables(section_of("scoreboard", subject))["effect-sizes"]
     assert [c.header for c in table.columns] == [
         "run", "against", "relative", "95% interval, not corrected", "in sd", "queries better", "carried by", "p",
@@ -192,7 +188,7 @@ def test_effect_sizes_say_what_they_are_and_hold_their_numbers() -> None:
         )  # fmt: skip
         assert isinstance(row[7], Written)
         assert row[7].value == c.p_value_adjusted
-    alone = tables(section_of("scoreboard", SUBJECTS["two"]()))["effect-sizes"]
+    alone = tables(section_of("scoreboard", COMPARED["two"]()))["effect-sizes"]
     assert alone.columns[3].header == "95% interval"
     assert not alone.note
 
@@ -206,14 +202,14 @@ def test_queries_of_no_weight_are_not_called_without_a_value() -> None:
 
 
 def test_no_value_is_called_the_best_of_a_metric_without_a_direction() -> None:
-    lead = section_of("scoreboard", SUBJECTS["no direction"]()).lead
+    lead = section_of("scoreboard", COMPARED["no direction"]()).lead
     assert lead.endswith("in the order given. None of the values is best.")
     mixed = compared(QRELS, {"x": ranked_run(1), "y": ranked_run(2)}, ["Judged@5", "RR"])
     assert section_of("scoreboard", mixed).lead.endswith("The best value of RR is marked.")
 
 
 def test_values_that_have_no_interval_stay_numbers() -> None:
-    subject = SUBJECTS["one run, pooled"]()
+    subject = SCORED["one run, pooled"]()
     row = tables(section_of("scoreboard", subject))["scoreboard"].rows[0]
     assert subject.scores is not None
     assert row[1] == subject.scores["AUC(pooled=True)"]
@@ -223,10 +219,9 @@ def test_values_that_have_no_interval_stay_numbers() -> None:
 
 
 def test_all_pairs_tell_the_discriminative_power() -> None:
-    subject = SUBJECTS["all pairs"]()
+    subject = COMPARED["all pairs"]()
     section = section_of("scoreboard", subject)
     assert "against-baseline" not in tables(section)
-    assert subject.result is not None
     clear = sum(c.verdict in {"better", "worse"} for c in subject.result.contrasts)
     said = [b.text for b in section.blocks if isinstance(b, Paragraph)]
     assert f"Pairs with a clear difference on these queries (discriminative power): AP {clear / 10:.0%}." in said

@@ -26,7 +26,7 @@ from rankscope.blocks import (
     Verdict,
     Written,
 )
-from rankscope.reporting.subject import few_runs, subject_of
+from rankscope.reporting.subject import subject_of
 from rankscope.show.result import fragment
 
 QUERIES = [f"q{i:02}" for i in range(24)]
@@ -181,7 +181,7 @@ def test_every_entry_of_the_health_table_is_its_own(found: rs.Comparison) -> Non
 def test_few_runs_are_the_best_and_the_baseline() -> None:
     many = {f"run{i:02}": {q: ranking(j, i / 5) for j, q in enumerate(QUERIES)} for i in range(12)}
     found = rs.compare(QRELS, many, "nDCG@5", baseline="run00")
-    kept, said = few_runs(subject_of(found, QRELS, many), found.scores, 5)
+    kept, said = subject_of(found, QRELS, many).few_runs(5)
     means = {name: found.fields[0].mean(name) for name in many}
     best = sorted((name for name in many if name != "run00"), key=lambda name: -means[name])[:4]
     assert set(kept) == {"run00", *best}

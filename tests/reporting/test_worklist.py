@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.reporting.made_sections import section_of
+from tests.reporting.made_sections import find_section, section_of
 from tests.reporting.made_subjects import Dicts, in_tables, scored, subject, world
 
 import rankscope as rs
@@ -13,13 +13,7 @@ from rankscope.blocks import Paragraph, Section, Table
 from rankscope.engines.base import Order
 from rankscope.engines.top import top
 from rankscope.reporting.sections import worklist
-from rankscope.reporting.subject import Subject, subject_of
-
-
-def made(found: Subject) -> Section:
-    section = section_of("worklist", found)
-    assert section is not None
-    return section
+from rankscope.reporting.subject import subject_of
 
 
 def tables(section: Section) -> dict[str, Table]:
@@ -27,7 +21,9 @@ def tables(section: Section) -> dict[str, Table]:
 
 
 def test_one_document_by_hand() -> None:
-    section = made(scored({"q1": {"a": 1.0, "b": 0.0}}, {"only": {"q1": {"a": 3.0, "x": 2.0, "b": 1.0}}}, "P@2"))
+    section = section_of(
+        "worklist", scored({"q1": {"a": 1.0, "b": 0.0}}, {"only": {"q1": {"a": 3.0, "x": 2.0, "b": 1.0}}}, "P@2")
+    )
     found = tables(section)
     assert found["judging-worklist"].rows == (("q1", "x", 2, 0.5),)
     assert [column.queries for column in found["judging-worklist"].columns] == [True, False, False, False]
@@ -43,7 +39,7 @@ def test_it_is_what_unjudged_says(policies: dict[str, Any], tabled: bool) -> Non
     qrels, runs = world(1)
     given: tuple[Any, Any] = in_tables(qrels, runs) if tabled else (qrels, runs)
     told = rs.unjudged(*given, "nDCG@5", **policies)
-    found = tables(made(subject(*given, ["nDCG@5", "AP"], **policies)))
+    found = tables(section_of("worklist", subject(*given, ["nDCG@5", "AP"], **policies)))
     bounds = {row[0]: row[1:4] for row in found["unjudged-bounds"].rows}
     assert bounds == {b.run: (b.value, b.lower, b.upper) for b in told}
     expected = [w for w in told.worklist if w.effect > 0][:50]
@@ -69,7 +65,7 @@ def test_what_would_turn_a_difference_is_said() -> None:
     qrels: Dicts = {f"q{i}": {"a": 1.0, "b": 0.0} for i in range(6)}
     good = {q: {"a": 2.0, "x": 1.0} for q in qrels}
     bad = {q: {"y": 2.0, "a": 1.0} for q in qrels}
-    section = made(subject(qrels, {"good": good, "bad": bad}, "P@1"))
+    section = section_of("worklist", subject(qrels, {"good": good, "bad": bad}, "P@1"))
     (said,) = [block.text for block in section.blocks if isinstance(block, Paragraph) and not block.quiet]
     assert said == "good is 1.000 above bad, however the 6 unjudged documents are graded."
 
@@ -77,23 +73,23 @@ def test_what_would_turn_a_difference_is_said() -> None:
 def test_many_runs_have_one_column_of_ranks() -> None:
     qrels, runs = world(2)
     many = {f"run{i}": dict(list(runs["low"].items())[i:]) for i in range(7)}
-    table = tables(made(scored(qrels, many, "nDCG@10")))["judging-worklist"]
+    table = tables(section_of("worklist", scored(qrels, many, "nDCG@10")))["judging-worklist"]
     assert [column.header for column in table.columns] == ["query", "document", "best rank", "runs", "could change"]
 
 
 def test_nothing_to_judge_is_nothing_to_say() -> None:
     qrels: Dicts = {"q1": {"a": 1.0}, "q2": {"a": 0.0}}
     run = {"q1": {"a": 1.0}, "q2": {"a": 2.0}}
-    assert section_of("worklist", scored(qrels, {"r": run}, "P@5")) is None
-    assert section_of("worklist", scored(qrels, {"r": {"q1": {"x": 1.0}}}, "NumRet")) is None
-    assert section_of("worklist", subject_of(rs.evaluate(qrels, run, "AP"))) is None
+    assert find_section("worklist", scored(qrels, {"r": run}, "P@5")) is None
+    assert find_section("worklist", scored(qrels, {"r": {"q1": {"x": 1.0}}}, "NumRet")) is None
+    assert find_section("worklist", subject_of(rs.evaluate(qrels, run, "AP"))) is None
 
 
 @pytest.mark.parametrize("no_relevant", [0, 1, "skip"])
 def test_where_no_document_can_be_tried_alone_the_bounds_stand_and_the_reason(no_relevant: Any) -> None:
     qrels: Dicts = {"q1": {"a": 1.0, "b": 0.0}, "q2": {"a": 0.0}}
     run = {"q1": {"a": 3.0, "x": 2.0}, "q2": {"y": 1.0}}
-    section = made(scored(qrels, {"r": run}, "P@2", no_relevant=no_relevant))
+    section = section_of("worklist", scored(qrels, {"r": run}, "P@2", no_relevant=no_relevant))
     (bounds,) = tables(section).values()
     (told,) = rs.unjudged(qrels, {"r": run}, "P@2", no_relevant=no_relevant)
     assert bounds.name == "unjudged-bounds"
@@ -106,13 +102,13 @@ def test_where_no_document_can_be_tried_alone_the_bounds_stand_and_the_reason(no
 def test_where_there_is_too_much_to_try_the_command_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     qrels, runs = world(3)
     monkeypatch.setattr(worklist, "BOUNDED", 3)
-    section = made(scored(qrels, runs, "AP"))
+    section = section_of("worklist", scored(qrels, runs, "AP"))
     assert set(tables(section)) == {"judging-worklist"}
     assert any("rankscope unjudged" in block.text for block in section.blocks if isinstance(block, Paragraph))
     from rankscope.verbs.unjudged import study as unjudged_study
 
     monkeypatch.setattr(unjudged_study, "MOST", 3)
-    (said,) = made(scored(qrels, runs, "AP")).blocks
+    (said,) = section_of("worklist", scored(qrels, runs, "AP")).blocks
     assert isinstance(said, Paragraph)
     assert "--depth 100" in said.text
 
@@ -120,8 +116,10 @@ def test_where_there_is_too_much_to_try_the_command_is_named(monkeypatch: pytest
 def test_dialects_and_weights() -> None:
     qrels, runs = world(4)
     qrels = {q: {d: max(g, 0.0) for d, g in docs.items()} for q, docs in qrels.items()}
-    assert tables(made(scored(qrels, runs, "nDCG@10", dialect="pytrec_eval")))["judging-worklist"].rows
+    assert tables(section_of("worklist", scored(qrels, runs, "nDCG@10", dialect="pytrec_eval")))[
+        "judging-worklist"
+    ].rows
     weights = {q: float(i + 1) for i, q in enumerate(qrels)}
     told = rs.unjudged(qrels, runs, "nDCG@5", weights=weights)
-    rows = tables(made(scored(qrels, runs, "nDCG@5", weights=weights)))["unjudged-bounds"].rows
+    rows = tables(section_of("worklist", scored(qrels, runs, "nDCG@5", weights=weights)))["unjudged-bounds"].rows
     assert [row[1:4] for row in rows] == [(b.value, b.lower, b.upper) for b in told]

@@ -186,7 +186,8 @@ def test_who_does_not_look_pays_nothing() -> None:
 )
 def test_a_mean_has_one_interval_whoever_shows_it(metric: str, policies: dict[str, Any]) -> None:
     clusters = {f"q{i}": f"user {i // 2}" for i in range(8)}
-    for more in ({}, {"clusters": clusters}):
+    settings: list[dict[str, Any]] = [{}, {"clusters": clusters}]
+    for more in settings:
         scores = rs.evaluate(QRELS, {"one": RUN, "two": ranked(RANKS[::-1])}, metric, **policies, **more)
         (panel,) = rs.compare(QRELS, {"one": RUN, "two": ranked(RANKS[::-1])}, metric, **policies, **more).panels
         for run in ("one", "two"):

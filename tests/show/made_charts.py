@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rankscope.blocks import Chart, Column, Form, Ranged, Value
 from rankscope.show.charts import config_of, data_of, spec_of
-from rankscope.show.extra import needed
+from rankscope.show.extra import import_extra
 
 COLUMNS = (
     Column("name"),
@@ -97,7 +97,7 @@ def named_as(form: Form, names: Sequence[str]) -> Chart:
 @cache
 def schema() -> Any:
     """What Altair says that Vega-Lite takes."""
-    return needed("jsonschema").Draft7Validator(needed("altair").load_schema())
+    return import_extra("jsonschema").Draft7Validator(import_extra("altair").load_schema())
 
 
 def valid(given: Chart) -> dict[str, Any]:

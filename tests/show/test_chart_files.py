@@ -20,7 +20,7 @@ from tests.show.made_charts import chart
 from rankscope.blocks import Block, Chart, Column, Page, Ranged, Section, Table, Written
 from rankscope.errors import InputError
 from rankscope.show import export
-from rankscope.show.cells import numbered
+from rankscope.show.cells import number_headers
 from rankscope.show.export import files_of, records_of
 
 Need = Callable[[str], ModuleType]
@@ -73,7 +73,7 @@ def test_headers_that_repeat_are_numbered() -> None:
 
 @given(st.lists(st.sampled_from(["a", "a 2", "a 3", "b", ""]), max_size=8))
 def test_numbered_headers_are_distinct_and_keep_what_was_there_first(headers: list[str]) -> None:
-    out = numbered(headers)
+    out = number_headers(headers)
     assert len(set(out)) == len(out) == len(headers)
     for i, header in enumerate(headers):
         assert out[i] == header if header not in headers[:i] else out[i].startswith(f"{header} ")

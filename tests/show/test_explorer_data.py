@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rankscope.blocks import Document, Explorer, Query
-from rankscope.show.html.explorer_data import encoded, fragment, query_table
+from rankscope.show.html.explorer_data import encode, fragment, query_table
 
 HOSTILE = {
     "a script": "</script><script>alert(1)</script>", "an open comment": "<!--", "separators of lines": "\u2028\u2029",
@@ -45,7 +45,7 @@ def test_what_was_given_is_read_back() -> None:
         "q", "text", ((0.5, math.nan), (7 / 12, 1.0)), documents, (100, 90), ((3.0, 1), (0.5, 2)),
         (((57, 3.0),), ()), (0.0, -1e-9), (4, 2),
     )  # fmt: skip
-    read = json.loads(encoded(explorer(one, notes=("a note",), left_out=7)))
+    read = json.loads(encode(explorer(one, notes=("a note",), left_out=7)))
     (found,) = read["queries"]
     grades, texts = read["grades"], read["texts"]
     assert (read["runs"], read["metrics"], read["leftOut"], read["notes"]) == (
@@ -70,7 +70,7 @@ def test_what_was_given_is_read_back() -> None:
 @hostile
 def test_no_text_leaves_the_script_it_stands_in(text: str) -> None:
     documents = [Document(text, 1.0, (1, 1), (0.5, 0.5), text)]
-    data = encoded(explorer(query(text, text=text, documents=documents), runs=(text, "b"), notes=(text,)))
+    data = encode(explorer(query(text, text=text, documents=documents), runs=(text, "b"), notes=(text,)))
     assert "<" not in data
     assert not any(sign in data for sign in "\u2028\u2029\n\r")
     data.encode("utf-8")
@@ -84,15 +84,15 @@ def test_the_same_block_gives_the_same_bytes() -> None:
         documents = [
             Document(f"d{at}", grade, (at + 1, 5 - at), (0.1, 0.2), f"t{at}") for at, grade in enumerate(grades)
         ]
-        return encoded(explorer(query(documents=documents)))
+        return encode(explorer(query(documents=documents)))
 
     assert made() == made()
     assert json.loads(made())["grades"] == [None, -1, 0, 1, 2]
 
 
 def test_no_runs_no_queries_and_no_documents_are_fine() -> None:
-    assert json.loads(encoded(explorer()))["queries"] == []
-    assert json.loads(encoded(explorer(query())))["queries"][0]["r"] == []
+    assert json.loads(encode(explorer()))["queries"] == []
+    assert json.loads(encode(explorer(query())))["queries"][0]["r"] == []
     assert query_table(explorer()).rows == ()
     assert query_table(explorer(query(values=()), runs=())).rows == (("q=q1", "q1", "", ()),)
 
@@ -106,7 +106,7 @@ def test_many_queries_take_little_room() -> None:
         return Document(f"{draw.getrandbits(80):020x}", float(rank % 4), ranks, adds)
 
     queries = [query(str(at), values=((0.5,),) * 3, documents=[document(r) for r in range(35)]) for at in range(100)]
-    each = len(encoded(explorer(*queries, runs=("a", "b", "c")))) / 100
+    each = len(encode(explorer(*queries, runs=("a", "b", "c")))) / 100
     assert 5_000 * each < 9e6
 
 

@@ -203,11 +203,11 @@ def test_empty_pages() -> None:
 
 
 def test_data_of_charts_name_each_name_once() -> None:
-    from rankscope.show.html.parts import packed
+    from rankscope.show.html.parts import pack
 
     rows = tuple((f"run{i % 2}", float(i)) for i in range(6))
     chart = Chart("c", "C", "bars", (Column("run"), Column("v", "value")), rows, x="run", y="v")
-    assert packed(chart) == {"c0": {"of": ["run0", "run1"], "at": [0, 1, 0, 1, 0, 1]}, "c1": [0, 1, 2, 3, 4, 5]}
+    assert pack(chart) == {"c0": {"of": ["run0", "run1"], "at": [0, 1, 0, 1, 0, 1]}, "c1": [0, 1, 2, 3, 4, 5]}
 
 
 def test_a_notebook_shows_blocks_without_a_script() -> None:

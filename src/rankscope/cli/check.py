@@ -17,7 +17,7 @@ def run(command: Command, ctx: click.Context) -> int:
         exit_code = call.show(call.result(command.function), warnings=())
         return 0 if call.params["exit_zero"] else exit_code
     from rankscope.verbs.check.result import RuleBook
-    from rankscope.verbs.check.rules.catalogue import all_rules, rule_named
+    from rankscope.verbs.check.rules import all_rules, rule_named
 
     call.check_places()
     return call.show(RuleBook(all_rules() if code is None else [rule_named(code)]))

@@ -21,7 +21,7 @@ CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000)
 Names = Iterable[tuple[str, str]]  # each with what it is about
 
 
-class Name(Kind):
+class NameType(Kind):
     """A name that the shell completes; what it means, and whether there is one, is for the verb to say.
 
     ``known`` takes what was typed so far and gives the names there are, each with what it is about.
@@ -59,14 +59,12 @@ def _dialects(_: str) -> Names:
 
 
 def _inferences(kind: str) -> Iterator[tuple[str, str]]:
-    from rankscope.inference import USUAL, find_method
+    from rankscope.inference import NAMES, find_method
     from rankscope.inference.base import Correction, Interval, PairedTest
 
     base: Any = {"test": PairedTest, "interval": Interval, "correction": Correction}[kind]
-    usual = find_method(base, USUAL[base])  # finds all of its kind
-    others = sorted(set(base.catalogue.values()) - {type(usual)}, key=lambda cls: cls.__name__)
-    for cls in (type(usual), *others):
-        yield cls.__name__, (cls.__doc__ or "").partition("\n")[0]
+    for name in NAMES[kind]:
+        yield name, (find_method(base, name).__doc__ or "").partition("\n")[0]
 
 
 def _tasks(_: str) -> Names:
@@ -75,13 +73,13 @@ def _tasks(_: str) -> Names:
     return ((task.name, task.about) for task in TASKS)
 
 
-METRIC = Name("metric", _metrics)
-FAMILY = Name("name", _families)
-DIALECT = Name("tool", _dialects)
-TEST = Name("test", lambda _: _inferences("test"))
-INTERVAL = Name("interval", lambda _: _inferences("interval"))
-TASK = Name("task", _tasks)
-CORRECTION = Name("correction", lambda _: _inferences("correction"))
+METRIC = NameType("metric", _metrics)
+FAMILY = NameType("name", _families)
+DIALECT = NameType("tool", _dialects)
+TEST = NameType("test", lambda _: _inferences("test"))
+INTERVAL = NameType("interval", lambda _: _inferences("interval"))
+TASK = NameType("task", _tasks)
+CORRECTION = NameType("correction", lambda _: _inferences("correction"))
 
 
 class QueryList(Kind):

@@ -1,4 +1,4 @@
-"""What a dialect is: another tool's numbers, as metrics of ours with every convention named."""
+"""A dialect: another tool's numbers as metrics of ours, with every convention named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The evaluators of TREC, and those that ask them."""
+"""Tools of TREC, of search engines and of retrieval for language models."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from rankscope.engines.base import DataFacts, Order
 from rankscope.errors import InputError
-from rankscope.lists import Array, Judged
+from rankscope.lists import Array, Judged, judged_order
 
 Ranking = Mapping[str, float]
 
@@ -98,7 +98,7 @@ class _Judgments:
             found &= rank <= self.order.depth
             retrieved = np.minimum(retrieved, self.order.depth)
         query = np.repeat(np.arange(len(names)), self.size)
-        by = np.lexsort((-grade, np.where(found, rank, np.iinfo(np.int64).max), query))
+        by = judged_order(query, np.where(found, rank, 0), grade)
         found = found[by]
         return Judged(
             query_id=names,

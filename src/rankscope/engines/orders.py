@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from rankscope.engines.base import Values, score
-from rankscope.lists import Array, Judged
+from rankscope.lists import Array, Judged, judged_order
 
 MOST_ORDERS = 720  # the most orders of a query that are all tried
 SAMPLE_SIZE = 200  # orders that are drawn where there are more
@@ -28,21 +28,18 @@ def cut(judged: Judged, depth: int | None) -> Judged:
     """The same rankings cut at a depth; what stands below is no longer retrieved."""
     if depth is None:
         return judged
-    kept = (judged.rank > 0) & (judged.rank <= depth)
-    query = np.repeat(np.arange(len(judged)), judged.size)
-    last = np.iinfo(np.int64).max
-    by = np.lexsort((-judged.grade, np.where(kept, judged.rank, last), query))
-    return reorder(judged, by, np.where(kept, judged.rank, 0), np.minimum(judged.retrieved, depth))
+    rank = np.where(judged.rank <= depth, judged.rank, 0)
+    return rerank(judged, rank, np.minimum(judged.retrieved, depth))
 
 
-def reorder(judged: Judged, by: Array, rank: Array, retrieved: Array) -> Judged:
-    """The documents in another order, with other ranks."""
-    query = np.repeat(np.arange(len(judged)), judged.size)
+def rerank(judged: Judged, rank: Array, retrieved: Array) -> Judged:
+    """The documents with other ranks, and in their order."""
+    by = judged_order(judged.query, rank, judged.grade)
     there = rank[by] > 0
     return replace(
         judged,
         retrieved=retrieved,
-        found=np.bincount(query, weights=there, minlength=len(judged)).astype(np.int64),
+        found=np.bincount(judged.query, weights=there, minlength=len(judged)).astype(np.int64),
         grade=judged.grade[by],
         rank=rank[by],
         tie_start=np.where(there, judged.tie_start[by], 0),
@@ -58,8 +55,7 @@ class Tied:
 
     def __init__(self, judged: Judged) -> None:
         self.judged = judged
-        query = np.repeat(np.arange(len(judged)), judged.size)
-        self.queries = np.flatnonzero(np.bincount(query[(judged.rank > 0) & (judged.tie_size > 1)]))
+        self.queries = np.unique(judged.query[(judged.rank > 0) & (judged.tie_size > 1)])
         self.mask = np.zeros(len(judged), dtype=bool)
         self.mask[self.queries] = True
 
@@ -112,7 +108,7 @@ class _Group:
             out.append(order + self.start)
         return out
 
-    def drawn(self, rng: np.random.Generator, count: int) -> Array:
+    def draw(self, rng: np.random.Generator, count: int) -> Array:
         """The same in orders drawn at random, a row each."""
         orders = rng.permuted(np.tile(np.arange(self.size), (count, 1)), axis=1)
         return orders[:, : len(self.rows)] + self.start
@@ -199,7 +195,7 @@ def _orders(
     rng = np.random.default_rng([seed, int.from_bytes(name, "big")])
     out = np.tile(plain, (SAMPLE_SIZE, 1))
     for group in groups:
-        out[:, group.rows] = group.drawn(rng, SAMPLE_SIZE)
+        out[:, group.rows] = group.draw(rng, SAMPLE_SIZE)
         if ties != "expected":  # the orders of ids, and the two that are the extremes of most metrics
             out[2, group.rows] = plain[group.rows]
             out[3, group.rows] = 2 * group.start + group.size - 1 - plain[group.rows]
@@ -221,10 +217,7 @@ def _of_orders(
     found = np.repeat(np.arange(len(many)), many.found)
     inside = np.arange(len(found)) - np.repeat(np.cumsum(many.found) - many.found, many.found)
     rank[many.start[found] + inside] = np.concatenate([ranks.ravel() for _, ranks, _ in pending])
-    query = np.repeat(np.arange(len(many)), many.size)
-    by = np.lexsort((-many.grade, np.where(rank > 0, rank, np.iinfo(np.int64).max), query))
-    many = reorder(many, by, rank, many.retrieved)
-    many = cut(replace(many, tie_start=many.rank, tie_size=np.ones_like(many.tie_size)), depth)
+    many = cut(_untie(rerank(many, rank, many.retrieved)), depth)
     values = score(many, [metric])[0].value
     at = 0
     for number, ranks, complete in pending:
@@ -293,10 +286,9 @@ def _good(judged: Judged, metric: Any) -> Array:
 
 def by_grade(judged: Judged, good: Array, best: bool) -> Judged:
     """Tied documents by grade: the good ones on top of their group, best first, the rest at its end; or all in reverse."""
-    query = np.repeat(np.arange(len(judged)), judged.size)
     there = judged.rank > 0
-    falling = np.lexsort((-judged.grade, judged.tie_start, ~there, query))
-    group = np.stack([query[falling], judged.tie_start[falling]])
+    falling = np.lexsort((-judged.grade, judged.tie_start, ~there, judged.query))
+    group = np.stack([judged.query[falling], judged.tie_start[falling]])
     fresh = np.append(True, (group[:, 1:] != group[:, :-1]).any(axis=0)) if len(falling) else np.empty(0, bool)
     head = np.maximum.accumulate(np.where(fresh, np.arange(len(falling)), 0))
     number = np.cumsum(fresh) - 1
@@ -308,10 +300,12 @@ def by_grade(judged: Judged, good: Array, best: bool) -> Judged:
     offset = offset if best else size - 1 - offset
     rank = np.zeros(len(falling), dtype=np.int64)
     rank[falling] = judged.tie_start[falling] + offset
-    rank = np.where(there, rank, 0)
-    by = np.lexsort((-judged.grade, np.where(there, rank, np.iinfo(np.int64).max), query))
-    arranged = reorder(judged, by, rank, judged.retrieved)
-    return replace(arranged, tie_start=arranged.rank, tie_size=np.ones_like(arranged.tie_size))
+    return _untie(rerank(judged, np.where(there, rank, 0), judged.retrieved))
+
+
+def _untie(judged: Judged) -> Judged:
+    """The same ranks, no longer shared."""
+    return replace(judged, tie_start=judged.rank, tie_size=np.ones_like(judged.tie_size))
 
 
 def _expected_values(judged: Judged, tied: Tied, metrics: Sequence[Any], depth: int | None) -> list[Array]:
@@ -331,7 +325,7 @@ def _expected_values(judged: Judged, tied: Tied, metrics: Sequence[Any], depth: 
 
 def _chunks(judged: Judged, queries: Array) -> Iterator[Array]:
     """Queries in portions of which the lists, all places of tied documents told, stay small."""
-    query = np.repeat(np.arange(len(judged)), judged.size)
+    query = judged.query
     places = np.where(judged.rank > 0, judged.tie_size, 1).astype(float)
     # documents of one grade share their cells: no more cells than documents x places, nor than a few grades x ranks
     most = np.bincount(query, weights=places, minlength=len(judged))

@@ -1,9 +1,8 @@
-"""Readers of runs and qrels: one module a format family.
+"""Readers of runs and qrels, and of tables, scores, texts, attributes and costs that stand beside them.
 
-``raw`` finds the bytes, ``sniff`` tells the format, ``trec`` (with ``layouts``), ``delimited``, ``jsonl`` and
-``parquet`` read it, ``long`` finds columns by their usual names, ``memory`` takes dicts and data frames, and
-``notes`` holds what all of them say. Faulty rows never raise: the table of the good rows comes with
-``source.faults``. What leaves no table at all is an ``InputError``.
+``readers`` tells the format of a file; ``raw`` opens it; ``trec``, ``tabular`` (CSV, JSON, Parquet) and ``memory`` (dicts and data
+frames) read runs and qrels, with ``long`` to find columns by name and ``notes`` for notes and faults. Faulty rows never raise: the
+table of the good rows comes with ``source.faults``. A file without any good row is an ``InputError``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is known of queries beside their scores: attributes, which cut them into slices, and clusters."""
+"""Attributes of queries, which divide them into slices, and clusters of queries."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Attribute = str | float | None
 
 @dataclass(frozen=True, eq=False)
 class Attributes:
-    """The attributes of each query: texts, numbers, or None where nothing is said; and where they were said.
+    """The attributes of each query (texts, numbers, or None where missing), and where they were read from.
 
     ``key`` is what the header calls the column of queries.
     """

@@ -1,4 +1,4 @@
-"""What runs cost: latency, money, the size of an index; a run a row, a cost a column."""
+"""The costs of runs, such as latency or money: one run per row, one cost per column."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MORE_IS_BETTER = re.compile(
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """What each run costs in each column: numbers of at least 0, of which less is better; and where that was said."""
+    """The costs of each run: numbers of at least 0, lower is better."""
 
     columns: tuple[str, ...]
     by_run: dict[str, dict[str, float]]

@@ -1,16 +1,16 @@
-"""Long tables, one row a (query, document): columns found by their usual names."""
+"""Long tables, one row per (query, document), with columns found by their usual names."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.notes import ORDER, Findings, make_qrels, make_run, stem
+from rankscope.files.notes import ORDER, Findings, line_finder, make_qrels, make_run, stem
 from rankscope.tables import Array, Qrels, Run, Source
 
 ALIASES: dict[str, tuple[str, ...]] = {
@@ -26,14 +26,7 @@ RUN_ROLES = ("query_id", "doc_id", "score", "rank", "tag")
 QRELS_ROLES = ("query_id", "doc_id", "grade", "iteration")
 RUN_TABLE = "a run table has the columns query_id, doc_id and score (or rank)"
 QRELS_TABLE = "a qrels table has the columns query_id, doc_id and grade"
-
-
-@dataclass(frozen=True)
-class Long:
-    """A table in our columns, and the rows of the input (0-based) that are not in it."""
-
-    frame: pl.DataFrame
-    left_out: Array
+NO_ROWS = np.empty(0, dtype=np.int64)
 
 
 def known_header(names: Sequence[str]) -> bool:
@@ -80,13 +73,10 @@ def _complain(roles: dict[str, str], by_lower: dict[str, str], names: Sequence[s
     raise InputError(f"{label}: {wanted}; {right}{hint}")
 
 
-def long_table(
-    frame: pl.DataFrame, roles: dict[str, str], label: str, place: Callable[[int], str], found: Findings
-) -> Long:
-    """Bring columns to our names and types; rows that lack something become faults.
-
-    ``place(row)`` says where a 0-based row of the input stands: ``x.csv line 3``.
-    """
+def _long_table(
+    frame: pl.DataFrame, roles: dict[str, str], label: str, line: Callable[[int], int] | None, found: Findings
+) -> tuple[pl.DataFrame, Array]:
+    """The columns under our names and in our types, and the rows that are not among them, which become faults."""
     columns = {role: frame[name] for role, name in roles.items() if role != "tag"}
     ids = [role for role in ("query_id", "doc_id", "iteration") if role in columns]
     value = _value_role(columns)
@@ -101,20 +91,18 @@ def long_table(
     if value == "grade" and out[value].is_nan().any():
         good &= ~out[value].is_nan().fill_null(False).to_numpy()
     bad = np.flatnonzero(~good)
-    for row in bad[:20].tolist():
-        kind, text = _lacking(columns, out, roles, row)
-        found.fault(kind, f"{place(row)}: {text}", _line(place(row)))
-    found.faulty += max(len(bad) - 20, 0)
+    found.fault_rows(label, bad, lambda row: _lacking(columns, out, roles, row), line)
     if value == "rank":
         out["score"] = -out["rank"]
     if "rank" in columns:
         rank = _ranks(columns["rank"], good, found)
         out.pop("rank", None)
         out |= {} if rank is None else {"rank": rank}
-    table = pl.DataFrame({role: out[role] for role in _order(out)})
+    order = ("query_id", "doc_id", "score", "grade", "rank", "iteration")
+    table = pl.DataFrame({role: out[role] for role in order if role in out})
     if "iteration" in out:
         table = table.with_columns(pl.col("iteration").fill_null("0"))
-    return Long(table.filter(pl.Series(good)) if len(bad) else table, bad)
+    return (table.filter(pl.Series(good)) if len(bad) else table), bad
 
 
 def is_number(text: str | bytes) -> bool:
@@ -124,10 +112,6 @@ def is_number(text: str | bytes) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _order(out: dict[str, pl.Series]) -> list[str]:
-    return [role for role in ("query_id", "doc_id", "score", "grade", "rank", "iteration") if role in out]
 
 
 def id_column(column: pl.Series, name: str, label: str, found: Findings) -> pl.Series:
@@ -171,10 +155,6 @@ def _ranks(column: pl.Series, good: Array, found: Findings) -> pl.Series | None:
     return None
 
 
-def _line(place: str) -> int | None:
-    return int(place.rsplit(" ", 1)[1].replace(",", "")) if " line " in place else None
-
-
 def _lacking(
     given: dict[str, pl.Series], out: dict[str, pl.Series], roles: dict[str, str], row: int
 ) -> tuple[str, str]:
@@ -193,7 +173,7 @@ def _value_role(columns: dict[str, pl.Series]) -> str:
     return next(role for role in ("grade", "score", "rank") if role in columns)
 
 
-def tag_of(frame: pl.DataFrame, roles: dict[str, str], label: str) -> str | None:
+def _tag_of(frame: pl.DataFrame, roles: dict[str, str], label: str) -> str | None:
     """Name the single run in the table; several must be split first."""
     if "tag" not in roles:
         return None
@@ -205,14 +185,29 @@ def tag_of(frame: pl.DataFrame, roles: dict[str, str], label: str) -> str | None
     return tags[0] if tags else None
 
 
-def make_table(table: Long, source: Source, found: Findings, what: str, name: str | None) -> Run | Qrels:
-    """Make the run or the qrels of a table read from a file; without a good row there is none."""
-    if not len(table.frame):
-        if not found.faults:
-            raise InputError(f"{source.label}: a header and no rows")
-        more = f" ({words.counted(found.faulty, 'such row')}, and no good one)" if found.faulty > 1 else ""
-        raise InputError(f"{found.faults[0].message}{more}")
+def make_table(  # noqa: PLR0913, PLR0917
+    frame: pl.DataFrame,
+    roles: dict[str, str],
+    source: Source,
+    found: Findings,
+    what: str,
+    name: str | None,
+    lines: Callable[[], Array] | None = None,
+    left_out: Array = NO_ROWS,
+) -> Run | Qrels:
+    """Make the run or the qrels of a table; without a good row there is none.
+
+    ``lines`` gives the line of each row, where there are lines; the rows ``left_out`` are faulty already.
+    """
     if what == "run":
-        title = f"a {source.kind}"
-        return make_run(table.frame, source, found, title, name or found.tag or stem(source.label))
-    return make_qrels(table.frame, source, found, source.kind)
+        found.tag = _tag_of(frame, roles, source.label)
+    kept = np.delete(np.arange(len(frame)), left_out)
+    line = None if lines is None else line_finder(lines, left_out)
+    table, bad = _long_table(frame[kept] if len(left_out) else frame, roles, source.label, line, found)
+    if not len(table):
+        found.refuse(f"{source.label}: a header and no rows", "row")
+    if lines is not None:
+        source = replace(source, line_of=line_finder(lines, np.union1d(left_out, kept[bad])))
+    if what == "run":
+        return make_run(table, source, found, f"a {source.kind}", name or found.tag or stem(source.label))
+    return make_qrels(table, source, found, source.kind)

@@ -1,4 +1,4 @@
-"""Scores that were computed elsewhere: long tables, matrices of systems and queries, dicts, arrays."""
+"""Scores computed by other tools: long tables, matrices of systems and queries, dicts, arrays."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _METRIC = re.compile(
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Scores as rows of system, query_id, metric and value, and what they were read from."""
+    """One table of scores, with a row per system, query and metric, and where it was read from."""
 
     frame: pl.DataFrame
     label: str

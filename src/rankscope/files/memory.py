@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from rankscope import words
 from rankscope.errors import InputError, MissingExtraError
-from rankscope.files.long import long_table, roles_of, tag_of
+from rankscope.files.long import make_table, roles_of
 from rankscope.files.notes import Findings, make_qrels, make_run, stem
 from rankscope.files.raw import Raw
 from rankscope.tables import Fault, Qrels, Run, Source
@@ -51,7 +50,7 @@ class Pairs(Mapping[Any, Any]):
 
 
 def speaks_arrow(source: object) -> bool:
-    """Whether an object is a data frame that hands over its columns."""
+    """Whether an object is a data frame that can be read through Arrow."""
     return isinstance(source, pl.LazyFrame) or hasattr(source, "__arrow_c_stream__")
 
 
@@ -65,19 +64,11 @@ def read_frame(source: Any, what: str, name: str | None) -> Run | Qrels:
     roles = roles_of(data.columns, what, label, found)
     if not len(data):
         raise InputError(f"{label}: the data frame has no rows")
-    if what == "run":
-        found.tag = tag_of(data, roles, label)
-    table = long_table(data, roles, label, lambda row: f"{label} row {words.count(row + 1)}", found)
-    if not len(table.frame):
-        raise InputError(f"{found.faults[0].message} ({words.counted(found.faulty, 'such row')}, and no good one)")
-    plain = Source(label, "data frame")
-    if what == "run":
-        return make_run(table.frame, plain, found, "a data frame", name or found.tag or "run")
-    return make_qrels(table.frame, plain, found, "a data frame")
+    return make_table(data, roles, Source(label, "data frame"), found, what, name)
 
 
 def frame_of(source: Any, label: str) -> pl.DataFrame:
-    """The columns of a data frame of any library, or one line that says why there are none."""
+    """Convert a data frame of any library to Polars; an error says in one line why it cannot be."""
     if isinstance(source, pl.DataFrame):
         return source
     try:
@@ -123,8 +114,7 @@ def read_dict(source: Mapping[Any, Any], what: str, name: str | None, raw: Raw |
     more = tuple(query for query, size in zip(queries, sizes, strict=True) if not size)
     plain, title = Source(label, "dict"), "a dict"
     if raw:
-        path = str(raw.path) if raw.path else None
-        plain, title = Source(label, "JSON", path, sha256=raw.sha256, same=raw.same), f"JSON {what}"
+        plain, title = raw.source("JSON"), f"JSON {what}"
         name = name or stem(label)
     if what == "run":
         run = make_run(frame, plain, found, title.replace("JSON", "a JSON"), name or "run")
@@ -245,6 +235,6 @@ def _sound(frame: pl.DataFrame, value: str, rows: Mapping[Any, Any], label: str,
 
 
 def quote_value(value: Any) -> str:
-    """Quote a value, shortened."""
+    """A value in quotes, shortened where it is long."""
     text = repr(value)
     return text if len(text) <= 100 else text[:97] + "..."

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import polars as pl
 
 from rankscope import words
+from rankscope.errors import InputError
 from rankscope.tables import Array, Blocks, Fault, Qrels, Run, Source, blocks_of
 
 RUN_LINE = "a TREC run line has 6 (query Q0 document rank score tag)"
@@ -42,14 +44,32 @@ class Findings:
         if len(self.faults) < FAULTS:
             self.faults.append(Fault(kind, message, line))
 
-    def closing_faults(self, label: str) -> tuple[Fault, ...]:
-        """Give the faults; where there were more than are kept, the last one says how many."""
-        self.faults.sort(key=lambda fault: fault.line or 0)
-        if self.faulty > len(self.faults):
-            rest = words.counted(self.faulty - len(self.faults), "more faulty row")
-            more = f"{label}: {rest}, {words.count(self.faulty)} in all"
-            return (*self.faults, Fault("more", more))
-        return tuple(self.faults)
+    def fault_rows(
+        self, label: str, rows: Array, fault: Callable[[int], tuple[str, str]], line: Callable[[int], int] | None
+    ) -> None:
+        """Keep the first faults of these rows, each a kind and a text, and count all; ``line`` gives the line of a row."""
+        for row in rows[:FAULTS].tolist():
+            kind, text = fault(row)
+            at = None if line is None else line(row)
+            place = f"row {words.count(row + 1)}" if at is None else f"line {words.count(at)}"
+            self.fault(kind, f"{label} {place}: {text}", at)
+        self.faulty += max(len(rows) - FAULTS, 0)
+
+    def refuse(self, otherwise: str, noun: str) -> NoReturn:
+        """Raise InputError where no good row is left: the first fault, or what is to be said where there is none."""
+        if not self.faults:
+            raise InputError(otherwise)
+        more = f" ({words.counted(self.faulty, f'such {noun}')}, and no good one)" if self.faulty > 1 else ""
+        raise InputError(f"{self.faults[0].message}{more}")
+
+    def added_to(self, source: Source, first: str) -> Source:
+        """A source with what was found, after a ``first`` note; of more faults than are kept the last one says how many."""
+        left_out = [f"left out {words.counted(self.faulty, 'faulty row')}"] if self.faulty else []
+        faults = sorted(self.faults, key=lambda fault: fault.line or 0)
+        if self.faulty > len(faults):
+            rest = words.counted(self.faulty - len(faults), "more faulty row")
+            faults.append(Fault("more", f"{source.label}: {rest}, {words.count(self.faulty)} in all"))
+        return replace(source, tag=self.tag, notes=(first, *self.notes, *left_out), faults=tuple(faults))
 
 
 def stem(path: str) -> str:
@@ -74,11 +94,11 @@ def make_run(frame: pl.DataFrame, source: Source, found: Findings, what: str, na
     """Build the run; its first note says how it was read."""
     blocks = found.blocks or blocks_of(frame["query_id"])
     tag = f", tag {found.tag}" if found.tag else ""
-    first = f"read {source.label} as {what}: {words.counted(len(frame), 'row')}, {_queries(blocks)}{tag}"
+    first = f"read {source.label} as {what}: {words.counted(len(frame), 'row')}, {words.counted(len(blocks.query), 'query')}{tag}"
     infinite = int(frame["score"].is_infinite().sum())
     if infinite:
         found.notes.append(f"{words.counted(infinite, 'score is', 'scores are')} infinite")
-    run = Run(frame, _close(source, found, first), name=name)
+    run = Run(frame, found.added_to(source, first), name=name)
     run.__dict__["blocks"] = blocks  # a cached property, found already
     return run
 
@@ -87,26 +107,14 @@ def make_qrels(frame: pl.DataFrame, source: Source, found: Findings, what: str) 
     """Build the qrels; their first note says how they were read."""
     blocks = found.blocks or blocks_of(frame["query_id"])
     rows = words.counted(len(frame), "judgment")
-    first = f"read {source.label} as {what}: {rows}, {_queries(blocks)}, {grades_of(frame['grade'])}"
-    qrels = Qrels(frame, _close(source, found, first))
+    first = f"read {source.label} as {what}: {rows}, {words.counted(len(blocks.query), 'query')}, {grades_of(frame['grade'])}"
+    qrels = Qrels(frame, found.added_to(source, first))
     qrels.__dict__["blocks"] = blocks
     return qrels
 
 
-def _queries(blocks: Blocks) -> str:
-    number = int(blocks.code.max()) + 1 if len(blocks.code) else 0
-    return words.counted(number, "query")
-
-
-def _close(source: Source, found: Findings, first: str) -> Source:
-    left_out = [f"left out {words.counted(found.faulty, 'faulty row')}"] if found.faulty else []
-    return replace(
-        source, tag=found.tag, notes=(first, *found.notes, *left_out), faults=found.closing_faults(source.label)
-    )
-
-
 def line_finder(content: Callable[[], Array], left_out: Array) -> Callable[[int], int]:
-    """Tell the 1-based line of a row, found only when someone asks.
+    """A function that gives the 1-based line of a row; lines are found only when it is first called.
 
     ``content`` gives the lines that hold rows, ``left_out`` those among them (0-based) that gave no row.
     """

@@ -1,4 +1,4 @@
-"""The bytes of an input: where they are, how they are packed, and why they cannot be read."""
+"""The bytes of an input: a file or a stream, decompressed, with clear errors where it cannot be read."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import polars as pl
 
 from rankscope import words
 from rankscope.errors import DataError, InputError
+from rankscope.tables import Source
 
 HEAD = 1 << 16
 BOM = b"\xef\xbb\xbf"
@@ -66,14 +67,30 @@ class Raw:
         """The first bytes, decompressed."""
         if self.packed == "gzip":
             try:
-                source = self.path or io.BytesIO(self.data or b"")
-                with gzip.open(source) as file:
+                with gzip.open(self.path or io.BytesIO(self.data or b"")) as file:
                     return _some(file.read1(HEAD) for _ in range(64))
             except (OSError, EOFError, zlib.error) as error:
                 self.fail(error)
         if self.packed == "zstd":
             return self._unzstd(rows=500)
         return self._start(HEAD)
+
+    @property
+    def first_line(self) -> str:
+        """The first line as text."""
+        line = self.head.removeprefix(BOM).lstrip(b"\r\n").split(b"\n", 1)[0]
+        return line.rstrip(b"\r").decode("utf-8", "replace")
+
+    @property
+    def ending(self) -> str:
+        """What the name ends with, in small letters and without that of a compressed file: ``.csv`` of ``a.csv.gz``."""
+        path = Path(self.label)
+        return (path.with_suffix("") if path.suffix.lower() in {".gz", ".zst"} else path).suffix.lower()
+
+    def source(self, kind: str, **more: Any) -> Source:
+        """This file as the source of a table."""
+        path = str(self.path) if self.path else None
+        return Source(self.label, kind, path, sha256=self.sha256, same=self.same, **more)
 
     def read(self) -> bytes:
         """All bytes, decompressed."""
@@ -137,6 +154,20 @@ class Raw:
         with self.path.open("rb") as file:
             return file.read(size)
 
+    def scan_parquet(self) -> pl.LazyFrame:
+        """The columns of a Parquet file, read when they are asked for. Raises InputError for a damaged one."""
+        try:
+            scan = pl.scan_parquet(self.path if self.path and not self.packed else io.BytesIO(self.read()), glob=False)
+            scan.collect_schema()
+        except (pl.exceptions.PolarsError, OSError) as error:
+            self.fail_parquet(error)
+        return scan
+
+    def fail_parquet(self, error: Exception) -> NoReturn:
+        """Raise what the reading library said of a Parquet file."""
+        text = str(error).splitlines()[0]
+        raise InputError(f"{self.label}: not a whole Parquet file ({text}): fetch or write it again") from error
+
     def lines_frame(self, rows: int | None = None) -> pl.DataFrame:
         """One row a line in a column ``line``; Polars decompresses."""
         schema = {"line": pl.String}
@@ -187,10 +218,11 @@ def _first_wrong(data: bytes) -> tuple[int, bytes] | None:
 
 
 def open_raw(path: str | Path, expected: str) -> Raw:
-    """Find the input, or say in one line why there is none. ``-`` is standard input."""
+    """Open an input, or raise an error of one line; ``-`` is standard input."""
     if not str(path).strip():
         raise InputError("the path is empty")
-    raw = Raw("standard input", data=sys.stdin.buffer.read()) if str(path) == "-" else _open_path(Path(path), str(path))
+    stdin = str(path) == "-"
+    raw = Raw("standard input", data=sys.stdin.buffer.read()) if stdin else _open_path(Path(path), str(path))
     start = raw._start(16)
     if not start:
         raise InputError(f"{raw.label}: the file is empty; {expected}")

@@ -1,4 +1,4 @@
-"""Reads runs and qrels from any input: paths, dicts, data frames."""
+"""Reads runs and qrels from any input: paths, whose format is told by ending and content, dicts and data frames."""
 
 from __future__ import annotations
 
@@ -8,13 +8,51 @@ from pathlib import Path
 from typing import Any
 
 from rankscope.errors import InputError
+from rankscope.files.long import ALIASES, is_number, known_header
 from rankscope.files.memory import read_dict, read_frame, speaks_arrow
 from rankscope.files.notes import EXPECTED
-from rankscope.files.raw import open_raw
-from rankscope.files.sniff import SEPARATORS, kind_of
-from rankscope.files.tabular import read_columns, read_json, read_jsonl, read_parquet
+from rankscope.files.raw import BOM, Raw, open_raw
+from rankscope.files.tabular import header_of, is_jsonl, read_columns, read_json, read_jsonl, read_parquet
 from rankscope.files.trec import read_trec
 from rankscope.tables import Qrels, Run
+
+SEPARATORS = {"csv": ",", "tsv": "\t", "semicolon": ";"}
+_ENDINGS = {
+    ".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".parquet": "parquet",
+    ".pq": "parquet",
+}  # fmt: skip
+_NAMES = {alias for aliases in ALIASES.values() for alias in aliases}
+
+
+def kind_of(raw: Raw) -> str:
+    """Name the format: trec, csv, tsv, semicolon, jsonl, json or parquet."""
+    ending = _ENDINGS.get(raw.ending, "")
+    if raw.head.startswith(b"PAR1"):
+        return "parquet"
+    if ending == "parquet":
+        raise InputError(f"{raw.label}: named like a Parquet file, but does not begin like one (PAR1)")
+    start = raw.head.removeprefix(BOM).lstrip()[:1]
+    if start == b"{":
+        return "jsonl" if ending == "jsonl" or is_jsonl(raw) else "json"
+    if start == b"[":
+        return "json"
+    if ending in {"json", "jsonl"}:
+        return ending
+    return _separator_kind(raw, ending) if any(sign in raw.first_line for sign in SEPARATORS.values()) else "trec"
+
+
+def _separator_kind(raw: Raw, ending: str) -> str:
+    """Tell a header from TREC lines, which have none."""
+    likely = [ending, *(kind for kind in SEPARATORS if kind != ending)] if ending else [*SEPARATORS]
+    headers = {kind: header_of(raw, SEPARATORS[kind]) for kind in likely}
+    for kind, names in headers.items():
+        if known_header(names) or len({name.strip().lower() for name in names} & _NAMES) >= 2:
+            return kind
+    names = headers.get(ending, [])
+    if len(names) > 1 and (ending == "csv" or not any(is_number(name) for name in names)):
+        return ending  # whose columns are unknown: the reader says which it needs
+    return "trec"
+
 
 TAKEN = {
     "run": "a path, a dict ({query: {document: score}} or {query: [document, ...]}), a data frame or a Run",
@@ -55,14 +93,14 @@ def qrels_of(source: Any) -> Qrels:
 
 
 def read_run(path: str | Path, name: str | None = None) -> Run:
-    """Read a run from a file, told by its ending and its content; ``-`` is standard input."""
+    """Read a run from a file; its ending and its content tell the format, and ``-`` is standard input."""
     run = _read(path, "run", name)
     assert isinstance(run, Run)
     return run
 
 
 def read_qrels(path: str | Path) -> Qrels:
-    """Read judgments from a file, told by its ending and its content; ``-`` is standard input."""
+    """Read judgments from a file; its ending and its content tell the format, and ``-`` is standard input."""
     qrels = _read(path, "qrels", None)
     assert isinstance(qrels, Qrels)
     return qrels

@@ -204,9 +204,7 @@ def of_jsonl(raw: Raw, selection: Selection, noun: str, roles: Roles) -> Iterato
 
 def separator_of(raw: Raw, noun: str) -> str | None:
     """What parts id and text in the first line: a tab before anything else, unless the name says CSV; None where nothing does."""
-    line = raw.head.removeprefix(BOM).lstrip(b"\r\n").split(b"\n", 1)[0].decode("utf-8", "replace")
-    path = Path(raw.label)
-    ending = (path.with_suffix("") if path.suffix.lower() in {".gz", ".zst"} else path).suffix.lower()
+    line, ending = raw.first_line, raw.ending
     likely = ",;\t" if ending == ".csv" else "\t,;"
     for separator in likely:
         if roles_among(_cells(line, separator), noun):

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
@@ -21,8 +18,8 @@ from rankscope.files.long import id_column
 from rankscope.files.memory import frame_of, quote_value, speaks_arrow
 from rankscope.files.notes import Findings
 from rankscope.files.raw import BOM, Raw, open_raw
-from rankscope.files.sniff import kind_of
-from rankscope.files.tabular import quote_of, record_lines
+from rankscope.files.readers import kind_of
+from rankscope.files.tabular import quote_of, reader_of, record_lines
 from rankscope.tables import Array
 
 UNDEFINED = ("", "nan", "na", "n/a", "null", "none")
@@ -199,7 +196,7 @@ def open_sheet(source: Any, label: str, expected: str) -> Sheet | Mapping[str, A
         if kind in {"json", "jsonl"}:
             found = read_objects(raw, expected) if kind == "json" else read_lines(raw, expected)
         else:
-            found = _read_parquet(raw) if kind == "parquet" else _read_columns(raw)
+            found = Sheet(raw.label, raw.scan_parquet().collect()) if kind == "parquet" else _read_columns(raw)
     elif speaks_arrow(source) and not isinstance(source, pl.Series):
         found = Sheet(label, _frame(source, label))
     else:
@@ -255,9 +252,11 @@ def _refuse_twice(names: Sequence[str], label: str) -> None:
 def _read_columns(raw: Raw) -> Sheet:
     head = raw.head if b"\n" in raw.head else raw.read()
     line = head.removeprefix(BOM).split(b"\n", 1)[0].rstrip(b"\r").decode("utf-8", "replace")
-    separator = _separator(raw.label, line)
+    separator = _SEPARATORS.get(raw.ending, "")
+    if not separator or separator not in line:  # the one that the header has most of
+        separator = max(",\t;", key=line.count)
     quote = quote_of(raw, separator)
-    names = [name.strip() for name in next(_reader(io.StringIO(line), separator, quote), [])]
+    names = [name.strip() for name in next(reader_of(line, separator, quote), [])]
     _refuse_twice(names, raw.label)
     if "" in names[1:]:
         raise InputError(f"{raw.label}: column {names.index('', 1) + 1} has no name in the header")
@@ -274,24 +273,9 @@ def _read_columns(raw: Raw) -> Sheet:
     return Sheet(raw.label, frame, lambda: record_lines(raw, separator, quote))
 
 
-def _separator(label: str, line: str) -> str:
-    """The separator that the ending says, where the header has it; else the one it has most of."""
-    path = Path(label)
-    ending = (path.with_suffix("") if path.suffix.lower() in {".gz", ".zst"} else path).suffix.lower()
-    said = _SEPARATORS.get(ending, "")
-    return said if said and said in line else max(",\t;", key=line.count)
-
-
-def _reader(text: io.StringIO, separator: str, quote: str | None) -> Any:
-    if quote:
-        return csv.reader(text, delimiter=separator, quotechar=quote)
-    return csv.reader(text, delimiter=separator, quoting=csv.QUOTE_NONE)
-
-
 def _careful(raw: Raw, separator: str, quote: str | None, names: list[str]) -> Sheet:
     """Read row by row, so that a row of another length is told from one with empty cells."""
-    text = io.StringIO(raw.read().removeprefix(BOM).decode("utf-8"), newline="")
-    reader = _reader(text, separator, quote)
+    reader = reader_of(raw.read().removeprefix(BOM).decode("utf-8"), separator, quote)
     next(reader)
     rows, lines, last = [], [], reader.line_num
     for row in reader:
@@ -305,15 +289,6 @@ def _careful(raw: Raw, separator: str, quote: str | None, names: list[str]) -> S
     columns = list(zip(*rows, strict=True)) or [()] * len(names)
     data = [pl.Series(name, column, dtype=pl.String) for name, column in zip(names, columns, strict=True)]
     return Sheet(raw.label, pl.DataFrame(data), lambda: np.array(lines))
-
-
-def _read_parquet(raw: Raw) -> Sheet:
-    try:
-        frame = pl.read_parquet(io.BytesIO(raw.read()))
-    except (pl.exceptions.PolarsError, OSError) as error:
-        text = str(error).splitlines()[0]
-        raise InputError(f"{raw.label}: not a whole Parquet file ({text}): fetch or write it again") from error
-    return Sheet(raw.label, frame)
 
 
 opened = open_sheet

@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, NoReturn
 
 import numpy as np
@@ -14,11 +15,11 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.long import long_table, make_table, roles_of, tag_of
+from rankscope.files.long import make_table, roles_of
 from rankscope.files.memory import DICTS, Pairs, quote_value, read_dict
-from rankscope.files.notes import Findings, line_finder
+from rankscope.files.notes import Findings
 from rankscope.files.raw import BOM, Raw
-from rankscope.tables import Array, Qrels, Run, Source
+from rankscope.tables import Array, Qrels, Run
 
 NAMES = {",": "CSV", "\t": "TSV", ";": "CSV (apart by semicolons)"}
 _WORDS = {",": "a comma", "\t": "a tab", ";": "a semicolon"}
@@ -27,9 +28,8 @@ _BEYOND = "columns beyond the header"
 
 def header_of(raw: Raw, separator: str) -> list[str]:
     """Names in the first line."""
-    line = raw.head.removeprefix(BOM).split(b"\n", 1)[0].rstrip(b"\r").decode("utf-8", "replace")
     try:
-        return next(csv.reader([line], delimiter=separator), [])
+        return next(csv.reader([raw.first_line], delimiter=separator), [])
     except csv.Error:
         return []
 
@@ -52,31 +52,19 @@ def read_columns(raw: Raw, what: str, name: str | None, separator: str) -> Run |
     blank = _blank(scan, frame)
     wide = np.flatnonzero(frame[_BEYOND].is_not_null().to_numpy()) if _BEYOND in frame.columns else blank[:0]
     open_quotes = np.setdiff1d(_over_lines(frame, roles), wide) if quote else blank[:0]
-    silent = np.union1d(np.union1d(blank, wide), open_quotes)
-    kept = np.delete(np.arange(len(frame)), silent)
 
+    @cache
     def lines() -> Array:
         return record_lines(raw, separator, quote)
 
-    where = line_finder(lines, np.empty(0, dtype=np.int64))
     remedy = f"an id that holds {_WORDS[separator]} must stand in quotes"
     beyond = f"more columns than the header, which has {len(names)}; {remedy}"
-    for rows, text in ((wide, beyond), (open_quotes, "an id that runs over several lines: is a quote left open?")):
-        for row in rows[:20].tolist():
-            found.fault("columns", f"{raw.label} line {words.count(where(row))}: {text}", where(row))
-        found.faulty += max(len(rows) - 20, 0)
-    if what == "run":
-        found.tag = tag_of(frame, roles, raw.label)
-    table = long_table(
-        frame[kept] if len(silent) else frame, roles, raw.label,
-        lambda row: f"{raw.label} line {words.count(where(int(kept[row])))}", found,
-    )  # fmt: skip
-    left_out = np.union1d(silent, kept[table.left_out])
-    source = Source(
-        raw.label, f"{NAMES[separator]} {what}", str(raw.path) if raw.path else None,
-        line_of=line_finder(lines, left_out), sha256=raw.sha256, same=raw.same,
-    )  # fmt: skip
-    return make_table(table, source, found, what, name)
+    broken = "an id that runs over several lines: is a quote left open?"
+    found.fault_rows(raw.label, wide, lambda _: ("columns", beyond), lambda row: int(lines()[row]))
+    found.fault_rows(raw.label, open_quotes, lambda _: ("columns", broken), lambda row: int(lines()[row]))
+    source = raw.source(f"{NAMES[separator]} {what}")
+    silent = np.union1d(np.union1d(blank, wide), open_quotes)
+    return make_table(frame, roles, source, found, what, name, lines, silent)
 
 
 def _scan(feed: object, separator: str, quote: str | None, ragged: bool = False) -> pl.LazyFrame:
@@ -118,13 +106,15 @@ def _over_lines(frame: pl.DataFrame, roles: dict[str, str]) -> Array:
     return np.flatnonzero(frame.select(broken.fill_null(False)).to_series().to_numpy())
 
 
+def reader_of(text: str, separator: str, quote: str | None) -> Any:
+    """The rows of a text, each a list of cells."""
+    lines = io.StringIO(text, newline="")
+    return csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE)
+
+
 def record_lines(raw: Raw, separator: str, quote: str | None) -> Array:
     """1-based line on which each record starts, the header left out."""
-    text = io.StringIO(raw.read().decode("utf-8", "replace"), newline="")
-    if quote:
-        reader = csv.reader(text, delimiter=separator, quotechar=quote)
-    else:
-        reader = csv.reader(text, delimiter=separator, quoting=csv.QUOTE_NONE)
+    reader = reader_of(raw.read().decode("utf-8", "replace"), separator, quote)
     starts, last = [], 0
     for _ in reader:
         starts.append(last + 1)
@@ -144,23 +134,13 @@ def read_jsonl(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     text = lines.gather(content)
     frame, broken = _decode(text, list(dict.fromkeys(roles.values())))
     frame = _with_ids(frame, text, roles, raw.label, content, found)
-    for row in broken[:20].tolist():
-        line = int(content[row]) + 1
-        found.fault("json", f"{raw.label} line {words.count(line)}: not a JSON object: {words.quote(text[row])}", line)
-    found.faulty += max(len(broken) - 20, 0)
-    kept = np.delete(np.arange(len(frame)), broken)
-    if what == "run":
-        found.tag = tag_of(frame, roles, raw.label)
-    table = long_table(
-        frame[kept] if len(broken) else frame, roles, raw.label,
-        lambda row: f"{raw.label} line {words.count(content[kept[row]] + 1)}", found,
-    )  # fmt: skip
-    left_out = np.union1d(broken, kept[table.left_out])
-    source = Source(
-        raw.label, f"JSONL {what}", str(raw.path) if raw.path else None,
-        line_of=line_finder(lambda: content + 1, left_out), sha256=raw.sha256, same=raw.same,
-    )  # fmt: skip
-    return make_table(table, source, found, what, name)
+    number = content + 1
+
+    def fault(row: int) -> tuple[str, str]:
+        return "json", f"not a JSON object: {words.quote(text[row])}"
+
+    found.fault_rows(raw.label, broken, fault, lambda row: int(number[row]))
+    return make_table(frame, roles, raw.source(f"JSONL {what}"), found, what, name, lambda: number, broken)
 
 
 def _decode(text: pl.Series, keys: list[str]) -> tuple[pl.DataFrame, Array]:
@@ -226,8 +206,9 @@ def _keys(raw: Raw) -> list[str]:
     for line in raw.head.removeprefix(BOM).split(b"\n")[:200]:
         keys |= dict.fromkeys(_object(line) or {})
     if not keys:
-        first = raw.head[:200].split(b"\n")[0].decode("utf-8", "replace")
-        raise InputError(f"{raw.label} line 1: not a JSON object: {words.quote(first)}; JSONL has one object a line")
+        raise InputError(
+            f"{raw.label} line 1: not a JSON object: {words.quote(raw.first_line)}; JSONL has one object a line"
+        )
     return list(keys)
 
 
@@ -283,19 +264,10 @@ def _merge(queries: Mapping[str, Any], what: str, label: str) -> dict[str, Any]:
 
 def read_parquet(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     """Read the columns that matter from a Parquet file."""
-    found = Findings()
-    feed = raw.path if raw.path and not raw.packed else io.BytesIO(raw.read())
+    found, scan = Findings(), raw.scan_parquet()
+    roles = roles_of(scan.collect_schema().names(), what, raw.label, found)
     try:
-        scan = pl.scan_parquet(feed, glob=False)
-        roles = roles_of(scan.collect_schema().names(), what, raw.label, found)
         frame = scan.select(list(dict.fromkeys(roles.values()))).collect()
     except (pl.exceptions.PolarsError, OSError) as error:
-        text = str(error).splitlines()[0]
-        raise InputError(f"{raw.label}: not a whole Parquet file ({text}): fetch or write it again") from error
-    if what == "run":
-        found.tag = tag_of(frame, roles, raw.label)
-    table = long_table(frame, roles, raw.label, lambda row: f"{raw.label} row {words.count(row + 1)}", found)
-    path = str(raw.path) if raw.path else None
-    return make_table(
-        table, Source(raw.label, f"Parquet {what}", path, sha256=raw.sha256, same=raw.same), found, what, name
-    )
+        raw.fail_parquet(error)
+    return make_table(frame, roles, raw.source(f"Parquet {what}"), found, what, name)

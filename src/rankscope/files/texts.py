@@ -69,9 +69,7 @@ def texts_of(source: Any, ids: Iterable[str] | None = None, noun: Noun = "docume
     if is_path(source):
         raw = open_raw(source, EXPECTED)
         kind, pairs = _of_file(raw, selection, noun)
-        place = Source(
-            raw.label, f"{kind} texts", str(raw.path) if raw.path else None, sha256=raw.sha256, same=raw.same
-        )
+        place = raw.source(f"{kind} texts")
     else:
         kind, pairs = _in_memory(source, selection, noun)
         place = Source(f"texts of {MANY[noun]}", kind)
@@ -129,8 +127,7 @@ def _of_file(raw: Raw, selection: Selection, noun: Noun) -> tuple[str, Iterator[
     """What a file is, told by how it begins, and its texts."""
     head = raw.head.removeprefix(BOM).lstrip()
     if raw.head.startswith(b"PAR1"):
-        assert raw.path is not None or raw.data is not None
-        return "Parquet", _of_frame(_scan(raw), raw.label, selection, noun)
+        return "Parquet", _of_frame(raw.scan_parquet(), raw.label, selection, noun)
     if head[:1] in {b"{", b"["}:
         return _of_json(raw, head, selection, noun)
     if has_marks(head):
@@ -139,19 +136,9 @@ def _of_file(raw: Raw, selection: Selection, noun: Noun) -> tuple[str, Iterator[
         return "SMART", of_smart(raw, selection)
     separator = separator_of(raw, noun)
     if separator is None:
-        first = head.split(b"\n", 1)[0].decode("utf-8", "replace").strip()
-        raise InputError(f"{raw.label} line 1: {words.quote(first)} is no id with a text; {EXPECTED}")
+        said = f"{raw.label} line 1: {words.quote(raw.first_line.strip())} is no id with a text"
+        raise InputError(f"{said}; {EXPECTED}")
     return ("TSV" if separator == "\t" else "CSV"), texts_of_columns(raw, separator, selection, noun)
-
-
-def _scan(raw: Raw) -> pl.LazyFrame:
-    try:
-        scan = pl.scan_parquet(raw.feed, glob=False)
-        scan.collect_schema()
-    except (pl.exceptions.PolarsError, OSError) as error:
-        text = str(error).splitlines()[0]
-        raise InputError(f"{raw.label}: not a whole Parquet file ({text}): fetch or write it again") from error
-    return scan
 
 
 def _of_json(raw: Raw, head: bytes, selection: Selection, noun: Noun) -> tuple[str, Iterator[tuple[str, str]]]:

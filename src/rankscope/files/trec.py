@@ -253,23 +253,14 @@ class _Rows:
 
 def read_trec(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     """Read a headerless file as a run or as qrels."""
-    lines = head_lines(raw)
-    layout = layout_of(raw, what, lines)
-    parsed = _fast(raw, layout, lines[0]) or _general(raw, layout)
+    head = head_lines(raw)
+    layout = layout_of(raw, what, head)
+    parsed = _fast(raw, layout, head[0]) or _general(raw, layout)
     found = parsed.found
     if not len(parsed.frame):
-        if not found.faults:
-            raise InputError(f"{raw.label}: no rows, only blank lines or comments; {EXPECTED[what]}")
-        more = f" ({words.counted(found.faulty, 'such line')}, and no good one)" if found.faulty > 1 else ""
-        raise InputError(f"{found.faults[0].message}{more}")
-    source = Source(
-        raw.label,
-        f"TREC {what}",
-        str(raw.path) if raw.path else None,
-        line_of=line_finder(lambda: content_lines(raw.read()), parsed.bad),
-        sha256=raw.sha256,
-        same=raw.same,
-    )
+        found.refuse(f"{raw.label}: no rows, only blank lines or comments; {EXPECTED[what]}", "line")
+    lines = line_finder(lambda: content_lines(raw.read()), parsed.bad)
+    source = raw.source(f"TREC {what}", line_of=lines)
     if what == "run":
         return _finish_run(parsed, layout, source, name)
     return _finish_qrels(parsed, layout, source)
@@ -338,7 +329,7 @@ def _tell_comments(found: Findings, data: bytes) -> None:
 def _regular(raw: Raw, layout: LineLayout, separator: str, first: bytes) -> _Rows | None:
     """Parse only the columns that are used, while another thread sees that every line has them all."""
     wide, tag = len(layout.names), first.split()[5] if "tag" in layout.names else None
-    if tag is not None and _is_number(tag):  # a line that lacks a field could pass for a whole one
+    if tag is not None and is_number(tag):  # a line that lacks a field could pass for a whole one
         return None
     if not is_regular(raw.head[: raw.head.rfind(b"\n") + 1], separator, wide, tag):
         return None
@@ -359,14 +350,6 @@ def _regular(raw: Raw, layout: LineLayout, separator: str, first: bytes) -> _Row
     if blocks.query.str.starts_with("#").any():
         return None
     return _Rows(frame, Findings(tag=None if tag is None else tag.decode("utf-8", "replace"), blocks=blocks))
-
-
-def _is_number(text: bytes) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _scan(raw: Raw, separator: str, schema: dict[str, type[pl.DataType]], comment: str | None) -> pl.LazyFrame:
@@ -478,15 +461,13 @@ def _name_tag(tag: pl.Series, found: Findings) -> None:
 
 def _name_faults(raw: Raw, layout: LineLayout, data: bytes, bad: Array, found: Findings) -> None:
     lines = data.split(b"\n")
-    numbers = content_lines(data)[bad]
-    found.faulty = max(len(bad) - 20, 0)
-    for number in numbers[:20].tolist():
+
+    def fault(number: int) -> tuple[str, str]:
         text = lines[number - 1].removeprefix(BOM).decode("utf-8", "replace").strip()
         fields = text.split()
-        at = f"{raw.label} line {words.count(number)}"
         if len(fields) < len(layout.names):
-            columns = words.counted(len(fields), "column")
-            found.fault("columns", f"{at}: {columns}, {layout.line}: {words.quote(text)}", number)
-        else:
-            value = fields[layout.names.index(layout.number)]
-            found.fault("number", f"{at}: {layout.number} {words.quote(value)} is not a number", number)
+            return "columns", f"{words.counted(len(fields), 'column')}, {layout.line}: {words.quote(text)}"
+        value = fields[layout.names.index(layout.number)]
+        return "number", f"{layout.number} {words.quote(value)} is not a number"
+
+    found.fault_rows(raw.label, content_lines(data)[bad], fault, lambda number: number)

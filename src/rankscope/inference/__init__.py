@@ -1,4 +1,4 @@
-"""Inference: intervals, paired tests, corrections, power, looking more than once. It knows arrays, and nothing of runs or metrics."""
+"""Statistical inference on arrays of values: intervals, paired tests, corrections, power, sequential testing."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from typing import Any, TypeVar
 
 from rankscope.declared import Declared, parameters, parse_all
 from rankscope.errors import InputError
-from rankscope.inference.base import Correction, Interval, PairedTest
 
-USUAL = {Interval: "t", PairedTest: "t", Correction: "holm"}
+# the names of each kind, the usual one first: help lists them without loading what they do
+NAMES = {
+    "interval": ("t", "anytime", "bca", "betting", "percentile", "studentised", "wilson"),
+    "test": ("t", "anytime", "betting", "bootstrap", "permutation", "sign", "wilcoxon"),
+    "correction": ("holm", "bh", "bonferroni", "max_t", "none", "randomised_tukey", "tukey"),
+}
 
 T = TypeVar("T", bound=Declared)
 
@@ -18,10 +22,16 @@ def find_method(kind: type[T], said: Any, seed: int | None = None) -> T:
 
     ``seed`` is where its random numbers start, unless the spelling has a seed of its own. Raises InputError with the nearest name.
 
+    >>> from rankscope.inference.base import Correction
     >>> find_method(Correction, "holm")
     holm
     """
-    _fill_catalogue(kind)
+    if kind.kind == "interval":  # the modules that declare methods of a kind are loaded when one is first looked up
+        from rankscope.inference import bootstrap, intervals, sequences  # noqa: F401
+    elif kind.kind == "test":
+        from rankscope.inference import bootstrap, paired, permutation, sequential  # noqa: F401
+    elif kind.kind == "correction":
+        from rankscope.inference import anova, corrections, max_t  # noqa: F401
     if isinstance(said, kind):
         found = said
     elif isinstance(said, type) and issubclass(said, kind):
@@ -29,20 +39,10 @@ def find_method(kind: type[T], said: Any, seed: int | None = None) -> T:
     elif isinstance(said, str):
         found = parse_all(kind, said)[0]
     else:
-        raise InputError(f"{kind.kind}={said!r}: give the name of one, like {USUAL[kind]!r}")
+        raise InputError(f"{kind.kind}={said!r}: give the name of one, like {NAMES[kind.kind][0]!r}")
     if seed and "seed" in parameters(type(found)) and getattr(found, "seed", seed) == 0:
         found = found.having(seed=seed)
     return found
 
 
 called = find_method
-
-
-def _fill_catalogue(kind: type[Declared]) -> None:
-    """Load the modules that declare methods of a kind: only when one is first looked up."""
-    if kind is Interval:
-        from rankscope.inference import bootstrap, intervals, sequences  # noqa: F401
-    elif kind is PairedTest:
-        from rankscope.inference import bootstrap, paired, permutation, sequential  # noqa: F401
-    elif kind is Correction:
-        from rankscope.inference import anova, corrections, max_t  # noqa: F401

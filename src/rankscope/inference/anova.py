@@ -1,4 +1,4 @@
-"""All systems at once: analysis of variance of systems by queries, and Tukey's honestly significant differences."""
+"""Comparing all systems at once: two-way analysis of variance, and Tukey's honestly significant differences."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankscope.errors import DataError, InputError
-from rankscope.inference.base import CLOSE, Correction, Joint, exact_sum
+from rankscope.inference.base import CELLS, CLOSE, Correction, Joint, check_between, exact_sum, portions
 from rankscope.lists import Array
-
-_CELLS = 2_000_000  # numbers in one piece of work: some tens of megabytes
 
 
 @dataclass(frozen=True)
 class Anova:
-    """Whether systems differ at all: the F test of a two-way analysis of variance without replication.
+    """The result of a two-way analysis of variance without replication: the F test of whether systems differ at all.
 
     ``between`` is the mean square of systems, ``queries`` that of queries, ``residual`` what is left; ``freedom`` are the degrees of
     freedom of systems and of the residual. ``F`` is between over residual.
@@ -31,7 +29,7 @@ class Anova:
 
 
 def two_way(scores: Array) -> Anova:
-    """Analyse scores, systems x queries, with one value in each cell.
+    """Run a two-way analysis of variance on scores, systems x queries, with one value in each cell.
 
     Where nothing is left beside systems and queries, F is infinite and p 0; where systems have equal means then, F is 0 and p 1.
     With two systems it is the paired t test: F is t squared. Source: Fisher 1925; Sakai, Laboratory Experiments in IR, 2018.
@@ -62,7 +60,7 @@ def two_way(scores: Array) -> Anova:
 
 
 class tukey(Correction, aliases=("hsd", "tukey_hsd")):
-    """Tukey's honestly significant differences: each difference against the largest that all systems would show if they were equal.
+    """Tukey's honestly significant differences: compares each difference with the largest one expected if all systems were equal.
 
     Scores are systems x queries, without gaps. Takes the spread around systems and queries as the same for every pair, which similar
     runs do not have: then it finds differences where there are none. Holds for all pairs; for pairs with one baseline it is strict.
@@ -84,8 +82,7 @@ class tukey(Correction, aliases=("hsd", "tukey_hsd")):
         A difference beyond ``critical * error``, where ``error`` is the root of residual / queries, has an adjusted p-value below
         1 - level. ``details`` is the analysis of variance. Raises as ``two_way``, and InputError for a level outside 0 to 1.
         """
-        if not 0 < level < 1:
-            raise InputError(f"level={level:g}: a level lies between 0 and 1, like 0.95")
+        check_between("level", level, 0.95)
         table, found = _table(scores), two_way(scores)
         m, n = table.shape
         error = math.sqrt(found.residual / n)
@@ -100,7 +97,7 @@ class tukey(Correction, aliases=("hsd", "tukey_hsd")):
 
 
 def studentised_range(q: Array, systems: int, freedom: int) -> Array:
-    """The chance that the range of that many normal means, over an independent estimate of their error, is above q.
+    """The probability that the studentised range of this many systems exceeds q.
 
     The trapezoidal rule over both integrals, whose integrands die away at both ends, so that it errs by about 1e-12.
 
@@ -110,15 +107,14 @@ def studentised_range(q: Array, systems: int, freedom: int) -> Array:
     q = np.asarray(q, dtype=np.float64)
     errors, weights = error_places(freedom)
     out = np.empty(q.shape)
-    for start in range(0, len(q), most_at_once := max(_CELLS // (len(errors) * len(_PLACES)), 1)):
-        piece = q[start : start + most_at_once]
-        near = _range_above(np.multiply.outer(piece, errors), systems)
-        out[start : start + most_at_once] = (near * weights).sum(axis=-1)
+    for some in portions(len(q), len(errors) * len(_PLACES)):
+        near = _range_above(np.multiply.outer(q[some], errors), systems)
+        out[some] = (near * weights).sum(axis=-1)
     return np.clip(out, 0.0, 1.0)
 
 
 def error_places(freedom: int, finer: float = 1.0) -> tuple[Array, Array]:
-    """Places of an estimated standard deviation whose true value is 1, and their weights, which sum to 1.
+    """Points and weights (which sum to 1) to integrate over an estimated standard deviation whose true value is 1.
 
     A sum over them is the integral over the root of chi square over its ``freedom``, by the trapezoidal rule in the logarithm: for
     what is smooth over a tenth of it or, where ``finer`` is above 1, over a part of that.
@@ -128,7 +124,7 @@ def error_places(freedom: int, finer: float = 1.0) -> tuple[Array, Array]:
     half = freedom / 2
     least, most = (math.log(end(half, 1e-17) / half) / 2 for end in (gammaincinv, gammainccinv))
     count = max(161, math.ceil((most - least) * 10 * finer))
-    logs = np.linspace(least, most, min(count, _CELLS))
+    logs = np.linspace(least, most, min(count, CELLS))
     heights = half * (2 * logs - np.expm1(2 * logs))
     weights = np.exp(heights - heights.max())
     return np.exp(logs), weights / weights.sum()
@@ -150,7 +146,7 @@ def _range_above(w: Array, systems: int) -> Array:
 
 
 def studentised_range_beyond(share: float, systems: int, freedom: int) -> float:
-    """The q that a studentised range is above with this chance."""
+    """The value that the studentised range exceeds with this probability."""
     low, high = 0.0, 1.0
     while studentised_range(np.array([high]), systems, freedom)[0] > share:
         low, high = high, 2 * high

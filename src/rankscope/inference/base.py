@@ -1,8 +1,9 @@
-"""What an inference is made from, a sample, and the kinds of things that say something about its mean."""
+"""The sample that every inference starts from, and the base classes of intervals, tests and corrections."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
@@ -14,6 +15,7 @@ from rankscope.errors import InputError
 from rankscope.lists import Array
 
 CLOSE = 1e-9  # sums of the same numbers in another order are equal up to this part of the largest
+CELLS = 2_000_000  # random numbers held at once: some tens of megabytes
 
 # --- the vocabulary of parameters ----------------------------------------------------------------
 
@@ -24,6 +26,19 @@ Seed = Annotated[int, Param("where the random numbers start", low=0)]
 def exact_sum(values: Array) -> float:
     """The exact sum of all values, rounded once: their order does not matter."""
     return math.fsum(values.ravel().tolist())
+
+
+def portions(rounds: int, each: int, most: int | None = None) -> Iterator[slice]:
+    """Split rounds of ``each`` random numbers into slices of at most ``most`` numbers together."""
+    at_once = max((most or CELLS) // max(each, 1), 1)
+    for start in range(0, rounds, at_once):
+        yield slice(start, min(start + at_once, rounds))
+
+
+def check_between(name: str, value: float, example: float) -> None:
+    """Refuse a level or an alpha that is not between 0 and 1."""
+    if not 0 < value < 1:
+        raise InputError(f"{name}={value:g}: {name} is between 0 and 1, like {example}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,11 +65,14 @@ class Sample:
     @cached_property
     def by_cluster(self) -> Array:
         """The sum of each cluster's values around the mean; without clusters each query's own."""
-        around = self.values - self.mean
+        return self.sum_clusters(self.values - self.mean)
+
+    def sum_clusters(self, values: Array) -> Array:
+        """The sum of each cluster's values; without clusters the values as they are."""
         if self.clusters is None:
-            return around
+            return values
         parts: dict[int, list[float]] = {}
-        for cluster, value in zip(self.clusters.tolist(), around.tolist(), strict=True):
+        for cluster, value in zip(self.clusters.tolist(), values.tolist(), strict=True):
             parts.setdefault(cluster, []).append(value)
         return np.array([math.fsum(part) for _, part in sorted(parts.items())])
 
@@ -172,7 +190,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Bounds:
-    """An interval of a mean: its ends, how it was made, and for NaN ends the reason that there are none."""
+    """An interval of a mean: its ends, its method and, where the ends are NaN, the reason why."""
 
     lower: float
     upper: float
@@ -297,7 +315,7 @@ class Correction(Declared, kind="correction"):
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """What a joint correction says of each pair.
+    """The result of a joint correction for each pair.
 
     ``adjusted`` p-values and, where the method gives it, the unadjusted ``single`` p-value of each pair by the same draws.
     A difference is significant where it is beyond ``critical`` times its ``error``: both are arrays over pairs.

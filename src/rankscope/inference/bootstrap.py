@@ -1,4 +1,4 @@
-"""The bootstrap: queries (or whole clusters of them) drawn again with replacement, and what that says of a mean.
+"""The bootstrap: intervals, a test and probabilities from queries (or whole clusters) resampled with replacement.
 
 Everything is computed around the mean, from the queries in the order of their values and for one orientation of them.
 So nothing depends on the order of the queries, and what is said of A against B mirrors what is said of B against A.
@@ -8,22 +8,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.inference.base import CLOSE, Bounds, Interval, PairedTest, Rounds, Sample, Seed, exact_sum
+from rankscope.inference.base import CLOSE, Bounds, Interval, PairedTest, Rounds, Sample, Seed, exact_sum, portions
 from rankscope.inference.intervals import outside_each, without_interval
 from rankscope.lists import Array
-
-_CELLS = 2_000_000  # draws held at once: some tens of megabytes
 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """What is drawn from: queries, or clusters, as sums around the mean, in an order that is their own.
+    """What is resampled: queries or clusters, as deviations from the mean in an order of their own.
 
     ``parts`` are sorted; ``sizes`` counts the queries of each cluster, None where each is one query. ``sign`` is -1 where
     they are those of the mirrored sample. ``symmetric`` where both orientations are the same.
@@ -54,12 +52,11 @@ class Groups:
         """Differences of means up to this size are rounding."""
         return CLOSE * float(np.abs(self.parts).max())
 
-    def picked(self, rounds: int, seed: int) -> Iterator[Array]:
+    def draw(self, rounds: int, seed: int) -> Iterator[Array]:
         """Rounds x groups: the numbers of the groups that each round draws, some rounds at a time."""
         random, count = np.random.default_rng(seed), len(self.parts)
-        at_once = max(_CELLS // count, 1)
-        for start in range(0, rounds, at_once):
-            yield np.asarray(random.integers(count, size=(min(at_once, rounds - start), count)))
+        for some in portions(rounds, count):
+            yield np.asarray(random.integers(count, size=(some.stop - some.start, count)))
 
     def means(self, picked: Array) -> Array:
         """The mean of each round, less the mean of the sample: with clusters, a sum of sums by a sum of sizes."""
@@ -89,7 +86,7 @@ def _sort(parts: Array, sizes: Array | None) -> Array:
 
 
 def quantile(ordered: Array, level: float) -> float:
-    """The quantile of sorted draws: the one numbered level x (draws + 1), from 1, or between the two around it.
+    """The quantile of sorted draws: draw number level x (draws + 1), counted from 1, interpolated between neighbours.
 
     >>> quantile(np.arange(1.0, 100.0), 0.25)  # the 25th of 99
     25.0
@@ -137,7 +134,7 @@ class _ResamplingInterval(Interval):
         raise TypeError(f"{type(self).__name__} gives no ends")
 
     def _means(self, groups: Groups) -> Array:
-        return np.sort(np.concatenate([groups.means(picked) for picked in groups.picked(self.rounds, self.seed)]))
+        return np.sort(np.concatenate([groups.means(picked) for picked in groups.draw(self.rounds, self.seed)]))
 
 
 class percentile(_ResamplingInterval):
@@ -167,7 +164,7 @@ class bca(_ResamplingInterval):
         from scipy.special import ndtr, ndtri
 
         means = self._means(groups)
-        bias, acceleration = float(ndtri(_share_below(means, groups.noise))), accelerated(groups)
+        bias, acceleration = float(ndtri(_share_below(means, groups.noise))), acceleration_of(groups)
         ends = []
         for level in (outside, 1 - outside):
             moved = bias + float(ndtri(level))
@@ -184,7 +181,7 @@ def _share_below(means: Array, noise: float) -> float:
     return min(max((below + ties / 2) / len(means), least), 1 - least)
 
 
-def accelerated(groups: Groups) -> float:
+def acceleration_of(groups: Groups) -> float:
     """The acceleration: a sixth of the skewness of the means that leave out one group, by the root of their number."""
     sizes = np.ones(len(groups.parts)) if groups.sizes is None else groups.sizes
     left_out = groups.parts / (exact_sum(sizes) - sizes)  # the mean less the mean without each
@@ -204,7 +201,7 @@ class studentised(_ResamplingInterval, aliases=("studentized", "bootstrap_t")):
     best_for = "means of a skewed metric, where values are not few and alike"
 
     def _ends(self, groups: Groups, error: float, outside: float) -> tuple[float, float]:
-        draws = [groups.studentised(picked) for picked in groups.picked(self.rounds, self.seed)]
+        draws = [groups.studentised(picked) for picked in groups.draw(self.rounds, self.seed)]
         ordered = np.sort(np.concatenate(draws))
         return -quantile(ordered, 1 - outside) * error, -quantile(ordered, outside) * error
 
@@ -243,7 +240,80 @@ class bootstrap(PairedTest):
         groups = Groups.of(sample)
         far = abs(sample.mean) - CLOSE * sample.largest
         beyond = sum(
-            int(np.count_nonzero(np.abs(groups.means(picked)) >= far))
-            for picked in groups.picked(self.rounds, self.seed)
+            int(np.count_nonzero(np.abs(groups.means(picked)) >= far)) for picked in groups.draw(self.rounds, self.seed)
         )
         return (beyond + 1) / (self.rounds + 1)
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """Probabilities of the mean difference, given the queries.
+
+    ``better`` that it is above 0, ``worse`` that it is below; a mean of exactly 0 is neither. ``equal`` that it is no farther
+    from 0 than ``margin``, so exactly 0 without a margin. ``clearly_better`` and ``clearly_worse`` lie beyond the margin: with
+    ``equal`` they add up to 1. All are NaN for fewer than two queries or clusters.
+    """
+
+    better: float
+    worse: float
+    equal: float
+    clearly_better: float
+    clearly_worse: float
+    margin: float
+
+    @property
+    def mirrored(self) -> Posterior:
+        """The same with the runs in each other's place."""
+        return replace(
+            self,
+            better=self.worse,
+            worse=self.better,
+            clearly_better=self.clearly_worse,
+            clearly_worse=self.clearly_better,
+        )
+
+
+def bayesian(sample: Sample, margin: float | None = None, rounds: int = 10_000, seed: int = 0) -> Posterior:
+    """How probable it is that the mean difference is above 0, below 0, or within a margin of 0.
+
+    Each round weighs the queries (or the clusters) by Dirichlet(1, ..., 1): what is known of the population after seeing them,
+    if nothing was known before (Rubin, The Annals of Statistics 9(1), 1981). Does not depend on the order of queries; the
+    mirrored sample gets the mirrored probabilities. Raises InputError for a negative margin, or no rounds.
+
+    >>> said = bayesian(Sample(np.array([0.1, 0.2, 0.3])))
+    >>> said.better, said.worse, said.equal
+    (1.0, 0.0, 0.0)
+    """
+    within = 0.0 if margin is None else float(margin)
+    if not 0 <= within < math.inf:
+        raise InputError(f"margin={margin} is no margin: give the smallest difference that matters, like 0.01")
+    if rounds < 1 or seed < 0:
+        raise InputError(f"rounds={rounds}, seed={seed}: give at least 1 round and a seed from 0")
+    if not sample.freedom:
+        return Posterior(math.nan, math.nan, math.nan, math.nan, math.nan, within)
+    groups, tie = Groups.of(sample), CLOSE * sample.largest
+    counts = np.zeros(5)
+    for around in _weigh(groups, rounds, seed):
+        # where both orientations are the same, each round counts once in each
+        for mean in (around, -around) if groups.symmetric else (around,):
+            counts += _count(sample.mean + groups.sign * mean, within, tie)
+    shares = (counts / (rounds * (1 + groups.symmetric))).tolist()
+    better, worse, equal, clearly_better, clearly_worse = shares
+    return Posterior(better, worse, equal, clearly_better, clearly_worse, within)
+
+
+def _weigh(groups: Groups, rounds: int, seed: int) -> list[Array]:
+    """The mean of each round, less that of the sample, by chunks."""
+    random, count, out = np.random.default_rng(seed), len(groups.parts), []
+    for some in portions(rounds, count):
+        weights = random.standard_exponential((some.stop - some.start, count))
+        queries = weights.sum(axis=1) if groups.sizes is None else weights @ groups.sizes
+        out.append(weights @ groups.parts / queries)
+    return out
+
+
+def _count(means: Array, within: float, tie: float) -> Array:
+    """How many rounds are better, worse, equal, clearly better and clearly worse."""
+    far = within + tie
+    cases = (means > tie, means < -tie, np.abs(means) <= far, means > far, means < -far)
+    return np.array([np.count_nonzero(case) for case in cases], dtype=float)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from rankscope.errors import InputError
-from rankscope.inference.base import Correction
+from rankscope.inference.base import Correction, check_between
 from rankscope.lists import Array
 
 _LEAST = 1e-300  # a p-value below it is taken as equal to it where its level is asked for
@@ -25,8 +25,7 @@ class _OfP(Correction):
 
     def levels(self, p_values: Array, alpha: float = 0.05) -> Array:
         """The level at which each comparison of the family is tested, as ``level_of`` tells it."""
-        if not 0 < alpha < 1:
-            raise InputError(f"alpha={alpha:g}: alpha lies between 0 and 1, like 0.05")
+        check_between("alpha", alpha, 0.05)
         p = _check_p(p_values)
         kept = _in_order(np.maximum(p, _LEAST), lambda p: p / self._raw(p))
         levels, significant = alpha * kept, self.adjusted(p) <= alpha
@@ -74,7 +73,7 @@ class bonferroni(_OfP):
 
 
 class bh(_OfP, aliases=("fdr_bh", "benjamini_hochberg")):
-    """A p-value times the number of comparisons, over how many are as small: keeps down the share of false differences.
+    """Each p-value times the number of comparisons, divided by its rank: controls the false discovery rate.
 
     It lets single false differences pass more often than ``holm``; of all those reported, no more than alpha are false on average
     where comparisons are independent or depend positively.

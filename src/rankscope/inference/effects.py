@@ -30,7 +30,7 @@ def standardised(sample: Sample) -> float:
 
 
 def superiority(sample: Sample) -> float:
-    """The share of queries that get better, those without a difference counting half; NaN without queries.
+    """The share of queries that improve, ties counting half; NaN without queries.
 
     >>> superiority(Sample(np.array([0.1, 0.0, -0.2, 0.3])))  # (2 + 1/2) / 4
     0.625
@@ -42,7 +42,7 @@ def superiority(sample: Sample) -> float:
 def relative(
     run: Sample, baseline: Sample, level: float = 0.95, method: Literal["fieller", "delta"] = "fieller"
 ) -> tuple[float, Bounds]:
-    """The difference of the means as a part of the baseline's mean, paired, and its interval.
+    """The relative difference of two paired means, as a share of the baseline's mean, and its interval.
 
     Fieller's interval leaves out 0 exactly where the t interval of the difference does, and turns over when runs change places; where
     the baseline's mean is not clear of 0 it has no end, and there is none. 'delta' is symmetric around the value. Clusters are those
@@ -94,7 +94,7 @@ def _fieller(above: Sample, base: Sample, reach: float) -> Bounds:
 
 @dataclass(frozen=True)
 class Equivalence:
-    """Whether a mean difference is within a margin: the larger of two one-sided p-values, and the interval that is dual to it.
+    """The result of an equivalence test: the larger of two one-sided p-values, and the matching interval.
 
     ``lower`` and ``upper`` are an interval at confidence 1 - 2 alpha: it lies within the margin exactly where ``p_value`` < alpha.
     """
@@ -121,7 +121,7 @@ def equivalence(sample: Sample | Estimate, margin: float, alpha: float = 0.05) -
 
 @dataclass(frozen=True)
 class NonInferiority:
-    """Whether a run is not worse by a margin: the one-sided p-value, and the one-sided bound that is dual to it.
+    """The result of a non-inferiority test: the one-sided p-value, and the matching one-sided bound.
 
     ``bound`` is the worst mean difference that a one-sided test at alpha does not reject.
     """
@@ -150,7 +150,7 @@ def noninferiority(
 
 
 def favourable(sample: Sample) -> tuple[int, float] | None:
-    """How many queries carry the lead of the one ahead: dropped, the most favourable first, its lead is gone.
+    """How many of the most favourable queries must be removed for the leader to lose its lead.
 
     Gives their number and their share of all queries; the mean of the rest is 0 or has the other sign. None where nobody leads.
     Source: Broderick, Giordano and Meager, An automatic finite-sample robustness metric, 2020.

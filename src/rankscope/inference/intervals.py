@@ -1,4 +1,4 @@
-"""Quantiles of the normal and of Student's distribution, without the third of a second that scipy takes to load."""
+"""Intervals of a mean by formula, and the quantiles they need, without loading scipy (a third of a second)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from rankscope.errors import InputError
-from rankscope.inference.base import CLOSE, Bounds, Estimate, Interval, Sample, exact_sum
+from rankscope.inference.base import CLOSE, Bounds, Estimate, Interval, Sample, check_between, exact_sum
 from rankscope.lists import Array
 
 FAR = 1e-6  # farther out in the tail the closed form loses digits, and scipy is asked
@@ -17,7 +17,7 @@ MANY = 1_000  # with more degrees of freedom the expansion around the normal is 
 
 @cache
 def normal(outside: float) -> float:
-    """The value that a standard normal variable exceeds with this chance, which is below one half.
+    """The value that a standard normal variable exceeds with this probability, which is below one half.
 
     >>> round(normal(0.025), 6)
     1.959964
@@ -33,7 +33,7 @@ def normal(outside: float) -> float:
 
 @cache
 def student(freedom: float, outside: float) -> float:
-    """The value that Student's t with so many degrees of freedom exceeds with this chance, which is below one half.
+    """The value that Student's t with this many degrees of freedom exceeds with this probability, which is below one half.
 
     With a fraction of a degree of freedom scipy is asked.
 
@@ -98,7 +98,7 @@ def interval_of_mean(
     low: float = -math.inf,
     high: float = math.inf,
 ) -> Bounds:
-    """The interval of a mean: the one that is given, or the one that is right for such values.
+    """The interval of a mean: by the method given, or by the default one for such values.
 
     Where none is given, scores that are all 0 or 1 get Wilson's interval, all others Student's t. There is no interval
     of fewer than two queries (or clusters), nor of values that are all the same, unless these are scores of 0 or 1.
@@ -142,7 +142,7 @@ class t(Interval):
 
 
 class wilson(Interval):
-    """Wilson's interval of a share: the shares that a score test at this level does not reject.
+    """Wilson's interval of a proportion: the proportions that a score test at this level does not reject.
 
     It stays within 0 and 1, and has a width where all queries succeed or none. Takes scores of 0 and 1 without clusters.
     """
@@ -166,7 +166,7 @@ class wilson(Interval):
 
 
 def linearise(values: Array, weights: Array) -> Array:
-    """One value a query, whose plain mean is the weighted mean and whose spread is that of the weighted mean.
+    """Per-query values whose plain mean and standard error are those of the weighted mean.
 
     x = m + w · (v - m) / mean(w), with m the weighted mean sum(w · v) / sum(w). The standard error of the mean of x is the
     linearised (Taylor) standard error of this ratio of two sums, with n - 1 (Cochran, Sampling Techniques, 1977, section 6).
@@ -193,9 +193,8 @@ def linearise(values: Array, weights: Array) -> Array:
 
 
 def outside_each(level: float) -> float:
-    """The chance that an interval of this level leaves outside at each of its ends."""
-    if not 0 < level < 1:
-        raise InputError(f"level={level} is no level of an interval: give one between 0 and 1, like 0.95")
+    """The probability that an interval of this level leaves outside at each end."""
+    check_between("level", level, 0.95)
     return (1 - level) / 2
 
 

@@ -1,4 +1,4 @@
-"""Corrections that look at all systems together, and at the largest difference that chance alone makes."""
+"""Corrections that look at all systems together and at the largest difference that chance alone produces."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankscope.inference.base import CLOSE, Correction, Joint, Rounds, Sample, Seed, exact_sum
+from rankscope.inference.base import CLOSE, Correction, Joint, Rounds, Sample, Seed, exact_sum, portions
 from rankscope.inference.permutation import patterns
 from rankscope.lists import Array
 
@@ -53,7 +53,7 @@ class max_t(Correction):
                 np.abs(size, out=size)
                 beyond[i] += np.count_nonzero(size >= reach[i])
                 np.maximum(largest[rounds], np.multiply(size, weight[i], out=size), out=largest[rounds])
-        adjusted, limit = _judged(largest, reach * weight, 1 - level)
+        adjusted, limit = _adjust(largest, reach * weight, 1 - level)
         return Joint(
             adjusted=adjusted,
             critical=_as_t(limit + close * weight, scores.shape[1]),
@@ -63,7 +63,7 @@ class max_t(Correction):
 
 
 class randomised_tukey(Correction, aliases=("randomized_tukey",)):
-    """Compares each difference with that of the best and worst system, each query's scores dealt out at random.
+    """Compares each difference with that of the best and worst system after shuffling each query's scores.
 
     In each round the scores of every query are permuted among all systems. Adjusted p = (b + 1) / (rounds + 1), where
     b counts the rounds whose best and worst mean are as far apart as the pair's. It supposes that all systems
@@ -93,7 +93,7 @@ class randomised_tukey(Correction, aliases=("randomized_tukey",)):
         ranges = _dealt_ranges(dealt, self.rounds, self.seed)
         close = CLOSE * exact_sum(dealt[-1:])
         apart = np.array([abs(exact_sum(scores[a] - scores[b])) for a, b in pairs.tolist()])
-        adjusted, limit = _judged(ranges, apart - close, 1 - level)
+        adjusted, limit = _adjust(ranges, apart - close, 1 - level)
         critical = (limit + close) / queries if queries else math.inf
         return Joint(adjusted, np.full(len(pairs), critical), np.ones(len(pairs)))
 
@@ -132,13 +132,13 @@ def _on_lattice(scores: Array) -> tuple[Array, Array]:
 def _sums_of_flips(whole: Array, unit: Array, rounds: int, seed: int) -> Iterator[tuple[slice, Array]]:
     """The sums of the systems' scores under the flips of some rounds: which rounds, and systems x rounds."""
     draws, totals = np.random.PCG64(seed), whole.sum(axis=1, keepdims=True)
-    for start in range(0, rounds, _ROUNDS_AT_ONCE):
-        count = min(_ROUNDS_AT_ONCE, rounds - start)
+    for these in portions(rounds, 1, _ROUNDS_AT_ONCE):
+        count = these.stop - these.start
         sums = np.empty((len(whole), count))
         for some, flips in patterns(whole.shape[1], count, draws):
             with np.errstate(all="ignore"):  # some libraries raise flags that mean nothing
                 sums[:, some] = whole @ flips.T
-        yield slice(start, start + count), (totals - 2 * sums) * unit
+        yield these, (totals - 2 * sums) * unit
 
 
 def _differences(sums: Array, pairs: Array) -> Iterator[Array]:
@@ -151,16 +151,15 @@ def _differences(sums: Array, pairs: Array) -> Iterator[Array]:
 def _dealt_ranges(scores: Array, rounds: int, seed: int) -> Array:
     """For each round the largest less the smallest sum of a system, each query's scores permuted."""
     draws, out = np.random.Generator(np.random.PCG64(seed)), np.empty(rounds)
-    for start in range(0, rounds, _ROUNDS_AT_ONCE):
-        count = min(_ROUNDS_AT_ONCE, rounds - start)
-        sums = np.zeros((count, len(scores)))
+    for these in portions(rounds, 1, _ROUNDS_AT_ONCE):
+        sums = np.zeros((these.stop - these.start, len(scores)))
         for query in scores.T:
             sums += draws.permuted(np.broadcast_to(query, sums.shape), axis=1)
-        out[start : start + count] = np.ptp(sums, axis=1)
+        out[these] = np.ptp(sums, axis=1)
     return out
 
 
-def _judged(largest: Array, least: Array, alpha: float) -> tuple[Array, float]:
+def _adjust(largest: Array, least: Array, alpha: float) -> tuple[Array, float]:
     """Adjusted p-values, and the limit that a pair's ``least`` exceeds where its p-value is alpha or less."""
     rounds, ascending = len(largest), np.sort(largest)
     adjusted = (rounds - np.searchsorted(ascending, least) + 1) / (rounds + 1)

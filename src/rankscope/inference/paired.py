@@ -1,4 +1,4 @@
-"""Tests of paired differences that draw nothing at random: t, signed ranks, signs."""
+"""Tests of paired differences without random draws: t test, Wilcoxon signed ranks, sign test."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class t(PairedTest, aliases=("student", "paired_t")):
 
 
 class wilcoxon(PairedTest, aliases=("signed_rank",)):
-    """Wilcoxon's signed ranks: whether the larger differences go one way.
+    """Wilcoxon's signed-rank test: whether the larger differences go one way.
 
     Differences that are equal up to rounding are tied, so that scores kept as counts and as fractions give one p-value. ``zeros`` as in
     scipy: 'wilcox' leaves queries without a difference out, 'pratt' ranks them first, 'zsplit' splits their ranks. ``method`` 'auto'
@@ -107,7 +107,7 @@ class wilcoxon(PairedTest, aliases=("signed_rank",)):
 
 
 class sign(PairedTest):
-    """The sign test: whether more queries get better than worse, by however much.
+    """The sign test: whether more queries get better than worse, whatever the size of the difference.
 
     Queries without a difference are left out.
 

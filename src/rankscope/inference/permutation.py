@@ -1,4 +1,4 @@
-"""Sign flips: how often differences with random signs are, in sum, as far from 0 as they were.
+"""The sign-flip (permutation) test: how often random signs give a sum as far from 0 as the observed one.
 
 Were two systems the same, each difference could as well have had the other sign. Up to ``MANY`` differences every
 pattern of signs is counted, above that ``rounds`` patterns are drawn.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankscope.inference.base import CLOSE, PairedTest, Rounds, Sample, Seed, exact_sum
+from rankscope.inference.base import CLOSE, PairedTest, Rounds, Sample, Seed, exact_sum, portions
 from rankscope.lists import Array
 
 MANY = 40  # up to so many differences every pattern of signs is counted
@@ -25,7 +25,7 @@ _SIGNS_AT_ONCE = 1 << 22  # 32 MB of doubles
 
 @dataclass(frozen=True)
 class Flips:
-    """What sign flips say of differences.
+    """The result of a sign-flip test.
 
     ``exact`` where every pattern of signs was counted; ``rounds`` is how many patterns were counted or drawn and
     ``smallest`` the smallest p-value that so many differences can give in that way.
@@ -157,12 +157,11 @@ def patterns(queries: int, rounds: int, draws: np.random.PCG64) -> Iterator[tupl
     [(slice(0, 100, None), (100, 70))]
     """
     words = -(-queries // 64)
-    at_once = max(1, _SIGNS_AT_ONCE // max(queries, 1))
-    for start in range(0, rounds, at_once):
-        count = min(at_once, rounds - start)
-        raw = np.asarray(draws.random_raw(count * words), dtype="<u8").view(np.uint8).reshape(count, 8 * words)
-        bits = np.unpackbits(raw, axis=1, count=queries, bitorder="little")
-        yield slice(start, start + count), bits.astype(np.float64)
+    for some in portions(rounds, queries, _SIGNS_AT_ONCE):
+        count = some.stop - some.start
+        raw = np.asarray(draws.random_raw(count * words), dtype="<u8").view(np.uint8)
+        bits = np.unpackbits(raw.reshape(count, 8 * words), axis=1, count=queries, bitorder="little")
+        yield some, bits.astype(np.float64)
 
 
 # --- fisher's randomisation test: whether the signs of the differences could have fallen like this by chance ---
@@ -195,19 +194,9 @@ class permutation(PairedTest, aliases=("sign_flip", "fisher", "randomisation", "
 
     def smallest(self, sample: Sample) -> float:
         """That of all differences going one way: counted out for up to 40, one of the draws above."""
-        count = int(np.count_nonzero(_together(sample)))
+        count = int(np.count_nonzero(sample.sum_clusters(sample.values)))
         return 2.0 ** (1 - count) if count <= MANY else 1 / (self.rounds + 1)
 
     def flips(self, sample: Sample) -> Flips:
         """The p-value, whether it is exact, and how many patterns of signs were counted or drawn."""
-        return flip_signs(_together(sample), self.rounds, self.seed)
-
-
-def _together(sample: Sample) -> Array:
-    """What is flipped as a whole: each query's difference, or each cluster's sum."""
-    if sample.clusters is None:
-        return sample.values
-    parts: dict[int, list[float]] = {}
-    for cluster, value in zip(sample.clusters.tolist(), sample.values.tolist(), strict=True):
-        parts.setdefault(cluster, []).append(value)
-    return np.array([math.fsum(part) for part in parts.values()])
+        return flip_signs(sample.sum_clusters(sample.values), self.rounds, self.seed)

@@ -1,4 +1,4 @@
-"""How much the queries at hand can show, and how many would be needed to show more."""
+"""Statistical power: which differences the given queries can detect, and how many queries others need."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MANY = 10**9  # up to here numbers of queries are searched, beyond they follow 
 
 @dataclass(frozen=True)
 class Detectable:
-    """The smallest mean difference that a t test would find with the power asked for.
+    """The smallest mean difference that a t test detects with the given power.
 
     ``low`` and ``high`` are what it is at the ends of the 95 % interval of the standard deviation, which is only estimated.
     """
@@ -29,7 +29,7 @@ class Detectable:
 
 
 def detectable(sample: Sample | Estimate, power: float = 0.8, alpha: float = 0.05) -> Detectable:
-    """The smallest difference that as many queries with this spread would show: (t[1 - alpha/2] + t[power]) standard errors.
+    """The smallest difference that this many queries with this spread can detect: (t[1 - alpha/2] + t[power]) standard errors.
 
     The quantiles are of Student's t at the sample's degrees of freedom; with clusters it is the error between clusters. The range is
     from the chi square distribution of the variance. NaN for fewer than two queries (or clusters).
@@ -52,7 +52,7 @@ def detectable(sample: Sample | Estimate, power: float = 0.8, alpha: float = 0.0
 
 
 def detectable_difference(n: int, deviation: float, power: float = 0.8, alpha: float = 0.05) -> float:
-    """The smallest difference that n queries show whose differences have this standard deviation: as ``detectable``, planned ahead.
+    """The smallest difference that n queries can detect, from the standard deviation of the differences.
 
     Raises InputError for fewer than two queries and a deviation below 0.
 

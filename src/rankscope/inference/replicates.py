@@ -1,4 +1,4 @@
-"""Several runs of one system that does not always answer the same, as with random seeds."""
+"""Several runs of one system whose results vary, as with random seeds."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Replicates:
 
 
 def average(scores: Array) -> Replicates:
-    """Average runs x queries for each query (NaN is undefined and left out), and tell the variances apart.
+    """Average runs x queries for each query (NaN is undefined and left out), and estimate where the variance comes from.
 
     Does not depend on the order of runs or queries. Raises InputError for scores that are not runs x queries.
 

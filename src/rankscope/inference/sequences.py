@@ -1,4 +1,4 @@
-"""Intervals for those who look more than once: all looks together, they hold as often as one interval should."""
+"""Sequential intervals: valid however often one looks at the results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rankscope.inference.sequential import First, High, Low, Narrowest, check_ra
 
 
 class anytime(Interval, aliases=("asymptotic", "confidence_sequence")):
-    """An asymptotic interval that may be looked at after every query from the first look on.
+    """An asymptotic confidence sequence: valid at every look from the first one on.
 
     The mean, and on both sides the standard error times what a normal mixture over all looks asks for: about 1.6 times as
     wide as the t interval from 20 to 1,000 queries, and narrowest at ``narrowest``. No interval before the first look, nor
@@ -47,7 +47,7 @@ class anytime(Interval, aliases=("asymptotic", "confidence_sequence")):
 
 
 class betting(Interval):
-    """An exact interval of the mean of bounded values that may be looked at after every query from the first on.
+    """An exact confidence sequence for the mean of bounded values: valid after every query.
 
     It holds the means that no gambler has grown rich on betting against. It supposes only that values lie from ``low`` to
     ``high`` (for the differences of scores from 0 to 1 that is -1 to 1; for the scores themselves write ``betting(low=0)``,

@@ -1,4 +1,4 @@
-"""Tests for those who look more than once: all looks together hold as often as one test should."""
+"""Sequential tests: p-values that hold however often one looks at the results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CAP = 0.5  # at most this part of the capital can be lost at one query
 
 
 def check_range(low: float, high: float) -> None:
-    """Refuse a range without room."""
+    """Refuse a range whose low end is not below its high end."""
     if low >= high:
         raise InputError(f"betting(low={low:g}, high={high:g}): low is below high, as in betting(low=0, high=1)")
 
@@ -39,7 +39,7 @@ def within(sample: Sample, low: float, high: float) -> Array:
 
 
 def bets(values: Array) -> Array:
-    """How much is bet at each value, from those before it: large where they vary little, and ever smaller.
+    """The size of the bet on each value, from the values before it: larger where these vary little, and shrinking.
 
     ``values`` are from -1 to 1. The same for the mirror image of the values.
     """
@@ -107,7 +107,7 @@ def is_constant(sample: Sample) -> bool:
 
 
 class anytime(PairedTest, aliases=("asymptotic",)):
-    """An asymptotic test that may be looked at after every query from the first look on.
+    """An asymptotic sequential test: valid at every look from the first one on.
 
     A mean of normal values is tested against a normal mixture of other means. That holds for the differences of scores as
     soon as their mean is near enough to normal, which is what the first look waits for: on real scores, looking after every
@@ -143,7 +143,7 @@ class anytime(PairedTest, aliases=("asymptotic",)):
 
 
 class betting(PairedTest):
-    """An exact test of bounded differences that may be looked at after every query from the first on.
+    """An exact sequential test of bounded differences: valid after every query.
 
     A gambler bets that the mean difference is not 0; one over the most capital there ever was is the p-value. It supposes only
     that differences lie from ``low`` to ``high`` and that each has mean 0 given those before. Queries are taken in the order

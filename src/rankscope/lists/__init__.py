@@ -8,20 +8,10 @@ only as gaps between ranks.
 
 from __future__ import annotations
 
-from rankscope.lists.judged import Aspects, Judged
+from rankscope.lists.judged import Aspects, Judged, judged_order
 from rankscope.lists.rectangle import Ideal, Lists, Pool
-from rankscope.lists.sums import Array, by_rank, each, log2_discount, running, total
+from rankscope.lists.sums import Array, by_rank, each, log2_discount, ratio, running, total
 
 __all__ = [
-    "Array",
-    "Aspects",
-    "Ideal",
-    "Judged",
-    "Lists",
-    "Pool",
-    "by_rank",
-    "each",
-    "log2_discount",
-    "running",
-    "total",
-]
+    "Array", "Aspects", "Ideal", "Judged", "Lists", "Pool", "by_rank", "each", "judged_order", "log2_discount", "ratio", "running", "total",
+]  # fmt: skip

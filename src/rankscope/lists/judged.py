@@ -72,6 +72,11 @@ class Judged:
         """Where each query's documents begin."""
         return np.cumsum(self.size) - self.size
 
+    @cached_property
+    def query(self) -> Array:
+        """The number of the query of each document."""
+        return np.repeat(np.arange(len(self)), self.size)
+
     def of(self, queries: Array) -> Judged:
         """The judged documents of the queries with these numbers, which may be repeated."""
         rows, inside = rectangle(self.start[queries], self.size[queries])
@@ -146,6 +151,11 @@ class Judged:
             groups.append(order[first:stop])
             first = stop
         return groups
+
+
+def judged_order(query: Array, rank: Array, grade: Array) -> Array:
+    """How documents are laid end to end: by query, those retrieved by rank, then the rest (rank 0), best grade first."""
+    return np.lexsort((-grade, np.where(rank > 0, rank, np.iinfo(np.int64).max), query))
 
 
 def rectangle(start: Array, size: Array) -> tuple[Array, Array]:

@@ -22,6 +22,12 @@ def total(per_position: Array) -> Array:
     return np.asarray(running(per_position)[:, -1])
 
 
+def ratio(part: Array, whole: Array) -> Array:
+    """Part / whole, cell by cell, and 0 where the whole is 0."""
+    whole = np.broadcast_to(whole, part.shape)
+    return np.divide(part, whole, out=np.zeros(part.shape), where=whole != 0)
+
+
 def each(function: Callable[[float], float], values: Array) -> Array:
     """Apply a plain function to an array, once for each distinct value.
 

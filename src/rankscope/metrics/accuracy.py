@@ -26,10 +26,7 @@ class Accuracy(Metric):
         """Not under a cutoff: a relevant document that comes into the top k from below brings pairs of its own."""
         return self.cutoff is None
 
-    @property
-    def empty(self) -> None:
-        """No pair, no value."""
-        return None
+    empty = None  # no pair, no value
 
     def terms(self, lists: Lists) -> Terms:
         relevant = lists.relevant(self.level)

@@ -2,17 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Literal
+from functools import reduce
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from rankscope.declared import Declared, Param, Table
 from rankscope.errors import InputError
-from rankscope.lists import Array, Judged, Lists, each, running, total
-from rankscope.metrics.terms import Terms as Terms  # noqa: PLC0414 - families take it from here
+from rankscope.lists import Array, Judged, Lists, each, ratio, running, total
 from rankscope.metrics.trec import TrecName
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """A metric's value, still taken apart.
+
+    ``factors`` are multiplied at each position to give what the position earns; ``out_of`` is what
+    the query is worth; ``base`` is added to their ratio. ``unjudged`` is what the positions of documents
+    nobody judged earn together; ``link`` transforms the result, for the few metrics that are no sum.
+    ``defined`` is False for the queries that have no value at all. ``mean_earnings`` takes the place of the sum
+    where it was added up over all orders of tied documents.
+
+    value = link((sum(product of the factors) + unjudged) / out_of + base), and 0 / 0 is 0.
+    """
+
+    lists: Lists
+    factors: Mapping[str, Array]
+    out_of: Array | float = 1.0
+    base: Array | float = 0.0
+    link: Callable[[Array], Array] | None = None
+    unjudged: Array | float = 0.0
+    defined: Array | None = None
+    mean_earnings: Array | None = None
+
+    @property
+    def earned(self) -> Array:
+        """What each position earns."""
+        start = self.lists.shown.astype(float) if self.factors else np.zeros(self.lists.shown.shape)
+        if self.lists.chance is not None:
+            start *= self.lists.chance
+        return reduce(np.multiply, self.factors.values(), start)
+
+    @property
+    def worth(self) -> Array:
+        """What each query is worth."""
+        return np.broadcast_to(np.asarray(self.out_of, dtype=float), len(self.lists))
+
+    @property
+    def value(self) -> Array:
+        """The value of each query, NaN where it is undefined."""
+        earned = total(self.earned) if self.mean_earnings is None else self.mean_earnings
+        value = self.apply_link(ratio(earned + self.unjudged, self.worth) + self.base)
+        return value if self.defined is None else np.where(self.defined, value, np.nan)
+
+    def apply_link(self, parts: Array) -> Array:
+        """The sum of the parts as a value."""
+        return parts if self.link is None else self.link(parts)
+
+    @property
+    def unjudged_share(self) -> Array:
+        """What the positions of unjudged documents add, before the link."""
+        return ratio(np.broadcast_to(np.asarray(self.unjudged, dtype=float), len(self.lists)), self.worth)
+
+    @property
+    def shares(self) -> Array:
+        """What each position adds to the value, before the link."""
+        return ratio(self.earned, self.worth[:, None])
+
 
 # --- the vocabulary of parameters: each is explained and bounded here, once, for every metric -------
 
@@ -69,6 +127,7 @@ class Metric(Declared, kind="metric"):
     better: ClassVar[Literal["higher", "lower", "neither"]] = "higher"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     trec: ClassVar[tuple[TrecName, ...]] = ()
+    of_cutoff: ClassVar[Mapping[str, frozenset[str]]] = {}  # values of parameters that speak of k, and so need one
 
     @property
     def range(self) -> tuple[float, float]:
@@ -128,6 +187,13 @@ class Metric(Declared, kind="metric"):
         raise TypeError(f"{type(self).__name__} declares no terms")
 
     # -- derived once, for every metric -----------------------------------------------------------
+
+    def ready(self) -> Self:
+        """The metric itself, or an error where it lacks a parameter, or speaks of k without one."""
+        for name, values in self.of_cutoff.items():
+            if getattr(self, name) in values and getattr(self, "cutoff", None) is None:
+                raise InputError(f"{self}: {name}={getattr(self, name)!r} needs a cutoff, write {self}@10")
+        return super().ready()
 
     def taken_apart(self, lists: Lists) -> Terms:
         """The terms over what the metric looks at: judged documents only where ``judged_only``, and the top k."""
@@ -245,11 +311,21 @@ def refuse_grades_above(metric: Metric, lists: Lists, max_grade: float) -> None:
         )
 
 
-def needs_cutoff(metric: Metric, name: str, values: set[str]) -> None:
-    """Refuse a convention that speaks of k where there is no k."""
-    value = getattr(metric, name)
-    if isinstance(value, str) and value in values and getattr(metric, "cutoff", None) is None:
-        raise InputError(f"{metric}: {name}={value!r} needs a cutoff, write {metric}@10")
+def gains_of(lists: Lists, gain: str | Table) -> Array:
+    """What each cell gains: nothing without a grade."""
+    return np.where(lists.judged, gains(lists.grade, gain), 0.0)
+
+
+def ideal_gains(lists: Lists, gain: str | Table) -> Array:
+    """What each judged document of a query gains, retrieved or not: the best grade first."""
+    ideal = lists.ideal
+    return np.where(ideal.shown & (ideal.grade >= 0), gains(ideal.grade, gain), 0.0)
+
+
+def not_before(chance: Array) -> Array:
+    """The chance that what happens with these chances has not happened before each cell."""
+    stays = np.cumprod(1.0 - chance, axis=1)
+    return np.hstack([np.ones((len(chance), 1)), stays[:, :-1]])
 
 
 def first(marked: Array) -> Array:

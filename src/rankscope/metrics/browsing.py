@@ -17,7 +17,9 @@ from rankscope.metrics.base import (
     MaxGrade,
     Metric,
     Terms,
-    gains,
+    gains_of,
+    ideal_gains,
+    not_before,
     refuse_grades_above,
 )
 from rankscope.metrics.trec import RbpName, TrecName
@@ -46,11 +48,9 @@ class ERR(Metric, aliases=("ExpectedReciprocalRank",)):
 
     def terms(self, lists: Lists) -> Terms:
         refuse_grades_above(self, lists, self.max_grade)
-        gain = np.where(lists.judged, gains(lists.grade, "exponential"), 0.0)
-        satisfied = gain / 2.0**self.max_grade
-        read_on = np.cumprod(1.0 - satisfied, axis=1)
-        reaches = np.hstack([np.ones((len(lists), 1)), read_on[:, :-1]])
-        return Terms(lists, {"satisfied here": satisfied, "reaches here": reaches, "1/rank": 1.0 / lists.rank})
+        satisfied = gains_of(lists, "exponential") / 2.0**self.max_grade
+        factors = {"satisfied here": satisfied, "reaches here": not_before(satisfied)}
+        return Terms(lists, {**factors, "1/rank": 1.0 / lists.rank})
 
 
 class RBP(Metric, aliases=("RankBiasedPrecision",)):
@@ -102,10 +102,7 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
                 f"{float(self.max_grade or 1):g}; say RBP(gain={self.gain!r}, max_grade={most:g}) or max_grade='query'"
             )
 
-    @property
-    def additive(self) -> bool:
-        """A position earns by its own gain and rank."""
-        return True
+    additive = True  # a position earns by its own gain and rank
 
     @property
     def monotone(self) -> bool:
@@ -131,12 +128,11 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
 
     def of_table(self, lists: Lists, table: Table) -> Array:
         """Gains from a table, as a share of the scale."""
-        gain = np.where(lists.judged, gains(lists.grade, table), 0.0)
-        ideal = lists.ideal
-        best = np.where(ideal.shown & (ideal.grade >= 0), gains(ideal.grade, table), 0.0).max(axis=1)
+        gain, best = gains_of(lists, table), ideal_gains(lists, table).max(axis=1)
         if self.max_grade == "query":
             # as in trec_eval, the scale holds all of the table and every whole grade up to the query's best
-            left_out = each(lambda g: _largest_outside(table, g), np.maximum(ideal.grade.max(axis=1), 0.0))
+            top = np.maximum(lists.ideal.grade.max(axis=1), 0.0)
+            left_out = each(lambda g: _largest_outside(table, g), top)
             scale = np.maximum(np.maximum(best, left_out), max(1.0, *(worth for _, worth in table)))
             return np.asarray(gain / scale[:, None])
         most = float(np.max(best, initial=0.0))
@@ -178,10 +174,7 @@ class RBPResidual(Metric, aliases=("RBPResid", "RankBiasedPrecisionResidual")):
         ),
     ] = "always"
 
-    @property
-    def settled_by_grade(self) -> bool:
-        """No: among the documents that gain nothing, those judged and those not differ."""
-        return False
+    settled_by_grade = False  # no: among the documents that gain nothing, those judged and those not differ
 
     @property
     def empty(self) -> float:

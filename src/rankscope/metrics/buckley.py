@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal
+from dataclasses import replace
+from typing import Annotated
 
 import numpy as np
 
 from rankscope.declared import Param
-from rankscope.lists import Array, Lists, by_rank, each, log2_discount, running, total
-from rankscope.metrics.base import Example, Level, Terms
-from rankscope.metrics.gain import _GainMetric, ideal_gains
+from rankscope.lists import Array, Lists, by_rank, each, log2_discount, ratio, running, total
+from rankscope.metrics.base import Example, Level, Terms, ideal_gains
+from rankscope.metrics.gain import _GainMetric, best_gains
 from rankscope.metrics.relevance import _Binary
 from rankscope.metrics.trec import TrecName, pair, two_places
 
-
-def with_gains(name: str) -> tuple[TrecName, ...]:
-    """A name of trec_eval's that takes gains, as in ``G.1=3.5,2=9``."""
-    return (TrecName(name, sets="gain", defaults=("linear",), reads=pair, together=True, plain_too=True),)
+# a name of trec_eval's that takes gains, as in G.1=3.5,2=9
+TREC_G = TrecName("G", sets="gain", defaults=("linear",), reads=pair, together=True, plain_too=True)
 
 
 class RprecMult(_Binary, at="multiple"):
@@ -57,10 +56,7 @@ class BinG(_Binary):
     examples = (Example("BinG", (1, 0, 1), "(1 / log2(2) + 1 / log2(3)) / 2"),)
     trec = (TrecName("binG"),)
 
-    @property
-    def additive(self) -> bool:
-        """What a document earns depends on those above it."""
-        return False
+    additive = False  # what a document earns depends on those above it
 
     def terms(self, lists: Lists) -> Terms:
         relevant = self.relevant(lists)
@@ -75,10 +71,10 @@ class BinG(_Binary):
 class _Ratio(_GainMetric):
     """A share of what the ideal ranking gains."""
 
-    @property
-    def range(self) -> tuple[float, float]:
-        """A share of the best there is."""
-        return (0.0, 1.0)
+    range = (0.0, 1.0)
+
+    def _ideal(self, lists: Lists) -> Array:
+        return best_gains(ideal_gains(lists, self.gain))
 
 
 class G(_Ratio):
@@ -92,20 +88,15 @@ class G(_Ratio):
     source = "Buckley's experiments of 2008; trec_eval G"
     best_for = "grades, where a document should not be penalised for better ones above it, as a discount by rank does"
     examples = (Example("G", (2, 0, 1), "(2 / log2(2) + 1 / log2(2 + (2 + 1 + 1) - (2 + 1))) / 3"),)
-    trec = with_gains("G")
+    trec = (TREC_G,)
 
-    @property
-    def monotone(self) -> bool:
-        """Not always: where the list has caught up with the ideal further down, a good document is worth more there."""
-        return False
+    # not always: where the list has caught up with the ideal further down, a good document is worth more there
+    monotone = False
 
-    @property
-    def additive(self) -> bool:
-        """What a document earns depends on those above it."""
-        return False
+    additive = False  # what a document earns depends on those above it
 
     def terms(self, lists: Lists) -> Terms:
-        gain, best = self._gain(lists), ideal_gains(lists, self.gain)
+        gain, best = self._gain(lists), self._ideal(lists)
         # a rank costs 1, and what the ideal gains there beyond that
         beyond = running(np.maximum(best - 1.0, 0.0))
         cost = lists.rank + np.take_along_axis(beyond, _column(lists.rank, best), axis=1)
@@ -131,12 +122,12 @@ class RnDCG(_Ratio):
     examples = (
         Example("RnDCG", (1, 2), "((1 / log2(2)) / (2 / log2(2)) + (1 + 2 / log2(3)) / (2 + 1 / log2(3))) / 2"),
     )
-    trec = with_gains("Rndcg")
+    trec = (replace(TREC_G, name="Rndcg"),)
 
     level: Level = 1.0
 
     def terms(self, lists: Lists) -> Terms:
-        best = ideal_gains(lists, self.gain)
+        best = self._ideal(lists)
         ideal = _ideal_so_far(best)
         falls = (best > 0) & (best != np.hstack([best[:, 1:], np.zeros((len(best), 1))]))
         worthy = total(best > 0)
@@ -168,20 +159,14 @@ class nDCGRel(_Ratio):
             {"known": 2},
         ),
     )
-    trec = with_gains("ndcg_rel")
+    trec = (replace(TREC_G, name="ndcg_rel"),)
 
-    @property
-    def monotone(self) -> bool:
-        """Not always: a document that moves up moves the point at which nDCG is taken."""
-        return False
+    monotone = False  # not always: a document that moves up moves the point at which nDCG is taken
 
-    @property
-    def additive(self) -> bool:
-        """What a document earns depends on those above it."""
-        return False
+    additive = False  # what a document earns depends on those above it
 
     def terms(self, lists: Lists) -> Terms:
-        gain, best = self._gain(lists), ideal_gains(lists, self.gain)
+        gain, best = self._gain(lists), self._ideal(lists)
         ideal = _ideal_so_far(best)
         found = gain > 0
         at_rank = np.where(found, np.take_along_axis(_inverse(ideal), _column(lists.rank, best), axis=1), 0.0)
@@ -212,15 +197,9 @@ class YAAP(_Binary):
     bounds = (-math.inf, math.inf)
     trec = (TrecName("yaap"),)
 
-    @property
-    def empty(self) -> Literal["varies"]:
-        """The more relevant documents there are, the lower."""
-        return "varies"
+    empty = "varies"  # the more relevant documents there are, the lower
 
-    @property
-    def additive(self) -> bool:
-        """The mean of a logarithm is not the logarithm of a mean."""
-        return False
+    additive = False  # the mean of a logarithm is not the logarithm of a mean
 
     def terms(self, lists: Lists) -> Terms:
         relevant, known = self.relevant(lists), self.known(lists)
@@ -243,8 +222,7 @@ def _ideal_so_far(best: Array) -> Array:
 
 
 def _inverse(values: Array) -> Array:
-    """One over each value, 0 over 0."""
-    return np.divide(1.0, values, out=np.zeros(values.shape), where=values > 0)
+    return ratio(np.ones(values.shape), values)
 
 
 def _from_here_on(points: Array, rank: Array) -> Array:

@@ -13,15 +13,14 @@ from rankscope.metrics.trec import TrecName
 
 
 class _Count(Metric):
+    """What counts share: they are summed, and neither high nor low is better."""
+
     positions = False
     bounds = (0.0, float("inf"))
     better: ClassVar[Literal["higher", "lower", "neither"]] = "neither"
     convention = "summed over queries; the value of one query is its own count"
 
-    @property
-    def aggregate(self) -> Literal["sum"]:
-        """Counts are added up."""
-        return "sum"
+    aggregate = "sum"  # counts are added up
 
 
 class NumQ(_Count):
@@ -34,10 +33,7 @@ class NumQ(_Count):
     relevance = "none"
     trec = (TrecName("num_q"),)
 
-    @property
-    def empty(self) -> float:
-        """A query without a ranking counts too."""
-        return 1.0
+    empty = 1.0  # a query without a ranking counts too
 
     def terms(self, lists: Lists) -> Terms:
         return Terms(lists, {}, base=np.ones(len(lists)))
@@ -79,10 +75,7 @@ class NumRel(_Count):
 
     level: Level = 1.0
 
-    @property
-    def empty(self) -> Literal["judgments"]:
-        """A fact of the judgments, whatever was returned."""
-        return "judgments"
+    empty = "judgments"  # a fact of the judgments, whatever was returned
 
     def terms(self, lists: Lists) -> Terms:
         return Terms(lists, {}, base=lists.known(self.level))

@@ -108,15 +108,10 @@ class _BySubtopic(Metric):
     level: Level = 1.0
     judged_only: JudgedOnly = False
 
-    @property
-    def needs(self) -> frozenset[str]:
-        """A grade for each subtopic."""
-        return frozenset({"subtopics"})
+    needs = frozenset({"subtopics"})  # a grade for each subtopic
 
-    @property
-    def monotone(self) -> bool:
-        """Not by grade, which does not say how many subtopics a document is about, or how new they are."""
-        return False
+    # not by grade, which does not say how many subtopics a document is about, or how new they are
+    monotone = False
 
     def count_seen(self, lists: Lists) -> Array:
         """How often a subtopic has been met down to each document, 0 where the document is not about it."""
@@ -224,12 +219,15 @@ class _OfAllSubtopics(_Novelty):
 class _OfGreedy(_Novelty):
     """Out of what a ranking earns that takes the document of the highest gain at each rank."""
 
+    convention = (
+        "the greedy ranking takes the highest gain at each rank (of equal gains the greater document id) and may be "
+        "beaten, so values above 1 are possible"
+    )
+
     cutoff: Cutoff = None
 
-    @property
-    def needs(self) -> frozenset[str]:
-        """A grade for each subtopic; and ids, by which documents of equal gain are told apart."""
-        return frozenset({"subtopics", "identities"})
+    # a grade for each subtopic; and ids, by which documents of equal gain are told apart
+    needs = frozenset({"subtopics", "identities"})
 
     @property
     def range(self) -> tuple[float, float]:
@@ -264,10 +262,6 @@ class nERR_IA(_OfGreedy, aliases=("nERR-IA",)):
     """ERR_IA as a share of a greedy ranking's."""
 
     formula = "sum over ranks of (1/rank) · gain / the same of the greedy ranking; gain = sum over subtopics of (1 - alpha)^(times met above)"
-    convention = (
-        "the greedy ranking takes the highest gain at each rank (of equal gains the greater document id) and may be "
-        "beaten, so values above 1 are possible"
-    )
     source = "Chapelle et al., Intent-based diversification of web search results, Information Retrieval 2011; ndeval nERR-IA"
     best_for = "ambiguous web queries, every query weighing the same"
     examples = (Example("nERR_IA@2", ({"a": 1}, {"a": 1, "b": 1}), "(1 + (1 + 0.5) / 2) / (2 + 0.5 / 2)"),)
@@ -287,19 +281,13 @@ class alpha_DCG(_OfAllSubtopics, aliases=("alpha-DCG", "α_DCG", "α-DCG")):
         Example("alpha_DCG@2", ({"a": 1}, {"a": 1, "b": 1}), "(1 + (1 + 0.5) / log2(3)) / (2 + 2 * 0.5 / log2(3))"),
     )
 
-    def discount(self, rank: int) -> float:
-        """1 / log2(rank + 1)."""
-        return log2_discount(rank)
+    discount = staticmethod(log2_discount)
 
 
 class alpha_nDCG(_OfGreedy, aliases=("alpha-nDCG", "α_nDCG", "α-nDCG")):
     """Discounted gain in which a subtopic is worth less each time it is covered, as a share of a greedy ranking's."""
 
     formula = "sum of gain / log2(rank + 1), over the same of the greedy ranking; gain = sum over subtopics of (1 - alpha)^(times met above)"
-    convention = (
-        "the greedy ranking takes the highest gain at each rank (of equal gains the greater document id) and may be "
-        "beaten, so values above 1 are possible"
-    )
     source = "Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008; ndeval alpha-nDCG"
     best_for = "novelty and diversity: the usual first choice"
     examples = (
@@ -309,9 +297,7 @@ class alpha_nDCG(_OfGreedy, aliases=("alpha-nDCG", "α_nDCG", "α-nDCG")):
         ),
     )
 
-    def discount(self, rank: int) -> float:
-        """1 / log2(rank + 1)."""
-        return log2_discount(rank)
+    discount = staticmethod(log2_discount)
 
 
 class NRBP(_Novelty):
@@ -340,10 +326,6 @@ class nNRBP(_OfGreedy):
     """NRBP as a share of a greedy ranking's."""
 
     formula = "sum of gain · beta^(rank - 1), over the same of the greedy ranking; gain = sum over subtopics of (1 - alpha)^(times met above)"
-    convention = (
-        "the greedy ranking takes the highest gain at each rank (of equal gains the greater document id) and may be "
-        "beaten, so values above 1 are possible"
-    )
     source = "Clarke, Kolla and Vechtomova, An effectiveness measure for ambiguous and underspecified queries, ICTIR 2009; ndeval nNRBP"
     best_for = "ambiguous queries, without a cutoff to choose, every query weighing the same"
     examples = (Example("nNRBP", ({"a": 1}, {"a": 1, "b": 1}), "(1 + (1 + 0.5) * 0.5) / (2 + 0.5 * 0.5)"),)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, ClassVar, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
@@ -18,7 +19,8 @@ from rankscope.metrics.base import (
     Metric,
     Terms,
     gains,
-    needs_cutoff,
+    gains_of,
+    ideal_gains,
     refuse_grades_above,
 )
 from rankscope.metrics.trec import CUTOFFS, TrecName, pair
@@ -65,18 +67,12 @@ class _GainMetric(Metric):
         return not isinstance(self.gain, Table)
 
     def _gain(self, lists: Lists) -> Array:
-        return np.where(lists.judged, gains(lists.grade, self.gain), 0.0)
+        return gains_of(lists, self.gain)
 
 
-def best_first(gain: Array) -> Array:
-    """The gains of each query in falling order."""
+def best_gains(gain: Array) -> Array:
+    """The gains of each query in falling order: they need not rise with the grade."""
     return -np.sort(-gain, axis=1)
-
-
-def ideal_gains(lists: Lists, gain: str | Table) -> Array:
-    """The gains of all judged documents of each query, best first: sorted by gain, which need not rise with the grade."""
-    ideal = lists.ideal
-    return best_first(np.where(ideal.shown & (ideal.grade >= 0), gains(ideal.grade, gain), 0.0))
 
 
 class CG(_GainMetric):
@@ -171,14 +167,11 @@ class IdealDCG(DCG, aliases=("IDCG",)):
     better = "neither"
     trec = (TrecName("ideal_dcg"),)
 
-    @property
-    def empty(self) -> Literal["judgments"]:
-        """A fact of the judgments, whatever was returned."""
-        return "judgments"
+    empty = "judgments"  # a fact of the judgments, whatever was returned
 
     def terms(self, lists: Lists) -> Terms:
         depth = np.inf if self.cutoff is None else float(self.cutoff)
-        return Terms(lists, {}, base=self.best_down_to(ideal_gains(lists, self.gain), depth))
+        return Terms(lists, {}, base=self.best_down_to(best_gains(ideal_gains(lists, self.gain)), depth))
 
 
 class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
@@ -204,6 +197,7 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
         TrecName("ndcg_cut", sets="cutoff", defaults=CUTOFFS),
     )
 
+    of_cutoff: ClassVar[Mapping[str, frozenset[str]]] = {"ideal": frozenset({"full_k", "max_grade_k"})}
     ideal: Annotated[
         Literal[
             "judged", "judged_uncut", "judged_at_returned", "retrieved_topk", "retrieved_all", "full_k", "max_grade_k"
@@ -224,11 +218,6 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
             raise InputError(
                 f"nDCG: ideal='max_grade_k' and max_grade go together, as in nDCG(ideal='max_grade_k', max_grade=3)@{self.cutoff or 10}"
             )
-
-    def ready(self) -> Self:
-        """An ideal of k documents needs k."""
-        needs_cutoff(self, "ideal", {"full_k", "max_grade_k"})
-        return super().ready()
 
     @property
     def range(self) -> tuple[float, float]:
@@ -268,10 +257,10 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
             return np.broadcast_to(self.best_down_to(gains(one, self.gain), np.inf), len(lists))
         if self.ideal in {"retrieved_topk", "retrieved_all"}:
             seen = lists if self.ideal == "retrieved_topk" else lists.whole
-            gain = best_first(np.where(seen.judged, gains(seen.grade, self.gain), 0.0))
+            gain = gains_of(seen, self.gain)
         else:
             gain = ideal_gains(lists, self.gain)
-        return self.best_down_to(gain, self.depth(lists))
+        return self.best_down_to(best_gains(gain), self.depth(lists))
 
     def depth(self, lists: Lists) -> Array:
         """How deep the ideal ranking goes for each query."""

@@ -7,7 +7,7 @@ from typing import Annotated
 import numpy as np
 
 from rankscope.declared import Param
-from rankscope.lists import Array, Lists
+from rankscope.lists import Array, Lists, ratio
 from rankscope.metrics.base import Cutoff, Example, Level, Metric, NeededCutoff, Terms
 from rankscope.metrics.trec import CUTOFFS, TrecName, two_places
 
@@ -51,15 +51,9 @@ class _OverJudges(Metric):
         "found nothing relevant counts as 0. Column 2 of the qrels names the judge; without it there is one judge"
     )
 
-    @property
-    def needs(self) -> frozenset[str]:
-        """The grades of every judge."""
-        return frozenset({"aspects"})
+    needs = frozenset({"aspects"})  # the grades of every judge
 
-    @property
-    def monotone(self) -> bool:
-        """Not where the judges disagree which of two documents is the better one."""
-        return False
+    monotone = False  # not where the judges disagree which of two documents is the better one
 
     level: Level = 1.0
 
@@ -88,7 +82,7 @@ class AvgAP(_OverJudges, aliases=("map_by_judge",)):
         grade = by_judge(lists)
         relevant, known = self.relevant_by_judge(lists, grade)
         earned = relevant * np.cumsum(relevant, axis=1, dtype=float) / lists.rank[:, :, None]
-        shares = _over(earned, known[:, None, :])
+        shares = ratio(earned, known[:, None, :])
         return Terms(lists, {"precision so far / known, over judges": over_judges(shares)}, judges_of(grade))
 
 
@@ -138,13 +132,8 @@ class AvgRprec(_OverJudges):
         relevant, known = self.relevant_by_judge(lists, grade)
         depth = np.floor(self.multiple * known + 0.9)[:, None, :]
         within = relevant & (lists.rank[:, :, None] <= depth)
-        shares = _over(within.astype(float), depth)
+        shares = ratio(within.astype(float), depth)
         return Terms(lists, {"1 / c within c, over judges": over_judges(shares)}, judges_of(grade))
-
-
-def _over(part: Array, whole: Array) -> Array:
-    whole = np.broadcast_to(whole, part.shape)
-    return np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
 
 
 __all__ = ["AvgAP", "AvgP", "AvgRprec"]

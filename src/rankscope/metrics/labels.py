@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from rankscope.declared import Param
-from rankscope.lists import Array, Lists, running, total
+from rankscope.lists import Array, Lists, ratio, running, total
 from rankscope.metrics.base import Example, Level, Metric, Terms
 from rankscope.metrics.pairs import below, count_listed, refuse_more_than
 
@@ -38,10 +38,7 @@ class LRAP(_Labels, aliases=("LabelRankingAveragePrecision", "label_ranking_aver
         Literal[1, 0, "skip"], Param("the value of a query in which no label holds; 'skip' leaves it out")
     ] = 1
 
-    @property
-    def monotone(self) -> bool:
-        """Not where scores are equal: two labels that hold and are tied lift each other."""
-        return False
+    monotone = False  # not where scores are equal: two labels that hold and are tied lift each other
 
     @property
     def empty(self) -> Any:
@@ -75,17 +72,14 @@ class LabelRankingLoss(_Labels, aliases=("RankingLoss", "label_ranking_loss")):
         Example("LabelRankingLoss", (1, 0, 1), "2 / 2", {"scores": [0.9, 0.9, 0.1]}),
     )
 
-    @property
-    def empty(self) -> Any:
-        """1 where there is a pair, as all share one place."""
-        return "varies"
+    empty = "varies"  # 1 where there is a pair, as all share one place
 
     def terms(self, lists: Lists) -> Terms:
         relevant, known = lists.relevant(self.level), lists.known(self.level)
         other = lists.judged & ~relevant
         wrong = total(other)[:, None] - below(other, lists.tie_start, tied=0.0)
         others = lists.known_judged - known
-        missed = np.divide(known - total(relevant), known, out=np.zeros(len(lists)), where=(known > 0) & (others > 0))
+        missed = np.where(others > 0, ratio(known - total(relevant), known), 0.0)
         return Terms(lists, {"holds": relevant, "does not, no lower": wrong}, known * others, base=missed)
 
 
@@ -107,10 +101,7 @@ class CoverageError(_Labels, aliases=("LabelCoverage", "coverage_error")):
         Example("CoverageError", (1, 0, 1, 0), "4", {"scores": [0.9, 0.8, 0.2, 0.2]}),
     )
 
-    @property
-    def empty(self) -> Any:
-        """All labels, where any holds."""
-        return "varies"
+    empty = "varies"  # all labels, where any holds
 
     def terms(self, lists: Lists) -> Terms:
         relevant, known = lists.relevant(self.level), lists.known(self.level)
@@ -151,10 +142,7 @@ class PercentileRank(Metric, aliases=("PercentileRanking", "ExpectedPercentileRa
         """A mean over relevant documents, or over queries."""
         return "weighted" if self.weights == "relevant" else "mean"
 
-    @property
-    def empty(self) -> Any:
-        """One half where there is anything relevant."""
-        return "varies"
+    empty = "varies"  # one half where there is anything relevant
 
     def weight(self, lists: Lists) -> Array:
         """The weight of each query."""
@@ -167,8 +155,7 @@ class PercentileRank(Metric, aliases=("PercentileRanking", "ExpectedPercentileRa
             refuse_more_than(self, self.candidates, lists)
             items = np.full(len(lists), float(self.candidates))
         depth = np.where(relevant, (lists.rank - 1) / items[:, None], 0.0)
-        missed = np.divide(known - total(relevant), known, out=np.zeros(len(lists)), where=known > 0)
-        below_list = missed * (lists.retrieved + items) / (2 * items)
+        below_list = ratio(known - total(relevant), known) * (lists.retrieved + items) / (2 * items)
         return Terms(lists, {"relevant": relevant, "(rank - 1) / n": depth}, known, base=below_list, defined=known > 0)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from dataclasses import replace
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from rankscope.declared import Param
 from rankscope.errors import InputError
-from rankscope.lists import Array, Judged, Lists, running, total
+from rankscope.lists import Array, Judged, Lists, ratio, running, total
 from rankscope.metrics.base import Cutoff, Example, Level, Metric, Terms
 
 SingleClass = Annotated[
@@ -28,7 +29,7 @@ class _PairMetric(Metric):
         return self.monotone and self.single_class == "skip"
 
     @property
-    def empty(self) -> float | Literal["judgments"] | None:
+    def empty(self) -> float | Literal["varies"] | None:
         """What a query without pairs is given."""
         return None if self.single_class == "skip" else self.single_class
 
@@ -205,10 +206,7 @@ class LAUC(_PairMetric, aliases=("LimitedAUC",)):
         int | None, Param("how many items there are to rank, judged or not; otherwise the judged ones", low=10)
     ] = None
 
-    @property
-    def empty(self) -> Any:
-        """One half where there is a pair, else the value given."""
-        return "varies"
+    empty = "varies"  # one half where there is a pair, else the value given
 
     def terms(self, lists: Lists) -> Terms:
         relevant, known = lists.relevant(self.level), lists.known(self.level)
@@ -225,8 +223,7 @@ class LAUC(_PairMetric, aliases=("LimitedAUC",)):
         spared = np.where(relevant, other[:, None] - above, 0.0)
         missed = (known - total(relevant)) * (other - shown) / 2
         terms = self.of_pairs(lists, {"relevant": relevant, "non-relevant below": spared}, pairs)
-        base = np.divide(missed, pairs, out=np.zeros(len(lists)), where=pairs > 0)
-        return Terms(lists, terms.factors, pairs, base=base + terms.base, defined=terms.defined)
+        return replace(terms, base=ratio(missed, pairs) + terms.base)
 
 
 def below(marked: Array, group: Array, tied: float = 0.5, part: Array | None = None) -> Array:

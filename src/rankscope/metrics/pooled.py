@@ -28,10 +28,7 @@ class Judged(Metric):
 
     cutoff: Cutoff = None
 
-    @property
-    def additive(self) -> bool:
-        """A position earns by itself."""
-        return True
+    additive = True  # a position earns by itself
 
     def terms(self, lists: Lists) -> Terms:
         return Terms(lists, {"in the qrels": lists.shown}, lists.retrieved)
@@ -89,10 +86,7 @@ class GBpref(Bpref, aliases=("GeometricBpref",)):
     examples = (Example("GBpref", (1, 0, 1), "(1 + (1 - 1 / 1)) / 2"),)
     trec = (TrecName("gm_bpref"),)
 
-    @property
-    def aggregate(self) -> str:  # type: ignore[override]
-        """Geometric, with a floor."""
-        return "geometric"
+    aggregate = "geometric"  # geometric, with a floor
 
 
 class infAP(Metric, aliases=("InferredAP",)):
@@ -109,10 +103,7 @@ class infAP(Metric, aliases=("InferredAP",)):
 
     level: Level = 1.0
 
-    @property
-    def settled_by_grade(self) -> bool:
-        """Documents without a grade count, too, and stand between the grades."""
-        return False
+    settled_by_grade = False  # documents without a grade count, too, and stand between the grades
 
     def terms(self, lists: Lists) -> Terms:
         relevant = lists.relevant(self.level)

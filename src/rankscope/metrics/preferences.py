@@ -11,7 +11,7 @@ import numpy as np
 
 from rankscope.declared import Param
 from rankscope.errors import InputError
-from rankscope.lists import Array, Lists
+from rankscope.lists import Array, Lists, ratio
 from rankscope.metrics.base import Cutoff, Example, Metric, Terms
 from rankscope.metrics.judges import by_judge, judges_of, over_judges
 from rankscope.metrics.trec import TrecName
@@ -94,7 +94,7 @@ class Preferences:
             for row in range(0, docs, rows):
                 yield slice(query, min(query + many, queries)), slice(row, row + rows)
 
-    def preferred(self, piece: Piece, judge: int, turned: bool = False) -> Array:
+    def prefers(self, piece: Piece, judge: int, turned: bool = False) -> Array:
         """Whether this judge prefers the first document of a pair to the second; ``turned``, the second to the first."""
         queries, rows = piece
         grade = self.grade[queries, :, judge]
@@ -131,7 +131,7 @@ class Preferences:
             queries, rows = piece
             above, counting = self.above(piece), self.counting(piece)
             for judge in range(self.grade.shape[2]):
-                which = self.preferred(piece, judge)
+                which = self.prefers(piece, judge)
                 if first_nonrelevant:
                     which = self._among_first(which, piece, judge)
                 fulfilled[queries, rows, judge] = np.count_nonzero(which & above, axis=2)
@@ -148,9 +148,9 @@ class Preferences:
             ours = np.zeros((), dtype=np.int32)
             both = np.zeros((), dtype=np.int32)
             for judge in range(judges):
-                which = self.preferred(piece, judge)
+                which = self.prefers(piece, judge)
                 ours = ours + which
-                both = both + which + self.preferred(piece, judge, turned=True)
+                both = both + which + self.prefers(piece, judge, turned=True)
             for number in range(1, judges + 1):
                 which = np.where((both == number) & above, ours, 0)
                 fulfilled[queries, rows, number - 1] = which.sum(axis=2) / number
@@ -212,22 +212,15 @@ Fewer = Annotated[
 
 
 class _PreferenceMetric(Metric):
+    """What metrics of preferences share: they look at the grades of every judge."""
+
     relevance = "graded"
 
-    @property
-    def needs(self) -> frozenset[str]:
-        """The grades of every judge."""
-        return frozenset({"aspects"})
+    needs = frozenset({"aspects"})  # the grades of every judge
 
-    @property
-    def monotone(self) -> bool:
-        """Not where the judges disagree which of two documents is the better one."""
-        return False
+    monotone = False  # not where the judges disagree which of two documents is the better one
 
-    @property
-    def trec_ties(self) -> Literal["docid"]:
-        """By rising document id."""
-        return "docid"
+    trec_ties = "docid"  # by rising document id
 
 
 class Prefs(_PreferenceMetric, aliases=("Preferences",)):
@@ -270,7 +263,7 @@ class Prefs(_PreferenceMetric, aliases=("Preferences",)):
         fulfilled, possible = preferences.by_judge()
         if self.average == "simple":
             return Terms(lists, {"preferences fulfilled": over_judges(fulfilled)}, over_judges(possible))
-        shares = _over(fulfilled, possible)
+        shares = over_judges(ratio(fulfilled, possible[:, None, :]))
         return Terms(lists, {"share of preferences fulfilled, over judges": shares}, judges_of(preferences.grade))
 
 
@@ -298,10 +291,8 @@ class PrefsR(_PreferenceMetric):
     ] = "query"
     cutoff: Cutoff = None
 
-    @property
-    def needs(self) -> frozenset[str]:
-        """The ids, too: of the documents that were not retrieved, those come first whose ids do."""
-        return frozenset({"aspects", "identities"})
+    # the ids, too: of the documents that were not retrieved, those come first whose ids do
+    needs = frozenset({"aspects", "identities"})
 
     def terms(self, lists: Lists) -> Terms:
         preferences = Preferences(lists, self.pairs)
@@ -312,7 +303,7 @@ class PrefsR(_PreferenceMetric):
         shown = relevant[:, : lists.shown.shape[1]]
         # every relevant document, also one that was not retrieved, could have these
         possible = possible + relevant.sum(axis=1) * missing
-        shares = _over(fulfilled + shown * missing[:, None, :], possible)
+        shares = over_judges(ratio(fulfilled + shown * missing[:, None, :], possible[:, None, :]))
         factors = {"share of preferences fulfilled, over judges": shares}
         if self.no_pairs == "query":
             there = ~np.isnan(preferences.grade).all(axis=1)
@@ -320,7 +311,14 @@ class PrefsR(_PreferenceMetric):
         return Terms(lists, factors, judges_of(preferences.grade))
 
 
-class NumPrefs(_PreferenceMetric):
+class _CountOfPreferences(_PreferenceMetric):
+    """What counts of preferences share: they are summed."""
+
+    bounds = (0.0, float("inf"))
+    aggregate = "sum"
+
+
+class NumPrefs(_CountOfPreferences):
     """The number of preferences between two documents that the judges have."""
 
     formula = "preferences, over judges"
@@ -328,26 +326,17 @@ class NumPrefs(_PreferenceMetric):
     source = "trec_eval prefs_num_prefs_poss"
     best_for = "seeing what the share of preferences is a share of"
     examples = (Example("NumPrefs", (2, 0, 1), "3"),)
-    bounds = (0.0, float("inf"))
     better: ClassVar[Literal["higher", "lower", "neither"]] = "neither"
     positions = False
     trec = (TrecName("prefs_num_prefs_poss"),)
 
-    @property
-    def empty(self) -> Literal["judgments"]:
-        """A fact of the judgments, whatever was returned."""
-        return "judgments"
-
-    @property
-    def aggregate(self) -> Literal["sum"]:
-        """Counts are added up."""
-        return "sum"
+    empty = "judgments"  # a fact of the judgments, whatever was returned
 
     def terms(self, lists: Lists) -> Terms:
         return Terms(lists, {}, base=over_judges(Preferences(lists, "all").by_judge()[1]))
 
 
-class NumPrefsFul(_PreferenceMetric):
+class NumPrefsFul(_CountOfPreferences):
     """The number of the judges' preferences that the ranking satisfies."""
 
     formula = "preferences with the better document above, over judges"
@@ -358,7 +347,6 @@ class NumPrefsFul(_PreferenceMetric):
         Example("NumPrefsFul", (2, 0, 1), "2"),
         Example("NumPrefsFul(pairs='retrieved')", (1, 0), "1", {"known": 3}),
     )
-    bounds = (0.0, float("inf"))
     trec: ClassVar[tuple[TrecName, ...]] = (
         TrecName("prefs_num_prefs_ful"),
         TrecName("prefs_num_prefs_ful_ret", {"pairs": "retrieved"}),
@@ -367,20 +355,9 @@ class NumPrefsFul(_PreferenceMetric):
     pairs: Fewer = "all"
     cutoff: Cutoff = None
 
-    @property
-    def aggregate(self) -> Literal["sum"]:
-        """Counts are added up."""
-        return "sum"
-
     def terms(self, lists: Lists) -> Terms:
         fulfilled, _ = Preferences(lists, self.pairs).by_judge()
         return Terms(lists, {"preferences fulfilled": over_judges(fulfilled)})
-
-
-def _over(fulfilled: Array, possible: Array) -> Array:
-    """The sum over judges of the share that each document fulfils."""
-    whole = np.broadcast_to(possible[:, None, :], fulfilled.shape)
-    return over_judges(np.divide(fulfilled, whole, out=np.zeros(fulfilled.shape), where=whole > 0))
 
 
 __all__ = ["NumPrefs", "NumPrefsFul", "Prefs", "PrefsR"]

@@ -18,7 +18,8 @@ from rankscope.metrics.base import (
     Metric,
     NeededCutoff,
     Terms,
-    gains,
+    gains_of,
+    not_before,
     refuse_grades_above,
 )
 from rankscope.metrics.relevance import _Binary
@@ -55,12 +56,11 @@ class PFound(Metric, aliases=("pFound",)):
     def terms(self, lists: Lists) -> Terms:
         refuse_grades_above(self, lists, self.max_grade)
         most = self.max_grade if self.stops == "linear" else 2.0**self.max_grade
-        satisfied = np.where(lists.shown, gains(lists.grade, self.stops), 0.0) / most
+        satisfied = gains_of(lists, self.stops) / most
         # documents nobody judged, in the gaps between ranks, satisfy nobody and cost patience all the same
         patience = by_rank(lambda r: self.decay ** (r - 1), lists.rank)
-        stays = np.cumprod(1.0 - satisfied, axis=1)
-        unsatisfied = np.hstack([np.ones((len(lists), 1)), stays[:, :-1]])
-        return Terms(lists, {"satisfied here": satisfied, "not before": unsatisfied, "still reads": patience})
+        factors = {"satisfied here": satisfied, "not before": not_before(satisfied)}
+        return Terms(lists, {**factors, "still reads": patience})
 
 
 class RelevantPosition(Metric, aliases=("AverageRelevancePosition", "ARP")):
@@ -79,13 +79,10 @@ class RelevantPosition(Metric, aliases=("AverageRelevancePosition", "ARP")):
     better = "lower"
     bounds = (1.0, float("inf"))
 
-    @property
-    def empty(self) -> None:
-        """Nothing was returned that could have a rank."""
-        return None
+    empty = None  # nothing was returned that could have a rank
 
     def terms(self, lists: Lists) -> Terms:
-        gain = np.where(lists.shown, gains(lists.grade, "linear"), 0.0)
+        gain = gains_of(lists, "linear")
         worth = total(gain)
         return Terms(lists, {"grade": gain, "rank": lists.rank}, worth, defined=worth > 0)
 
@@ -107,10 +104,7 @@ class HitCount(_Binary, aliases=("HitK",)):
 
     cutoff: NeededCutoff = None
 
-    @property
-    def additive(self) -> bool:
-        """A position earns by itself."""
-        return True
+    additive = True  # a position earns by itself
 
     @property
     def range(self) -> tuple[float, float]:
@@ -136,15 +130,10 @@ class FallOut(_Binary, aliases=("Fallout", "FalsePositiveRate", "fall_out")):
 
     cutoff: NeededCutoff = None
 
-    @property
-    def additive(self) -> bool:
-        """A position earns by itself, or costs."""
-        return True
+    additive = True  # a position earns by itself, or costs
 
-    @property
-    def settled_by_grade(self) -> bool:
-        """Not where a document without a grade, which costs nothing, is tied with one that is not relevant."""
-        return False
+    # not where a document without a grade, which costs nothing, is tied with one that is not relevant
+    settled_by_grade = False
 
     def terms(self, lists: Lists) -> Terms:
         other = lists.judged & ~self.relevant(lists)
@@ -156,10 +145,7 @@ class _OverCutoffs(_Binary):
 
     cutoff: NeededCutoff = None
 
-    @property
-    def additive(self) -> bool:
-        """A position earns by itself."""
-        return True
+    additive = True  # a position earns by itself
 
     @property
     def k(self) -> int:
@@ -226,12 +212,12 @@ class pAUC(Metric, aliases=("PAUC", "PartialAUC"), at="negatives"):
     level: Level = 1.0
     judged_only: JudgedOnly = False
 
-    def counted(self, lists: Lists) -> tuple[Array, Array]:
+    def choose_relevant(self, lists: Lists) -> tuple[Array, Array]:
         """The relevant documents to look at, and how many there are at most."""
         return lists.relevant(self.level), lists.known(self.level)
 
     def terms(self, lists: Lists) -> Terms:
-        relevant, known = self.counted(lists)
+        relevant, known = self.choose_relevant(lists)
         k = float(self.negatives or 0)
         above = lists.rank - running(lists.relevant(self.level))
         spared = np.where(relevant, np.maximum(k - above, 0.0), 0.0)
@@ -250,7 +236,7 @@ class pAP(pAUC, aliases=("PAP", "pAp"), at="negatives"):
     best_for = "users with many relevant items and a short list"
     examples = (Example("pAP@2", (1, 0, 1, 0, 1), "(2 + 1) / (2 * 2)"),)
 
-    def counted(self, lists: Lists) -> tuple[Array, Array]:
+    def choose_relevant(self, lists: Lists) -> tuple[Array, Array]:
         """The first k relevant documents."""
         relevant, k = lists.relevant(self.level), float(self.negatives or 0)
         return relevant & (running(relevant) <= k), np.minimum(lists.known(self.level), k)

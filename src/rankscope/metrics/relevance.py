@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from rankscope.declared import Param
 from rankscope.lists import Array, Lists, total
-from rankscope.metrics.base import Cutoff, Example, JudgedOnly, Level, Metric, NeededCutoff, Terms, needs_cutoff
+from rankscope.metrics.base import Cutoff, Example, JudgedOnly, Level, Metric, NeededCutoff, Terms
 from rankscope.metrics.trec import CUTOFFS, NAMES_OF_CAPPED_RECALL, TrecName
 
 Beta = Annotated[float, Param("how many times more recall counts than precision", above=0, high=1e6)]
 
 
 class _Binary(Metric):
+    """What metrics of relevant documents share: a document is relevant, or is not."""
+
     level: Level = 1.0
     judged_only: JudgedOnly = False
 
@@ -29,9 +32,25 @@ class _Binary(Metric):
     def known(self, lists: Lists) -> Array:
         return lists.known(self.level)
 
-    def _finds_any(self, lists: Lists) -> Array:
-        """Relevant documents in the whole ranking, also below the cutoff."""
-        return total(lists.whole.relevant(self.level))
+    def harmonic_mean(self, lists: Lists, beta: float, size: Array | float) -> Terms:
+        """Of precision among ``size`` documents and recall, which counts beta times as much."""
+        factors = {"relevant": self.relevant(lists), "1 + beta²": np.asarray(1 + beta**2)}
+        return Terms(lists, factors, beta**2 * self.known(lists) + size)
+
+    def out_of(self, lists: Lists, denominator: str) -> Array | float:
+        """What a metric divides by: the top k, or the relevant documents that are known, in the list or in the top k."""
+        k = float(getattr(self, "cutoff", None) or 0)
+        if denominator == "k":
+            return k
+        if denominator == "min_k_listlen":
+            return lists.retrieved
+        if denominator == "hits_at_k":
+            return total(self.relevant(lists))
+        in_list = denominator.endswith("positives_in_list")
+        worth = total(lists.whole.relevant(self.level)) if in_list else self.known(lists)
+        if denominator == "min_relevant_listlen":
+            return np.minimum(worth, lists.retrieved)
+        return np.minimum(worth, k) if denominator.startswith("min_k_") else worth
 
 
 class P(_Binary, aliases=("Precision",)):
@@ -55,12 +74,7 @@ class P(_Binary, aliases=("Precision",)):
     ] = "k"
 
     def terms(self, lists: Lists) -> Terms:
-        out_of: dict[str, Array | float] = {
-            "k": float(self.cutoff or 0),
-            "min_k_listlen": lists.retrieved,
-            "min_k_relevant": np.minimum(self.known(lists), float(self.cutoff or 0)),
-        }
-        return Terms(lists, {"relevant": self.relevant(lists)}, out_of[self.denominator])
+        return Terms(lists, {"relevant": self.relevant(lists)}, self.out_of(lists, self.denominator))
 
 
 class R(_Binary, aliases=("Recall",)):
@@ -92,12 +106,7 @@ class R(_Binary, aliases=("Recall",)):
         return self.denominator == "positives_in_list"
 
     def terms(self, lists: Lists) -> Terms:
-        out_of = {
-            "relevant": self.known(lists),
-            "min_k_relevant": np.minimum(self.known(lists), float(self.cutoff or 0)),
-            "positives_in_list": self._finds_any(lists),
-        }
-        return Terms(lists, {"relevant": self.relevant(lists)}, out_of[self.denominator])
+        return Terms(lists, {"relevant": self.relevant(lists)}, self.out_of(lists, self.denominator))
 
 
 class F(_Binary, aliases=("F1",)):
@@ -114,12 +123,7 @@ class F(_Binary, aliases=("F1",)):
     beta: Beta = 1.0
 
     def terms(self, lists: Lists) -> Terms:
-        b = self.beta**2
-        return Terms(
-            lists,
-            {"relevant": self.relevant(lists), "1 + beta²": np.asarray(1 + b)},
-            b * self.known(lists) + float(self.cutoff or 0),
-        )
+        return self.harmonic_mean(lists, self.beta, float(self.cutoff or 0))
 
 
 class Success(_Binary, aliases=("hit_rate", "HitRate", "hit", "HR")):
@@ -169,7 +173,7 @@ class RR(_Binary, aliases=("MRR", "ReciprocalRank", "MeanReciprocalRank")):
     @property
     def settled_by_grade(self) -> bool:
         """Not where a bad order may skip the query, which then is not the worst."""
-        return self.not_found != "skip"
+        return self.additive
 
     def terms(self, lists: Lists) -> Terms:
         marked = lists.first_relevant(self.level)
@@ -191,6 +195,9 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision", "average_precision")):
     trec: ClassVar[tuple[TrecName, ...]] = (TrecName("map"), TrecName("map_cut", sets="cutoff", defaults=CUTOFFS))
 
     cutoff: Cutoff = None
+    of_cutoff: ClassVar[Mapping[str, frozenset[str]]] = {
+        "denominator": frozenset({"min_k_relevant", "k", "min_k_positives_in_list"})
+    }
     denominator: Annotated[
         Literal[
             "relevant",
@@ -207,11 +214,6 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision", "average_precision")):
         ),
     ] = "relevant"
 
-    def ready(self) -> Self:
-        """Divisors of k need a k."""
-        needs_cutoff(self, "denominator", {"min_k_relevant", "k", "min_k_positives_in_list"})
-        return super().ready()
-
     @property
     def monotone(self) -> bool:
         """Not over the hits in the top k: one more hit, low in the list, may lower their mean precision."""
@@ -225,7 +227,7 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision", "average_precision")):
     @property
     def settled_by_grade(self) -> bool:
         """Not over the hits in the top k."""
-        return self.denominator != "hits_at_k"
+        return self.additive
 
     @property
     def looks_below(self) -> bool:
@@ -233,23 +235,9 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision", "average_precision")):
         return self.denominator in {"positives_in_list", "min_k_positives_in_list"}
 
     def terms(self, lists: Lists) -> Terms:
-        relevant, known = self.relevant(lists), self.known(lists)
-        cutoff = float(self.cutoff or 0)
-        in_list = self._finds_any(lists)
-        out_of: dict[str, Array | float] = {
-            "relevant": known,
-            "min_k_relevant": np.minimum(known, cutoff),
-            "min_relevant_listlen": np.minimum(known, lists.retrieved),
-            "hits_at_k": total(relevant),
-            "k": cutoff,
-            "positives_in_list": in_list,
-            "min_k_positives_in_list": np.minimum(in_list, cutoff),
-        }
-        return Terms(
-            lists,
-            {"relevant": relevant, "precision so far": lists.relevant_so_far(self.level) / lists.rank},
-            out_of[self.denominator],
-        )
+        precision = lists.relevant_so_far(self.level) / lists.rank
+        factors = {"relevant": self.relevant(lists), "precision so far": precision}
+        return Terms(lists, factors, self.out_of(lists, self.denominator))
 
 
 class GMAP(AP, aliases=("GeometricMAP",)):
@@ -262,10 +250,7 @@ class GMAP(AP, aliases=("GeometricMAP",)):
     examples = (Example("GMAP", (0, 1), "1 / 2"),)
     trec = (TrecName("gm_map"),)
 
-    @property
-    def aggregate(self) -> Literal["geometric"]:
-        """Geometric, with a floor."""
-        return "geometric"
+    aggregate = "geometric"  # geometric, with a floor
 
 
 class Rprec(_Binary, aliases=("RPrec", "R_precision", "r-precision", "RPrecision", "R-prec")):

@@ -15,15 +15,20 @@ from rankscope.metrics.relevance import Beta, _Binary
 from rankscope.metrics.trec import TrecName, root, square
 
 
-class SetP(_Binary, aliases=("SetPrecision",)):
+class _Set(_Binary):
+    """What metrics of sets share: the order of the documents does not matter."""
+
+    positions = False
+    best_for = "Boolean search and filters: a set, not a ranking"
+
+
+class SetP(_Set, aliases=("SetPrecision",)):
     """The share of all returned documents that is relevant."""
 
     formula = "relevant returned / returned"
     convention = "divides by the number of documents returned, whatever k was asked for; relative=True (ir_measures' SetRelP) by known relevant where these are fewer"
     source = "trec_eval set_P, set_relative_P"
-    best_for = "Boolean search and filters: a set, not a ranking"
     examples = (Example("SetP", (1, 0, 1, 0), "2 / 4"),)
-    positions = False
     trec = (TrecName("set_P"), TrecName("set_relative_P", fixed={"relative": True}))
     shorthands = (TrecName("SetRelP", fixed={"relative": True}),)
 
@@ -36,44 +41,35 @@ class SetP(_Binary, aliases=("SetPrecision",)):
         return Terms(lists, {"relevant": self.relevant(lists)}, most)
 
 
-class SetR(_Binary, aliases=("SetRecall",)):
+class SetR(_Set, aliases=("SetRecall",)):
     """The share of the known relevant documents that was returned at all."""
 
     formula = "relevant returned / known relevant"
     convention = "grows with the length of the list: compare lists of equal length"
     source = "trec_eval set_recall"
-    best_for = "Boolean search and filters: a set, not a ranking"
     examples = (Example("SetR", (1, 0, 1, 0), "2 / 3", {"known": 3}),)
-    positions = False
     trec = (TrecName("set_recall"),)
 
     def terms(self, lists: Lists) -> Terms:
         return Terms(lists, {"relevant": self.relevant(lists)}, self.known(lists))
 
 
-class SetF(_Binary):
+class SetF(_Set):
     """The harmonic mean of precision and recall over all returned documents."""
 
     formula = "(1 + beta²) · relevant returned / (beta² · known relevant + returned)"
     convention = "beta is beta; trec_eval's set_F.x and ir_measures' beta are its square"
     source = "van Rijsbergen, Information Retrieval, 1979; trec_eval set_F"
-    best_for = "Boolean search and filters: a set, not a ranking"
     examples = (Example("SetF", (1, 0, 1, 0), "2 * 2 / (3 + 4)", {"known": 3}),)
-    positions = False
     trec = (TrecName("set_F", sets="beta", defaults=(1.0,), reads=root, writes=square, plain_too=True),)
 
     beta: Beta = 1.0
 
     def terms(self, lists: Lists) -> Terms:
-        b = self.beta**2
-        return Terms(
-            lists,
-            {"relevant": self.relevant(lists), "1 + beta²": np.asarray(1 + b)},
-            b * self.known(lists) + lists.retrieved,
-        )
+        return self.harmonic_mean(lists, self.beta, lists.retrieved)
 
 
-class SetAP(_Binary):
+class SetAP(_Set):
     """The precision of all returned documents, times their recall."""
 
     formula = "(relevant returned)² / (returned · known relevant)"
@@ -81,13 +77,10 @@ class SetAP(_Binary):
     source = "trec_eval set_map"
     best_for = "Boolean search and filters, in place of AP"
     examples = (Example("SetAP", (1, 0, 1, 0), "(2 / 4) * (2 / 3)", {"known": 3}),)
-    positions = False
     trec = (TrecName("set_map"),)
 
-    @property
-    def additive(self) -> bool:
-        """Not where a depth cuts through tied documents: how many are missed then depends on their order."""
-        return False
+    # not where a depth cuts through tied documents: how many are missed then depends on their order
+    additive = False
 
     def terms(self, lists: Lists) -> Terms:
         relevant = self.relevant(lists)
@@ -99,7 +92,7 @@ class SetAP(_Binary):
         )
 
 
-class Utility(_Binary):
+class Utility(_Set):
     """The value of a set in which every document has a price: relevant or not, returned or not."""
 
     formula = "a · relevant returned + b · others returned + c · relevant missed + d · others left out"
@@ -113,7 +106,6 @@ class Utility(_Binary):
         Example("Utility", (1, 0, 1, None, 1), "3 - 2"),
         Example("Utility(weights=(2, -1, -0.5, 0))", (1, 0, 1), "2 * 2 - 1 - 0.5 * 3", {"known": 5}),
     )
-    positions = False
     bounds = (-math.inf, math.inf)
     trec = (
         TrecName(
@@ -148,10 +140,8 @@ class Utility(_Binary):
         """Nothing, unless what was missed or left out has a weight."""
         return "varies" if self.weights[2] or self.weights[3] else 0.0
 
-    @property
-    def additive(self) -> bool:
-        """Not where a depth cuts through tied documents: how many are missed then depends on their order."""
-        return False
+    # not where a depth cuts through tied documents: how many are missed then depends on their order
+    additive = False
 
     def terms(self, lists: Lists) -> Terms:
         found, other, missed, left_out = self.weights

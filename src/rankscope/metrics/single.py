@@ -14,34 +14,25 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.lists import Array, Aspects, Judged
 
-# what each argument of a batch is: one value for every list, or one value a list
-PER_LIST = ("scores", "known", "ideal", "relevant", "judgments")
 MOST = 100_000_000  # documents that known may count: each is laid out
-
-
 Grade = float | tuple[tuple[Hashable, float], ...]  # one grade, or one for each aspect
 
 
 @dataclass(frozen=True)
-class _One:
+class PlainList:
     """One ranked list: grades in order (NaN where unjudged), scores, and the grades of what is missing from it."""
 
     graded: list[Grade]
     scores: Array | None
-    absent: list[Grade]
-
-    @property
-    def grades(self) -> Array:
-        """One grade a document: the highest, where there are several."""
-        return np.array([_highest(grade) for grade in self.graded], dtype=float)
-
-    @property
-    def missing(self) -> Array:
-        """The same for what is missing."""
-        return np.array([_highest(grade) for grade in self.absent], dtype=float)
+    missing: list[Grade]
 
 
-def _highest(grade: Grade) -> float:
+def _highest(graded: Iterable[Grade]) -> Array:
+    """One grade a document: the highest, where there are several."""
+    return np.array([_highest_of(grade) for grade in graded], dtype=float)
+
+
+def _highest_of(grade: Grade) -> float:
     return max((g for _, g in grade), default=math.nan) if isinstance(grade, tuple) else grade
 
 
@@ -63,16 +54,19 @@ def judged_lists(ranking: Any, level: float, given: Mapping[str, Any]) -> Judged
     elif any(isinstance(one, tuple) for one in ranking):
         raise InputError(f"{takes}, not of tuples: write each list in square brackets")
     if not is_batch(ranking):
-        return _join([_one(ranking, level, given)])
+        return judged_of([_one(ranking, level, given)])
     if not len(ranking):
         raise InputError(f"{takes}; this array holds no list")
     for i, one in enumerate(ranking):
         if not isinstance(one, list | np.ndarray) or (isinstance(one, np.ndarray) and one.ndim != 1):
             raise InputError(f"{takes}: entry {i + 1} is {one!r}, not a list like the first")
-    lists = []
-    for i, one in enumerate(ranking):
-        lists.append(_one(one, level, {name: _for_list(name, given[name], i, len(ranking)) for name in PER_LIST}))
-    return _join(lists)
+    count = len(ranking)
+    return judged_of(
+        [
+            _one(one, level, {name: _for_list(name, value, i, count) for name, value in given.items()})
+            for i, one in enumerate(ranking)
+        ]
+    )
 
 
 def _for_list(name: str, value: Any, i: int, count: int) -> Any:
@@ -85,7 +79,7 @@ def _for_list(name: str, value: Any, i: int, count: int) -> Any:
     return value[i]
 
 
-def _one(ranking: Any, level: float, given: Mapping[str, Any]) -> _One:
+def _one(ranking: Any, level: float, given: Mapping[str, Any]) -> PlainList:
     said = [name for name in ("known", "ideal", "relevant", "judgments") if given[name] is not None]
     if len(said) > 1:
         raise InputError(f"{' and '.join(said)} say the same thing in two ways: give one")
@@ -94,7 +88,7 @@ def _one(ranking: Any, level: float, given: Mapping[str, Any]) -> _One:
     else:
         graded = [_grades(value) for value in ranking]
         absent = _missing(graded, level, given["known"], given["ideal"])
-    return _One(graded, _scores(given["scores"], len(graded)), absent)
+    return PlainList(graded, _scores(given["scores"], len(graded)), absent)
 
 
 def _grades(value: Any) -> Grade:
@@ -165,7 +159,7 @@ def _look_up(
     )
     shown = set(ids)
     return [grade_of.get(i, math.nan) for i in ids], [
-        g for i, g in grade_of.items() if i not in shown and not math.isnan(_highest(g))
+        g for i, g in grade_of.items() if i not in shown and not math.isnan(_highest_of(g))
     ]
 
 
@@ -175,17 +169,17 @@ def _missing(graded: list[Grade], level: float, known: Any, ideal: Any) -> list[
         if isinstance(ideal, str | bytes | Mapping) or not isinstance(ideal, Iterable) or _is_scalar(ideal):
             raise InputError(f"ideal is {_kind(ideal)}, not a list of the grades of all judged documents")
         rest = Counter(_grades(value) for value in ideal)
-        rest.subtract(grade for grade in graded if _highest(grade) > 0)
+        rest.subtract(grade for grade in graded if _highest_of(grade) > 0)
         short = [grade for grade, n in rest.items() if n < 0]
         if short:
             said = f"{short[0]:g}" if isinstance(short[0], float) else f"{dict(short[0])}"
             raise InputError(
                 f"ideal holds fewer documents of grade {said} than the list; it is the grades of all judged documents"
             )
-        return [grade for grade, n in rest.items() if _highest(grade) > 0 for _ in range(n)]
+        return [grade for grade, n in rest.items() if _highest_of(grade) > 0 for _ in range(n)]
     if known is None:
         return []
-    found = sum(_highest(grade) >= max(level, 0.0) for grade in graded)
+    found = sum(_highest_of(grade) >= max(level, 0.0) for grade in graded)
     if not hasattr(known, "__index__") or isinstance(known, np.ndarray):
         raise InputError(f"known is a whole number, the relevant documents that exist, not {known!r}")
     if known > MOST:
@@ -195,54 +189,49 @@ def _missing(graded: list[Grade], level: float, known: Any, ideal: Any) -> list[
     return [max(level, 1.0) if level else 1.0] * (int(known) - found)
 
 
-def _join(lists: Sequence[_One]) -> Judged:
-    parts = [_rank(one) for one in lists]
-    grade, rank, start, size = (np.concatenate(column) for column in zip(*(part[:4] for part in parts), strict=True))
+def judged_of(lists: Sequence[PlainList]) -> Judged:
+    """Lists as an engine would hand them over."""
+    tables, graded = zip(*map(_rank, lists), strict=True)
+    grade, rank, start, size, score = np.concatenate(tables, axis=1)
     return Judged(
         query_id=[str(i) for i in range(len(lists))],
-        retrieved=np.array([len(one.grades) for one in lists], dtype=np.int64),
-        size=np.array([len(part[0]) for part in parts], dtype=np.int64),
-        found=np.array([part[4] for part in parts], dtype=np.int64),
+        retrieved=np.array([len(one.graded) for one in lists], dtype=np.int64),
+        size=np.array([table.shape[1] for table in tables], dtype=np.int64),
+        found=np.array([np.count_nonzero(table[1]) for table in tables], dtype=np.int64),
         grade=grade,
         rank=rank.astype(np.int64),
         tie_start=start.astype(np.int64),
         tie_size=size.astype(np.int64),
-        aspects=_aspects(parts),
+        score=score,
+        aspects=_aspects(graded),
     )
 
 
-def _aspects(parts: Sequence[Any]) -> Aspects:
+def _aspects(lists: Sequence[list[Grade]]) -> Aspects:
     """The grades by aspect of all documents; a plain grade is one of an aspect without a name."""
     count, aspect, grade = [], [], []
-    for part in parts:
-        number: dict[Hashable, int] = {}
-        for graded in part[5]:
-            entries = graded if isinstance(graded, tuple) else ((None, graded),)
-            count.append(len(entries))
-            for name, value in entries:
-                aspect.append(number.setdefault(name, len(number)))
-                grade.append(value)
+    for graded in lists:
+        entries = [one if isinstance(one, tuple) else ((None, one),) for one in graded]
+        names = sorted({name for document in entries for name, _ in document}, key=str)
+        number = {name: i for i, name in enumerate(names)}
+        count += [len(document) for document in entries]
+        aspect += [number[name] for document in entries for name, _ in document]
+        grade += [value for document in entries for _, value in document]
     numbers = np.array(aspect, dtype=np.int64)
     return Aspects(np.array(count, dtype=np.int64), numbers, numbers, np.array(grade, dtype=float), "the list")
 
 
-def _rank(one: _One) -> tuple[Array, Array, Array, Array, int, list[Grade]]:
-    """Grade, rank and tied group of the judged documents, those in the list first; equal scores keep their order."""
-    n = len(one.grades)
-    order = np.arange(n) if one.scores is None else np.argsort(-one.scores, kind="stable")
-    falling = -np.arange(n, dtype=float) if one.scores is None else one.scores[order]
-    start = n - np.searchsorted(falling[::-1], falling, side="right") + 1
-    size = np.searchsorted(falling[::-1], falling, side="right") - np.searchsorted(falling[::-1], falling, side="left")
-    grades = one.grades[order]
-    judged = ~np.isnan(grades)
-    more = len(one.absent)
-    best_first = np.argsort(-one.missing, kind="stable") if more else np.empty(0, dtype=np.int64)
-    graded = [one.graded[i] for i in order[judged].tolist()] + [one.absent[i] for i in best_first.tolist()]
-    return (
-        np.concatenate([grades[judged], -np.sort(-one.missing)]),
-        np.concatenate([np.arange(1, n + 1)[judged], np.zeros(more)]),
-        np.concatenate([start[judged], np.zeros(more)]),
-        np.concatenate([size[judged], np.ones(more)]),
-        int(judged.sum()),
-        graded,
-    )
+def _rank(one: PlainList) -> tuple[Array, list[Grade]]:
+    """The judged documents, those in the list first: grade, rank, tied group and score; equal scores keep their order."""
+    n = len(one.graded)
+    scores = -np.arange(n, dtype=float) if one.scores is None else one.scores
+    order = np.argsort(-scores, kind="stable")
+    falling = -scores[order]
+    above = np.searchsorted(falling, falling, side="left")
+    alike = np.searchsorted(falling, falling, side="right") - above
+    grades, missing = _highest(one.graded)[order], _highest(one.missing)
+    judged, best = ~np.isnan(grades), np.argsort(-missing, kind="stable")
+    rows = np.stack([grades, np.arange(1, n + 1), above + 1, alike, -falling])[:, judged]
+    rest = np.stack([missing[best], *np.zeros((2, len(best))), np.ones(len(best)), np.full(len(best), np.nan)])
+    graded = [one.graded[i] for i in order[judged].tolist()] + [one.missing[i] for i in best.tolist()]
+    return np.concatenate([rows, rest], axis=1), graded

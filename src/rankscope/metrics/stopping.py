@@ -100,10 +100,7 @@ class BPM(_Stopping, aliases=("BejeweledPlayerModel",)):
     cutoff: NeededDepth = None
     T: Annotated[float, Param("the gain at which the reader is content", above=0)] = 1.0
 
-    @property
-    def monotone(self) -> bool:
-        """A better document above may end the reading before the best one is met."""
-        return False
+    monotone = False  # a better document above may end the reading before the best one is met
 
     def goes_on(self, points: Array, rank: Array) -> Array:
         # grades are summed before they are scaled: six thirds are to reach 2

@@ -64,8 +64,8 @@ def heat(panel: Panel, order: Sequence[str]) -> Chart:
     rows: list[tuple[Value, ...]] = []
     for system in order:
         values = panel.values[panel.row(system)]
-        rows += [(panel.query_ids[i], system, float(values[i])) for i in columns if not math.isnan(values[i])]
-    total = len(panel.query_ids)
+        rows += [(panel.units[i], system, float(values[i])) for i in columns if not math.isnan(values[i])]
+    total = len(panel.units)
     which = (
         "All queries"
         if len(picked) == total

@@ -29,32 +29,36 @@ CLEAR = frozenset({"better", "worse", "different"})
 class Contrast:
     """A run against a baseline on one measure. The difference is run - baseline.
 
-    ``bounds`` is the interval of the difference, ``p_value`` that of ``test``, which could have given no p-value below ``smallest``.
+    ``wins``, ``losses`` and ``ties`` count the queries on which the run is better, worse and the same; on a measure without a direction,
+    higher and lower. ``bounds`` is the interval of the difference, ``p_value`` that of ``test``, which sees the differences go in a
+    ``direction`` and could have given no p-value below ``smallest``.
     ``adjusted`` and ``p_value_adjusted`` take into account that there are ``comparisons`` in the family. What costs more is worked
     out when it is asked for.
     """
 
     run: str
     baseline: str
+    metric: str
     panel: Panel
     pair: Pair
     method: Method
+    queries: int
+    difference: float
+    differing: int
+    wins: int
+    losses: int
+    ties: int
     bounds: Bounds
     p_value: float
     test: str
+    direction: int = 0
+    smallest: float = 0.0
     p_value_adjusted: float = math.nan
     adjusted: Bounds = field(default_factory=lambda: Bounds.none("not corrected yet"))
     comparisons: int = 1
-    direction: int = 0
-    smallest: float = 0.0
 
     def __repr__(self) -> str:
         return self.sentence()
-
-    @property
-    def measured(self) -> Panel:
-        """The panel."""
-        return self.panel
 
     @property
     def paired(self) -> PairedValues:
@@ -63,100 +67,51 @@ class Contrast:
             raise DataError(f"{self.metric}: {WITHOUT_UNITS}")
         return self.pair
 
-    @property
-    def metric(self) -> str:
-        """How the measure is spelled."""
-        return self.panel.name
-
-    @property
-    def queries(self) -> int:
-        """How many queries both have a value for."""
-        return self.pair.queries
-
     @cached_property
     def value(self) -> float:
         """The mean of the run over these queries."""
-        return self._mean_of(self.run)
+        return self._paired_only.mean(self.run)
 
     @cached_property
     def baseline_value(self) -> float:
         """The mean of the baseline over these queries."""
-        return self._mean_of(self.baseline)
-
-    @property
-    def difference(self) -> float:
-        """Run minus baseline."""
-        return self.pair.difference
-
-    @cached_property
-    def wins(self) -> int:
-        """Queries on which the run is better; on a measure without a direction, higher."""
-        return int(np.count_nonzero(self._sign * self.paired.gains > 0))
-
-    @cached_property
-    def losses(self) -> int:
-        """Queries on which the run is worse; on a measure without a direction, lower."""
-        return int(np.count_nonzero(self._sign * self.paired.gains < 0))
-
-    @property
-    def ties(self) -> int:
-        """Queries on which both score the same."""
-        return self.queries - self.wins - self.losses
-
-    @property
-    def differing(self) -> int:
-        """Queries on which they differ."""
-        return self.pair.differing
+        return self._paired_only.mean(self.baseline)
 
     @property
     def improved(self) -> bool:
-        """Whether the difference is in the better direction."""
-        return self._sign * self.difference > 0
+        """Whether the difference is in the better direction; on a measure without one, upwards."""
+        return (self.panel.sign or 1) * self.difference > 0
+
+    @property
+    def significant(self) -> bool:
+        """Whether the adjusted p-value is small enough, six or more queries differ, and the test sees what the mean says."""
+        return self.differing >= FEWEST and self.p_value_adjusted <= self.method.alpha and self.agrees
+
+    @cached_property
+    def agrees(self) -> bool:
+        """Whether the test sees the differences go the way that the mean does."""
+        rounding = abs(self.difference) <= CLOSE * self.pair.means.largest
+        return not rounding and self.direction == np.sign(self.difference)
 
     @cached_property
     def verdict(self) -> Verdict:
         """What the adjusted p-value says: better, worse, cannot tell; with a margin also equivalent and not worse."""
         if not self.differing and self.queries:
             return "same"
-        if self.significant and self.agrees:
-            if not self.panel.sign:
-                return "different"
-            return "better" if self.improved else "worse"
-        if self.queries < FEWEST:
+        if self.significant:
+            return ("better" if self.improved else "worse") if self.panel.sign else "different"
+        if self.queries < FEWEST or self.method.margin is None:
             return "cannot tell"
-        level = self.method.alpha / self.tests  # Bonferroni's, whatever corrects the differences
+        # Bonferroni's level, whatever corrects the differences
+        level = self.method.alpha / (self.comparisons if self.method.correction.corrects else 1)
         if self.equivalence is not None and self.equivalence.p_value <= level:
             return "equivalent"
         return "not worse" if self.not_worse is not None and self.not_worse <= level else "cannot tell"
 
     @property
-    def tests(self) -> int:
-        """By how many comparisons the level is divided where a margin is tested."""
-        return self.comparisons if self.method.correction.corrects else 1
-
-    @property
-    def significant(self) -> bool:
-        """Whether the adjusted p-value is small enough, and six or more queries differ."""
-        return self.differing >= FEWEST and self.p_value_adjusted <= self.method.alpha
-
-    @property
-    def agrees(self) -> bool:
-        """Whether the test sees the differences go the way that the mean does."""
-        rounding = abs(self.difference) <= CLOSE * self.pair.means.largest
-        return not rounding and self.direction == np.sign(self.difference)
-
-    @property
     def few(self) -> bool:
         """Whether so few queries differ that no test can tell."""
         return 0 < self.differing < FEWEST
-
-    @property
-    def undefined_for_one(self) -> int:
-        """Queries for which only one of the two has a value."""
-        if not self.pair.by_unit:
-            return 0
-        a, b = (self.panel.values[self.panel.row(s)] for s in (self.run, self.baseline))
-        return int(np.count_nonzero(np.isnan(a) != np.isnan(b)))
 
     # -- worked out when asked for ---------------------------------------------------------------
 
@@ -219,10 +174,10 @@ class Contrast:
         """How probable it is that the run is better, worse or practically equal, by the Bayesian bootstrap; None unless asked for."""
         if not self.method.bayes or not self.queries:
             return None
-        from rankscope.inference.bayes import bayesian
+        from rankscope.inference.bootstrap import bayesian
 
         found = bayesian(self.paired.means, self.method.margin_of(self.metric), seed=self.method.seed)
-        better, worse = (found.better, found.worse)[:: self._sign]
+        better, worse = (found.better, found.worse)[:: self.panel.sign or 1]
         return {"better": better, "worse": worse, "practically_equal": found.equal}
 
     @cached_property
@@ -246,13 +201,6 @@ class Contrast:
         return noninferiority(self.pair.means, margin, self.panel.better).p_value
 
     @property
-    def _sign(self) -> int:
-        return self.panel.sign or 1
-
-    def _mean_of(self, system: str) -> float:
-        return self._paired_only.mean(system)
-
-    @property
     def _paired_only(self) -> Panel:
         """The metric on the queries for which both have a value."""
         whole = not self.pair.by_unit or self.queries == len(self.panel.units)
@@ -264,13 +212,12 @@ class Contrast:
         """The contrast in full; interval and p-value are the adjusted ones where there are several comparisons."""
         run, baseline, on = self.run, self.baseline, self.metric
         size, queries = words.number(abs(self.difference)), words.counted(self.queries, "query")
+        corrected = self.method.corrected_for(self.comparisons)
         if self.verdict in {"better", "worse"}:
             verb = "beats" if self.verdict == "better" else "loses to"
-            return f"{run} {verb} {baseline} on {on} by {size} ({self._evidence}{self.corrected}; {self.counts})."
+            return f"{run} {verb} {baseline} on {on} by {size} ({self._evidence}{corrected}; {self.counts})."
         if self.verdict == "different":
-            return (
-                f"{run} is {self._way} than {baseline} on {on} by {size} ({self._evidence}{self.corrected}; {queries})."
-            )
+            return f"{run} is {self._way} than {baseline} on {on} by {size} ({self._evidence}{corrected}; {queries})."
         if self.verdict == "same":
             each = "the one query" if self.queries == 1 else f"each of {queries}"
             return f"{run} and {baseline} score the same on {on}, on {each}."
@@ -278,7 +225,7 @@ class Contrast:
             return f"{run} and {baseline} are practically the same on {on} ({self._within}; {queries})."
         if self.verdict == "not worse":
             return f"{run} is not worse than {baseline} on {on} by {self._margin} or more ({words.p_value(self.not_worse or 0)}; {queries})."
-        return f"No clear difference between {run} and {baseline} on {on}{self._limits(self.corrected)}"
+        return f"No clear difference between {run} and {baseline} on {on}{self._limits(corrected)}"
 
     def beside(self) -> str:
         """The contrast beside another one of the same two runs, which tells what was corrected for."""
@@ -301,11 +248,6 @@ class Contrast:
             return words.counted(self.queries, "unit")
         up, down = ("better", "worse") if self.panel.sign else ("higher", "lower")
         return f"{up} on {words.counted(self.wins, 'query')}, {down} on {self.losses:,}, unchanged on {self.ties:,}"
-
-    @property
-    def corrected(self) -> str:
-        """What the p-value was corrected for, to stand after it; empty where there is but one comparison."""
-        return self.method.corrected_for(self.comparisons)
 
     @property
     def _way(self) -> str:
@@ -340,7 +282,7 @@ class Contrast:
             differ = words.agree(self.differing, "differs")
             return f": only {self.differing:,} of {words.counted(self.queries, 'query')} {differ}, and fewer than {FEWEST} cannot show one ({p_value})."
         signed = words.signed(self.difference)
-        if self.significant and not self.agrees:
+        if self.p_value_adjusted <= self.method.alpha and not self.agrees:
             return f": {signed} in the mean, but {self.test} sees most differences go the other way ({p_value}{corrected})."
         if self.method.every_look:
             return f" ({signed}, {self._evidence}{corrected}); add queries and look again."
@@ -364,8 +306,15 @@ def contrast(panel: Panel, run: str, baseline: str, method: Method) -> Contrast:
     pair = panel.difference(run, baseline)
     test = choose_test(pair, method)
     sample = pair.sample_for(test)
+    wins, losses = (pair.higher, pair.lower)[:: panel.sign or 1]
     return Contrast(
-        run, baseline, panel, pair, method,
+        run, baseline, panel.name, panel, pair, method,
+        queries=pair.queries,
+        difference=pair.means.mean,
+        differing=pair.differing,
+        wins=wins,
+        losses=losses,
+        ties=pair.queries - wins - losses,
         bounds=interval_of(pair, method, method.level, panel),
         p_value=test.p_value(sample) if pair.queries else math.nan,
         test=str(test),

@@ -20,24 +20,24 @@ EVEN = 1e-12  # means closer than this have no winner
 
 def doubts_of(family: Family, slices: Slices | None = None, curve: Sequence[Panel] = ()) -> list[Caution]:
     """The doubts about a family of comparisons, each with a stable code; ``curve`` is the primary metric at several cutoffs."""
+    contrasts = family.contrasts
     return [
-        *_opposed(family.contrasts),
+        *(_opposed(contrasts) if len(family.panels) > 1 else ()),
         *_by_cutoff(curve),
-        *_carried(family.contrasts),
-        *_reversed(family, slices),
-        *_few(family.contrasts),
+        *_carried(contrasts),
+        *(_reversed(contrasts, slices) if slices else ()),
+        *_few(contrasts),
         *_out_of_reach(family),
-        *_left_out(family.contrasts),
-        *_gaps(family),
+        *_left_out(contrasts),
+        *(_gaps(family) if family.method.correction.joint else ()),
     ]
 
 
 def _opposed(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
-    def pair(c: Contrast) -> tuple[str, str]:
-        return c.run, c.baseline
-
-    for (run, baseline), group in groupby(sorted(contrasts, key=pair), key=pair):
-        clear = list(group)
+    by_pair: dict[tuple[str, str], list[Contrast]] = {}
+    for c in contrasts:
+        by_pair.setdefault((c.run, c.baseline), []).append(c)
+    for (run, baseline), clear in sorted(by_pair.items()):
         up = [c.metric for c in clear if c.verdict == "better"]
         down = [c.metric for c in clear if c.verdict == "worse"]
         if up and down:
@@ -56,7 +56,7 @@ def _by_cutoff(curve: Sequence[Panel]) -> Iterator[Caution]:
         best = max((m for m in means.values() if not math.isnan(m)), default=math.nan)
         ahead = [system for system, m in means.items() if abs(m - best) <= EVEN]
         if len(ahead) == 1:
-            leads.append((int(panel.metric.cutoff), ahead[0]))  # type: ignore[union-attr]
+            leads.append((int(panel.measure.metric.cutoff), ahead[0]))  # type: ignore[union-attr]
     spans = [(system, [k for k, _ in part]) for system, part in groupby(leads, key=lambda lead: lead[1])]
     if len(spans) > 1:
         name = str(curve[0].name).rpartition("@")[0]
@@ -79,10 +79,10 @@ def _carried(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
             )
 
 
-def _reversed(family: Family, slices: Slices | None) -> Iterator[Caution]:
+def _reversed(contrasts: Sequence[Contrast], slices: Slices) -> Iterator[Caution]:
     """Where the whole improves and a slice worsens."""
-    whole = {(c.run, c.baseline, c.metric): c for c in family.contrasts}
-    for part in slices.contrasts if slices else ():
+    whole = {(c.run, c.baseline, c.metric): c for c in contrasts}
+    for part in slices.contrasts:
         c = part.contrast
         all_queries = whole[c.run, c.baseline, c.metric]
         if {all_queries.verdict, c.verdict} == {"better", "worse"}:
@@ -132,7 +132,7 @@ def _left_out(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
     """Where some queries have a value for one of the two only."""
     seen = set()
     for c in contrasts:
-        without = c.undefined_for_one
+        without = c.pair.undefined_for_one
         if without and c.metric not in seen:
             seen.add(c.metric)
             yield Caution(
@@ -145,8 +145,6 @@ def _left_out(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
 
 def _gaps(family: Family) -> Iterator[Caution]:
     """Where a joint correction, which needs a value of every run, sees fewer queries than a pair does."""
-    if not family.method.correction.joint:
-        return
     for panel in family.panels:
         whole = panel.complete.shape[1]
         most = max((c.queries for c in family.of(panel.name)), default=0)

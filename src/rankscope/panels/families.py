@@ -15,7 +15,7 @@ from rankscope.errors import DataError, InputError
 from rankscope.inference.anova import Anova, two_way
 from rankscope.inference.base import Bounds, Joint
 from rankscope.panels.contrast import CLEAR, Contrast, contrast, interval_of
-from rankscope.panels.method import FEWEST, Method
+from rankscope.panels.method import Method
 from rankscope.panels.panel import Panel
 
 Pairs = Sequence[tuple[str, str]]
@@ -115,25 +115,20 @@ def corrected(family: Sequence[Contrast]) -> list[Contrast]:
     for c, p, level in zip(family, adjusted.tolist(), levels.tolist(), strict=True):
         bounds = c.bounds
         if c.bounds.known and not math.isclose(level, method.alpha, rel_tol=1e-12):
-            bounds = _at(level, c)
+            try:
+                bounds = interval_of(c.pair, method, 1 - level, c.panel)
+            except InputError as error:  # random draws too few for this level
+                bounds = Bounds.none(str(error))
         out.append(_with(c, p, bounds, len(family)))
     return out
 
 
-def _at(level: float, c: Contrast) -> Bounds:
-    """The interval at the level of a correction; none where its random draws are too few for that."""
-    try:
-        return interval_of(c.pair, c.method, 1 - level, c.panel)
-    except InputError as error:
-        return Bounds.none(str(error))
-
-
 def _with(c: Contrast, p_value: float, bounds: Bounds, size: int) -> Contrast:
     """A contrast with its corrected p-value and an interval that does not contradict it."""
-    clear = p_value <= c.method.alpha and c.differing >= FEWEST and c.agrees
-    if bounds.known and not clear:
-        bounds = replace(bounds, lower=min(bounds.lower, 0.0), upper=max(bounds.upper, 0.0))
-    return replace(c, p_value_adjusted=p_value, adjusted=bounds, comparisons=size)
+    c = replace(c, p_value_adjusted=p_value, adjusted=bounds, comparisons=size)
+    if c.significant or not bounds.known:
+        return c
+    return replace(c, adjusted=replace(bounds, lower=min(bounds.lower, 0.0), upper=max(bounds.upper, 0.0)))
 
 
 def _jointly(panel: Panel, family: Sequence[Contrast]) -> list[Contrast]:
@@ -185,8 +180,7 @@ def top_group(panel: Panel, contrasts: Iterable[Contrast], method: Method) -> To
 
     The best is picked by looking at all, so all pairs are the family. A run that the contrasts at hand set apart from the best is not in it.
     """
-    means = {system: panel.mean(system) for system in panel.systems}
-    ranked = sorted((s for s in panel.systems if not math.isnan(means[s])), key=lambda s: -panel.sign * means[s])
+    ranked = [system for system in panel.by_merit if not math.isnan(panel.mean(system))]
     if not panel.sign or len(ranked) < 2:
         return None
     best, *others = ranked

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from rankscope import words
-from rankscope.declared.choices import one_of
+from rankscope.declared import one_of
 from rankscope.errors import InputError
 from rankscope.inference import called
 from rankscope.inference.base import Correction, Interval, PairedTest
@@ -91,13 +91,15 @@ def method_of(  # noqa: PLR0913 - each is an option of the command line
     if test is None and interval is not None:
         test = _dual(called(Interval, interval), PairedTest)
     asked = None if test is None else called(PairedTest, test, seed)
+    if interval is None and asked is not None:
+        interval = _dual(asked, Interval)
     found = Method(
         test=asked,
-        interval=called(Interval, interval, seed) if interval is not None else _dual(asked, Interval),
+        interval=None if interval is None else called(Interval, interval, seed),
         correction=called(Correction, correction, seed),
         family=family,
         alpha=float(alpha),
-        margin=_margin(margin),
+        margin=None if margin is None else _margin(margin),
         bayes=bayes,
         seed=seed,
     )
@@ -108,14 +110,12 @@ def method_of(  # noqa: PLR0913 - each is an option of the command line
     return found
 
 
-def _dual(part: PairedTest | Interval | None, other: type[T]) -> T | None:
+def _dual(part: PairedTest | Interval, other: type[T]) -> T | None:
     """The test to an interval, or the interval to a test, that holds however often one looks; None for others."""
-    return called(other, str(part)) if part is not None and part.every_look else None
+    return called(other, str(part)) if part.every_look else None
 
 
-def _margin(margin: Any) -> float | Mapping[str, float] | None:
-    if margin is None:
-        return None
+def _margin(margin: Any) -> float | Mapping[str, float]:
     if isinstance(margin, Mapping):
         return {_spelled(metric): _positive(value) for metric, value in margin.items()}
     return _positive(margin)

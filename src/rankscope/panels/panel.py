@@ -28,7 +28,8 @@ class PairedValues:
     ``inside`` marks these units among those of the panel, ``run`` and ``baseline`` are their values, and ``gains`` the differences,
     run minus baseline, 0 where they differ by rounding alone. What tests are given are samples of one number a unit: ``means``,
     ``signs``, ``ranks`` and ``swaps``, as a ``PairedTest`` says it is ``of``. For a plain mean all of them are the gains; ``weights``
-    is what each gain adds to the difference, where that is a multiple of the gain.
+    is what each gain adds to the difference, where that is a multiple of the gain. Of the ``queries`` so many are ``differing``, and
+    ``higher`` or ``lower`` in the run; ``undefined_for_one`` counts those of the panel that only one of the two has a value for.
     """
 
     by_unit: ClassVar[bool] = True
@@ -37,30 +38,16 @@ class PairedValues:
     run: Array
     baseline: Array
     gains: Array
+    signs: Sample
     means: Sample
     swaps: Sample
     ranks: Sample
-    weights: Array | None = None
-
-    @property
-    def queries(self) -> int:
-        """How many units there are."""
-        return len(self.gains)
-
-    @property
-    def difference(self) -> float:
-        """The difference of the means."""
-        return self.means.mean
-
-    @property
-    def signs(self) -> Sample:
-        """The gains as a sample."""
-        return replace(self.means, values=self.gains)
-
-    @cached_property
-    def differing(self) -> int:
-        """How many units differ."""
-        return self.swaps.differing
+    weights: Array | None
+    queries: int
+    differing: int
+    higher: int
+    lower: int
+    undefined_for_one: int
 
     def sample_for(self, test: PairedTest, shift: float = 0.0) -> Sample:
         """What a test is given: the one place that chooses, by what the test says it is of.
@@ -87,6 +74,9 @@ class EstimatedPair:
     """
 
     by_unit: ClassVar[bool] = False
+    higher: ClassVar[int] = 0
+    lower: ClassVar[int] = 0
+    undefined_for_one: ClassVar[int] = 0
 
     means: Estimate
 
@@ -94,11 +84,6 @@ class EstimatedPair:
     def queries(self) -> int:
         """How many units there are."""
         return self.means.count
-
-    @property
-    def difference(self) -> float:
-        """The difference of the means."""
-        return self.means.mean
 
     @property
     def differing(self) -> int:
@@ -168,11 +153,6 @@ class Panel:
         return self.measure.range
 
     @property
-    def query_ids(self) -> tuple[str, ...]:
-        """The units, where these are queries."""
-        return self.units
-
-    @property
     def reason(self) -> str:
         """Why nothing can be inferred about this measure; empty where something can."""
         return NO_SAMPLE.get(self.measure.aggregate, "")
@@ -235,7 +215,8 @@ class Panel:
         if self.moments or not self.paired:
             raise DataError(f"{self.name}: {WITHOUT_UNITS}")
         a, b = self.row(run), self.row(baseline)
-        both = np.asarray(~np.isnan(self.values[[a, b]]).any(axis=0))
+        known = ~np.isnan(self.values[[a, b]])
+        both = np.asarray(known.all(axis=0))
         if self.weights is not None:
             both &= (self.weights[a] > 0) & (self.weights[b] > 0)
         if inside is not None:
@@ -243,18 +224,25 @@ class Panel:
         clusters = None if self.clusters is None else numbered(self.clusters[both])
         ours, theirs = self.values[a][both], self.values[b][both]
         gains = _without_rounding(ours - theirs, ours, theirs)
-        if self.weights is None and self.measure.aggregate == "mean":
-            plain = Sample(gains, clusters)
-            return PairedValues(both, ours, theirs, gains, plain, plain, plain, np.ones(len(gains)))
-        here, there = self._parts(a, both)[both], self._parts(b, both)[both]
-        means = Sample(_without_rounding(here - there, here, there), clusters)
-        weights = self._multiples(a, b, both)
-        if weights is None:
-            return PairedValues(both, ours, theirs, gains, means, means, Sample(gains, clusters))
-        geometric = self.measure.aggregate == "geometric"
-        added = np.where(gains == 0, 0.0, logs_of(ours) - logs_of(theirs)) if geometric else gains
-        swaps = Sample(added * weights, clusters)
-        return PairedValues(both, ours, theirs, gains, means, swaps, swaps, None if geometric else weights)
+        signs = means = swaps = ranks = Sample(gains, clusters)
+        weights: Array | None = np.ones(len(gains))
+        if self.weights is not None or self.measure.aggregate != "mean":
+            here, there = self._parts(a, both)[both], self._parts(b, both)[both]
+            means = swaps = Sample(_without_rounding(here - there, here, there), clusters)
+            weights = self._multiples(a, b, both)
+            if weights is not None:
+                geometric = self.measure.aggregate == "geometric"
+                added = np.where(gains == 0, 0.0, logs_of(ours) - logs_of(theirs)) if geometric else gains
+                swaps = ranks = Sample(added * weights, clusters)
+                weights = None if geometric else weights
+        return PairedValues(
+            both, ours, theirs, gains, signs, means, swaps, ranks, weights,
+            queries=len(gains),
+            differing=int(np.count_nonzero(swaps.values)),
+            higher=int(np.count_nonzero(gains > 0)),
+            lower=int(np.count_nonzero(gains < 0)),
+            undefined_for_one=int(np.count_nonzero(known[0] != known[1])),
+        )  # fmt: skip
 
     def _multiples(self, a: int, b: int, both: Array) -> Array | None:
         """How much each unit weighs in the difference, 1 on average; None where it weighs differently in the two systems."""

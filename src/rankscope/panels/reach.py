@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import median
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +29,10 @@ class Aim:
     def each(self) -> float:
         """The level of each comparison: alpha over their number, as Bonferroni."""
         return self.alpha / self.comparisons
+
+    def record(self) -> dict[str, Any]:
+        """What is planned for, as JSON has it."""
+        return {"power": self.power, "alpha": self.alpha, "comparisons": self.comparisons, "alpha_of_each": self.each}
 
 
 @dataclass(frozen=True)
@@ -171,8 +176,8 @@ class Middle:
     """The median over pairs of runs, and the ends of their range."""
 
     median: float
-    low: float
-    high: float
+    lowest: float
+    highest: float
 
 
 @dataclass(frozen=True)
@@ -232,8 +237,3 @@ def _within(panel: Panel) -> float:
     samples = [panel.sample_of_mean(system) for system in panel.systems]
     parts = [(s.deviation**2 * (s.count - 1), s.count - 1) for s in samples if s.count > 1]
     return math.fsum(total for total, _ in parts) / sum(n for _, n in parts) if parts else math.nan
-
-
-__all__ = [
-    "Aim", "Middle", "Reach", "Summary", "Target", "reach_by", "reach_of", "summary_of", "summary_of_all_pairs",
-]  # fmt: skip

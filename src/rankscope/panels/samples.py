@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
-from rankscope.inference.base import Bounds, Interval, Sample
-from rankscope.inference.intervals import interval_of_mean, linearised, t
 from rankscope.lists import Array
 from rankscope.metrics import Metric
+
+if TYPE_CHECKING:  # whoever takes means alone does not load how sure they are
+    from rankscope.inference.base import Bounds, Interval, Sample
 
 FLOOR = 0.00001  # what a value of 0 counts as in a geometric mean, as in trec_eval
 NO_SAMPLE = {"pooled": "made of the documents of all queries together", "sum": "a total, not a mean"}
@@ -93,6 +94,8 @@ def parts_of(measure: Averaged, value: Array, weight: Array | None = None) -> Ar
     out = np.where(known, value, np.nan)
     if not known.any():
         return out
+    from rankscope.inference.intervals import linearised
+
     even = bool((weight[known] == 1).all())
     if measure.aggregate == "sum":
         out[known] = value[known] * int(np.count_nonzero(known))
@@ -119,6 +122,9 @@ def bounds_of(
     ``clusters`` numbers the cluster of each unit, where units come in such. Without an ``interval`` of its own a geometric mean gets
     that of the mean logarithm, turned back; shares of units get Wilson's, all else Student's t.
     """
+    from rankscope.inference.base import Bounds
+    from rankscope.inference.intervals import interval_of_mean, t
+
     if measure.aggregate in NO_SAMPLE:
         return Bounds.none(NO_SAMPLE[measure.aggregate])
     low, high = measure.range
@@ -134,6 +140,8 @@ def bounds_of(
 
 def sample_of(parts: Array, clusters: Array | None) -> Sample:
     """The units that have a part in a mean, their clusters numbered from 0 without gaps."""
+    from rankscope.inference.base import Sample
+
     kept = ~np.isnan(parts)
     return Sample(parts[kept], None if clusters is None else numbered(clusters[kept]))
 
@@ -145,6 +153,9 @@ def numbered(clusters: Array) -> Array:
 
 def _of_geometric(value: Array, weight: Array | None, level: float, clusters: Array | None) -> Bounds:
     """The interval of the mean logarithm, turned back."""
+    from rankscope.inference.base import Bounds
+    from rankscope.inference.intervals import linearised, t
+
     known = ~np.isnan(value) & (True if weight is None else weight > 0)
     logs = logs_of(value[known])
     if weight is not None and not (weight[known] == 1).all():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -37,91 +37,80 @@ class Allowance:
     def __str__(self) -> str:
         return f"{self.number * 100:g}% of the baseline" if self.relative else f"{self.number:g}"
 
-
-@dataclass(frozen=True)
-class Tolerances:
-    """The allowance of each metric: its own, else the general one, else 0.01 where the scale is from 0 to 1."""
-
-    general: Allowance | None = None
-    own: Mapping[Metric, Allowance] = field(default_factory=dict)
-
-    def of(self, metric: Metric) -> Allowance:
-        """The allowance of a metric. InputError where it has none, or one that nothing could ever exceed."""
-        allowance = self.own.get(metric, self.general)
+    def fitting(self, metric: Metric) -> Allowance:
+        """This allowance for a metric. InputError where nothing could ever exceed it."""
         low, high = metric.range
-        if allowance is None:
-            if not -1 <= low <= high <= 1:
-                raise InputError(
-                    f"{metric} is not on a scale from 0 to 1, so it needs a tolerance of its own, like --tolerance '{metric}=2%'"
-                )
-            return Allowance(USUAL)
-        if not allowance.relative and allowance.number >= high - low:
+        if not self.relative and self.number >= high - low:
             raise InputError(
-                f"tolerance {allowance} for {metric}, which goes from {low:g} to {high:g}, would pass everything; "
-                f"{allowance.number:g} percent of the baseline is written '{allowance.number:g}%'"
+                f"tolerance {self} for {metric}, which goes from {low:g} to {high:g}, would pass everything; "
+                f"{self.number:g} percent of the baseline is written '{self.number:g}%'"
             )
-        return allowance
+        return self
 
 
 class Defaults(dict[str, Any]):
     """Tolerances by metric of a project: those of metrics that are not asked for wait for a call that asks for them."""
 
 
-def tolerances_of(source: Any, metrics: Iterable[tuple[str, Metric]]) -> Tolerances:
-    """Tolerances for metrics as they were spelled: a number, ``"2%"``, or a mapping of these by metric.
+def tolerances_of(source: Any, metrics: Iterable[tuple[str, Metric]]) -> dict[Metric, Allowance]:
+    """The tolerance of each metric, all with their spellings: a number, ``"2%"``, or a mapping of these by metric.
 
-    In a mapping ``default`` stands for all metrics that are not named. Raises InputError for what is no tolerance, for a metric
-    that is not asked for (which ``Defaults`` may hold), and for a metric that has two.
+    In a mapping ``default`` stands for all metrics that are not named; without either it is 0.01 where the scale is from 0 to 1.
+    Raises InputError for what is no tolerance, for a metric that is not asked for (which ``Defaults`` may hold), and for a metric
+    that has none, or two.
     """
-    if source is None:
-        return Tolerances()
-    if not isinstance(source, Mapping):
-        return Tolerances(_allowance(source, "tolerance"))
     known = list(dict.fromkeys(metrics))
-    own: dict[Metric, Allowance] = {}
+    chosen: dict[Metric, Allowance] = {}
     general, keys = None, dict[Metric, Any]()
-    for key, value in source.items():
-        allowance = _allowance(value, "tolerance" if key == "default" else f"tolerance of {key}")
-        if key == "default":
+    for key, value in (source if isinstance(source, Mapping) else {"default": source}).items():
+        if value is source is None:
+            continue
+        everywhere = key == "default"
+        allowance = _allowance(value, "tolerance" if everywhere else f"tolerance of {key}")
+        if everywhere:
             general = allowance
             continue
         for metric in _metrics(key, known, spare=isinstance(source, Defaults)):
-            if metric in own:
+            if metric in chosen:
                 raise InputError(f"tolerance of {key}: {metric} has one already, as {keys[metric]}: give one")
-            own[metric], keys[metric] = allowance, key
-    return Tolerances(general, own)
+            chosen[metric], keys[metric] = allowance, key
+    return {metric: (chosen.get(metric) or general or _usual(metric)).fitting(metric) for _, metric in known}
 
 
-def _metrics(key: Any, known: list[tuple[str, Metric]], spare: bool) -> list[Metric]:
+def _usual(metric: Metric) -> Allowance:
+    low, high = metric.range
+    if not -1 <= low <= high <= 1:
+        raise InputError(
+            f"{metric} is not on a scale from 0 to 1, so it needs a tolerance of its own, like --tolerance '{metric}=2%'"
+        )
+    return Allowance(USUAL)
+
+
+def _metrics(key: Any, known: list[tuple[str, Metric]], spare: bool) -> set[Metric]:
     """The metrics that a tolerance is for; none where it is ``spare`` and not asked for."""
     spelled = str(key)
-    named = [metric for spelling, metric in known if spelled in {spelling, str(metric)}]
+    named = {metric for spelling, metric in known if spelled in {spelling, str(metric)}}
     if not named:
         meant = parse(key)
-        named = [metric for _, metric in known if metric == meant]
+        named = {metric for _, metric in known if metric == meant}
     if not named and not spare:
         names = dict.fromkeys(str(metric) for _, metric in known)
         hint = words.hint(spelled, names, otherwise=f", only at {words.listing(names, 99)}")
         raise InputError(f"tolerance of {spelled}: the gate does not look at it{hint}")
-    return list(dict.fromkeys(named))
+    return named
 
 
 def _allowance(value: Any, name: str) -> Allowance:
     relative = isinstance(value, str) and value.strip().endswith("%")
-    number = _number(value.strip().removesuffix("%") if isinstance(value, str) else value)
+    try:
+        number = math.nan if isinstance(value, bool) else float(value.strip()[:-1] if relative else value)
+    except (TypeError, ValueError):
+        number = math.nan
     if not 0 <= number < math.inf or (relative and number > 100):
         raise InputError(
             f"{name} {value!r}: a tolerance is a number of at least 0 like 0.01, or a percentage of the baseline like '2%'"
         )
     return Allowance(number / 100 if relative else number, relative)
-
-
-def _number(value: Any) -> float:
-    """A number, NaN for what is none."""
-    try:
-        return math.nan if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
-        return math.nan
 
 
 # --- what is known about a loss ------------------------------------------------------------------------
@@ -147,9 +136,7 @@ def evidence_of_loss(c: Contrast, tolerance: float = 0.0) -> LossEvidence:
     them, exact sign flips do.
     """
     sign, test = c.panel.sign, choose_test(c.pair, c.method)
-    sample = c.paired.sample_for(test)
-    if tolerance:
-        sample = replace(sample, values=sample.values + sign * tolerance)
+    sample = c.paired.sample_for(test, sign * tolerance)
     p_value = test.p_value(sample) if tolerance else c.p_value
     even = bool(without_interval(sample))
     if math.isnan(p_value) and sample.freedom and even:
@@ -170,12 +157,12 @@ def losses_alone(c: Contrast) -> float:
     pair, panel = c.paired, c.panel
     worse = (np.minimum if panel.sign > 0 else np.maximum)(pair.run, pair.baseline)
 
-    def mean_of(system: str, values: Any) -> float:
-        every = np.ones(pair.queries)
-        weights = every if panel.weights is None else panel.weights[panel.row(system)][pair.inside]
-        return mean(panel.measure, values, weights)
-
-    return max(0.0, panel.sign * (mean_of(c.baseline, pair.baseline) - mean_of(c.run, worse)))
+    every = np.ones((len(panel.systems), len(panel.units))) if panel.weights is None else panel.weights
+    before, after = (
+        mean(panel.measure, values, every[panel.row(system)][pair.inside])
+        for system, values in ((c.baseline, pair.baseline), (c.run, worse))
+    )
+    return max(0.0, panel.sign * (before - after))
 
 
 def differing_clusters(c: Contrast) -> int | None:
@@ -199,18 +186,3 @@ def queries_to_settle(c: Contrast, tolerance: float, beyond: bool) -> int | None
         return None
     needed = queries_needed(deviation, gap, POWER, c.method.alpha)
     return needed if needed < ENDLESS else None
-
-
-__all__ = [
-    "ROUNDING",
-    "Allowance",
-    "Defaults",
-    "LossEvidence",
-    "Tolerances",
-    "corrected_p",
-    "differing_clusters",
-    "evidence_of_loss",
-    "losses_alone",
-    "queries_to_settle",
-    "tolerances_of",
-]  # fmt: skip

@@ -188,7 +188,7 @@ def _corrected(subject: SubjectOfComparison, cites: Cites) -> Iterator[str]:
     if str(method.correction) == "none":
         yield f"P-values were not corrected; {alpha}."
     elif not subject.corrected:
-        each = "" if len(found.fields) == 1 else " for each metric"
+        each = "" if len(found.panels) == 1 else " for each metric"
         yield f"There was one comparison{each}, so no p-value needed correction; {alpha}."
     else:
         over = "the comparisons of each metric" if method.family == "metric" else "all runs and metrics"

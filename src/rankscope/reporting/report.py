@@ -250,7 +250,7 @@ def with_texts(subject: Subject, queries_text: Any = None, docs_text: Any = None
     from rankscope.files.texts import texts_of
 
     if queries_text is not None:
-        found = texts_of(queries_text, subject.lead.query_ids, "query")
+        found = texts_of(queries_text, subject.lead.units, "query")
         subject = replace(subject, queries_text=found.by_id, texts=(found,))
     if docs_text is not None:
         if subject.scores is None:

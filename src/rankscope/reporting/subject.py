@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from rankscope import words
 from rankscope.metrics import Metric
@@ -89,7 +89,7 @@ class Subject:
     @property
     def queries(self) -> str:
         """How many queries there are, in words."""
-        return words.counted(len(self.lead.query_ids), "query")
+        return words.counted(len(self.lead.units), "query")
 
     def colours(self) -> tuple[str, ...]:
         """The systems in the order in which they get colours: the baseline, then the best first."""
@@ -104,6 +104,55 @@ class Subject:
 
     def _held(self) -> list[str]:
         return []
+
+    # -- the runs behind the systems ------------------------------------------------------------------
+
+    @property
+    def run_names(self) -> tuple[str, ...]:
+        """The runs that were scored, in the order given; none where scores were given."""
+        return () if self.scores is None else tuple(run.name for run in self.scores.runs)
+
+    @property
+    def ranking_metric(self) -> Metric:
+        """The metric in whose order rankings are laid side by side: the main one, or the first that was evaluated."""
+        if self.metric is not None:
+            return self.metric
+        assert self.scores is not None
+        return self.scores.metrics[0]
+
+    @property
+    def first_run(self) -> str:
+        """The run that others are compared with: the baseline, or the first one given where several are one system."""
+        return self.systems[0] if set(self.systems) == set(self.run_names) else self.run_names[0]
+
+    def runs_by_merit(self) -> tuple[str, ...]:
+        """The runs behind the systems, the best on the main metric first, as on the scoreboard; also where several are one system."""
+        if set(self.systems) == set(self.run_names):
+            return tuple(self.merit())
+        assert self.scores is not None
+        return tuple(best_first(self.scores, self.ranking_metric, self.run_names))
+
+    def few_runs(self, most: int = LINES) -> tuple[tuple[str, ...], str]:
+        """At most so many runs, the baseline and the best on the main metric, the best first; and what to say of the others."""
+        names, baseline = self.runs_by_merit(), self.first_run
+        if len(names) <= most:
+            return names, ""
+        kept = {baseline, *[name for name in names if name != baseline][: most - 1]}
+        left = len(names) - len(kept)
+        said = f"Shown are {baseline} and the {most - 1} best others by {self.lead.name}; {words.counted(left, 'run is', 'runs are')} left out."
+        return tuple(name for name in names if name in kept), said
+
+    def runs_in_order(self) -> tuple[str, ...]:
+        """The runs with rankings: the two of the main verdict, then the others of the baseline, then the rivals, the furthest ahead first.
+
+        In place of a system that is the mean of several runs stand these; the first of them is the one of the two.
+        """
+        there = [name for name in self.run_names if name in self.runs]
+        named = [system for pair in self.pairs[:1] for system in reversed(pair)]
+        named += [*(run for run, _ in self.pairs), *self.systems]
+        of = [self.members.get(system, (system,)) for system in named]
+        order = [*(runs[0] for runs in of[:2]), *(run for runs in of for run in runs)]
+        return tuple(dict.fromkeys([*(run for run in order if run in there), *there]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,9 +194,7 @@ class SubjectOfScores(Subject):
 
     def merit(self) -> list[str]:
         """All runs, the best on the main metric first: the scoreboard also knows metrics of all queries together."""
-        lead = self.lead
-        value = {mean.run: lead.sign * mean.value for mean in self.result.board if str(mean.metric) == lead.name}
-        return sorted(lead.systems, key=lambda s: math.inf if math.isnan(value[s]) else -value[s])
+        return best_first(self.result, self.ranking_metric, self.lead.systems)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +216,7 @@ class SubjectOfComparison(Subject):
     @property
     def fields(self) -> Sequence[Panel]:
         """The metrics that are compared, the primary one first."""
-        return self.result.fields
+        return self.result.panels
 
     @cached_property
     def systems(self) -> tuple[str, ...]:
@@ -226,10 +273,23 @@ class SubjectOfComparison(Subject):
         return [] if self.each_pair else [self.result.baseline]
 
 
+def best_first(scores: Scores, metric: Metric, names: Sequence[str]) -> list[str]:
+    """Runs by their value on a metric, the best first, those without a value last; as given on a metric without a direction."""
+    sign = {"higher": 1.0, "lower": -1.0, "neither": 0.0}[metric.better]
+    value = {mean.run: sign * mean.value for mean in scores.board if mean.metric == metric}
+    return sorted(names, key=lambda name: math.inf if math.isnan(value[name]) else -value[name])
+
+
 def _against(others: Sequence[str], first: str) -> str:
     return f"{words.listing(others) if len(others) <= NAMED else f'{len(others)} runs'} against {first}"
 
 
+@overload
+def subject_of(result: Comparison, *of: Any, **more: Any) -> SubjectOfComparison: ...
+@overload
+def subject_of(result: Scores, *of: Any, **more: Any) -> SubjectOfScores: ...
+@overload
+def subject_of(result: Scores | Comparison, *of: Any, **more: Any) -> SubjectOfScores | SubjectOfComparison: ...
 def subject_of(result: Scores | Comparison, *of: Any, **more: Any) -> SubjectOfScores | SubjectOfComparison:
     """The subject that a result makes, with its qrels and runs where there are any."""
     return (
@@ -237,61 +297,6 @@ def subject_of(result: Scores | Comparison, *of: Any, **more: Any) -> SubjectOfS
         if isinstance(result, Comparison)
         else SubjectOfScores(result, *of, **more)
     )
-
-
-# --- the runs behind the systems -------------------------------------------------------------------------
-
-
-def lead_of(subject: Subject, scores: Scores) -> Metric:
-    """The metric in whose order rankings are laid side by side: the main one, or the first that was evaluated."""
-    return scores.metrics[0] if subject.metric is None else subject.metric
-
-
-def runs_by_merit(subject: Subject, scores: Scores) -> tuple[str, ...]:
-    """The runs behind the systems, the best on the main metric first, as on the scoreboard; also where several are one system."""
-    names = tuple(scored.name for scored in scores.runs)
-    if set(subject.systems) == set(names):
-        return tuple(subject.merit())
-    lead = lead_of(subject, scores)
-    sign = {"higher": 1.0, "lower": -1.0, "neither": 0.0}[lead.better]
-    value = {mean.run: sign * mean.value for mean in scores.board if mean.metric == lead}
-    return tuple(sorted(names, key=lambda name: math.inf if math.isnan(value[name]) else -value[name]))
-
-
-def first_run(subject: Subject, scores: Scores) -> str:
-    """The run that others are compared with: the baseline, or the first one given where several are one system."""
-    names = [scored.name for scored in scores.runs]
-    return subject.systems[0] if set(subject.systems) == set(names) else names[0]
-
-
-def few_runs(subject: Subject, scores: Scores, most: int = LINES) -> tuple[tuple[str, ...], str]:
-    """At most so many runs, the baseline and the best on the main metric, the best first; and what to say of the others."""
-    names, baseline = runs_by_merit(subject, scores), first_run(subject, scores)
-    if len(names) <= most:
-        return names, ""
-    kept = {baseline, *[name for name in names if name != baseline][: most - 1]}
-    left = len(names) - len(kept)
-    said = f"Shown are {baseline} and the {most - 1} best others by {subject.lead.name}; {words.counted(left, 'run is', 'runs are')} left out."
-    return tuple(name for name in names if name in kept), said
-
-
-def runs_in_order(subject: Subject, scores: Scores) -> tuple[str, ...]:
-    """The runs with rankings: the two of the main verdict, then the others of the baseline, then the rivals, the furthest ahead first.
-
-    In place of a system that is the mean of several runs stand these; the first of them is the one of the two.
-    """
-    there = [run.name for run in scores.runs if run.name in subject.runs]
-    of = [subject.members.get(system, (system,)) for system in _systems(subject)]
-    order = [*(runs[0] for runs in of[:2]), *(run for runs in of for run in runs)]
-    return tuple(dict.fromkeys([*(run for run in order if run in there), *there]))
-
-
-def _systems(subject: Subject) -> Iterator[str]:
-    """All systems, some of them several times: the two of the main verdict first."""
-    for run, baseline in subject.pairs[:1]:
-        yield from (baseline, run)
-    yield from (run for run, _ in subject.pairs)
-    yield from subject.systems
 
 
 def evaluation_of(scores: Scores, run: str) -> RunEvaluation:

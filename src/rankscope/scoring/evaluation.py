@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,7 +15,7 @@ from rankscope.engines.base import DataFacts, Order, Values
 from rankscope.engines.orders import score_under_ties
 from rankscope.errors import DataError, InputError
 from rankscope.lists import Array, Judged
-from rankscope.scoring.facts import relstrings
+from rankscope.panels.samples import mean
 from rankscope.scoring.health import examine
 from rankscope.scoring.inputs import (
     CleanInput,
@@ -25,86 +26,79 @@ from rankscope.scoring.inputs import (
     label_of,
     named_runs,
     read_any,
-    takers,
 )
-from rankscope.scoring.means import board_of, queries_averaged, weight_of
-from rankscope.scoring.policies import of_metric
+from rankscope.scoring.policies import POLICIES
 from rankscope.scoring.request import MetricRequest, Request
 from rankscope.scoring.runs import Mean, RunEvaluation, RunScores
 from rankscope.scoring.scores import Scores
-from rankscope.scoring.spread import first_ranks
 
 
 def evaluate_request(qrels: Any, runs: Any, request: Request, progress: Callable[[str], None] | None = None) -> Scores:
     """Score rankings as a request asks. Raises DataError where a run and the qrels share no query."""
-    metrics = [m.metric for m in request.metrics]
-    grades = clean(read_any("qrels", qrels), request.policies, "qrels", takers(metrics))
-    _refuse_fractions(grades, request)
+    grades = clean(read_any("qrels", qrels), request.policies, "qrels", [m.metric for m in request.metrics])
+    if request.facts or request.policies.dialect is not None:
+        _refuse_fractions(grades, request)
     evaluations = []
     given = list(named_runs(runs))
     for number, (name, run) in enumerate(given, start=1):
         evaluations.append(_evaluate_run(run, name, number, grades, request))
         if progress is not None:
             progress(evaluations[-1].labels[0])
-    judged = frozenset(grades.data if grades.is_mapping else grades.data.queries)
-    averaged = queries_averaged(request, evaluations, judged)
-    evaluations = [replace(e, inside=inside) for e, inside in zip(evaluations, averaged, strict=True)]
-    return _scores_of(evaluations, grades, request, (qrels, given))
+    evaluations = _with_queries_averaged(request, evaluations, frozenset(grades.queries))
+    names = distinct_names([e.labels for e in evaluations])
+    scored = [_run_scores(name, e, request) for name, e in zip(names, evaluations, strict=True)]
+    sources = [s for s in (grades.source, *(e.source for e in evaluations)) if s is not None]
+    notes = [note for source in sources for note in source.notes]
+    if request.policies.weights is not None:
+        notes += request.policies.weights.unused({query for run in scored for query in run.query_ids})
+    return Scores(
+        request=request,
+        runs=scored,
+        board=list(_board(request, scored, evaluations)),
+        warnings=request.cautions({run.name: run.health for run in scored}),
+        inputs=sources,
+        notes=notes,
+        evaluations=evaluations,
+        data=(qrels, given),
+    )
 
 
 def _refuse_fractions(grades: CleanInput, request: Request) -> None:
     """One line where a grade is no whole number and what was asked for takes nothing else."""
-    whole = False
-    if request.policies.dialect is not None:
-        from rankscope.scoring.dialect import dialect_called
+    taker, dialect = next(iter(request.facts), ""), request.policies.dialect
+    if dialect is not None:
+        from rankscope.dialects import DIALECTS
 
-        whole = dialect_called(request.policies.dialect).whole_grades
-    if (whole or request.facts) and (where := fraction_in(grades)):
-        taker = f"dialect {request.policies.dialect!r}" if whole else next(iter(request.facts))
+        taker = f"dialect {dialect!r}" if DIALECTS[dialect].whole_grades else taker
+    if taker and (where := fraction_in(grades)):
         raise InputError(f"{where}, and {taker} takes whole grades only; round them, or leave it out")
 
 
 def _evaluate_run(run: Any, name: str | None, number: int, grades: CleanInput, request: Request) -> RunEvaluation:
     data = read_any("run", run, name)
-    source = None if isinstance(data, dict) else data.source
     labels = label_of(data, name, number)
     cleaned = clean(data, request.policies, "run")
     by_order: dict[Order, tuple[Judged, DataFacts]] = {}
-    for m in request.metrics:
-        order = request.order(m)
-        if order not in by_order:
-            by_order[order] = judge(cleaned, grades, order, labels[0])
-    judged, seen = next(iter(by_order.values()))
-    count = len(judged) - (len(seen.extra) if request.extra else 0)
+    orders = request.orders
+    for order in dict.fromkeys(orders):
+        by_order[order] = judge(cleaned, grades, order, labels[0])
+    judged, seen = by_order[orders[0]]
+    count = len(judged) - (len(seen.extra) if orders[0].extra else 0)
+    source = cleaned.source
     if len(seen.missing) == count:
         name = labels[0] if source is None else source.label
-        raise DataError(
-            f"no query of {name} is judged: the run has ids like {_like(seen.extra)}, the qrels like {_like(seen.missing)}"
-        )
-    by_metric = [by_order[request.order(m)][0] for m in request.metrics]
-    health = examine(
-        judged,
-        seen,
-        request.cutoffs,
-        count,
-        cleaned.duplicates,
-        cleaned.self_matches,
-        qrels_duplicates=grades.duplicates,
-    )
+        ids, qrels_ids = (words.sample(map(repr, some[:2]), most=2) for some in (seen.extra, seen.missing))
+        raise DataError(f"no query of {name} is judged: the run has ids like {ids}, the qrels like {qrels_ids}")
+    by_metric = [by_order[order][0] for order in orders]
     return RunEvaluation(
         labels,
         judged.query_id,
         by_metric,
         values_of(request, by_metric),
         frozenset(seen.missing),
-        health,
+        examine(judged, seen, orders[0].cutoffs, count, cleaned, grades),
         source,
-        None if source is None else source.tag,
     )
-
-
-def _like(ids: Sequence[str]) -> str:
-    return words.sample(map(repr, ids[:2]), most=2)
 
 
 def values_of(request: Request, judged: Sequence[Judged]) -> list[Values]:
@@ -118,80 +112,148 @@ def values_of(request: Request, judged: Sequence[Judged]) -> list[Values]:
         metrics = [request.metrics[i].metric for i in numbers]
         values = score_under_ties(judged[numbers[0]], metrics, ties, policies.depth, policies.seed)
         out.update(zip(numbers, values, strict=True))
-    return [_under_policies(m, request, out[i], judged[i]) for i, m in enumerate(request.metrics)]
+    for name, policy in POLICIES.items():
+        for i, m in enumerate(request.metrics):
+            value = getattr(m.convention, name, getattr(policies, name))
+            if value == policy.default:
+                continue  # a default changes nothing
+            out[i] = policy.applied(value, out[i], m.metric, judged[i], m.convention)
+    return [out[i] for i in range(len(judged))]
 
 
-def _under_policies(m: MetricRequest, request: Request, values: Values, judged: Judged) -> Values:
-    for policy, value in of_metric(request.policies, m.convention):
-        values = policy.applied(value, values, m.metric, judged, m.convention)
-    return values
+# --- which queries are averaged ---------------------------------------------------------------------------
 
 
-def _scores_of(
-    evaluations: Sequence[RunEvaluation],
-    grades: CleanInput,
-    request: Request,
-    data: tuple[Any, Sequence[tuple[str | None, Any]]],
-) -> Scores:
-    names = distinct_names([e.labels for e in evaluations])
-    runs = [_run_scores(name, e, request) for name, e in zip(names, evaluations, strict=True)]
-    board = [m for name, e in zip(names, evaluations, strict=True) for m in board_of(name, request, e)]
-    sources = [None if grades.is_mapping else grades.data.source, *(e.source for e in evaluations)]
-    notes = [note for s in sources if s is not None for note in s.notes]
-    if request.weights is not None:
-        notes += request.weights.unused({query for run in runs for query in run.query_ids})
-    return Scores(
-        request=request,
-        runs=runs,
-        board=_with_intervals(board, runs, request),
-        warnings=request.cautions({run.name: run.health for run in runs}),
-        inputs=[s for s in sources if s is not None],
-        notes=notes,
-        evaluations=evaluations,
-        data=data,
-    )
+def _with_queries_averaged(
+    request: Request, runs: Sequence[RunEvaluation], judged: frozenset[str]
+) -> list[RunEvaluation]:
+    """The runs, each with the queries that each metric averages; ``judged`` are all queries of the qrels.
+
+    Raises DataError where that is none.
+    """
+    # a query that any run lacks is in no population "both"
+    lacking = frozenset[str]().union(*(run.missing for run in runs))
+    queries = request.policies.queries
+    only = frozenset[str]() if isinstance(queries, str) else queries
+    if unknown := sorted(only - judged):
+        raise DataError(
+            f"queries: {unknown[0]!r} is not judged ({len(unknown)} of {len(only)} of the list are not); "
+            "the list holds ids of judged queries"
+        )
+    out = []
+    for run in runs:
+        inside, everything = {}, frozenset(run.query_id)
+        for population in dict.fromkeys(m.convention.queries for m in request.metrics):
+            members = {
+                "judged": judged,
+                "run": everything - run.missing,
+                "both": judged - lacking,
+                "either": everything,
+                "list": only,
+            }[population]
+            inside[population] = np.fromiter((q in members for q in run.query_id), dtype=bool, count=len(run.query_id))
+            if not inside[population].any():
+                raise DataError("no query is judged and in every run: compare fewer runs, or use --queries judged")
+        out.append(replace(run, inside=[inside[m.convention.queries] for m in request.metrics]))
+    return out
+
+
+# --- their values, and these as one number ----------------------------------------------------------------
 
 
 def _run_scores(name: str, e: RunEvaluation, request: Request) -> RunScores:
     """The values of the queries that some metric averages, NaN where a metric does not average them."""
-    shown = np.flatnonzero(np.logical_or.reduce(list(e.inside)))
+    at = np.flatnonzero(np.logical_or.reduce(list(e.inside)))
     by_metric = list(zip(request.metrics, e.values, e.inside, strict=True))
     depth = request.policies.depth
+    weights = {}
+    for m, v, kept in by_metric:
+        if request.policies.weights is not None or (v.weight != 1).any():
+            weight = np.full(len(kept), np.nan)
+            weight[kept] = _weight_of(m, v, e.query_id, np.flatnonzero(kept), request)
+            weights[m.metric] = weight[at]
     return RunScores(
         name,
-        [e.query_id[int(i)] for i in shown] if len(shown) < len(e.query_id) else list(e.query_id),
-        {m.metric: np.where(kept, v.value, np.nan)[shown] for m, v, kept in by_metric},
+        [e.query_id[int(i)] for i in at] if len(at) < len(e.query_id) else list(e.query_id),
+        {m.metric: np.where(kept, v.value, np.nan)[at] for m, v, kept in by_metric},
         e.health,
-        e.tag,
-        {m.metric: np.where(kept, v.error, np.nan)[shown] for m, v, kept in by_metric if v.error is not None},
-        {
-            fact: relstrings(e.judged[0], shown.tolist(), min(signs, depth or signs))
-            for fact, signs in request.facts.items()
-        },
-        {
-            m.metric: _laid_out(weight_of(m, v, e.query_id, np.flatnonzero(kept), request.weights), kept)[shown]
-            for m, v, kept in by_metric
-            if request.weights is not None or (v.weight != 1).any()
-        },
-        first_ranks(e.judged[0], depth)[shown],
+        None if e.source is None else e.source.tag,
+        {fact: relstrings(e.judged[0], at, min(signs, depth or signs)) for fact, signs in request.facts.items()},
+        weights,
+        first_ranks(e.judged[0], depth)[at],
     )
 
 
-def _laid_out(values: Array, kept: Array) -> Array:
-    """Values of some queries at their places among all, NaN elsewhere."""
-    out = np.full(len(kept), np.nan)
-    out[kept] = values
+def first_ranks(judged: Judged, depth: int | None = None) -> Array:
+    """The rank of the first document of grade 1 or more of each query; 0 where none was retrieved."""
+    relevant = (judged.rank > 0) & (judged.grade >= 1)
+    if depth is not None:
+        relevant &= judged.rank <= depth
+    at = np.flatnonzero(relevant)
+    query = np.repeat(np.arange(len(judged)), judged.size)[at]
+    out = np.zeros(len(judged), dtype=np.int64)
+    # the documents of a query stand by rank, so that the first one met has the lowest
+    first = np.append(True, query[1:] != query[:-1])[: len(query)]
+    out[query[first]] = judged.rank[at[first]]
     return out
 
 
-def _with_intervals(board: Sequence[Mean], runs: Sequence[RunScores], request: Request) -> list[Mean]:
-    """These means, each with its interval, which is made when it is first looked at."""
+def relstrings(judged: Judged, queries: Array, depth: int) -> list[str]:
+    """The first documents of each query by their grades: a digit (``>`` above 9), ``.`` for a negative grade, ``-`` for one that nobody judged."""
+    out = []
+    for number in queries.tolist():
+        at = int(judged.start[number])
+        here = slice(at, at + int(judged.found[number]))
+        signs = ["-"] * min(depth, int(judged.retrieved[number]))
+        for rank, grade in zip(judged.rank[here].tolist(), judged.grade[here].tolist(), strict=True):
+            if rank <= depth:
+                signs[rank - 1] = "." if grade < 0 else str(int(grade)) if grade < 10 else ">"
+        out.append("".join(signs))
+    return out
+
+
+def board_of(run: str, request: Request, evaluation: RunEvaluation) -> list[Mean]:
+    """The means of one run."""
+    e, out = evaluation, []
+    for m, values, judged, kept in zip(request.metrics, e.values, e.judged, e.inside, strict=True):
+        at = np.flatnonzero(kept)
+        value, weight = values.value[at], _weight_of(m, values, e.query_id, at, request)
+        known = ~np.isnan(value)
+        # a pooled value is made of the documents of all queries, also of those that have none alone
+        if m.metric.aggregate == "pooled":
+            number, defined = m.metric.pool(judged if len(at) == len(kept) else judged.of(at)), len(value)
+        else:
+            number, defined = mean(m.metric, value, weight), int(np.count_nonzero(known))
+        error = None
+        if values.error is not None:  # that of a mean, as far as it comes from sampling the orders of tied documents
+            whole = math.fsum(weight[known].tolist())
+            squares = math.fsum(((weight * values.error[at])[known] ** 2).tolist())
+            error = math.sqrt(squares) / whole if whole else math.nan
+        out.append(Mean(run, m.metric, m.spelling, number, defined, len(value) - defined, error, values.drawn))
+    return out
+
+
+def _weight_of(m: MetricRequest, values: Values, query_id: Sequence[str], at: Array, request: Request) -> Array:
+    """What the queries at these places weigh in the mean of a metric."""
+    weight, weights = values.weight[at], request.policies.weights
+    if weights is None or m.metric.aggregate == "sum":
+        return weight
+    if m.metric.aggregate == "pooled":
+        raise InputError(f"{m.metric} is made of all documents together: it takes no weights of queries")
+    of_queries: Array = weights.of([query_id[int(i)] for i in at])
+    return weight * of_queries
+
+
+def _board(request: Request, runs: Sequence[RunScores], evaluations: Sequence[RunEvaluation]) -> list[Mean]:
+    """The means of all runs, each with its interval, which is made when it is first looked at."""
     codes = request.intervals.codes([run.query_ids for run in runs])
-    by_name = {run.name: (run, numbers) for run, numbers in zip(runs, codes, strict=True)}
-
-    def bounds(mean: Mean) -> partial[Any]:
-        run, numbers = by_name[mean.run]
-        weights = run.weights.get(mean.metric)
-        return partial(request.intervals.of_mean, mean.metric, run.values[mean.metric], weights, numbers)
-
-    return [replace(mean, interval=bounds(mean)) for mean in board]
+    return [
+        replace(
+            one,
+            interval=partial(
+                request.intervals.of_mean, one.metric, run.values[one.metric], run.weights.get(one.metric), clusters
+            ),
+        )
+        for run, e, clusters in zip(runs, evaluations, codes, strict=True)
+        for one in board_of(run.name, request, e)
+    ]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,10 +15,11 @@ from rankscope.lists import Judged
 
 if TYPE_CHECKING:
     from rankscope.metrics import Metric
+    from rankscope.scoring.inputs import CleanInput
 
+Told = tuple[str, str, str]  # a caution: its code, what is so, and what to do
 LISTED = 10  # how many queries a health entry names
 NOTABLE = 0.0005  # a smaller change of a mean prints as 0.000 and is not worth a word
-LONGEST = 40  # signs of an id that a warning quotes
 # to these, and to what is made of them, unjudged is not "not relevant"
 BLIND = {"Judged", "Bpref", "infAP", "AUC", "_Count"}
 BREAKS = {  # a tie across a cutoff
@@ -59,35 +60,21 @@ class Health:
 
     def at(self, cutoffs: Set[int]) -> Health:
         """The same at these cutoffs only."""
-        kept: dict[str, Any] = {
-            f.name: {k: v for k, v in value.items() if k in cutoffs}
-            for f in fields(self)
-            if isinstance(value := getattr(self, f.name), Mapping)
-        }
+        by_cutoff = {name: value for name, value in vars(self).items() if isinstance(value, Mapping)}
+        kept: dict[str, Any] = {n: {k: v for k, v in value.items() if k in cutoffs} for n, value in by_cutoff.items()}
         return replace(self, **kept)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, keys as strings."""
-        out: dict[str, Any] = {}
-        for f in fields(self):
-            value = getattr(self, f.name)
-            if isinstance(value, Mapping):
-                value = {str(k): v for k, v in value.items()}
-            elif isinstance(value, tuple):
-                value = list(value)
-            out[f.name] = value
-        return out
+        out = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
+        return {
+            n: {str(k): v for k, v in value.items()} if isinstance(value, Mapping) else value
+            for n, value in out.items()
+        }
 
 
 def examine(
-    judged: Judged,
-    seen: DataFacts,
-    cutoffs: Sequence[int],
-    judged_queries: int,
-    duplicates: int,
-    self_matches: int,
-    *,
-    qrels_duplicates: int = 0,
+    judged: Judged, seen: DataFacts, cutoffs: Sequence[int], judged_queries: int, run: CleanInput, qrels: CleanInput
 ) -> Health:
     """Put together what was seen; ``judged_queries`` counts the first rows of ``judged``, those with judgments."""
     query = np.repeat(np.arange(len(judged)), judged.size)
@@ -112,10 +99,10 @@ def examine(
         ties_at_cutoff=dict(seen.tied_at),
         unjudged_at_cutoff=unjudged,
         rank_disagreements=seen.disagreeing,
-        duplicates=duplicates,
-        self_matches=self_matches,
+        duplicates=run.duplicates,
+        self_matches=run.self_matches,
         empty_queries=max(int((retrieved == 0).sum()) - len(seen.missing), 0),
-        qrels_duplicates=qrels_duplicates,
+        qrels_duplicates=qrels.duplicates,
         tied_at_cutoff=tied,
     )
 
@@ -124,110 +111,60 @@ def warnings_of(
     health: Mapping[str, Health], population: str, metrics: Sequence[Metric] = (), ties: str = "trec"
 ) -> list[Caution]:
     """What a reader should know before trusting the numbers of these metrics (of any, where none is given)."""
-    out = []
-    for name, h in health.items():
-        out += _queries(name, h, population) + _rows(name, h) + _tied(name, h, ties)
-    out += _judgments(health)
-    cutoffs = {k for h in health.values() for k in h.unjudged_at_cutoff}
-    out += _unjudged(health, _counting(metrics, cutoffs) if metrics else cutoffs)
-    return out
+    found = [one for name, h in health.items() for one in _of_run(name, h, population, ties)]
+    return [Caution(*one) for one in (*found, *_of_judgments(health, metrics))]
 
 
-def _judgments(health: Mapping[str, Health]) -> list[Caution]:
-    """What is to say about the qrels, once for all runs."""
-    out = []
-    repeated = max((h.qrels_duplicates for h in health.values()), default=0)
-    if repeated:
-        what = words.counted(repeated, "repeated judgment was", "repeated judgments were")
-        out.append(Caution("RS104", f"qrels: {what} dropped", "see --duplicates"))
-    without = max((h.queries_without_relevant for h in health.values()), default=0)
-    if without:
-        out.append(
-            Caution(
-                "RS103",
-                f"{words.counted(without, 'judged query')} {words.agree(without, 'has')} no relevant document (grade 1 or more) and "
-                f"{words.agree(without, 'scores')} 0 on most metrics",
-                "keep them to match trec_eval, or leave them out with --no-relevant skip, and say which",
-            )
-        )
-    return out
-
-
-def _queries(name: str, h: Health, population: str) -> list[Caution]:
-    out = []
+def _of_run(name: str, h: Health, population: str, ties: str) -> Iterator[Told]:
     if h.missing_queries and population == "judged":
-        out.append(
-            Caution(
-                "RS101",
-                f"{name} has no ranking for {h.missing_queries} of {words.counted(h.judged_queries, 'judged query')} "
-                f"({words.sample(h.missing, h.missing_queries)}), scored as empty",
-                "find out why they are missing; --queries both leaves them out",
-            )
-        )
+        which = f"{words.counted(h.judged_queries, 'judged query')} ({words.sample(h.missing, h.missing_queries)})"
+        message = f"{name} has no ranking for {h.missing_queries} of {which}, scored as empty"
+        yield "RS101", message, "find out why they are missing; --queries both leaves them out"
     if h.empty_queries:
-        out.append(
-            Caution(
-                "RS106",
-                f"{name} has an empty ranking for {words.counted(h.empty_queries, 'judged query')}, scored as empty",
-                "find out why nothing was returned for them",
-            )
-        )
+        queries = words.counted(h.empty_queries, "judged query")
+        message = f"{name} has an empty ranking for {queries}, scored as empty"
+        yield "RS106", message, "find out why nothing was returned for them"
     if h.extra_queries:
+        queries = words.counted(h.extra_queries, "query")
         what = "scored with no judgments" if population == "run" else "left out"
-        out.append(
-            Caution(
-                "RS102",
-                f"{name} ranks {words.counted(h.extra_queries, 'query')} without judgments ({words.sample(h.extra, h.extra_queries)}), {what}",
-                "expected where a run covers more than the qrels do",
-            )
-        )
-    return out
-
-
-def _rows(name: str, h: Health) -> list[Caution]:
-    out = []
+        message = f"{name} ranks {queries} without judgments ({words.sample(h.extra, h.extra_queries)}), {what}"
+        yield "RS102", message, "expected where a run covers more than the qrels do"
     if h.duplicates:
         what = words.counted(h.duplicates, "repeated document was", "repeated documents were")
-        out.append(Caution("RS104", f"{name}: {what} dropped", "see --duplicates"))
+        yield "RS104", f"{name}: {what} dropped", "see --duplicates"
     if h.self_matches:
-        what = words.counted(
-            h.self_matches, "document that is its own query was", "documents that are their own query were"
-        )
-        out.append(Caution("RS105", f"{name}: {what} dropped", "see --self-match"))
+        nouns = "document that is its own query was", "documents that are their own query were"
+        yield "RS105", f"{name}: {words.counted(h.self_matches, *nouns)} dropped", "see --self-match"
     if h.rank_disagreements:
-        out.append(
-            Caution(
-                "RS201",
-                f"{name}: the rank column contradicts the scores in {words.counted(h.rank_disagreements, 'query')}; the scores were followed",
-                "--ties rank follows the rank column",
-            )
-        )
-    return out
-
-
-def _tied(name: str, h: Health, ties: str) -> list[Caution]:
-    """Cutoffs at which only the tie policy tells who is in; the rank column leaves none."""
+        queries = words.counted(h.rank_disagreements, "query")
+        message = f"{name}: the rank column contradicts the scores in {queries}; the scores were followed"
+        yield "RS201", message, "--ties rank follows the rank column"
     tied = [(k, n) for k, n in h.ties_at_cutoff.items() if n]
-    if not tied or ties not in BREAKS:
-        return []
-    (rank, number), *more = tied
-    queries = words.counted(number, "query")
-    if more:
+    if tied and ties in BREAKS:  # the rank column leaves none
+        (rank, number), *more = tied
+        queries = words.counted(number, "query")
         rest = "".join(f", {n:,} at rank {k}" for k, n in more)
-        what = f"scores tie across the cutoff in {queries} at rank {rank}{rest}"
-    else:
-        what = f"scores tie across rank {rank} in {queries}"
-    return [
-        Caution(
+        where = f"the cutoff in {queries} at rank {rank}{rest}" if more else f"rank {rank} in {queries}"
+        yield (
             "RS203",
-            f"{name}: {what}; {BREAKS[ties]}",
+            f"{name}: scores tie across {where}; {BREAKS[ties]}",
             "give distinct scores, or take --ties expected; rankscope ties shows how much it matters",
         )
-    ]
 
 
-def _counting(metrics: Sequence[Metric], cutoffs: set[int]) -> set[int]:
-    """The cutoffs down to which a metric counts unjudged documents as not relevant; all, for one without a cutoff."""
+def _of_judgments(health: Mapping[str, Health], metrics: Sequence[Metric]) -> Iterator[Told]:
+    """What is to say about the qrels, once for all runs."""
+    if repeated := max((h.qrels_duplicates for h in health.values()), default=0):
+        what = words.counted(repeated, "repeated judgment was", "repeated judgments were")
+        yield "RS104", f"qrels: {what} dropped", "see --duplicates"
+    if without := max((h.queries_without_relevant for h in health.values()), default=0):
+        queries = f"{words.counted(without, 'judged query')} {words.agree(without, 'has')}"
+        yield (
+            "RS103",
+            f"{queries} no relevant document (grade 1 or more) and {words.agree(without, 'scores')} 0 on most metrics",
+            "keep them to match trec_eval, or leave them out with --no-relevant skip, and say which",
+        )
+    cutoffs = {k for h in health.values() for k in h.unjudged_at_cutoff}
     counting = [
         m
         for m in metrics
@@ -236,24 +173,18 @@ def _counting(metrics: Sequence[Metric], cutoffs: set[int]) -> set[int]:
         and not BLIND & {cls.__name__ for cls in type(m).__mro__}
     ]
     own = {getattr(m, "cutoff", None) for m in counting}
-    return cutoffs if None in own else cutoffs & own
-
-
-def _unjudged(health: Mapping[str, Health], cutoffs: set[int]) -> list[Caution]:
-    """Holes in the judgments, where they are large or uneven between runs."""
+    if metrics and None not in own:  # a metric without a cutoff counts unjudged documents at all of them
+        cutoffs &= own
     if not cutoffs:
-        return []
+        return
     k = min(cutoffs, key=lambda c: abs(c - 10))
     share = {name: h.unjudged_at_cutoff.get(k, 0.0) for name, h in health.items()}
     worst, best = max(share, key=lambda n: share[n]), min(share, key=lambda n: share[n])
-    if share[worst] < 0.1:
-        return []
-    uneven = len(share) > 1 and share[worst] - share[best] > 0.05
-    compared = f" ({best}: {share[best]:.0%}), so the comparison may be unfair" if uneven else ""
-    return [
-        Caution(
+    if share[worst] >= 0.1:
+        uneven = len(share) > 1 and share[worst] - share[best] > 0.05
+        compared = f" ({best}: {share[best]:.0%}), so the comparison may be unfair" if uneven else ""
+        yield (
             "RS204",
             f"{worst}: {share[worst]:.0%} of its top {k} is unjudged and counted as not relevant{compared}",
             "judge more, or look at Bpref beside the others; rankscope unjudged shows how much it could matter",
         )
-    ]

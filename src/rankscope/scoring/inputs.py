@@ -3,46 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, KeysView, Mapping, Sequence, ValuesView
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, KeysView, Mapping, Sequence, ValuesView
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 
-from rankscope.engines.base import SEVERAL, DataFacts, Order, Ties
+from rankscope.engines.base import SEVERAL, DataFacts, Order
 from rankscope.errors import InputError
 from rankscope.lists import Judged
 from rankscope.metrics import CATALOGUE, Metric
+from rankscope.scoring.policies import Policies
 
-
-def one_order(ties: str, metric: Metric) -> Ties:
-    """The one order of equal scores in which documents are shown: as said, else (for trec, and all orders together) the metric's own."""
-    found: Ties = ties if ties in {"docid", "input", "rank"} else metric.trec_ties  # type: ignore[assignment]
-    return found
-
-
-def part_of(data: Any, queries: Sequence[str]) -> Any:
-    """Only these queries of a table, or of a dict; those that are not in it have nothing there."""
-    if isinstance(data, dict):
-        return {query: data[query] for query in queries if query in data}
-    import polars as pl
-
-    asked = pl.Series(list(queries), dtype=pl.String).implode()
-    rows = data.frame.filter(pl.col("query_id").is_in(asked))
-    return replace(data, frame=rows, more_queries=tuple(queries))
-
-
-class RowPolicies(Protocol):
-    """What is done with the rows of the input before they are ranked; the policies of a request say it."""
-
-    @property
-    def duplicates(self) -> str:
-        """``error``, or which row of a repeated document is kept."""
-
-    @property
-    def self_match(self) -> str:
-        """Whether documents that are their own query are kept or dropped."""
+_SEVERAL = {"aspects", "subtopics"}  # what takes several grades of one document
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +34,17 @@ class CleanInput:
         """Whether it is still a dict of dicts."""
         return isinstance(self.data, dict)
 
+    @property
+    def queries(self) -> Collection[str]:
+        """The queries that it holds."""
+        queries: Collection[str] = self.data if self.is_mapping else self.data.queries
+        return queries
+
+    @property
+    def source(self) -> Any:
+        """What was read; None for a dict."""
+        return None if self.is_mapping else self.data.source
+
 
 def named_runs(runs: Any) -> Iterator[tuple[str | None, Any]]:
     """The runs of a call, each with the name given to it or None: one run, a dict of named runs, or a list of runs, or of pairs of name and run."""
@@ -68,13 +55,10 @@ def named_runs(runs: Any) -> Iterator[tuple[str | None, Any]]:
         if not runs:
             raise InputError("no run was given: pass a path, a dict or a data frame, or a list of them")
         for run in runs:
-            yield run if _is_pair(run) else (None, run)
+            pair = isinstance(run, tuple) and len(run) == 2 and (run[0] is None or isinstance(run[0], str))
+            yield run if pair else (None, run)
     else:
         yield None, runs
-
-
-def _is_pair(run: Any) -> bool:
-    return isinstance(run, tuple) and len(run) == 2 and (run[0] is None or isinstance(run[0], str))
 
 
 def _names_runs(runs: Mapping[Any, Any]) -> bool:
@@ -100,7 +84,14 @@ def _names_runs(runs: Mapping[Any, Any]) -> bool:
 
 def read_any(kind: Literal["run", "qrels"], source: Any, name: str | None = None) -> Any:
     """A run or qrels from whatever was given: dicts of dicts stay dicts, the rest becomes a table."""
-    if _is_scores(source):
+    # dicts of dicts of numbers need no table; several grades of a document do
+    if isinstance(source, Mapping) and all(
+        isinstance(documents, Mapping)
+        and not any(isinstance(grade, Mapping) for grade in islice(documents.values(), 1))
+        for documents in source.values()
+    ):
+        if not source:
+            raise InputError(f"the {kind} dict is empty: it maps queries to documents, like {{'q1': {{'d1': 1}}}}")
         from rankscope.engines.mappings import id_text
 
         queries = {id_text(query, kind): documents for query, documents in source.items()}
@@ -109,89 +100,63 @@ def read_any(kind: Literal["run", "qrels"], source: Any, name: str | None = None
         return queries
     from rankscope.files import qrels_of, run_of
 
-    if isinstance(source, Mapping) and not source:
-        raise InputError(f"the {kind} dict is empty: it maps queries to documents, like {{'q1': {{'d1': 1}}}}")
     return run_of(source, name) if kind == "run" else qrels_of(source)
 
 
-def _is_scores(source: Any) -> bool:
-    """Whether these are dicts of dicts of numbers, which need no table; several grades of a document do."""
-    return (
-        isinstance(source, Mapping)
-        and bool(source)
-        and all(isinstance(v, Mapping) for v in source.values())
-        and not any(isinstance(g, Mapping) for v in source.values() for g in list(v.values())[:1])
-    )
-
-
-def refuse_faults(table: Any) -> None:
-    """Raise the first thing that a reader found wrong."""
-    faults = table.source.faults
-    if faults:
-        more = f" (and {len(faults) - 1} more like it)" if len(faults) > 1 else ""
-        raise InputError(faults[0].message + more)
-
-
-def clean(data: Any, policies: RowPolicies, kind: Literal["run", "qrels"], takers: Takers | None = None) -> CleanInput:
+def clean(
+    data: Any, policies: Policies, kind: Literal["run", "qrels"], metrics: Sequence[Metric] | None = None
+) -> CleanInput:
     """Refuse what no number can be made of, and apply the policies for duplicates and self-matches.
 
-    ``takers`` says which metrics take several grades of one document: without any metric that takes one,
-    a document of the qrels may have a grade for each aspect.
+    A document of the qrels may have a grade for each aspect where none of the ``metrics`` takes a single one.
     """
+    drop_own = kind == "run" and policies.self_match == "drop"
     if isinstance(data, dict):
-        return _clean_mapping(data, policies, kind)
-    refuse_faults(data)
+        own = [query for query, documents in data.items() if drop_own and query in documents]
+        kept = {query: {doc: score for doc, score in data[query].items() if doc != query} for query in own}
+        return CleanInput(data | kept if own else data, 0, len(own))
+    if faults := data.source.faults:
+        more = f" (and {len(faults) - 1} more like it)" if len(faults) > 1 else ""
+        raise InputError(faults[0].message + more)
     for row in data.nan_rows[:1].tolist():
         said = "NaN" if math.isnan(data.frame[data.worth][row]) else "infinite"
         raise InputError(
             f"{data.source.at(row)}: the {data.worth} is {said}; give it a number or leave the document out"
         )
-    several = takers is not None and not takers.of_one
-    repeated = data.repeated_by_aspect if several else data.repeated
+    repeated, matches = data.repeated, 0
     if len(repeated):
-        if policies.duplicates == "error":
-            _refuse_repeated(data, int(repeated[0]), kind, takers)
+        taker = None if metrics is None else taker_of_one_grade(metrics)
+        several = metrics is not None and taker is None
+        repeated = data.repeated_by_aspect if several else repeated
+        if len(repeated) and policies.duplicates == "error":
+            _refuse_repeated(data, int(repeated[0]), kind, taker)
         data = data.distinct(policies.duplicates, *(("iteration", "subgroup") if several else ()))
-    matches = 0
-    if kind == "run" and policies.self_match == "drop":
+    if drop_own:
         data, matches = data.without_self_matches()
     return CleanInput(data, len(repeated), matches)
 
 
-@dataclass(frozen=True)
-class Takers:
-    """Of the metrics asked for: one that takes a single grade of each document, and whether any takes several."""
-
-    of_one: str | None = None
-    of_several: bool = False
-
-
-def takers(metrics: Sequence[Metric]) -> Takers:
-    """Which of these metrics take one grade of a document, and which several."""
-    several = any(m.needs & {"aspects", "subtopics"} for m in metrics)
+def taker_of_one_grade(metrics: Sequence[Metric]) -> str | None:
+    """The first of these metrics that takes a single grade of each document; None where there is none."""
+    several = any(m.needs & _SEVERAL for m in metrics)
     # what is blind to grades goes with either
-    one = (m for m in metrics if not m.needs & {"aspects", "subtopics"} and not (several and m.relevance == "none"))
-    return Takers(next(map(str, one), None), several)
+    one = (m for m in metrics if not m.needs & _SEVERAL and not (several and m.relevance == "none"))
+    return next(map(str, one), None)
 
 
-def _refuse_repeated(data: Any, row: int, kind: str, takers: Takers | None) -> None:
+def _refuse_repeated(data: Any, row: int, kind: str, taker: str | None) -> None:
     query, doc = data.frame["query_id"][row], data.frame["doc_id"][row]
-    if kind == "qrels" and takers and takers.of_one and len(data.repeated_by_aspect) < len(data.repeated):
-        several = [cls.__name__ for cls in dict.fromkeys(CATALOGUE.values()) if takes_several(cls)]
+    if kind == "qrels" and taker and len(data.repeated_by_aspect) < len(data.repeated):
+        several = []
+        for cls in dict.fromkeys(CATALOGUE.values()):
+            with suppress(InputError, TypeError):
+                several += [cls.__name__] if cls().needs & _SEVERAL else []
         raise InputError(
-            f"{data.source.at(row)}: document {doc} of query {query} has several grades (by subtopic or judge) and {takers.of_one} "
+            f"{data.source.at(row)}: document {doc} of query {query} has several grades (by subtopic or judge) and {taker} "
             f"takes one; only {', '.join(several)} take several; --duplicates best keeps the highest"
         )
     what = f"document {doc} of query {query} is {'ranked' if kind == 'run' else 'judged'} twice"
     raise InputError(f"{data.source.at(row)}: {what}; remove one, or choose --duplicates first or best")
-
-
-def takes_several(cls: type[Metric]) -> bool:
-    """Whether a metric takes several grades of one document."""
-    try:
-        return bool(cls().needs & {"aspects", "subtopics"})
-    except (InputError, TypeError):
-        return False
 
 
 def fraction_in(qrels: CleanInput) -> str | None:
@@ -211,16 +176,6 @@ def fraction_in(qrels: CleanInput) -> str | None:
     return f"{qrels.data.source.at(row)}: document {doc} of query {query} is graded {grade[row]:g}"
 
 
-def _clean_mapping(data: dict[str, Any], policies: RowPolicies, kind: str) -> CleanInput:
-    if kind == "qrels" or policies.self_match == "keep":
-        return CleanInput(data)
-    own = [query for query, documents in data.items() if query in documents]
-    kept = dict(data)
-    for query in own:
-        kept[query] = {doc: score for doc, score in data[query].items() if doc != query}
-    return CleanInput(kept, 0, len(own))
-
-
 def judge(run: CleanInput, qrels: CleanInput, order: Order, label: str) -> tuple[Judged, DataFacts]:
     """Hand run and qrels to the engine of their shape: dicts are looked up, tables are joined."""
     if run.is_mapping and order.ties != "rank" and not order.needs & SEVERAL:
@@ -238,12 +193,11 @@ def label_of(data: Any, name: str | None, number: int) -> tuple[str, str, str]:
     """A run's name, and two longer ones for the case that two runs share it."""
     if name is not None:
         return name, name, name
+    numbered = f"run{number}"
     if isinstance(data, dict):
-        fallback = f"run{number}"
-        return "run", fallback, fallback
+        return "run", numbered, numbered
     path = data.source.path
-    stem = Path(path).name.split(".")[0] if path and path != "-" else f"run{number}"
-    return data.name, stem, str(path or f"run{number}")
+    return data.name, Path(path).name.split(".")[0] if path and path != "-" else numbered, str(path or numbered)
 
 
 def distinct_names(labels: Sequence[tuple[str, str, str]]) -> list[str]:

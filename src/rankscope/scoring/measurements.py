@@ -47,11 +47,6 @@ class Measurements:
     inputs: Sequence[Mapping[str, Any]] = ()
     members: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
-    @property
-    def fields(self) -> Sequence[Panel]:
-        """The panels."""
-        return self.panels
-
 
 def measure(
     qrels: Any,

@@ -7,9 +7,10 @@ project, ``conventions`` in JSON, the small print, the paragraph for a paper, an
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict, TypeVar
 
 from rankscope import words
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from rankscope.scoring.health import Health
 
 MIXED = "as the dialect says"  # what is stated where a dialect has another convention for each metric
+OVER_ORDERS = frozenset({"expected", "best", "worst"})  # of all orders of equal scores; drawn where these are too many
 POLICIES: dict[str, Policy] = {}
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -49,44 +51,54 @@ class Policy:
     """One thing a user can choose about scoring.
 
     ``name`` is its keyword and option, ``default`` what holds unless chosen, ``values`` what it can be, each with its meaning as it
-    reads after ``title``. ``sentences`` say a value in the past tense, for a paper; small print has the same. ``help`` is the help of
+    reads after ``title``; or it is a whole number of ``least`` or more, or in settings and on the command line a name (``metavar``
+    FILE: that of a file). ``sentences`` say a value in the past tense, for a paper; small print has the same. ``help`` is the help of
     the option, ``metavar`` its placeholder where values are no list of words. ``changes_values`` tells whether it can change the
-    value of a query, or which queries have one: then a stored baseline with another value cannot be compared.
-    A class statement declares a policy. One that changes values says how in ``applied``.
+    value of a query, or which queries have one: then a stored baseline with another value cannot be compared. ``acts_on`` are the
+    counts of ``Health`` that tell whether there was something for it to do, where that has to be looked up.
+    A class statement declares a policy. One that changes values says how in ``applied``; its default changes none.
     """
 
     name: ClassVar[str]
     default: ClassVar[Any] = None
     values: ClassVar[Mapping[Any, str]] = {}
-    expects: ClassVar[str] = ""  # what a value is, in words; unless said, one of ``values``
+    least: ClassVar[int | None] = None
+    expects: ClassVar[str] = ""  # what a value is, in words
     sentences: ClassVar[Mapping[Any, str]] = {}
     title: ClassVar[str] = ""
     help: ClassVar[str] = ""
     metavar: ClassVar[str | None] = None
     changes_values: ClassVar[bool] = True
+    acts_on: ClassVar[Sequence[str]] = ()
     with_words: ClassVar[bool] = False  # whether conventions hold the words beside the value
     by_metric: ClassVar[bool] = False  # whether a dialect may set it for each metric
 
     def __init_subclass__(cls) -> None:
-        cls.expects = cls.expects or f"one of {words.choices(cls.values)}"
-        if "name" in vars(cls):
-            POLICIES[cls.name] = cls()
+        whole = f"a whole number of at least {cls.least}"
+        cls.expects = cls.expects or (f"one of {words.choices(cls.values)}" if cls.least is None else whole)
+        POLICIES[cls.name] = cls()
 
     # -- values ---------------------------------------------------------------------------------------
 
     def accepts(self, value: Any) -> bool:
         """Whether this can be a value; in a file of settings nothing else can."""
-        return any(value == known and type(value) is type(known) for known in self.values)
+        if self.least is not None:
+            return hasattr(value, "__index__") and not isinstance(value, bool) and value >= self.least
+        if self.values:
+            return any(value == known and type(value) is type(known) for known in self.values)
+        return isinstance(value, str) and bool(value.strip())
 
     def check(self, value: Any) -> Any:
         """The value as scoring takes it. Raises InputError for what cannot be one."""
+        if value is None and self.default is None:
+            return None
         if not self.accepts(value):
             raise InputError(f"{self.name}={value!r}: {self.name} is {self.expects}")
-        return value
+        return value if self.least is None else int(value)
 
     def parse(self, text: str) -> Any:
         """The value that is written like this on the command line."""
-        return next((value for value in self.values if str(value) == text), text)
+        return next((value for value in self.values if str(value) == text), text if self.least is None else int(text))
 
     def conflict(self, value: Any, policies: Policies) -> str:
         """Why this value does not go with the other policies; empty where it does."""
@@ -102,6 +114,10 @@ class Policy:
         """The values of the queries under this policy."""
         return values
 
+    def acted(self, health: Iterable[Health]) -> bool:
+        """Whether there was something for this policy to do in these data."""
+        return not self.acts_on or any(getattr(h, name) for h in health for name in self.acts_on)
+
     # -- words ----------------------------------------------------------------------------------------
 
     def stated(self, value: Any, conventions: Sequence[Convention]) -> Any:
@@ -110,7 +126,7 @@ class Policy:
 
     def words(self, stated: Any) -> str:
         """What a stated value means."""
-        return self.values.get(stated, str(stated))
+        return "none" if stated is None else self.values.get(stated, str(stated))
 
     def sentence(self, stated: Any) -> str:
         """The value in a sentence for a paper; empty where there is nothing to say."""
@@ -120,38 +136,6 @@ class Policy:
         """The value in the small print; empty where there is nothing to say."""
         sentence = self.sentence(stated).removesuffix(".")
         return sentence[:1].lower() + sentence[1:]
-
-    def acted(self, health: Iterable[Health]) -> bool:
-        """Whether there was something for this policy to do in these data."""
-        return True
-
-
-class Count(Policy):
-    """A policy that is a whole number of at least ``least``."""
-
-    least: ClassVar[int]
-    metavar: ClassVar[str | None] = "N"
-
-    def __init_subclass__(cls) -> None:
-        cls.expects = f"a whole number of at least {cls.least}"
-        super().__init_subclass__()
-
-    def accepts(self, value: Any) -> bool:
-        whole = hasattr(value, "__index__") and not isinstance(value, bool) and value >= self.least
-        return whole or (value is None and self.default is None)
-
-    def check(self, value: Any) -> Any:
-        return None if super().check(value) is None else int(value)
-
-    def parse(self, text: str) -> int:
-        return int(text)
-
-
-class Name(Policy):
-    """A policy that is the name of a file or a tool in settings and on the command line; None for none."""
-
-    def accepts(self, value: Any) -> bool:
-        return isinstance(value, str) and bool(value.strip())
 
 
 class Ties(Policy):
@@ -168,11 +152,14 @@ class Ties(Policy):
         "best": "equal scores in the order that is best for the metric",
         "worst": "equal scores in the order that is worst for the metric",
     }
+    sentences = {
+        name: f"Equal scores{' were ordered by' if name in {'trec', 'docid', 'input'} else ':'} {text}."
+        for name, text in values.items()
+    }
     help = (
         "How equal scores are ordered: document id descending as trec_eval, id ascending, order of the file, or by the rank column "
         "alone; or all their orders together: the mean, the best or the worst."
     )
-    over_orders = frozenset({"expected", "best", "worst"})  # of all orders; drawn where these are too many
 
     def refuses(self, value: Any, metric: Metric) -> str:
         ordered = metric.positions or getattr(metric, "cutoff", None) is not None
@@ -182,10 +169,6 @@ class Ties(Policy):
             f"ties={value!r}: {metric} is neither better nor worse when it is higher, so no order of equal scores is "
             f"{value} for it; leave it out, or use ties='expected'"
         )
-
-    def sentence(self, stated: Any) -> str:
-        by = " were ordered by" if stated in {"trec", "docid", "input"} else ":"
-        return f"Equal scores{by} {self.values[stated]}." if stated in self.values else ""
 
     def brief(self, stated: Any) -> str:
         return f"ties: {self.words(stated)}"  # told always
@@ -203,6 +186,7 @@ class Queries(Policy):
         "either": "all queries that are judged or in the run",
         "list": "the queries listed; one missing from a run scores as empty",
     }
+    sentences = {name: f"Queries: {text}." for name, text in values.items()}
     expects = "one of 'judged', 'run', 'both', 'either', or a list of query ids"
     help = (
         "Which queries are averaged: all judged ones, all of the run, those judged and in every run, those that are either, "
@@ -228,17 +212,14 @@ class Queries(Policy):
     def stated(self, value: Any, conventions: Sequence[Convention]) -> Any:
         return value if isinstance(value, str) else "list"
 
-    def sentence(self, stated: Any) -> str:
-        return f"Queries: {self.values[stated]}." if stated in self.values else ""
-
     def brief(self, stated: Any) -> str:
         return ""  # the number of queries stands above the small print, with their population
 
 
-class Depth(Count):
+class Depth(Policy):
     """Where every ranking is cut before anything else."""
 
-    name, title, least = "depth", "depth", 1
+    name, title, least, metavar = "depth", "depth", 1, "N"
     help = "Cut every ranking at N documents first."
 
     def words(self, stated: Any) -> str:
@@ -258,14 +239,12 @@ class Duplicates(Policy):
         "best": "Of repeated documents the best row counts.",
     }
     help = "A document ranked twice for a query: refuse it, or keep its first or best place."
+    acts_on = ("duplicates", "qrels_duplicates")
 
     def conflict(self, value: Any, policies: Policies) -> str:
         if value != "best" or policies.ties != "rank":
             return ""
         return "duplicates='best' goes by score and ties='rank' does not: choose duplicates='first'"
-
-    def acted(self, health: Iterable[Health]) -> bool:
-        return any(h.duplicates or h.qrels_duplicates for h in health)
 
 
 class SelfMatch(Policy):
@@ -275,9 +254,7 @@ class SelfMatch(Policy):
     values = {"keep": "kept", "drop": "left out: documents that are their own query"}
     sentences = {"drop": "Documents that are their own query were left out."}
     help = "A document with the id of its query."
-
-    def acted(self, health: Iterable[Health]) -> bool:
-        return any(h.self_matches for h in health)
+    acts_on = ("self_matches",)
 
 
 class NoRelevant(Policy):
@@ -294,11 +271,17 @@ class NoRelevant(Policy):
     help = "The value of a query without a relevant document: as the metric says, 0, 1, or left out."
 
     def applied(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
-        if value == "metric" or not _of_queries(metric):
+        if value == "metric":
             return values
         in_list = convention.looks_at == "list"
-        hopeless = _mapped(judged, lambda lists: metric.missed(lists, True) if in_list else metric.hopeless(lists))
-        return _where(values, hopeless == 1, float("nan") if value == "skip" else float(value))
+        instead = float("nan") if value == "skip" else float(value)
+        return _overrule(
+            values,
+            metric,
+            judged,
+            lambda lists: metric.missed(lists, True) if in_list else metric.hopeless(lists),
+            instead,
+        )
 
 
 class NothingFound(Policy):
@@ -320,13 +303,12 @@ class NothingFound(Policy):
     )
 
     def applied(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
-        if value == "metric" or not _of_queries(metric):
+        if value == "metric":
             return values
-        missed = _mapped(judged, lambda lists: metric.missed(lists, value == "skip_list"))
-        return _where(values, missed == 1, float("nan"))
+        return _overrule(values, metric, judged, lambda lists: metric.missed(lists, value == "skip_list"), float("nan"))
 
 
-class Weighting(Name):
+class Weighting(Policy):
     """What each query weighs in the mean."""
 
     name, title, metavar, changes_values = "weights", "weights", "FILE", False
@@ -344,8 +326,7 @@ class Weighting(Name):
         return None if value is None else value.label
 
     def words(self, stated: Any) -> str:
-        named = "given in memory" if stated == "weights" else f"of {stated}"
-        return "none" if stated is None else named
+        return "given in memory" if stated == "weights" else f"of {stated}" if stated else "none"
 
     def sentence(self, stated: Any) -> str:
         by = "" if stated == "weights" else f" by {stated}"
@@ -370,11 +351,14 @@ class Averaging(Policy):
         return f"mean='micro': {metric} has a mean of its own ({metric.aggregate}); leave it out, or use mean='macro'"
 
     def applied(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
-        micro = value == "micro" and metric.aggregate == "mean"
-        return replace(values, weight=_mapped(judged, metric.worth)) if micro else values
+        if value != "micro" or metric.aggregate != "mean":
+            return values
+        from rankscope.engines.base import map_kernels
+
+        return replace(values, weight=map_kernels(judged, [metric.worth])[0])
 
 
-class DialectChoice(Name):
+class DialectChoice(Policy):
     """The tool whose conventions are followed."""
 
     name, title, metavar = "dialect", "dialect", "TOOL"
@@ -384,18 +368,20 @@ class DialectChoice(Name):
     def check(self, value: Any) -> Any:
         if value is None:
             return None
-        from rankscope.scoring.dialect import dialect_called
+        if not isinstance(value, str):
+            raise InputError(f"dialect={value!r}: a dialect is the name of one tool, like 'lightgbm'")
+        from rankscope.dialects import DIALECTS
 
-        return dialect_called(value).name
+        if (name := value.casefold()) not in DIALECTS:
+            hint = words.hint(value, DIALECTS, most=len(DIALECTS))
+            raise InputError(f"dialect {value!r}: no dialect is called that{hint}")
+        return name
 
     def conflict(self, value: Any, policies: Policies) -> str:
-        own = [p.name for p in by_metric() if policies.values[p.name] != p.default]
+        own = [p.name for p in BY_METRIC if getattr(policies, p.name) != p.default]
         if value is None or not own:
             return ""
         return f"dialect={value!r} has conventions of its own: leave {own[0]} out, or the dialect"
-
-    def words(self, stated: Any) -> str:
-        return "none" if stated is None else str(stated)
 
     def sentence(self, stated: Any) -> str:
         if stated is None:
@@ -409,74 +395,40 @@ class DialectChoice(Name):
         return "" if stated is None else f"dialect: {stated}"
 
 
-class Seed(Count):
+class Seed(Policy):
     """Where random numbers start, for orders of equal scores that are too many to be tried."""
 
-    name, default, title, least = "seed", 0, "seed", 0
+    name, default, title, least, metavar = "seed", 0, "seed", 0, "N"
     help = "For orders of equal scores that are too many to count."
 
     def stated(self, value: Any, conventions: Sequence[Convention]) -> Any:
-        return value if any(c.ties in Ties.over_orders for c in conventions) else None  # else none are drawn
+        return value if any(c.ties in OVER_ORDERS for c in conventions) else None  # else none are drawn
 
 
-class Policies:
+class Policies(SimpleNamespace):
     """The value of every policy, checked; those that are not named have their defaults.
 
     >>> Policies(depth=10).depth, Policies().nothing_found
     (10, 'metric')
     """
 
-    values: dict[str, Any]
-
     def __init__(self, **chosen: Any) -> None:
         refuse_unknown(chosen, "evaluate")
-        checked = {name: policy.check(chosen.get(name, policy.default)) for name, policy in POLICIES.items()}
-        self.values = checked
-        for name, policy in POLICIES.items():
-            if reason := policy.conflict(checked[name], self):
+        checked = {name: POLICIES[name].check(value) for name, value in chosen.items()}
+        super().__init__(**{name: policy.default for name, policy in POLICIES.items()} | checked)
+        for name, value in checked.items():
+            if value != POLICIES[name].default and (reason := POLICIES[name].conflict(value, self)):
                 raise InputError(reason)
-
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any: ...
-
-    else:
-
-        def __getattr__(self, name: str) -> Any:
-            if name.startswith("_") or name == "values" or name not in self.values:
-                raise AttributeError(name)
-            return self.values[name]
 
     def having(self, **changes: Any) -> Policies:
         """The same with other values of some policies."""
         refuse_unknown(changes, "evaluate")
         out = copy(self)
-        out.values = self.values | {name: POLICIES[name].check(value) for name, value in changes.items()}
+        vars(out).update((name, POLICIES[name].check(value)) for name, value in changes.items())
         return out
 
-    @property
-    def convention(self) -> Convention:
-        """What of it holds metric by metric."""
-        from rankscope.dialects.base import Convention
 
-        stated = {p.name: p.stated(self.values[p.name], ()) for p in by_metric()}
-        return Convention(**stated)
-
-    @property
-    def only(self) -> frozenset[str] | None:
-        """The ids of the queries to average, where they were listed."""
-        return None if isinstance(self.values["queries"], str) else self.values["queries"]
-
-
-def by_metric() -> Iterator[Policy]:
-    """The policies that a dialect may set for each metric."""
-    return (policy for policy in POLICIES.values() if policy.by_metric)
-
-
-def of_metric(policies: Policies, convention: Convention) -> Iterator[tuple[Policy, Any]]:
-    """Each policy with its value for one metric."""
-    for name, policy in POLICIES.items():
-        yield policy, getattr(convention, name, policies.values[name])
+BY_METRIC = tuple(policy for policy in POLICIES.values() if policy.by_metric)  # what a dialect may set for each metric
 
 
 def differing(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[Policy]:
@@ -493,40 +445,30 @@ def refuse_unknown(options: Iterable[str], verb: str, own: Iterable[str] = ()) -
             raise InputError(f"{verb} has no option {name!r}{hint}")
 
 
-def _of_queries(metric: Metric) -> bool:
-    """Whether a metric has a value of each query that relevant documents have a part in."""
-    return metric.relevance != "none" and metric.aggregate not in {"sum", "pooled"}
-
-
-def _mapped(judged: Judged, kernel: Callable[..., Array]) -> Array:
-    """A plain function over the lists of every query."""
-    from rankscope.engines.base import map_kernels
-
-    return map_kernels(judged, [kernel])[0]
-
-
-def _where(values: Values, there: Array, instead: float) -> Values:
-    """Another value for some queries."""
+def _overrule(values: Values, metric: Metric, judged: Judged, kernel: Callable[..., Array], instead: float) -> Values:
+    """Another value for the queries whose lists this kernel gives 1; none for a metric in whose values relevance has no part."""
+    if metric.relevance == "none" or metric.aggregate in {"sum", "pooled"}:
+        return values
     import numpy as np
 
-    return replace(values, value=np.where(there, instead, values.value))
+    from rankscope.engines.base import map_kernels
+
+    return replace(values, value=np.where(map_kernels(judged, [kernel])[0] == 1, instead, values.value))
 
 
 def with_policies(function: Function) -> Function:
     """A function that takes policies as keyword arguments, with each in its signature and its help."""
     signature = inspect.signature(function)
     plain = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    types = PolicyOptions.__annotations__
     own = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=policy.default)
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=policy.default, annotation=types.get(name, Any))
         for name, policy in POLICIES.items()
     ]
     function.__signature__ = signature.replace(parameters=[*plain, *own])  # type: ignore[attr-defined]
-    function.__doc__ = (function.__doc__ or "").replace("{policies}", "\n".join(_described()).lstrip())
-    return function
-
-
-def _described() -> Iterator[str]:
-    """Each policy as docstrings have it: what it is, its values and its default."""
+    lines = []
     for name, policy in POLICIES.items():
         one_of = f" One of {words.choices(policy.values)}." if policy.values else ""
-        yield f"    ``{name}``: {policy.__doc__}{one_of} Default {policy.default!r}."
+        lines.append(f"    ``{name}``: {policy.__doc__}{one_of} Default {policy.default!r}.")
+    function.__doc__ = (function.__doc__ or "").replace("{policies}", "\n".join(lines).lstrip())
+    return function

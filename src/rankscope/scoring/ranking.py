@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rankscope import words
-from rankscope.engines.base import Order
+from rankscope.engines.base import Order, Ties
 from rankscope.engines.mappings import as_text
 from rankscope.errors import InputError
 from rankscope.metrics import Metric
-from rankscope.scoring.inputs import CleanInput, clean, one_order, part_of
+from rankscope.scoring.inputs import CleanInput, clean
 from rankscope.scoring.scores import Scores
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+def one_order(ties: str, metric: Metric) -> Ties:
+    """The one order of equal scores in which documents are shown: as said, else (for trec, and all orders together) the metric's own."""
+    found: Ties = ties if ties in {"docid", "input", "rank"} else metric.trec_ties  # type: ignore[assignment]
+    return found
+
+
+def part_of(data: Any, queries: Sequence[str]) -> Any:
+    """Only these queries of a table, or of a dict; those that are not in it have nothing there."""
+    if isinstance(data, dict):
+        return {query: data[query] for query in queries if query in data}
+    import polars as pl
+
+    asked = pl.Series(list(queries), dtype=pl.String).implode()
+    rows = data.frame.filter(pl.col("query_id").is_in(asked))
+    return replace(data, frame=rows, more_queries=tuple(queries))
 
 
 def order_of(scores: Scores, metric: Metric) -> Order:
@@ -65,23 +82,19 @@ def ranking_of(run: CleanInput, qrels: CleanInput, query: str, order: Order) -> 
     """
     from rankscope.engines.top import top
 
-    part = part_of(run.data, [query]) if _holds(run, query) else None
+    part = part_of(run.data, [query]) if query in run.queries else None
     grades = _grades(qrels, query)
     if part is None and grades is None:
-        known = list(qrels.data if qrels.is_mapping else qrels.data.queries)
+        known = list(qrels.queries)
         hint = words.hint(query, known, otherwise=f"; the qrels have ids like {words.choices(known[:3])}")
         raise InputError(f"query {query!r}: neither judged nor in the run{hint}")
     docs = () if part is None else tuple(top(part, order)["doc_id"].to_list())
     return Ranking(query, docs, grades or {})
 
 
-def _holds(data: CleanInput, query: str) -> bool:
-    return query in (data.data if data.is_mapping else data.data.queries)
-
-
 def _grades(qrels: CleanInput, query: str) -> dict[str, float] | None:
     """The grade of each judged document (the highest, where there are several); None for a query that the qrels do not hold."""
-    if not _holds(qrels, query):
+    if query not in qrels.queries:
         return None
     if qrels.is_mapping:
         documents = as_text(qrels.data[query], f"qrels: query {query}")

@@ -10,9 +10,8 @@ import numpy as np
 from rankscope.engines.orders import depends_on_order, has_closed_form, score_under_ties
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
-from rankscope.scoring.evaluation import values_of
-from rankscope.scoring.means import board_of
-from rankscope.scoring.policies import MIXED, POLICIES
+from rankscope.scoring.evaluation import board_of, values_of
+from rankscope.scoring.policies import MIXED
 from rankscope.scoring.request import Request
 from rankscope.scoring.runs import Mean, RunEvaluation
 from rankscope.scoring.scores import Scores
@@ -23,14 +22,14 @@ def why_not(scores: Scores, metric: Metric, like: Metric) -> str:
     request, policies = scores.request, scores.request.policies
     if policies.dialect is not None and type(metric) is not type(like):
         return f"{policies.dialect} has conventions of its own for each metric"
-    if request.stated(POLICIES["queries"]) == MIXED:
+    if request.stated("queries") == MIXED:
         return f"{policies.dialect} does not average the same queries for each metric"
     needed = frozenset[str]().union(*(m.needs for m in scores.metrics))
     if metric.aggregate == "pooled" or metric.needs - needed or metric.trec_ties != like.trec_ties:
         return f"{metric} needs more of the rankings than is kept"
     convention = request.of_metric(like).convention
     plain = metric.aggregate in {"mean", "geometric"} and like.aggregate in {"mean", "geometric"}
-    if request.weights is not None and not (plain and convention.mean == "macro"):
+    if policies.weights is not None and not (plain and convention.mean == "macro"):
         return "queries are weighed by the metric as well as by the weights that were given"
     ties, depth = convention.ties, policies.depth
     if ties == "expected" and depends_on_order(metric, depth) and not has_closed_form(metric, depth):
@@ -81,13 +80,6 @@ def judged_of(scores: Scores, run: str, metric: Metric) -> tuple[Judged, Array]:
     place = next(i for i, one in enumerate(scores.runs) if one.name == run)
     e = scores.evaluations[place]
     return e.judged[scores.request.place(metric)], places_of(scores.runs[place].query_ids, e)
-
-
-def averaged(scores: Scores, run: str, metric: Metric) -> Judged:
-    """The documents that were judged in the queries that a metric averages."""
-    e = next(e for one, e in zip(scores.runs, scores.evaluations, strict=True) if one.name == run)
-    place = scores.request.place(metric)
-    return e.judged[place].of(np.flatnonzero(e.inside[place]))
 
 
 def places_of(query_ids: Sequence[str], evaluation: RunEvaluation) -> Array:

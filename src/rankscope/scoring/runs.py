@@ -33,7 +33,6 @@ class RunEvaluation:
     missing: frozenset[str]
     health: Health
     source: Any
-    tag: str | None
     inside: Sequence[Array] = ()
 
 
@@ -41,9 +40,8 @@ class RunEvaluation:
 class RunScores:
     """A run's values: ``values[metric]`` holds one number a query, NaN where undefined or not averaged.
 
-    ``errors[metric]`` holds standard errors, for metrics whose tied documents were sampled; ``weights[metric]`` what each
-    query weighs in the mean, where that is not the same for all; ``facts`` what is no number, like trec_eval's relstring,
-    a string a query. ``first_relevant`` is the rank of each query's first document of grade 1 or more, 0 where there is none.
+    ``facts`` are no numbers, like trec_eval's relstring, a string a query; ``weights[metric]`` is what each query weighs in the
+    mean, where that is not the same for all. ``first_relevant`` is the rank of each query's first document of grade 1 or more, 0 where there is none.
     """
 
     name: str
@@ -51,7 +49,6 @@ class RunScores:
     values: Mapping[Metric, Array]
     health: Health
     tag: str | None = None
-    errors: Mapping[Metric, Array] = field(default_factory=dict)
     facts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     weights: Mapping[Metric, Array] = field(default_factory=dict)
     first_relevant: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int64))

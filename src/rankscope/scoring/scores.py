@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -16,7 +17,6 @@ from rankscope.blocks import EMPTY, Block, Caution, Chart, Column, Heading, Para
 from rankscope.errors import InputError
 from rankscope.metrics import Metric, parse, parse_many
 from rankscope.scoring import spread
-from rankscope.scoring.policies import POLICIES
 from rankscope.scoring.request import Request
 from rankscope.scoring.runs import Mean, RunEvaluation, RunScores
 from rankscope.show.result import FORMATS, Col, Result, Shown, View, caution_block, input_record
@@ -126,16 +126,14 @@ class Scores(Result):
         """The entry of the board that is named as in ``scores[key]``. Raises KeyError where there is none."""
         run, metric = key if isinstance(key, tuple) else (None, key)
         names = [scored.name for scored in self.runs]
-        if run is None:
-            if len(names) > 1:
-                raise KeyError(f"there are {len(names)} runs, say which: scores[{names[0]!r}, {str(metric)!r}]")
-            run = names[0]
-        if run not in names:
+        if run is None and len(names) > 1:
+            raise KeyError(f"there are {len(names)} runs, say which: scores[{names[0]!r}, {str(metric)!r}]")
+        if run is not None and run not in names:
             raise KeyError(f"no run is called {run!r}: there are {', '.join(names)}")
-        board = [mean for mean in self.board if mean.run == run]
-        for mean in board:
-            if metric in (mean.spelling, str(mean.metric)):
-                return mean
+        board = [mean for mean in self.board if run in (None, mean.run)]
+        exact = [mean for mean in board if metric in (mean.spelling, str(mean.metric))]
+        if exact:
+            return exact[0]
         try:
             wanted = parse(metric)
         except InputError as error:
@@ -229,15 +227,11 @@ class Scores(Result):
         """The lines that trec_eval prints: name, query and value; runs one after the other, each under its id."""
         several = len(self.runs) > 1
         for run in self.runs:
-            if several:
-                yield _runid(run.name)
-            if per_query:
-                yield from _trec_queries(run)
-            if run.tag and not several:
-                yield _runid(run.tag)
-            for mean in self.board:
-                if mean.run == run.name:
-                    yield from _trec_line(mean.metric, "all", mean.value)
+            lines = [("runid", "all", run.name)] if several else []
+            lines += _trec_queries(run) if per_query else []
+            lines += [("runid", "all", run.tag)] if run.tag and not several else []
+            lines += [_trec(mean.metric, "all", mean.value) for mean in self.board if mean.run == run.name]
+            yield from (f"{name:<22}\t{query}\t{text}\n" for name, query, text in lines if text)
 
     def _query_values(self) -> Iterator[dict[str, Any]]:
         """One record a run, query and metric."""
@@ -313,15 +307,15 @@ class Scores(Result):
 
     def queries_in_words(self) -> Iterator[str]:
         """How many queries the values are made of, and which metrics leave some out, or have no interval."""
-        number = words.counted(len(self.runs[0].query_ids), "query")
-        vary = self._queries_vary
+        queries = len(self.runs[0].query_ids)
+        number, vary = words.counted(queries, "query"), self._queries_vary
         yield {
-            "judged": words.counted(len(self.runs[0].query_ids), "judged query"),
+            "judged": words.counted(queries, "judged query"),
             "run": "all queries of each run" if vary else f"{number} of the run",
             "both": f"{number} judged and in every run",
             "either": "all queries judged or in the run" if vary else f"{number} judged or in the run",
             "list": f"{number} of the list",
-        }.get(self.request.stated(POLICIES["queries"]), f"{number}; the dialect decides which of them count")
+        }.get(self.request.stated("queries"), f"{number}; the dialect decides which of them count")
         for metric in self.metrics:
             yield from self._left_out(metric)
         yield from self._without_interval()
@@ -329,15 +323,13 @@ class Scores(Result):
     def _left_out(self, metric: Metric) -> Iterator[str]:
         """Queries without a value, and those whose orders of equal scores were too many."""
         means = [mean for mean in self.board if mean.metric == metric]
-        left = [mean for mean in means if mean.undefined]
-        counts = {mean.undefined for mean in left}
-        if left:
-            if len(counts) == 1 and len(left) == len(self.runs):
-                queries = words.counted(counts.pop(), "query")
-            elif len(left) <= FEW:
-                queries = ", ".join(f"{mean.undefined:,} ({mean.run})" for mean in left) + " of the queries"
-            else:
-                queries = f"{min(counts):,} to {max(counts):,} queries, depending on the run"
+        counts = {mean.run: mean.undefined for mean in means if mean.undefined}
+        if counts:
+            queries = f"{_span([*counts.values()])} queries, depending on the run"
+            if len(counts) == len(self.runs) and len(set(counts.values())) == 1:
+                queries = words.counted(means[0].undefined, "query")
+            elif len(counts) <= FEW:
+                queries = ", ".join(f"{count:,} ({run})" for run, count in counts.items()) + " of the queries"
             yield f"{metric} has no value for {queries}: left out of its mean"
         ties = self.request.of_metric(metric).convention.ties
         drawn = max(mean.drawn for mean in means)
@@ -393,23 +385,17 @@ class Scores(Result):
     def _scoreboard(self) -> Table:
         """Runs as rows, metrics as columns; the best value of each metric is marked where there are several runs."""
         means = {(mean.run, mean.metric): mean for mean in self.board}
-        counts = [Column("queries", "count")] if self._queries_vary else []
-        rows = [
-            (
-                run.name,
-                *(_with_interval(means[run.name, metric]) for metric in self.metrics),
-                *([len(run.query_ids)] if counts else []),
-            )
-            for run in self.runs
-        ]
-        best = {
+        columns = [Column("run"), *map(_column, self.metrics)]
+        rows = [(run.name, *(_with_interval(means[run.name, metric]) for metric in self.metrics)) for run in self.runs]
+        if self._queries_vary:
+            columns.append(Column("queries", "count"))
+            rows = [(*row, len(run.query_ids)) for row, run in zip(rows, self.runs, strict=True)]
+        best = frozenset(
             (row, place)
             for place, metric in enumerate(self.metrics, start=1)
             for row in _best(metric, [words.finite(means[run.name, metric].value) for run in self.runs])
-        }
-        columns = (Column("run"), *map(_column, self.metrics), *counts)
-        note = self._legend()
-        return Table(columns, tuple(rows), best=frozenset(best), turns=True, note=note, unranged=UNRANGED)
+        )
+        return Table(tuple(columns), tuple(rows), best=best, turns=True, note=self._legend(), unranged=UNRANGED)
 
     def _legend(self) -> str:
         """What the marks beside the values mean; empty where no value has an interval."""
@@ -428,17 +414,15 @@ class Scores(Result):
     def _query_table(self, most: int | None = None) -> Table:
         """The values of each query: a row a query, or with several runs a row a query and run."""
         several = len(self.runs) > 1
-        names = [Column("query"), *([Column("run")] if several else [])]
-        order = dict.fromkeys(query for run in self.runs for query in run.query_ids)
-        places = [{query: i for i, query in enumerate(run.query_ids)} for run in self.runs]
         rows: list[tuple[Value, ...]] = []
-        for query in order:
+        places = [{query: i for i, query in enumerate(run.query_ids)} for run in self.runs]
+        for query in dict.fromkeys(query for run in self.runs for query in run.query_ids):
             for run, place in zip(self.runs, places, strict=True):
-                if query in place:
-                    at = place[query]
+                if (at := place.get(query)) is not None:
                     values = [words.finite(float(column[at])) for column in run.values.values()]
                     facts = [fact[at] for fact in run.facts.values()]
                     rows.append((query, *([run.name] if several else []), *values, *facts))
+        names = [Column("query"), *([Column("run")] if several else [])]
         columns = (*names, *map(_column, self.metrics), *map(Column, self.runs[0].facts))
         return Table(columns, tuple(rows[:most]), labels=len(names), name="per_query")
 
@@ -448,18 +432,15 @@ class Scores(Result):
         For one run quantiles are a table with a row a metric, for several a table a metric with a row a run.
         """
         records = list(self._spread())
-        tables: list[Block] = []
+        by_metric = [(metric, [r for r in records if r["metric"] == str(metric)]) for metric in self.metrics]
+        tables = [_quantiles("run", alike, str(metric)) for metric, alike in by_metric]
         if len(self.runs) == 1:
-            tables = [_quantiles("metric", records), EMPTY]
-        else:
-            for metric in dict.fromkeys(record["metric"] for record in records):
-                alike = [record for record in records if record["metric"] == metric]
-                tables += [_quantiles("run", alike, metric), EMPTY]
+            tables = [_quantiles("metric", records)]
         header = (Column("run"), *(Column(name, "count") for name in (*spread.RANKS, spread.NONE)))
         ranks: tuple[tuple[Value, ...], ...] = tuple((run.name, *spread.rank_counts(run).values()) for run in self.runs)
         return [
             Heading("values of the queries"),
-            *tables,
+            *(block for table in tables for block in (table, EMPTY)),
             Heading("queries by the rank of their first relevant document (grade ≥ 1)"),
             Table(header, ranks, turns=True),
         ]
@@ -486,14 +467,9 @@ def _best(metric: Metric, values: Sequence[Any]) -> list[int]:
 
 def _quantiles(first: str, records: Sequence[dict[str, Any]], head: str = "") -> Table:
     """Quantiles under one another; how many queries only where that differs."""
-    counts = ["zeros", *(["queries"] if len({record["queries"] for record in records}) > 1 else [])]
-    columns = (
-        Column(head or first),
-        *(Column(name, "value") for name in spread.QUANTILES),
-        *(Column(name, "count") for name in counts),
-    )
-    names = (first, *spread.QUANTILES, *counts)
-    return Table(columns, tuple(tuple(record[name] for name in names) for record in records))
+    names = [*spread.QUANTILES, "zeros", *(["queries"] if len({record["queries"] for record in records}) > 1 else [])]
+    columns = (Column(head or first), *(Column(n, "value" if n in spread.QUANTILES else "count") for n in names))
+    return Table(columns, tuple(tuple(record[name] for name in (first, *names)) for record in records))
 
 
 def _span(numbers: Sequence[int]) -> str:
@@ -501,32 +477,21 @@ def _span(numbers: Sequence[int]) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-# --- as trec_eval prints ----------------------------------------------------------------------------------
+# --- as trec_eval prints: the name of a number, the query, and the number ---------------------------------
 
 
-def _runid(name: str) -> str:
-    return f"{'runid':<22}\tall\t{name}\n"
-
-
-def _trec_queries(run: RunScores) -> Iterator[str]:
+def _trec_queries(run: RunScores) -> Iterator[tuple[str, str, str]]:
     # as in trec_eval, what is only a fact of all queries together is not printed for one
-    shown = {
-        metric: values
-        for metric, values in run.values.items()
-        if metric.aggregate != "geometric" and metric.trec_name() != "num_q"
-    }
+    shown = [m for m in run.values if m.aggregate != "geometric" and m.trec_name() != "num_q"]
     by_id = sorted(enumerate(run.query_ids), key=lambda pair: pair[1].encode("utf-8", "surrogateescape"))
     for i, query in by_id:
-        for metric, values in shown.items():
-            yield from _trec_line(metric, query, float(values[i]))
-        for name, facts in run.facts.items():
-            yield f"{name:<22}\t{query}\t'{facts[i]}'\n"
+        yield from (_trec(metric, query, float(run.values[metric][i])) for metric in shown)
+        yield from ((name, query, f"'{facts[i]}'") for name, facts in run.facts.items())
 
 
-def _trec_line(metric: Metric, query: str, value: float) -> Iterator[str]:
-    if not math.isnan(value):
-        text = f"{value:.0f}" if metric.aggregate == "sum" else f"{value:6.4f}"
-        yield f"{metric.trec_name() or metric!s:<22}\t{query}\t{text}\n"
+def _trec(metric: Metric, query: str, value: float) -> tuple[str, str, str]:
+    text = f"{value:.0f}" if metric.aggregate == "sum" else f"{value:6.4f}"
+    return metric.trec_name() or str(metric), query, "" if math.isnan(value) else text
 
 
 class OfScores(Result):
@@ -538,20 +503,9 @@ class OfScores(Result):
         def scores(self) -> Scores:
             """What it rests on."""
 
-    @property
-    def conventions(self) -> Mapping[str, Any]:
-        """The policies under which the numbers were computed."""
-        return self.scores.conventions
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """What was said while reading."""
-        return self.scores.notes
-
-    @property
-    def warnings(self) -> Sequence[Caution]:
-        """What to know before believing the numbers."""
-        return self.scores.warnings
+    conventions = property(attrgetter("scores.conventions"), doc="The policies under which the numbers were computed.")
+    notes = property(attrgetter("scores.notes"), doc="What was said while reading.")
+    warnings = property(attrgetter("scores.warnings"), doc="What to know before believing the numbers.")
 
     def facts(self) -> dict[str, Any]:
         """What JSON holds before the tables: the conventions and the inputs."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -36,40 +36,39 @@ class Setting:
 # --- what each setting can be ----------------------------------------------------------------------------
 
 
-def is_number(value: Any) -> bool:
+def _is_number(value: Any) -> bool:
     """Whether this is a number, and not true or false."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")
 
 
-def is_allowance(value: Any) -> bool:
+def _is_allowance(value: Any) -> bool:
     """Whether this can be a tolerance: a number of at least 0, or a percentage such as 2%."""
-    if isinstance(value, str):
-        try:
-            return value.strip().endswith("%") and 0 <= float(value.strip()[:-1]) <= 100
-        except ValueError:
-            return False
-    return is_number(value) and value >= 0
+    if not isinstance(value, str):
+        return _is_number(value) and value >= 0
+    try:
+        return value.strip().endswith("%") and 0 <= float(value.strip()[:-1]) <= 100
+    except ValueError:
+        return False
 
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _one_or_by_metric(accepts: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """One value for all metrics, or a table of values by metric."""
-    return lambda v: all(map(accepts, v.values())) and bool(v) if isinstance(v, dict) else accepts(v)
-
-
-def _is_metrics(value: Any) -> bool:
-    return _is_text(value) or (isinstance(value, list) and bool(value) and all(map(_is_text, value)))
+def _each(value: Any) -> list[Any]:
+    """One value for all metrics, or those of a table of values by metric."""
+    return [*value.values()] or [None] if isinstance(value, dict) else [value]
 
 
 SETTINGS: dict[str, Setting] = {
     "primary": Setting(_is_text, "the main metric, like 'nDCG@10'"),
-    "metrics": Setting(_is_metrics, "a metric or a list of them, like ['nDCG@10', 'AP']"),
-    "alpha": Setting(lambda v: is_number(v) and 0 < v < 0.5, "a number above 0 and below 0.5, like 0.05"),
+    "metrics": Setting(
+        lambda v: all(map(_is_text, v)) and bool(v) if isinstance(v, list) else _is_text(v),
+        "a metric or a list of them, like ['nDCG@10', 'AP']",
+    ),
+    "alpha": Setting(lambda v: _is_number(v) and 0 < v < 0.5, "a number above 0 and below 0.5, like 0.05"),
     "tolerance": Setting(
-        _one_or_by_metric(is_allowance),
+        lambda v: all(map(_is_allowance, _each(v))),
         "a number of at least 0 like 0.01, a percentage like '2%', or a table of these by metric",
         only="gate",
     ),
@@ -78,12 +77,12 @@ SETTINGS: dict[str, Setting] = {
     "interval": Setting(_is_text, "the name of an interval, like 't'"),
     "correction": Setting(_is_text, "the name of a correction, like 'holm'", only="compare"),
     "tried": Setting(
-        lambda v: is_number(v) and isinstance(v, int) and v >= 1,
+        lambda v: _is_number(v) and isinstance(v, int) and v >= 1,
         "how many systems were tried, a whole number of at least 1",
         only="compare",
     ),
     "margin": Setting(
-        _one_or_by_metric(lambda v: is_number(v) and v > 0),
+        lambda v: all(_is_number(one) and one > 0 for one in _each(v)),
         "a difference above 0 that would not matter, like 0.01, or a table of these by metric",
         only="compare",
     ),
@@ -128,15 +127,6 @@ class Settings:
         """All that is set but the metrics."""
         return {name: value for name, value in self.values.items() if name not in {"metrics", "primary"}}
 
-    def fill(self, options: Mapping[str, Any], explicit: Iterable[str]) -> dict[str, Any]:
-        """Options, of which those that are not ``explicit`` are taken from here where they are set.
-
-        >>> Settings({"depth": 100, "seed": 3}).fill({"depth": None, "seed": 0, "ties": "trec"}, {"seed"})
-        {'depth': 100, 'seed': 0, 'ties': 'trec'}
-        """
-        kept = set(explicit)
-        return {name: value if name in kept else self.values.get(name, value) for name, value in options.items()}
-
 
 def settings_of(path: str | None = None, start: str | Path | None = None) -> Settings:
     """The settings in a TOML file, or in the nearest pyproject.toml from the folder ``start`` upwards.
@@ -147,7 +137,9 @@ def settings_of(path: str | None = None, start: str | Path | None = None) -> Set
 
     Raises InputError for a file that cannot be read, an unknown name, or a value that cannot be right.
     """
-    file = Path(path) if path is not None else _nearest(Path.cwd() if start is None else Path(start))
+    here = (Path.cwd() if start is None else Path(start)).resolve()
+    projects = (above / "pyproject.toml" for above in (here, *here.parents))
+    file = next((one for one in projects if one.is_file()), None) if path is None else Path(path)
     if file is None:
         return Settings()
     tool = _read(file).get("tool", {})
@@ -166,11 +158,6 @@ def settings_of(path: str | None = None, start: str | Path | None = None) -> Set
                 raise InputError(f"{place} {verb}: {verb} does not use {name}: leave it out")
     shared = {name: value for name, value in table.items() if name not in VERBS}
     return Settings(_check(shared, place, file.parent), place if table else "", str(file), own)
-
-
-def _nearest(folder: Path) -> Path | None:
-    places = (above / "pyproject.toml" for above in (folder.resolve(), *folder.resolve().parents))
-    return next((place for place in places if place.is_file()), None)
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -36,24 +36,22 @@ class Weights:
     def unused(self, scored: Set[str]) -> list[str]:
         """What to say of weights whose query is not scored."""
         left = sorted(set(self.by_query) - scored)
-        if not left:
-            return []
-        what = "1 weight is of a query" if len(left) == 1 else f"{len(left):,} weights are of queries"
-        return [f"{self.label}: {what} that no run is scored on ({words.sample(left)})"]
+        what = words.counted(len(left), "weight is of a query", "weights are of queries")
+        return [f"{self.label}: {what} that no run is scored on ({words.sample(left)})"] if left else []
 
 
-def weights_of(source: Any) -> Weights | None:
+def weights_of(source: Any) -> Weights:
     """Read weights: ``{query: weight}``, a data frame or a file with a query and a weight in each row.
 
     A file may be compressed, and of any format that tables come in; one of text needs no header.
     """
-    if source is None or isinstance(source, Weights):
+    if isinstance(source, Weights):
         return source
     if isinstance(source, Mapping):
         return _checked(list(source.items()), "weights")
     from rankscope.files.raw import open_raw
+    from rankscope.files.readers import kind_of
     from rankscope.files.sheets import is_path, open_sheet
-    from rankscope.files.sniff import kind_of
 
     if is_path(source):
         raw = open_raw(source, EXPECTED)
@@ -69,6 +67,8 @@ def weights_of(source: Any) -> Weights | None:
 
 
 def _rows_of_text(content: bytes, label: str) -> list[tuple[str, str]]:
+    from rankscope.files.long import is_number
+
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -82,7 +82,7 @@ def _rows_of_text(content: bytes, label: str) -> list[tuple[str, str]]:
             raise InputError(
                 f"{label} line {number:,}: {len(cells)} columns, a line of weights has 2 (query weight): {line[:80]!r}"
             )
-        if number > 1 or _number(cells[1]) is not None:  # a first line without a number is a heading
+        if number > 1 or is_number(cells[1]):  # a first line without a number is a heading
             rows.append((cells[0], cells[1]))
     return rows
 
@@ -92,8 +92,11 @@ def _checked(rows: Sequence[tuple[Any, Any]], label: str) -> Weights:
         raise InputError(f"{label}: no weight is there; give a query and its weight in each row, like q1 2.5")
     out: dict[str, float] = {}
     for query, value in rows:
-        weight = _number(value)
-        if weight is None or not math.isfinite(weight) or weight < 0:
+        try:
+            weight = float(value)
+        except (TypeError, ValueError, OverflowError):
+            weight = math.nan
+        if not 0 <= weight < math.inf:
             raise InputError(f"{label}: query {query!s} weighs {value!r}; a weight is a number of at least 0")
         if str(query) in out:
             raise InputError(f"{label}: query {query!s} has two weights; keep one")
@@ -101,10 +104,3 @@ def _checked(rows: Sequence[tuple[Any, Any]], label: str) -> Weights:
     if not any(out.values()):
         raise InputError(f"{label}: no query weighs anything; give at least one a weight above 0")
     return Weights(out, label)
-
-
-def _number(value: Any) -> float | None:
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        return None

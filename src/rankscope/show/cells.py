@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from rankscope import words
-from rankscope.blocks import NumberText, Table, Value, ValueRange
+from rankscope.blocks import NumberText, Table, Value, ValueRange, plain_value
 
 
 def text_of(value: Value, kind: Literal["text", "value", "count"] = "value") -> str:
@@ -19,8 +19,7 @@ def text_of(value: Value, kind: Literal["text", "value", "count"] = "value") -> 
     """
     if isinstance(value, NumberText | ValueRange) and value.text:
         return words.in_table(value.text)
-    if isinstance(value, NumberText | ValueRange):
-        value = value.value
+    value = plain_value(value)
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return words.UNDEFINED
     if isinstance(value, str) or kind == "text":
@@ -60,10 +59,10 @@ def printable(text: str) -> str:
     )
 
 
-def numbered(headers: Sequence[str]) -> list[str]:
+def number_headers(headers: Sequence[str]) -> list[str]:
     """Headers that are keys: one that was there before gets a number.
 
-    >>> numbered(["run", "AP", "run"])
+    >>> number_headers(["run", "AP", "run"])
     ['run', 'AP', 'run 2']
     """
     given, out = set(headers), list[str]()

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rankscope import words
-from rankscope.blocks import Chart, Column, NumberText, Page, Table, Value, ValueRange
+from rankscope.blocks import Chart, Column, Page, Table, Value, ValueRange, plain_value
 from rankscope.errors import InputError
-from rankscope.show.cells import numbered
+from rankscope.show.cells import number_headers
 from rankscope.show.html.tables import slug
 from rankscope.show.text import as_csv
 
@@ -86,7 +86,7 @@ def records_of(columns: Sequence[Column], rows: Sequence[Sequence[Value]]) -> tu
         for i, column in enumerate(columns)
         for name in (column.header, *((f"{column.header} lower", f"{column.header} upper") if i in ranged else ()))
     ]
-    header = numbered(headers)
+    header = number_headers(headers)
     return header, [dict(zip(header, _flat(row, ranged), strict=True)) for row in rows]
 
 
@@ -101,5 +101,5 @@ def _flat(row: Sequence[Value], ranged: set[int]) -> Iterator[Any]:
 
 
 def _plain(value: Value) -> Any:
-    value = value.value if isinstance(value, NumberText) else value
+    value = plain_value(value)
     return words.finite(value) if isinstance(value, float) else value

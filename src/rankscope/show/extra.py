@@ -1,4 +1,4 @@
-"""The packages that charts and pages are made with: an extra, so that scores and tables need none of them."""
+"""Importing the optional packages that draw charts and pages."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from rankscope.errors import MissingExtraError
 LACKING = "charts and pages need altair, jinja2 and vl-convert-python: pip install 'rankscope[report]'"
 
 
-def needed(module: str) -> Any:
-    """A module of the extra ``report``: ``needed("altair")``.
+def import_extra(module: str) -> Any:
+    """A module of the extra ``report``: ``import_extra("altair")``.
 
     Raises MissingExtraError, which says what to install, where it cannot be imported.
     """
@@ -23,7 +23,7 @@ def needed(module: str) -> Any:
 
 def check_installed(charts: bool = True) -> None:
     """Refuse, before any work is done, to make a page without what makes it, and its ``charts`` where it has any."""
-    needed("jinja2")
+    import_extra("jinja2")
     if charts:
-        needed("altair")
-        needed("vl_convert")
+        import_extra("altair")
+        import_extra("vl_convert")

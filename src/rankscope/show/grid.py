@@ -1,4 +1,4 @@
-"""A table laid out to a width: upright, turned, or in several parts."""
+"""Laying out a table for a given width: upright, transposed, or in several parts."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Grid:
             beside=self.beside,
         )
 
-    def turned(self) -> Grid:
+    def transpose(self) -> Grid:
         """Rows and columns exchanged."""
         return replace(
             self,
@@ -65,7 +65,7 @@ class Grid:
             sides=tuple(("", *column) for column in zip(*self.sides, strict=True))[self.labels :],
         )
 
-    def ranged(self, columns: int) -> Grid:
+    def with_intervals(self, columns: int) -> Grid:
         """The same with the intervals of its first columns of values, intervals below intervals."""
         ranged = [i for i in range(len(self.header)) if any(row[i] for row in self.sides)]
         shown, header, rows = ranged[:columns], list(self.header), [list(row) for row in self.rows]
@@ -103,13 +103,13 @@ def lay_out(table: Table, width: int) -> list[tuple[Grid, Widths]]:
     grid = upright(table)
     shapes = [grid]
     if table.turns and table.labels == 1 and table.rows:
-        shapes.append(grid.turned())
+        shapes.append(grid.transpose())
         if len(table.columns) - 1 > max(FEW, len(table.rows)):
             shapes.reverse()
     ranged = grid.beside[1]
     tries = [
-        [shape.ranged(len(shape.header)) for shape in shapes] if ranged else [],
-        [grid.ranged(count) for count in range(ranged - 1, 0, -1)],
+        [shape.with_intervals(len(shape.header)) for shape in shapes] if ranged else [],
+        [grid.with_intervals(count) for count in range(ranged - 1, 0, -1)],
         shapes,
     ]
     for those in tries:

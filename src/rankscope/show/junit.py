@@ -58,6 +58,3 @@ def as_junit(suite: str, cases: Sequence[JUnitCase]) -> str:
 
 def _fit(text: str) -> str:
     return "\n".join(map(printable, text.split("\n")))
-
-
-Case = JUnitCase

@@ -1,4 +1,4 @@
-"""What every verb gives: tables declared once, sentences, charts; and every format that follows from them."""
+"""The base of every result: tables declared once, sentences and charts, from which every format follows."""
 
 from __future__ import annotations
 
@@ -296,6 +296,11 @@ class Result:
     def rows(self) -> list[dict[str, Any]]:
         """The main table as a list of records."""
         return self.to_dicts()
+
+    @property
+    def results(self) -> pl.DataFrame:
+        """The main table as a Polars frame."""
+        return self.to_polars()
 
     def write(
         self, form: str, *, width: int = 80, colour: bool = False, table: str = "", **options: Any

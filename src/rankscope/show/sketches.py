@@ -1,4 +1,4 @@
-"""Bars, whiskers and fields of points, drawn with the block characters of a terminal."""
+"""Charts in a terminal: bars, whiskers and scatter plots drawn with block characters."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Literal
 from rich.cells import cell_len
 
 from rankscope import words
-from rankscope.blocks import Block, Chart, Code, Column, Heading, NumberText, Paragraph, Table, Value, ValueRange
+from rankscope.blocks import Block, Chart, Code, Column, Heading, Paragraph, Table, Value, ValueRange, plain_value
 from rankscope.show.cells import printable, sides_of, text_of
 from rankscope.show.grid import GAP
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
 HEAPS = "·oO●"  # one point, two or three, four to seven, eight or more
-LEAST, MOST = 10, 60  # cells that a bar may have
+SHORTEST, LONGEST = 10, 60  # cells that a bar may have
 
 
 def bar(value: float | None, low: float, high: float, room: int) -> str:
@@ -87,7 +87,7 @@ def cell_of(value: float, low: float, high: float, room: int) -> int:
 
 def number_of(value: Value) -> float | None:
     """A finite number, or None."""
-    value = value.value if isinstance(value, ValueRange | NumberText) else value
+    value = plain_value(value)
     if value is None or isinstance(value, str) or not math.isfinite(value):
         return None
     return float(value)
@@ -113,7 +113,7 @@ def room_beside(table: Table, width: int) -> int:
         sides = max((len(sides_of(row[i])) for row in table.rows), default=0)
         taken += max(cell_len(column.header), max(map(cell_len, values), default=0) + (sides and sides + 1)) + GAP
     room = width - taken
-    return min(MOST, room) if room >= LEAST else 0
+    return min(LONGEST, room) if room >= SHORTEST else 0
 
 
 # --- A chart in a terminal: block characters beside the numbers, a table where those would say less ----

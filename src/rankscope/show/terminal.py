@@ -1,4 +1,4 @@
-"""Blocks as text for a terminal: plain, or with the little colour that helps."""
+"""Blocks as text for a terminal, plain or with a little colour."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ def render(blocks: Sequence[Block | Chart], width: int = 80, colour: bool = Fals
     ' 30 judged queries\n'
     """
     paint = _Paint(colour, width)
-    return "".join(line.rstrip() + "\n" for block in blocks for line in _shown(block, paint))
+    return "".join(line.rstrip() + "\n" for block in blocks for line in _lines_of(block, paint))
 
 
 @singledispatch
-def _shown(block: Any, paint: _Paint) -> Iterator[str]:
+def _lines_of(block: Any, paint: _Paint) -> Iterator[str]:
     raise TypeError(f"no block: {block!r}")
 
 
-@_shown.register
+@_lines_of.register
 def _paragraph(block: Paragraph, paint: _Paint) -> Iterator[str]:
     if not block.text:
         yield ""
@@ -57,21 +57,20 @@ def _paragraph(block: Paragraph, paint: _Paint) -> Iterator[str]:
         yield paint(line.replace(TIED, " "), DIM if block.quiet else "")
 
 
-@_shown.register
+@_lines_of.register
 def _heading(block: Heading, paint: _Paint) -> Iterator[str]:
     yield from (paint(line, BOLD) for line in _wrap(printable(block.text), paint.reading, " ", " "))
 
 
-@_shown.register
+@_lines_of.register
 def _notes(block: Notes, paint: _Paint) -> Iterator[str]:
     for note in block.items:
-        text = f"{note.text}. {note.hint[:1].upper()}{note.hint[1:]}." if note.hint else f"{note.text}."
-        lines = _wrap(printable(f"{text} {note.code}".strip()), paint.reading, " ▲ ", "   ")
+        lines = _wrap(printable(f"{note} {note.code}".strip()), paint.reading, " ▲ ", "   ")
         for line in lines:
             yield line.replace("▲", paint("▲", YELLOW), 1) if line is lines[0] else line
 
 
-@_shown.register
+@_lines_of.register
 def _facts(block: Facts, paint: _Paint) -> Iterator[str]:
     indent = max(min(max((cell_len(term) for term, _ in block.items), default=0), 24), block.room) + 3
     for term, text in block.items:
@@ -84,12 +83,12 @@ def _facts(block: Facts, paint: _Paint) -> Iterator[str]:
             yield from lines[1:]
 
 
-@_shown.register
+@_lines_of.register
 def _code(block: Code, paint: _Paint) -> Iterator[str]:
     yield from (f"   {line}" for line in block.lines)
 
 
-@_shown.register
+@_lines_of.register
 def _table(block: Table, paint: _Paint) -> Iterator[str]:
     parts = lay_out(block, paint.width)
     for i, (grid, widths) in enumerate(parts):
@@ -104,10 +103,10 @@ def _table(block: Table, paint: _Paint) -> Iterator[str]:
             yield from _paragraph(Paragraph(note, quiet=True), paint)
 
 
-@_shown.register
+@_lines_of.register
 def _chart(block: Chart, paint: _Paint) -> Iterator[str]:
     for part in in_text(block, paint.width):
-        yield from _shown(part, paint)
+        yield from _lines_of(part, paint)
 
 
 def _row(cells: Sequence[str], number: int, grid: Grid, widths: Widths, paint: _Paint) -> Iterator[str]:

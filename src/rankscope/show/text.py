@@ -1,4 +1,4 @@
-"""Results for other programs and for papers: JSON, JSON lines, CSV, Markdown, LaTeX."""
+"""Results as JSON, JSON lines, CSV, Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rankscope import words
-from rankscope.blocks import Block, Chart, Code, Heading, Note, Notes, Paragraph, Table
+from rankscope.blocks import Block, Chart, Code, Heading, Notes, Paragraph, Table
 from rankscope.show.cells import printable, rows_of
 
 SHOWN = 20  # as many rows of a chart stand in a text
@@ -21,7 +21,7 @@ MARKDOWN = {**{sign: "\\" + sign for sign in "\\|*_`[]"}, "<": "&lt;", "&": "&am
 
 
 def as_json(thing: Mapping[str, Any]) -> str:
-    """One JSON object, for machines and for eyes: a record a line. A NaN is an error here, never output."""
+    """One JSON object, with one record per line. NaN raises an error."""
     parts = [f"  {_dump(key)}: {_spread(value)}" for key, value in thing.items()]
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
@@ -52,7 +52,7 @@ def as_csv(header: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> Iterator
 
 
 def as_markdown(blocks: Iterable[Block | Chart]) -> str:
-    """The tables, the rows of charts, what to doubt about them and their small print as Markdown."""
+    """Blocks as Markdown; charts as their first rows."""
     return "\n".join(_markdown(block) for block in blocks)
 
 
@@ -71,7 +71,11 @@ def _markdown(block: Block | Chart) -> str:
     if isinstance(block, Code):
         return "```\n" + "\n".join(map(printable, block.lines)) + "\n```\n"
     if not isinstance(block, Table):
-        said = [_note_line(note) for note in block.items] if isinstance(block, Notes) else map(": ".join, block.items)
+        said = (
+            [f"{note} {note.code}".strip() for note in block.items]
+            if isinstance(block, Notes)
+            else map(": ".join, block.items)
+        )
         return "".join(f"- {_escape(line, MARKDOWN)}\n" for line in said)
     rows = [[_escape(text, MARKDOWN) for text in row] for row in rows_of(block)]
     rows = _stress(block, rows, "**{}**")
@@ -119,11 +123,6 @@ def _latex_note(table: Table) -> list[str]:
     if not table.note:
         return []
     return [rf"\multicolumn{{{len(table.columns)}}}{{l}}{{\footnotesize {_escape(table.note, LATEX)}}} \\"]
-
-
-def _note_line(note: Note) -> str:
-    hint = f" {note.hint[:1].upper()}{note.hint[1:]}." if note.hint else ""
-    return f"{note.text}.{hint} {note.code}".strip()
 
 
 def _stress(table: Table, rows: list[list[str]], how: str) -> list[list[str]]:

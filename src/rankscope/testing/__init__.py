@@ -1,4 +1,4 @@
-"""Laws that every metric keeps, to be checked in a test of your own: ``check_metric(MyMetric)``."""
+"""Laws that every metric must keep; test your own with ``check_metric(MyMetric)``."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from rankscope.metrics import Metric, parse
 from rankscope.testing import laws as laws
 from rankscope.testing.cases import Case, accepted, made_up, smallest, top_grade
-from rankscope.testing.compare import LAWS, Breach, Law
 from rankscope.testing.examples import check_example, worked_out
+from rankscope.testing.laws import LAWS, Breach, Law
 from rankscope.testing.variants import variants
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -12,8 +12,9 @@ import numpy as np
 
 from rankscope.declared import plain
 from rankscope.errors import InputError
-from rankscope.lists import Array, Aspects, Judged
+from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
+from rankscope.metrics.single import Grade, PlainList, judged_of
 
 # what the documents of one query may be graded; None is a document nobody judged
 SCALES: tuple[tuple[float | None, ...], ...] = (
@@ -37,8 +38,8 @@ class Case:
     tied: tuple[bool, ...] = ()
 
     def __str__(self) -> str:
-        said = f"grades in ranked order {_listed(self.ranking)}, judged but not retrieved {_listed(self.missing)}"
-        return f"{said}, scores {_listed(self.scores)}" if any(self.tied) else said
+        said = f"grades in ranked order {_list_grades(self.ranking)}, judged but not retrieved {_list_grades(self.missing)}"
+        return f"{said}, scores {_list_grades(self.scores)}" if any(self.tied) else said
 
     @property
     def scores(self) -> list[float]:
@@ -55,7 +56,7 @@ class Case:
         gone = tuple(g for g in self.ranking[depth:] if g is not None)
         return Case(self.ranking[:depth], self.missing + gone, self.tied[:depth])
 
-    def inserted(self, at: int, grade: float | None) -> Case:
+    def insert(self, at: int, grade: float | None) -> Case:
         """One more document before this position; it joins the tie that it would part."""
         tied = self.tied and (*self.tied[:at], at < len(self.tied) and self.tied[at], *self.tied[at:])
         return Case((*self.ranking[:at], grade, *self.ranking[at:]), self.missing, tied)
@@ -69,7 +70,7 @@ class Case:
         )
 
 
-def _listed(values: Sequence[float | None]) -> str:
+def _list_grades(values: Sequence[float | None]) -> str:
     return "[" + ", ".join("None" if v is None else plain(v) for v in values) + "]"
 
 
@@ -106,39 +107,13 @@ def made_up(examples: int, seed: int, top: float) -> tuple[Case, ...]:
 @lru_cache(maxsize=256)
 def judged(cases: tuple[Case, ...]) -> Judged:
     """The cases as an engine hands them over."""
-    size, found, rows = [], [], []
-    for case in cases:
-        scores = np.asarray(case.scores)
-        starts = np.searchsorted(-scores, -scores, side="left") + 1
-        sizes = np.searchsorted(-scores, -scores, side="right") + 1 - starts
-        there = [
-            (grade, rank, starts[rank - 1], sizes[rank - 1], scores[rank - 1])
-            for rank, grade in enumerate(case.ranking, start=1)
-            if grade is not None
-        ]
-        rows += there + [(grade, 0, 0, 1, np.nan) for grade in sorted(case.missing, reverse=True)]
-        size.append(len(there) + len(case.missing))
-        found.append(len(there))
-    table = np.array(rows, dtype=float).reshape(-1, 5)
-    aspects = [aspects_of(grade) for grade in table[:, 0].tolist()]
-    numbers = np.array([number for graded in aspects for number in graded], dtype=np.int64)
-    return Judged(
-        query_id=[f"q{i}" for i in range(len(cases))],
-        retrieved=np.array([len(case.ranking) for case in cases], dtype=np.int64),
-        size=np.array(size, dtype=np.int64),
-        found=np.array(found, dtype=np.int64),
-        grade=table[:, 0],
-        rank=table[:, 1].astype(np.int64),
-        tie_start=table[:, 2].astype(np.int64),
-        tie_size=table[:, 3].astype(np.int64),
-        score=table[:, 4],
-        aspects=Aspects(
-            count=np.array([len(graded) for graded in aspects], dtype=np.int64),
-            aspect=numbers,
-            group=numbers,
-            grade=np.array([grade for graded in aspects for grade in graded.values()], dtype=float),
-        ),
+    return judged_of(
+        [PlainList(_with_aspects(case.ranking), np.asarray(case.scores), _with_aspects(case.missing)) for case in cases]
     )
+
+
+def _with_aspects(grades: Iterable[float | None]) -> list[Grade]:
+    return [math.nan if grade is None else tuple(aspects_of(grade).items()) for grade in grades]
 
 
 def aspects_of(grade: float) -> dict[int, float]:
@@ -157,12 +132,12 @@ def values(metric: Metric, cases: Sequence[Case]) -> Array:
 
 def accepted(metric: Metric, cases: Sequence[Case]) -> list[bool]:
     """Which cases the metric does not refuse with an InputError; a metric may say that data are not for it."""
-    if not _refused(metric, cases):
+    if not _refuses(metric, cases):
         return [True] * len(cases)
-    return [not _refused(metric, (case,)) for case in cases]
+    return [not _refuses(metric, (case,)) for case in cases]
 
 
-def _refused(metric: Metric, cases: Sequence[Case]) -> bool:
+def _refuses(metric: Metric, cases: Sequence[Case]) -> bool:
     try:
         with np.errstate(all="ignore"):
             values(metric, cases)
@@ -193,13 +168,9 @@ def smaller(case: Case) -> Iterator[Case]:
 def _plainer(grade: float | None) -> tuple[float, ...]:
     if grade is None:
         return (0.0,)
-    return (
-        tuple(g for g in (0.0, 1.0, 2.0) if g < grade)
-        if grade > 0
-        else (0.0, -1.0)[: 1 if grade == -1 else 2]
-        if grade
-        else ()
-    )
+    if grade > 0:
+        return tuple(g for g in (0.0, 1.0, 2.0) if g < grade)
+    return (0.0, -1.0)[: 1 if grade == -1 else 2] if grade else ()
 
 
 def smallest(case: Case, broken: Callable[[Case], Any], tries: int = 1000) -> Case:

@@ -1,4 +1,4 @@
-"""Worked examples: the arithmetic that a metric's declaration writes out, worked out."""
+"""Checking the worked examples that metrics declare as arithmetic."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby, permutations, product
 from typing import Any
 
@@ -18,7 +18,92 @@ from rankscope.files import qrels_of, run_of
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
 from rankscope.testing.cases import Case, accepted, aspects_of, judged, top_grade, values
-from rankscope.testing.compare import CLOSE, Breach, close, compared, edge, law, level_of, same
+
+CLOSE = 1e-12
+
+
+@dataclass(frozen=True)
+class Breach:
+    """A case in which a law does not hold, and what happened; the case is None where the law needs none."""
+
+    case: Case | None
+    said: str
+
+
+def every_metric(metric: Metric) -> bool:
+    """The default scope of a law: every metric."""
+    return True
+
+
+@dataclass(frozen=True)
+class Law:
+    """A sentence about metrics, the metrics that it is about, and how to look for a breach."""
+
+    sentence: str
+    broken: Callable[[Metric, Sequence[Case]], Breach | None]
+    about: Callable[[Metric], bool] = every_metric
+
+
+LAWS: list[Law] = []
+
+
+def law(about: Callable[[Metric], bool] = every_metric) -> Callable[[Any], Any]:
+    """Register a function as a law; its docstring is the sentence."""
+
+    def enter(broken: Any) -> Any:
+        said = broken.__doc__.rstrip(".")
+        LAWS.append(Law(said[0].lower() + said[1:], broken, about))
+        return broken
+
+    return enter
+
+
+def compared(
+    metric: Metric,
+    cases: Sequence[Case],
+    changes: Callable[[Case], Iterable[Case]],
+    holds: Callable[[Array, Array], Array],
+) -> Breach | None:
+    """Change each case in every way given, and compare the values before and after."""
+    pairs = [(number, after) for number, case in enumerate(cases) for after in changes(case) if after != case]
+    if not pairs:
+        return None
+    taken = accepted(metric, [after for _, after in pairs])
+    pairs = [pair for pair, ok in zip(pairs, taken, strict=True) if ok]
+    before = values(metric, cases)[[number for number, _ in pairs]]
+    after = values(metric, [case for _, case in pairs])
+    wrong = np.flatnonzero(~holds(before, after))
+    if not len(wrong):
+        return None
+    number, changed = pairs[wrong[0]]
+    return Breach(cases[number], f"gives {before[wrong[0]]!s}, but {after[wrong[0]]!s} after a change to {changed}")
+
+
+def same(before: Array, after: Array) -> Array:
+    """Equal to the last bit, or both undefined."""
+    return np.asarray((before == after) | (np.isnan(before) & np.isnan(after)))
+
+
+def close(before: Array, after: Array) -> Array:
+    """Equal but for rounding, as when a sum is added in another order."""
+    return np.asarray(same(before, after) | (np.abs(before - after) <= CLOSE * np.maximum(1.0, np.abs(before))))
+
+
+def level_of(metric: Metric) -> float:
+    """The lowest grade that is relevant; a negative one never is."""
+    return max(float(getattr(metric, "level", 1.0)), 0.0)
+
+
+def edge(metric: Metric, case: Case) -> int:
+    """How many documents stand above the cutoff: all that are retrieved, or those up to the k-th graded one."""
+    k = getattr(metric, "cutoff", None)
+    if k is None:
+        return len(case.ranking)
+    if not getattr(metric, "judged_only", False):
+        return min(int(k), len(case.ranking))
+    graded = [i for i, grade in enumerate(case.ranking, start=1) if grade is not None and grade >= 0]
+    return graded[k - 1] if len(graded) >= k else len(case.ranking)
+
 
 MOST_ORDERS = 24  # of a query whose orders are tried one by one
 FEW = 25  # queries of which they are
@@ -45,7 +130,7 @@ def parts(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     defined = np.ones(len(data), dtype=bool) if terms.defined is None else np.asarray(terms.defined)
     if value.shape != (len(data),):
         return Breach(cases[0], f"gives {value.shape} values for {len(data)} queries")
-    whole = terms.linked(terms.shares.sum(axis=1) + terms.unjudged_share + terms.base)
+    whole = terms.apply_link(terms.shares.sum(axis=1) + terms.unjudged_share + terms.base)
     wrong = np.where(defined, ~np.isfinite(value) | ~close(value, whole), ~np.isnan(value))
     for i in np.flatnonzero(wrong).tolist():
         return Breach(
@@ -138,13 +223,13 @@ def cut_off(metric: Metric, cases: Sequence[Case]) -> Breach | None:
 
 @law(lambda m: bool(getattr(m, "judged_only", False)))
 def judged_only(metric: Metric, cases: Sequence[Case]) -> Breach | None:
-    """Documents nobody graded leave no trace."""
+    """Unjudged documents have no effect."""
 
     def padded(case: Case) -> Iterable[Case]:
         for at in sorted({0, 1, len(case.ranking) // 2, len(case.ranking)}):
             if at <= len(case.ranking):
-                yield case.inserted(at, None)
-                yield case.inserted(at, -1.0)
+                yield case.insert(at, None)
+                yield case.insert(at, -1.0)
 
     return compared(metric, cases, padded, same)
 

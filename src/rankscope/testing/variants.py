@@ -28,27 +28,27 @@ def variants(cls: type[Metric]) -> list[Metric]:
 
 def _variants(cls: type[Metric]) -> Iterator[Metric]:
     bases = [metric for example in cls.examples if type(metric := parse(example.metric)) is cls]
-    bases += _made(cls, {})
+    bases += _make(cls, {})
     yield from bases
     choices = {name: list(_values(hint, param)) for name, (hint, param) in parameters(cls).items()}
     for name, values in choices.items():
         for value in values:
-            found = [changed for base in bases for changed in _made(base, {name: value})]
+            found = [changed for base in bases for changed in _make(base, {name: value})]
             # a value that is refused alone may go together with another: ideal='max_grade_k' needs max_grade and a cutoff
             yield from found or _with_others(bases[-1], {name: value}, choices)
             if "cutoff" in choices and name != "cutoff":
-                yield from _made(bases[-1], {name: value, "cutoff": 3})
+                yield from _make(bases[-1], {name: value, "cutoff": 3})
 
 
 def _with_others(base: Metric, said: dict[str, Any], choices: dict[str, list[Any]]) -> Iterator[Metric]:
     others = [name for name in choices if name not in said]
     for one in others:
         for value in choices[one]:
-            made = _made(base, {**said, one: value}) or _made(base, {**said, one: value, "cutoff": 3})
+            made = _make(base, {**said, one: value}) or _make(base, {**said, one: value, "cutoff": 3})
             yield from made
 
 
-def _made(of: Any, changes: dict[str, Any]) -> list[Metric]:
+def _make(of: Any, changes: dict[str, Any]) -> list[Metric]:
     """The class or metric with these changes, in a list; an empty one where they do not go together."""
     try:
         if isinstance(of, Metric):
@@ -66,7 +66,7 @@ def _values(hint: Any, param: Param) -> Iterable[Any]:
     if get_origin(hint) is Literal:
         return get_args(hint)
     if get_origin(hint) is tuple:
-        return [tuple(v for v in NUMBERS if _allowed(v, param)), *((v,) for v in NUMBERS[:2] if _allowed(v, param))]
+        return [tuple(v for v in NUMBERS if _is_within(v, param)), *((v,) for v in NUMBERS[:2] if _is_within(v, param))]
     if hint is bool:
         return (False, True)
     if hint is NoneType:
@@ -74,13 +74,13 @@ def _values(hint: Any, param: Param) -> Iterable[Any]:
     if hint is Table:
         return TABLES
     return (
-        [value for value in (WHOLE if hint is int else NUMBERS) if _allowed(value, param)]
+        [value for value in (WHOLE if hint is int else NUMBERS) if _is_within(value, param)]
         if hint in {int, float}
         else ()
     )
 
 
-def _allowed(value: float, param: Param) -> bool:
+def _is_within(value: float, param: Param) -> bool:
     return param.low <= value <= param.high and value > param.above
 
 
@@ -91,5 +91,5 @@ def every_pair(cls: type[Metric]) -> list[Metric]:
     out = list(bases)
     for base in bases:
         for name, values in choices.items():
-            out += [changed for value in values for changed in _made(base, {name: value})]
+            out += [changed for value in values for changed in _make(base, {name: value})]
     return list(dict.fromkeys(out))

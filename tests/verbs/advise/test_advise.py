@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Callable
-from dataclasses import fields
 from importlib import util
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from rankscope.metrics import CATALOGUE
 from rankscope.scoring.settings import settings_of
 from rankscope.verbs.advise.advise import advise
 from rankscope.verbs.advise.result import Advice, fold
-from rankscope.verbs.advise.situation import RESTS, Situation, level_of, situation_of, stars
+from rankscope.verbs.advise.situation import CONDITIONS, RESTS, level_of, situation_of, stars
 from rankscope.verbs.advise.tasks import PITFALLS, SHARED_LAST, SIGNS, TASKS, WITH_ASPECTS, task_called
 
 Grades = dict[str, dict[str, float]]
@@ -116,9 +115,7 @@ def test_declarations_name_what_there_is() -> None:
         | {w for r in PITFALLS for w in r.when}
         | {w for s in SIGNS for w in s.when}
     )
-    known = {field.name for field in fields(Situation)}
-    for word in {word.removeprefix("not ") for word in words}:
-        assert word in known or isinstance(getattr(Situation, word), property)
+    assert {word.removeprefix("not ") for word in words} <= set(CONDITIONS)
     assert {pick.rests for pick in picks} <= set(RESTS)
     assert {pick.metric for pick in picks} <= set(CATALOGUE)
     named = {name for rule in PITFALLS for name in (*rule.tasks, *rule.apart)} | {sign.task for sign in SIGNS}
@@ -216,7 +213,7 @@ def test_what_queries_can_show() -> None:
     two = advise(GRADED, {n: runs[n] for n in ("a", "b")}, "web")
     planned = rs.power(GRADED, {n: runs[n] for n in ("a", "b")}, "nDCG@10").reaches[0]
     assert two.showable is not None
-    assert two.showable.source == "pairs"
+    assert two.showable.spread_from == "pairs"
     assert two.showable.difference == pytest.approx(planned.detectable.difference, rel=1e-12)
     three = advise(GRADED, runs, "web").showable
     assert three is not None
@@ -341,7 +338,7 @@ def test_the_task_is_read_off_the_data(qrels: Any, task: str) -> None:
     assert found.likeliest[0].task == task
     assert len(found.likeliest) == 2
     assert found.sure in {"clear", "likely", "a guess"}
-    assert found.likeliest[0].signs
+    assert found.likeliest[0].because
     assert advise(qrels, task="web").sure == "said"
 
 
@@ -378,7 +375,7 @@ def tsv(path: Path, query: str, doc: str, grade: str, sep: str) -> Grades:
 def test_real_judgments(shared_data: Shared, name: str, task: str, primary: str) -> None:
     found = advise(str(shared_data(name)))
     assert (found.task.name, str(found.primary)) == (task, primary)
-    assert found.files.qrels == str(shared_data(name))
+    assert found.qrels == str(shared_data(name))
 
 
 def test_msmarco_says_how_many_queries_have_one_answer(shared_data: Shared) -> None:

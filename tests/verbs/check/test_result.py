@@ -12,7 +12,7 @@ import pytest
 import rankscope as rs
 from rankscope.errors import InputError
 from rankscope.verbs.check.result import Inspection, RuleBook
-from rankscope.verbs.check.rules.catalogue import all_rules, rule_named
+from rankscope.verbs.check.rules import all_rules, rule_named
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1, "b": 0}}
 

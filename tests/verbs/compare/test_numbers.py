@@ -128,7 +128,7 @@ def test_only_queries_with_both_values_are_paired() -> None:
     assert found.difference == pytest.approx((b - a).mean())
     assert (found.value, found.baseline_value) == pytest.approx((b.mean(), a.mean()))
     assert found.p_value == pytest.approx(stats.ttest_rel(b, a).pvalue, rel=1e-10)
-    assert found.undefined_for_one == 2
+    assert found.pair.undefined_for_one == 2
     warned = [w.code for w in rs.compare(scores, metrics="AP").warnings]
     assert "RS407" in warned
 

@@ -377,7 +377,7 @@ def test_the_usual_tolerance_is_for_scores_from_0_to_1() -> None:
     with pytest.raises(InputError, match=r"needs a tolerance of its own, like --tolerance 'DCG@10=2%'"):
         gate(QRELS, SAME, SAME, "DCG@10")
     assert gate(QRELS, SAME, SAME, "DCG@10", tolerance="2%").passed
-    assert tolerances_of(None, []).of(parse("RR")).number == 0.01
+    assert tolerances_of(None, [("RR", parse("RR"))])[parse("RR")].number == 0.01
 
 
 @pytest.mark.parametrize(
@@ -432,8 +432,9 @@ def test_a_metric_without_a_value_is_told_as_such() -> None:
 def test_a_verdict_is_true_where_it_passes() -> None:
     assert gate(QRELS, SAME, SAME, "RR")
     assert not gate(QRELS, SAME, changed(0, 20), "RR")
+    misspelt: dict[str, Any] = {"tie": "docid"}
     with pytest.raises(InputError, match="gate has no option 'tie', did you mean ties"):
-        gate(QRELS, SAME, SAME, "RR", tie="docid")
+        gate(QRELS, SAME, SAME, "RR", **misspelt)
 
 
 def test_no_query_in_common_is_told() -> None:

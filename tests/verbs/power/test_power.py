@@ -176,13 +176,13 @@ def test_a_summary_is_the_median_and_range_over_pairs(shared_data: Callable[[str
     one = found.summary[0]
     assert one.pairs == len(found.reaches) == 61 * 60 // 2
     reach = [r.detectable.difference for r in found.reaches]
-    assert (one.detectable.median, one.detectable.low, one.detectable.high) == (
+    assert (one.detectable.median, one.detectable.lowest, one.detectable.highest) == (
         float(np.median(reach)), min(reach), max(reach),
     )  # fmt: skip
     needed = [r.chosen[1].queries for r in found.reaches]
     assert one.differences[1] == 0.02
     assert (one.queries[1].median, one.queries[1].high) == (float(np.median(needed)), max(needed))
-    field = found.measurements.fields[0] if found.measurements else None
+    field = found.measurements.panels[0] if found.measurements else None
     assert field is not None
     assert one.variance_within == pytest.approx(float(field.values.var(axis=1, ddof=1).mean()))
 
@@ -311,7 +311,7 @@ def test_the_chart_is_of_the_first_metric_and_not_of_clusters() -> None:
 def test_all_pairs_of_a_panel_are_summed_up_alike() -> None:
     found = power(SCORES, metrics="AP", all_pairs=True)
     assert found.measurements is not None
-    alone, one = summary_of_all_pairs(found.measurements.fields[0]), found.summary[0]
+    alone, one = summary_of_all_pairs(found.measurements.panels[0]), found.summary[0]
     assert alone is not None
     assert (alone.pairs, alone.detectable, alone.deviation) == (one.pairs, one.detectable, one.deviation)
 

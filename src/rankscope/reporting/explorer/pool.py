@@ -17,7 +17,8 @@ from rankscope.engines.top import top
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
 from rankscope.reporting.subject import Subject, evaluation_of
-from rankscope.scoring.inputs import CleanInput, clean, judge, one_order, part_of, takers
+from rankscope.scoring.inputs import CleanInput, clean, judge
+from rankscope.scoring.ranking import one_order, part_of
 from rankscope.scoring.scores import Scores
 from rankscope.tables import Qrels
 
@@ -114,7 +115,7 @@ def source_of(
     return RankingSource(
         metric=metric,
         names=names,
-        qrels=clean(subject.qrels, policy, "qrels", takers(scores.metrics)),
+        qrels=clean(subject.qrels, policy, "qrels", scores.metrics),
         runs=[
             clean(part_of(subject.runs[name], queries) if few else subject.runs[name], policy, "run") for name in names
         ],
@@ -174,7 +175,7 @@ def pool_of_tops(source: RankingSource, depth: int, values: Array) -> DocumentPo
 
 def pool_of(source: RankingSource, rows: pl.DataFrame, values: Array) -> DocumentPool:
     """The documents of these rows: query_id, query, doc_id and best, a row a document."""
-    ranks = ranks_of(source, rows)
+    ranks = ranks_of(source, rows["query_id"].to_list(), rows["doc_id"].to_list())
     query = rows["query"].to_numpy()
     adds = np.zeros(ranks.shape)
     for run in range(len(source.names)):
@@ -200,14 +201,15 @@ def _union(source: RankingSource, depth: int) -> pl.DataFrame:
     )
 
 
-def ranks_of(source: RankingSource, pool: pl.DataFrame) -> Array:
+def ranks_of(source: RankingSource, query_ids: Sequence[str], doc_ids: Sequence[str]) -> Array:
     """The rank of each document in every run, however deep, as the engines order them.
 
     To the engine these documents are the judged ones, their grades being their numbers; it then tells the rank of each.
     """
-    coded = pool.select("query_id", "doc_id", pl.int_range(pl.len()).cast(pl.Float64).alias("grade"))
+    rows = {"query_id": query_ids, "doc_id": doc_ids, "grade": range(len(doc_ids))}
+    coded = pl.DataFrame(rows, schema={"query_id": pl.String, "doc_id": pl.String, "grade": pl.Float64}, strict=False)
     wanted = CleanInput(Qrels(coded))
-    out = np.zeros((len(source.names), pool.height), dtype=np.int64)
+    out = np.zeros((len(source.names), len(doc_ids)), dtype=np.int64)
     for run, (name, data) in enumerate(zip(source.names, source.runs, strict=True)):
         judged, _ = judge(data, wanted, Order(source.ties, source.deepest), name)
         out[run, judged.grade.astype(np.int64)] = judged.rank

@@ -31,7 +31,7 @@ from rankscope.reporting.explorer.pool import (
     source_of,
 )
 from rankscope.reporting.part import PagePart
-from rankscope.reporting.subject import Subject, runs_in_order
+from rankscope.reporting.subject import Subject
 from rankscope.scoring.scores import Scores
 
 USUAL, DEEPEST = 10, 20  # documents of each ranking: at least, and at most unless asked for
@@ -53,7 +53,7 @@ def explorer_of(
     differ least are left out; ``notes`` say what is not there.
     """
     made = _looked(subject, depth, budget, texts)
-    return None if made is None else made.explorer(len(subject.lead.query_ids))
+    return None if made is None else made.explorer(len(subject.lead.units))
 
 
 def documents_of(subject: Subject, depth: int | None = None, budget: int = 9_000_000) -> list[str]:
@@ -67,9 +67,9 @@ def _looked(subject: Subject, depth: int | None, budget: int, texts: bool) -> _M
     scores = subject.scores
     if scores is None or not subject.runs or subject.metric is None:
         return None
-    names = runs_in_order(subject, scores)
+    names = subject.runs_in_order()
     metrics = [f.metric for f in subject.fields if f.metric is not None and f.metric in scores.metrics]
-    queries = list(subject.lead.query_ids)
+    queries = list(subject.lead.units)
     values = _values(scores, names, metrics, queries)
     order = interest(values[:, 0], subject.lead.sign)
     cutoff = getattr(metrics[0], "cutoff", None)

@@ -8,7 +8,7 @@ from typing import Any
 from rankscope import words
 from rankscope.blocks import Paragraph
 from rankscope.reporting.part import PagePart
-from rankscope.reporting.subject import Subject, lead_of, runs_by_merit
+from rankscope.reporting.subject import Subject
 from rankscope.scoring.overlap import RunOverlaps, overlaps_of
 
 
@@ -23,8 +23,8 @@ class AgreementPart(PagePart[Subject]):
         """Two squares of runs and a table."""
         if len(self.subject.runs) < 2:
             return
-        runs = {name: self.subject.runs[name] for name in runs_by_merit(self.subject, self.scores)}
-        self.found = overlaps_of(self.scores, lead_of(self.subject, self.scores), runs)
+        runs = {name: self.subject.runs[name] for name in self.subject.runs_by_merit()}
+        self.found = overlaps_of(self.scores, self.subject.ranking_metric, runs)
         if not self.found.known:
             yield Paragraph("No two runs rank the same query, so there is nothing to compare.")
             return

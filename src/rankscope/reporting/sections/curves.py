@@ -7,7 +7,7 @@ from typing import Any
 
 from rankscope.blocks import Paragraph
 from rankscope.reporting.part import PagePart
-from rankscope.reporting.subject import Subject, few_runs, first_run
+from rankscope.reporting.subject import Subject
 from rankscope.scoring.curves import Curve, RecallCurve, by_cutoff, by_recall
 
 
@@ -21,7 +21,7 @@ class CutoffsPart(PagePart[Subject]):
 
     def blocks(self) -> Iterator[Any]:
         """A chart and a table a metric, and what is not drawn."""
-        runs, self.left_out = few_runs(self.subject, self.scores)
+        runs, self.left_out = self.subject.few_runs()
         self.curves, reasons = by_cutoff(self.scores, runs, self.subject.metric)
         for curve in self.curves:
             yield from (curve.chart(), curve.table())
@@ -49,7 +49,7 @@ class RecallPart(PagePart[Subject]):
 
     def blocks(self) -> Iterator[Any]:
         """The chart and its table, or why there are none."""
-        runs, left_out = few_runs(self.subject, self.scores)
+        runs, left_out = self.subject.few_runs()
         self.curve = by_recall(self.scores, runs, float(getattr(self.subject.metric, "level", 1.0)))
         if isinstance(self.curve, str):
             self.folded = True
@@ -60,4 +60,4 @@ class RecallPart(PagePart[Subject]):
 
     def lead(self) -> str:
         """What half of the relevant documents cost."""
-        return self.curve.sentence(first_run(self.subject, self.scores)) if isinstance(self.curve, RecallCurve) else ""
+        return self.curve.sentence(self.subject.first_run) if isinstance(self.curve, RecallCurve) else ""

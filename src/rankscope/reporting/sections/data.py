@@ -13,7 +13,7 @@ import numpy as np
 from rankscope import words
 from rankscope.blocks import Block, Caution, Column, Heading, Note, Notes, NumberText, Paragraph, Table, Value
 from rankscope.reporting.part import PagePart
-from rankscope.reporting.subject import Subject, SubjectOfComparison, lead_of
+from rankscope.reporting.subject import Subject, SubjectOfComparison
 from rankscope.scoring.health import Health
 from rankscope.scoring.overlap import same_rankings, same_values
 from rankscope.scoring.scores import Scores
@@ -75,7 +75,7 @@ def alike(subject: Subject) -> Iterator[str]:
     """A sentence for each set of runs that are one ranking; of scores without rankings, that have the same values."""
     if subject.scores is not None and subject.runs:
         groups, what = (
-            same_rankings(subject.scores, lead_of(subject, subject.scores), subject.runs),
+            same_rankings(subject.scores, subject.ranking_metric, subject.runs),
             "are the same ranking on every query",
         )
     else:
@@ -180,7 +180,7 @@ def _tied(health: Health, k: int) -> Value:
 def _of_panels(subject: Subject) -> Table:
     """What there is to say of scores alone: a row a metric."""
     rows: tuple[tuple[Value, ...], ...] = tuple(
-        (p.name, len(p.systems), len(p.query_ids), int(np.isnan(p.values).sum())) for p in subject.fields
+        (p.name, len(p.systems), len(p.units), int(np.isnan(p.values).sum())) for p in subject.fields
     )
     columns = (
         Column("scores of"), Column("runs", "count"), Column("queries", "count"),

@@ -19,7 +19,7 @@ from rankscope.metrics.base import LARGEST
 from rankscope.metrics.browsing import ERR
 from rankscope.metrics.rank_weights import DEPTH, TOP, chart, table, weight_below, weights_of
 from rankscope.reporting.part import PagePart
-from rankscope.reporting.subject import LINES, Subject, few_runs
+from rankscope.reporting.subject import LINES, Subject
 from rankscope.scoring.rescore import judged_of
 
 DRAWN = {
@@ -63,7 +63,7 @@ class DiscountsPart(PagePart[Subject]):
         metric, scores = self._err(), self.subject.scores
         if metric is None or scores is None:
             return {}
-        runs, _ = few_runs(self.subject, scores, min(LINES - len(self.weights), OWN))
+        runs, _ = self.subject.few_runs(min(LINES - len(self.weights), OWN))
         reach = {}
         for run in runs:
             judged, queries = judged_of(scores, run, scores.metrics[0])

@@ -15,7 +15,7 @@ from rankscope.panels.method import FEWEST
 from rankscope.reporting import paper
 from rankscope.reporting.sections.data import notes_read
 from rankscope.reporting.subject import Subject, SubjectOfComparison, SubjectOfScores
-from rankscope.scoring.intervals import USUAL
+from rankscope.scoring.request import USUAL
 from rankscope.scoring.scores import Scores
 
 PACKAGES = ("numpy", "polars", "scipy", "altair")

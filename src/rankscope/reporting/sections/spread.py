@@ -14,7 +14,7 @@ from rankscope.lists import Array
 from rankscope.panels.charts import column_of, gaps, heat
 from rankscope.panels.panel import Panel
 from rankscope.reporting.part import PagePart
-from rankscope.reporting.subject import Subject, runs_by_merit
+from rankscope.reporting.subject import Subject
 from rankscope.scoring.spread import (
     BARS,
     LINES,
@@ -49,7 +49,7 @@ class SpreadPart(PagePart[Subject]):
         yield distribution_chart(column_of(panel), values, panel.sign, panel.bounds, f"{unevenness(panel)}{which}")
         yield from self._quantiles()
         if scores is not None:
-            names = list(runs_by_merit(self.subject, scores))
+            names = list(self.subject.runs_by_merit())
             few = [name for name in self.subject.best(BARS) if name in names] or names[:BARS]
             runs = {run.name: run for run in scores.runs}
             more = f" Shown: {words.listing(few)}; the table has all runs." if len(few) < len(names) else ""
@@ -159,6 +159,6 @@ class HeatMapPart(PagePart[Subject]):
         }
         others = (f"; on {words.count(n)} {what}" for what, at in counts.items() if (n := int(np.count_nonzero(at))))
         return (
-            f"Runs disagree most on {words.short(panel.query_ids[widest])}: {words.number(float(gap[widest]))} between the highest and the lowest "
+            f"Runs disagree most on {words.short(panel.units[widest])}: {words.number(float(gap[widest]))} between the highest and the lowest "
             f"{panel.name}. They differ on {words.count(int(np.count_nonzero(gap > 0)))} of {self.subject.queries}{''.join(others)}."
         )

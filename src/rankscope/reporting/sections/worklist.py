@@ -6,14 +6,12 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import polars as pl
-
 from rankscope import words
 from rankscope.blocks import Column, Paragraph, Table, Value
 from rankscope.errors import RankscopeError
 from rankscope.reporting.explorer.pool import ranks_of, source_of
 from rankscope.reporting.part import PagePart
-from rankscope.reporting.subject import Subject, runs_in_order
+from rankscope.reporting.subject import Subject
 from rankscope.show.result import null
 from rankscope.verbs.unjudged.result import NO_JUDGMENT, DocumentToJudge
 from rankscope.verbs.unjudged.study import Study, study_of
@@ -103,7 +101,7 @@ class WorklistPart(PagePart[Subject]):
     def _table(self, study: Study) -> Table:
         """The documents to judge, those that tell most first, with their ranks in a few runs or the best of many."""
         names = [run.name for run in study.scores.runs]
-        order = [names.index(name) for name in runs_in_order(self.subject, self.scores)]
+        order = [names.index(name) for name in self.subject.runs_in_order()]
         few = len(names) <= RUNS
         wanted = [one for one in study.worklist(LISTED) if one.effect > 0]
         ranks = self._deep_ranks(study, wanted) if few else [list(one.ranks.values()) for one in wanted]
@@ -131,8 +129,7 @@ class WorklistPart(PagePart[Subject]):
         names = tuple(run.name for run in study.scores.runs)
         queries = list(dict.fromkeys(one.query_id for one in wanted))
         source = source_of(self.subject, self.scores, names, study.metric, queries, few=True)
-        pool = pl.DataFrame({name: [getattr(one, name) for one in wanted] for name in ("query_id", "doc_id")})
-        deep = ranks_of(source, pool).T.tolist()
+        deep = ranks_of(source, [one.query_id for one in wanted], [one.doc_id for one in wanted]).T.tolist()
         return [
             [one.ranks.get(name, below) for name, below in zip(names, places, strict=True)]
             for one, places in zip(wanted, deep, strict=True)

@@ -1,4 +1,4 @@
-"""What a chart is drawn on: its marks, and what they tell on hover and to who listens."""
+"""What all charts share: tooltips, axes, colours of series, labels and reference lines."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankscope.blocks import Chart, NumberText, ValueRange
-from rankscope.show.cells import numbered
-from rankscope.show.charts.data import field_of, names_of, numbers_of, parts_of, ranged, safe
+from rankscope.show.cells import number_headers
+from rankscope.show.charts.data import field_of, has_intervals, names_of, numbers_of, parts_of, safe
 from rankscope.show.charts.theme import DASHES, GREY, MEANINGS, PALETTE, SHAPES
 
 SPEAKABLE = 200  # as many marks are read out one by one; more of them would only be noise
@@ -58,7 +58,7 @@ class Canvas:
 def tellings(chart: Chart) -> list[tuple[str, str]]:
     """All that a row says: headers, each with an expression for the text of its value."""
     told = []
-    headers = numbered([safe(column.header) for column in chart.columns])
+    headers = number_headers([safe(column.header) for column in chart.columns])
     for at, column in enumerate(chart.columns):
         value = f"datum['c{at}']"
         if column.kind == "text":
@@ -68,7 +68,7 @@ def tellings(chart: Chart) -> list[tuple[str, str]]:
             if any(isinstance(row[at], NumberText) for row in chart.rows):
                 how = ".3~g"  # a number of its own writing may be far below four decimals
             number = f"format({value}, '{how}')"
-            if ranged(chart, column.header):
+            if has_intervals(chart, column.header):
                 low, high = f"datum['c{at}_low']", f"datum['c{at}_high']"
                 ends = f"' (' + format({low}, '{how}') + ' to ' + format({high}, '{how}') + ')'"
                 number = f"{number} + (isNumber({low}) && isNumber({high}) ? {ends} : '')"

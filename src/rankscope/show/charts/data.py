@@ -1,4 +1,4 @@
-"""The rows of a chart as a chart runtime takes them: flat, finite, and named so that no header can break an expression."""
+"""The rows of a chart as plain records for Vega-Lite: flat, finite, with safe field names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from rankscope.blocks import Chart, NumberText, Value, ValueRange
+from rankscope.blocks import Chart, Value, ValueRange, plain_value
 from rankscope.show.cells import printable, text_of
 
 # what every object of JavaScript has: a runtime that keeps names as keys of objects finds these there before they are put in
@@ -48,7 +48,7 @@ def data_of(chart: Chart) -> list[dict[str, Any]]:
     """
     records = [dict(_cells(row)) for row in chart.rows]
     for at in range(len(chart.columns)):
-        shown = _shown(chart, at)
+        shown = _display(chart, at)
         if shown is None:
             continue
         for record, text in zip(records, shown, strict=True):
@@ -62,12 +62,12 @@ def query_field(chart: Chart) -> str | None:
     if not chart.query:
         return None
     at = chart.at(chart.query)
-    return f"c{at}" if _shown(chart, at) is None else f"c{at}_id"
+    return f"c{at}" if _display(chart, at) is None else f"c{at}_id"
 
 
-def _shown(chart: Chart, at: int) -> list[Any] | None:
+def _display(chart: Chart, at: int) -> list[Any] | None:
     """What a chart shows for the values of a column; None where these are shown as they are."""
-    plain = [dict(_cells((row[at],)))["c0"] for row in chart.rows]
+    plain = [_finite(row[at]) for row in chart.rows]
     if at in {chart.at(header) for header in naming(chart)}:
         shown: list[Any] = [_name(chart, at, row) for row in chart.rows]
     else:
@@ -76,19 +76,18 @@ def _shown(chart: Chart, at: int) -> list[Any] | None:
 
 
 def _cells(row: tuple[Value, ...]) -> Iterator[tuple[str, Any]]:
-    for at, given in enumerate(row):
-        value = given.value if isinstance(given, NumberText) else given
+    for at, value in enumerate(row):
+        yield f"c{at}", _finite(value)
         if isinstance(value, ValueRange):
-            yield f"c{at}", _finite(value.value)
             yield f"c{at}_low", _finite(value.lower)
             yield f"c{at}_high", _finite(value.upper)
-        else:
-            yield f"c{at}", value if isinstance(value, str) else _finite(value)
 
 
-def _finite(value: float | int | None) -> float | int | None:
-    if value is None:
-        return None
+def _finite(value: Value) -> str | float | int | None:
+    """A text as it is, a number where it is finite."""
+    value = plain_value(value)
+    if value is None or isinstance(value, str):
+        return value
     number = float(value)
     if not math.isfinite(number):
         return None
@@ -124,7 +123,7 @@ def _name(chart: Chart, at: int, row: tuple[Value, ...]) -> str | None:
     return None if value is None else safe(text_of(value, chart.columns[at].kind))
 
 
-def ranged(chart: Chart, header: str) -> bool:
+def has_intervals(chart: Chart, header: str) -> bool:
     """Whether some value of a column has an interval."""
     at = chart.at(header)
     return any(isinstance(row[at], ValueRange) for row in chart.rows)
@@ -134,8 +133,7 @@ def numbers_of(chart: Chart, header: str) -> list[float]:
     """All finite numbers of a column, ends of intervals among them."""
     at, found = chart.at(header), []
     for row in chart.rows:
-        given = row[at]
-        value = given.value if isinstance(given, NumberText) else given
-        ends = (value.value, value.lower, value.upper) if isinstance(value, ValueRange) else (value,)
+        value = row[at]
+        ends = (value.value, value.lower, value.upper) if isinstance(value, ValueRange) else (plain_value(value),)
         found += [float(v) for v in ends if v is not None and not isinstance(v, str) and math.isfinite(v)]
     return found

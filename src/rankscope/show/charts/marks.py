@@ -1,4 +1,4 @@
-"""Charts of names: intervals, bars, parts of a whole, values as colour."""
+"""The marks of each form of chart: intervals, bars, stacks, heat, points and lines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rankscope.show.charts.canvas import (
     value_axis,
     zero_line,
 )
-from rankscope.show.charts.data import names_of, numbers_of, ranged, safe
+from rankscope.show.charts.data import has_intervals, names_of, numbers_of, safe
 from rankscope.show.charts.theme import BLUE, GREY, ORANGE
 
 UPRIGHT = (14, 16)  # as many names, as long, have room below upright bars
@@ -53,7 +53,7 @@ def intervals(canvas: Canvas) -> Plot:
     plain = {key: value for key, value in colour.items() if key == "color"}
     x = value_axis(canvas, chart.x, "X")
     layers = zero_line(canvas, "x")
-    if ranged(chart, chart.x):
+    if has_intervals(chart, chart.x):
         low, high = (value_axis(canvas, chart.x, "X", end="_low"), value_axis(canvas, chart.x, "X", end="_high"))
         ends = canvas.mark("rule", strokeWidth=2).encode(x=low, x2=alt.X2(f"{field}_high:Q"), **place, **plain)
         caps = [
@@ -92,7 +92,7 @@ def bars(canvas: Canvas) -> Plot:
         place[f"{along.lower()}Offset"] = offset(f"{canvas.field(chart.series)}:N", sort=None)
     start = {} if log_scale(chart, chart.y) else {f"{across.lower()}2": alt.datum(0)}
     layers = [canvas.mark("bar").encode(**{across.lower(): value}, **start, **place, **colour_of(canvas))]
-    if ranged(chart, chart.y):
+    if has_intervals(chart, chart.y):
         field = canvas.field(chart.y)
         low = value_axis(canvas, chart.y, across, zero=True, end="_low")
         end = {f"{across.lower()}2": getattr(alt, f"{across}2")(f"{field}_high:Q")}
@@ -254,7 +254,7 @@ def points(canvas: Canvas) -> Plot:
     seen = 0.9 if canvas.size <= 60 else 0.8 if canvas.size <= 300 else 0.65 if canvas.size <= 1000 else 0.5
     for channel, other in (("x", y), ("y", x)):
         header = getattr(chart, channel)
-        if ranged(chart, header):
+        if has_intervals(chart, header):
             ends = value_axis(canvas, header, channel.upper(), end="_low")
             high = getattr(alt, f"{channel.upper()}2")(f"{canvas.field(header)}_high:Q")
             rest = {channel: ends, f"{channel}2": high, "y" if channel == "x" else "x": other}
@@ -274,7 +274,7 @@ def lines(canvas: Canvas) -> Plot:
     layers = [*zero_line(canvas, "y"), *_diagonal(canvas)]
     colour = colour_of(canvas, "line")
     series = series_of(chart)
-    if ranged(chart, chart.y):
+    if has_intervals(chart, chart.y):
         low = value_axis(canvas, chart.y, "Y", end="_low")
         band = canvas.plain("area", opacity=0.14, line=False, **level)
         layers.append(band.encode(x=x, y=low, y2=alt.Y2(f"{canvas.field(chart.y)}_high:Q"), **colour))

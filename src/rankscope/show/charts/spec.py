@@ -15,18 +15,12 @@ from rankscope.show.charts.canvas import Canvas, apart
 from rankscope.show.charts.data import data_of, field_of, names_of, parts_of, query_field, safe
 from rankscope.show.charts.marks import Plot, bars, heat, intervals, lines, lying, ordered, points, stack
 from rankscope.show.charts.theme import PAPER, PICTURE_FONT, config_of
-from rankscope.show.extra import needed
+from rankscope.show.extra import import_extra
 
 FORMS: dict[str, Callable[[Canvas], Plot]] = {
-    "intervals": intervals,
-    "bars": bars,
-    "ordered": ordered,
-    "stacked": stack,
-    "points": points,
-    "lines": lines,
-    "steps": lines,
-    "heat": heat,
-}
+    "intervals": intervals, "bars": bars, "ordered": ordered, "stacked": stack, "points": points, "lines": lines,
+    "steps": lines, "heat": heat,
+}  # fmt: skip
 NARROW = 200  # a panel that has room on a phone, in pixels
 
 
@@ -56,9 +50,9 @@ def title_of(chart: Chart, width: int) -> dict[str, Any]:
 
 
 def _spec(chart: Chart, width: int | None) -> dict[str, Any]:
-    alt = needed("altair")
+    alt = import_extra("altair")
     panels = names_of(chart, chart.panel)
-    with needed("altair.utils.schemapi").debug_mode(False):
+    with import_extra("altair.utils.schemapi").debug_mode(False):
         canvas = Canvas(chart, alt, width)
         drawn = _facet(canvas, panels) if len(panels) > 1 else _single(canvas)
         spec: dict[str, Any] = drawn.to_dict(validate=False)
@@ -67,7 +61,7 @@ def _spec(chart: Chart, width: int | None) -> dict[str, Any]:
     if width is not None and "facet" not in spec:
         spec["autosize"] = {"type": "fit-x", "contains": "padding"}
     said = ". ".join(safe(text).rstrip(".") for text in (chart.title, chart.caption) if text)
-    meta: dict[str, Any] = {"name": safe(chart.name), "query": query_field(chart), "panels": max(len(panels), 1)}
+    meta = {"name": safe(chart.name), "query": query_field(chart), "panels": max(len(panels), 1)}
     if len(panels) == 1:
         spec["title"] = {"text": panels[0], "fontSize": 11.5, "offset": 6}
     if "facet" in spec:
@@ -163,7 +157,7 @@ def png_of(chart: Chart, dark: bool = False, width: int = 640, scale: float = 2)
     ``scale`` is how many dots a pixel has. Raises InputError where it cannot be drawn, MissingExtraError without the extra ``report``.
     """
     config = {**_config(dark), "background": PAPER["dark" if dark else "light"], "padding": 12}
-    drawn: bytes = needed("vl_convert").svg_to_png(_draw(chart, width, config), scale=scale)
+    drawn: bytes = import_extra("vl_convert").svg_to_png(_draw(chart, width, config), scale=scale)
     return drawn
 
 
@@ -173,13 +167,13 @@ def runtime() -> str:
 
     Always the same bytes for the same versions of altair and vl-convert. Raises MissingExtraError without the extra ``report``.
     """
-    script: str = needed("vl_convert").javascript_bundle(SNIPPET, vl_version=_version())
+    script: str = import_extra("vl_convert").javascript_bundle(SNIPPET, vl_version=_version())
     return script
 
 
 def _draw(chart: Chart, width: int, config: dict[str, Any]) -> str:
     """The picture as SVG. The runtime only logs what fails while it draws, and gives an empty picture: that is an error, too."""
-    convert, spec = needed("vl_convert"), _fill(chart, width)
+    convert, spec = import_extra("vl_convert"), _fill(chart, width)
     try:
         drawn: str = convert.vegalite_to_svg(spec, vl_version=_version(), config=config, allowed_base_urls=[])
     except ValueError as error:
@@ -209,8 +203,8 @@ def _config(dark: bool) -> dict[str, Any]:
 
 def _version() -> str:
     """The version of Vega-Lite that the specifications are written for, or else the newest of its kind that is there."""
-    spoken = needed("altair").SCHEMA_VERSION.lstrip("v").split(".")
-    there: list[str] = needed("vl_convert").get_vegalite_versions()
+    spoken = import_extra("altair").SCHEMA_VERSION.lstrip("v").split(".")
+    there: list[str] = import_extra("vl_convert").get_vegalite_versions()
     exact = ".".join(spoken[:2])
     alike = [version for version in there if version.split(".")[0] == spoken[0]]
     return exact if exact in there else max(alike or there, key=lambda v: [int(part) for part in v.split(".")])

@@ -1,4 +1,4 @@
-"""Colours, fonts and sizes of charts, in a light and a dark theme. Colours are those of the page."""
+"""Colours, fonts and sizes of charts in a light and a dark theme."""
 
 from __future__ import annotations
 

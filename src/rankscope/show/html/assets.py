@@ -1,4 +1,4 @@
-"""What a page carries with it: styles, scripts, data, and the policy that lets nothing else in."""
+"""The styles and scripts of a page, data for them, and the content security policy."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _hash(script: str) -> str:
 
 
 def as_data(thing: Any) -> str:
-    r"""Anything as compact JSON, safe as the text of ``<script type="application/json">``; NaN is null.
+    r"""A value as compact JSON that is safe inside ``<script type="application/json">``; NaN is null.
 
     >>> as_data({"id": "</script>", "value": float("nan")})
     '{"id":"\\u003c/script>","value":null}'

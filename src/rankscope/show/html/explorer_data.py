@@ -1,4 +1,4 @@
-"""The rankings of a page to look into: as data for its scripts, and as a table for who runs none."""
+"""The query explorer of a page: its data for scripts, and a table for browsers without scripts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rankscope import words
 from rankscope.blocks import Explorer, Query
 from rankscope.show.cells import text_of
 from rankscope.show.html.assets import safe
-from rankscope.show.html.tables import cut, named, shown
+from rankscope.show.html.tables import named, shown
 
 ROWS = 500  # of the table that needs no script: more would be no reading, unless the page links to more
 RUNS = 8  # as many columns of values as a page has room for
@@ -25,13 +25,13 @@ ID = 80
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
-def encoded(explorer: Explorer) -> str:
+def encode(explorer: Explorer) -> str:
     r"""The whole block as compact JSON, safe as the text of ``<script type="application/json">``.
 
     Grades are codes into ``grades`` (the first stands for a document that is not judged), texts of documents codes into ``texts``;
     the documents of a query are parallel arrays. Values have 6 significant digits; one that is undefined is null.
 
-    >>> print(encoded(Explorer(("</script>",), ("P@1",), "higher", (), 10, 1, 1.0, 3.0)))
+    >>> print(encode(Explorer(("</script>",), ("P@1",), "higher", (), 10, 1, 1.0, 3.0)))
     {"runs":["\u003c/script>"],"metrics":["P@1"],"better":"higher","depth":10,"cutoff":1,"level":1,"topGrade":3,"leftOut":0,"notes":[],"teaching":false,"parameters":{},"grades":[null],"texts":[""],"queries":[]}
     """
     grades, texts = _grades(explorer.queries), _texts(explorer.queries)
@@ -175,8 +175,8 @@ def _query_row(query: Query, runs: int, differs: bool) -> tuple[str, str, str, t
         said.append(words.cell(change, sign=True))
     return (
         fragment(query.query_id),
-        cut(named(query.query_id), ID),
-        cut(shown(" ".join(query.text.split())), TEXT),
+        words.short(named(query.query_id), ID),
+        words.short(shown(" ".join(query.text.split())), TEXT),
         tuple(said),
     )
 

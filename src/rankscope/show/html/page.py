@@ -1,4 +1,4 @@
-"""Blocks as HTML for a notebook: readable on light and dark, with styles of their own, and with no script."""
+"""A page as one HTML file that loads nothing, and blocks as HTML for a notebook."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from rankscope.blocks import Block, Chart, Explorer, Page, Paragraph, Section, Table, Tone, Verdict
-from rankscope.show.extra import needed
+from rankscope.show.extra import import_extra
 from rankscope.show.html import assets
 from rankscope.show.html.parts import KINDS, Parts, environment
 from rankscope.show.html.tables import table_of
@@ -39,7 +39,7 @@ def _part(block: Block | Chart | Explorer | Verdict, dark: bool | None) -> dict[
     if isinstance(block, Table):
         return {"kind": "table", "shown": table_of(block, "", "", "", lambda _: "")}
     if isinstance(block, Chart):
-        return {"kind": "chart", "title": block.title, "svg": needed("markupsafe").Markup(_svg(block, dark))}
+        return {"kind": "chart", "title": block.title, "svg": import_extra("markupsafe").Markup(_svg(block, dark))}
     if isinstance(block, Explorer):
         return {"kind": "explorer", "count": len(block.queries)}
     if isinstance(block, Verdict):
@@ -74,7 +74,7 @@ def render(page: Page) -> str:
     Styles, scripts and data stand in the file; its content security policy lets nothing else in. Tables and verdicts are
     static, so that they can be read where no script runs. Raises MissingExtraError without the packages of ``[report]``.
     """
-    markup = needed("markupsafe").Markup
+    markup = import_extra("markupsafe").Markup
     parts = Parts(page)
     sections = [_section(section, parts) for section in page.sections]
     drawn = any(isinstance(b, Chart) and b.rows for section in page.sections for b in section.blocks)

@@ -1,4 +1,4 @@
-"""A chart as a page carries it: what draws it and its numbers, once, in little room."""
+"""The parts of an HTML page: charts with their data, tables, verdicts, made ready for the templates."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from rankscope.blocks import (
     ValueRange,
     Verdict,
 )  # fmt: skip
-from rankscope.show.extra import needed
+from rankscope.show.extra import import_extra
 from rankscope.show.html.assets import as_data
-from rankscope.show.html.explorer_data import encoded, query_table
+from rankscope.show.html.explorer_data import encode, query_table
 from rankscope.show.html.explorer_data import fragment as address_of
-from rankscope.show.html.tables import TONES, HtmlTable, Link, cut, named, shown, slug, table_of, told
+from rankscope.show.html.tables import TONES, HtmlTable, Link, named, shown, slug, table_of
 
 MANY = 200  # rows: more numbers are saved, not shown
 HEIGHT = 260  # pixels kept free for a chart whose height is not known before it is drawn
@@ -66,13 +66,13 @@ def figure_of(chart: Chart, anchor: str, name: str, link: Link) -> Figure:
         ],
         "query": query_field(chart),
         "count": len(chart.rows),
-        "fields": packed(chart),
+        "fields": pack(chart),
     }
     return Figure(anchor, chart, name, as_data(data), height if isinstance(height, int) else HEIGHT, table)
 
 
-def packed(chart: Chart) -> dict[str, Any]:
-    """The rows by field; names that are said again and again stand once, with their places in ``at``."""
+def pack(chart: Chart) -> dict[str, Any]:
+    """The rows by field; repeated names are stored once, with their positions in ``at``."""
     from rankscope.show.charts import data_of
 
     records = data_of(chart)
@@ -102,8 +102,8 @@ RUN = 40  # signs of the name of a run beside it
 @cache
 def environment() -> Any:
     """Where templates are found and how they write: everything escaped, nothing undefined, no control characters."""
-    jinja = needed("jinja2")
-    markup = needed("markupsafe").Markup
+    jinja = import_extra("jinja2")
+    markup = import_extra("markupsafe").Markup
 
     def written(value: Any) -> Any:
         return shown(value) if isinstance(value, str) and not isinstance(value, markup) else value
@@ -117,7 +117,6 @@ def environment() -> Any:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters["told"] = told
     made.globals["tones"] = TONES
     made.globals["words"] = words
     return made
@@ -189,9 +188,9 @@ class Parts:
 
     def _deciding(self, query_id: str, said: str, systems: tuple[str, ...]) -> Deciding:
         text = " ".join(self.texts.get(query_id, "").split())
-        short, brief = cut(text, QUERY), said
+        short, brief = words.short(text, QUERY), said
         for name in sorted(systems, key=len, reverse=True):
-            brief = brief.replace(name, cut(name, RUN))
+            brief = brief.replace(name, words.short(name, RUN))
         return Deciding(
             self.link(query_id, systems),
             named(query_id),
@@ -204,7 +203,7 @@ class Parts:
     def part(self, block: Block | Chart | Explorer | Verdict, section: Section) -> dict[str, Any]:
         """What a template needs of a block."""
         if isinstance(block, Explorer):
-            data = needed("markupsafe").Markup(encoded(block))
+            data = import_extra("markupsafe").Markup(encode(block))
             # what the page links to is known when all of it is made ready
             rows = partial(query_table, block, self.places)
             return {"kind": "explorer", "data": data, "listed": rows, "places": self.places}
@@ -217,7 +216,7 @@ class Parts:
         if isinstance(block, Chart):
             name = self.distinct(slug(block.name) or slug(section.name) or "chart")
             figure = figure_of(block, f"chart-{name}", name, self.links(block.pair))
-            data = needed("markupsafe").Markup(figure.data)
+            data = import_extra("markupsafe").Markup(figure.data)
             return {"kind": "chart", "shown": figure, "data": data, "pair": self.pair(block.pair)}
         return {"kind": KINDS[type(block)], "shown": block}
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rankscope.blocks import Column, Note, NumberText, Table, Tone, Value, ValueRange
+from rankscope.blocks import Column, Table, Tone, Value, ValueRange, plain_value
 from rankscope.show.cells import printable, sides_of, text_of
 
 _ENDS = re.compile(r"^ +| +$")
@@ -42,23 +42,13 @@ def named(query_id: str) -> str:
     return _ENDS.sub(lambda spaces: "␣" * len(spaces[0]), shown(query_id))
 
 
-def cut(text: str, room: int) -> str:
-    """Text, with an ellipsis where it is longer than its room.
-
-    >>> cut("coronavirus", 6), cut("ward", 6)
-    ('coron…', 'ward')
-    """
-    return text if len(text) <= room else f"{text[: room - 1].rstrip()}…"
-
-
 def exact(value: Value) -> str:
     """A number in full, as a script reads it; nothing where there is no value.
 
     >>> exact(0.1 + 0.2), exact(3), exact(None), exact(float("-inf"))
     ('0.30000000000000004', '3', '', '-Infinity')
     """
-    if isinstance(value, ValueRange | NumberText):
-        value = value.value
+    value = plain_value(value)
     if value is None or isinstance(value, str):
         return value or ""
     if isinstance(value, float):
@@ -68,16 +58,6 @@ def exact(value: Value) -> str:
             return "Infinity" if value > 0 else "-Infinity"
         return repr(float(value))
     return str(int(value))
-
-
-def told(note: Note) -> str:
-    """A note as sentences, without its code.
-
-    >>> told(Note("2 queries are missing", "score them as 0"))
-    '2 queries are missing. Score them as 0.'
-    """
-    hint = f" {note.hint[:1].upper()}{note.hint[1:]}." if note.hint else ""
-    return f"{note.text}.{hint}"
 
 
 def slug(text: str) -> str:
@@ -177,8 +157,7 @@ def own(value: Value, numbers: bool = False) -> str | None:
     >>> own("bm25"), own("a\x00"), own(3), own(3, numbers=True)
     (None, '"a\\u0000"', None, '3')
     """
-    if isinstance(value, ValueRange | NumberText):
-        value = value.value
+    value = plain_value(value)
     if isinstance(value, str):
         return json.dumps(value) if shown(value) != value else None
     return json.dumps(value) if numbers and value is not None and math.isfinite(value) else None

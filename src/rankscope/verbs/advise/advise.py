@@ -17,14 +17,14 @@ from rankscope.inference.power import detectable_difference
 from rankscope.metrics import Metric
 from rankscope.panels.reach import summary_of_all_pairs
 from rankscope.scoring.evaluation import evaluate_request
-from rankscope.scoring.inputs import Takers, clean, named_runs, read_any
+from rankscope.scoring.inputs import clean, named_runs, read_any
 from rankscope.scoring.measurements import panels_of
 from rankscope.scoring.policies import Policies
 from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
-from rankscope.verbs.advise.result import Advice, Files, Misfit, Recommendation, Sensitivity
+from rankscope.verbs.advise.result import Advice, Recommendation, Sensitivity
 from rankscope.verbs.advise.situation import RESTS, RunFacts, Situation, situation_of
-from rankscope.verbs.advise.tasks import SHARED_LAST, WITH_ASPECTS, Pick, Task, guess_task, pitfalls_of, task_called
+from rankscope.verbs.advise.tasks import SHARED_LAST, WITH_ASPECTS, Pick, Task, guess_task, misfits_of, task_called
 
 LOOK = 10  # how far down the data are looked at before a task is known
 USUAL_DEVIATION = 0.2  # of the differences of two runs, where nothing else is known
@@ -53,8 +53,7 @@ def advise(
     _check(k)
     users = _has_user_column(qrels)
     read = read_any("qrels", qrels)
-    takers = Takers(None, True) if duplicates == "error" else None
-    grades = clean(qrels_of(read), Policies(duplicates=duplicates), "qrels", takers).data
+    grades = clean(qrels_of(read), Policies(duplicates=duplicates), "qrels", () if duplicates == "error" else None).data
     judged = situation_of(grades, users=users)
     _refuse_nothing(judged)
     named = [] if runs is None else [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
@@ -67,19 +66,19 @@ def advise(
     metrics = [one.metric for one in recommended]
     request = Request.of(metrics, {"duplicates": duplicates})
     scores = evaluate_request(grades, named, request) if named else None
-    misfits = pitfalls_of(data, chosen.name, set(map(str, metrics)))
     return Advice(
         situation=data,
         task=chosen,
         sure=sure,
         likeliest=likeliest,
         recommended=recommended,
-        avoid=[Misfit(metric, why) for metric, why in misfits],
+        avoid=list(misfits_of(data, chosen.name, list(map(str, metrics)))),
         showable=_sensitivity(data, metrics[0], scores),
         notes=preview.notes if preview else getattr(getattr(read, "source", None), "notes", ()),
         scores=scores,
         duplicates=duplicates,
-        files=Files(_path(qrels, read), [_run_argument(name, run) for name, run in named]),
+        qrels=_path(read) if not isinstance(qrels, str | Path) else str(qrels),
+        runs=[_run_argument(name, run) for name, run in named],
     )
 
 
@@ -127,15 +126,15 @@ def _run_facts(preview: Scores, number: int, k: int) -> RunFacts:
     shown = int(np.minimum(lists, k).sum())
     known = int(((judged.rank > 0) & (judged.rank <= k)).sum())
     return RunFacts(
-        name=name,
+        run=name,
         lists=len(lists),
         depth=int(np.median(lists)) if len(lists) else 0,
         deepest=deepest,
-        ending=int((lists == deepest).sum()),
+        cut=len(lists) > 1 and 2 * int((lists == deepest).sum()) > len(lists),
         unjudged=(shown - known) / shown if shown else 0.0,
-        unknown=1 - int(judged.found.sum()) / int(lists.sum()) if len(lists) else 0.0,
-        tied=health.tied_at_cutoff[LOOK],
-        missing=health.missing_queries,
+        unjudged_in_all=1 - int(judged.found.sum()) / int(lists.sum()) if len(lists) else 0.0,
+        tied_in_top_10=health.tied_at_cutoff[LOOK],
+        missing_queries=health.missing_queries,
     )
 
 
@@ -145,9 +144,9 @@ def _run_facts(preview: Scores, number: int, k: int) -> RunFacts:
 def _recommend(data: Situation, task: Task) -> Iterator[Recommendation]:
     """The picks whose conditions hold, each metric once, the first one primary."""
     seen: set[str] = set()
-    picks: tuple[Pick, ...] = (*(WITH_ASPECTS if data.aspects else task.picks), *SHARED_LAST)
+    picks: tuple[Pick, ...] = (*(WITH_ASPECTS if data.several else task.picks), *SHARED_LAST)
     for pick in picks:
-        if not data.holds(pick.when):
+        if not data.holds(*pick.when):
             continue
         metric = data.metric(pick.metric, pick.at, pick.args)
         if str(metric) not in seen:
@@ -177,19 +176,15 @@ def _sensitivity(data: Situation, primary: Metric, scores: Scores | None) -> Sen
 # --- how the inputs are written in a command ----------------------------------------------------------
 
 
-def _path(source: Any, read: Any) -> str | None:
-    """The path that was given, None where it was no path."""
-    if isinstance(source, str | Path):
-        return str(source)
+def _path(read: Any) -> str | None:
+    """The path that something was read from, None where it was no file."""
     return getattr(getattr(read, "source", None), "path", None)
 
 
 def _run_argument(name: str | None, read: Any) -> str:
-    """A run as the command line takes it; one that was read from no file has a name only."""
-    path = getattr(getattr(read, "source", None), "path", None)
-    if path is None:
-        return ""
-    return path if name is None else f"{name}={path}"
+    """A run as the command line takes it; empty for one that was read from no file."""
+    path = _path(read)
+    return path or "" if name is None or path is None else f"{name}={path}"
 
 
 def _has_user_column(source: Any) -> bool:

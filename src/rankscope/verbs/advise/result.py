@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal
 
 from rankscope import words
@@ -13,8 +13,8 @@ from rankscope.blocks import EMPTY, Caution, Code, Heading, Paragraph
 from rankscope.metrics import Metric
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import Col, Result, Shown, View, input_record
-from rankscope.verbs.advise.situation import HOLES, Situation, depth, grades, queries, relevant
-from rankscope.verbs.advise.tasks import Guess, Task
+from rankscope.verbs.advise.situation import HOLES, RESTS, Situation
+from rankscope.verbs.advise.tasks import Guess, Misfit, Task
 
 ROOM = 72  # of a line of a command
 SURE = {"clear": "fairly clear", "likely": "likely, not certain", "a guess": "a guess"}
@@ -24,6 +24,7 @@ SURE = {"clear": "fairly clear", "likely": "likely, not certain", "a guess": "a 
 class Recommendation:
     """A metric that fits: why, the number in the data that this rests on, and whether it is the primary one."""
 
+    kind: ClassVar[str] = "recommended"
     metric: Metric
     why: str
     rests_on: str
@@ -31,47 +32,20 @@ class Recommendation:
 
 
 @dataclass(frozen=True)
-class Misfit:
-    """A metric that misleads on these data, and why."""
-
-    metric: str
-    why: str
-
-
-@dataclass(frozen=True)
 class Sensitivity:
     """What difference these queries detect with 80% power at 5%, and where the spread comes from.
 
-    ``source`` is "pairs" (the median over ``pairs`` of the runs given), "scores" (of the one run given) or "assumed".
+    ``spread_from`` is "pairs" (the median over ``pairs`` of the runs given), "scores" (of the one run given) or "assumed".
     """
 
     queries: int
     difference: float
     deviation: float
-    source: Literal["pairs", "scores", "assumed"]
+    spread_from: Literal["pairs", "scores", "assumed"]
     pairs: int = 0
 
 
-@dataclass(frozen=True)
-class Files:
-    """The inputs as they are written in a command: the qrels, None where they were read from no file, and the runs."""
-
-    qrels: str | None = None
-    runs: Sequence[str] = ()
-
-
-def _entries(advice: Advice) -> Iterator[dict[str, Any]]:
-    """All metrics in one table: those that fit, then those to avoid."""
-    for one in advice.recommended:
-        yield {
-            "kind": "recommended",
-            "metric": str(one.metric),
-            "primary": one.primary,
-            "why": one.why,
-            "rests_on": one.rests_on,
-        }
-    for other in advice.avoid:
-        yield {"kind": "avoid", "metric": other.metric, "primary": False, "why": other.why, "rests_on": None}  # fmt: skip
+METRIC = Col("metric", head="metric", of=lambda one: str(one.metric))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,24 +55,28 @@ class Advice(Result):
     ``recommended`` holds the metrics that fit, the primary one first, and ``avoid`` what not to use. ``task`` is the one named, or
     the one that fits the data best; ``sure`` says how sure that is and ``likeliest`` holds the two that fit best. ``showable`` is
     the smallest difference that the queries detect, None where nothing is known of the spread. ``scores`` are those of the metrics
-    on the runs given, None without runs. ``duplicates`` says what was done with repeated documents, ``files`` how the inputs are
-    written in a command.
+    on the runs given, None without runs. ``duplicates`` says what was done with repeated documents, ``qrels`` and ``runs`` how the
+    inputs are written in a command: None and empty where they were read from no file.
     """
 
     schema: ClassVar[str] = "advise/1"
     views: ClassVar[tuple[View, ...]] = (
-        View("metrics", tuple(map(Col, ("kind", "metric", "primary", "why", "rests_on"))), _entries),
+        View(
+            "metrics",
+            (Col("kind"), METRIC, Col("primary"), Col("why"), Col("rests_on")),
+            lambda advice: [*advice.recommended, *advice.avoid],
+        ),
         View(
             "recommended",
             (
-                Col("metric", head="metric", of=lambda one: str(one.metric)),
+                METRIC,
                 Col("why", head="why", cell=lambda one: f"{one.why} ({one.rests_on})", wraps=True),
                 Col("rests_on"),
                 Col("primary"),
             ),
             lambda advice: advice.recommended,
         ),
-        View("avoid", (Col("metric", head="metric"), Col("why", head="why", wraps=True)), lambda advice: advice.avoid),
+        View("avoid", (METRIC, Col("why", head="why", wraps=True)), lambda advice: advice.avoid),
     )
 
     situation: Situation
@@ -111,7 +89,8 @@ class Advice(Result):
     notes: Sequence[str] = ()
     scores: Scores | None = None
     duplicates: str = "error"
-    files: Files = field(default_factory=Files)
+    qrels: str | None = None
+    runs: Sequence[str] = ()
     conventions: ClassVar[Mapping[str, Any]] = {}
     warnings: ClassVar[Sequence[Caution]] = ()
 
@@ -160,7 +139,7 @@ class Advice(Result):
             "pairs": f"the median of {words.counted(seen.pairs, 'pair')} of your runs" if seen.pairs > 1 else "as your two runs differ",
             "scores": "if another run's scores correlate with these at 0.5; with two runs it is measured",
             "assumed": "if the differences of two runs have a standard deviation of 0.2; with two runs it is measured",
-        }[seen.source]  # fmt: skip
+        }[seen.spread_from]  # fmt: skip
         low, high = primary.range
         queries_at_hand = words.counted(seen.queries, "query")
         if seen.difference >= high - low:
@@ -178,14 +157,14 @@ class Advice(Result):
             )
         yield from self._doubts_of_grades()
         data = self.situation
-        short = [run.name for run in data.runs if run.deepest < data.k]
+        short = [run.run for run in data.runs if run.deepest < data.k]
         if short:
             verb = words.agree(len(short), "ends")
             yield f"{words.listing(short, most=3)} {verb} above rank {data.k}: the ranks below count as not relevant."
-        tied = max(data.runs, key=lambda run: run.tied, default=None)
-        if tied is not None and tied.tied >= HOLES:
+        tied = max(data.runs, key=lambda run: run.tied_in_top_10, default=None)
+        if tied is not None and tied.tied_in_top_10 >= HOLES:
             yield (
-                f"{words.share(tied.tied)} of the top 10 of {tied.name} shares its score with another document: rankscope ties shows "
+                f"{words.share(tied.tied_in_top_10)} of the top 10 of {tied.run} shares its score with another document: rankscope ties shows "
                 "how much that matters."
             )
         missing = len(data.relevant) - len(data.answered)
@@ -197,15 +176,15 @@ class Advice(Result):
 
     def _doubts_of_grades(self) -> Iterator[str]:
         data = self.situation
-        if data.counts:
+        if data.holds("counts"):
             yield f"Grades go up to {words.amount(data.top)}, so they look like counts: 1 or more is relevant here, and more is not better."
         if data.level != 1:
-            scale = "a scale of ratings" if data.stars else "a scale below 1"
+            scale = "a scale of ratings" if data.holds("stars") else "a scale below 1"
             yield (
                 f"The grades look like {scale}: {data.level:g} or more counts as relevant here. If that is wrong, use another level, "
                 f"like P(level={data.top:g})@10."
             )
-        elif data.graded and not data.aspects and any(m.metric.relevance == "binary" for m in self.recommended):
+        elif data.holds("graded", "not aspects") and any(m.metric.relevance == "binary" for m in self.recommended):
             yield (
                 "For P, R, AP, RR and Success a grade of 1 is relevant. If 1 only means related, count from 2 on, like "
                 f"P(level=2)@{data.k}."
@@ -228,24 +207,19 @@ class Advice(Result):
     @property
     def next(self) -> list[str]:
         """The commands (calls, where nothing was read from files) to go on with."""
-        qrels, runs = self.files.qrels, self.files.runs
-        if qrels is None or "" in runs:
-            return self._calls()
-        kept = "" if self.duplicates == "error" else f" --duplicates {self.duplicates}"
-        inputs = " ".join(map(shlex.quote, [qrels, *(runs or ["my.run"])]))
-        two = inputs if len(runs) > 1 else f"{inputs} other.run"
-        primary = shlex.quote(str(self.primary))
-        return [
-            f"rankscope evaluate {inputs} {_options(self.metrics)}{kept}",
-            f"rankscope compare {two} --primary {primary} {_options(self.comparison_metrics)}{kept}",
-        ]
-
-    def _calls(self) -> list[str]:
-        kept = "" if self.duplicates == "error" else f", duplicates={self.duplicates!r}"
-        return [
-            f"rs.evaluate(qrels, runs, {self.metrics!r}{kept})",
-            f"rs.compare(qrels, runs, {self.comparison_metrics!r}, primary={str(self.primary)!r}{kept})",
-        ]
+        primary, directed, runs = str(self.primary), self.comparison_metrics, self.runs
+        if self.qrels is None or "" in runs:
+            kept = "" if self.duplicates == "error" else f", duplicates={self.duplicates!r}"
+            return [
+                f"rs.evaluate(qrels, runs, {self.metrics!r}{kept})",
+                f"rs.compare(qrels, runs, {directed!r}, primary={primary!r}{kept})",
+            ]
+        rest = [] if self.duplicates == "error" else ["--duplicates", self.duplicates]
+        inputs = [self.qrels, *(runs or ["my.run"])]
+        two = inputs if len(runs) > 1 else [*inputs, "other.run"]
+        evaluate = ["evaluate", *inputs, *(part for name in self.metrics for part in ("-m", name)), *rest]
+        options = ["--primary", primary, *(part for name in directed for part in ("-m", name)), *rest]
+        return [f"rankscope {shlex.join(parts)}" for parts in (evaluate, ["compare", *two, *options])]
 
     @property
     def settings(self) -> str:
@@ -266,7 +240,7 @@ class Advice(Result):
         out += [EMPTY, Heading("what fits"), self.table("recommended")]
         if self.avoid:
             out += [EMPTY, Heading("what not to use"), self.table("avoid")]
-        data = " · ".join(text(self.situation) for text in (queries, relevant, grades, depth))
+        data = " · ".join(RESTS[fact](self.situation) for fact in ("queries", "relevant", "grades", "depth"))
         out += [EMPTY, Paragraph(data, quiet=True), Paragraph("next:")]
         out.append(Code(tuple(line for command in self.next for line in fold(command))))
         out.append(Paragraph("or as settings in pyproject.toml, for compare, gate and the pytest fixture:"))
@@ -286,12 +260,11 @@ class Advice(Result):
             "task": {
                 "name": self.task.name, "about": self.task.about, "sure": self.sure, "k": self.situation.k, "deep": self.situation.deep,
                 "cutoff": self.cutoff,
-                "likeliest": [{"task": g.task, "points": g.points, "because": list(g.signs)} for g in self.likeliest],
+                "likeliest": [asdict(guess) for guess in self.likeliest],
             },
             "inputs": [input_record(source) for source in (self.scores.inputs if self.scores else ())],
             "showable": None if seen is None else {
-                "metric": str(self.primary), "queries": seen.queries, "difference": seen.difference, "deviation": seen.deviation,
-                "power": 0.8, "alpha": 0.05, "spread_from": seen.source, "pairs": seen.pairs, "in_words": self.detection,
+                "metric": str(self.primary), **asdict(seen), "power": 0.8, "alpha": 0.05, "in_words": self.detection,
             },
             "doubts": list(self.doubts()),
             "next": self.next,
@@ -301,11 +274,7 @@ class Advice(Result):
 
 def _because(guess: Guess) -> str:
     """Why a task fits, in one clause."""
-    return ", ".join(guess.signs[:2]) or "nothing speaks against it"
-
-
-def _options(metrics: Sequence[str]) -> str:
-    return " ".join(f"-m {shlex.quote(metric)}" for metric in metrics)
+    return ", ".join(guess.because[:2]) or "nothing speaks against it"
 
 
 def fold(command: str) -> list[str]:
@@ -318,19 +287,15 @@ def fold(command: str) -> list[str]:
     """
     if not command.startswith("rankscope "):
         return [command]
-    pieces: list[str] = []
-    for word in map(shlex.quote, shlex.split(command)):
-        if pieces and pieces[-1] in {"-m", "--primary", "--duplicates"}:
-            pieces[-1] += f" {word}"
-        else:
-            pieces.append(word)
     lines = [""]
+    pieces = iter(map(shlex.quote, shlex.split(command)))
     for piece in pieces:
-        if lines[-1].strip() and len(lines[-1]) + 1 + len(piece) > ROOM:
+        word = f"{piece} {next(pieces)}" if piece in {"-m", "--primary", "--duplicates"} else piece
+        if lines[-1].strip() and len(lines[-1]) + 1 + len(word) > ROOM:
             lines[-1] += " \\"
-            lines.append("  " + piece)
+            lines.append(f"  {word}")
         else:
-            lines[-1] += f" {piece}" if lines[-1] else piece
+            lines[-1] += f" {word}" if lines[-1] else word
     return lines
 
 
@@ -344,7 +309,7 @@ def _numbers(data: Situation) -> dict[str, Any]:
         "judgments": data.judgments,
         "grades": {f"{grade:g}": count for grade, count in data.grades.items()},
         "level": data.level,
-        "ratings": data.stars,
+        "ratings": data.holds("stars"),
         "negative": data.negative,
         "relevant_median": data.median,
         "relevant_fewest": int(data.answered.min()),
@@ -356,11 +321,5 @@ def _numbers(data: Situation) -> dict[str, Any]:
         "documents_look_like_entities": data.entities,
         "precision_ceiling": data.precision_ceiling(data.k),
         "recall_ceiling": data.recall_ceiling(data.k),
-        "runs": [
-            {
-                "run": run.name, "lists": run.lists, "depth": run.depth, "deepest": run.deepest, "cut": run.cut,
-                "unjudged": run.unjudged, "unjudged_in_all": run.unknown, "tied_in_top_10": run.tied, "missing_queries": run.missing,
-            }
-            for run in data.runs
-        ],
+        "runs": [asdict(run) for run in data.runs],
     }  # fmt: skip

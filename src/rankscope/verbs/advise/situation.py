@@ -7,55 +7,44 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import polars as pl
 
 from rankscope import words
 from rankscope.declared import parameters
 from rankscope.lists import Array
 from rankscope.metrics import CATALOGUE, Metric, parse
+from rankscope.tables import Qrels
 
 STARS = 5  # so many positive grades, or fractions among them, and hardly a 0: a scale of ratings
 HARDLY = 0.01
 LIKED = 0.8  # of the top of such a scale: four of five stars
 USER = re.compile(r"(user|usr|uid|u|customer|cust|visitor|session|playlist|pid)[-_:#]?\d+", re.IGNORECASE)
 ENTITY = re.compile(r"<?dbpedia:|Q\d+$|https?://\S*(dbpedia|wikidata|wikipedia)\.|enwiki:|wd:Q\d+")
-ONE = 0.8  # of the queries with an answer have exactly one
-MANY = 10  # relevant documents of the median query
-DEEP = 100  # relevant documents of the median query
-THOUSAND = 1000  # queries; and how deep a ranking is usually evaluated
 HOLES = 0.1  # of the top k unjudged
 LOW = 0.9  # a ceiling below this is worth a word
 LONGEST_TABLE = 12  # grades in a table of gains
 EXPONENTIAL = 5  # the highest grade for which 2^grade - 1 does not drown the others
-COUNTS = 100  # a grade above it is none
-EVERYTHING = 0.999  # of the documents returned are judged
 
 
 @dataclass(frozen=True)
 class RunFacts:
     """A run over the judged queries.
 
-    ``depth`` is the median length of its lists, ``deepest`` the longest; ``ending`` of ``lists`` end exactly there.
-    ``unjudged`` is the share of its top k that is not in the judgments, ``unknown`` that of all it returns, ``tied`` the share of its top 10 that shares its score.
+    ``depth`` is the median length of its ``lists``, ``deepest`` the longest; with ``cut`` most lists end at the same rank.
+    ``unjudged`` is the share of its top k that is not in the judgments, ``unjudged_in_all`` that of all it returns,
+    ``tied_in_top_10`` the share of its top 10 that shares its score.
     """
 
-    name: str
+    run: str
     lists: int
     depth: int
     deepest: int
-    ending: int
+    cut: bool
     unjudged: float
-    unknown: float
-    tied: float
-    missing: int
-
-    @property
-    def cut(self) -> bool:
-        """Whether most lists end at the same rank: they were cut there."""
-        return self.lists > 1 and 2 * self.ending > self.lists
+    unjudged_in_all: float
+    tied_in_top_10: float
+    missing_queries: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +55,6 @@ class Situation:
     of that level, ``rejected`` those judged and below it; ``grade_lists`` are the grades of each query, the highest first.
     ``several`` counts documents with several grades (by subtopic or judge), ``subtopics`` the fewest and the most of them a query.
     Results are looked at down to rank ``k``, and to ``deep`` for a deeper look; ``taste`` says that low grades are dislikes.
-
-    What a declaration may name in ``when`` is a property or a field; it holds where that is true, or not 0.
     """
 
     queries: int
@@ -101,11 +88,6 @@ class Situation:
         """Documents with a negative grade: pooled, but not judged."""
         return sum(count for grade, count in self.grades.items() if grade < 0)
 
-    @property
-    def stars(self) -> bool:
-        """Whether the grades are a scale without a 0, as of ratings, in which the low ones mean no."""
-        return stars(self.grades)
-
     @cached_property
     def answered(self) -> Array:
         """The numbers of relevant documents, of queries that have one."""
@@ -127,9 +109,14 @@ class Situation:
         return int(((self.relevant > 0) & (self.rejected > 0)).sum())
 
     @property
-    def reach(self) -> int | None:
-        """How deep the shallowest run goes; None without runs."""
-        return min((run.deepest for run in self.runs), default=None)
+    def reach(self) -> int:
+        """How deep the shallowest run goes; 0 without runs."""
+        return min((run.deepest for run in self.runs), default=0)
+
+    @property
+    def answerable(self) -> float:
+        """The share of queries with a relevant document: no metric of the mean can exceed it."""
+        return len(self.answered) / self.queries
 
     def precision_ceiling(self, k: int) -> float:
         """P@k of a perfect ranking.
@@ -146,118 +133,12 @@ class Situation:
 
     def ideal_gains(self, k: int) -> list[float]:
         """The ideal DCG@k of each query that has a document with a gain, linear gain."""
-        ranks = np.log2(np.arange(k) + 2.0).tolist()
-        found = (
-            math.fsum(g / d for g, d in zip(grades[:k].tolist(), ranks, strict=False) if g > 0)
-            for grades in self.grade_lists
-        )
-        return [value for value in found if value > 0]
+        gains = (np.maximum(grades[:k], 0) / np.log2(np.arange(len(grades[:k])) + 2) for grades in self.grade_lists)
+        return [value for gain in gains if (value := math.fsum(gain.tolist())) > 0]
 
-    def having(self, grade: float) -> int:
-        """Queries with a document of at least this grade."""
-        return sum(bool(len(grades)) and bool(grades[0] >= grade) for grades in self.grade_lists)
-
-    # -- conditions -----------------------------------------------------------------------------------
-
-    def holds(self, when: Sequence[str]) -> bool:
-        """Whether all conditions hold, which are named by property: ``("graded", "not one")``."""
-        return all(bool(getattr(self, word.removeprefix("not "))) != word.startswith("not ") for word in when)
-
-    @property
-    def one(self) -> bool:
-        """Most queries have exactly one relevant document."""
-        return bool(self.singles >= ONE * max(len(self.answered), 1))
-
-    @property
-    def many(self) -> bool:
-        """The median query has ten relevant documents or more."""
-        return self.median >= MANY
-
-    @property
-    def hundreds(self) -> bool:
-        """The median query has a hundred relevant documents or more."""
-        return self.median >= DEEP
-
-    @property
-    def graded(self) -> bool:
-        """Several grades above 0 are in use, and they are grades rather than counts."""
-        return len(self.positive) > 1 and not self.counts
-
-    @property
-    def counts(self) -> bool:
-        """The grades are too large for grades: how often something was played, bought or clicked."""
-        return self.top > COUNTS
-
-    @property
-    def both(self) -> bool:
-        """Half of the queries or more have judged documents that are relevant and others that are not."""
-        return 2 * self.mixed >= self.queries
-
-    @property
-    def some_both(self) -> bool:
-        """A query has judged documents of both kinds."""
-        return self.mixed > 0
-
-    @property
-    def aspects(self) -> bool:
-        """Documents have several grades, by subtopic or judge."""
-        return self.several > 0
-
-    @property
-    def thousands(self) -> bool:
-        """A thousand queries or more."""
-        return self.queries >= THOUSAND
-
-    @property
-    def with_runs(self) -> bool:
-        """Runs were given."""
-        return bool(self.runs)
-
-    @property
-    def short(self) -> bool:
-        """No list of some run is longer than ten."""
-        return self.reach is not None and self.reach <= 10
-
-    @property
-    def long(self) -> bool:
-        """Every run has a list of a thousand or more."""
-        return self.reach is not None and self.reach >= THOUSAND
-
-    @property
-    def all_judged(self) -> bool:
-        """Everything that the runs return is judged."""
-        return bool(self.runs) and all(1 - run.unknown >= EVERYTHING for run in self.runs)
-
-    @property
-    def holes(self) -> bool:
-        """A run's top k is unjudged for a tenth or more, though documents that are not relevant were judged."""
-        return self.some_both and any(run.unjudged >= HOLES for run in self.runs)
-
-    @property
-    def capped(self) -> bool:
-        """A perfect ranking stays well below 1 on R@k: queries have more relevant documents than k."""
-        return self.recall_ceiling(self.k) < LOW * self.answerable
-
-    @property
-    def capped_deep(self) -> bool:
-        """The same at the deeper rank."""
-        return self.recall_ceiling(self.deep) < LOW * self.answerable
-
-    @property
-    def answerable(self) -> float:
-        """The share of queries with a relevant document: no metric of the mean can exceed it."""
-        return len(self.answered) / self.queries
-
-    @property
-    def cut(self) -> bool:
-        """Runs end at one rank above a thousand, or at different ones: a metric without cutoff means what they happen to hold."""
-        ends = {run.deepest for run in self.runs if run.cut}
-        return bool(ends) and (min(ends) < THOUSAND or len({run.deepest for run in self.runs}) > 1)
-
-    @property
-    def odd_top(self) -> bool:
-        """Grades that do not end at 4, which ERR takes for the top unless told otherwise."""
-        return self.graded and self.top != 4
+    def holds(self, *when: str) -> bool:
+        """Whether all of these ``CONDITIONS`` hold, which are named: ``("graded", "not one")``."""
+        return all(CONDITIONS[name.removeprefix("not ")][1](self) != name.startswith("not ") for name in when)
 
     # -- metrics as they are spelled for these data ------------------------------------------------
 
@@ -271,23 +152,21 @@ class Situation:
             arguments.append(f"max_grade={self.top:g}")
         if "gain" in known and "gain" not in args and (gain := self.gain):
             arguments.append(f"gain={gain}")
-        uncut = f"@{self.reach}" if self.cut else ""
+        uncut = f"@{self.reach}" if self.holds("cut") else ""
         cutoff = {"": "", "k": f"@{self.k}", "deep": f"@{self.deep}", "uncut": uncut}.get(at, f"@{at}")
         return parse(f"{name}({', '.join(arguments)}){cutoff}" if arguments else name + cutoff)
 
     @property
     def gain(self) -> str:
         """The gain of grades on a scale of ratings, or of counts; empty where the grade itself will do."""
-        if self.counts:
+        if self.holds("counts"):
             return "'binary'"
         below = [grade for grade in self.positive if grade < self.level]
-        if not self.stars or not below:
+        if not below or not self.holds("stars"):
             return ""
         if not self.taste and self.top <= EXPONENTIAL:
             return "'exponential'"
-        if len(below) > LONGEST_TABLE:
-            return ""
-        return "{" + ", ".join(f"{grade:g}: 0" for grade in below) + "}"
+        return "" if len(below) > LONGEST_TABLE else "{" + ", ".join(f"{grade:g}: 0" for grade in below) + "}"
 
 
 def stars(grades: Mapping[float, int]) -> bool:
@@ -315,14 +194,11 @@ def level_of(grades: Mapping[float, int]) -> float:
     return float(positive[0]) if positive and positive[-1] < 1 else 1.0
 
 
-def situation_of(qrels: Any, users: bool = False) -> Situation:
+def situation_of(qrels: Qrels, users: bool = False) -> Situation:
     """Judgments that were read as a table, in numbers; ``users`` where the queries are known to be users."""
-    frame = qrels.frame.select("query_id", "doc_id", "grade")
     several, subtopics = _subtopics(qrels)
-    if several:
-        frame = frame.group_by("query_id", "doc_id", maintain_order=True).agg(pl.col("grade").max())
-    counted = frame["grade"].value_counts()
-    grades = {float(g): int(n) for g, n in sorted(counted.iter_rows())}
+    frame = (qrels.distinct("best") if several else qrels).frame.select("query_id", "doc_id", "grade")
+    grades = {float(g): int(n) for g, n in sorted(frame["grade"].value_counts().iter_rows())}
     level = level_of(grades)
     lists = [
         np.asarray(found.sort(descending=True).to_numpy(), dtype=float)
@@ -345,13 +221,13 @@ def situation_of(qrels: Any, users: bool = False) -> Situation:
     )
 
 
-def _subtopics(qrels: Any) -> tuple[int, tuple[int, int]]:
+def _subtopics(qrels: Qrels) -> tuple[int, tuple[int, int]]:
     """How many documents have several grades, and the fewest and most aspects (column 2) of a query."""
     if "iteration" not in qrels.frame.columns or not len(qrels.repeated):
         return 0, (0, 0)
-    rows = qrels.frame[qrels.repeated].select("query_id", "doc_id").n_unique()
-    counts = qrels.frame.group_by("query_id").agg(pl.col("iteration").n_unique())["iteration"].to_list()
-    return int(rows), (min(counts), max(counts))
+    number = qrels.frame[qrels.repeated].select("query_id", "doc_id").n_unique()
+    counts = qrels.frame.select("query_id", "iteration").unique()["query_id"].value_counts()["count"].to_list()
+    return number, (min(counts), max(counts))
 
 
 def _alike(ids: Sequence[str], like: re.Pattern[str]) -> bool:
@@ -360,10 +236,66 @@ def _alike(ids: Sequence[str], like: re.Pattern[str]) -> bool:
     return bool(some) and sum(like.match(i) is not None for i in some) >= 0.9 * len(some)
 
 
+# --- conditions ------------------------------------------------------------------------------------------
+
+# What a declaration may name in ``when``: what it means, and whether it holds.
+CONDITIONS: Mapping[str, tuple[str, Callable[[Situation], bool]]] = {
+    "one": ("Most queries have exactly one relevant document", lambda data: data.singles >= 0.8 * max(len(data.answered), 1)),
+    "many": ("The median query has ten relevant documents or more", lambda data: data.median >= 10),
+    "hundreds": ("The median query has a hundred relevant documents or more", lambda data: data.median >= 100),
+    "graded": (
+        "Several grades above 0 are in use, and they are grades rather than counts",
+        lambda data: len(data.positive) > 1 and data.top <= 100,
+    ),
+    "counts": ("The grades are too large for grades: how often something was played, bought or clicked", lambda data: data.top > 100),
+    "stars": ("The grades are a scale without a 0, as of ratings, in which the low ones mean no", lambda data: stars(data.grades)),
+    "negative": ("Documents have a negative grade: pooled, but not judged", lambda data: data.negative > 0),
+    "odd_top": (
+        "Grades that do not end at 4, which ERR takes for the top unless told otherwise",
+        lambda data: data.holds("graded") and data.top != 4,
+    ),
+    "both": (
+        "Half of the queries or more have judged documents that are relevant and others that are not",
+        lambda data: 2 * data.mixed >= data.queries,
+    ),
+    "some_both": ("A query has judged documents of both kinds", lambda data: data.mixed > 0),
+    "aspects": ("Documents have several grades, by subtopic or judge", lambda data: data.several > 0),
+    "thousands": ("A thousand queries or more", lambda data: data.queries >= 1000),
+    "users": ("The queries are users", lambda data: data.users),
+    "entities": ("The documents look like entities", lambda data: data.entities),
+    "with_runs": ("Runs were given", lambda data: bool(data.runs)),
+    "short": ("No list of some run is longer than ten", lambda data: bool(data.runs) and data.reach <= 10),
+    "long": ("Every run has a list of a thousand or more", lambda data: data.reach >= 1000),
+    "all_judged": (
+        "Everything that the runs return is judged",
+        lambda data: bool(data.runs) and all(1 - run.unjudged_in_all >= 0.999 for run in data.runs),
+    ),
+    "holes": (
+        "A run's top k is unjudged for a tenth or more, though documents that are not relevant were judged",
+        lambda data: data.mixed > 0 and any(run.unjudged >= HOLES for run in data.runs),
+    ),
+    "capped": (
+        "A perfect ranking stays well below 1 on R@k: queries have more relevant documents than k",
+        lambda data: data.recall_ceiling(data.k) < LOW * data.answerable,
+    ),
+    "capped_deep": ("The same at the deeper rank", lambda data: data.recall_ceiling(data.deep) < LOW * data.answerable),
+    "cut": (
+        "Runs end at one rank above a thousand, or at different ones: a metric without cutoff means what they happen to hold",
+        lambda data: any(
+            run.cut and (run.deepest < 1000 or len({other.deepest for other in data.runs}) > 1) for run in data.runs
+        ),
+    ),
+}  # fmt: skip
+
+
 # --- what reasons rest on: numbers of the data, in words ---------------------------------------------
 
 
-def grades(data: Situation) -> str:
+def _of_queries(data: Situation, number: int) -> str:
+    return f"{words.count(number)} of {words.count(data.queries)} queries"
+
+
+def grades_in_words(data: Situation) -> str:
     """Which grades there are, and how often."""
     if len(data.grades) > 8:
         return f"{len(data.grades)} different grades from {min(data.grades):g} to {data.top:g}"
@@ -371,7 +303,7 @@ def grades(data: Situation) -> str:
     return "grades " + ", ".join(f"{g:g} ({words.share(n / total)})" for g, n in data.grades.items())
 
 
-def relevant(data: Situation) -> str:
+def relevant_in_words(data: Situation) -> str:
     """How many relevant documents queries have."""
     low, high = int(data.answered.min()), int(data.answered.max())
     if low == high:
@@ -381,62 +313,42 @@ def relevant(data: Situation) -> str:
     return f"the median query has {words.amount(data.median)} {noun}{level}; range {words.count(low)} to {words.count(high)}"
 
 
-def singles(data: Situation) -> str:
-    """How many queries have exactly one relevant document."""
-    return f"{words.count(data.singles)} of {words.count(data.queries)} queries have exactly one relevant document"
-
-
-def tops(data: Situation) -> str:
-    """How many queries have a document of the top grade."""
-    return f"{words.count(data.having(data.top))} of {words.count(data.queries)} queries have a document of grade {data.top:g}"
-
-
-def queries(data: Situation) -> str:
-    """How many queries are judged."""
-    return f"{words.counted(data.queries, 'judged query')}, {words.count(len(data.answered))} with a relevant document"
-
-
-def both(data: Situation) -> str:
-    """How many queries have judged documents of both kinds."""
-    return f"{words.count(data.mixed)} of {words.count(data.queries)} queries have judged documents of both kinds"
-
-
-def depth(data: Situation) -> str:
-    """How deep the runs are."""
-    if not data.runs:
+def _depth(data: Situation) -> str:
+    ends = sorted({run.deepest for run in data.runs})
+    if not ends:
         return "no run was given"
-    low, *_, high = sorted([run.deepest for run in data.runs] * 2)
-    span = words.count(low) if low == high else f"{words.count(low)} to {words.count(high)}"
-    return f"the longest list of a run has {span} documents"
+    return f"the longest list of a run has {' to '.join(map(words.count, ends[:1] + ends[1:][-1:]))} documents"
 
 
-def unjudged(data: Situation) -> str:
-    """How much of the top k is unjudged."""
+def _unjudged(data: Situation) -> str:
     worst = max(data.runs, key=lambda run: run.unjudged)
-    return f"{words.share(worst.unjudged)} of the top {data.k} of {worst.name} is not in the judgments"
-
-
-def ceiling(data: Situation) -> str:
-    """The ceiling of R@k."""
-    return _ceiling(data, data.k)
-
-
-def ceiling_deep(data: Situation) -> str:
-    """The ceiling of R at the deeper rank."""
-    return _ceiling(data, data.deep)
+    return f"{words.share(worst.unjudged)} of the top {data.k} of {worst.run} is not in the judgments"
 
 
 def _ceiling(data: Situation, k: int) -> str:
-    return f"an ideal ranking scores R@{k} = {words.number(data.recall_ceiling(k), digits=2)}; {relevant(data)}"
+    return (
+        f"an ideal ranking scores R@{k} = {words.number(data.recall_ceiling(k), digits=2)}; {relevant_in_words(data)}"
+    )
 
 
-def aspects(data: Situation) -> str:
-    """How many aspects column 2 holds."""
-    low, high = data.subtopics
-    return f"{words.count(data.several)} documents have several grades; {low} to {high} subtopics (or judges) a query in column 2"
+def _tops(data: Situation) -> str:
+    number = sum(bool((found >= data.top).any()) for found in data.grade_lists)
+    return f"{_of_queries(data, number)} have a document of grade {data.top:g}"
 
 
-RESTS: dict[str, Callable[[Any], str]] = {
-    found.__name__: found
-    for found in (grades, relevant, singles, tops, queries, both, depth, unjudged, ceiling, ceiling_deep, aspects)
+RESTS: Mapping[str, Callable[[Situation], str]] = {
+    "grades": grades_in_words,
+    "relevant": relevant_in_words,
+    "singles": lambda data: f"{_of_queries(data, data.singles)} have exactly one relevant document",
+    "tops": _tops,
+    "queries": lambda data: f"{words.counted(data.queries, 'judged query')}, {words.count(len(data.answered))} with a relevant document",
+    "both": lambda data: f"{_of_queries(data, data.mixed)} have judged documents of both kinds",
+    "depth": _depth,
+    "unjudged": _unjudged,
+    "ceiling": lambda data: _ceiling(data, data.k),
+    "ceiling_deep": lambda data: _ceiling(data, data.deep),
+    "aspects": lambda data: (
+        f"{words.count(data.several)} documents have several grades; {data.subtopics[0]} to {data.subtopics[1]} subtopics (or judges) "
+        "a query in column 2"
+    ),
 }  # fmt: skip

@@ -1,19 +1,19 @@
 """What is known of tasks, as data: the metrics that fit each, the signs by which it is recognised, and what to avoid.
 
-Each is one entry, taken ``when`` all its conditions (properties of a ``Situation``) hold. The first pick taken for a task is the
+Each is one entry, taken ``when`` all its ``CONDITIONS`` hold. The first pick taken for a task is the
 primary metric.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.metrics import CATALOGUE, parse
-from rankscope.verbs.advise.situation import LOW, Situation, grades, relevant
+from rankscope.metrics import parse
+from rankscope.verbs.advise.situation import LOW, Situation, grades_in_words, relevant_in_words
 
 CLEAR, LIKELY = 3, 1  # how many points the first task is ahead of the second
 WEIGHTY_GRADES = 5  # with more grades above 0 the top one holds most of an exponential gain
@@ -66,7 +66,18 @@ class Guess:
 
     task: str
     points: int
-    signs: tuple[str, ...]
+    because: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """A metric that misleads on these data, and why."""
+
+    kind: ClassVar[str] = "avoid"
+    primary: ClassVar[bool] = False
+    rests_on: ClassVar[None] = None
+    metric: str
+    why: str
 
 
 @dataclass(frozen=True)
@@ -247,7 +258,12 @@ TASKS = (
     ),
 )  # fmt: skip
 
-BY_NAME = {name.casefold().replace("_", "-"): task for task in TASKS for name in (task.name, *task.also)}
+
+def _folded(name: str) -> str:
+    return " ".join(name.casefold().replace("_", " ").replace("-", " ").split())
+
+
+BY_NAME = {_folded(name): task for task in TASKS for name in (task.name, *task.also)}
 
 
 def task_called(name: Any) -> Task:
@@ -256,14 +272,13 @@ def task_called(name: Any) -> Task:
     >>> task_called("Legal").name, task_called("first_stage").name
     ('recall', 'candidates')
     """
+    there = ", ".join(task.name for task in TASKS)
     if not isinstance(name, str):
-        raise InputError(f"task={name!r}: a task is a name, like 'web': {', '.join(t.name for t in TASKS)}")
-    folded = " ".join(name.casefold().replace("_", "-").split())
-    for way in (folded, folded.replace("-", " "), folded.replace(" ", "-")):
-        if way in BY_NAME:
-            return BY_NAME[way]
-    hint = words.hint(folded, BY_NAME, ":")
-    raise InputError(f"no task is called {name!r}{hint} there are {', '.join(t.name for t in TASKS)}")
+        raise InputError(f"task={name!r}: a task is a name, like 'web': {there}")
+    if _folded(name) in BY_NAME:
+        return BY_NAME[_folded(name)]
+    known = [name for task in TASKS for name in (task.name, *task.also)]
+    raise InputError(f"no task is called {name!r}{words.hint(name.casefold(), known, ':')} there are {there}")
 
 
 # --- the signs of each task ----------------------------------------------------------------------------
@@ -302,7 +317,7 @@ def guess_task(data: Situation) -> tuple[list[Guess], str]:
     """The two tasks that fit best, and how sure that is: "clear", "likely" or "a guess"."""
     found = []
     for task in TASKS:
-        signs = [sign for sign in SIGNS if sign.task == task.name and data.holds(sign.when)]
+        signs = [sign for sign in SIGNS if sign.task == task.name and data.holds(*sign.when)]
         found.append(Guess(task.name, sum(s.points for s in signs), tuple(s.reason for s in signs)))
     found.sort(key=lambda guess: -guess.points)  # of equals the first in the list of tasks
     ahead = found[0].points - found[1].points
@@ -316,7 +331,7 @@ def _precision(data: Situation) -> str:
     ceiling = data.precision_ceiling(data.k)
     if ceiling >= LOW * data.answerable:
         return ""
-    return f"an ideal ranking scores only {words.amount(ceiling)}: queries have too few relevant documents ({relevant(data)})"
+    return f"an ideal ranking scores only {words.amount(ceiling)}: queries have too few relevant documents ({relevant_in_words(data)})"
 
 
 def _recall(data: Situation) -> str:
@@ -377,12 +392,12 @@ def _pooled(data: Situation) -> str:
 
 
 def _ignores_grades(data: Situation) -> str:
-    return f"it treats grades {data.positive[0]:g} and {data.top:g} alike ({grades(data)})"
+    return f"it treats grades {data.positive[0]:g} and {data.top:g} alike ({grades_in_words(data)})"
 
 
 PITFALLS = (
-    Pitfall("RR({level})", lambda data: f"it stops at the first relevant document and ignores grades, but {relevant(data)}", ("graded", "not one", "not aspects"), apart=("known-item", "candidates")),
-    Pitfall("RR({level})", lambda data: f"it stops at the first of many: {relevant(data)}", ("not graded", "many", "not aspects"), apart=("known-item", "question-answering", "candidates")),
+    Pitfall("RR({level})", lambda data: f"it stops at the first relevant document and ignores grades, but {relevant_in_words(data)}", ("graded", "not one", "not aspects"), apart=("known-item", "candidates")),
+    Pitfall("RR({level})", lambda data: f"it stops at the first of many: {relevant_in_words(data)}", ("not graded", "many", "not aspects"), apart=("known-item", "question-answering", "candidates")),
     Pitfall("RR({level})@{k}", lambda _: "what matters is whether documents are passed on, not their order", tasks=("candidates",), when=("not one",)),
     Pitfall("nDCG@10", lambda _: "it is about the order of the top, which the next stage changes anyway", tasks=("candidates",)),
     Pitfall("AP", _ignores_grades, ("graded", "not stars", "not aspects"), apart=("recall", "candidates", "rag", "clicks")),
@@ -404,29 +419,17 @@ PITFALLS = (
 )  # fmt: skip
 
 
-def pitfalls_of(data: Situation, task: str, recommended: set[str]) -> Iterator[tuple[str, str]]:
+def misfits_of(data: Situation, task: str, recommended: Sequence[str]) -> Iterator[Misfit]:
     """The metrics not to use and why, each once and never one that is recommended."""
     seen, names = set(recommended), {name.partition("@")[0].partition("(")[0] for name in recommended}
+    level = "" if data.level == 1 else f"level={data.level:g}"
     for pitfall in PITFALLS:
-        if (
-            (pitfall.tasks and task not in pitfall.tasks)
-            or task in pitfall.apart
-            or pitfall.beside not in {"", *names}
-            or not data.holds(pitfall.when)
-        ):
+        concerned = (not pitfall.tasks or task in pitfall.tasks) and task not in pitfall.apart
+        if not concerned or pitfall.beside not in {"", *names} or not data.holds(*pitfall.when):
             continue
-        level = "" if data.level == 1 else f"level={data.level:g}"
-        name = _spell(pitfall.metric.format(k=data.k, level=level).replace("(, ", "(").replace("()", ""))
+        name = pitfall.metric.format(k=data.k, level=level).replace("(, ", "(").replace("()", "")
+        if " " not in name or "(" in name:  # a metric in its own spelling
+            name = str(parse(name))
         if name not in seen and (why := pitfall.why(data)):
             seen.add(name)
-            yield name, why
-
-
-def _spell(text: str) -> str:
-    """A metric in its own spelling; what is not a metric stays as it is."""
-    if " " in text and text.partition("(")[0] not in CATALOGUE:
-        return text
-    try:
-        return str(parse(text))
-    except InputError:
-        return text
+            yield Misfit(name, why)

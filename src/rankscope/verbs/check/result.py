@@ -11,12 +11,11 @@ from rankscope import words
 from rankscope.blocks import EMPTY, Caution, Code, Facts, Paragraph
 from rankscope.show.result import Col, Result, Shown, View, input_record
 from rankscope.tables import Source
-from rankscope.verbs.check.rules.case import CheckCase
-from rankscope.verbs.check.rules.rule import Finding, Rule
+from rankscope.verbs.check.case import CheckCase
+from rankscope.verbs.check.rule import Finding, Rule
 
 PLACES = 3  # places that the table names; JSON has two more
 SHORT = {"warning": "warning", "information": "info"}
-OPTIONS = {"scale": "--scale", "train": "--train", "texts": "--docs-text"}  # by what a rule needs
 
 
 def _message(finding: Finding) -> str:
@@ -30,7 +29,7 @@ def _message(finding: Finding) -> str:
 
 
 def _why_not(rule: Rule) -> str:
-    return f"reported by {rule.other_verb}" if rule.other_verb else f"needs {OPTIONS[rule.needs]}"
+    return f"reported by {rule.other_verb}" if rule.other_verb else f"needs --{rule.needs.replace('_', '-')}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,7 +62,7 @@ class Inspection(Result):
             "rules",
             (
                 Col("code", head="code", of=lambda pair: pair[0].code),
-                Col("rule", head="rule", of=lambda pair: type(pair[0]).__name__),
+                Col("rule", head="rule", of=lambda pair: pair[0].name),
                 Col("findings", head="findings", kind="count", of=lambda pair: pair[1]),
             ),
             lambda inspection: inspection.tallies,
@@ -174,7 +173,7 @@ class RuleBook(Result):
             "rules",
             (
                 Col("code", head="code"),
-                Col("rule", of=lambda rule: type(rule).__name__),
+                Col("rule", of=lambda rule: rule.name),
                 Col("severity", head="severity", cell=lambda rule: SHORT[rule.severity]),
                 Col("what", of=lambda rule: rule.what(), head="what is wrong", wraps=True),
                 Col("why"),
@@ -201,7 +200,7 @@ class RuleBook(Result):
         (rule,) = self.rules
         remedy = f"{rule.remedy[:1].upper()}{rule.remedy[1:]}{'' if rule.remedy.endswith('.') else '.'}"
         return [
-            Paragraph(f"{rule.code} {type(rule).__name__} ({rule.severity})"),
+            Paragraph(f"{rule.code} {rule.name} ({rule.severity})"),
             EMPTY,
             Facts((("what", rule.what()), ("why", rule.why), ("to do", remedy)), room=6),
             EMPTY,

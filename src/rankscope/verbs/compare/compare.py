@@ -66,26 +66,25 @@ def compare(  # noqa: PLR0913 - the options of the command line, each with its d
         qrels, runs, metrics, primary=primary, clusters=clusters, systems=systems, as_given=method.in_order,
         progress=progress, seed=seed, **policies,
     )
-    method.check_margins([panel.name for panel in given.panels])
+    if method.margin is not None:
+        method.check_margins([panel.name for panel in given.panels])
     if all_pairs and baseline is not None:
         raise InputError("all_pairs compares every run with every other: leave out the baseline, or all_pairs")
     names = given.panels[0].systems
     chosen = baseline_of(baseline, names)
     compared = Family(given.panels, pairs_of(names, chosen, all_pairs), method, None if all_pairs else chosen)
     parts = None if slices is None else slices_of(slices, compared)
-    given, priced = _tradeoffs(given, costs, limits, chosen)
+    given, priced = (given, None) if costs is None and not limits else _tradeoffs(given, costs, limits, chosen)
     if not any(c.queries for c in compared.contrasts):
         raise DataError(f"no query has a value for two of the runs: {_why_none(given)}")
-    return Comparison(given, compared, chosen, parts, priced, _tried(tried), primary is not None)
+    return Comparison(given, compared, chosen, parts, priced, None if tried is None else _tried(tried), primary is not None)
 # fmt: on
 
 
-def _tradeoffs(given: Measurements, costs: Any, limits: Any, baseline: str) -> tuple[Measurements, TradeOffs | None]:
+def _tradeoffs(given: Measurements, costs: Any, limits: Any, baseline: str) -> tuple[Measurements, TradeOffs]:
     """What the runs cost against the primary metric, and what is to say about the table of costs."""
     if costs is None:
-        if limits:
-            raise InputError("a limit is on a cost: say what each run costs, with a table of runs and costs")
-        return given, None
+        raise InputError("a limit is on a cost: say what each run costs, with a table of runs and costs")
     from rankscope.files.costs import costs_of
     from rankscope.panels.tradeoffs import tradeoffs
 
@@ -106,10 +105,8 @@ def _why_none(given: Measurements) -> str:
     return "they are of different queries"
 
 
-def _tried(number: Any) -> int | None:
+def _tried(number: Any) -> int:
     """How many systems were tried, checked."""
-    if number is None:
-        return None
     if isinstance(number, bool) or not hasattr(number, "__index__") or int(number) < 1:
         raise InputError(
             f"tried={number!r}: how many systems were tried on these judgments, a whole number of at least 1"

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Block, Caution, Chart, Heading, Notes, Paragraph, Ranged, Table
+from rankscope.blocks import EMPTY, Block, Caution, Chart, Heading, Notes, Paragraph, Table, ValueRange
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.doubts import doubts_of
 from rankscope.panels.families import Family, TopGroup, anova_of, separated
@@ -22,9 +22,10 @@ from rankscope.show.result import FORMATS, Col, Result, Shown, View, caution_not
 from rankscope.verbs.compare.charts import charts_of
 from rankscope.verbs.compare.tables import (
     FEW,
+    LEGEND,
     ROOM,
-    Layout,
     board,
+    columns_of,
     effects_table,
     how,
     p_cell,
@@ -35,8 +36,6 @@ from rankscope.verbs.compare.tables import (
 )
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from rankscope.panels.tradeoffs import TradeOffs
 
 # --- the views -------------------------------------------------------------------------------------------
@@ -82,10 +81,10 @@ def _anovas(found: Comparison) -> Iterator[dict[str, Any]]:
             yield {"metric": panel.name, "of": anova}
 
 
-def _ranged(row: dict[str, Any]) -> Ranged | None:
+def _ranged(row: dict[str, Any]) -> ValueRange | None:
     """A mean with its interval; None where there is none."""
     bounds = row["bounds"]
-    return Ranged(row["value"], bounds.lower, bounds.upper) if bounds.known else None
+    return ValueRange(row["value"], bounds.lower, bounds.upper) if bounds.known else None
 
 
 VIEWS = (
@@ -193,11 +192,6 @@ class Comparison(Result):
         return self.given.panels
 
     @property
-    def fields(self) -> Sequence[Panel]:
-        """The panels."""
-        return self.given.panels
-
-    @property
     def primary(self) -> str:
         """The metric that leads the verdict."""
         return self.panels[0].name
@@ -230,7 +224,7 @@ class Comparison(Result):
     @cached_property
     def warnings(self) -> list[Caution]:
         """What to know before believing the verdict: of the data, then of the comparison."""
-        cautions = list(self.scores.warnings) if self.scores is not None else []
+        cautions = self.given.scores.warnings if self.given.scores is not None else []
         return [*cautions, *doubts_of(self.family, self.slices, self.given.curve)]
 
     def of(self, metric: str) -> list[Contrast]:
@@ -251,11 +245,6 @@ class Comparison(Result):
         return chosen[0]
 
     # -- for programs -------------------------------------------------------------------------------
-
-    @cached_property
-    def results(self) -> pl.DataFrame:
-        """One row a contrast, with the columns that the command line writes as CSV."""
-        return self.to_polars()
 
     @property
     def conventions(self) -> dict[str, Any]:
@@ -321,15 +310,16 @@ class Comparison(Result):
 
     def sentences(self) -> Iterator[str]:
         """The verdict: the primary metric first, then where the others differ from it."""
-        if self.family.each_pair:
-            yield from _of_pairs(self.family)
+        family = self.family
+        if family.each_pair:
+            yield from _of_pairs(family)
             return
-        runs = [system for system in self.systems if system != self.baseline]
+        runs = [system for system in family.systems if system != self.baseline]
         if len(runs) > FEW:
-            yield from _of_many(self.family, self.baseline, runs)
+            yield from _of_many(family, self.baseline, runs)
             return
         for run in runs:
-            first, *others = (c for c in self.contrasts if run in {c.run, c.baseline})
+            first, *others = (c for c in family.contrasts if run in {c.run, c.baseline})
             yield " ".join([first.sentence(), *(c.beside() for c in others)])
 
     def table(self, name: str = "", *, most: int | None = None) -> Table:
@@ -373,57 +363,57 @@ class Comparison(Result):
         return [*blocks, Paragraph(" · ".join(self._small_print()), quiet=True)]
 
     def _contrasts(self, panel: Panel, every: bool) -> Table:
-        if self.all_pairs:
+        if self.family.baseline is None:
             return pair_table(self.family, panel, every or len(self.of(panel.name)) <= ROOM)
         return run_table(self.family, panel)
 
     def _tables(self, details: bool) -> Iterator[Block]:
-        rows = len(self.contrasts) + len(self.panels)
-        full = self.panels if details or rows <= ROOM else self.panels[:1]
+        family, panels = self.family, self.family.panels
+        full = panels if details or len(family.contrasts) + len(panels) <= ROOM else panels[:1]
+        against = "" if family.baseline is None else f", against {family.baseline}"
         for panel in full:
-            yield EMPTY
-            lower = " (lower is better)" if panel.sign < 0 else ""
-            yield Heading(self._title(panel) + ("" if self.all_pairs else f"{lower}, against {self.baseline}"))
-            yield self._contrasts(panel, every=details)
+            lower = " (lower is better)" if panel.sign < 0 and against else ""
+            yield from (EMPTY, Heading(f"{self._title(panel)}{lower}{against}"), self._contrasts(panel, every=details))
             if details:
-                yield EMPTY
-                yield effects_table(self.family, panel)
+                yield from (EMPTY, effects_table(family, panel))
         yield Paragraph(self._marks(), quiet=True)
-        if len(full) < len(self.panels):
-            yield EMPTY
-            yield Heading("all metrics")
-            yield board(self.family)
+        if len(full) < len(panels):
+            yield from (EMPTY, Heading("all metrics"), board(family))
 
     def _title(self, panel: Panel) -> str:
-        return f"{panel.name}{' (primary)' if self.declared and panel.name == self.primary else ''}"
+        return f"{panel.name} (primary)" if self.declared and panel is self.family.panels[0] else panel.name
 
     def _marks(self) -> str:
-        baseline = "" if self.all_pairs else f" from {self.baseline}"
-        marks = f"* different{baseline} at {words.percent(self.method.alpha)} ({how(self.family)})"
-        return " · ".join([marks, *Layout.of(self.family).legend()])
+        family = self.family
+        baseline = "" if family.baseline is None else f" from {family.baseline}"
+        marks = f"* different{baseline} at {words.percent(family.method.alpha)} ({how(family)})"
+        return " · ".join([marks, *(LEGEND[name] for name in columns_of(family) if name in LEGEND)])
 
     def _lines(self) -> Iterator[str]:
         """Top groups, discriminative power, variances of repeated systems, how many systems were tried."""
-        for group in self.groups:
-            if group.metric == self.primary or len(self.panels) <= 3:
+        family, method = self.family, self.family.method
+        primary = family.panels[0].name
+        for group in family.groups:
+            if group.metric == primary or len(family.panels) <= 3:
                 yield group.sentence()
-        if self.family.each_pair:
+        if family.each_pair:
             shares = ", ".join(f"{m} {words.share(separated(self.of(m)))}" for m in self.metrics)
             yield f"pairs with a clear difference (discriminative power): {shares}"
-        if self.method.correction.anova:
+        if method.correction.anova:
             for row in _anovas(self):
                 anova = row["of"]
                 freedom = ", ".join(map(words.count, anova.freedom))
                 f_value = words.number(anova.F, digits=4)
                 yield f"two-way ANOVA of {row['metric']}: F({freedom}) = {f_value}, {words.p_value(anova.p_value)}"
-        for system, r in self.given.replicates.get(self.primary, {}).items():
+        for system, r in self.given.replicates.get(primary, {}).items():
             yield (
-                f"{system}: mean of {r.runs} runs; the variance of {self.primary} is {words.number(r.between_queries, digits=4)} between "
+                f"{system}: mean of {r.runs} runs; the variance of {primary} is {words.number(r.between_queries, digits=4)} between "
                 f"queries and {words.number(r.between_runs, digits=4)} between runs of a query; more runs would remove "
                 f"{words.share(r.removable)} of the variance of the mean"
             )
-        for c in self.of(self.primary):
-            yield from _margins(c)
+        if method.margin is not None or method.bayes:
+            for c in family.of(primary):
+                yield from _margins(c)
         if self.tried is not None:
             yield (
                 f"{words.counted(self.tried, 'system')} {words.agree(self.tried, 'was')} tried on these judgments: the best of many "
@@ -438,7 +428,7 @@ class Comparison(Result):
         yield Paragraph(f"p and intervals of slices are corrected for {size:,} comparisons", quiet=True)
 
     def _small_print(self) -> Iterator[str]:
-        method, panel = self.method, self.panels[0]
+        method, panel = self.family.method, self.family.panels[0]
         yield words.counted(len(panel.units), "query")
         if panel.clusters is not None:
             yield f"in {int(panel.clusters.max()) + 1:,} clusters"
@@ -450,8 +440,8 @@ class Comparison(Result):
                 yield "intervals are of the mean difference, and may disagree with such a test"
         if method.correction.joint and method.correction.measured:
             yield f"{method.correction.name} {method.correction.measured}"
-        if self.scores is not None:
-            yield self.scores.request.small_print()
+        if self.given.scores is not None:
+            yield self.given.scores.request.small_print()
 
 
 # --- in words --------------------------------------------------------------------------------------------
@@ -484,7 +474,7 @@ def _of_many(family: Family, baseline: str, runs: Sequence[str]) -> Iterator[str
         if i:
             yield f"{metric}: {'; '.join(parts)}."
         else:
-            corrected = mine[0].corrected.removeprefix(", ")
+            corrected = family.method.corrected_for(mine[0].comparisons).removeprefix(", ")
             method = f" ({corrected})" if corrected else ""
             yield f"Of {len(runs):,} runs compared with {baseline} on {metric}: {'; '.join(parts)}{method}.{_detected(mine)}"
 
@@ -508,7 +498,7 @@ def _of_pairs(family: Family) -> Iterator[str]:
         mine = family.of(metric)
         share = separated(mine)
         lead = f"Of {len(mine):,} pairs of {len(family.systems)} runs, " if not i else ""
-        yield f"{lead}{metric} shows a clear difference on {round(share * len(mine)):,} ({words.share(share)}{mine[0].corrected})."
+        yield f"{lead}{metric} shows a clear difference on {round(share * len(mine)):,} ({words.share(share)}{family.method.corrected_for(mine[0].comparisons)})."
 
 
 def _margins(c: Contrast) -> Iterator[str]:

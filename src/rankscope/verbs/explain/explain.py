@@ -17,7 +17,7 @@ from rankscope.lists import Array
 from rankscope.metrics import Metric, parse
 from rankscope.scoring.bands import bands_of, by_rank
 from rankscope.scoring.evaluation import evaluate_request
-from rankscope.scoring.inputs import clean, named_runs, read_any, takers
+from rankscope.scoring.inputs import clean, named_runs, read_any
 from rankscope.scoring.measurements import panels_of
 from rankscope.scoring.ranking import order_of, ranking_of
 from rankscope.scoring.request import Request
@@ -83,7 +83,7 @@ def explain(
 def _explain_query(scores: Scores, grades: Any, runs: Sequence[Any], query: str) -> Explanation | Difference:
     metric = scores.metrics[0]
     policies, order = scores.request.policies, order_of(scores, metric)
-    judgments = clean(grades, policies, "qrels", takers([metric]))
+    judgments = clean(grades, policies, "qrels", [metric])
     parts = []
     for run, evaluation, data in zip(scores.runs, scores.evaluations, runs, strict=True):
         ranking = ranking_of(clean(data, policies, "run"), judgments, query, order)
@@ -146,7 +146,7 @@ def explain_origin(scores: Scores, before: str, after: str, metric: Metric) -> O
     pair = panel.pair(after, before)
     if not pair.queries:
         raise DataError(f"no query has a value of {metric} for both runs")
-    ids = [query for query, kept in zip(panel.query_ids, pair.inside.tolist(), strict=True) if kept]
+    ids = [query for query, kept in zip(panel.units, pair.inside.tolist(), strict=True) if kept]
     place = scores.request.place(metric)
     ranks, rest = [], []
     for row, i in enumerate(at):
@@ -156,7 +156,7 @@ def explain_origin(scores: Scores, before: str, after: str, metric: Metric) -> O
         rest.append(of_rest)
     by_query = sorted(zip(ids, pair.gains.tolist(), strict=True), key=lambda item: (-abs(item[1]), item[0]))
     bands, carried = bands_of(*ranks), favourable(pair.means)
-    return Origin((before, after), metric, pair.difference, bands, rest[1] - rest[0], by_query, carried, scores=scores)
+    return Origin((before, after), metric, pair.means.mean, bands, rest[1] - rest[0], by_query, carried, scores=scores)
 
 
 def _by_rank(

@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from rankscope.engines.base import mapped
-from rankscope.engines.orders import reorder
+from rankscope.engines.orders import rerank
 from rankscope.lists import Array, Judged, Lists
 from rankscope.metrics import Metric
 from rankscope.metrics.base import Terms
@@ -277,10 +277,8 @@ def _at_ranks(judged: Judged, ranks: Array) -> Judged:
     """Copies of one query with its retrieved judged documents at other ranks: ``ranks`` is copies x found, distinct in a row."""
     copies, size = len(ranks), int(judged.size[0])
     rank = np.pad(ranks, ((0, 0), (0, size - ranks.shape[1])))  # 0: not retrieved
-    by = np.argsort(np.where(rank > 0, rank, np.iinfo(rank.dtype).max), axis=1, kind="stable")
-    rows = (by + size * np.arange(copies)[:, None]).ravel()
     many = judged.of(np.zeros(copies, dtype=np.int64))
-    return _untied(reorder(many, rows, rank.ravel(), many.retrieved))
+    return _untied(rerank(many, rank.ravel(), many.retrieved))
 
 
 def _untied(judged: Judged) -> Judged:

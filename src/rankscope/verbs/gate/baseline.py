@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -44,6 +45,11 @@ class StoredBaseline:
     version: str
 
     @property
+    def queries(self) -> set[str]:
+        """The queries that it has values of."""
+        return set(next(iter(self.values.values())))
+
+    @property
     def note(self) -> str:
         """What was read."""
         metrics = ", ".join(self.values)
@@ -59,7 +65,7 @@ class StoredBaseline:
             raise InputError(
                 f"mean='micro' needs what each query is worth, which {self.label} does not hold: give the baseline as a run"
             )
-        again = f"rankscope evaluate QRELS RUN {' '.join(map(_option, scores.metrics))} --per-query{scores.request.options()} -o baseline.json"
+        again = f"rankscope evaluate QRELS RUN {' '.join(f'-m {shlex.quote(str(metric))}' for metric in scores.metrics)} --per-query{scores.request.options()} -o baseline.json"
         if reasons := list(self._differences(scores)):
             raise DataError(
                 f"{self.label} cannot be the baseline here: {'; '.join(reasons)}. To compare like with like, store it again: {again}"
@@ -83,13 +89,13 @@ class StoredBaseline:
         elif then != now:
             yield f"the judgments differ (then SHA-256 {then[:12]}…, now {now[:12]}…)"
         for policy in differing(self.conventions, scores.conventions):
-            before, after = (c.get(policy.name) for c in (self.conventions, scores.conventions))
-            yield f"{policy.name} was {_plain(before)}, now {_plain(after)}"
-        if self.conventions.get("queries") == "list" == scores.conventions["queries"]:
-            ids = set(next(iter(self.values.values())))
-            if ids != set(scores.runs[0].query_ids):
-                sizes = words.count(len(ids)), words.count(len(scores.runs[0].query_ids))
-                yield f"the list of queries differs ({sizes[0]} then, {sizes[1]} now)"
+            both = [c.get(policy.name) for c in (self.conventions, scores.conventions)]
+            before, after = ("not set" if value is None else value for value in both)
+            yield f"{policy.name} was {before}, now {after}"
+        if self.conventions.get("queries") == "list" == scores.request.stated("queries"):
+            then_ids, now_ids = self.queries, set(scores.runs[0].query_ids)
+            if then_ids != now_ids:
+                yield f"the list of queries differs ({words.count(len(then_ids))} then, {words.count(len(now_ids))} now)"
         if self.version.split(".")[:2] != __version__.split(".")[:2]:
             yield f"rankscope was {self.version}, now {__version__}"
 
@@ -101,7 +107,7 @@ class StoredBaseline:
             then = set(self.values[metric])
             if then != first:
                 yield f"{metric} has values of other queries than {scores.metrics[0]}"
-            if scores.conventions["queries"] == "judged":
+            if scores.request.stated("queries") == "judged":
                 for ids, what in ((now - then, "is judged and not in it"), (then - now, "is in it and not judged")):
                     more = f" (and {words.count(len(ids) - 1)} more)" if len(ids) > 1 else ""
                     yield from [f"query {min(ids)}{more} {what}"] if ids else []
@@ -119,7 +125,7 @@ class StoredBaseline:
             m: np.array([of_queries[places[q]] if q in places else math.nan for q in ids])
             for m, of_queries in run.weights.items()
         }
-        return replace(run, name=name, query_ids=ids, values=values, weights=weights, facts={}, errors={})
+        return replace(run, name=name, query_ids=ids, values=values, weights=weights, facts={})
 
 
 def stored_baseline(source: Any) -> StoredBaseline | None:
@@ -166,16 +172,6 @@ def _qrels_of(scores: Scores) -> dict[str, Any]:
     return input_record(scores.inputs[0]) if of_file else {"path": None, "sha256": None}
 
 
-def _option(metric: Metric) -> str:
-    import shlex
-
-    return f"-m {shlex.quote(str(metric))}"
-
-
-def _plain(value: Any) -> str:
-    return "not set" if value is None else str(value)
-
-
 # --- reading ---------------------------------------------------------------------------------------------
 
 
@@ -209,13 +205,18 @@ def _read(document: Mapping[str, Any], label: str, name: str | None) -> StoredBa
         )
     try:
         values = _values(document["per_query"], label)
-        counts = {(_text(r["run"]), _text(r["metric"])): _count(r["queries"]) for r in document["results"]}
-        conventions = _table(document["conventions"])
-        inputs = tuple(map(_source, document["inputs"]))
+        counts = {
+            (_text(r["run"]), _text(r["metric"])): _of_kind(r["queries"], int, "number of queries")
+            for r in document["results"]
+        }
+        conventions = dict(_of_kind(document["conventions"], Mapping, "object"))
+        inputs = tuple(dict(_of_kind(source, Mapping, "object")) for source in document["inputs"])
         version = _text(document["rankscope"])
+        for source in inputs:
+            _of_kind(source.get("sha256"), str | None, "text")
     except DataError:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InputError(
             f"{label} is not as rankscope evaluate writes it ({type(error).__name__}: {error}): store it again"
         ) from None
@@ -261,45 +262,19 @@ def _odd(values: Mapping[str, float], metric: Metric, count: int | None) -> Iter
         yield f"{metric} has values of {words.counted(defined, 'query')}, and its results {results}"
 
 
+def _of_kind(value: Any, kind: Any, what: str) -> Any:
+    """A value that is of this kind. Raises TypeError for another."""
+    if isinstance(value, bool) or not isinstance(value, kind):
+        raise TypeError(f"{words.short(json.dumps(value, default=str))} is no {what}")
+    return value
+
+
 def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{_short(value)} is no text")
-    return value
-
-
-def _table(value: Any) -> dict[str, Any]:
-    if not isinstance(value, Mapping):
-        raise TypeError(f"{_short(value)} is no object")
-    return dict(value)
-
-
-def _source(value: Any) -> dict[str, Any]:
-    source = _table(value)
-    if source.get("sha256") is not None:
-        _text(source["sha256"])
-    return source
-
-
-def _count(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{_short(value)} is no number of queries")
-    return value
+    return str(_of_kind(value, str, "text"))
 
 
 def _number(value: Any) -> float:
-    if value is None:
-        return math.nan
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"the value {_short(value)} is no number")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise ValueError(f"the value {_short(value)} is too large")
+    number = math.nan if value is None else float(_of_kind(value, int | float, "number"))
+    if value is not None and not math.isfinite(number):
+        raise ValueError(f"the value {value} is too large")
     return number
-
-
-def _short(value: Any) -> str:
-    huge = isinstance(value, int) and abs(value) >= 10**12  # too long to be turned into text
-    return "a huge number" if huge else words.short(json.dumps(value, default=str))

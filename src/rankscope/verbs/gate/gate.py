@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
 from rankscope import words
-from rankscope.declared.choices import one_of
+from rankscope.declared import one_of
 from rankscope.errors import DataError, InputError
 from rankscope.inference.base import Bounds
 from rankscope.lists import Array
 from rankscope.metrics import Metric
-from rankscope.panels.contrast import Contrast, contrast
+from rankscope.panels.contrast import contrast
 from rankscope.panels.method import FEWEST, Method, method_of
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import NO_SAMPLE
@@ -40,22 +40,12 @@ USUAL = "nDCG@10"
 OPTIONS = ("tolerance", "fail_on", "alpha", "slices", "clusters", "interval", "test", "metrics", "progress")
 
 
+# fmt: off
 @with_policies
 def gate(  # noqa: PLR0913 - the options of the command line, each with its default
-    qrels: Any,
-    baseline: Any,
-    candidate: Any,
-    metrics: Any = None,
-    *,
-    tolerance: Any = None,
-    fail_on: FailOn = "loss",
-    alpha: float = 0.05,
-    slices: Any = None,
-    clusters: Any = None,
-    test: Any = None,
-    interval: Any = None,
-    progress: Callable[[str], None] | None = None,
-    **policies: Unpack[PolicyOptions],
+    qrels: Any, baseline: Any, candidate: Any, metrics: Any = None, *,
+    tolerance: Any = None, fail_on: FailOn = "loss", alpha: float = 0.05, slices: Any = None, clusters: Any = None,
+    test: Any = None, interval: Any = None, progress: Callable[[str], None] | None = None, **policies: Unpack[PolicyOptions],
 ) -> Gate:
     """Say whether a candidate may replace a baseline: pass, fail, or cannot tell.
 
@@ -95,24 +85,12 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     runs = [candidate] if stored is not None else _named(baseline, candidate)
     scores = evaluate_request(qrels, runs, request, progress)
     _refuse_undirected(scores.metrics)
-    both = scores if stored is None else stored.beside(scores)
+    panels = in_clusters(panels_of(scores if stored is None else stored.beside(scores), scores.metrics), clusters)
     allowances = tolerances_of(tolerance, [(m.spelling, m.metric) for m in request.metrics])
-    panels = in_clusters(panels_of(both, scores.metrics), clusters)
-    parts, notes = _slices(slices, panels[0].query_ids)
-    checks = []
-    for panel in panels:
-        assert panel.metric is not None
-        allowance = allowances.of(panel.metric)
-        for name, inside in parts:
-            check = _draft(panel if inside is None else panel.within(inside), name, allowance, fail_on, method)
-            if check is not None:
-                checks.append(check)
-            elif name is None:
-                raise DataError(f"no query has a value of {panel.name} in both runs: there is nothing to compare")
-            else:
-                notes.append(f"{name}: no query has a value of {panel.name} in both runs, so it is not gated")
+    drafts, notes = _drafts(panels, slices, allowances, fail_on, method)
     one, two = panels[0].systems
-    return Gate(_settle(checks, fail_on, method), one, two, scores, method, fail_on, stored, notes)
+    return Gate(_settle(drafts, fail_on, method), one, two, scores, method, fail_on, stored, notes)
+# fmt: on
 
 
 def _named(baseline: Any, candidate: Any) -> list[Any]:
@@ -156,6 +134,25 @@ def _slices(source: Any, ids: Sequence[str]) -> tuple[list[tuple[str | None, Arr
 # --- the rule --------------------------------------------------------------------------------------------
 
 
+def _drafts(
+    panels: Sequence[Panel], slices: Any, allowances: Mapping[Metric, Allowance], fail_on: FailOn, method: Method
+) -> tuple[list[Check], list[str]]:
+    """A check for each metric on all queries and on each slice, and notes about the slices."""
+    parts, notes = _slices(slices, panels[0].units)
+    checks = []
+    for panel in panels:
+        assert panel.metric is not None
+        for name, inside in parts:
+            mine = panel if inside is None else panel.within(inside)
+            if check := _draft(mine, name, allowances[panel.metric], fail_on, method):
+                checks.append(check)
+            elif name is None:
+                raise DataError(f"no query has a value of {panel.name} in both runs: there is nothing to compare")
+            else:
+                notes.append(f"{name}: no query has a value of {panel.name} in both runs, so it is not gated")
+    return checks, notes
+
+
 def _draft(panel: Panel, part: str | None, allowance: Allowance, fail_on: FailOn, method: Method) -> Check | None:
     """What is known about a metric of two systems, the baseline first; the status waits for all checks. None without queries."""
     baseline, run = panel.systems
@@ -165,90 +162,68 @@ def _draft(panel: Panel, part: str | None, allowance: Allowance, fail_on: FailOn
     tolerance = allowance.of(c.baseline_value)
     clusters = differing_clusters(c)
     few = (c.differing if clusters is None else clusters) < FEWEST
-    bounds = Bounds.none("too few queries differ") if few else _turned(c.bounds, panel.sign)
-    evidence = LossEvidence(math.nan, loses=False, by_flips=False)
+    bounds, evidence = Bounds.none("too few queries differ"), LossEvidence(math.nan, loses=False, by_flips=False)
     if not few:
-        evidence = evidence_of_loss(c, tolerance if fail_on == "tolerance" else 0.0)
+        bounds, evidence = c.bounds, evidence_of_loss(c, tolerance if fail_on == "tolerance" else 0.0)
+    # what is judged is how much better the candidate is
+    lower, upper = (bounds.lower, bounds.upper) if panel.sign > 0 else (-bounds.upper, -bounds.lower)
+    way = f"{bounds.method} interval" if bounds.known else FLIPS if evidence.by_flips else LOSSES
     return Check(
-        metric=panel.name,
-        slice=part,
-        baseline_value=c.baseline_value,
-        value=c.value,
-        difference=panel.sign * c.difference,
-        lower=bounds.lower,
-        upper=bounds.upper,
-        loss=losses_alone(c),
-        tolerance=tolerance,
-        allowed=str(allowance),
-        p_value=evidence.p_value,
-        loses=evidence.loses,
-        queries=c.queries,
-        differing=c.differing,
-        wins=c.wins,
-        losses=c.losses,
-        method=_method(c, bounds, evidence),
-        better=panel.better,
-        left_out=c.undefined_for_one,
-        differing_clusters=clusters,
+        metric=panel.name, slice=part, better=panel.better, value=c.value, baseline_value=c.baseline_value,
+        difference=panel.sign * c.difference, lower=lower, upper=upper, loss=losses_alone(c),
+        tolerance=tolerance, allowed=str(allowance), p_value=evidence.p_value, loses=evidence.loses,
+        queries=c.queries, differing=c.differing, wins=c.wins, losses=c.losses, left_out=c.pair.undefined_for_one,
+        method=way if c.differing or c.pair.means.differing else NOTHING, differing_clusters=clusters,
         queries_needed=queries_to_settle(c, tolerance, fail_on == "tolerance") if bounds.known else None,
-    )
-
-
-def _turned(bounds: Bounds, sign: int) -> Bounds:
-    """An interval of how much better the candidate is."""
-    return bounds if sign > 0 else replace(bounds, lower=-bounds.upper, upper=-bounds.lower)
-
-
-def _method(c: Contrast, bounds: Bounds, evidence: LossEvidence) -> str:
-    if not c.differing and not c.paired.means.differing:
-        return NOTHING
-    return f"{bounds.method} interval" if bounds.known else FLIPS if evidence.by_flips else LOSSES
+    )  # fmt: skip
 
 
 def _settle(drafts: Sequence[Check], fail_on: FailOn, method: Method) -> list[Check]:
-    """The checks with their status: what fails must be clear after correction over all of them."""
+    """The checks with their status: what fails must be clear after correction over all of them.
+
+    Where not every check passes, a loss that is proved fails, however small it is.
+    """
     adjusted = corrected_p([check.p_value for check in drafts], method)
-    checks = [_with_status(c, p, fail_on, method) for c, p in zip(drafts, adjusted, strict=True)]
+    checks = [_settled(replace(c, p_value_adjusted=p), fail_on, method) for c, p in zip(drafts, adjusted, strict=True)]
     if fail_on == "tolerance" or all(check.status == "pass" for check in checks):
         return checks
-    return [_held_against(check, method) for check in checks]
-
-
-def _held_against(check: Check, method: Method) -> Check:
-    """A loss that is proved passes only where all checks pass, however small it is."""
-    if check.status != "pass" or not _proved(check, 0.0, method):
-        return check
     reason = "a loss is proved; it is within the tolerance, but not every check passes"
-    return replace(check, status="fail", reason=reason)
+    return [
+        replace(check, status="fail", reason=reason)
+        if check.status == "pass" and _proved(check, 0.0, method)
+        else check
+        for check in checks
+    ]
+
+
+def _settled(check: Check, fail_on: FailOn, method: Method) -> Check:
+    """A check with its status; what would settle it stays only where it cannot tell."""
+    status, reason = _status(check, fail_on, method)
+    unsettled = status == "cannot tell" and (check.queries_needed or 0) > check.queries
+    return replace(check, status=status, reason=reason, queries_needed=check.queries_needed if unsettled else None)
+
+
+def _status(check: Check, fail_on: FailOn, method: Method) -> tuple[Status, str]:
+    """The rule, for one check: it holds, or its loss is proved, or neither; and why."""
+    proved = _proved(check, -check.tolerance if fail_on == "tolerance" else 0.0, method)
+    if check.method == NOTHING:
+        return "pass", "no query changed"
+    if math.isnan(check.lower):
+        within = check.loss <= check.tolerance + ROUNDING
+        if proved and not within:
+            return "fail", "every query lost the same" if check.method == FLIPS else "the loss is proved"
+        side = "within" if within else "above"
+        reason = f"ignoring gains, the loss is {side} the tolerance; no interval was used"
+        return "pass" if within else "cannot tell", reason
+    if check.lower > -check.tolerance:
+        return "pass", f"a loss above the tolerance is ruled out ({words.percent(method.level)} interval)"
+    if proved:
+        return "fail", "a loss is proved" if fail_on == "loss" else "a loss above the tolerance is proved"
+    if fail_on == "tolerance":
+        return "cannot tell", "the tolerance lies inside the interval"
+    return "cannot tell", "the interval reaches beyond the tolerance, and no loss is proved"
 
 
 def _proved(check: Check, floor: float, method: Method) -> bool:
     """Whether the mean lies below a floor, the test sees a loss, too, and that is more than chance."""
     return check.difference < floor and check.loses and check.p_value_adjusted < method.alpha
-
-
-def _with_status(check: Check, adjusted: float, fail_on: FailOn, method: Method) -> Check:
-    """The rule, for one check: it holds, or its loss is proved, or neither."""
-    check = replace(check, p_value_adjusted=adjusted)
-    proved = _proved(check, -check.tolerance if fail_on == "tolerance" else 0.0, method)
-    status: Status = "cannot tell"
-    if check.method == NOTHING:
-        status, reason = "pass", "no query changed"
-    elif math.isnan(check.lower):
-        within = check.loss <= check.tolerance + ROUNDING
-        status = "pass" if within else "fail" if proved else "cannot tell"
-        reason = f"ignoring gains, the loss is {'within' if within else 'above'} the tolerance; no interval was used"
-        if status == "fail":
-            reason = "every query lost the same" if check.method == FLIPS else "the loss is proved"
-    elif check.lower > -check.tolerance:
-        status = "pass"
-        reason = f"a loss above the tolerance is ruled out ({words.percent(method.level)} interval)"
-    elif proved:
-        status = "fail"
-        reason = "a loss is proved" if fail_on == "loss" else "a loss above the tolerance is proved"
-    else:
-        reason = "the interval reaches beyond the tolerance, and no loss is proved"
-        if fail_on == "tolerance":
-            reason = "the tolerance lies inside the interval"
-    settles = status == "cannot tell" and (check.queries_needed or 0) > check.queries
-    return replace(check, status=status, reason=reason, queries_needed=check.queries_needed if settles else None)

@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import Any, Literal
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Caution, Heading, Paragraph, Written
+from rankscope.blocks import EMPTY, Caution, Heading, NumberText, Paragraph
 from rankscope.panels.method import FEWEST, Method
-from rankscope.scoring.scores import Scores
-from rankscope.show.junit import Case, as_junit
-from rankscope.show.result import Col, Result, Shown, View, caution_block
+from rankscope.scoring.scores import OfScores, Scores
+from rankscope.show.junit import JUnitCase, as_junit
+from rankscope.show.result import Col, Shown, View, caution_block
 from rankscope.verbs.gate.baseline import StoredBaseline, provenance
 
 Status = Literal["pass", "fail", "cannot tell"]
@@ -21,6 +21,7 @@ FailOn = Literal["loss", "tolerance"]
 
 CODES: dict[Status, int] = {"pass": 0, "fail": 1, "cannot tell": 4}
 WORDS: dict[Status, str] = {"pass": "pass", "fail": "FAIL", "cannot tell": "cannot tell"}
+WORST: tuple[Status, ...] = ("fail", "cannot tell", "pass")
 NOTHING, LOSSES, FLIPS = "nothing changed", "losses alone", "sign flips"
 NO_PROMISE = (
     "no interval was used, and no error rate is promised: with so few differing queries a candidate that truly loses as much as "
@@ -84,17 +85,14 @@ class Check:
     @property
     def margin(self) -> float:
         """How far the worst that is not ruled out stays within the tolerance; below 0 it does not."""
-        worst = -self.loss if math.isnan(self.lower) else self.lower
-        return worst + self.tolerance
+        return self.tolerance + (-self.loss if math.isnan(self.lower) else self.lower)
 
-    @property
-    def change(self) -> str:
-        """What is known of the difference, as the table has it."""
-        if self.method == NOTHING:
-            return "same"
-        if not math.isnan(self.lower):
-            return words.in_table(words.interval(self.lower, self.upper, True, 4, " … "))
-        return FLIPS if self.method == FLIPS else f"{LOSSES} {words.cell(-self.loss)}"
+
+def _change(check: Check) -> str:
+    """What is known of the difference, as the table has it."""
+    if not math.isnan(check.lower):
+        return words.in_table(words.interval(check.lower, check.upper, True, 4, " … "))
+    return {NOTHING: "same", FLIPS: FLIPS}.get(check.method, f"{LOSSES} {words.cell(-check.loss)}")
 
 
 def _columns(gate: Gate) -> tuple[Col, ...]:
@@ -107,11 +105,11 @@ def _columns(gate: Gate) -> tuple[Col, ...]:
         Col("difference", head="change", cell=lambda c: words.cell(c.difference, sign=True), kind="value"),
         Col(
             "ci_lower", "ci_upper", of=lambda c: (c.lower, c.upper), kind="value",
-            head=f"{words.percent(gate.method.level)} interval", cell=lambda c: c.change,
+            head=f"{words.percent(gate.method.level)} interval", cell=_change,
         ),
         Col("tolerance", head="tolerance", kind="value"),
         Col("p_value", kind="value"),
-        Col("p_value_adjusted", head="p", cell=lambda c: Written(words.p_cell(c.p_value_adjusted), c.p_value_adjusted), kind="value"),
+        Col("p_value_adjusted", head="p", cell=lambda c: NumberText(words.p_cell(c.p_value_adjusted), c.p_value_adjusted), kind="value"),
         *(Col(name, kind="value") for name in ("value", "baseline_value", "loss")),
         *(Col(name, kind="count") for name in ("queries", "differing")),
         *(Col(name, head=head, kind="count") for name, head in (("wins", "W"), ("losses", "L"), ("ties", "T"))),
@@ -126,7 +124,7 @@ def _columns(gate: Gate) -> tuple[Col, ...]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Gate(Result):
+class Gate(OfScores):
     """The verdict of a gate; true where it passes.
 
     ``status`` is pass, fail or cannot tell, ``exit_code`` 0, 1 or 4, and ``sentence`` the verdict in words. ``checks`` holds one
@@ -149,7 +147,7 @@ class Gate(Result):
     def status(self) -> Status:
         """Fail if any check fails, pass if all pass, else cannot tell."""
         statuses = {check.status for check in self.checks}
-        return "fail" if "fail" in statuses else "cannot tell" if "cannot tell" in statuses else "pass"
+        return next(status for status in WORST if status in statuses)
 
     @property
     def passed(self) -> bool:
@@ -181,16 +179,6 @@ class Gate(Result):
         return max(check.queries for check in self.checks)
 
     @property
-    def conventions(self) -> dict[str, Any]:
-        """How rankings became values."""
-        return dict(self.scores.conventions)
-
-    @cached_property
-    def provenance(self) -> dict[str, Any]:
-        """The judgments, both runs and the version, with hashes of the files."""
-        return provenance(self.scores, self.stored, (self.baseline, self.candidate))
-
-    @property
     def notes(self) -> list[str]:
         """What was read of a stored baseline and of slices."""
         return [*([self.stored.note] if self.stored else []), *self.slice_notes]
@@ -203,13 +191,10 @@ class Gate(Result):
     def _unanswered(self) -> Iterator[Caution]:
         """Where only queries in common count: those that only the baseline answers, which would else be losses."""
         evaluations = self.scores.evaluations
-        if self.scores.conventions["queries"] != "both" or not evaluations:
+        if self.scores.request.stated("queries") != "both" or not evaluations:
             return
         lost = set(evaluations[-1].missing)
-        if self.stored is None:
-            lost -= evaluations[0].missing
-        else:
-            lost &= set(next(iter(self.stored.values.values())))
+        lost = lost - evaluations[0].missing if self.stored is None else lost & self.stored.queries
         if lost:
             yield Caution(
                 "RS101",
@@ -218,19 +203,18 @@ class Gate(Result):
             )
 
     def _left_out(self) -> Iterator[Caution]:
-        policies = self.scores.conventions
+        queries = self.scores.request.stated("queries")
         hint = "use --queries judged to count a missing ranking as a loss"
-        if policies["nothing_found"] != "metric":
+        if self.scores.request.stated("nothing_found") != "metric":
             hint = "use --nothing-found metric to score a query that finds nothing"
-        elif policies["queries"] != "run" and (policies["queries"] != "both" or self.stored is None):
+        elif queries != "run" and (queries != "both" or self.stored is None):
             hint = "the metric itself may be undefined for a query (as AUC with one class); choose one that is not"
         for c in self.checks:
             if c.left_out and c.slice is None:
-                have = words.counted(c.left_out, "query has", "queries have")
                 yield Caution(
                     "RS407",
-                    f"{c.metric}: {have} a value for only one of {self.candidate} and {self.baseline} and cannot be paired: "
-                    f"the gate looks at the other {words.count(c.queries)}",
+                    f"{c.metric}: {words.counted(c.left_out, 'query has', 'queries have')} a value for only one of "
+                    f"{self.candidate} and {self.baseline} and cannot be paired: the gate looks at the other {words.count(c.queries)}",
                     hint,
                 )
 
@@ -252,7 +236,7 @@ class Gate(Result):
             },
             "settings": None,  # the command line has them in a file
             "conventions": self.conventions,
-            "provenance": self.provenance,
+            "provenance": provenance(self.scores, self.stored, (self.baseline, self.candidate)),
             "data_health": self.scores.data_health,
             "notes": list(self.notes),
         }
@@ -261,55 +245,47 @@ class Gate(Result):
         """All of a verdict as JSON has it; ``settings`` is where those of the project stand."""
         return {**super().envelope(**options), "settings": settings or None}
 
-    def cases(self) -> list[Case]:
-        """Each check as a test case: a failure where it fails, skipped where it cannot tell."""
-        return [
-            Case(
-                check.name,
-                text := self.sentence_of(check),
-                failure=text if check.status == "fail" else "",
-                skipped=f"cannot tell: {text}" if check.status == "cannot tell" else "",
-            )
-            for check in self.checks
-        ]
-
     def to_junit(self) -> str:
-        """The checks as JUnit XML."""
-        return as_junit("rankscope gate", self.cases())
+        """The checks as JUnit XML: a failure where one fails, skipped where it cannot tell."""
+        cases = []
+        for check in self.checks:
+            text = self.sentence_of(check)
+            failure, skipped = text * (check.status == "fail"), f"cannot tell: {text}" * (check.status == "cannot tell")
+            cases.append(JUnitCase(check.name, text, failure, skipped))
+        return as_junit("rankscope gate", cases)
 
     # -- in words -------------------------------------------------------------------------------------
 
     @cached_property
     def sentence(self) -> str:
         """The verdict: the check that decides it, or the one that comes nearest to its tolerance."""
-        word, first = WORDS[self.status], self._leading
+        word, number = WORDS[self.status], len(self.checks)
         if self.unchanged:
             metrics = words.listing(dict.fromkeys(check.metric for check in self.checks))
             on = "the query" if self.queries == 1 else f"all {words.count(self.queries)} queries"
             return f"{word}: nothing changed: {self.candidate} scores the same as {self.baseline} on {on} ({metrics})."
-        if len(self.checks) == 1:
-            return f"{word}: {self.sentence_of(first)}"
+        first = self.sentence_of(self._worst_first[0])
+        if number == 1:
+            return f"{word}: {first}"
         if self.passed:
-            return f"{word}: all {len(self.checks)} checks pass. The closest: {self.sentence_of(first)}"
+            return f"{word}: all {number} checks pass. The closest: {first}"
         count = sum(check.status == self.status for check in self.checks)
         verb = words.agree(count, "fails") if self.status == "fail" else f"{words.agree(count, 'is')} inconclusive"
-        several = f"all {count}" if count == len(self.checks) else f"{count} of {len(self.checks)}"
-        worst = "" if count == 1 else "The worst: "
-        return f"{word}: {several} checks {verb}. {worst}{self.sentence_of(first)}"
+        several = f"all {count}" if count == number else f"{count} of {number}"
+        return f"{word}: {several} checks {verb}. {'The worst: ' if count > 1 else ''}{first}"
 
     def sentences(self) -> Iterator[str]:
         """The verdict, and what else does not pass, worst first."""
         yield self.sentence
-        rest = [c for c in self.checks if c.status != "pass" and c is not self._leading]
-        rest.sort(key=lambda c: (c.status != "fail", c.margin))
+        rest = [check for check in self._worst_first[1:] if check.status != "pass"]
         yield from (f"{WORDS[check.status]}: {self.sentence_of(check)}" for check in rest[: MOST - 1])
         if len(rest) >= MOST:
             yield f"and {words.count(len(rest) - MOST + 1)} more that do not pass"
 
     @property
-    def _leading(self) -> Check:
-        """The check that decides the verdict: of those with its status the one that is furthest from its tolerance."""
-        return min((c for c in self.checks if c.status == self.status), key=lambda c: c.margin)
+    def _worst_first(self) -> list[Check]:
+        """The checks, first the one that decides the verdict: of those with its status that which is furthest from its tolerance."""
+        return sorted(self.checks, key=lambda c: (WORST.index(c.status), c.margin))
 
     def sentence_of(self, check: Check) -> str:
         """One check in words."""
@@ -319,22 +295,19 @@ class Gate(Result):
             return self._without_interval(check)
         proof = f", {self._p_value(check)}" if check.status == "fail" else ""
         interval = f"{words.percent(self.method.level)} interval {words.interval(check.lower, check.upper, digits=4)}"
-        text = (
-            f"{check.name} changed by {words.number(check.difference, True, 4)} ({interval}{proof}); "
-            f"the tolerance is {_tolerance(check)}."
-        )
-        if check.status != "cannot tell" or check.queries_needed is None:
-            return text
-        needed = words.rounded(check.queries_needed, up=True)
-        return f"{text} About {needed} queries would settle it; you have {words.count(check.queries)}."
+        change = f"{check.name} changed by {words.number(check.difference, True, 4)} ({interval}{proof})"
+        settle = ""
+        if check.status == "cannot tell" and check.queries_needed is not None:
+            needed = words.rounded(check.queries_needed, up=True)
+            settle = f" About {needed} queries would settle it; you have {words.count(check.queries)}."
+        return f"{change}; the tolerance is {_tolerance(check)}.{settle}"
 
     def _without_interval(self, check: Check) -> str:
         differ = f"{words.counted(check.queries, 'query')} {words.agree(check.differing, 'differs')}"
         text = f"{check.name}: {words.count(check.differing)} of {differ}"
         if check.differing_clusters is not None:
             text += f", in {words.counted(check.differing_clusters, 'cluster')}"
-        even = "by the same amount, " if check.method == FLIPS else ""
-        tolerance = _tolerance(check)
+        even, tolerance = "by the same amount, " if check.method == FLIPS else "", _tolerance(check)
         if check.status == "fail":
             mean = words.number(check.difference, True, 4)
             return f"{text}, {even}{mean} in the mean ({self._p_value(check)}); the tolerance is {tolerance}."
@@ -351,15 +324,8 @@ class Gate(Result):
 
     def blocks(self, **_: Any) -> list[Shown]:
         """The verdict, the table of the checks, the cautions, what it rests on, and the exit code."""
-        return [
-            *map(Paragraph, self.sentences()),
-            EMPTY,
-            self.table(),
-            EMPTY,
-            *caution_block(self.warnings),
-            *self._small_print(),
-            Paragraph(self._exit_line()),
-        ]
+        answer = [*map(Paragraph, self.sentences()), EMPTY, self.table(), EMPTY, *caution_block(self.warnings)]
+        return [*answer, *self._small_print(), Paragraph(self._exit_line)]
 
     def paper(self, **_: Any) -> list[Shown]:
         """The verdict for a page, such as the summary of a job."""
@@ -369,22 +335,21 @@ class Gate(Result):
             self.table(),
             *(Paragraph(f"{w.code}: {w.message}; {w.hint}") for w in self.warnings),
             *self._small_print(),
-            Paragraph(self._exit_line(), quiet=True),
+            Paragraph(self._exit_line, quiet=True),
         ]
 
     def _small_print(self) -> Iterator[Paragraph]:
         """The rule, and the conventions of the metrics."""
-        several = len(self.checks) > 1
+        several = ", in every check" if len(self.checks) > 1 else ""
         floor = "below 0" if self.fail_on == "loss" else "below minus the tolerance"
-        test = f"{self.method.test or 't'} test"
+        corrected = self.method.corrected_for(len(self.checks), "check")
         parts = [
             f"{self.candidate} against {self.baseline}",
-            f"pass: the interval lies above minus the tolerance{', in every check' if several else ''}",
-            f"fail: the mean is {floor} by a {test}{self.method.corrected_for(len(self.checks), 'check')}",
+            f"pass: the interval lies above minus the tolerance{several}",
+            f"fail: the mean is {floor} by a {self.method.test or 't'} test{corrected}",
             *self._without_intervals(),
         ]
-        lower = dict.fromkeys(check.metric for check in self.checks if check.better == "lower")
-        if lower:
+        if lower := dict.fromkeys(check.metric for check in self.checks if check.better == "lower"):
             parts.append(f"{words.listing(lower)}: lower is better, so the sign is turned and a loss is negative")
         yield Paragraph(" · ".join(parts), quiet=True)
         yield Paragraph(self.scores.request.small_print(), quiet=True)
@@ -400,6 +365,7 @@ class Gate(Result):
         if any(c.method == LOSSES and not c.few for c in bare):
             yield "these differences have no interval: the losses alone"
 
+    @property
     def _exit_line(self) -> str:
         return f"exit {self.exit_code} ({', '.join(f'{code} {status}' for status, code in CODES.items())})"
 

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, overload
+from collections.abc import Callable, Sequence
+from typing import Any, cast, overload
 
+from rankscope.declared import one_of
 from rankscope.errors import DataError, InputError
 from rankscope.panels.families import baseline_of, pairs_of
 from rankscope.panels.reach import Aim, reach_by, reach_of
 from rankscope.scoring.measurements import Measurements, measure
-from rankscope.verbs.power.result import Design, Plan
+from rankscope.verbs.power.result import VARIANCE_OF, Design, DesignKind, Plan
 
 USUAL = (0.01, 0.02, 0.05)  # differences that people ask for, on metrics from 0 to 1
+# the ways of planning that an option belongs to
+BELONGS = {
+    "variance": ("design",),
+    "width": ("design",),
+    "systems": ("runs", "design"),
+    "n": ("runs", "deviation"),
+    **dict.fromkeys(("baseline", "all_pairs", "clusters", "metrics"), ("runs",)),
+}
 
 
 # fmt: off
@@ -48,20 +57,18 @@ def power(  # noqa: PLR0913 - the options of the command line, each with its def
     >>> rs.power(design="t", variance=0.04, difference=0.1).sizes
     ((0.1, 34),)
     """
-    aim = Aim(power, alpha, comparisons, n)
-    _check(aim)
-    from_runs = qrels is not None or runs is not None
-    _refuse_mixed(from_runs, deviation, design, {"variance": variance, "width": width})
-    if design is not None:
-        from rankscope.verbs.power.topics import design_of
-
-        _refuse(design, {"n": n, "baseline": baseline, "all_pairs": all_pairs or None, "clusters": clusters, "metrics": metrics})
-        return design_of(design, variance, _sizes("difference", difference), _sizes("width", width), systems, aim)
+    aim = _aim(power, alpha, comparisons, n)
+    way = _way(
+        {"runs": qrels if runs is None else runs, "deviation": deviation, "design": design},
+        variance=variance, width=width, systems=systems, n=n, baseline=baseline, all_pairs=all_pairs or None,
+        clusters=clusters, metrics=metrics,
+    )
     sizes = _sizes("difference", difference)
-    if not from_runs:
-        extra = {"baseline": baseline, "all_pairs": all_pairs or None, "clusters": clusters, "systems": systems, "metrics": metrics}
-        _refuse("deviation", extra, option=True)
-        return Plan([reach_by(_deviation(deviation), aim, sizes or USUAL)], aim)
+    if way == "design":
+        return _design(design, variance, sizes, _sizes("width", width), systems, aim)
+    if way == "deviation":
+        spread = _number("deviation", deviation, "the standard deviation of differences is a number above 0, like 0.2")
+        return Plan([reach_by(spread, aim, sizes or USUAL)], aim)
     if isinstance(systems, int):
         raise InputError(f"systems={systems}: a number of systems is for design='anova'; runs are counted")
     measured = measure(qrels, runs, metrics, clusters=clusters, systems=systems, progress=progress, **policies)
@@ -79,74 +86,91 @@ def _plan_of(measured: Measurements, aim: Aim, sizes: Sequence[float], baseline:
             raise InputError(
                 f"{panel.name} is {panel.reason}, which more queries make larger: leave it out of the plan"
             )
-    _refuse_impossible(measured, sizes)
+    widest = max(panels, key=lambda panel: panel.bounds[1] - panel.bounds[0])
+    low, high = widest.bounds
+    if sizes and sizes[-1] > high - low:  # percent for parts of 1
+        raise InputError(
+            f"difference={sizes[-1]:g}: {widest.name} lies between {low:g} and {high:g}, so no two runs are that far apart; "
+            "write 0.05 for five hundredths"
+        )
     pairs = pairs_of(panels[0].systems, against, all_pairs)
-    targets = sizes or USUAL
-    reaches = [reach_of(panel, pair, aim, targets, observed=not sizes) for panel in panels for pair in pairs]
+    reaches = [reach_of(panel, pair, aim, sizes or USUAL, observed=not sizes) for panel in panels for pair in pairs]
     if all(reach.reason for reach in reaches):
         raise DataError(reaches[0].reason)
     return Plan(reaches, aim, measured, None if all_pairs else against)
 
 
-def _refuse_impossible(measured: Measurements, sizes: Sequence[float]) -> None:
-    """A difference larger than the range of every metric is a slip: percent for parts of 1."""
-    widest = max(measured.panels, key=lambda panel: panel.bounds[1] - panel.bounds[0])
-    low, high = widest.bounds
-    for size in sizes:
-        if size > high - low:
-            raise InputError(
-                f"difference={size:g}: {widest.name} lies between {low:g} and {high:g}, so no two runs are that far apart; "
-                "write 0.05 for five hundredths"
-            )
+def _design(
+    kind: Any, variance: Any, differences: Sequence[float], widths: Sequence[float], systems: Any, aim: Aim
+) -> Design:
+    """The topics that a design needs, after Sakai."""
+    from rankscope.inference.power import topic_set_size
+
+    one_of("design", kind, tuple(VARIANCE_OF))
+    kind = cast(DesignKind, kind)
+    variance = _number(
+        "variance", variance, f"design {kind!r} needs the variance {VARIANCE_OF[kind]}, a number above 0"
+    )
+    needs, sizes, other, extra = "difference", differences, "width", widths
+    if kind == "interval":
+        needs, sizes, other, extra = other, extra, needs, sizes
+    if extra:
+        raise InputError(f"{other} does not belong to design {kind!r}: it takes a {needs}")
+    if not sizes:
+        raise InputError(f"design {kind!r} needs a {needs}, like 0.1")
+    if kind == "anova":
+        _whole("systems", systems, 2, "design 'anova' needs how many systems will be compared, 2 or more")
+    elif systems is not None:
+        raise InputError(f"systems does not belong to design {kind!r}: it is about two systems")
+    known: dict[str, Any] = {"variance": variance, "systems": systems, "power": aim.power, "alpha": aim.each}
+    return Design(kind, variance, systems, tuple((x, topic_set_size(kind, **known, **{needs: x})) for x in sizes), aim)
 
 
-def _check(aim: Aim) -> None:
-    if not _number(aim.alpha) or not 0 < aim.alpha < 0.5:
-        raise InputError(f"alpha={aim.alpha!r}: alpha is a share above 0 and below 0.5, like 0.05")
-    if not _number(aim.power) or not aim.alpha < aim.power < 1:
-        raise InputError(f"power={aim.power!r}: power is a share above alpha and below 1, like 0.8")
-    for name, value, least in (("comparisons", aim.comparisons, 1), ("n", aim.n, 2)):
-        if value is not None and (isinstance(value, bool) or not hasattr(value, "__index__") or value < least):
-            raise InputError(f"{name}={value!r}: {name} is a whole number of at least {least}")
+# --- what cannot be used ---------------------------------------------------------------------------------
+
+
+def _way(ways: dict[str, Any], **options: Any) -> str:
+    """What to plan from: runs, a deviation or a design. Raises InputError for several, for none, and for options of another."""
+    chosen = [name for name, value in ways.items() if value is not None]
+    if len(chosen) > 1:
+        raise InputError(f"{chosen[0]} and {chosen[1]}: plan from runs, from a deviation or by a design, one at a time")
+    way = chosen[0] if chosen else ""
+    for name in (name for name, value in options.items() if value is not None):
+        if way != "design" and BELONGS[name] == ("design",):
+            raise InputError(f"{name} belongs to a design: name one, t, anova or interval")
+        if way and way not in BELONGS[name]:
+            beside = f"design {ways['design']!r}" if way == "design" else way
+            source = " or a ".join(BELONGS[name])
+            raise InputError(f"{name} belongs to a plan from {source}: leave it out beside {beside}")
+    if not way:
+        raise InputError(
+            "nothing to plan from: give judgments and two runs, or a deviation of differences, or a design"
+        )
+    return way
+
+
+def _aim(power: Any, alpha: Any, comparisons: Any, n: Any) -> Aim:
+    _number("alpha", alpha, "alpha is a share above 0 and below 0.5, like 0.05", below=0.5)
+    _number("power", power, "power is a share above alpha and below 1, like 0.8", alpha, 1.0)
+    _whole("comparisons", comparisons, 1, "comparisons is a whole number of at least 1")
+    if n is not None:
+        _whole("n", n, 2, "n is a whole number of at least 2")
+    return Aim(power, alpha, comparisons, n)
 
 
 def _sizes(name: str, values: Any) -> tuple[float, ...]:
     """Differences or widths, each once, the smallest first."""
     several = hasattr(values, "__iter__") and not isinstance(values, str)
-    sizes = () if values is None else tuple(values) if several else (values,)
-    for value in sizes:
-        if not _number(value) or not 0 < value < math.inf:
-            raise InputError(f"{name}={value!r}: a {name} is a number above 0, like 0.02")
-    return tuple(sorted({float(value) for value in sizes}))
+    sizes = () if values is None else values if several else (values,)
+    return tuple(sorted({_number(name, value, f"a {name} is a number above 0, like 0.02") for value in sizes}))
 
 
-def _deviation(value: Any) -> float:
-    if not _number(value) or not 0 < value < math.inf:
-        raise InputError(f"deviation={value!r}: the standard deviation of differences is a number above 0, like 0.2")
+def _number(name: str, value: Any, expects: str, above: float = 0.0, below: float = math.inf) -> float:
+    if isinstance(value, bool) or not hasattr(value, "__float__") or not above < value < below:
+        raise InputError(f"{name}={value!r}: {expects}")
     return float(value)
 
 
-def _number(value: Any) -> bool:
-    return hasattr(value, "__float__") and not isinstance(value, bool) and not math.isnan(value)
-
-
-def _refuse_mixed(runs: bool, deviation: float | None, design: str | None, parts: Mapping[str, Any]) -> None:
-    """One line where the options belong to several ways of planning, or to none."""
-    ways = {"runs": runs, "deviation": deviation is not None, "design": design is not None}
-    chosen = [name for name, there in ways.items() if there]
-    if len(chosen) > 1:
-        raise InputError(f"{chosen[0]} and {chosen[1]}: plan from runs, from a deviation or by a design, one at a time")
-    if not design and (extra := next((name for name, value in parts.items() if value is not None), "")):
-        raise InputError(f"{extra} belongs to a design: name one, t, anova or interval")
-    if not chosen:
-        raise InputError(
-            "nothing to plan from: give judgments and two runs, or a deviation of differences, or a design"
-        )
-
-
-def _refuse(way: str, extra: Mapping[str, Any], option: bool = False) -> None:
-    for name, value in extra.items():
-        if value is not None:
-            source = "runs or a deviation" if name == "n" else "runs"
-            beside = way if option else f"design {way!r}"
-            raise InputError(f"{name} belongs to a plan from {source}: leave it out beside {beside}")
+def _whole(name: str, value: Any, least: int, expects: str) -> None:
+    if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
+        raise InputError(f"{name}={value!r}: {expects}")

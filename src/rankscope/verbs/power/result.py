@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, ClassVar, Literal
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Block, Caution, Chart, Column, Heading, Paragraph, Table, Value, Written
+from rankscope.blocks import EMPTY, Block, Caution, Chart, Column, Heading, NumberText, Paragraph, Table, Value
 from rankscope.inference.power import detectable_difference
 from rankscope.panels.method import FEWEST
-from rankscope.panels.reach import Aim, Middle, Reach, Summary, Target, summary_of
+from rankscope.panels.reach import Aim, Reach, Summary, summary_of
 from rankscope.scoring.measurements import Measurements
+from rankscope.scoring.scores import Scores
 from rankscope.show.result import Col, Result, Shown, View, caution_block, input_record
-
-if TYPE_CHECKING:
-    import polars as pl
 
 FORMULA = {
     "detectable_difference": "(t[1 - alpha/2] + t[power]) * s / sqrt(n), t with n - 1 degrees of freedom; alpha of each comparison",
@@ -33,36 +31,28 @@ LINES = 8  # lines of a chart that are told apart
 SHARES = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8)  # of the queries at hand
 Kind = Literal["text", "value", "count"]
 DesignKind = Literal["t", "anova", "interval"]
-Line = dict[str, Value]  # a line of the tables: its cells by their columns
-ENDS = (("median", "median", "median"), ("least", "low", "high"), ("most", "high", "low"))
+Line = dict[str, Value]  # a line of the printed tables: its cells by their columns
+ENDS = (("median", "median", "median"), ("least", "lowest", "highest"), ("most", "highest", "lowest"))
 
 
-@dataclass(frozen=True)
-class _Row:
-    """A target of a reach; none where nothing can be planned."""
-
-    reach: Reach
-    target: Target | None
+def _of_reach(name: str, path: str = "", kind: Kind = "value") -> Col:
+    """A column of a pair; what only runs have is null without them."""
+    get = attrgetter(path or name)
+    return Col(name, of=lambda row: get(row[0]) if row[0].run or kind == "value" else None, kind=kind)
 
 
-def _of_reach(name: str, attribute: str = "", kind: Kind = "value") -> Col:
-    return Col(name, of=attrgetter(f"reach.{attribute or name}"), kind=kind)
-
-
-def _of_target(name: str, attribute: str, kind: Kind = "count") -> Col:
-    return Col(name, of=lambda row: getattr(row.target, attribute, None), kind=kind)
-
-
-def _of_runs(name: str, kind: Kind = "count") -> Col:
-    return Col(name, of=lambda row: getattr(row.reach, name) if row.reach.run else None, kind=kind)
+def _of_target(name: str, path: str, kind: Kind = "count") -> Col:
+    """A column of a target; null where nothing can be planned."""
+    return Col(name, of=lambda row: getattr(row[1], path, None), kind=kind)
 
 
 def _columns(plan: Plan) -> tuple[Col, ...]:
+    """The columns of the main table, in which a row is a pair of runs and one of its targets."""
     return (
-        *(_of_runs(name, "text") for name in ("run", "baseline", "metric")),
-        _of_runs("queries"),
+        *(_of_reach(name, kind="text") for name in ("run", "baseline", "metric")),
+        _of_reach("queries", kind="count"),
         Col("planned_queries", of=lambda _: plan.aim.n, kind="count"),
-        _of_runs("differing"),
+        _of_reach("differing", kind="count"),
         _of_reach("difference"),
         _of_reach("deviation"),
         _of_reach("detectable_difference", "detectable.difference"),
@@ -74,27 +64,23 @@ def _columns(plan: Plan) -> tuple[Col, ...]:
         _of_target("queries_needed_lower", "low"),
         _of_target("queries_needed_upper", "high"),
         _of_target("power", "power", "value"),
-        Col("reason", of=lambda row: None if row.target else row.reach.reason),
+        Col("reason", of=lambda row: None if row[1] else row[0].reason),
     )
 
 
-def _ends_of(middle: Middle) -> dict[str, float]:
-    return {"median": middle.median, "lowest": middle.low, "highest": middle.high}
-
-
-def _targets_of(summary: Summary) -> list[dict[str, Any]]:
+def _wanted(summary: Summary) -> list[dict[str, Any]]:
     each = zip(summary.differences, summary.queries, summary.power, strict=True)
-    return [{"difference": x, "queries_needed": _ends_of(n), "power": _ends_of(p)} for x, n, p in each]
+    return [{"difference": x, "queries_needed": asdict(n), "power": asdict(p)} for x, n, p in each]
 
 
 SUMMARY = (
     Col("metric"),
     Col("pairs", kind="count"),
     Col("pairs_left_out", of=attrgetter("left_out"), kind="count"),
-    Col("deviation", of=lambda one: _ends_of(one.deviation)),
-    Col("detectable_difference", of=lambda one: _ends_of(one.detectable)),
+    Col("deviation", of=lambda one: asdict(one.deviation)),
+    Col("detectable_difference", of=lambda one: asdict(one.detectable)),
     Col("variance_within_runs", of=attrgetter("variance_within"), kind="value"),
-    Col("wanted", of=_targets_of),
+    Col("wanted", of=_wanted),
 )
 
 
@@ -114,13 +100,14 @@ class Plan(Result):
 
     schema = "power/1"
     views = (
-        View("results", _columns, lambda plan: plan.pairs_and_targets()),
+        View("results", _columns, lambda plan: [(r, target) for r in plan.reaches for target in r.targets or (None,)]),
         View("summary", SUMMARY, lambda plan: plan.summary),
     )
 
-    def pairs_and_targets(self) -> Iterator[_Row]:
-        """Every pair of runs with each of its targets."""
-        return (_Row(reach, target) for reach in self.reaches for target in reach.targets or (None,))
+    @property
+    def scores(self) -> Scores | None:
+        """The scores of the runs; None without runs, and where the values came as a table."""
+        return self.measurements.scores if self.measurements else None
 
     @property
     def notes(self) -> Sequence[str]:
@@ -145,16 +132,15 @@ class Plan(Result):
     @cached_property
     def warnings(self) -> list[Caution]:
         """Cautions about the data, then about the plan."""
-        scores = self.measurements.scores if self.measurements else None
-        return [*(scores.warnings if scores else []), *filter(None, map(_caution, self.reaches))]
+        return [*(self.scores.warnings if self.scores else []), *filter(None, map(_caution, self.reaches))]
 
     @property
     def conventions(self) -> dict[str, Any]:
         """How rankings became values, and what is planned for."""
         measured = self.measurements
         return {
-            **(measured.scores.conventions if measured and measured.scores else {}),
-            **_aim_record(self.aim),
+            **(self.scores.conventions if self.scores else {}),
+            **self.aim.record(),
             "planned_queries": self.aim.n,
             "baseline": self.baseline,
             "clustered": measured is not None and measured.panels[0].clusters is not None,
@@ -163,12 +149,11 @@ class Plan(Result):
 
     def facts(self) -> dict[str, Any]:
         """The answer in words, what it assumes, and what it was made from."""
-        scores = self.measurements.scores if self.measurements else None
         return {
             "verdict": list(self.sentences()),
             "conventions": self.conventions,
-            "inputs": [input_record(source) for source in scores.inputs] if scores else [],
-            "data_health": scores.data_health if scores else {},
+            "inputs": [input_record(source) for source in self.scores.inputs] if self.scores else [],
+            "data_health": self.scores.data_health if self.scores else {},
         }
 
     def __getitem__(self, key: Any) -> Reach:
@@ -179,50 +164,37 @@ class Plan(Result):
             raise KeyError(f"name the runs and the metric, like plan['run', 'metric']: there are {pairs}")
         return fits[0]
 
-    @property
-    def results(self) -> pl.DataFrame:
-        """One row a target, with the columns that the command line writes as CSV."""
-        return self.to_polars()
-
     # -- in words ---------------------------------------------------------------------------------------
 
     def sentences(self) -> Iterator[str]:
         """What the queries can detect on the first metric for which something can be planned, and what more would take."""
-        yield self._of_pairs() if self.measurements else self._of_deviation()
+        yield self._of_pairs(self.measurements) if self.measurements else self._of_deviation()
 
-    def _of_pairs(self) -> str:
+    def _of_pairs(self, measured: Measurements) -> str:
         first, chance = self.summary[0], f"with {words.percent(self.aim.power)} power"
         known = [reach for reach in self.of(first.metric) if not reach.reason]
-        queries = self._queries_at_hand({reach.queries for reach in known})
-        size, apart = first.detectable.median, self._widest(first.metric)
-        if size > apart:
+        counts = {reach.queries for reach in known}
+        count = words.counted(counts.pop(), "query") if len(counts) == 1 else ""
+        if self.aim.n is not None:  # as many like them as are planned
+            planned = words.counted(self.aim.n, "query")
+            queries = f"{planned} like these {count.split()[0]}" if count else f"{planned} like these"
+        else:
+            queries = count or "These queries"
+        size, (low, high) = first.detectable, next(p.bounds for p in measured.panels if p.name == first.metric)
+        about, more = words.number(size.median), self._more(first)
+        if size.median > high - low:
             return (
-                f"{queries} cannot detect any difference in {first.metric} {chance}: it would have to be about {words.number(size)}, "
-                f"and no two runs are more than {words.amount(apart)} apart; {self._more(first)}."
+                f"{queries} cannot detect any difference in {first.metric} {chance}: it would have to be about {about}, "
+                f"and no two runs are more than {words.amount(high - low)} apart; {more}."
             )
-        text = f"{queries} can detect a difference of about {words.number(size)}"
+        text = f"{queries} can detect a difference of about {about}"
         if len(known) == 1:
-            one = known[0]
+            (one,) = known
             ends = words.interval(one.detectable.low, one.detectable.high)
-            return (
-                f"{text} ({ends}) in {first.metric} between {one.baseline} and {one.run} {chance}; {self._more(first)}."
-            )
-        ends = words.interval(first.detectable.low, first.detectable.high)
+            return f"{text} ({ends}) in {first.metric} between {one.baseline} and {one.run} {chance}; {more}."
+        ends = words.interval(size.lowest, size.highest)
         pairs = f"median of {words.counted(first.pairs, 'pair')} of runs; {ends}"
-        return f"{text} in {first.metric} {chance} ({pairs}); {self._more(first)}."
-
-    def _queries_at_hand(self, counts: set[int]) -> str:
-        """What detects a difference: the queries of the pairs, or as many like them as are planned."""
-        count = next(iter(counts)) if len(counts) == 1 else None
-        if self.aim.n is not None:
-            return f"{_queries(self.aim.n)} like these" + (f" {words.count(count)}" if count else "")
-        return _queries(count) if count else "These queries"
-
-    def _widest(self, metric: str) -> float:
-        """How far apart two runs can be."""
-        assert self.measurements is not None
-        low, high = next(panel.bounds for panel in self.measurements.panels if panel.name == metric)
-        return high - low
+        return f"{text} in {first.metric} {chance} ({pairs}); {more}."
 
     def _more(self, first: Summary) -> str:
         """The largest difference that is out of reach, or else the smallest, which is within."""
@@ -230,18 +202,19 @@ class Plan(Result):
         if not beyond:
             return f"a difference of {words.amount(first.differences[0])} would be detected with {words.share(first.power[0].median)} power"
         at = first.queries[beyond[-1]]
-        ends = "" if at.low == at.high else f" ({_about(at.low)} to {_about(at.high)})"
+        ends = "" if at.lowest == at.highest else f" ({_about(at.lowest)} to {_about(at.highest)})"
         return f"detecting {words.amount(first.differences[beyond[-1]])} would take about {_about(at.median)}{ends}"
 
     def _of_deviation(self) -> str:
-        reach = self.reaches[0]
-        spread = f"if differences have a standard deviation of {words.amount(reach.deviation)}"
+        (reach,) = self.reaches
         chance = f"with {words.percent(self.aim.power)} power"
+        spread = f"if differences have a standard deviation of {words.amount(reach.deviation)}."
         if self.aim.n is not None:
-            size = words.number(reach.detectable.difference)
-            return f"{_queries(self.aim.n)} can detect a difference of about {size} {chance} {spread}."
+            queries, size = words.counted(self.aim.n, "query"), words.number(reach.detectable.difference)
+            return f"{queries} can detect a difference of about {size} {chance} {spread}"
         target = reach.targets[-1]
-        return f"Detecting a difference of {words.amount(target.difference)} {chance} takes {_queries(target.queries)} {spread}."
+        size, queries = words.amount(target.difference), words.counted(target.queries, "query")
+        return f"Detecting a difference of {size} {chance} takes {queries} {spread}"
 
     # -- as printed -------------------------------------------------------------------------------------
 
@@ -257,46 +230,39 @@ class Plan(Result):
             yield self._targets_alone()
         elif len(self.of(self.metrics[0])) == 1:
             yield Heading(f"{self.reaches[0].run} against {self.reaches[0].baseline}")
-            yield from self._two_tables(1, [self._line(r, metric=r.metric) for r in self.reaches])
+            yield from self._two_tables(["metric"], [self._line(reach) for reach in self.reaches])
         else:
             for i, metric in enumerate(self.metrics if details else self.metrics[:1]):
                 yield from [EMPTY] if i else []
                 yield from self._of_metric(metric, details)
             if len(self.metrics) > 1 and not details:
                 yield from (EMPTY, Heading("all metrics, the median over pairs of runs"))
-                heads = ["metric", "pairs", "s", "detects", *self._sizes]
-                lines = [
-                    {**self._ends(one)[0], "metric": one.metric, "pairs": words.count(one.pairs)}
-                    for one in self.summary
-                ]
-                yield _table(heads, 1, lines, note=NEEDED, turns=True)
+                lines = [self._ends(one)[0] for one in self.summary]
+                yield _table(["metric", "pairs", "s", "detects", *self._sizes], 1, lines, note=NEEDED, turns=True)
 
     def _of_metric(self, metric: str, details: bool) -> Iterator[Block]:
         yield Heading(f"{metric}, against {self.baseline}" if self.baseline else metric)
-        mine = self.of(metric)
-        over = next((one for one in self.summary if one.metric == metric), None)
-        if len(mine) > FEW_PAIRS and not details and over is not None:
-            count = words.counted(over.pairs, "pair")
-            lines = [{**line, count: line["run"]} for line in self._ends(over)]
+        mine, over = self.of(metric), [one for one in self.summary if one.metric == metric]
+        ends = [line for one in over for line in self._ends(one)]
+        if len(mine) > FEW_PAIRS and not details and over:
+            count = words.counted(over[0].pairs, "pair")
             note = f"{self._legend()} · {NEEDED} · --details lists each pair"
+            lines = [{**line, count: line["run"]} for line in ends]
             yield _table([count, "s", "detects", *self._sizes], 1, lines, note=note)
-        elif self.baseline:
-            lines = [self._line(reach, run=reach.run) for reach in mine]
-            yield from self._two_tables(1, lines + self._ends(over))
         else:
-            lines = [self._line(reach, run=reach.run, against=reach.baseline) for reach in mine]
-            yield from self._two_tables(2, lines + self._ends(over))
+            labels = ["run"] if self.baseline else ["run", "against"]
+            yield from self._two_tables(labels, [*map(self._line, mine), *ends])
 
-    def _two_tables(self, labels: int, lines: Sequence[Line]) -> Iterator[Block]:
+    def _two_tables(self, labels: list[str], lines: Sequence[Line]) -> Iterator[Block]:
         """What the queries can detect, and what other differences take."""
-        names = list(lines[0])[:labels]
-        columns = [*names, "queries", "s", "detects", "range", "observed"]
-        yield _table(columns, labels, lines, note=f"{self._legend()} · range: at the ends of the 95% interval of s")
+        columns = [*labels, "queries", "s", "detects", "range", "observed"]
+        note = f"{self._legend()} · range: at the ends of the 95% interval of s"
+        yield _table(columns, len(labels), lines, note=note)
         have = "current power" if self.aim.n is None else f"power of {words.counted(self.aim.n, 'such query')}"
         yield EMPTY
         yield Paragraph(f"queries needed to detect a difference of (in brackets: {have} for it)")
         observed = ["for observed"] if any(reach.observed for reach in self.reaches) else []
-        yield _table([*names, *self._sizes, *observed], labels, lines, turns=True, without="for ")
+        yield _table([*labels, *self._sizes, *observed], len(labels), lines, turns=True, without="for ")
 
     @cached_property
     def _sizes(self) -> list[str]:
@@ -304,48 +270,48 @@ class Plan(Result):
         known = next(reach for reach in self.reaches if not reach.reason)
         return [f"for {words.amount(target.difference)}" for target in known.chosen]
 
-    def _line(self, reach: Reach, **labels: Value) -> Line:
+    def _line(self, reach: Reach) -> Line:
         """A pair of runs on a metric, by the columns of the tables."""
         can, seen = reach.detectable, reach.observed
         needs = (_need(target.queries, target.power or 0.0) for target in reach.chosen)
         return {
-            **labels,
+            "metric": reach.metric,
+            "run": reach.run,
+            "against": reach.baseline,
             "queries": words.count(reach.queries),
             "s": _number(reach.deviation),
             "detects": _number(can.difference),
             "range": None if reach.reason else words.in_table(words.interval(can.low, can.high)),
-            "observed": Written(words.signed(reach.difference), reach.difference),
+            "observed": NumberText(words.signed(reach.difference), reach.difference),
             **dict.fromkeys(self._sizes),
             **dict(zip(self._sizes, needs, strict=False)),
             "for observed": _about(seen.queries) if seen else None,
         }
 
-    def _ends(self, over: Summary | None) -> list[Line]:
+    def _ends(self, over: Summary) -> list[Line]:
         """The median over pairs and the ends of their range; the pair that needs fewest has the most power."""
+        each = list(zip(self._sizes, over.queries, over.power, strict=True))
         return [
             {
+                "metric": over.metric,
+                "pairs": words.count(over.pairs),
                 "run": name,
                 "s": _number(getattr(over.deviation, end)),
                 "detects": _number(getattr(over.detectable, end)),
-                **{
-                    size: _need(getattr(queries, end), getattr(power, other))
-                    for size, queries, power in zip(self._sizes, over.queries, over.power, strict=True)
-                },
+                **{size: _need(getattr(queries, end), getattr(power, other)) for size, queries, power in each},
             }
             for name, end, other in ENDS
-            if over is not None
         ]
 
     def _targets_alone(self) -> Table:
         """Differences as rows, where the deviation was given."""
-        columns = [Column("difference"), Column("queries needed", "count")]
-        if self.aim.n is not None:
-            columns.append(Column(f"power of {words.count(self.aim.n)}", "value"))
-        rows = [
-            (words.amount(t.difference), t.queries, *([] if t.power is None else [_share(t.power)]))
+        heads = ["difference", "queries needed"]
+        heads += [] if self.aim.n is None else [f"power of {words.count(self.aim.n)}"]
+        lines = [
+            dict(zip(heads, (words.amount(t.difference), t.queries, _share(t.power)), strict=False))
             for t in self.reaches[0].targets
         ]
-        return Table(tuple(columns), tuple(rows))
+        return _table(heads, 1, lines)
 
     def _legend(self) -> str:
         queries = "these queries" if self.aim.n is None else words.counted(self.aim.n, "such query")
@@ -364,8 +330,8 @@ class Plan(Result):
             yield f"queries in {words.counted(int(clusters.max()) + 1, 'cluster')}; more such clusters are planned for"
         if any(reach.observed for reach in self.reaches):
             yield "the observed difference is uncertain itself: plan for the smallest that would matter"
-        if self.measurements.scores is not None:
-            yield self.measurements.scores.request.small_print()
+        if self.scores:
+            yield self.scores.request.small_print()
 
     def charts(self) -> Iterator[Chart]:
         """What more queries would detect, pair by pair on the first metric; clusters are planned by another count, and have no chart."""
@@ -380,21 +346,13 @@ class Plan(Result):
             for n in (max(round(reach.queries * share), 2) for share in SHARES):
                 size = detectable_difference(n, reach.deviation, power, each)
                 rows.append((n, size, f"{reach.run} against {reach.baseline}"))
-        if not rows:
-            return
-        columns = (Column("queries", "count"), Column("smallest difference", "value"), Column("pair"))
-        yield Chart(
-            "power",
-            f"What more queries could detect in {metric}",
-            "lines",
-            columns,
-            tuple(rows),
-            x="queries",
-            y="smallest difference",
-            series="pair",
-            logs=frozenset({"x"}),
-            caption=f"The smallest difference that is detected with {words.percent(power)} power, if differences vary as they do now.",
-        )
+        if rows:
+            columns = (Column("queries", "count"), Column("smallest difference", "value"), Column("pair"))
+            yield Chart(
+                "power", f"What more queries could detect in {metric}", "lines", columns, tuple(rows),
+                x="queries", y="smallest difference", series="pair", logs=frozenset({"x"}),
+                caption=f"The smallest difference that is detected with {words.percent(power)} power, if differences vary as they do now.",
+            )  # fmt: skip
 
 
 def _caution(reach: Reach) -> Caution | None:
@@ -424,19 +382,15 @@ def _need(queries: float, power: float) -> str:
 
 
 def _number(value: float) -> Value:
-    return None if math.isnan(value) else Written(words.number(value), value)
+    return None if math.isnan(value) else NumberText(words.number(value), value)
 
 
-def _share(value: float) -> Value:
-    return Written(words.share(value), value)
+def _share(value: float | None) -> Value:
+    return None if value is None else NumberText(words.share(value), value)
 
 
 def _about(queries: float) -> str:
     return words.rounded(math.ceil(queries))
-
-
-def _queries(number: int) -> str:
-    return words.counted(number, "query")
 
 
 # --- designs ---------------------------------------------------------------------------------------------
@@ -459,7 +413,14 @@ class Design(Result):
     aim: Aim
 
     schema = "power/1"
-    views = (View("results", lambda design: tuple(design.columns()), lambda design: design.sizes),)
+    views = (View("results", lambda design: design.columns(), lambda design: design.sizes),)
+    notes: ClassVar[Sequence[str]] = ()
+    warnings: ClassVar[Sequence[Caution]] = ()
+
+    @property
+    def conventions(self) -> dict[str, Any]:
+        """What is planned for."""
+        return self.aim.record()
 
     def columns(self) -> Iterator[Col]:
         """The columns; a row is a size and its number of topics."""
@@ -475,21 +436,6 @@ class Design(Result):
         yield Col("power", of=lambda _: None if interval else self.aim.power, kind="value")
         yield Col("alpha", of=lambda _: self.aim.alpha, kind="value")
         yield Col("comparisons", of=lambda _: self.aim.comparisons, kind="count")
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """Nothing was read."""
-        return ()
-
-    @property
-    def warnings(self) -> Sequence[Caution]:
-        """None: all rests on the variance."""
-        return ()
-
-    @property
-    def conventions(self) -> dict[str, Any]:
-        """What is planned for."""
-        return _aim_record(self.aim)
 
     def facts(self) -> dict[str, Any]:
         """The answer in words, and what is planned for."""
@@ -527,15 +473,8 @@ class Design(Result):
         yield "after Sakai, Topic set size design, 2016"
 
 
-def _aim_record(aim: Aim) -> dict[str, Any]:
-    return {"power": aim.power, "alpha": aim.alpha, "comparisons": aim.comparisons, "alpha_of_each": aim.each}
-
-
 def _level(aim: Aim) -> str:
     """Alpha, and over how many comparisons it holds."""
     if aim.comparisons == 1:
         return f"alpha {words.amount(aim.alpha)} for one comparison (--comparisons M plans for M)"
     return f"alpha {words.amount(aim.alpha)} over {words.count(aim.comparisons)} comparisons: {aim.each:.2g} for each"
-
-
-__all__ = ["VARIANCE_OF", "Design", "DesignKind", "Plan"]

@@ -8,8 +8,8 @@ import pytest
 
 import rankscope as rs
 from rankscope.verbs.check.check import check
-from rankscope.verbs.check.rules.catalogue import rule_named
-from rankscope.verbs.check.rules.rule import Finding
+from rankscope.verbs.check.rule import Finding
+from rankscope.verbs.check.rules import rule_named
 
 QRELS = {f"q{i:02}": {"good": 1} for i in range(40)}
 

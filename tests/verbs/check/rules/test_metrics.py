@@ -11,7 +11,7 @@ import pytest
 import rankscope as rs
 from rankscope import words
 from rankscope.verbs.check.check import check
-from rankscope.verbs.check.rules.rule import Finding
+from rankscope.verbs.check.rule import Finding
 
 Grades = Sequence[float | None]
 

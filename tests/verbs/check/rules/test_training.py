@@ -73,7 +73,7 @@ def test_seen_items_are_looked_for_where_items_were_scored(kind: str) -> None:
 
     def seen(**policies: Any) -> int:
         found = of("RS502", QRELS, run, train={q: {"e": 1} for q in TRAIN}, **policies)
-        return sum(one.count for one in found)
+        return sum(one.count or 0 for one in found)
 
     assert seen(ties="docid") == len(QRELS)
     assert seen() == seen(ties="input") == 0
@@ -82,6 +82,6 @@ def test_seen_items_are_looked_for_where_items_were_scored(kind: str) -> None:
         assert seen(ties="rank") == 0
     own = {q: {q: 3.0, "f": 2.0, "e": 1.0} for q in RUN}  # each query finds itself first
     seen_last = of("RS502", QRELS, own, train={q: {"e": 1} for q in TRAIN}, self_match="drop")
-    assert sum(one.count for one in seen_last) == len(QRELS)
+    assert sum(one.count or 0 for one in seen_last) == len(QRELS)
     assert of("RS502", QRELS, own, train={q: {"e": 1} for q in TRAIN}) == []
     assert of("RS502", QRELS, own, train={q: {"e": 1} for q in TRAIN}, self_match="drop", depth=1) == []

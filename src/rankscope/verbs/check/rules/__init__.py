@@ -1,29 +1,86 @@
-"""The rules of ``rankscope check``: one class a rule, one module a family.
+"""The rules of ``rankscope check``: one class a rule, one module a family. Here they are listed and chosen.
 
-To add a rule, write one class in the module of its family (a new module goes into ``FAMILIES`` of ``catalogue.py``)::
+To add a rule, write one class in the module of its family::
 
-    class OneGrade(Rule, code="RS399"):
+    # the severity is "warning" unless named, and check exits 1 for one; the tail is how an effect ends the message
+    class OneGrade(Rule, code="RS399", severity="information", tail="; with two grades: {}"):
         \"\"\"All judgments have one grade.\"\"\"               # what is wrong: --list, --explain, docs
 
-        severity = "information"                            # the default is "warning"; check exits 1 for a warning
         why = "nDCG then cannot tell documents apart ..."   # why it matters for the number
         remedy = "judge documents that are not relevant"    # what to do; the hint of a finding unless it names another
 
         def find(self, case: CheckCase) -> Iterator[Finding]:
-            grades = case.judgments["grade"].unique()
-            if len(grades) == 1:
-                yield self.finding(
-                    f"all {case.judgments.height:,} judgments have grade {grades[0]:g}",
-                    effect={"nDCG@10": -0.01},              # by metric, how far the number moves (optional)
-                    run=None, count=..., queries=[...], documents=[(query, doc), ...], places=["qrels.txt line 3"],
-                    severity="warning",                     # where this finding is more serious
-                )
+            if len(case.grades) == 1:
+                message = f"all {case.judgments.height:,} judgments have one grade"
+                yield self.finding(message, effect={"nDCG@10": -0.01})  # by metric, how far the number moves
 
-A ``CheckCase`` (``case.py``) has all that a rule may look at: ``case.scores`` (None where nothing could be scored), ``scored_runs``,
-``metrics``, ``mean(run, metric)``, ``mean_over``, ``values(run, metrics, ties)`` (of other metrics or another tie policy, cheap),
-``other_means`` (means of other metrics), ``judged(run)``, ``top(run, k)``, ``judgments``, ``input(run).table``, ``background``.
-``words`` and ``changes`` (``rule.py``) write numbers and counts, ``leads.py`` tells whether another run wins. A rule must be quiet
-on good data, give the size of the effect on this data, and cost little: work on judged documents and the top k, not on all rows.
-Families: RS1xx what was given, RS2xx rankings, RS3xx metrics against the data, RS4xx comparisons, RS5xx training data. A code never
-changes its meaning; ``docs/check.md`` lists all (``make docs``), and a test holds a minimal bad case and a clean case for each.
+A finding may name a ``run``, ``count``, ``queries``, ``documents`` and ``places``, a ``hint`` of its own, and whether it is ``serious``.
+
+A ``CheckCase`` has all that a rule may look at: ``case.scored`` (the runs with their values, ``means``, ``cost``, ``moved``, ``under``
+other ties), ``metrics``, ``alternatives`` (another metric in the place of one), ``change`` (other rows or policies), ``cautions`` of
+``evaluate``, ``top(run, k)``, ``judgments``, ``grades``. A rule must be quiet on good data, give the size of the effect
+on this data, and cost little: work on judged documents and the top k, not on all rows. Families: RS1xx what was given, RS2xx rankings,
+RS3xx metrics against the data, RS4xx comparisons, RS5xx training data. A code never changes its meaning; ``docs/check.md`` lists all
+(``make docs``), and a test holds a minimal bad case and a clean case for each.
 """
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+
+from rankscope import words
+from rankscope.errors import InputError
+from rankscope.verbs.check.rule import Rule
+from rankscope.verbs.check.rules import comparisons, inputs, metrics, rankings, training
+
+FAMILIES = (inputs, rankings, metrics, comparisons, training)
+
+
+@cache
+def all_rules() -> tuple[Rule, ...]:
+    """All rules, by code."""
+    modules = {family.__name__ for family in FAMILIES}
+    known = {cls.code: cls for cls in Rule.catalogue.values() if cls.__module__ in modules}
+    return tuple(known[code]() for code in sorted(known))
+
+
+def rule_named(name: str) -> Rule:
+    """The rule of this code or name, whatever its case. Raises InputError with the nearest.
+
+    >>> rule_named("rs101").code
+    'RS101'
+    """
+    name = name.strip()
+    for rule in all_rules():
+        if name.casefold() in {rule.code.casefold(), rule.name.casefold()}:
+            return rule
+    if re.fullmatch(r"RS\d*", name, re.IGNORECASE):  # numbers are near to nothing else
+        family = [rule.code for rule in all_rules() if rule.code[:3] == name[:3].upper()]
+        near = f", did you mean one of {', '.join(family)}?" if family else ""
+    else:
+        codes = {rule.name: rule.code for rule in all_rules()}
+        near = words.hint(name, codes, "", offer=lambda found: f"{found} ({codes[found]})")
+    raise InputError(f"no rule is called {name}{near} (rankscope check --list lists all)")
+
+
+def select_rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Rule]:
+    """The rules to apply: all, or those selected, without those ignored; the start of codes, like RS1, stands for a family.
+
+    Raises InputError for what names no rule.
+    """
+    wanted, unwanted = _rules_in(select), _rules_in(ignore)
+    kept = [rule for rule in all_rules() if (rule in wanted or not wanted) and rule not in unwanted]
+    if not kept:
+        raise InputError("no rule is left: everything that is selected is also ignored")
+    return kept
+
+
+def _rules_in(names: Iterable[str]) -> list[Rule]:
+    """The rules that are named by codes, starts of codes or names, separated by commas or spaces."""
+    texts = [names] if isinstance(names, str) else names
+    out: list[Rule] = []
+    for name in (part for text in texts for part in text.replace(",", " ").split()):
+        out += [r for r in all_rules() if r.code.startswith(name.upper())] or [rule_named(name)]
+    return out

@@ -1,26 +1,26 @@
-"""What was given: lines that cannot be read, scores that are not numbers, repeated documents, grades off their scale, ids that do not match."""
+"""What was given: lines, scores and grades, repeated documents, metrics that do not fit, queries and ids that do not match."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from rankscope import words
-from rankscope.scoring.inputs import takers
+from rankscope.engines.base import score
+from rankscope.engines.pairs import PAIR, SameIds, documents_alike, queries_alike, shared
+from rankscope.lists import Judged
+from rankscope.metrics import Metric
+from rankscope.panels.samples import mean
+from rankscope.scoring.inputs import taker_of_one_grade
 from rankscope.tables import Run
-from rankscope.verbs.check.rules.case import CheckCase, InputTable
-from rankscope.verbs.check.rules.rule import Finding, Rule, changes
+from rankscope.verbs.check.case import LOOKED_AT, CheckCase, InputTable, ScoredRun
+from rankscope.verbs.check.rule import Finding, Rule
 
-LOOKED_AT = 20  # documents at the top of a ranking that are compared with judged ones
-CHUNK = r"(?i)(?:(?:[#_:/|@.-]|::)?(?:chunk|passage|part|segment|seg|para|sent)[#_:.-]?|[#_:|@-])\d+(?:-\d+)?$"
-
-
-# --- what evaluate refuses ---------------------------------------------------------------------------
+MANY_HOPELESS = 0.1  # from this share of queries without a relevant document on it is a warning
+LEFT_OUT = ": {} compared with leaving them out"
 
 
 def _inputs(case: CheckCase) -> Iterator[tuple[str | None, InputTable[Any]]]:
@@ -40,7 +40,6 @@ class MalformedLines(Rule, code="RS107"):
     remedy = "correct the lines, or remove them if they are not data; an interrupted copy leaves half a line"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a file."""
         for run, given in _inputs(case):
             faults = given.table.source.faults
             if not faults:
@@ -49,11 +48,9 @@ class MalformedLines(Rule, code="RS107"):
             if faults[-1].kind == "more" and (total := re.search(r"([\d,]+) in all", faults[-1].message)):
                 number = int(total[1].replace(",", ""))
             noun = "line" if given.table.source.line_of else "row"
+            message = f"{given.table.source.label}: {words.counted(number, noun)} cannot be read"
             yield self.finding(
-                f"{given.table.source.label}: {words.counted(number, noun)} cannot be read",
-                run=run,
-                count=number,
-                places=[fault.message for fault in faults if fault.kind != "more"],
+                message, run=run, count=number, places=[fault.message for fault in faults if fault.kind != "more"]
             )
 
 
@@ -67,34 +64,25 @@ class NotANumber(Rule, code="RS108"):
     remedy = "find out why the system gave no number; leave the document out, or give it a score"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a file for NaN, one for infinite scores."""
         for run, given in _inputs(case):
-            bad = given.table.nan_rows
-            if len(bad):
+            rows = given.table.nan_rows
+            if len(rows):
                 fault = "the score is NaN" if run else "the grade is not a finite number"
-                yield self.finding(
-                    f"{given.table.source.label}: {fault} in {words.counted(len(bad), 'row')}, which evaluate refuses",
-                    run=run,
-                    count=len(bad),
-                    places=given.places(bad, of_sound=False),
+                message = (
+                    f"{given.table.source.label}: {fault} in {words.counted(len(rows), 'row')}, which evaluate refuses"
                 )
-            if run:
-                yield from self._infinite(run, given)
-
-    def _infinite(self, run: str, given: InputTable[Any]) -> Iterator[Finding]:
-        score = given.table.frame["score"].to_numpy()
-        rows = np.flatnonzero(np.isinf(score))
-        if not len(rows):
-            return
-        # minus infinity is how systems mask what they leave out
-        yield self.finding(
-            f"{given.name}: the score is infinite in {words.counted(len(rows), 'row')}, and equal infinite scores are ties",
-            severity="warning" if (score[rows] > 0).any() else "information",
-            run=run,
-            count=len(rows),
-            places=given.places(rows, of_sound=False),
-            hint="look for a division by zero or an overflow; give finite scores",
-        )
+                yield self.finding(message, run=run, count=len(rows), places=given.places(rows, of_sound=False))
+            score = given.table.frame["score"].to_numpy() if run else np.empty(0)
+            rows = np.flatnonzero(np.isinf(score))
+            if len(rows):
+                yield self.finding(
+                    f"{given.name}: the score is infinite in {words.counted(len(rows), 'row')}, and equal infinite scores are ties",
+                    serious=bool((score[rows] > 0).any()),  # minus infinity is how systems mask what they leave out
+                    run=run,
+                    count=len(rows),
+                    places=given.places(rows, of_sound=False),
+                    hint="look for a division by zero or an overflow; give finite scores",
+                )
 
 
 class Repeated(Rule, code="RS104"):
@@ -107,52 +95,44 @@ class Repeated(Rule, code="RS104"):
     remedy = "remove the repeated rows at their source; --duplicates first or best says which one to keep"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding for the qrels, and one a run."""
         yield from self._of_qrels(case)
         for run in case.runs:
             rows = run.sound.repeated
             if len(rows):
-                queries = run.sound.frame["query_id"][rows].n_unique()
-                effect = case.change(run, duplicates="best")
+                queries = words.counted(run.sound.frame["query_id"][rows].n_unique(), "query")
                 yield self.finding(
-                    f"{run.name}: {words.counted(len(rows), 'row')} of {words.counted(queries, 'query')} "
-                    f"{words.agree(len(rows), 'repeats')} a document"
-                    + changes(effect, "; keeping the best score instead of the first row: "),
+                    f"{run.name}: {words.counted(len(rows), 'row')} of {queries} {words.agree(len(rows), 'repeats')} a document",
+                    tail="; keeping the best score instead of the first row: {}",
                     run=run.name,
                     count=len(rows),
-                    effect=effect,
+                    effect=case.change(run, duplicates="best"),
                     places=run.places(rows),
                 )
 
     def _of_qrels(self, case: CheckCase) -> Iterator[Finding]:
         table = case.qrels.sound
-        taker = takers([a.metric for a in case.request.metrics])
+        taker = taker_of_one_grade([m.metric for m in case.request.metrics])
         several = len(table.repeated_by_aspect) < len(table.repeated)
-        rows = table.repeated_by_aspect if several and taker.of_one is None else table.repeated
+        rows = table.repeated_by_aspect if several and taker is None else table.repeated
         if not len(rows):
             return
-        pair = ["query_id", "doc_id"]
-        grades = table.frame.join(table.frame[rows].select(pair).unique(), on=pair, how="semi")
-        kinds = grades.group_by(pair).agg(n=pl.col("grade").n_unique())["n"]
-        name = table.source.label
-        if several and taker.of_one:
-            message = (
-                f"{name}: {words.counted(len(kinds), 'document has', 'documents have')} several grades, by subtopic or judge, "
-                f"and {taker.of_one} takes one"
-            )
+        grades = shared(table.frame, table.frame[rows]).select(*PAIR, "grade").unique()
+        number, hint = grades.select(PAIR).n_unique(), self.remedy
+        if several and taker:
+            has = words.counted(number, "document has", "documents have")
+            message = f"{has} several grades, by subtopic or judge, and {taker} takes one"
             hint = "alpha_nDCG, ERR_IA and similar metrics take several; --duplicates best keeps the highest grade"
         else:
-            message = (
-                f"{name}: {words.counted(len(kinds), 'document is', 'documents are')} judged more than once, "
-                f"{words.count(int((kinds > 1).sum()))} with different grades"
-            )
-            hint = self.remedy
-        effect = case.change(case.runs[0], duplicates="best")
+            pairs = grades.select(PAIR)
+            differing = pairs.filter(pairs.is_duplicated()).unique().height
+            has = words.counted(number, "document is", "documents are")
+            message = f"{has} judged more than once, {words.count(differing)} with different grades"
         yield self.finding(
-            message + changes(effect, "; the highest grade instead of the first: "),
+            f"{table.source.label}: {message}",
+            tail="; the highest grade instead of the first: {}",
             hint=hint,
             count=len(rows),
-            effect=effect,
+            effect=case.change(case.runs[0], duplicates="best"),
             places=case.qrels.places(rows),
         )
 
@@ -167,18 +147,14 @@ class Refused(Rule, code="RS109"):
     remedy = "give the metric what it needs, or choose another (rankscope metrics NAME tells what it takes)"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding for the metrics that are refused for one reason."""
-        reasons: dict[str, list[str]] = {}
-        for metric, message in case.refused.items():
-            reasons.setdefault(message, []).append(metric)
-        for message, metrics in reasons.items():
+        for message in dict.fromkeys(case.refused.values()):
+            metrics = [metric for metric, reason in case.refused.items() if reason == message]
             yield self.finding(f"{words.sample(metrics)} cannot be computed: {message}", count=len(metrics))
 
 
-class OffScale(Rule, code="RS112"):
+class OffScale(Rule, code="RS112", needs="scale", tail="; moved to the ends of the scale: {}"):
     """A grade is not on the stated scale."""
 
-    needs = "scale"
     why = (
         "Gains grow with the grade: a 30 typed for a 3, or a code for 'unsure' such as 9, outweighs all others in the ideal ranking, and "
         "nDCG of the query falls for every system. Half grades on a scale of whole ones come from averaging judges."
@@ -187,75 +163,204 @@ class OffScale(Rule, code="RS112"):
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding, where a scale was stated; negative grades mark documents that were pooled and not judged."""
-        if case.background.scale is None:
+        if case.scale is None:
             return
-        low, high = case.background.scale
-        grade, table = pl.col("grade"), case.qrels.sound
-        whole = low % 1 == 0 and high % 1 == 0
-        odd = ((grade < low) & (grade >= 0)) | (grade > high) | ((grade % 1 != 0) if whole else pl.lit(False))
-        rows = np.flatnonzero(table.frame.select(odd).to_series().to_numpy())
+        low, high = case.scale
+        table = case.qrels.sound
+        column = table.frame["grade"]
+        grade = column.to_numpy()
+        broken = (grade % 1 != 0) & (low % 1 == 0) & (high % 1 == 0)
+        rows = np.flatnonzero(((grade < low) & (grade >= 0)) | (grade > high) | broken)
         if not len(rows):
             return
-        values = table.frame["grade"][rows].unique().sort().to_list()
-        effect: dict[str, float] = {}
-        if case.scored_runs:
-            clipped = pl.when(grade < 0).then(grade).otherwise(grade.clip(low, high))
-            effect = case.change(case.comparable[0], grades=table._having(table.frame.with_columns(grade=clipped)))
+        on_scale = column.zip_with(column < 0, column.clip(low, high))
+        clipped = table._having(table.frame.with_columns(grade=on_scale))
+        values = [f"{value:g}" for value in np.unique(grade[rows])]
         yield self.finding(
             f"{words.counted(len(rows), 'grade is', 'grades are')} not on the scale {low:g} to {high:g} "
-            f"({words.sample([f'{v:g}' for v in values], most=4)})"
-            + changes(effect, "; moved to the ends of the scale: "),
+            f"({words.sample(values, most=4)})",
             count=len(rows),
-            effect=effect,
+            effect=case.change(case.comparable[0], qrels=clipped) if case.scored else None,
             places=case.qrels.places(rows),
         )
+
+
+# --- queries -------------------------------------------------------------------------------------------
+
+
+class MissingQueries(Rule, code="RS101", tail=LEFT_OUT):
+    """A judged query has no ranking in the run."""
+
+    why = (
+        "It scores as empty, which is 0 for most metrics, and pulls the mean down. A tool that averages over the queries of the run "
+        "leaves it out, and prints a higher number for a system that answered less."
+    )
+    remedy = "find out why they are missing; --queries both leaves them out, for all runs alike"
+
+    def find(self, case: CheckCase) -> Iterator[Finding]:
+        for run in case.scored:
+            missing = sorted(run.evaluation.missing)
+            for caution in case.cautions(self.code, run):
+                effect = run.cost(missing)
+                yield self.finding(caution.message, hint=caution.hint, run=run.name, effect=effect, queries=missing)
+            if missing and case.convention.queries in {"run", "both"}:
+                yield self._left_out(case, run, missing)
+
+    def _left_out(self, case: CheckCase, run: ScoredRun, missing: Sequence[str]) -> Finding:
+        """Where the policy leaves the missing queries out: what counting them would give."""
+        effect: dict[Metric, float] = {}
+        for m in case.metrics:
+            kept = int(np.count_nonzero(~np.isnan(run.values[m])))
+            counts = m.aggregate == "mean" and m.empty == 0 and m not in run.weights and kept
+            if counts and case.convention.queries == "both":
+                effect[m] = -run.means[m] * len(missing) / (kept + len(missing))
+        judged = words.counted(run.health.judged_queries, "judged query")
+        message = f"{run.name} has no ranking for {words.count(len(missing))} of {judged} ({words.sample(missing)}), left out of the mean"
+        return self.finding(
+            message, tail="; counted as empty: {}", serious=False, run=run.name, effect=effect, queries=missing
+        )
+
+
+class ExtraQueries(Rule, code="RS102", severity="information", tail="; counting them: {}"):
+    """The run ranks queries that have no judgments."""
+
+    why = (
+        "They are left out of the mean. A tool that averages over the queries of the run counts each as 0, and the number falls "
+        "with every unjudged query."
+    )
+    remedy = "expected where a run covers more than the qrels do; --queries run counts them"
+
+    def find(self, case: CheckCase) -> Iterator[Finding]:
+        for run in case.scored:
+            for caution in case.cautions(self.code, run):
+                yield self.finding(
+                    caution.message,
+                    hint=caution.hint,
+                    run=run.name,
+                    count=run.health.extra_queries,
+                    effect=self._effect(case, run),
+                    queries=run.health.extra,
+                )
+
+    def _effect(self, case: CheckCase, run: ScoredRun) -> dict[Metric, float]:
+        """What averaging the queries without judgments in would change, where they are left out."""
+        weighed = case.request.policies.weights is not None
+        if case.convention.queries not in {"judged", "both"} or not case.plain or weighed:
+            return {}
+        blocks = run.input.sound.by_query().blocks
+        extra = [query not in case.qrels.query_set for query in blocks.query.to_list()]
+        sizes = blocks.size[np.array(extra)]
+        none, whole = np.zeros(len(sizes), dtype=np.int64), np.empty(0, dtype=np.int64)
+        empty = Judged([""] * len(sizes), sizes, none, none, np.empty(0), whole, whole, whole)
+        metrics = [m for m in case.metrics if m.aggregate == "mean" and not m.needs]
+        out = {}
+        for metric, more in zip(metrics, score(empty, metrics), strict=True):
+            now = run.values[metric]
+            weight = np.append(run.weights.get(metric, np.ones(len(now))), more.weight)
+            out[metric] = mean(metric, np.append(now, more.value), weight) - run.means[metric]
+        return out
+
+
+class NothingRelevant(Rule, code="RS103", severity="information", tail=LEFT_OUT):
+    """A judged query has no relevant document."""
+
+    why = (
+        "Any ranking scores 0 on most metrics, for every system: all means fall by the same factor, and no difference changes its "
+        "sign. Tools that leave such queries out, or count them as 1, print another number."
+    )
+    remedy = "keep them to match trec_eval, or leave them out with --no-relevant skip, and say which"
+
+    def find(self, case: CheckCase) -> Iterator[Finding]:
+        for caution in case.cautions(self.code):
+            hopeless = sorted(case.qrels.query_set.difference(case.relevant["query_id"].to_list()))
+            first = case.scored[0]
+            yield self.finding(
+                caution.message,
+                serious=len(hopeless) >= MANY_HOPELESS * first.health.judged_queries,
+                effect=first.cost(hopeless),
+                queries=hopeless,
+            )
+
+
+class EmptyRankings(Rule, code="RS106", tail=LEFT_OUT):
+    """A judged query has a ranking without any document."""
+
+    why = "It scores as empty, which is 0 for most metrics. Files cannot hold such a ranking, so a saved run loses the query."
+    remedy = "find out why nothing was returned"
+
+    def find(self, case: CheckCase) -> Iterator[Finding]:
+        for run in case.scored:
+            for caution in case.cautions(self.code, run):
+                lengths = zip(run.evaluation.query_id, run.judged().retrieved.tolist(), strict=True)
+                known = case.qrels.query_set - run.evaluation.missing
+                empty = [query for query, length in lengths if not length and query in known]
+                yield self.finding(caution.message, run=run.name, effect=run.cost(empty), queries=empty)
+
+
+class NoSharedQuery(Rule, code="RS110"):
+    """No query of the run is judged."""
+
+    why = "There is nothing to score, and evaluate stops. A tool that carries on prints 0, or an empty table."
+    remedy = "check that run and qrels belong to the same collection, and that their query ids are written alike"
+
+    def find(self, case: CheckCase) -> Iterator[Finding]:
+        for run in case.runs:
+            if run not in case.comparable:
+                have, want = run.table.queries[:2], case.qrels.table.queries[:2]
+                message = (
+                    f"no query of {run.name} is judged: the run has ids like {_quoted(have)}, the qrels {_quoted(want)}"
+                )
+                yield self.finding(message, run=run.name, count=len(run.query_set), queries=have)
+
+
+class NoSharedDocument(Rule, code="RS111"):
+    """No judged document is retrieved by the run for any query."""
+
+    why = "Everything retrieved counts as not relevant and the number is 0, which looks like a bad system but measures nothing."
+    remedy = "check that the document ids of run and qrels are those of the same collection, written alike"
+
+    def find(self, case: CheckCase) -> Iterator[Finding]:
+        """One finding a run, where nothing below a depth was left out of sight."""
+        for run in case.scored if case.whole else ():
+            judged = run.judged()
+            if len(judged.grade) and not judged.found.sum():
+                have, want = (table["doc_id"].head(2).to_list() for table in (run.input.sound.frame, case.judgments))
+                yield self.finding(
+                    f"{run.name}: none of {words.counted(len(judged.grade), 'judged document')} is retrieved: the run has ids like "
+                    f"{_quoted(have)}, the qrels {_quoted(want)}",
+                    run=run.name,
+                )
+
+
+def _quoted(ids: Sequence[str]) -> str:
+    return ", ".join(map(repr, ids)) or "none"
 
 
 # --- ids that mean the same and are written differently ----------------------------------------------
 
 
-@dataclass(frozen=True)
-class Variant:
-    """A way in which ids differ: in words, and the expression that removes the difference from a column.
+class _IdsAlike(Rule):
+    """Ids of a run that differ from those of the judgments in spelling only."""
 
-    ``sides`` says whose ids are changed: ``both``, or those of the ``run`` or of the ``qrels`` alone.
-    """
+    tail = "; treated as the same: {}"
 
-    words: str
-    pattern: str
-    instead: str = ""
-    sides: str = "both"
-
-    def key(self, column: str, side: str) -> pl.Expr:
-        """The ids of a column without the difference."""
-        ids = pl.col(column)
-        if self.sides not in {"both", side}:
-            return ids
-        return ids.str.to_lowercase() if self.words == "case" else ids.str.replace_all(self.pattern, self.instead)
-
-
-VARIANTS = (
-    Variant("spaces", r"^[\s\x{a0}\x{200b}\x{feff}]+|[\s\x{a0}\x{200b}\x{feff}]+$|([ _\x{a0}])[\s_\x{a0}]*", ""),
-    Variant("case", ""),
-    Variant("leading zeros", r"(^|[^0-9])0+([0-9])", "${1}${2}"),
-    Variant("a decimal point", r"^([0-9]+)\.0+$", "${1}"),
-)
-PREFIX = r"^[^0-9]+([0-9]+)$"
-QUERY_VARIANTS = (
-    *VARIANTS,
-    Variant("a prefix", PREFIX, "${1}", sides="run"),
-    Variant("a prefix", PREFIX, "${1}", sides="qrels"),
-)
-DOC_VARIANTS = (
-    *VARIANTS,
-    Variant("a file extension", r"(?i)\.(?:txt|html?|pdf|xml|json|md)$"),
-    Variant("a chunk number", CHUNK, sides="run"),
-    Variant("a chunk number (in the qrels)", CHUNK, sides="qrels"),
-)
-Match = tuple[Variant, pl.DataFrame]
+    def _finding(
+        self, case: CheckCase, run: InputTable[Run], table: Run, same: SameIds, what: str, **more: Any
+    ) -> Finding:
+        """A finding with the first pair, and what ``table``, the run with its ids as in the judgments, would have."""
+        policies: dict[str, Any] = {} if "queries" in more else {"duplicates": "best"}
+        ranked, judged = same.pairs["ranked"][0], same.pairs["judged"][0]
+        verb = words.agree(same.pairs.height, "differs")
+        message = (
+            f"{run.name}: {what} {verb} from a judged one only in {same.spelling.words}: {ranked!r} and {judged!r}"
+        )
+        if run not in case.comparable:
+            for metric, value in list(case.again(run, table=table, **policies).items())[:1]:
+                message += f"; treated as the same, {metric} would be {words.number(value, digits=3)}"
+        return self.finding(message, run=run.name, effect=case.change(run, table=table, **policies), **more)
 
 
-class QueryIdsAlike(Rule, code="RS113"):
+class QueryIdsAlike(_IdsAlike, code="RS113"):
     """Query ids of run and qrels look alike and differ."""
 
     why = (
@@ -267,30 +372,14 @@ class QueryIdsAlike(Rule, code="RS113"):
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run: the spelling that makes most unmatched queries match."""
         for run in case.runs:
-            missing = _column("judged", case.qrels.query_set - run.query_set)
-            extra = _column("ranked", run.query_set - case.qrels.query_set)
-            best: Match | None = None
-            for variant in QUERY_VARIANTS:
-                ranked = extra.with_columns(key=variant.key("ranked", "run")).unique("key", keep="none")
-                judged = missing.with_columns(key=variant.key("judged", "qrels")).unique("key", keep="none")
-                best = _better(best, variant, ranked.join(judged, on="key").sort("judged"))
-            if best is not None:
-                yield self._finding(case, run, *best)
-
-    def _finding(self, case: CheckCase, run: InputTable[Run], variant: Variant, pairs: pl.DataFrame) -> Finding:
-        renamed = run.sound.frame.with_columns(query_id=pl.col("query_id").replace(pairs["ranked"], pairs["judged"]))
-        effect, would = _effect(case, run, replace(run.sound, frame=renamed, more_queries=()))
-        unjudged = words.counted(pairs.height, "query without judgments", "queries without judgments")
-        return self.finding(
-            f"{run.name}: {unjudged} {_only_in(variant, pairs)}{would}",
-            run=run.name,
-            count=pairs.height,
-            effect=effect,
-            queries=pairs["ranked"].to_list(),
-        )
+            same = queries_alike(run.query_set - case.qrels.query_set, case.qrels.query_set - run.query_set)
+            if same is not None:
+                queries = same.pairs["ranked"].to_list()
+                what = words.counted(len(queries), "query without judgments", "queries without judgments")
+                yield self._finding(case, run, same.with_queries(run.sound), same, what, queries=queries)
 
 
-class DocIdsAlike(Rule, code="RS114"):
+class DocIdsAlike(_IdsAlike, code="RS114"):
     """Document ids of run and qrels look alike and differ."""
 
     why = (
@@ -301,68 +390,11 @@ class DocIdsAlike(Rule, code="RS114"):
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run: the spelling that makes most unjudged documents of its top match judged ones it lacks."""
+        deepest = max(LOOKED_AT, case.cutoff)
         for run in case.comparable:
-            top = case.top(run.name, max(LOOKED_AT, case.cutoff)).select("query_id", ranked="doc_id")
-            judged = case.judgments.select("query_id", judged="doc_id")
-            top = top.filter(pl.col("query_id").is_in(judged["query_id"].unique().to_list()))
-            strange = top.join(judged, left_on=["query_id", "ranked"], right_on=["query_id", "judged"], how="anti")
-            best: Match | None = None
-            for variant in DOC_VARIANTS if strange.height else ():
-                pairs = strange.with_columns(key=variant.key("ranked", "run")).join(
-                    judged.with_columns(key=variant.key("judged", "qrels")), on=["query_id", "key"]
-                )
-                if _better(best, variant, pairs) is not best:
-                    best = _better(best, variant, _not_retrieved(run.sound, pairs))
-            if best is not None:
-                yield self._finding(case, run, *best)
-
-    def _finding(self, case: CheckCase, run: InputTable[Run], variant: Variant, pairs: pl.DataFrame) -> Finding:
-        judged = case.judgments.select("query_id", judged="doc_id").with_columns(key=variant.key("judged", "qrels"))
-        frame = run.sound.frame.with_columns(key=variant.key("doc_id", "run"))
-        known = judged.unique(["query_id", "key"], keep="first")
-        frame = frame.join(known, on=["query_id", "key"], how="left", maintain_order="left")
-        itself = judged.select("query_id", doc_id="judged", itself="judged")
-        frame = frame.join(itself, on=["query_id", "doc_id"], how="left", maintain_order="left")
-        renamed = frame.with_columns(doc_id=pl.coalesce("itself", "judged", "doc_id"))
-        renamed = renamed.drop("key", "judged", "itself")
-        effect, would = _effect(case, run, replace(run.sound, frame=renamed), duplicates="best")
-        return self.finding(
-            f"{run.name}: {words.counted(pairs.height, 'unjudged document')} of its top {max(LOOKED_AT, case.cutoff)} "
-            f"{_only_in(variant, pairs)}{would}",
-            run=run.name,
-            count=pairs.height,
-            effect=effect,
-            documents=list(pairs.select("query_id", "ranked").iter_rows()),
-        )
-
-
-def _column(name: str, ids: frozenset[str]) -> pl.DataFrame:
-    return pl.DataFrame({name: sorted(ids)}, {name: pl.String})
-
-
-def _better(best: Match | None, variant: Variant, pairs: pl.DataFrame) -> Match | None:
-    """The best match so far, or this one where it has more pairs."""
-    return (variant, pairs) if pairs.height > (best[1].height if best else 0) else best
-
-
-def _only_in(variant: Variant, pairs: pl.DataFrame) -> str:
-    """How ids differ from judged ones, with the first pair."""
-    verb = words.agree(pairs.height, "differs")
-    return f"{verb} from a judged one only in {variant.words}: {pairs['ranked'][0]!r} and {pairs['judged'][0]!r}"
-
-
-def _not_retrieved(run: Run, pairs: pl.DataFrame) -> pl.DataFrame:
-    """Of pairs that look alike, those whose judged document is not in the run itself."""
-    rows = run.frame.select("query_id", "doc_id")[run.rows_of(pairs["judged"])]
-    return pairs.join(rows, left_on=["query_id", "judged"], right_on=["query_id", "doc_id"], how="anti")
-
-
-def _effect(case: CheckCase, run: InputTable[Run], table: Run, **policy: Any) -> tuple[dict[str, float], str]:
-    """What treating the ids as the same would change, and in words."""
-    if run in case.comparable:
-        effect = case.change(run, table=table, **policy)
-        return effect, changes(effect, "; treated as the same: ")
-    means: Sequence[tuple[Any, float]] = list(case.again(run, table=table, **policy).items())
-    if not means:
-        return {}, ""
-    return {}, f"; treated as the same, {means[0][0]} would be {words.number(means[0][1], digits=3)}"
+            same = documents_alike(run.sound, case.top(run, deepest), case.judgments)
+            if same is not None:
+                what = f"{words.counted(same.pairs.height, 'unjudged document')} of its top {deepest}"
+                table = same.with_documents(run.sound, case.judgments)
+                documents = same.pairs.select("query_id", "ranked").rows()
+                yield self._finding(case, run, table, same, what, documents=documents)

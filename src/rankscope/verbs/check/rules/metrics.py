@@ -1,31 +1,29 @@
-"""Metrics that mislead when they are compared, averaged or cut."""
+"""Metrics against the data: grades, gains and scales that they do not see or see too well, ideals, cutoffs and averages that mislead."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from rankscope import words
 from rankscope.declared import parameters, plain
-from rankscope.lists import Array, Lists
-from rankscope.lists.best import perfect
-from rankscope.metrics import AUC, CG, DCG, GAUC, LAUC, IdealDCG, Metric, P, nDCG
+from rankscope.errors import InputError
+from rankscope.lists.rectangle import perfect
+from rankscope.metrics import AUC, CG, DCG, ERR, GAUC, LAUC, IdealDCG, Metric, P, nDCG
 from rankscope.scoring.bands import by_rank
-from rankscope.scoring.runs import RunScores
-from rankscope.verbs.check.rules.case import CheckCase
-from rankscope.verbs.check.rules.leads import differences, largest, lead_change
-from rankscope.verbs.check.rules.rule import Finding, Rule
+from rankscope.verbs.check.case import CheckCase, ScoredRun
+from rankscope.verbs.check.leads import Alternative, against, leaders
+from rankscope.verbs.check.rule import Finding, Rule, changes
 
+MANY_GRADES = 5  # grades in use; with more of them 2^grade - 1 leaves little to all but the top one
+STEEP = 1000.0  # the highest grade of which 2^grade is taken
 CONVENTIONS = ("gain", "ideal", "denominator", "discount")
-RETURNED = {  # what makes a metric be out of what was returned, and the value that does not
-    "ideal": ({"retrieved_topk", "retrieved_all", "judged_at_returned"}, "judged"),
-    "denominator": (
-        {"hits_at_k", "positives_in_list", "min_k_positives_in_list", "min_k_listlen", "min_relevant_listlen"},
-        "",
-    ),
+RETURNED = {  # the ideals and denominators that make a metric be out of what was returned
+    "retrieved_topk", "retrieved_all", "judged_at_returned",
+    "hits_at_k", "positives_in_list", "min_k_positives_in_list", "min_k_listlen", "min_relevant_listlen",
 }  # fmt: skip
 RICH = 0.1  # the richest tenth of the queries
 APART = 1.5  # so many times what the poorest query has to give, and queries are not alike
@@ -35,12 +33,241 @@ WEIGHTY = 0.5  # of the weight below them
 TREC_DEPTH = 1000  # lists that end there or deeper were not cut on purpose
 NEAR = 0.95  # a ceiling this near to 1 is none
 MOST = 0.5  # of the queries
+USUAL = {"P": "k", "R": "relevant", "AP": "relevant"}  # the denominators that keep a metric below 1
 
 
-class SeveralCutoffs(Rule, code="RS311"):
+def _another_wins(one: Alternative) -> str:
+    """The end of a message about a metric and another one; empty where the same run wins under both."""
+    return f"; another run wins: {one.winners}" if one.winners else ""
+
+
+# --- grades --------------------------------------------------------------------------------------------
+
+
+def _knows_no_grades(metric: Metric) -> bool:
+    """Whether a metric sees documents as relevant or not, and could see grades instead."""
+    return (
+        metric.relevance == "binary"
+        and metric.better == "higher"
+        and metric.aggregate in {"mean", "geometric"}
+        and hasattr(metric, "level")
+        and not metric.needs
+        and not metric.counts_ties
+    )
+
+
+class BinaryOnGraded(Rule, code="RS301", severity="information"):
+    """A binary metric is used on graded judgments."""
+
+    why = (
+        "AP, RR, P, R and Success treat a document of the lowest relevant grade like the best one. A run that finds the best documents "
+        "gains nothing by it; if another run finds more of the passable ones, that one wins."
+    )
+    remedy = "report nDCG beside it, or say which grade counts, as in AP(level=2)"
+
+    def find(self, case: CheckCase) -> Iterator[Finding]:
+        """One finding for all metrics; and a warning for each that names another winner than graded gain does."""
+        grades = case.positive
+        metrics = [m for m in case.metrics if _knows_no_grades(m)]
+        if len(grades) < 2 or not metrics:
+            return
+        changed = self._winners(case, metrics) if case.several else {}
+        for metric, winners in changed.items():
+            message = f"{metric} does not see grades, and that changes the winner: {winners}"
+            yield self.finding(message, serious=True)
+        same = [m for m in metrics if m not in changed]
+        if same:
+            low, high, whole = min(grades), max(grades), sum(grades.values())
+            pair = f"difference between grades {low:g} and {high:g}"
+            between = pair if len(grades) == 2 else f"differences among grades {low:g} to {high:g}"
+            yield self.finding(
+                f"{words.listing(same, most=4)} {words.agree(len(same), 'ignores')} the {between} "
+                f"({words.share(grades[low] / whole)} of the judgments above 0 are {low:g}, {words.share(grades[high] / whole)} {high:g})"
+                + ("; seeing them would not change which run wins" if case.several else "")
+            )
+
+    def _winners(self, case: CheckCase, metrics: list[Metric]) -> dict[Metric, str]:
+        """The metrics that name another winner than graded gain does, where it is the grades that decide, and who wins."""
+        graded = {m: self._with_gain(m, "linear") for m in metrics}
+        binary = {m: self._with_gain(m, {g: float(g >= m.level) for g in case.positive}) for m in metrics}  # type: ignore[attr-defined]
+        means = case.other_means([*graded.items(), *binary.items()])
+        out = {}
+        for m in metrics if means else ():
+            # not where it is the discount that decides: the same metric without grades must disagree, too
+            one, two = (Alternative(m, graded[m], now, means[graded[m]]) for now in (case.means(m), means[binary[m]]))
+            if one.winners and two.winners:
+                out[m] = one.winners
+        return out
+
+    @staticmethod
+    def _with_gain(metric: Metric, gain: Any) -> Metric:
+        """The graded metric nearest to one that knows no grades: blind to order where that one is."""
+        known = {name: getattr(metric, name) for name in ("cutoff", "judged_only") if hasattr(metric, name)}
+        return nDCG(gain=gain, discount="log2" if metric.positions else "none", **known)
+
+
+class LowestGrade(Rule, code="RS302", severity="information"):
+    """The lowest grade above 0 counts as relevant, but in some collections means related only."""
+
+    why = (
+        "On some scales grade 1 means 'on the topic, does not answer' (TREC Deep Learning passages count from 2). Binary "
+        "metrics then count such documents as relevant: AP, R and P are about another set of documents."
+    )
+    remedy = "look up what the grades mean; use level=2, as in AP(level=2), if grade 1 is not relevant"
+
+    def find(self, case: CheckCase) -> Iterator[Finding]:
+        counts = {grade: number for grade, number in case.positive.items() if grade >= 1}
+        metrics = [m for m in case.metrics if _knows_no_grades(m) and getattr(m, "level", None) == 1]
+        if len(counts) < 2:
+            return
+        low, level, *_ = counts
+        stricter = case.alternatives({m: m.having(level=level) for m in metrics})
+        if not stricter:
+            return
+        run, _ = max((one.most for one in stricter), key=lambda most: abs(most[1]))
+        effect = {str(one.metric): one.moves[run] for one in stricter if run in one.moves}
+        moved = changes(effect) or "nothing changes"
+        by = f" ({run})" if case.several and changes(effect) else ""
+        winners = next((_another_wins(one) for one in stricter if one.winners), "")
+        yield self.finding(
+            f"{words.share(counts[low] / sum(counts.values()))} of the relevant documents have grade {low:g}; counting only grade "
+            f"{level:g} and above: {moved}{by}{winners}",
+            serious=bool(winners),
+            effect=effect,
+            run=run if case.several else None,
+            hint=f"look up what grade {low:g} means; if it is not relevant, use {stricter[0].other}",
+        )
+
+
+class TopGrade(Rule, code="RS303", severity="information"):
+    """Exponential gain is used with many grades, so that the top grade holds most of the gain."""
+
+    why = (
+        "2^grade - 1 doubles with each grade: 31 for grade 5, 1 for grade 1. With many grades the metric is about the documents of "
+        "the top grade, and the order of all others hardly matters."
+    )
+    remedy = "use linear gain, or a table of gains such as nDCG(gain={1: 1, 2: 3, 3: 5}), and report which"
+
+    def find(self, case: CheckCase) -> Iterator[Finding]:
+        """One finding for all metrics with exponential gain, where more than five grades are in use."""
+        metrics = [m for m in case.metrics if getattr(m, "gain", None) == "exponential"]
+        grades = case.grades
+        if not metrics or len(grades) <= MANY_GRADES or max(grades) > STEEP:
+            return
+        top = max(grades)
+        weights = (
+            {grade: number * (2.0**grade - 1) for grade, number in grades.items()},
+            {grade: number * grade for grade, number in grades.items()},
+            grades,
+        )
+        steep, level, number = (words.share(held[top] / sum(held.values())) for held in weights)
+        yield self.finding(
+            f"{len(grades)} grades are in use; with exponential gain, grade {top:g} holds {steep} of all gain ({level} with linear "
+            f"gain; {number} of the judgments have it): {words.listing(metrics, most=4)}",
+            count=grades[top],
+        )
+
+
+class GainDecides(Rule, code="RS304"):
+    """Linear and exponential gain order the runs differently."""
+
+    why = (
+        "Half of all tools use the grade as gain, the other half 2^grade - 1, and both call it nDCG. If the two order the runs "
+        "differently, which run is better depends on a convention that perhaps nobody chose."
+    )
+    remedy = "decide before looking how much better a top grade is for users; state the gain beside the number"
+
+    def find(self, case: CheckCase) -> Iterator[Finding]:
+        """One finding a metric with a linear or exponential gain; information where the same run wins under both."""
+        if not case.several or len(case.positive) < 2 or max(case.positive) > STEEP:
+            return
+        other = {"linear": "exponential", "exponential": "linear"}
+        metrics = [m for m in case.metrics if isinstance(m, CG | DCG) and m.gain in other and m.better == "higher"]
+        for found in case.alternatives({m: m.having(gain=other[str(m.gain)]) for m in metrics}):
+            if not found.swaps:
+                continue
+            now, then, best = found.now, found.then, leaders(found.now)
+            # the pair with the winner in it, then the one that is furthest apart
+            one, two = max(found.swaps, key=lambda pair: (pair[0] in best, now[pair[0]] - now[pair[1]]))
+            number, swapped = math.comb(len(case.scored), 2), len(found.swaps)
+            places = (
+                f"; {words.counted(swapped, 'pair')} of {words.count(number)} {words.agree(swapped, 'changes')} order"
+            )
+            yield self.finding(
+                f"{one} is ahead of {two} on {found.metric} ({against(now[one], now[two])}) and behind with "
+                f"{other[str(found.metric.gain)]} gain ({against(then[one], then[two])})"  # type: ignore[attr-defined]
+                f"{places if number > 1 else ''}{'' if found.winners else '; the same run wins'}",
+                serious=bool(found.winners),
+                count=swapped,
+                run=one,
+            )
+
+
+class OtherScale(Rule, code="RS305", severity="information"):
+    """A metric assumes another top grade than the judgments have."""
+
+    why = (
+        "ERR and related metrics turn a grade into the chance that the reader is satisfied, relative to max_grade (default 4). If the "
+        "best grade in use is lower, the best document satisfies hardly anyone: grade 2 of 4 stops 3 readers in 16 instead of 3 in 4."
+    )
+    remedy = "set the top of the scale, as in ERR(max_grade=3)@20; do not compare numbers with different max_grade"
+
+    def find(self, case: CheckCase) -> Iterator[Finding]:
+        """One finding a metric; a warning where the top of the scale names another winner, or a grade is above it."""
+        if not case.grades:
+            return
+        highest = max(case.grades)
+        top = highest if case.scale is None else case.scale[1]
+        for metric in (asked.metric for asked in case.request.metrics):
+            if _top_of(metric) < highest:
+                yield self.finding(
+                    f"{metric} assumes that {_top_of(metric):g} is the top grade, but {highest:g} is in use: evaluate refuses it",
+                    serious=True,
+                    hint=f"use {_over(metric, highest) or f'max_grade={highest:g}'}",
+                )
+        too_high = [m for m in case.metrics if math.inf > _top_of(m) > top > 0]
+        for one in case.alternatives({m: other for m in too_high if (other := _over(m, top))}):
+            yield self._of(case, one, top)
+
+    def _of(self, case: CheckCase, one: Alternative, top: float) -> Finding:
+        metric, most, (name, by) = one.metric, _top_of(one.metric), one.most
+        grade = "the stated scale ends at" if case.scale else "the best grade in use is"
+        message = (
+            f"{metric} assumes that {most:g} is the top grade, but {grade} {top:g}: with max_grade={top:g} "
+            f"{words.number(by, sign=True, digits=3)}"
+        )
+        if isinstance(metric, ERR):  # the share of readers whom a document of this grade satisfies
+            now, then = (words.share((2.0**top - 1) / 2.0**end) for end in (most, top))
+            message += f" (a document of grade {top:g} stops {now} of readers instead of {then})"
+        return self.finding(
+            message + _another_wins(one),
+            serious=bool(one.winners),
+            effect={metric: by},
+            run=name if case.several else None,
+            hint=f"use {one.other}, unless the scale goes up to {most:g} and no document was that good (--scale 0-{most:g})",
+        )
+
+
+def _top_of(metric: Metric) -> float:
+    """The grade that a metric takes for the top of the scale; infinite where it has none, or takes that of each query."""
+    most = getattr(metric, "max_grade", None)
+    return float(most) if isinstance(most, int | float) else math.inf
+
+
+def _over(metric: Metric, top: float) -> Metric | None:
+    """The metric with another top of the scale; None where its other parameters do not allow it."""
+    try:
+        return metric.having(max_grade=float(top))
+    except InputError:
+        return None
+
+
+# --- conventions ---------------------------------------------------------------------------------------
+
+
+class SeveralCutoffs(Rule, code="RS311", severity="information"):
     """nDCG is reported at several cutoffs."""
 
-    severity = "information"
     why = (
         "The ideal ranking is cut at k, too, so the value at a larger k may be higher or lower with nothing gained or lost: each k is a "
         "different yardstick. nDCG@5 of one run cannot be compared with nDCG@10 of another."
@@ -48,25 +275,19 @@ class SeveralCutoffs(Rule, code="RS311"):
     remedy = "compare runs at one k, and name it; do not compare one run across cutoffs"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding for all values of one convention."""
         alike: dict[Metric, list[Metric]] = {}
         for metric in case.metrics:
             if isinstance(metric, nDCG):
                 fixed = 1 if metric.ideal in {"full_k", "max_grade_k"} else None
                 alike.setdefault(metric.having(cutoff=fixed), []).append(metric)
         for metrics in alike.values():
-            if len(metrics) < 2:
-                continue
-            run = case.scored_runs[0].name
-            values = [case.mean(run, metric) for metric in metrics]
-            if any(map(math.isnan, values)):  # nobody has a number to compare
-                continue
-            means = [f"{m} {words.number(v, digits=4)}" for m, v in zip(metrics, values, strict=True)]
-            yield self.finding(
-                f"each cutoff has an ideal of its own ({run}: {words.listing(means, most=4)}): compare runs at one cutoff, not one run "
-                "across cutoffs",
-                count=len(metrics),
-            )
+            run = case.scored[0]
+            if len(metrics) > 1 and not any(math.isnan(run.means[m]) for m in metrics):
+                means = words.listing([f"{m} {words.number(run.means[m], digits=4)}" for m in metrics], most=4)
+                yield self.finding(
+                    f"each cutoff has an ideal of its own ({run.name}: {means}): compare runs at one cutoff, not one run across cutoffs",
+                    count=len(metrics),
+                )
 
 
 class SeveralConventions(Rule, code="RS312"):
@@ -79,29 +300,19 @@ class SeveralConventions(Rule, code="RS312"):
     remedy = "keep one convention, and show it with the number; rankscope reconcile tells which convention explains another tool's"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a metric."""
-        kinds: dict[type[Metric], list[Metric]] = {}
-        for metric in case.metrics:
-            kinds.setdefault(type(metric), []).append(metric)
-        for cls, metrics in kinds.items():
-            differing = [
-                name for name in CONVENTIONS if name in parameters(cls) and len({getattr(m, name) for m in metrics}) > 1
-            ]
+        for cls in dict.fromkeys(map(type, case.metrics)):
+            metrics = [m for m in case.metrics if type(m) is cls]
+            known = [name for name in CONVENTIONS if name in parameters(cls)]
+            differing = [name for name in known if len({getattr(m, name) for m in metrics}) > 1]
             if not differing:
                 continue
-            run = case.scored_runs[0].name
+            run = case.scored[0]
             one = {tuple(getattr(m, name) for name in differing): m for m in reversed(metrics)}
             first, *others = sorted(one.values(), key=metrics.index)
-            values = [f"{m} is {words.number(case.mean(run, m), digits=4)}" for m in (first, *others)]
-            yield self.finding(
-                f"{cls.__name__} is computed with different {words.listing(differing)}: for {run} {words.listing(values, most=4)}",
-                count=len(one),
-                effect={
-                    str(m): case.mean(run, m) - case.mean(run, first)
-                    for m in others
-                    if getattr(m, "cutoff", None) == getattr(first, "cutoff", None)
-                },
-            )
+            values = [f"{m} is {words.number(run.means[m], digits=4)}" for m in (first, *others)]
+            alike = [m for m in others if getattr(m, "cutoff", None) == getattr(first, "cutoff", None)]
+            message = f"{cls.__name__} is computed with different {words.listing(differing)}: for {run.name} {words.listing(values, most=4)}"
+            yield self.finding(message, count=len(one), effect={m: run.means[m] - run.means[first] for m in alike})
 
 
 class OutOfReturned(Rule, code="RS313"):
@@ -114,36 +325,27 @@ class OutOfReturned(Rule, code="RS313"):
     remedy = "use the ideal of all judged documents (the usual one), and divide by all known relevant ones"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a metric, with what the metric out of all judged documents gives."""
-        pairs = {m: other for m in case.metrics if (other := out_of_all(m)) is not None}
-        means = case.other_means(pairs.items())
-        for metric, whole in pairs.items() if means else ():
-            now = case.means(metric)
-            name, by = largest(differences(now, means[whole])) or (case.scored_runs[0].name, 0.0)
-            found = lead_change(now, means[whole])
+        for one in case.alternatives({m: other for m in case.metrics if (other := out_of_all(m))}):
+            name, by = one.most
             yield self.finding(
-                f"{metric} divides by what was retrieved: {name} scores {words.number(now[name], digits=4)}, but "
-                f"{words.number(means[whole][name], digits=4)} out of all judged documents"
-                + (f"; another run wins: {found.sentence(metric, whole)}" if found else ""),
-                run=name if len(now) > 1 else None,
-                effect={str(metric): by},
-                hint=f"use {whole}; rankscope reconcile tells which tools compute the other",
+                f"{one.metric} divides by what was retrieved: {name} scores {words.number(one.now[name], digits=4)}, but "
+                f"{words.number(one.then[name], digits=4)} out of all judged documents{_another_wins(one)}",
+                run=name if case.several else None,
+                effect={one.metric: by},
+                hint=f"use {one.other}; rankscope reconcile tells which tools compute the other",
             )
 
 
 def out_of_all(metric: Metric) -> Metric | None:
     """The metric out of all that is judged, where this one is out of what was retrieved; None where it is not."""
-    changes: dict[str, Any] = {}
-    for name, (returned, usual) in RETURNED.items():
-        if getattr(metric, name, None) in returned:
-            changes[name] = usual or getattr(type(metric), name)
-    return metric.having(**changes) if changes else None
+    names = [name for name in ("ideal", "denominator") if getattr(metric, name, None) in RETURNED]
+    changed = {name: "judged" if name == "ideal" else getattr(type(metric), name) for name in names}
+    return metric.having(**changed) if changed else None
 
 
-class NotNormalised(Rule, code="RS314"):
+class NotNormalised(Rule, code="RS314", severity="information"):
     """A sum of gains is averaged over queries without being normalised."""
 
-    severity = "information"
     why = (
         "DCG grows with the number of relevant documents that a query has. Its mean depends on the few queries that have many; a run "
         "that is better on those is ahead, whatever it does on the rest."
@@ -153,36 +355,22 @@ class NotNormalised(Rule, code="RS314"):
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a metric, where queries differ in what they have to give; a warning where nDCG names another winner."""
         metrics = [m for m in case.metrics if isinstance(m, CG | DCG) and not isinstance(m, IdealDCG | nDCG)]
-        pairs = {m: _normalised(m) for m in metrics}
-        means = case.other_means(pairs.items())
-        for metric, whole in pairs.items() if means else ():
-            found = lead_change(case.means(metric), means[whole])
-            rich = self._rich(case, case.scored_runs[0], metric)
-            if rich is None:
+        for one in case.alternatives({m: _normalised(m) for m in metrics}):
+            run = case.scored[0]
+            best, value = run.of_lists(one.metric, _normalised(one.metric).worth), run.values[one.metric]
+            kept = ~np.isnan(value) & (best > 0)
+            best, value = best[kept], value[kept]
+            whole = math.fsum(value.tolist())
+            if len(best) < FEWEST or best.max() < APART * best.min() or not whole > 0:
                 continue
-            number, queries, share = rich
+            number = max(1, round(RICH * len(best)))
+            share = math.fsum(value[np.argsort(-best, kind="stable")[:number]].tolist()) / whole
             richest = "richest" if number == 1 else f"{words.count(number)} richest"
-            yield self.finding(
-                f"{metric} is not normalised: the {richest} of {words.counted(queries, 'query')} "
-                f"{words.agree(number, 'holds')} {words.share(share)} of its sum ({case.scored_runs[0].name})"
-                + (f"; nDCG names another winner: {found.sentence(metric, whole)}" if found else ""),
-                severity="warning" if found else "information",
-                count=number,
-                hint=f"report {whole}",
+            message = (
+                f"{one.metric} is not normalised: the {richest} of {words.counted(len(best), 'query')} "
+                f"{words.agree(number, 'holds')} {words.share(share)} of its sum ({run.name}){_another_wins(one)}"
             )
-
-    def _rich(self, case: CheckCase, run: RunScores, metric: Metric) -> tuple[int, int, float] | None:
-        """How many queries are the richest tenth, of how many, and their share of the sum; None where queries are alike."""
-        (best,) = case.values_from(run.name, metric, [_normalised(metric).worth])
-        value = run.values[metric]
-        kept = ~np.isnan(value) & (best > 0)
-        best, value = best[kept], value[kept]
-        whole = math.fsum(value.tolist())
-        if len(best) < FEWEST or best.max() < APART * best.min() or not whole > 0:
-            return None
-        number = max(1, round(RICH * len(best)))
-        richest = np.argsort(-best, kind="stable")[:number]
-        return number, len(best), math.fsum(value[richest].tolist()) / whole
+            yield self.finding(message, serious=bool(one.winners), count=number, hint=f"report {one.other}")
 
 
 def _normalised(metric: Metric) -> nDCG:
@@ -190,28 +378,29 @@ def _normalised(metric: Metric) -> nDCG:
     return nDCG(**known, discount=getattr(metric, "discount", "none"))
 
 
-class Constant(Rule, code="RS315"):
+class Constant(Rule, code="RS315", severity="information"):
     """A metric has the same value for every query."""
 
-    severity = "information"
     why = (
         "A metric that is 0 (or 1) everywhere cannot tell this run from a worse (or better) one. All zeros usually mean that ids or "
         "grades do not match, not that the system finds nothing."
     )
-    remedy = (
-        "if all are 0, compare the ids of run and qrels, and the level; otherwise choose a metric that still varies"
-    )
+    remedy = "if all are 0, compare the ids of run and qrels, and the level; else choose a metric that still varies"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a run for metrics that are 0, a warning; one for other constants."""
-        for run in case.scored_runs:
-            constant = {m: v for m in case.metrics if (v := _same_for_all(run.values[m], m)) is not None}
+        for run in case.scored:
+            constant: dict[Metric, float] = {}
+            for m in case.metrics:
+                known = run.values[m][~np.isnan(run.values[m])]
+                tells = m.better != "neither" and m.relevance != "none"
+                if tells and len(known) >= FEWEST and np.ptp(known) == 0:
+                    constant[m] = float(known[0])
             zero = [m for m, value in constant.items() if value == 0 and m.better == "higher"]
             if zero:
-                queries = int((~np.isnan(run.values[zero[0]])).sum())
+                queries = words.counted(int((~np.isnan(run.values[zero[0]])).sum()), "query")
                 yield self.finding(
-                    f"{run.name}: {words.listing(zero, most=4)} {words.agree(len(zero), 'is')} 0 for all {words.counted(queries, 'query')}",
-                    severity="warning",
+                    f"{run.name}: {words.listing(zero, most=4)} {words.agree(len(zero), 'is')} 0 for all {queries}",
+                    serious=True,
                     run=run.name,
                     count=len(zero),
                     hint="check that ids and grades of run and qrels match, and that the cutoff is deep enough",
@@ -219,32 +408,22 @@ class Constant(Rule, code="RS315"):
             rest = [m for m in constant if m not in zero]
             if rest:
                 values = words.listing([f"{m} is {plain(round(constant[m], 4))}" for m in rest], most=4)
+                low, high = rest[0].range
+                best = constant[rest[0]] == (high if rest[0].better == "higher" else low)
                 yield self.finding(
-                    f"{run.name}: {values} for every query, and cannot tell it from a {_other_end(rest[0], constant[rest[0]])} run",
+                    f"{run.name}: {values} for every query, and cannot tell it from a {'better' if best else 'different'} run",
                     run=run.name,
                     count=len(rest),
                     hint="choose a metric that still varies: a smaller cutoff, or one that sees order and grades",
                 )
 
 
-def _same_for_all(values: Array, metric: Metric) -> float | None:
-    """The value that all queries share; None where they differ, or where it tells nothing about the run."""
-    known = values[~np.isnan(values)]
-    if metric.better == "neither" or metric.relevance == "none" or len(known) < FEWEST:
-        return None
-    return float(known[0]) if np.ptp(known) == 0 else None
+# --- cutoffs -------------------------------------------------------------------------------------------
 
 
-def _other_end(metric: Metric, value: float) -> str:
-    low, high = metric.range
-    best = high if metric.better == "higher" else low
-    return "better" if value == best else "different"
-
-
-class DeepCutoff(Rule, code="RS321"):
+class DeepCutoff(Rule, code="RS321", severity="information"):
     """Most of the metric's weight lies below rank 10."""
 
-    severity = "information"
     why = (
         "1/log2(rank + 1) falls slowly: at k = 100 ranks 11 and below hold 78% of the weight. Two runs can then differ, or be equal, "
         "because of ranks that hardly anyone sees."
@@ -256,7 +435,8 @@ class DeepCutoff(Rule, code="RS321"):
         for metric in case.metrics:
             if not isinstance(metric, DCG) or isinstance(metric, IdealDCG) or metric.aggregate != "mean":
                 continue
-            depth = int(getattr(metric, "cutoff", None) or _deepest(case))
+            deepest = max(int(run.judged().retrieved.max(initial=1)) for run in case.scored)
+            depth = int(getattr(metric, "cutoff", None) or deepest)
             share = weight_below(metric, depth)
             if share > WEIGHTY:
                 lead, effect = self._lead(case, metric)
@@ -266,17 +446,16 @@ class DeepCutoff(Rule, code="RS321"):
                     hint=f"report {metric.having(cutoff=SEEN)} beside it, if readers see ten results",
                 )
 
-    def _lead(self, case: CheckCase, metric: Metric) -> tuple[str, dict[str, float]]:
+    def _lead(self, case: CheckCase, metric: Metric) -> tuple[str, dict[Metric, float]]:
         """What the ranks below add to the difference of the two runs with the best means."""
-        means = case.means(metric)
-        runs = sorted(case.scored_runs, key=lambda run: -means[run.name])[:2]
-        if len(runs) < 2 or math.isnan(means[runs[0].name] - means[runs[1].name]):
+        runs = sorted(case.scored, key=lambda run: -run.means[metric])[:2]
+        if len(runs) < 2 or any(math.isnan(run.means[metric]) for run in runs):
             return "", {}
         one, other = runs
-        by = _below(case, one, metric) - _below(case, other, metric)
-        lead = words.number(means[one.name] - means[other.name], digits=4)
+        by = _below(one, metric) - _below(other, metric)
+        lead = words.number(one.means[metric] - other.means[metric], digits=4)
         part = words.number(by, sign=True, digits=4)
-        return f"; {one.name} is ahead of {other.name} by {lead}, of which {part} comes from there", {str(metric): -by}
+        return f"; {one.name} is ahead of {other.name} by {lead}, of which {part} comes from there", {metric: -by}
 
 
 def weight_below(metric: DCG, depth: int) -> float:
@@ -291,30 +470,23 @@ def weight_below(metric: DCG, depth: int) -> float:
     return math.fsum(weight[SEEN:]) / whole if whole else 0.0
 
 
-def _deepest(case: CheckCase) -> int:
-    return max(int(case.judged(run.name).retrieved.max(initial=1)) for run in case.scored_runs)
-
-
-def _below(case: CheckCase, run: RunScores, metric: Metric) -> float:
+def _below(run: ScoredRun, metric: Metric) -> float:
     """What the ranks below 10 add to the mean of a run."""
-    queries = len(case.evaluation(run.name).query_id)
-    at, values = case.places(run.name), run.values[metric]
-    known = ~np.isnan(values)
-    weights = np.where(known, run.weights.get(metric, np.ones(len(values))), 0.0)
+    judged, known = run.judged(metric), ~np.isnan(run.values[metric])
+    weights = np.where(known, run.weights.get(metric, np.ones(len(known))), 0.0)
     whole = math.fsum(weights.tolist())
     if not whole:
         return 0.0
-    kept, weight = np.zeros(queries, dtype=bool), np.zeros(queries)
-    kept[at[known]] = True
-    weight[at] = weights / whole
-    ranks, _ = by_rank(metric, case.judged(run.name, metric), kept, weight)
+    kept, weight = np.zeros(len(judged), dtype=bool), np.zeros(len(judged))
+    kept[run.at[known]] = True
+    weight[run.at] = weights / whole
+    ranks, _ = by_rank(metric, judged, kept, weight)
     return math.fsum(ranks[SEEN + 1 :].tolist())
 
 
-class ListsEnd(Rule, code="RS322"):
+class ListsEnd(Rule, code="RS322", severity="information"):
     """A metric has no cutoff, and the lists were cut."""
 
-    severity = "information"
     why = (
         "AP of lists that end at rank 100 is AP@100 by another name: relevant documents below count as never found, and a run that "
         "was saved to rank 1000 beats one that was saved to 100 for that reason alone."
@@ -324,44 +496,30 @@ class ListsEnd(Rule, code="RS322"):
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding for all runs that end at one rank, a warning where another run goes deeper and wins for it."""
         metrics = [m for m in case.metrics if _endless(m)]
-        if not metrics or case.request.policies.depth is not None:
-            return
-        ends = {run.name: end for run in case.scored_runs if (end := _end_of(case, run))}
+        ends = {run.name: end for run in case.scored if (end := _end_of(run))} if metrics and case.whole else {}
         if not ends:
             return
         shallow = min(ends.values())
         at = {m: m.having(cutoff=shallow) for m in metrics}
-        means = case.other_means(at.items())
-        effect, found = {}, None
-        for metric, cut in at.items() if means else ():
-            now = case.means(metric)
-            if most := largest(differences(now, means[cut])):
-                effect[str(metric)] = most[1]
-            if found is None and (lead := lead_change(now, means[cut], metric.better)):
-                found = lead.sentence(metric, cut)
+        cut = case.alternatives(at)
+        effect = {str(one.metric): one.most[1] for one in cut if one.most[1]}
         names = [name for name, end in ends.items() if end == shallow]
         message = (
             f"all lists of {words.listing(names, most=4)} end at rank {words.count(shallow)}, so that "
             f"{words.listing(metrics, most=4)} {words.agree(len(metrics), 'is')} {words.listing(at.values(), most=4)} there"
         )
-        if len(names) < len(case.scored_runs) and any(effect.values()):
+        if len(names) < len(case.scored) and effect:
             name, by = max(effect.items(), key=lambda pair: abs(pair[1]))
             message += f"; cutting all runs there: up to {words.number(by, sign=True, digits=3)} {name}"
-        if found:
-            message += f", and another run wins: {found}"
-        yield self.finding(
-            message,
-            severity="warning" if found else "information",
-            effect={name: by for name, by in effect.items() if by},
-            hint=f"name the cutoff: {at[metrics[0]]}",
-        )
+        winners = next((_another_wins(one) for one in cut if one.winners), "")
+        hint = f"name the cutoff: {at[metrics[0]]}"
+        yield self.finding(message + winners, serious=bool(winners), effect=effect, hint=hint)
 
 
 def _endless(metric: Metric) -> bool:
     """Whether a metric could be cut, is not, and looks at the whole list."""
-    known = parameters(type(metric))
     return (
-        "cutoff" in known
+        "cutoff" in parameters(type(metric))
         and getattr(metric, "cutoff", None) is None
         and metric.positions
         and metric.better != "neither"
@@ -371,20 +529,17 @@ def _endless(metric: Metric) -> bool:
     )
 
 
-def _end_of(case: CheckCase, run: RunScores) -> int | None:
+def _end_of(run: ScoredRun) -> int | None:
     """The rank at which all lists of a run end, where something relevant may stand below; None where they do not."""
-    judged = case.judged(run.name)
-    lengths = judged.retrieved[judged.retrieved > 0]
-    if not len(lengths) or lengths.min() != lengths.max() or lengths[0] >= TREC_DEPTH:
-        return None
+    judged = run.judged()
+    lengths = np.unique(judged.retrieved[judged.retrieved > 0]).tolist()
     missed = (judged.grade >= 1) & (judged.rank == 0)
-    return int(lengths[0]) if missed.any() else None
+    return lengths[0] if len(lengths) == 1 and lengths[0] < TREC_DEPTH and missed.any() else None
 
 
-class Ceiling(Rule, code="RS323"):
+class Ceiling(Rule, code="RS323", severity="information"):
     """No ranking can reach 1, as queries have fewer relevant documents than k, or more."""
 
-    severity = "information"
     why = (
         "P@10 of a query with 3 relevant documents is at most 0.3; R@10 and AP@10 of one with 50 are at most 0.2. A value near the "
         "ceiling is as good as it gets, and queries with a low ceiling hardly count in the mean."
@@ -392,44 +547,33 @@ class Ceiling(Rule, code="RS323"):
     remedy = "read the value as a share of the ceiling, or divide by what can be reached: denominator='min_k_relevant'"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a metric, from the judgments of the queries averaged."""
+        """One finding a metric that the judgments keep below 1, from the judgments of the queries averaged."""
         for metric in case.metrics:
-            if not _bounded_by_judgments(metric):
+            cutoff, usual = getattr(metric, "cutoff", None), USUAL.get(type(metric).__name__)
+            run = case.scored[0]
+            several = run.judged(metric).aspects is not None
+            if several or cutoff is None or usual is None or getattr(metric, "denominator", None) != usual:
                 continue
-            run = case.scored_runs[0]
-            if case.judged(run.name, metric).aspects is not None:
-                continue
-            (best,) = case.values_from(run.name, metric, [_best_of(metric)])
+            best = run.of_lists(metric, lambda lists, metric=metric: metric.score(perfect(lists)))  # type: ignore[misc]
             best = np.where(np.isnan(run.values[metric]), np.nan, best)
-            ceiling = case.mean_over(run.name, metric, best)
+            ceiling = run.mean_over(metric, best)
             below = int(((best < 1) & (best > 0)).sum())
             # queries without a relevant document are another matter
-            if not below or not case.mean_over(run.name, metric, np.where(best > 0, best, np.nan)) < NEAR:
+            if not below or not run.mean_over(metric, np.where(best > 0, best, np.nan)) < NEAR:
                 continue
-            value = case.mean(run.name, metric)
-            of = (
-                f"; {run.name} reaches {words.number(value, digits=4)}, {words.share(value / ceiling)} of it"
-                if ceiling > 0
-                else ""
-            )
+            value = run.means[metric]
+            share = f"{words.share(value / ceiling)} of it" if ceiling > 0 else ""
             few = "too few relevant documents for" if isinstance(metric, P) else "more relevant documents than"
             yield self.finding(
                 f"even a perfect ranking scores {words.number(ceiling, digits=4)} on {metric}: "
-                f"{words.counted(below, 'query has', 'queries have')} {few} {metric.cutoff} ranks{of}",  # type: ignore[attr-defined]
+                f"{words.counted(below, 'query has', 'queries have')} {few} {cutoff} ranks"
+                + (f"; {run.name} reaches {words.number(value, digits=4)}, {share}" if share else ""),
                 count=below,
                 hint=f"use {metric.having(denominator='min_k_relevant')}, or compare runs only",
             )
 
 
-def _bounded_by_judgments(metric: Metric) -> bool:
-    usual = {"P": "k", "R": "relevant", "AP": "relevant"}.get(type(metric).__name__)
-    at_usual = usual is not None and getattr(metric, "denominator", None) == usual
-    return at_usual and getattr(metric, "cutoff", None) is not None
-
-
-def _best_of(metric: Metric) -> Callable[[Lists], Array]:
-    """The value of the best ranking that the judgments allow."""
-    return lambda lists: metric.score(perfect(lists))
+# --- one class or two ----------------------------------------------------------------------------------
 
 
 class PooledAgainstGrouped(Rule, code="RS331"):
@@ -439,54 +583,40 @@ class PooledAgainstGrouped(Rule, code="RS331"):
         "One curve over all users rewards a model that knows which users click a lot, even if it orders every user's list badly; GAUC "
         "looks at the order within each list, which is what a ranking is. A pooled AUC of 0.56 can go with a GAUC of 0."
     )
-    remedy = (
-        "decide by GAUC where lists are ranked for one user at a time; pooled AUC is about calibration across users"
-    )
+    remedy = "decide by GAUC where each list is for one user; pooled AUC is about calibration across users"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding for each cutoff and level of an AUC."""
         metrics = {(m.cutoff, m.level): m for m in case.metrics if isinstance(m, AUC)}
-        for (cutoff, level), metric in metrics.items() if len(case.scored_runs) > 1 else ():
+        for (cutoff, level), metric in metrics.items() if case.several else ():
             pooled, grouped = AUC(cutoff=cutoff, level=level, pooled=True), GAUC(cutoff=cutoff, level=level)
             both: list[Metric] = [pooled, grouped]
-            if all(m in case.metrics for m in both):
-                means = {m: case.means(m) for m in both}
-            else:
-                means = case.evaluated_means(both, metric)
-            found = lead_change(means[pooled], means[grouped]) if means else None
-            if found is not None:
-                yield self.finding(
-                    f"over all documents and within lists, another run wins: {found.sentence(pooled, grouped)}"
-                )
+            known = all(m in case.metrics for m in both)
+            means = {m: case.means(m) for m in both} if known else case.evaluated_means(both, metric)
+            if means and (winners := Alternative(pooled, grouped, means[pooled], means[grouped]).winners):
+                yield self.finding(f"over all documents and within lists, another run wins: {winners}")
 
 
-class OneClass(Rule, code="RS332"):
+class OneClass(Rule, code="RS332", severity="information"):
     """Most users have documents of one class only, so they have no AUC."""
 
-    severity = "information"
     why = (
         "A list in which everything, or nothing, was clicked has no pair to order. Such users are left out of GAUC, which is then "
         "about the few with both; counted as 0, 0.5 or 1 they would decide the number."
     )
-    remedy = (
-        "report how many users the number is about; keep documents that were shown and not clicked in the judgments"
-    )
+    remedy = "report how many users the number is about; keep what was shown and not clicked in the judgments"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a metric, of the run with fewest users left."""
         for metric in case.metrics:
             if not isinstance(metric, AUC) or metric.aggregate == "pooled":
                 continue
-            plain = metric.having(single_class="skip")
-            left: list[tuple[int, int, str]] = []
-            for run in case.scored_runs:
-                (values,) = case.values_from(run.name, metric, [plain.score])
-                left.append((int((values == values).sum()), len(values), run.name))  # noqa: PLR0124 - NaN is none
-            both, queries, name = min(left, key=lambda found: found[0])
+            kernel = metric.having(single_class="skip").score
+            defined = {run.name: ~np.isnan(run.of_lists(metric, kernel)) for run in case.scored}
+            name = min(defined, key=lambda run: int(defined[run].sum()))
+            both, queries = int(defined[name].sum()), len(defined[name])
             if queries and 1 - both / queries > MOST:
                 yield self.finding(
                     f"{metric} is about {words.count(both)} of {words.counted(queries, 'query')}: {words.share(1 - both / queries)} "
-                    f"have retrieved documents of one class only{f' ({name})' if len(case.scored_runs) > 1 else ''}"
+                    f"have retrieved documents of one class only{f' ({name})' if case.several else ''}"
                     + ("" if metric.single_class == "skip" else f", and count as {metric.single_class:g}"),
                     count=queries - both,
                 )

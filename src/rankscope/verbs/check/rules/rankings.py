@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping
 
 import numpy as np
-import polars as pl
 
 from rankscope import words
 from rankscope.declared import parameters
+from rankscope.engines.pairs import PAIR, Frame, without
 from rankscope.metrics import Metric
 from rankscope.scoring.health import NOTABLE
-from rankscope.scoring.runs import RunScores
-from rankscope.verbs.check.rules.case import CheckCase
-from rankscope.verbs.check.rules.queries import health_cautions
-from rankscope.verbs.check.rules.rule import Finding, Rule, changes
+from rankscope.verbs.check.case import CheckCase, ScoredRun
+from rankscope.verbs.check.rule import Finding, Rule, changes
 
 Words = tuple[str, frozenset[str]]
 Ends = dict[Metric, tuple[float, float]]
@@ -29,7 +26,7 @@ ALIKE = 0.9  # share of words that two texts have in common
 POSITIVE = 0.05  # with fewer judgments of "not relevant" than this share, unjudged says little
 
 
-class RankColumn(Rule, code="RS201"):
+class RankColumn(Rule, code="RS201", tail="; by the rank column: {}"):
     """The rank column contradicts the scores."""
 
     why = (
@@ -39,27 +36,25 @@ class RankColumn(Rule, code="RS201"):
     remedy = "write scores that fall with the rank; --ties rank follows the rank column"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a run."""
-        for run in case.scored_runs:
-            for caution in health_cautions(case, run, self.code):
-                effect = case.change(case.input(run.name), ties="rank")
-                size = changes(effect, "; by the rank column: ")
-                number = run.health.rank_disagreements or 0
-                upside = " (they rise with the rank: are they distances?)" if self._rising(case, run.name) else ""
+        for run in case.scored:
+            for caution in case.cautions(self.code, run):
+                effect = {str(metric): by for metric, by in case.change(run.input, ties="rank").items()}
+                upside = " (they rise with the rank: are they distances?)" if self._rising(run) else ""
                 yield self.finding(
-                    caution.message + upside + size,
+                    caution.message + upside,
                     hint=caution.hint,
-                    severity="warning" if size or not effect else "information",
+                    serious=bool(changes(effect)) or not effect,
                     run=run.name,
-                    count=number,
+                    count=run.health.rank_disagreements,
                     effect=effect,
                 )
 
     @staticmethod
-    def _rising(case: CheckCase, name: str) -> bool:
+    def _rising(run: ScoredRun) -> bool:
         """Whether nearly every document has a better score than the one that the rank column has above it."""
-        frame = case.input(name).sound.frame.sort("query_id", "rank")
-        step = frame.select(pl.col("score").diff().over("query_id").drop_nulls()).to_series()
+        frame = run.input.sound.frame.sort("query_id", "rank")
+        query, score = frame["query_id"], frame["score"].to_numpy()
+        step = np.diff(score)[(query[1:] == query[:-1]).to_numpy()]
         return bool(len(step)) and int((step > 0).sum()) > 0.9 * len(step)
 
 
@@ -73,33 +68,22 @@ class ShortRun(Rule, code="RS202"):
     remedy = "retrieve at least as many documents as the largest cutoff, or choose a smaller one"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a run: a warning where no query reaches the cutoff and another run's queries do."""
-        if case.request.policies.depth is not None:  # lists are short because they were cut
-            return
-        cutoffs = {str(m): int(k) for m in case.metrics if (k := getattr(m, "cutoff", None))}
-        reach = {run.name: self._deepest(case, run) for run in case.scored_runs}
-        for run in case.scored_runs:
-            beyond = {m: k for m, k in cutoffs.items() if k > reach[run.name] > 0}
-            if not beyond:
-                continue
-            deeper = [n for n, d in reach.items() if d > reach[run.name]]
-            uneven = f"; {deeper[0]} goes down to rank {words.count(reach[deeper[0]])}" if deeper else ""
-            yield self.finding(
-                f"{run.name} has at most {words.counted(reach[run.name], 'document')} a query, and {words.listing(beyond)} "
-                f"{words.agree(len(beyond), 'looks')} deeper{uneven}",
-                severity="warning" if uneven else "information",
-                run=run.name,
-                count=reach[run.name],
-            )
-
-    def _deepest(self, case: CheckCase, run: RunScores) -> int:
-        return int(case.judged(run.name).retrieved.max(initial=0))
+        """One finding a run that was not cut: a warning where no query reaches the cutoff and another run's queries do."""
+        reach = {run.name: int(run.judged().retrieved.max(initial=0)) for run in case.scored if case.whole}
+        for name, end in reach.items():
+            beyond = [str(m) for m in case.metrics if (getattr(m, "cutoff", None) or 0) > end > 0]
+            if beyond:
+                deeper = next((f"; {n} goes down to rank {words.count(d)}" for n, d in reach.items() if d > end), "")
+                message = (
+                    f"{name} has at most {words.counted(end, 'document')} a query, and {words.listing(beyond)} "
+                    f"{words.agree(len(beyond), 'looks')} deeper{deeper}"
+                )
+                yield self.finding(message, serious=bool(deeper), run=name, count=end)
 
 
-class TiesAtCutoff(Rule, code="RS203"):
+class TiesAtCutoff(Rule, code="RS203", severity="information"):
     """Equal scores leave the order, and so the number, undecided."""
 
-    severity = "information"
     why = (
         "Documents with equal scores can stand in any order, and each tool picks one: by document id, by the order of the file, at "
         "random. A system that gives all documents one score can print any number between the worst and the best."
@@ -108,33 +92,27 @@ class TiesAtCutoff(Rule, code="RS203"):
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run, where a metric could move by 0.0005 or more."""
-        if case.ties not in {"trec", "docid", "input"} or case.request.policies.depth is not None:
+        if not case.breaks_ties:
             return
-        if not case.plain:
-            for run in case.scored_runs:
-                for caution in health_cautions(case, run, self.code):
-                    yield self.finding(caution.message, run=run.name)
-            return
-        ends = {run.name: self._ends(case, run) for run in case.scored_runs}
-        for run in case.scored_runs:
+        ends = {run.name: self._ends(case, run) for run in case.scored} if case.plain else {}
+        for run in case.scored:
+            messages = [caution.message for caution in case.cautions(self.code, run)]
+            if not case.plain:
+                yield from (self.finding(message, run=run.name) for message in messages)
+                continue
             widths = {m: high - low for m, (low, high) in ends[run.name].items() if high - low >= NOTABLE}
             if not widths:
                 continue
             widest = max(widths, key=lambda m: widths[m])
             low, high = ends[run.name][widest]
-            cautions = health_cautions(case, run, self.code)
-            start = (
-                cautions[0].message
-                if cautions
-                else f"{run.name}: {words.counted(run.health.tied_rows, 'row')} with equal scores"
-            )
+            start = [*messages, f"{run.name}: {words.counted(run.health.tied_rows, 'row')} with equal scores"][0]
             rival = self._rival(case, run.name, ends)
             yield self.finding(
                 f"{start}; {widest} could be anything from {words.interval(low, high, digits=3)}{rival}",
-                severity="warning" if widths[widest] >= WIDE or rival else "information",
+                serious=widths[widest] >= WIDE or bool(rival),
                 run=run.name,
                 count=run.health.tied_rows,
-                effect={str(m): width for m, width in widths.items()},
+                effect=widths,
             )
 
     def _rival(self, case: CheckCase, name: str, ends: Mapping[str, Ends]) -> str:
@@ -142,30 +120,26 @@ class TiesAtCutoff(Rule, code="RS203"):
         metric = next(iter(ends[name]), None)
         if metric is None or ends[name][metric][1] - ends[name][metric][0] < NOTABLE:
             return ""
-        low, high = ends[name][metric]
+        (low, high), means = ends[name][metric], case.means(metric)
         for other, theirs in ends.items():
             below, above = theirs[metric]
-            if other != name and low < above and below < high and case.mean(name, metric) != case.mean(other, metric):
+            if other != name and low < above and below < high and means[name] != means[other]:
                 return f"; their order decides whether it is ahead of {other} on {metric}"
         return ""
 
-    def _ends(self, case: CheckCase, run: RunScores) -> Ends:
+    def _ends(self, case: CheckCase, run: ScoredRun) -> Ends:
         """The lowest and the highest mean over all orders of equal scores."""
         metrics = [m for m in case.metrics if m.better != "neither" and m.aggregate != "pooled" and not m.counts_ties]
         if not run.health.tied_rows:
-            means = [case.mean(run.name, m) for m in metrics]
-            return dict(zip(metrics, zip(means, means, strict=True), strict=True))
-        by_policy = [case.values(run.name, metrics, ties) for ties in ("worst", "best")]
+            return {m: (run.means[m], run.means[m]) for m in metrics}
         out = {}
-        for metric, worst, best in zip(metrics, *by_policy, strict=True):
-            # a query that is undefined or left out stays so
-            gone = np.isnan(run.values[metric])
-            ends = [case.mean_over(run.name, metric, np.where(gone, np.nan, v)) for v in (worst, best)]
+        for metric, *values in zip(metrics, run.under(metrics, "worst"), run.under(metrics, "best"), strict=True):
+            ends = [run.mean_over(metric, value) for value in values]
             out[metric] = (min(ends), max(ends))
         return out
 
 
-class ConstantScores(Rule, code="RS205"):
+class ConstantScores(Rule, code="RS205", tail="; the mean over all orders: {}"):
     """All documents of a query have the same score."""
 
     why = (
@@ -176,42 +150,28 @@ class ConstantScores(Rule, code="RS205"):
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run; a warning where it holds for half of the queries."""
-        for run in case.scored_runs:
-            table = case.input(run.name).sound.by_query()
-            score, start, size = table.frame["score"].to_numpy(), table.blocks.start, table.blocks.size
-            several = size > 1
+        metrics = [m for m in case.metrics if m.aggregate != "pooled"] if case.breaks_ties and case.plain else []
+        for run in case.scored:
+            table = run.input.sound.by_query()
+            score, start, several = table.frame["score"].to_numpy(), table.blocks.start, table.blocks.size > 1
             if not several.any():
                 continue
             flat = (np.maximum.reduceat(score, start) == np.minimum.reduceat(score, start)) & several
             number, of = int(flat.sum()), int(several.sum())
             if number < OFTEN * of:
                 continue
-            queries = table.blocks.query.filter(pl.Series(flat)).to_list()
-            effect = self._expected(case, run)
+            queries = table.blocks.query[np.flatnonzero(flat)].to_list()
             yield self.finding(
                 f"{run.name}: all documents have the same score in {words.count(number)} of {words.counted(of, 'query')} "
-                f"({words.sample(queries)})" + changes(effect, "; the mean over all orders: "),
-                severity="warning" if number >= MANY * of else "information",
+                f"({words.sample(queries)})",
+                serious=number >= MANY * of,
                 run=run.name,
-                count=number,
-                effect=effect,
+                effect=run.moved(dict(zip(metrics, run.under(metrics, "expected"), strict=True))),
                 queries=queries,
             )
 
-    def _expected(self, case: CheckCase, run: RunScores) -> dict[str, float]:
-        metrics = [m for m in case.metrics if m.aggregate != "pooled"]
-        if case.ties not in {"trec", "docid", "input"} or case.request.policies.depth is not None or not case.plain:
-            return {}
-        out = {}
-        for metric, values in zip(metrics, case.values(run.name, metrics, "expected"), strict=True):
-            defined = np.where(np.isnan(run.values[metric]), np.nan, values)
-            by = case.mean_over(run.name, metric, defined) - case.mean(run.name, metric)
-            if not math.isnan(by):
-                out[str(metric)] = by
-        return out
 
-
-class SelfMatch(Rule, code="RS105"):
+class SelfMatchRule(Rule, code="RS105", tail="; without it: {}"):
     """A query retrieves itself: a document with the id of the query."""
 
     why = (
@@ -222,35 +182,24 @@ class SelfMatch(Rule, code="RS105"):
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run: a warning where it is often the first document, none where numbers meet by chance."""
-        if case.request.policies.self_match == "drop":
-            return
-        for run in case.scored_runs:
-            given = case.input(run.name)
-            rows = np.flatnonzero((given.sound.frame["query_id"] == given.sound.frame["doc_id"]).to_numpy())
-            if not len(rows):
+        for run in case.scored if case.request.policies.self_match != "drop" else ():
+            _, number = run.input.sound.without_self_matches()
+            if not number:
                 continue
-            top = case.top(run.name, case.cutoff)
-            first = top.filter((pl.col("query_id") == pl.col("doc_id")) & (pl.col("rank") == 1))
-            judged = case.judgments.filter(pl.col("query_id") == pl.col("doc_id"))
-            first = first.join(judged, on=["query_id", "doc_id"], how="anti")
+            top = case.top(run.input, 1)
+            first = without(top.filter(top["query_id"] == top["doc_id"]), case.judgments)["query_id"].to_list()
             # ids that are plain numbers meet by chance, but not at the first rank of many queries
-            if first.height < max(1, OFTEN * run.health.queries):
-                continue
-            effect = case.change(given, self_match="drop")
-            yield self.finding(
-                f"{run.name} ranks the query itself first in {words.count(first.height)} of {words.counted(run.health.queries, 'query')}"
-                + changes(effect, "; without it: "),
-                run=run.name,
-                count=len(rows),
-                effect=effect,
-                queries=first["query_id"].to_list(),
-            )
+            if len(first) >= max(1, OFTEN * run.health.queries):
+                of = words.counted(run.health.queries, "query")
+                message = f"{run.name} ranks the query itself first in {words.count(len(first))} of {of}"
+                yield self.finding(
+                    message, run=run.name, count=number, effect=case.change(run.input, self_match="drop"), queries=first
+                )
 
 
-class NearDuplicates(Rule, code="RS206"):
+class NearDuplicates(Rule, code="RS206", needs="docs_text", tail="; without copies: {}"):
     """Documents with the same text, or nearly the same, are in the top k of one query."""
 
-    needs = "texts"
     why = (
         "Users see one document twice, while each copy that was judged relevant earns again. Unjudged copies push the rest down. "
         "Systems that show copies and systems that do not are not measured alike."
@@ -258,47 +207,38 @@ class NearDuplicates(Rule, code="RS206"):
     remedy = "keep one of each group of copies, in the collection or in the ranking, and judge copies alike"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a run, where texts were given (--docs-text)."""
         if case.texts is None:
             return
         known: dict[str, Words | None] = {}
-        for run in case.scored_runs:
-            top = case.judged_top(run.name)
+        for run in case.scored:
+            top = case.judged_top(run)
             copies = list(_copies(top, case.texts.by_id, known))
             if not copies:
                 continue
-            effect = self._effect(case, run.name, copies)
             query, doc, first = copies[0]
-            grave = len(copies) >= MANY_COPIES * top.height or any(abs(by) >= WIDE for by in effect.values())
             queries = list(dict.fromkeys(q for q, _, _ in copies))
+            table, gone = run.input.sound, Frame([pair[:2] for pair in copies], PAIR, orient="row")
+            effect = case.change(run.input, table=table._having(without(table.frame, gone)))
             yield self.finding(
                 f"{run.name}: {words.counted(len(copies), 'document')} of the top {case.cutoff} "
                 f"{words.agree(len(copies), 'repeats')} the text of a higher one, in {words.counted(len(queries), 'query')} "
-                f"({doc} of {first}, query {query})" + changes(effect, "; without copies: "),
-                severity="warning" if grave else "information",
+                f"({doc} of {first}, query {query})",
+                serious=len(copies) >= MANY_COPIES * top.height or any(abs(by) >= WIDE for by in effect.values()),
                 run=run.name,
                 count=len(copies),
                 effect=effect,
                 queries=queries,
-                documents=[(q, d) for q, d, _ in copies],
+                documents=gone.rows(),
             )
 
-    def _effect(self, case: CheckCase, name: str, copies: list[tuple[str, str, str]]) -> dict[str, float]:
-        given = case.input(name)
-        gone = pl.DataFrame({"query_id": [q for q, _, _ in copies], "doc_id": [d for _, d, _ in copies]})
-        kept = given.sound.frame.join(gone, on=["query_id", "doc_id"], how="anti", maintain_order="left")
-        return case.change(given, table=given.sound._having(kept))
 
-
-def _copies(
-    top: pl.DataFrame, texts: Mapping[str, str], known: dict[str, Words | None]
-) -> Iterator[tuple[str, str, str]]:
+def _copies(top: Frame, texts: Mapping[str, str], known: dict[str, Words | None]) -> Iterator[tuple[str, str, str]]:
     """Query, document and the higher document that it repeats; ``known`` keeps the words of documents met before."""
     for (query,), rows in top.group_by("query_id", maintain_order=True):
         seen: list[tuple[str, Words]] = []
         for doc in rows["doc_id"].to_list():
             if doc not in known:
-                known[doc] = _words(texts[doc]) if doc in texts else None
+                known[doc] = _words(texts.get(doc, ""))
             text = known[doc]
             if text is None:
                 continue
@@ -326,7 +266,7 @@ def _alike(a: Words, b: Words) -> bool:
     return both >= ALIKE * (len(a[1]) + len(b[1]) - both)
 
 
-class Unjudged(Rule, code="RS204"):
+class UnjudgedRule(Rule, code="RS204", tail="; leaving unjudged documents out: {}"):
     """Much of the top k is unjudged, or more of one run than of another."""
 
     why = (
@@ -337,38 +277,27 @@ class Unjudged(Rule, code="RS204"):
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding for all runs; information where the judgments name relevant documents only."""
-        for caution in health_cautions(case, None, self.code):
-            negative = case.judgments.filter(pl.col("grade") < 1).height
-            positive = negative < POSITIVE * case.judgments.height or case.background.train is not None
-            k = case.cutoff
-            shares = {r.name: r.health.unjudged_at_cutoff.get(k, 0.0) for r in case.scored_runs}
-            worst = max(shares, key=lambda name: shares[name])
-            if positive:
-                what = "hardly any document that is not relevant" if negative else "relevant documents only"
-                yield self.finding(
-                    f"the qrels name {what}: {words.share(shares[worst])} of the top {k} of {worst} is not in them, and counts as "
-                    "not relevant",
-                    hint="expected with clicks, purchases and one answer a query; what is not known to be relevant may be",
-                    severity="information",
-                    run=worst,
-                )
+        for caution in case.cautions(self.code):
+            negative, k = case.judgments.height - case.relevant.height, case.cutoff
+            worst = max(case.scored, key=lambda run: run.health.unjudged_at_cutoff.get(k, 0.0))
+            if negative >= POSITIVE * case.judgments.height and case.train is None:
+                effect = self._judged_only(case, worst)
+                yield self.finding(caution.message, hint=caution.hint, run=worst.name, effect=effect)
                 continue
-            effect = self._judged_only(case, worst)
+            what = "hardly any document that is not relevant" if negative else "relevant documents only"
+            share = words.share(worst.health.unjudged_at_cutoff.get(k, 0.0))
             yield self.finding(
-                caution.message + changes(effect, "; leaving unjudged documents out: "),
-                hint=caution.hint,
-                run=worst,
-                effect=effect,
+                f"the qrels name {what}: {share} of the top {k} of {worst.name} is not in them, and counts as not relevant",
+                hint="expected with clicks, purchases and one answer a query; what is not known to be relevant may be",
+                serious=False,
+                run=worst.name,
             )
 
-    def _judged_only(self, case: CheckCase, name: str) -> dict[str, float]:
+    def _judged_only(self, case: CheckCase, run: ScoredRun) -> dict[Metric, float]:
         """What each metric would gain if unjudged documents were taken out of the ranking."""
-        out: dict[str, float] = {}
-        for metric in case.metrics if case.plain and case.ties in {"trec", "docid", "input", "rank"} else ():
-            if "judged_only" not in parameters(type(metric)) or getattr(metric, "judged_only", True):
-                continue
-            (values,) = case.values(name, [metric.having(judged_only=True)])
-            by = case.mean_over(name, metric, values) - case.mean(name, metric)
-            if not math.isnan(by):
-                out[str(metric)] = by
-        return out
+        if not case.plain or case.convention.ties not in {"trec", "docid", "input", "rank"}:
+            return {}
+        kinds = [
+            m for m in case.metrics if "judged_only" in parameters(type(m)) and not getattr(m, "judged_only", True)
+        ]
+        return run.moved({m: run.under([m.having(judged_only=True)])[0] for m in kinds})

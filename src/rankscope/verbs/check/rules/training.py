@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-import polars as pl
-
 from rankscope import words
-from rankscope.verbs.check.rules.case import CheckCase
-from rankscope.verbs.check.rules.interactions import timed_interactions
-from rankscope.verbs.check.rules.queries import cost, cost_in_words
-from rankscope.verbs.check.rules.rule import Finding, Rule, changes
+from rankscope.engines.pairs import PAIR, Frame, shared, without
+from rankscope.files.interactions import timed_interactions
+from rankscope.metrics import Metric
+from rankscope.verbs.check.case import CheckCase
+from rankscope.verbs.check.rule import Finding, Rule
+from rankscope.verbs.check.rules.inputs import LEFT_OUT
 
 OFTEN = 0.01  # of the recommendations: a filter that lets more than this through is not on
 COLD = 0.05
 
 
-class TestInTrain(Rule, code="RS501"):
+class TestInTrain(Rule, code="RS501", needs="train", tail="; without them: {}"):
     """Test interactions are in the training data, too."""
 
-    needs = "train"
     __test__ = False  # for pytest, which collects classes by their names
     why = (
         "The recommender has seen the answers: its number says how well it remembers, not how well it recommends, and models that "
@@ -29,72 +28,53 @@ class TestInTrain(Rule, code="RS501"):
     remedy = "split again, so that no pair of user and item is in both parts"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding, where the training interactions were given (--train)."""
-        train = case.background.interactions
-        relevant = case.judgments.filter(pl.col("grade") >= 1)
-        both = relevant.join(train, on=["query_id", "doc_id"], how="semi")
-        if not both.height:
-            return
-        effect: dict[str, float] = {}
-        if case.scored_runs:
-            table = case.qrels.sound
-            rest = table.frame.join(both, on=["query_id", "doc_id"], how="anti", maintain_order="left")
-            # a user of whom nothing is left would be no user of the test
-            left = rest.filter(pl.col("grade") >= 1).select("query_id").unique()
-            gone = both.select("query_id").unique().join(left, on="query_id", how="anti")
-            rest = rest.join(gone, on="query_id", how="anti", maintain_order="left")
-            effect = (
-                case.change(case.comparable[0], grades=replace(table, frame=rest, more_queries=()))
-                if rest.height
-                else {}
+        both = shared(case.relevant, case.interactions)
+        if both.height:
+            yield self.finding(
+                f"{words.count(both.height)} of {words.counted(case.relevant.height, 'relevant test item')} "
+                f"({words.share(both.height / case.relevant.height)}) {words.agree(both.height, 'is')} in the training data of the same user",
+                effect=self._effect(case, both) if case.scored else None,
+                documents=both.select(PAIR).rows(),
             )
-        yield self.finding(
-            f"{words.count(both.height)} of {words.counted(relevant.height, 'relevant test item')} "
-            f"({words.share(both.height / relevant.height)}) {words.agree(both.height, 'is')} in the training data of the same user"
-            + changes(effect, "; without them: "),
-            count=both.height,
-            effect=effect,
-            documents=list(both.select("query_id", "doc_id").iter_rows()),
-        )
+
+    def _effect(self, case: CheckCase, both: Frame) -> dict[Metric, float]:
+        """What the first run would score without these tests; a user of whom nothing is left is no user of the test."""
+        rest = without(case.qrels.sound.frame, both)
+        gone = without(both, rest.filter(rest["grade"] >= 1), "query_id")
+        rest = without(rest, gone, "query_id")
+        qrels = replace(case.qrels.sound, frame=rest, more_queries=())
+        return case.change(case.comparable[0], qrels=qrels) if rest.height else {}
 
 
-class SeenRecommended(Rule, code="RS502"):
+class SeenRecommended(Rule, code="RS502", needs="train", tail="; without seen items: {}"):
     """Items that a user already has in the training data are recommended again."""
 
-    needs = "train"
     why = (
         "Recommending what the user already has cannot be a hit in a clean test, so each one wastes a rank. Frameworks differ in "
         "whether they filter seen items, and so do their numbers."
     )
-    remedy = (
-        "filter seen items from the ranking (or do not, for repeat consumption), for all systems alike, and report it"
-    )
+    remedy = "filter seen items for all systems alike (or for none, where people consume again), and report which"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run, where more than one of 100 recommendations in the top k was seen."""
-        train = case.background.interactions
-        for run in case.scored_runs:
-            top = case.judged_top(run.name)
-            seen = top.join(train, on=["query_id", "doc_id"], how="semi")
-            if seen.height <= OFTEN * top.height:
-                continue
-            given = case.input(run.name)
-            kept = given.sound.frame.join(train, on=["query_id", "doc_id"], how="anti", maintain_order="left")
-            effect = case.change(given, table=given.sound._having(kept))
-            yield self.finding(
-                f"{run.name}: {words.share(seen.height / top.height)} of the top {case.cutoff} was in the training data of the same user"
-                + changes(effect, "; without seen items: "),
-                run=run.name,
-                count=seen.height,
-                effect=effect,
-                documents=list(seen.select("query_id", "doc_id").iter_rows()),
-            )
+        train = case.interactions
+        for run in case.scored:
+            top = case.judged_top(run)
+            seen = shared(top, train)
+            if seen.height > OFTEN * top.height:
+                table = run.input.sound
+                share = words.share(seen.height / top.height)
+                yield self.finding(
+                    f"{run.name}: {share} of the top {case.cutoff} was in the training data of the same user",
+                    run=run.name,
+                    effect=case.change(run.input, table=table._having(without(table.frame, train))),
+                    documents=seen.select(PAIR).rows(),
+                )
 
 
-class TimeOrder(Rule, code="RS503"):
+class TimeOrder(Rule, code="RS503", needs="train"):
     """Training interactions are later than the test interactions of the same user."""
 
-    needs = "train"
     why = (
         "The recommender learns from what happened after the moment it is tested at. In use it cannot, so the number is higher than "
         "what users will see."
@@ -103,31 +83,27 @@ class TimeOrder(Rule, code="RS503"):
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding, where both the training data and the qrels have a column of times."""
-        train = case.background.interactions
-        if train["time"].is_null().all() or case.qrels.table.source.path is None:
-            return
-        test = timed_interactions(case.qrels.table.source.path)
+        train, path = case.interactions, case.qrels.table.source.path
+        test = None if train["time"].is_null().all() or path is None else timed_interactions(path)
         if test is None:
             return
-        first = test.group_by("query_id").agg(first=pl.col("time").min())
-        later = train.join(first, on="query_id").filter(pl.col("time") > pl.col("first"))
+        first = test.select("query_id", "time").group_by("query_id").min().rename({"time": "first"})
+        timed = train.join(first, on="query_id")
+        later = timed.filter(timed["time"] > timed["first"])
         if later.height:
             users = later["query_id"].unique().sort()
-            of = first.join(train.select("query_id").unique(), on="query_id", how="semi").height
             yield self.finding(
-                f"{words.count(len(users))} of {words.counted(of, 'user')} have training interactions later than their first test interaction "
-                f"({words.counted(later.height, 'interaction')})",
+                f"{words.count(len(users))} of {words.counted(shared(first, train, 'query_id').height, 'user')} have training "
+                f"interactions later than their first test interaction ({words.counted(later.height, 'interaction')})",
                 count=later.height,
                 queries=users.to_list(),
-                documents=list(later.select("query_id", "doc_id").iter_rows()),
+                documents=later.select(PAIR).rows(),
             )
 
 
-class Cold(Rule, code="RS504"):
+class Cold(Rule, code="RS504", severity="information", needs="train", tail=LEFT_OUT):
     """Users or items of the test were never seen in training."""
 
-    needs = "train"
-    severity = "information"
     why = (
         "A model that learns a vector for each user and item cannot recommend what it has never seen: such users get popular items at "
         "best, and such items are never hit. This limits the number, however good the model is."
@@ -136,19 +112,15 @@ class Cold(Rule, code="RS504"):
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding for users and one for items, where one of 20 is cold."""
-        train = case.background.interactions
-        relevant = case.judgments.filter(pl.col("grade") >= 1)
-        for column, one, share_of in (("query_id", "user", "users"), ("doc_id", "item", "relevant items")):
-            ids = relevant.select(column).unique()
-            cold = ids.join(train, on=column, how="anti")[column].sort().to_list()
-            if len(cold) < COLD * ids.height or not cold:
-                continue
-            warm = case.scored_runs and column == "query_id"
-            effect = cost(case, case.scored_runs[0], cold) if warm else {}
-            yield self.finding(
-                f"{words.count(len(cold))} of {words.count(ids.height)} {share_of} of the test ({words.share(len(cold) / ids.height)}) "
-                f"{words.agree(len(cold), 'is')} not in the training data" + cost_in_words(effect),
-                count=len(cold),
-                effect=effect,
-                queries=cold if one == "user" else (),
-            )
+        for column, what in zip(PAIR, ("users", "relevant items"), strict=True):
+            ids = case.relevant.select(column).unique()
+            cold = without(ids, case.interactions, column)[column].sort().to_list()
+            if cold and len(cold) >= COLD * ids.height:
+                users = cold if what == "users" else []
+                yield self.finding(
+                    f"{words.count(len(cold))} of {words.count(ids.height)} {what} of the test ({words.share(len(cold) / ids.height)}) "
+                    f"{words.agree(len(cold), 'is')} not in the training data",
+                    count=len(cold),
+                    effect=case.scored[0].cost(users) if users and case.scored else None,
+                    queries=users,
+                )

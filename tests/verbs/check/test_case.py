@@ -10,7 +10,7 @@ import pytest
 import rankscope as rs
 from rankscope.metrics import parse
 from rankscope.verbs.check.check import check
-from rankscope.verbs.check.rules.leads import lead_change, leaders, swaps
+from rankscope.verbs.check.leads import Alternative, leaders
 
 
 def drawn(seed: int, queries: int = 12, docs: int = 30) -> tuple[Any, Any]:
@@ -84,9 +84,9 @@ def test_what_cannot_be_computed_is_empty() -> None:
 def test_values_follow_the_queries_of_the_run() -> None:
     qrels, runs = drawn(5)
     case = check(qrels, runs, ["nDCG@5", "AP"], select=["RS104"], queries="both").case
-    for run in case.scored_runs:
+    for run in case.scored:
         for metric in case.metrics:
-            (values,) = case.values_from(run.name, metric, [metric.score])
+            values = run.of_lists(metric, metric.score)
             known = ~np.isnan(run.values[metric])
             assert (values[known] == run.values[metric][known]).all()
 
@@ -97,7 +97,7 @@ def test_in_a_dialect_metrics_stay_with_their_conventions() -> None:
     case = check(qrels, run, ["nDCG@5", "MAP@5"], select=["RS104"], dialect="lightgbm").case
     for metric in case.metrics:
         means = case.other_means([(metric, metric)])
-        assert means[metric] == {run.name: case.mean(run.name, metric) for run in case.scored_runs}
+        assert means[metric] == case.means(metric)
 
 
 def test_who_leads() -> None:
@@ -109,9 +109,12 @@ def test_who_leads() -> None:
 
 
 def test_where_another_run_leads() -> None:
-    found = lead_change({"a": 0.5, "b": 0.4, "c": 0.1}, {"a": 0.3, "b": 0.2, "c": 0.6})
-    assert found is not None
-    assert found.sentence("AP", "nDCG") == "a leads on AP (0.5000 vs 0.1000) and c on nDCG (0.6000 vs 0.3000)"
-    assert lead_change({"a": 0.5, "b": 0.4}, {"a": 0.5, "b": 0.4}) is None
-    assert lead_change({"a": 0.5, "b": 0.5}, {"a": 0.1, "b": 0.4}) is None  # nobody led
-    assert swaps({"a": 3.0, "b": 2.0, "c": 1.0}, {"a": 3.0, "b": 1.0, "c": 2.0}) == [("b", "c")]
+    def between(now: dict[str, float], then: dict[str, float]) -> Alternative:
+        return Alternative(parse("AP"), parse("nDCG"), now, then)
+
+    found = between({"a": 0.5, "b": 0.4, "c": 0.1}, {"a": 0.3, "b": 0.2, "c": 0.6})
+    assert found.winners == "a leads on AP (0.5000 vs 0.1000) and c on nDCG (0.6000 vs 0.3000)"
+    assert found.most == ("c", 0.6 - 0.1)
+    assert not between({"a": 0.5, "b": 0.4}, {"a": 0.5, "b": 0.4}).winners
+    assert not between({"a": 0.5, "b": 0.5}, {"a": 0.1, "b": 0.4}).winners  # nobody led
+    assert between({"a": 3.0, "b": 2.0, "c": 1.0}, {"a": 3.0, "b": 1.0, "c": 2.0}).swaps == [("b", "c")]

@@ -8,14 +8,11 @@ from typing import Any
 import polars as pl
 
 from rankscope.errors import InputError
-from rankscope.files import qrels_of
+from rankscope.files.readers import qrels_of
 from rankscope.files.sheets import Sheet, is_path, open_sheet
-from rankscope.scoring.inputs import read_any
 
 USERS = ("user_id", "user", "userid", "query_id", "qid", "session_id", "customer_id")
-ITEMS = (
-    "item_id", "item", "itemid", "movieid", "movie_id", "doc_id", "docid", "product_id", "article_id", "iid",
-)  # fmt: skip
+ITEMS = ("item_id", "item", "itemid", "movieid", "movie_id", "doc_id", "docid", "product_id", "article_id", "iid")
 TIMES = ("timestamp", "time", "unix_timestamp", "datetime", "date", "ts", "t_dat", "event_time", "created_at")
 
 
@@ -30,7 +27,7 @@ def interactions_of(source: Any) -> pl.DataFrame:
         frame = pl.DataFrame({"query_id": sheet.ids(user, "user"), "doc_id": sheet.ids(item, "item")})
         time = sheet.role(TIMES)
         return frame.with_columns(time=_seconds(sheet.frame[time]) if time else pl.lit(None, pl.Float64))
-    frame = qrels_of(read_any("qrels", source)).frame.select("query_id", "doc_id")
+    frame = qrels_of(source).frame.select("query_id", "doc_id")
     return frame.with_columns(time=pl.lit(None, pl.Float64))
 
 

@@ -1,0 +1,328 @@
+"""What a result is made of: tables, paragraphs, notes, charts, rankings to explore. Renderers need nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+EVEN = 0.0001  # where the sides of an interval differ by less, half of it tells both ends to four decimals
+
+
+@dataclass(frozen=True)
+class ValueRange:
+    """A value with the ends of its interval; ``text`` stands for all three where it is given."""
+
+    value: float
+    lower: float
+    upper: float
+    text: str = ""
+
+    @property
+    def even(self) -> bool:
+        """Whether both sides are the same, as far as four decimals tell."""
+        return abs((self.value - self.lower) - (self.upper - self.value)) < EVEN
+
+
+@dataclass(frozen=True)
+class NumberText:
+    """A number with its text: ``+0.082 *``, ``<.001``, ``49 of 200``. Where numbers are wanted in full, it is ``value``."""
+
+    text: str
+    value: float
+
+
+Value = str | int | float | ValueRange | NumberText | None
+
+
+def plain_value(value: Value) -> str | int | float | None:
+    """A value without its interval and without a text of its own."""
+    return value.value if isinstance(value, ValueRange | NumberText) else value
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    A ``value`` is shown with four decimals, a ``count`` without any, and None as a dash. A ``ValueRange`` value is followed by the
+    half of its interval, 0.5120 ±0.0610, or by both sides where these differ, 0.9800 -0.0484 +0.0139. A column that
+    ``wraps`` holds running text, broken over lines where there is little room. ``hint`` says in full what the header stands for,
+    where there is a place to say it. The cells of a column of ``queries`` are ids of queries, which a page lets one look into.
+    """
+
+    header: str
+    kind: Literal["text", "value", "count"] = "text"
+    wraps: bool = False
+    hint: str = ""
+    queries: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of values under columns.
+
+    The first ``labels`` columns name a row. ``best`` are the cells (row, column) to stress. A table that
+    ``turns`` may be shown with its rows and columns exchanged. A ``note`` says what its marks mean, and stays with it;
+    ``unranged`` replaces it where no interval fits, and is added where only some fit.
+    ``name`` is what the file of an exported table is called; ``title`` stands above it on a page. ``pair`` names the two runs that its
+    queries are to be looked into with, the baseline first.
+    """
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Value, ...], ...]
+    labels: int = 1
+    best: frozenset[tuple[int, int]] = frozenset()
+    turns: bool = False
+    note: str = ""
+    unranged: str = ""
+    name: str = ""
+    title: str = ""
+    pair: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """Running text; ``quiet`` text is the small print."""
+
+    text: str
+    quiet: bool = False
+
+
+@dataclass(frozen=True)
+class Heading:
+    """What the next blocks are about."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Caution:
+    """One thing a reader of the numbers should know: a stable code, what it is, what to do."""
+
+    code: str
+    message: str
+    hint: str
+
+    def as_dict(self) -> dict[str, str]:
+        """As it stands in JSON."""
+        return {"code": self.code, "message": self.message, "hint": self.hint}
+
+
+@dataclass(frozen=True)
+class Note:
+    """One thing a reader should know: what it is, what to do, and its stable code."""
+
+    text: str
+    hint: str = ""
+    code: str = ""
+
+    def __str__(self) -> str:
+        hint = f" {self.hint[:1].upper()}{self.hint[1:]}." if self.hint else ""
+        return f"{self.text}.{hint}"
+
+
+@dataclass(frozen=True)
+class Notes:
+    """Several notes, one below the other."""
+
+    items: tuple[Note, ...]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Terms and what there is to say about each; ``room`` is kept for the terms where several lists are to align."""
+
+    items: tuple[tuple[str, str], ...]
+    room: int = 0
+
+
+@dataclass(frozen=True)
+class Code:
+    """Lines to be shown as they are: commands, files."""
+
+    lines: tuple[str, ...]
+
+
+Block = Table | Paragraph | Heading | Notes | Facts | Code
+"""What a terminal, a file and a page show alike."""
+
+EMPTY = Paragraph("")
+
+
+# --- charts
+
+Form = Literal["intervals", "bars", "ordered", "stacked", "points", "lines", "steps", "heat"]
+Guide = Literal["", "zero", "equal"]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart of ``rows`` under ``columns``, a row a mark.
+
+    ``x``, ``y``, ``series`` (what a colour means), ``panel`` (small charts side by side), ``label`` (written at the mark) and
+    ``query`` (an id, to look into) are headers of columns. ``title`` and ``caption`` tell what it shows and how to read it.
+
+    ``form`` says what the marks are:
+
+    - ``intervals``: a ``ValueRange`` value on x with its interval, a name on y, in the order of the rows;
+    - ``bars``: a name on x in the order of the rows, a value on y; bars of several series stand side by side;
+    - ``ordered``: a bar a row from 0, side by side in the order of the rows, with no room for names: x is a count, y a value;
+    - ``stacked``: a name on y in the order of the rows, a count on x, one part a series;
+    - ``points``: values on x and y; with a ``path`` a line joins the rows in which that column is true;
+    - ``lines``: values on x and y, a line a series, with a band where y is ``ValueRange``;
+    - ``steps``: as lines, level to the right up to the next value;
+    - ``heat``: names on x and y, a value as colour (``colour`` is its header), written into the cell where there is room.
+
+    ``guide`` draws what to compare with: where the value is 0 (``zero``), or where x and y are ``equal``. Of values in ``series``,
+    ``better``, ``worse`` and ``same`` have colours of their own. An axis in ``logs`` is logarithmic. ``middle`` is the value at
+    which the colours of a heat chart part into two directions. ``marked`` is the header of a column of 1 and 0: rows with 0 are drawn fainter.
+    ``limits`` are the ends of the axis (or colours) of the value, where they are known. ``order`` names series in the order in which
+    they get their colours, whether they are in this chart or not, so that one series looks the same in all charts of a page. ``told`` says that a table of the same numbers
+    stands beside it. ``pair`` names the two runs that its queries are to be looked into
+    with, the baseline first.
+    """
+
+    name: str
+    title: str
+    form: Form
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Value, ...], ...]
+    x: str
+    y: str
+    series: str = ""
+    panel: str = ""
+    label: str = ""
+    query: str = ""
+    colour: str = ""
+    path: str = ""
+    marked: str = ""
+    caption: str = ""
+    guide: Guide = ""
+    logs: frozenset[Literal["x", "y"]] = frozenset()
+    middle: float | None = None
+    limits: tuple[float, float] | None = None
+    order: tuple[str, ...] = ()
+    pair: tuple[str, ...] = ()
+    told: bool = False
+
+    def at(self, header: str) -> int:
+        """The place of a column, by its header. Raises ValueError where there is none."""
+        return [column.header for column in self.columns].index(header)
+
+
+# --- rankings to look into
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document that stands in the shown part of some ranking, or is among the best that a single ranking misses there.
+
+    ``grade`` is None where it is not in the qrels. ``ranks`` holds its rank in each run, 0 where that did not retrieve it; ``adds``
+    what it adds to the value of the leading metric in each run.
+    """
+
+    doc_id: str
+    grade: float | None
+    ranks: tuple[int, ...]
+    adds: tuple[float, ...]
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query, its values by run and metric (NaN: none), and the documents shown, each once.
+
+    ``sizes`` is how many documents each run retrieved. ``judged`` holds the grades of all documents in the qrels, retrieved or not,
+    each with its count. ``beyond`` holds, run by run, rank and grade of the documents of a grade above 0 that stand below what is
+    shown. ``rest`` is what each run earns that no document shown adds. ``unjudged`` is how many of each run's top were not judged.
+    """
+
+    query_id: str
+    text: str
+    values: tuple[tuple[float, ...], ...]
+    documents: tuple[Document, ...]
+    sizes: tuple[int, ...]
+    judged: tuple[tuple[float, int], ...]
+    beyond: tuple[tuple[tuple[int, float], ...], ...]
+    rest: tuple[float, ...]
+    unjudged: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Explorer:
+    """Queries to look into. ``runs`` starts with the baseline and its first rival, ``metrics`` with the one that leads.
+
+    The first ``depth`` documents of each ranking are shown; ``cutoff`` is that of the leading metric (None: none). Documents of at
+    least grade ``level`` are relevant; ``top_grade`` is the best grade there is. ``left_out`` counts queries that are not in
+    ``queries``. ``notes`` say what a reader should know of the order and of what is left out. ``members`` names the runs of each
+    system that is the mean of several, which pairs of systems stand for. ``parameters`` are what the metrics were told: ``p``,
+    ``max_grade``.
+    """
+
+    runs: tuple[str, ...]
+    metrics: tuple[str, ...]
+    better: Literal["higher", "lower", "neither"]
+    queries: tuple[Query, ...]
+    depth: int
+    cutoff: int | None
+    level: float
+    top_grade: float
+    left_out: int = 0
+    notes: tuple[str, ...] = ()
+    teaching: bool = False
+    members: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    parameters: tuple[tuple[str, float], ...] = ()
+
+
+# --- pages
+
+Tone = Literal["better", "worse", "unclear", "same", "plain"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A sentence that answers the question of the page; ``tone`` sets its word, sign and colour.
+
+    ``about`` is what it is a verdict on, in a few words (``hybrid against bm25``); ``queries`` are the ids of queries that decide it,
+    each with what to say of it, to be looked into. ``more`` says less important things, such as what other metrics tell.
+    ``pairs`` names the two runs that each of the queries is to be looked into with, the baseline first; where it is empty, these are
+    the first two.
+    """
+
+    text: str
+    tone: Tone = "plain"
+    about: str = ""
+    queries: tuple[tuple[str, str], ...] = ()
+    more: tuple[str, ...] = ()
+    pairs: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page. ``name`` is its anchor, ``lead`` says in a sentence what it shows; ``folded`` ones open on demand."""
+
+    name: str
+    title: str
+    blocks: tuple[Block | Chart | Explorer | Verdict, ...]
+    lead: str = ""
+    folded: bool = False
+
+
+@dataclass(frozen=True)
+class Page:
+    """A whole page. ``about`` says in a line what it is of; ``foot`` stands at its end."""
+
+    title: str
+    about: str
+    verdicts: tuple[Verdict, ...]
+    sections: tuple[Section, ...]
+    foot: str = ""
+
+    @property
+    def explorer(self) -> Explorer | None:
+        """The rankings of the page to look into; None where there are none."""
+        found = (b for section in self.sections for b in section.blocks if isinstance(b, Explorer))
+        return next(found, None)
+
+
+Ranged = ValueRange
+Written = NumberText

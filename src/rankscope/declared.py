@@ -1,0 +1,447 @@
+"""Frozen named things, declared once: parameters, catalogue, ``@`` and the grammar that reads them back.
+
+A kind (a metric, a statistical test, an interval, a correction, a rule) subclasses ``Declared``; each class of a kind is then an
+object, a string and an entry of the kind's catalogue: ``nDCG(gain="exponential") @ 10``, ``"nDCG(gain='exponential')@10"`` and
+``rankscope metrics nDCG``.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
+from functools import cache
+from inspect import Parameter, Signature
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    NoReturn,
+    Self,
+    Union,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from rankscope import words
+from rankscope.errors import InputError
+
+MOST = 2**31 - 1  # the largest whole number that a parameter can be
+HUGE = 1e100  # and the largest other number: what is computed from it must not overflow
+
+
+@dataclass(frozen=True)
+class Param:
+    """What a parameter means, its bounds, and the other names people know it by.
+
+    A parameter that is ``needed`` may be left out at first, as in ``P(level=2) @ 5``, but not when it is used.
+    Where it is a table, a sequence is taken only if it is ``numbered``: the values of rank 1, 2 and so on.
+    ``also`` maps another name to the values that are spelled differently there, if any.
+    """
+
+    about: str
+    low: float = -math.inf
+    high: float = math.inf
+    above: float = -math.inf
+    also: Mapping[str, Mapping[Any, Any]] = field(default_factory=dict)
+    needed: bool = False
+    numbered: bool = False
+
+    @property
+    def bounds(self) -> str:
+        """The bounds in words."""
+        low = f"above {self.above:g}" if self.above > -math.inf else f"at least {self.low:g}"
+        if self.high < math.inf:
+            return (
+                f"from {self.low:g} to {self.high:g}" if self.above == -math.inf else f"{low} and at most {self.high:g}"
+            )
+        return low
+
+
+class Table(tuple[tuple[float, float], ...]):
+    """A small function written out: ``{1: 3, 2: 9}``. Sorted and hashable; a sequence is numbered from 1."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, value: Any) -> Table:
+        """Read a mapping or a sequence of numbers."""
+        if isinstance(value, Table):
+            return value
+        pairs = value.items() if isinstance(value, Mapping) else enumerate(value, start=1)
+        return cls(sorted((_number(k), _number(v)) for k, v in pairs))
+
+    def __repr__(self) -> str:
+        return "{" + ", ".join(f"{plain(k)}: {plain(v)}" for k, v in self) + "}"
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not hasattr(value, "__float__"):
+        raise TypeError("not a number")
+    number = _float(value)
+    if not math.isfinite(number):
+        raise TypeError("not a finite number")
+    return number
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def brief(value: Any, quoted: bool = False) -> str:
+    """A value or text for an error message, shortened."""
+    try:
+        text = value if isinstance(value, str) and not quoted else repr(value)
+    except (ValueError, RecursionError):  # a whole number of thousands of digits has no repr
+        text = f"a very long {type(value).__name__}"
+    return words.short(text, 200)
+
+
+def plain(value: Any) -> str:
+    """A value as it is written in a spelling: 2 rather than 2.0."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    if isinstance(value, tuple) and not isinstance(value, Table):
+        return "(" + ", ".join(map(plain, value)) + ("," if len(value) == 1 else "") + ")"
+    return repr(value)
+
+
+def one_of(name: str, value: Any, allowed: Sequence[Any]) -> None:
+    """Refuse a value that is none of these."""
+    if value not in allowed:
+        raise InputError(f"{name}={value!r}: {name} is one of {words.choices(allowed)}")
+
+
+def check_value(owner: str, name: str, value: Any, hint: Any, param: Param) -> Any:
+    """The value in the type of a parameter of the ``owner`` and within its bounds, or one clear line."""
+
+    def refuse(text: str) -> NoReturn:
+        raise InputError(f"{owner}({name}={brief(given, quoted=True)}): {name} is {text}")
+
+    given = value
+    kinds = get_args(hint) if isinstance(hint, UnionType) or get_origin(hint) is Union else (hint,)
+    for kind in kinds:
+        try:
+            value = _as(kind, value, param.numbered)
+            break
+        except (TypeError, ValueError):
+            continue
+    else:
+        refuse(" or ".join(_in_words(kind) for kind in kinds))
+    for number in value if isinstance(value, tuple) and not isinstance(value, Table) else (value,):
+        if isinstance(number, bool) or not isinstance(number, int | float):
+            continue
+        if not (param.low <= number <= param.high and number > param.above):
+            refuse(param.bounds)
+        if number > (MOST if isinstance(number, int) else HUGE):
+            refuse(f"at most {words.count(MOST) if isinstance(number, int) else f'{HUGE:g}'}")
+    return value
+
+
+def _as(kind: Any, value: Any, numbered: bool) -> Any:
+    """The value in the parameter's type, or TypeError."""
+    if get_origin(kind) is Literal:
+        if isinstance(value, str | int) and value in get_args(kind):
+            return value
+    elif kind is NoneType:
+        if value is None:
+            return None
+    elif kind is bool:
+        if isinstance(value, bool):
+            return value
+    elif kind is Table:
+        sequence = numbered and isinstance(value, Sequence) and not isinstance(value, str | bytes)
+        if (isinstance(value, Mapping | Table) or sequence) and len(value):
+            return Table.of(value)
+    elif kind is int:
+        if hasattr(value, "__index__") and not isinstance(value, bool):
+            return int(value)
+    elif kind is float:
+        return _number(value)
+    elif get_origin(kind) is tuple:
+        if isinstance(value, Sequence) and not isinstance(value, str) and len(value):
+            return tuple(_as(get_args(kind)[0], v, numbered) for v in value)
+    elif isinstance(value, kind):
+        return value
+    raise TypeError
+
+
+def _in_words(kind: Any) -> str:
+    if get_origin(kind) is Literal:
+        return f"one of {words.choices(get_args(kind))}"
+    if get_origin(kind) is tuple:
+        return "a list of numbers"
+    return {
+        int: "a whole number",
+        float: "a number",
+        NoneType: "None",
+        bool: "True or False",
+        Table: "a table like {1: 3, 2: 9}",
+    }.get(kind, str(kind))
+
+
+# --- the base of every kind of named thing, and its catalogue ------------------------------------------
+
+
+class _Family(type):
+    """Lets the class take a cutoff: ``nDCG @ 10`` is ``nDCG() @ 10``."""
+
+    def __matmul__(cls, value: Any) -> Any:
+        return cut(cls, {}, value)
+
+    @property
+    def __signature__(cls) -> Signature:
+        return Signature(
+            [
+                Parameter(
+                    f.name,
+                    Parameter.KEYWORD_ONLY,
+                    default=Parameter.empty if f.default is MISSING else f.default,
+                    annotation=f.type,
+                )
+                for f in fields(cls)  # type: ignore[arg-type] # every subclass is made a dataclass
+            ]
+        )
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+class Declared(metaclass=_Family):
+    """Base of every kind of named thing. ``at`` names the parameter that ``@`` sets; ``listed_by`` is the command that lists all."""
+
+    kind: ClassVar[str] = "thing"
+    catalogue: ClassVar[dict[str, Any]] = {}
+    aliases: ClassVar[tuple[str, ...]] = ()
+    at: ClassVar[str] = "cutoff"
+    listed_by: ClassVar[str] = ""
+    defaults: ClassVar[dict[str, Any]] = {}  # of each parameter; MISSING where it has none
+
+    def __init_subclass__(cls, *, kind: str = "", aliases: tuple[str, ...] = (), at: str = "", **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if kind:
+            cls.kind, cls.catalogue = kind, {}
+        cls.aliases = aliases
+        cls.at = at or cls.at
+        # the methods that a dataclass would write and compile for every class stand once below: a hundred
+        # metrics are then declared in a few milliseconds
+        dataclass(init=False, repr=False, eq=False, kw_only=True)(cls)
+        cls.defaults = {f.name: f.default for f in fields(cls)}  # type: ignore[arg-type] # it is one now
+        for name in () if kind or cls.__name__.startswith("_") else (cls.__name__, *aliases):
+            known = cls.catalogue.get(name)
+            if known and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+                raise NameError(f"two of kind {cls.kind} are called {name}: {known.__module__} and {cls.__module__}")
+            cls.catalogue[name] = cls
+
+    def __init__(self, **values: Any) -> None:
+        cls = type(self)
+        strange = next((name for name in values if name not in cls.defaults), None)
+        if strange is not None:
+            raise TypeError(f"{cls.__name__}.__init__() got an unexpected keyword argument {strange!r}")
+        for name, default in cls.defaults.items():
+            value = values.get(name, default)
+            if value is MISSING:
+                raise TypeError(f"{cls.__name__}.__init__() missing the keyword-only argument {name!r}")
+            if value is not default:
+                value = check_value(cls.__name__, name, value, *parameters(cls)[name])
+            object.__setattr__(self, name, value)
+        self.check()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Declared) or type(other) is not type(self):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in self.defaults)
+
+    def __hash__(self) -> int:
+        return hash(tuple(getattr(self, name) for name in self.defaults))
+
+    def check(self) -> None:
+        """Refuse parameters that do not go together; override it where some do not."""
+
+    def ready(self) -> Self:
+        """The thing itself, or an error where a required parameter is missing."""
+        known = parameters(type(self))
+        missing = [name for name in known if known[name][1].needed and getattr(self, name) is None]
+        if missing:
+            how = f"{self}@10" if missing == [self.at] == ["cutoff"] else f"{type(self).__name__}({missing[0]}=...)"
+            raise InputError(f"{self} needs {missing[0]}: write {how}")
+        return self
+
+    def __matmul__(self, value: Any) -> Self:
+        return cut(type(self), {name: getattr(self, name) for name in self.defaults}, value)  # type: ignore[no-any-return]
+
+    def __str__(self) -> str:
+        said = {name: value for name, usual in self.defaults.items() if (value := getattr(self, name)) != usual}
+        cut = said.pop(self.at, None)
+        inside = ", ".join(f"{name}={plain(value)}" for name, value in said.items())
+        return type(self).__name__ + (f"({inside})" if inside else "") + (f"@{plain(cut)}" if cut is not None else "")
+
+    __repr__ = __str__
+
+    def having(self, **changes: Any) -> Self:
+        """The same with other parameters."""
+        return type(self)(**{name: getattr(self, name) for name in self.defaults} | changes)
+
+
+def cut(cls: Any, said: Mapping[str, Any], value: Any) -> Any:
+    """A thing with the parameter that ``@`` sets."""
+    if cls.at not in parameters(cls):
+        raise InputError(
+            f"{cls.kind} '{cls.__name__}@{brief(value)}': {cls.__name__} has no cutoff, write it without @{brief(value)}"
+        )
+    return cls(**{**said, cls.at: value})
+
+
+@cache
+def parameters(cls: type[Declared]) -> dict[str, tuple[Any, Param]]:
+    """The parameters of a class: type and meaning of each."""
+    hints = get_type_hints(cls, include_extras=True)
+    out = {}
+    for name in cls.defaults:
+        said, *notes = get_args(hints[name]) if get_origin(hints[name]) is Annotated else (hints[name],)
+        out[name] = (said, next((n for n in notes if isinstance(n, Param)), Param("")))
+    return out
+
+
+def required(cls: type[Declared]) -> list[str]:
+    """The required parameters: those without a default, and those marked as needed."""
+    known = parameters(cls)
+    return [name for name, default in cls.defaults.items() if default is MISSING or known[name][1].needed]
+
+
+# --- reading spellings such as nDCG(gain='exponential')@5,10, with errors that suggest the nearest name ---
+
+
+_SPELLING = re.compile(r"(?P<name>[\w+-]+)\s*(?:\((?P<inside>.*)\))?\s*(?:@(?P<at>[^@()]+))?", re.DOTALL)
+_DIGITS = re.compile(r"\s*[0-9]{1,9}\s*")
+_WORDS = {"true": True, "false": False, "none": None}
+
+
+def family(kind: type[Declared], name: str, text: str) -> Any:
+    """The class of this name or alias, ignoring case; or an error that suggests the nearest name."""
+    found = kind.catalogue.get(name)
+    if found is None:
+        folded = {cls for key, cls in kind.catalogue.items() if key.casefold() == name.casefold()}
+        found = folded.pop() if len(folded) == 1 else None
+    if found is None:
+        near = {key: cls.__name__ for key, cls in kind.catalogue.items()}
+        where = f" ({kind.listed_by} lists all)" if kind.listed_by else None
+        hint = words.hint(name, near, otherwise=where, most=len(near), offer=near.__getitem__)
+        raise InputError(f"{kind.kind} {text!r}: no {kind.kind} is called {brief(name)}{hint}")
+    return found
+
+
+def _example_spelling(kind: type[Declared]) -> str:
+    """Spellings to go by: those of metrics, or the first of a kind that takes parameters."""
+    if kind.kind == "metric":
+        return "nDCG@10 or P(level=2)@5"
+    some = [cls for cls in kind.catalogue.values() if parameters(cls)]
+    return f"{some[0].__name__} or {some[0].__name__}{_example_parameter(kind)}" if some else "its name"
+
+
+def _example_parameter(kind: type[Declared]) -> str:
+    """A parameter as it is written: of a metric, or the first that any of a kind takes."""
+    if kind.kind == "metric":
+        return "(level=2)"
+    return next((f"({name}=...)" for cls in kind.catalogue.values() for name in parameters(cls)), "(name=...)")
+
+
+def parse_all(kind: type[Declared], text: str) -> tuple[Any, ...]:
+    """Read ``nDCG(gain='exponential')@10`` or, with several cutoffs, ``nDCG@5,10,20``."""
+    match = _SPELLING.fullmatch(text.strip())
+    text = brief(text)
+    if match is None:
+        raise InputError(f"cannot read the {kind.kind} {text!r}: write it like {_example_spelling(kind)}")
+    cls = family(kind, match["name"], text)
+    said = {}
+    for key, given in _keywords(kind, match["inside"], text) if match["inside"] else ():
+        name, value = _own_name(kind, cls, key, given, text)
+        if name in said:
+            raise InputError(f"{kind.kind} {text!r}: {name} is given twice")
+        said[name] = _word(value, parameters(cls)[name][0])
+    if match["at"] is not None and cls.at in said:
+        raise InputError(f"{kind.kind} {text!r}: {cls.at} is given twice")
+    there = {*said, cls.at} if match["at"] else said
+    if missing := [name for name, default in cls.defaults.items() if default is MISSING and name not in there]:
+        needs = f"{cls.__name__} needs {missing[0]}: write {cls.__name__}({missing[0]}=...)"
+        raise InputError(f"{kind.kind} {text!r}: {needs}")
+    try:
+        if match["at"] is None:
+            return (cls(**said).ready(),)
+        # digits are read here, as P@05 is no number to Python
+        parts = (int(part) if _DIGITS.fullmatch(part) else _literal_text(part) for part in match["at"].split(","))
+        return tuple(cut(cls, said, part).ready() for part in parts)
+    except InputError as error:
+        message = str(error)
+        raise InputError(message if message.startswith(kind.kind) else f"{kind.kind} {text!r}: {message}") from None
+
+
+def _keywords(kind: type[Declared], inside: str, text: str) -> list[tuple[str, Any]]:
+    try:
+        call = ast.parse(f"f({inside})", mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise InputError(
+            f"{kind.kind} {text!r}: cannot read the parameters '{brief(inside)}': write them like (level=2, gain='linear')"
+        ) from None
+    if not isinstance(call, ast.Call) or call.args or any(k.arg is None for k in call.keywords):
+        raise InputError(f"{kind.kind} {text!r}: every parameter needs its name, like {_example_parameter(kind)}")
+    return [(str(k.arg), _literal(kind, k.value, text)) for k in call.keywords]
+
+
+def _literal(kind: type[Declared], node: ast.expr, text: str) -> Any:
+    if isinstance(node, ast.Name):
+        return node.id  # a bare word is a string: gain=exponential
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError):
+        raise InputError(f"{kind.kind} {text!r}: cannot read the value '{_source_of(node)}'") from None
+    except (RecursionError, MemoryError):
+        raise InputError(f"{kind.kind} {text!r}: cannot read the parameters") from None
+
+
+def _source_of(node: ast.expr) -> str:
+    try:
+        return brief(ast.unparse(node))
+    except (RecursionError, ValueError):
+        return "..."
+
+
+def _word(value: Any, hint: Any) -> Any:
+    """True, False and None, written small as elsewhere, unless the parameter knows the word itself."""
+    if not isinstance(value, str) or value not in _WORDS or repr(value) in str(hint):
+        return value
+    return _WORDS[value]
+
+
+def _literal_text(text: str) -> Any:
+    try:
+        return ast.literal_eval(text.strip())
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        return text.strip()
+
+
+def _own_name(kind: type[Declared], cls: type[Declared], key: str, value: Any, text: str) -> tuple[str, Any]:
+    """A parameter's own name and value, from an alias if need be."""
+    known = parameters(cls)
+    if key in known:
+        return key, value
+    for name, (_, param) in known.items():
+        if key in param.also:
+            spelled = param.also[key]
+            return name, spelled.get(value, value) if isinstance(value, str) else value
+    key = brief(key)
+    takes, hint = ", ".join(known) or "no parameters", words.hint(key, known, otherwise="")
+    raise InputError(f"{kind.kind} {text!r}: {cls.__name__} takes {takes}, not {key}{hint}")

@@ -1,0 +1,124 @@
+"""Pairs of query and document in tables: those that another table has, too, and those that it only writes differently."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from rankscope.tables import Run
+
+Frame = pl.DataFrame
+PAIR = ("query_id", "doc_id")
+
+
+def shared(rows: Frame, other: Frame, on: str | tuple[str, ...] = PAIR) -> Frame:
+    """The rows whose pair another table has."""
+    return rows.join(other, on=on, how="semi", maintain_order="left")
+
+
+def without(rows: Frame, other: Frame, on: str | tuple[str, ...] = PAIR) -> Frame:
+    """The rows whose pair another table lacks.
+
+    >>> rows = pl.DataFrame({"query_id": ["q1", "q1"], "doc_id": ["a", "b"]})
+    >>> without(rows, rows[:1]).rows()
+    [('q1', 'b')]
+    """
+    return rows.join(other, on=on, how="anti", maintain_order="left")
+
+
+# --- ids that mean the same and are written differently ----------------------------------------------
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """A way in which ids differ: in ``words``, and the ``pattern`` that is replaced until they are the same.
+
+    ``side`` says whose ids are changed: those of the ``run``, of the ``qrels``, or of both where it is empty.
+    """
+
+    words: str
+    pattern: str
+    instead: str = ""
+    side: str = ""
+
+    def key(self, column: str, side: str) -> pl.Expr:
+        """The ids of a column without the difference."""
+        ids = pl.col(column)
+        if self.side not in {"", side}:
+            return ids
+        return ids.str.replace_all(self.pattern, self.instead) if self.pattern else ids.str.to_lowercase()
+
+
+CHUNK = r"(?i)(?:(?:[#_:/|@.-]|::)?(?:chunk|passage|part|segment|seg|para|sent)[#_:.-]?|[#_:|@-])\d+(?:-\d+)?$"
+PREFIX = r"^[^0-9]+([0-9]+)$"
+ANY_ID = (
+    Spelling("spaces", r"^[\s\x{a0}\x{200b}\x{feff}]+|[\s\x{a0}\x{200b}\x{feff}]+$|([ _\x{a0}])[\s_\x{a0}]*"),
+    Spelling("case", ""),
+    Spelling("leading zeros", r"(^|[^0-9])0+([0-9])", "${1}${2}"),
+    Spelling("a decimal point", r"^([0-9]+)\.0+$", "${1}"),
+)
+QUERY_IDS = (*ANY_ID, *(Spelling("a prefix", PREFIX, "${1}", side) for side in ("run", "qrels")))
+DOC_IDS = (
+    *ANY_ID,
+    Spelling("a file extension", r"(?i)\.(?:txt|html?|pdf|xml|json|md)$"),
+    Spelling("a chunk number", CHUNK, side="run"),
+    Spelling("a chunk number (in the qrels)", CHUNK, side="qrels"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class SameIds:
+    """Ids of a run and of its judgments that differ in spelling only: ``pairs`` has a row each, ``ranked`` and ``judged``."""
+
+    spelling: Spelling
+    pairs: Frame
+
+    def with_queries(self, run: Run) -> Run:
+        """The run with its queries called as in the judgments."""
+        ids = pl.col("query_id").replace(self.pairs["ranked"], self.pairs["judged"])
+        return replace(run, frame=run.frame.with_columns(query_id=ids), more_queries=())
+
+    def with_documents(self, run: Run, judgments: Frame) -> Run:
+        """The run with its documents called as in the judgments; one that is judged under its own id keeps it."""
+        judged = judgments.select("query_id", judged="doc_id").with_columns(key=self.spelling.key("judged", "qrels"))
+        frame = run.frame.with_columns(key=self.spelling.key("doc_id", "run"))
+        known = judged.unique(["query_id", "key"], keep="first")
+        frame = frame.join(known, on=["query_id", "key"], how="left", maintain_order="left")
+        itself = judged.select("query_id", doc_id="judged", itself="judged")
+        frame = frame.join(itself, on=PAIR, how="left", maintain_order="left")
+        frame = frame.with_columns(doc_id=pl.coalesce("itself", "judged", "doc_id"))
+        return replace(run, frame=frame.drop("key", "judged", "itself"))
+
+
+def queries_alike(ranked: Collection[str], judged: Collection[str]) -> SameIds | None:
+    """The spelling that makes most of these queries of a run the same as those of the judgments; None where none does."""
+    run, qrels = (
+        pl.DataFrame({name: sorted(ids)}, {name: pl.String}) for name, ids in (("ranked", ranked), ("judged", judged))
+    )
+
+    def matches() -> Iterator[SameIds]:
+        for spelling in QUERY_IDS:
+            left = run.with_columns(key=spelling.key("ranked", "run")).unique("key", keep="none")
+            right = qrels.with_columns(key=spelling.key("judged", "qrels")).unique("key", keep="none")
+            yield SameIds(spelling, left.join(right, on="key").sort("judged"))
+
+    best = max(matches(), key=lambda match: match.pairs.height)
+    return best if best.pairs.height else None
+
+
+def documents_alike(run: Run, top: Frame, judgments: Frame) -> SameIds | None:
+    """The spelling that makes most unjudged documents of the top the same as judged ones that the run lacks; None without any."""
+    judged = judgments.select("query_id", judged="doc_id")
+    strange = without(shared(top, judgments, "query_id"), judgments).select("query_id", ranked="doc_id")
+    best = None
+    for spelling in DOC_IDS if strange.height else ():
+        ranked = strange.with_columns(key=spelling.key("ranked", "run"))
+        pairs = ranked.join(judged.with_columns(key=spelling.key("judged", "qrels")), on=["query_id", "key"])
+        if pairs.height > (best.pairs.height if best else 0):
+            there = run.frame.select(PAIR)[run.rows_of(pairs["judged"])].rename({"doc_id": "judged"})
+            pairs = without(pairs, there, ("query_id", "judged"))
+            if pairs.height > (best.pairs.height if best else 0):
+                best = SameIds(spelling, pairs)
+    return best

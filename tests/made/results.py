@@ -1,0 +1,68 @@
+"""One result of every verb, on a small world with ties, holes in the judgments and a query that one run lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import rankscope as rs
+
+QUERIES, DOCS = 24, 30
+METRICS = ["nDCG@10", "AP", "RR@10"]
+
+
+@cache
+def world() -> tuple[dict[str, dict[str, int]], dict[str, dict[str, dict[str, float]]]]:
+    """Judgments and three runs, with equal scores, documents that nobody judged, and a query without a ranking."""
+    draws = np.random.default_rng(11)
+    queries = [f"q{number:02}" for number in range(QUERIES)]
+    grades = {q: {f"d{d}": int(draws.choice(4, p=[0.5, 0.3, 0.15, 0.05])) for d in range(0, DOCS, 2)} for q in queries}
+    for query in queries:
+        grades[query]["d0"] = 1  # something relevant everywhere
+    runs = {}
+    for name, skill in (("base", 0.2), ("good", 0.9), ("other", 0.5)):
+        runs[name] = {
+            q: {f"d{d}": round(float(skill * grades[q].get(f"d{d}", 0) + draws.normal()), 1) for d in range(DOCS)}
+            for q in queries
+        }
+    del runs["other"]["q03"]
+    return grades, runs
+
+
+def pair() -> dict[str, dict[str, dict[str, float]]]:
+    """The first two runs."""
+    return {name: world()[1][name] for name in ("base", "good")}
+
+
+def one() -> dict[str, dict[str, float]]:
+    """The first run."""
+    return world()[1]["base"]
+
+
+RESULTS: dict[str, Callable[[], Any]] = {
+    "evaluate": lambda: rs.evaluate(*world(), METRICS),
+    "evaluate with clusters": lambda: rs.evaluate(*world(), METRICS, clusters={q: int(q[1:]) % 7 for q in world()[0]}),
+    "compare": lambda: rs.compare(*world(), METRICS),
+    "compare all pairs": lambda: rs.compare(*world(), METRICS, all_pairs=True),
+    "gate": lambda: rs.gate(world()[0], one(), pair()["good"], METRICS),
+    "power": lambda: rs.power(world()[0], pair(), METRICS),
+    "explain one query": lambda: rs.explain(world()[0], one(), "nDCG@10", query="q01"),
+    "explain a difference": lambda: rs.explain(world()[0], list(pair().values()), "nDCG@10", query="q01"),
+    "explain where it comes from": lambda: rs.explain(world()[0], list(pair().values()), "nDCG@10"),
+    "diagnose": lambda: rs.diagnose(world()[0], one(), "nDCG@10"),
+    "check": lambda: rs.check(*world(), METRICS),
+    "unjudged": lambda: rs.unjudged(*world(), "nDCG@10"),
+    "ties": lambda: rs.ties(*world(), METRICS),
+    "reconcile": lambda: rs.reconcile(*world(), "nDCG@10"),
+    "advise": lambda: rs.advise(*world()),
+    "catalogue": lambda: rs.catalogue("nDCG"),
+}
+
+
+@cache
+def result(name: str) -> Any:
+    """A result by its name, made once."""
+    return RESULTS[name]()
