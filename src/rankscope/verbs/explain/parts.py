@@ -61,14 +61,14 @@ class Position:
         return None if self.ideal_adds is None else self.ideal_adds - self.adds
 
 
-class Ideal(NamedTuple):
+class BestRanking(NamedTuple):
     """The best ranking: its value, and rank by rank the grade and what it adds."""
 
     value: float
     ranks: Sequence[tuple[float, float]]
 
 
-def ideal_of(metric: Metric, judged: Judged) -> Ideal | None:
+def ideal_of(metric: Metric, judged: Judged) -> BestRanking | None:
     """What the best ranking earns, rank by rank; None where no order is known to be best."""
     if why_not(metric):
         return None
@@ -79,7 +79,7 @@ def ideal_of(metric: Metric, judged: Judged) -> Ideal | None:
     terms = metric.taken_apart(best)
     ranks = np.flatnonzero(terms.lists.shown[0])
     pairs = zip(best.grade[0][ranks].tolist(), terms.shares[0][ranks].tolist(), strict=True)
-    return Ideal(float(terms.value[0]), list(pairs))
+    return BestRanking(float(terms.value[0]), list(pairs))
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +141,7 @@ class ValueParts:
         return min(int(cutoff), len(self.ranking.doc_ids))
 
     @cached_property
-    def ideal(self) -> Ideal | None:
+    def ideal(self) -> BestRanking | None:
         """The best ranking; None where no order is known to be best."""
         return ideal_of(self.metric, self.judged)
 
