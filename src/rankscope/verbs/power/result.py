@@ -308,7 +308,13 @@ class Plan(Result):
         heads = ["difference", "queries needed"]
         heads += [] if self.aim.n is None else [f"power of {words.count(self.aim.n)}"]
         lines = [
-            dict(zip(heads, (words.amount(t.difference), t.queries, _share(t.power)), strict=False))
+            dict(
+                zip(
+                    heads,
+                    (words.amount(t.difference), NumberText(words.count(t.queries), t.queries), _share(t.power)),
+                    strict=False,
+                )
+            )
             for t in self.reaches[0].targets
         ]
         return _table(heads, 1, lines)
