@@ -13,7 +13,6 @@ from rankscope import words
 from rankscope.cli import inputs, output
 from rankscope.cli.commands import Command
 from rankscope.cli.options import FILE, PLACE, Option
-from rankscope.cli.progress import bar
 from rankscope.errors import InputError
 
 if TYPE_CHECKING:
@@ -128,13 +127,12 @@ class Call:
 
     def check_places(self) -> None:
         """Refuse, before any work is done, to write where that cannot be, or over what is read."""
-        read = list(self.reads())
         flags: dict[str, str] = {}
         for name, option in self.own.items():
             place, flag = self.params[name], option.opts[0]
             if option.type is not PLACE or place is None:
                 continue
-            output.check_place(place, read, flag)
+            output.check_place(place, list(self.reads()), flag)
             if place in flags:
                 raise InputError(f"{place} cannot hold both: name another file for {flag} or {flags[place]}")
             flags[place] = flag
@@ -150,10 +148,12 @@ class Call:
             _ = self.form  # what cannot be written is refused before any work
         if self.settings is not None and self.settings.place and not self.quiet:
             output.say(f"settings: {self.settings.place}")
-        if not self.command.bar:
+        if not self.command.bar or self.quiet:
             return verb(*arguments, **options, **more)
         paths = [] if self.of_scores else [path for _, path in inputs.parse_runs(self.runs, again=True)]
-        with bar(paths, wanted=not self.quiet) as progress:
+        from rankscope.cli.progress import bar
+
+        with bar(paths) as progress:
             return verb(*arguments, progress=progress, **options, **more)
 
     def show(self, result: Any, notes: Any = None, warnings: Any = None, **options: Any) -> int:
@@ -162,8 +162,10 @@ class Call:
             read = getattr(result, "notes", ()) if notes is None else notes
             cautions = getattr(result, "warnings", ()) if warnings is None else warnings
             output.tell(read, cautions, self.form)
-        output.show(result, self.form, self.out, **self.values("result") | options)
-        output.say_where(self.out, self.form, self.quiet)
+        width, colour = output.room(self.out)
+        output.write(result.write(self.form, width=width, colour=colour, **self.values("result") | options), self.out)
+        if self.out is not None:
+            output.say_where(self.out, self.form, self.quiet)
         return int(getattr(result, "exit_code", 0))
 
     def answer(self, verb: Callable[..., Any], metrics: Any = None) -> int:

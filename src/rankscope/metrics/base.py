@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -127,6 +127,7 @@ class Metric(Declared, kind="metric"):
     better: ClassVar[Literal["higher", "lower", "neither"]] = "higher"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     trec: ClassVar[tuple[TrecName, ...]] = ()
+    of_cutoff: ClassVar[Mapping[str, frozenset[str]]] = {}  # values of parameters that speak of k, and so need one
 
     @property
     def range(self) -> tuple[float, float]:
@@ -186,6 +187,13 @@ class Metric(Declared, kind="metric"):
         raise TypeError(f"{type(self).__name__} declares no terms")
 
     # -- derived once, for every metric -----------------------------------------------------------
+
+    def ready(self) -> Self:
+        """The metric itself, or an error where it lacks a parameter, or speaks of k without one."""
+        for name, values in self.of_cutoff.items():
+            if getattr(self, name) in values and getattr(self, "cutoff", None) is None:
+                raise InputError(f"{self}: {name}={getattr(self, name)!r} needs a cutoff, write {self}@10")
+        return super().ready()
 
     def taken_apart(self, lists: Lists) -> Terms:
         """The terms over what the metric looks at: judged documents only where ``judged_only``, and the top k."""
@@ -301,13 +309,6 @@ def refuse_grades_above(metric: Metric, lists: Lists, max_grade: float) -> None:
         raise InputError(
             f"{metric}: a document has grade {top:g}, above max_grade={max_grade:g}; say {metric.having(max_grade=top)}"
         )
-
-
-def needs_cutoff(metric: Metric, name: str, values: set[str]) -> None:
-    """Refuse a convention that speaks of k where there is no k."""
-    value = getattr(metric, name)
-    if isinstance(value, str) and value in values and getattr(metric, "cutoff", None) is None:
-        raise InputError(f"{metric}: {name}={value!r} needs a cutoff, write {metric}@10")
 
 
 def gains_of(lists: Lists, gain: str | Lookup) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Annotated
 
 import numpy as np
@@ -14,10 +15,8 @@ from rankscope.metrics.gain import _GainMetric, best_gains
 from rankscope.metrics.relevance import _Binary
 from rankscope.metrics.trec import TrecName, pair, two_places
 
-
-def with_gains(name: str) -> tuple[TrecName, ...]:
-    """A name of trec_eval's that takes gains, as in ``G.1=3.5,2=9``."""
-    return (TrecName(name, sets="gain", defaults=("linear",), reads=pair, together=True, plain_too=True),)
+# a name of trec_eval's that takes gains, as in G.1=3.5,2=9
+TREC_G = TrecName("G", sets="gain", defaults=("linear",), reads=pair, together=True, plain_too=True)
 
 
 class RprecMult(_Binary, at="multiple"):
@@ -89,7 +88,7 @@ class G(_Ratio):
     source = "Buckley's experiments of 2008; trec_eval G"
     best_for = "grades, where a document should not be penalised for better ones above it, as a discount by rank does"
     examples = (Example("G", (2, 0, 1), "(2 / log2(2) + 1 / log2(2 + (2 + 1 + 1) - (2 + 1))) / 3"),)
-    trec = with_gains("G")
+    trec = (TREC_G,)
 
     # not always: where the list has caught up with the ideal further down, a good document is worth more there
     monotone = False
@@ -123,7 +122,7 @@ class RnDCG(_Ratio):
     examples = (
         Example("RnDCG", (1, 2), "((1 / log2(2)) / (2 / log2(2)) + (1 + 2 / log2(3)) / (2 + 1 / log2(3))) / 2"),
     )
-    trec = with_gains("Rndcg")
+    trec = (replace(TREC_G, name="Rndcg"),)
 
     level: Level = 1.0
 
@@ -160,7 +159,7 @@ class nDCGRel(_Ratio):
             {"known": 2},
         ),
     )
-    trec = with_gains("ndcg_rel")
+    trec = (replace(TREC_G, name="ndcg_rel"),)
 
     monotone = False  # not always: a document that moves up moves the point at which nDCG is taken
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, ClassVar, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
@@ -20,7 +21,6 @@ from rankscope.metrics.base import (
     gains,
     gains_of,
     ideal_gains,
-    needs_cutoff,
     refuse_grades_above,
 )
 from rankscope.metrics.trec import CUTOFFS, TrecName, pair
@@ -199,6 +199,7 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
         TrecName("ndcg_cut", sets="cutoff", defaults=CUTOFFS),
     )
 
+    of_cutoff: ClassVar[Mapping[str, frozenset[str]]] = {"ideal": frozenset({"full_k", "max_grade_k"})}
     ideal: Annotated[
         Literal[
             "judged", "judged_uncut", "judged_at_returned", "retrieved_topk", "retrieved_all", "full_k", "max_grade_k"
@@ -219,11 +220,6 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
             raise InputError(
                 f"nDCG: ideal='max_grade_k' and max_grade go together, as in nDCG(ideal='max_grade_k', max_grade=3)@{self.cutoff or 10}"
             )
-
-    def ready(self) -> Self:
-        """An ideal of k documents needs k."""
-        needs_cutoff(self, "ideal", {"full_k", "max_grade_k"})
-        return super().ready()
 
     @property
     def range(self) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from rankscope.engines.orders import depends_on_order, has_closed_form, score_un
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
 from rankscope.scoring.evaluation import board_of, values_of
-from rankscope.scoring.policies import MIXED, POLICIES
+from rankscope.scoring.policies import MIXED
 from rankscope.scoring.request import Request
 from rankscope.scoring.runs import Mean, RunEvaluation
 from rankscope.scoring.scores import Scores
@@ -22,7 +22,7 @@ def why_not(scores: Scores, metric: Metric, like: Metric) -> str:
     request, policies = scores.request, scores.request.policies
     if policies.dialect is not None and type(metric) is not type(like):
         return f"{policies.dialect} has conventions of its own for each metric"
-    if request.stated(POLICIES["queries"]) == MIXED:
+    if request.stated("queries") == MIXED:
         return f"{policies.dialect} does not average the same queries for each metric"
     needed = frozenset[str]().union(*(m.needs for m in scores.metrics))
     if metric.aggregate == "pooled" or metric.needs - needed or metric.trec_ties != like.trec_ties:

@@ -14,7 +14,7 @@ from rankscope.engines.pairs import PAIR, SameIds, documents_alike, queries_alik
 from rankscope.lists import Judged
 from rankscope.metrics import Metric
 from rankscope.panels.samples import mean
-from rankscope.scoring.inputs import takers
+from rankscope.scoring.inputs import taker_of_one_grade
 from rankscope.tables import Run
 from rankscope.verbs.check.case import LOOKED_AT, CheckCase, InputTable, ScoredRun
 from rankscope.verbs.check.rule import Finding, Rule
@@ -111,16 +111,16 @@ class Repeated(Rule, code="RS104"):
 
     def _of_qrels(self, case: CheckCase) -> Iterator[Finding]:
         table = case.qrels.sound
-        taker = takers([m.metric for m in case.request.metrics])
+        taker = taker_of_one_grade([m.metric for m in case.request.metrics])
         several = len(table.repeated_by_aspect) < len(table.repeated)
-        rows = table.repeated_by_aspect if several and taker.of_one is None else table.repeated
+        rows = table.repeated_by_aspect if several and taker is None else table.repeated
         if not len(rows):
             return
         grades = shared(table.frame, table.frame[rows]).select(*PAIR, "grade").unique()
         number, hint = grades.select(PAIR).n_unique(), self.remedy
-        if several and taker.of_one:
+        if several and taker:
             has = words.counted(number, "document has", "documents have")
-            message = f"{has} several grades, by subtopic or judge, and {taker.of_one} takes one"
+            message = f"{has} several grades, by subtopic or judge, and {taker} takes one"
             hint = "alpha_nDCG, ERR_IA and similar metrics take several; --duplicates best keeps the highest grade"
         else:
             pairs = grades.select(PAIR)
