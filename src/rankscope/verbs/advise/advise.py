@@ -161,7 +161,7 @@ def _sensitivity(data: Situation, primary: Metric, scores: Scores | None) -> Sen
         if over is None:  # runs that do not differ, a single query
             return None
         count = int(np.isfinite(scores.runs[0].values[primary]).sum())
-        return Sensitivity(count, over.detectable.median, over.deviation.median, "pairs", over.pairs)
+        return Sensitivity(count, over.detectable_difference.median, over.deviation.median, "pairs", over.pairs)
     if scores is None:
         queries, deviation = data.queries, USUAL_DEVIATION
     else:

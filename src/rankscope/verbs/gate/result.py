@@ -179,6 +179,11 @@ class Gate(OfScores):
         return max(check.queries for check in self.checks)
 
     @property
+    def provenance(self) -> dict[str, Any]:
+        """The judgments, both runs and the version, with hashes of the files."""
+        return provenance(self.scores, self.stored, (self.baseline, self.candidate))
+
+    @property
     def notes(self) -> list[str]:
         """What was read of a stored baseline and of slices."""
         return [*([self.stored.note] if self.stored else []), *self.slice_notes]
@@ -236,7 +241,7 @@ class Gate(OfScores):
             },
             "settings": None,  # the command line has them in a file
             "conventions": self.conventions,
-            "provenance": provenance(self.scores, self.stored, (self.baseline, self.candidate)),
+            "provenance": self.provenance,
             "data_health": self.scores.data_health,
             "notes": list(self.notes),
         }
