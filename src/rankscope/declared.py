@@ -64,15 +64,15 @@ class Param:
         return low
 
 
-class Table(tuple[tuple[float, float], ...]):
+class Lookup(tuple[tuple[float, float], ...]):
     """A small function written out: ``{1: 3, 2: 9}``. Sorted and hashable; a sequence is numbered from 1."""
 
     __slots__ = ()
 
     @classmethod
-    def of(cls, value: Any) -> Table:
+    def of(cls, value: Any) -> Lookup:
         """Read a mapping or a sequence of numbers."""
-        if isinstance(value, Table):
+        if isinstance(value, Lookup):
             return value
         pairs = value.items() if isinstance(value, Mapping) else enumerate(value, start=1)
         return cls(sorted((_number(k), _number(v)) for k, v in pairs))
@@ -110,7 +110,7 @@ def plain(value: Any) -> str:
     """A value as it is written in a spelling: 2 rather than 2.0."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
-    if isinstance(value, tuple) and not isinstance(value, Table):
+    if isinstance(value, tuple) and not isinstance(value, Lookup):
         return "(" + ", ".join(map(plain, value)) + ("," if len(value) == 1 else "") + ")"
     return repr(value)
 
@@ -137,7 +137,7 @@ def check_value(owner: str, name: str, value: Any, hint: Any, param: Param) -> A
             continue
     else:
         refuse(" or ".join(_in_words(kind) for kind in kinds))
-    for number in value if isinstance(value, tuple) and not isinstance(value, Table) else (value,):
+    for number in value if isinstance(value, tuple) and not isinstance(value, Lookup) else (value,):
         if isinstance(number, bool) or not isinstance(number, int | float):
             continue
         if not (param.low <= number <= param.high and number > param.above):
@@ -158,10 +158,10 @@ def _as(kind: Any, value: Any, numbered: bool) -> Any:
     elif kind is bool:
         if isinstance(value, bool):
             return value
-    elif kind is Table:
+    elif kind is Lookup:
         sequence = numbered and isinstance(value, Sequence) and not isinstance(value, str | bytes)
-        if (isinstance(value, Mapping | Table) or sequence) and len(value):
-            return Table.of(value)
+        if (isinstance(value, Mapping | Lookup) or sequence) and len(value):
+            return Lookup.of(value)
     elif kind is int:
         if hasattr(value, "__index__") and not isinstance(value, bool):
             return int(value)
@@ -185,7 +185,7 @@ def _in_words(kind: Any) -> str:
         float: "a number",
         NoneType: "None",
         bool: "True or False",
-        Table: "a table like {1: 3, 2: 9}",
+        Lookup: "a table like {1: 3, 2: 9}",
     }.get(kind, str(kind))
 
 

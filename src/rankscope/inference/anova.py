@@ -73,6 +73,7 @@ class tukey(Correction, aliases=("hsd", "tukey_hsd")):
         "errs in 5.1 to 6.5 % of families at alpha = 5 % (10 systems, 50 queries of TREC scores), but in 11.8 to 14.1 % where eight "
         "near variants stand beside two others: use max_t or Holm there"
     )
+    in_words = "Tukey's honestly significant differences"
     source = "Tukey, The problem of multiple comparisons, 1953; Sakai, Laboratory Experiments in IR, 2018"
     best_for = "parity with other tools; holm or max_t keep what they promise"
 

@@ -216,14 +216,17 @@ Of = Literal["means", "signs", "ranks", "swaps"]
 
 
 class Interval(Declared, kind="interval"):
-    """Base of every interval of a mean. ``best_for`` and ``source`` are for people; ``of`` does the work.
+    """Base of every interval of a mean. ``in_words``, ``best_for`` and ``source`` are for people; ``of`` does the work.
 
+    ``in_words`` is what a text calls it, ``fits`` on which values alone it stands (empty: on any).
     ``by_moments``, ``every_look`` and ``in_order`` are as for a ``PairedTest``.
     """
 
     by_moments: ClassVar[bool] = False
     every_look: ClassVar[bool] = False
     in_order: ClassVar[bool] = False
+    in_words: ClassVar[str] = ""
+    fits: ClassVar[str] = ""
     source: ClassVar[str] = ""
     best_for: ClassVar[str] = ""
 
@@ -233,7 +236,7 @@ class Interval(Declared, kind="interval"):
 
 
 class PairedTest(Declared, kind="test"):
-    """Base of every test of paired differences. ``hypothesis`` says in words what is tested.
+    """Base of every test of paired differences. ``hypothesis`` says in words what is tested, ``in_words`` what a text calls the test.
 
     ``of`` says which numbers the test is given, one a query:
 
@@ -254,6 +257,7 @@ class PairedTest(Declared, kind="test"):
     every_look: ClassVar[bool] = False
     in_order: ClassVar[bool] = False
     hypothesis: ClassVar[str] = "the mean difference is 0"
+    in_words: ClassVar[str] = ""
     source: ClassVar[str] = ""
     best_for: ClassVar[str] = ""
 
@@ -284,7 +288,7 @@ class Correction(Declared, kind="correction"):
     """Base of every correction for several comparisons.
 
     A ``joint`` correction looks at the scores of all systems together (``over``), others at p-values (``adjusted``).
-    ``controls`` says what is kept below alpha, ``title`` is the name as people write it. ``corrects`` is False for one that leaves
+    ``controls`` says what is kept below alpha, ``title`` is the name as people write it, ``in_words`` what a text calls it. ``corrects`` is False for one that leaves
     p-values as they are, ``anova`` tells that it rests on an analysis of variance, and ``least`` that the smallest p-value of a family
     is multiplied by the number of comparisons.
     """
@@ -296,6 +300,7 @@ class Correction(Declared, kind="correction"):
     least: ClassVar[bool] = False
     controls: ClassVar[str] = "the chance of any false difference in the family"
     measured: ClassVar[str] = ""
+    in_words: ClassVar[str] = ""
     source: ClassVar[str] = ""
     best_for: ClassVar[str] = ""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -143,6 +144,7 @@ class percentile(_ResamplingInterval):
     Too narrow where queries are few: of differences of average precision it covers 93.6 of 95 % at 50 queries.
     """
 
+    in_words = "percentile bootstrap intervals"
     source = "Efron, Bootstrap methods: another look at the jackknife, The Annals of Statistics 7(1), 1979"
     best_for = "comparison with papers that used it; t covers better"
 
@@ -157,6 +159,7 @@ class bca(_ResamplingInterval):
     The acceleration is that of the jackknife, which leaves out one query (or cluster) at a time.
     """
 
+    in_words = "BCa bootstrap intervals"
     source = "Efron, Better bootstrap confidence intervals, Journal of the American Statistical Association 82, 1987"
     best_for = "one-sided statements about the mean of a skewed metric, from 50 queries"
 
@@ -197,6 +200,7 @@ class studentised(_ResamplingInterval, aliases=("studentized", "bootstrap_t")):
     as with few queries and many equal values, an end is infinite: it is then that of the metric's range, once clipped.
     """
 
+    in_words = "studentised bootstrap intervals"
     source = "Efron, The Jackknife, the Bootstrap and Other Resampling Plans, 1982; Hall, Theoretical comparison of bootstrap confidence intervals, The Annals of Statistics 16(3), 1988"
     best_for = "means of a skewed metric, where values are not few and alike"
 
@@ -215,6 +219,7 @@ class bootstrap(PairedTest):
     """
 
     hypothesis = "the mean difference is 0, the differences being spread around it as observed"
+    in_words = "a studentised bootstrap test"
     source = (
         "Efron and Tibshirani, An Introduction to the Bootstrap, 1993; "
         "Smucker, Allan and Carterette, A comparison of statistical significance tests for information retrieval evaluation, CIKM 2007"
@@ -254,6 +259,8 @@ class Posterior:
     ``equal`` they add up to 1. All are NaN for fewer than two queries or clusters.
     """
 
+    source: ClassVar[str] = "Rubin, The Bayesian Bootstrap, The Annals of Statistics 9(1), 1981"
+
     better: float
     worse: float
     equal: float
@@ -277,7 +284,7 @@ def bayesian(sample: Sample, margin: float | None = None, rounds: int = 10_000, 
     """How probable it is that the mean difference is above 0, below 0, or within a margin of 0.
 
     Each round weighs the queries (or the clusters) by Dirichlet(1, ..., 1): what is known of the population after seeing them,
-    if nothing was known before (Rubin, The Annals of Statistics 9(1), 1981). Does not depend on the order of queries; the
+    if nothing was known before (Rubin, 1981). Does not depend on the order of queries; the
     mirrored sample gets the mirrored probabilities. Raises InputError for a negative margin, or no rounds.
 
     >>> said = bayesian(Sample(np.array([0.1, 0.2, 0.3])))

@@ -56,6 +56,7 @@ class holm(_OfP):
     [0.03, 0.06, 0.06]
     """
 
+    in_words = "Holm's correction"
     source = "Holm, A simple sequentially rejective multiple test procedure, 1979"
     title = "Holm"
     least = True
@@ -73,6 +74,7 @@ class bonferroni(_OfP):
     [0.03, 0.12, 0.09]
     """
 
+    in_words = "Bonferroni's correction"
     source = "Dunn, Multiple comparisons among means, 1961"
     title = "Bonferroni"
     least = True
@@ -93,6 +95,7 @@ class bh(_OfP, aliases=("fdr_bh", "benjamini_hochberg")):
     """
 
     controls = "the expected share of false differences among those reported"
+    in_words = "the correction of Benjamini and Hochberg"
     source = "Benjamini and Hochberg, Controlling the false discovery rate, 1995"
     title = "Benjamini-Hochberg"
     best_for = "screening many variants, when a few false ones do little harm"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -99,6 +99,8 @@ class Equivalence:
     ``lower`` and ``upper`` are an interval at confidence 1 - 2 alpha: it lies within the margin exactly where ``p_value`` < alpha.
     """
 
+    source: ClassVar[str] = "Schuirmann, A comparison of the two one-sided tests procedure, 1987"
+
     p_value: float
     lower: float
     upper: float
@@ -108,7 +110,7 @@ def equivalence(sample: Sample | Estimate, margin: float, alpha: float = 0.05) -
     """Two one-sided t tests: that the mean is above -margin, and that it is below margin.
 
     NaN for fewer than two queries (or clusters). Without spread the p-value is 0 within the margin and 1 outside.
-    Raises InputError for a margin that is not above 0. Source: Schuirmann, A comparison of the two one-sided tests procedure, 1987.
+    Raises InputError for a margin that is not above 0.
 
     >>> equivalence(Sample(np.array([0.01, -0.01, 0.02, -0.02])), margin=0.1).p_value < 0.05
     True

@@ -127,6 +127,7 @@ class t(Interval):
     are the degrees of freedom.
     """
 
+    in_words = "t intervals"
     source = "Student, The probable error of a mean, Biometrika 6(1), 1908; clusters: Liang and Zeger, Longitudinal data analysis using generalized linear models, Biometrika 73(1), 1986"
     best_for = "means and differences of 20 queries and more; the dual of the t test"
     by_moments = True
@@ -147,6 +148,8 @@ class wilson(Interval):
     It stays within 0 and 1, and has a width where all queries succeed or none. Takes scores of 0 and 1 without clusters.
     """
 
+    in_words = "Wilson's intervals"
+    fits = "where all scores are 0 or 1"
     source = "Wilson, Probable inference, the law of succession, and statistical inference, Journal of the American Statistical Association 22, 1927"
     best_for = "the share of queries that succeed, near 0 or 1 too"
 

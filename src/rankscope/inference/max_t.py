@@ -31,6 +31,7 @@ class max_t(Correction):
         "errs in 4.5 to 7.4 % of families at alpha = 5 % (10 systems, 50 queries of TREC scores; 25 queries: 6.4 to 10.3 %), and in "
         "4.9 to 5.6 % among near variants"
     )
+    in_words = "the max-t correction of Westfall and Young"
     source = "Westfall and Young, Resampling-based multiple testing, 1993"
     best_for = "many comparisons of similar runs, from some 50 queries on"
 
@@ -79,6 +80,7 @@ class randomised_tukey(Correction, aliases=("randomized_tukey",)):
         "errs in 5.2 to 6.7 % of families at alpha = 5 % (10 systems, 50 queries of TREC scores), but in 11.7 to 13.8 % where eight "
         "near variants stand beside two others: use max_t or Holm there"
     )
+    in_words = "the randomised Tukey test"
     source = "Carterette, Multiple testing in statistical analysis of systems-based information retrieval experiments, TOIS 30(1), 2012; Sakai, Laboratory experiments in information retrieval, 2018"
     best_for = "all pairs of systems that vary alike, from some 100 queries on"
 

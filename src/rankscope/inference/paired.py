@@ -26,6 +26,7 @@ class t(PairedTest, aliases=("student", "paired_t")):
     0.1027
     """
 
+    in_words = "a paired t test"
     source = (
         "Student, The probable error of a mean, Biometrika 6(1), 1908; "
         "Smucker, Allan and Carterette, A comparison of statistical significance tests for information retrieval evaluation, CIKM 2007"
@@ -70,6 +71,7 @@ class wilcoxon(PairedTest, aliases=("signed_rank",)):
 
     of = "ranks"
     hypothesis = "the differences are symmetric around 0"
+    in_words = "Wilcoxon's signed-rank test"
     source = "Wilcoxon, Individual comparisons by ranking methods, 1945; Pratt 1959; Cureton 1967"
     best_for = "symmetry itself; on skewed scores it rejects an equal mean in 8 to 22 % of samples of 50"
 
@@ -117,6 +119,7 @@ class sign(PairedTest):
 
     of = "signs"
     hypothesis = "a query is as likely to get better as worse"
+    in_words = "the sign test"
     source = "Arbuthnot 1710; Conover, Practical Nonparametric Statistics, 1999"
     best_for = "preferences and wins; it says nothing of the mean"
 

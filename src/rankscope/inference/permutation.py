@@ -182,6 +182,7 @@ class permutation(PairedTest, aliases=("sign_flip", "fisher", "randomisation", "
 
     of = "swaps"
     hypothesis = "the two systems are the same: each difference could as well have had the other sign"
+    in_words = "a sign-flip test (paired permutations)"
     source = "Fisher, The design of experiments, 1935; Smucker, Allan and Carterette, A comparison of statistical significance tests for information retrieval evaluation, CIKM 2007"
     best_for = "few queries, or scores of few values such as P@10: it assumes no distribution"
 

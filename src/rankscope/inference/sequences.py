@@ -25,6 +25,7 @@ class anytime(Interval, aliases=("asymptotic", "confidence_sequence")):
     """
 
     every_look = True
+    in_words = "intervals that hold at every look (asymptotic confidence sequences)"
     source = "Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, Time-uniform central limit theory and asymptotic confidence sequences, Annals of Statistics 2024"
     best_for = "queries that are judged one after the other, to stop as soon as enough is known; from 20 queries"
 
@@ -62,6 +63,7 @@ class betting(Interval):
 
     every_look = True
     in_order = True
+    in_words = "intervals that hold at every look (betting)"
     source = "Waudby-Smith and Ramdas, Estimating means of bounded random variables by betting, JRSS B 2024"
     best_for = "a promise that holds for any number of queries, at the price of a wider interval"
 

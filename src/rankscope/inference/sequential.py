@@ -124,6 +124,7 @@ class anytime(PairedTest, aliases=("asymptotic",)):
 
     every_look = True
     hypothesis = "the mean difference is 0, at every look"
+    in_words = "a test that holds at every look (asymptotic confidence sequences)"
     source = "Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, Time-uniform central limit theory and asymptotic confidence sequences, Annals of Statistics 2024"
     best_for = "queries that are judged one after the other, to stop as soon as enough is known; from 20 queries"
 
@@ -157,6 +158,7 @@ class betting(PairedTest):
     every_look = True
     in_order = True
     hypothesis = "the mean difference is 0, at every look"
+    in_words = "a test that holds at every look (betting)"
     source = "Waudby-Smith and Ramdas, Estimating means of bounded random variables by betting, JRSS B 2024"
     best_for = "a promise that holds for any number of queries, at the price of power"
 

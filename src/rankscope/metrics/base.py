@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from rankscope.declared import Declared, Param, Table
+from rankscope.declared import Declared, Lookup, Param
 from rankscope.errors import InputError
 from rankscope.lists import Array, Judged, Lists, each, ratio, running, total
 from rankscope.metrics.trec import TrecName
@@ -79,7 +79,7 @@ JudgedOnly = Annotated[bool, Param("leave out unjudged documents, and close the 
 LARGEST = 1000  # 2^grade and sums of it stay finite
 MaxGrade = Annotated[float, Param("the highest grade of the scale", above=0, high=LARGEST, also={"max_rel": {}})]
 Gain = Annotated[
-    Literal["linear", "exponential", "binary"] | Table,
+    Literal["linear", "exponential", "binary"] | Lookup,
     Param(
         "what a grade is worth: the grade itself, 2^grade - 1, 1 for any grade of 1 or more, or a table such as {1: 3, 2: 9}; "
         "a grade missing from the table keeps its linear gain",
@@ -282,7 +282,7 @@ class Metric(Declared, kind="metric"):
 # --- what several families share ---------------------------------------------------------------------
 
 
-def gains(grade: Array, gain: str | Table) -> Array:
+def gains(grade: Array, gain: str | Lookup) -> Array:
     """What each grade is worth: at least 0, and 0 for documents that were pooled without a grade."""
     grade = np.maximum(grade, 0.0)
     if gain == "linear":
@@ -295,7 +295,7 @@ def gains(grade: Array, gain: str | Table) -> Array:
         if (grade == np.floor(grade)).all():
             return np.ldexp(1.0, grade.astype(np.int64)) - 1.0
         return each(lambda g: 2.0**g - 1.0, grade)
-    table = dict(Table.of(gain))
+    table = dict(Lookup.of(gain))
     # grade 0 is also what unjudged documents are given, so a table may raise it only for judged ones
     return each(lambda g: table.get(g, g), grade)
 
@@ -309,12 +309,12 @@ def refuse_grades_above(metric: Metric, lists: Lists, max_grade: float) -> None:
         )
 
 
-def gains_of(lists: Lists, gain: str | Table) -> Array:
+def gains_of(lists: Lists, gain: str | Lookup) -> Array:
     """What each cell gains: nothing without a grade."""
     return np.where(lists.judged, gains(lists.grade, gain), 0.0)
 
 
-def ideal_gains(lists: Lists, gain: str | Table) -> Array:
+def ideal_gains(lists: Lists, gain: str | Lookup) -> Array:
     """What each judged document of a query gains, retrieved or not: the best grade first."""
     ideal = lists.ideal
     return np.where(ideal.shown & (ideal.grade >= 0), gains(ideal.grade, gain), 0.0)

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from rankscope.declared import Param, Table
+from rankscope.declared import Lookup, Param
 from rankscope.errors import InputError
 from rankscope.lists import Array, Lists, by_rank, log2_discount, total
 from rankscope.metrics.base import (
@@ -26,7 +26,7 @@ from rankscope.metrics.base import (
 from rankscope.metrics.trec import CUTOFFS, TrecName, pair
 
 Discount = Annotated[
-    Literal["log2", "log2_rank", "none", "reciprocal"] | Table,
+    Literal["log2", "log2_rank", "none", "reciprocal"] | Lookup,
     Param(
         "what a rank is worth: 1/log2(rank + 1), 1/log2(rank) from rank 2 on (the first two ranks are worth 1), 1, 1/rank, or a table {rank: weight}; ranks missing from it are worth 0",
         numbered=True,
@@ -45,7 +45,7 @@ class _GainMetric(Metric):
 
     def check(self) -> None:
         """Gains are of graded documents, and no less than nothing."""
-        if isinstance(self.gain, Table) and any(grade < 0 or gain < 0 for grade, gain in self.gain):
+        if isinstance(self.gain, Lookup) and any(grade < 0 or gain < 0 for grade, gain in self.gain):
             raise InputError(
                 f"{type(self).__name__}(gain={self.gain!r}): grades and gains are 0 or more; a document with a negative grade "
                 "was not judged and gains nothing"
@@ -64,7 +64,7 @@ class _GainMetric(Metric):
     @property
     def monotone(self) -> bool:
         """Not under a table, which may value a better grade less, if only one that it leaves out."""
-        return not isinstance(self.gain, Table)
+        return not isinstance(self.gain, Lookup)
 
 
 def best_gains(gain: Array) -> Array:
@@ -107,7 +107,9 @@ class DCG(_GainMetric):
     def check(self) -> None:
         """A table of discounts is one of ranks, each worth something or nothing."""
         super().check()
-        if isinstance(self.discount, Table) and any(rank < 1 or rank % 1 or worth < 0 for rank, worth in self.discount):
+        if isinstance(self.discount, Lookup) and any(
+            rank < 1 or rank % 1 or worth < 0 for rank, worth in self.discount
+        ):
             raise InputError(
                 f"{type(self).__name__}(discount={self.discount!r}): ranks are whole numbers from 1 and their discounts 0 or more, "
                 "like {1: 1, 2: 0.5}"
@@ -116,7 +118,7 @@ class DCG(_GainMetric):
     @property
     def falling(self) -> bool:
         """Whether no rank is worth more than the one above it."""
-        if not isinstance(self.discount, Table):
+        if not isinstance(self.discount, Lookup):
             return True
         seen = [(rank, worth) for rank, worth in self.discount if worth]
         worth = [worth for _, worth in seen]
@@ -222,7 +224,7 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
         best = (
             self.ideal != "full_k"
             and self.falling
-            and not (self.ideal == "max_grade_k" and isinstance(self.gain, Table))
+            and not (self.ideal == "max_grade_k" and isinstance(self.gain, Lookup))
         )
         return (0.0, 1.0 if best else float("inf"))
 

@@ -10,43 +10,16 @@ from rankscope import words
 from rankscope._version import __version__
 from rankscope.blocks import Block, Code, Heading, Paragraph
 from rankscope.errors import InputError
-from rankscope.inference import called
-from rankscope.inference.base import Interval, PairedTest
+from rankscope.inference import find_method
+from rankscope.inference.base import Correction, Interval, PairedTest
+from rankscope.inference.bootstrap import Posterior
+from rankscope.inference.effects import Equivalence
 from rankscope.metrics.description import relevance_levels, stated_parameters
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.method import FEWEST, Method
 from rankscope.reporting.citations import bibliography, cited, sources_of
 from rankscope.reporting.subject import Subject, SubjectOfComparison
 from rankscope.verbs.compare.result import Comparison
-
-TESTS = {
-    "t": "a paired t test",
-    "permutation": "a sign-flip test (paired permutations)",
-    "wilcoxon": "Wilcoxon's signed-rank test",
-    "sign": "the sign test",
-    "bootstrap": "a studentised bootstrap test",
-    "anytime": "a test that holds at every look (asymptotic confidence sequences)",
-    "betting": "a test that holds at every look (betting)",
-}
-INTERVALS = {
-    "t": "t intervals",
-    "wilson": "Wilson's intervals",
-    "percentile": "percentile bootstrap intervals",
-    "bca": "BCa bootstrap intervals",
-    "studentised": "studentised bootstrap intervals",
-    "anytime": "intervals that hold at every look (asymptotic confidence sequences)",
-    "betting": "intervals that hold at every look (betting)",
-}
-CORRECTIONS = {
-    "holm": "Holm's correction",
-    "bonferroni": "Bonferroni's correction",
-    "bh": "the correction of Benjamini and Hochberg",
-    "max_t": "the max-t correction of Westfall and Young",
-    "tukey": "Tukey's honestly significant differences",
-    "randomised_tukey": "the randomised Tukey test",
-}
-OF_MARGINS = "Schuirmann, A comparison of the two one-sided tests procedure, 1987"
-OF_CHANCES = "Rubin, The Bayesian Bootstrap, The Annals of Statistics 9(1), 1981"
 
 
 @dataclass
@@ -57,11 +30,7 @@ class Cites:
 
     def of(self, thing: Any, *before: str, clustered: bool = False) -> str:
         """What stands in brackets behind a metric or a method: what is said of it ``before``, and its sources."""
-        return self.to(sources_of(thing, clustered), *before)
-
-    def to(self, sources: Iterable[str], *before: str) -> str:
-        """What stands in brackets for these sources."""
-        named = list(sources)
+        named = sources_of(thing, clustered)
         self.sources += named
         return cited(named, *before)
 
@@ -119,12 +88,12 @@ def _means(subject: Subject, cites: Cites) -> Iterator[str]:
         assert scores is not None
         level, clustered = scores.request.intervals.level, scores.request.intervals.clusters is not None
         bounds = [mean.bounds for mean in scores.board]
-    used = dict.fromkeys(one.method for one in bounds if one.known)
+    used = sorted({one.method for one in bounds if one.known})
     names = []
-    for said in sorted(used):
-        name, numbers, thing = _part(Interval, said, INTERVALS)
-        where = ["where all scores are 0 or 1"] if name == INTERVALS["wilson"] and len(used) > 1 else []
-        names.append(name + cites.of(thing, *numbers, *where, clustered=clustered))
+    for said in used:
+        interval = _interval_from(said)
+        fits = [interval.fits] if interval is not None and interval.fits and len(used) > 1 else []
+        names.append(_cited(interval, said, cites, *fits, clustered=clustered))
     if names:
         yield f"Intervals of means are {words.percent(level)} {' or '.join(names)}."
     if clustered:
@@ -144,10 +113,9 @@ def _compared(subject: SubjectOfComparison, cites: Cites) -> Iterator[str]:
     found, method = subject.result, subject.result.method
     clustered = subject.lead.clusters is not None
     against = "with every other" if found.all_pairs else f"with {found.baseline}"
-    test = method.test or called(PairedTest, "t")
-    name, numbers, _ = _part(PairedTest, str(test), TESTS)
+    test = method.test or find_method(PairedTest, "t")
     exact = _exact(found.contrasts) if method.test is None else ""
-    yield f"Every run was compared {against} by {name}, two-sided{cites.of(test, *numbers, clustered=clustered)}{exact}."
+    yield f"Every run was compared {against} by {_named(test)}, two-sided{cites.of(test, *_numbers(test), clustered=clustered)}{exact}."
     yield from _intervals(subject, cites)
     yield from _corrected(subject, cites)
     yield from _further(found, cites)
@@ -166,20 +134,20 @@ def _exact(contrasts: Iterable[Contrast]) -> str:
 
 def interval_of(method: Method) -> Interval:
     """The interval of the differences: the one asked for, that of the test, or t."""
-    return method.interval or getattr(method.test, "interval", None) or called(Interval, "t")
+    return method.interval or getattr(method.test, "interval", None) or find_method(Interval, "t")
 
 
 def _intervals(subject: SubjectOfComparison, cites: Cites) -> Iterator[str]:
     method = subject.result.method
     if method.correction.joint:
-        yield f"Intervals of differences are simultaneous {words.percent(method.level)} intervals by {_correction(method)}."
+        yield f"Intervals of differences are simultaneous {words.percent(method.level)} intervals by {_named(method.correction)}."
         return
-    name, numbers, thing = _part(Interval, str(interval_of(method)), INTERVALS)
-    about = cites.of(thing, *numbers, clustered=subject.lead.clusters is not None)
+    interval = interval_of(method)
+    named = _cited(interval, str(interval), cites, clustered=subject.lead.clusters is not None)
     if subject.corrected:
-        yield f"Intervals of differences are {name}{about} at the level at which {_correction(method)} tests each comparison ({words.percent(method.level)} for one alone)."
+        yield f"Intervals of differences are {named} at the level at which {_named(method.correction)} tests each comparison ({words.percent(method.level)} for one alone)."
     else:
-        yield f"Intervals of differences are {words.percent(method.level)} {name}{about}."
+        yield f"Intervals of differences are {words.percent(method.level)} {named}."
 
 
 def _corrected(subject: SubjectOfComparison, cites: Cites) -> Iterator[str]:
@@ -192,27 +160,21 @@ def _corrected(subject: SubjectOfComparison, cites: Cites) -> Iterator[str]:
         yield f"There was one comparison{each}, so no p-value needed correction; {alpha}."
     else:
         over = "the comparisons of each metric" if method.family == "metric" else "all runs and metrics"
-        _, numbers, _ = _part(type(method.correction), str(method.correction), {})
-        about = cites.of(method.correction, *numbers)
-        yield f"P-values were corrected over {over} by {_correction(method)}{about}, at {alpha}."
+        about = cites.of(method.correction, *_numbers(method.correction))
+        yield f"P-values were corrected over {over} by {_named(method.correction)}{about}, at {alpha}."
     if found.slices is not None:
         by = " by Holm's correction" if method.correction.joint else ""
         yield f"Comparisons within slices were corrected together{by}, over all slices and runs of a metric."
-
-
-def _correction(method: Method) -> str:
-    name = type(method.correction).__name__
-    return CORRECTIONS.get(name, f"the correction {name}")
 
 
 def _further(found: Comparison, cites: Cites) -> Iterator[str]:
     """What was asked for beside: a margin, chances, a primary metric, how many systems were tried."""
     method = found.method
     if method.margin is not None:
-        about = cites.to([OF_MARGINS])
+        about = cites.of(Equivalence)
         yield f"Whether runs are practically the same was tested by two one-sided t tests{about}, with the margin {margins(method)}."
     if method.bayes:
-        yield f"Chances are of the Bayesian bootstrap{cites.to([OF_CHANCES])}."
+        yield f"Chances are of the Bayesian bootstrap{cites.of(Posterior)}."
     if found.declared:
         yield f"{found.primary} was declared as the primary metric."
     if found.tried is not None:
@@ -226,13 +188,29 @@ def margins(method: Method) -> str:
     return words.amount(float(method.margin or 0.0))
 
 
-def _part(kind: Any, said: str, names: Mapping[str, str]) -> tuple[str, list[str], Any]:
-    """A method in words, the numbers it was given, and itself where it can be read back."""
-    name, _, given = said.partition("(")
-    numbers = [given.removesuffix(")")] if given else []
+# --- methods -----------------------------------------------------------------------------------------------
+
+
+def _named(method: PairedTest | Interval | Correction) -> str:
+    """What a text calls a method: in its words, or by its name where it has none."""
+    kind = {"interval": "{} intervals", "test": "the test {}", "correction": "the correction {}"}[method.kind]
+    return method.in_words or kind.format(type(method).__name__)
+
+
+def _numbers(method: object) -> list[str]:
+    """The numbers that a method was given: ``rounds=500``."""
+    return [part for part in [str(method).partition("(")[2].removesuffix(")")] if part]
+
+
+def _cited(interval: Interval | None, said: str, cites: Cites, *more: str, clustered: bool) -> str:
+    """An interval in words with its numbers and sources; by its spelling alone where its class is not known."""
+    name = f"{said.partition('(')[0]} intervals" if interval is None else _named(interval)
+    return name + cites.of(interval, *_numbers(said), *more, clustered=clustered)
+
+
+def _interval_from(said: str) -> Interval | None:
+    """The interval of a spelling; None where it was made by a class that is not declared."""
     try:
-        thing = called(kind, said) if kind in {Interval, PairedTest} else None
-    except InputError:  # made by a class that is not declared
-        thing = None
-    usual = f"{name} intervals" if kind is Interval else f"the test {name}"
-    return names.get(name, usual), numbers, thing
+        return find_method(Interval, said)
+    except InputError:
+        return None

@@ -17,7 +17,7 @@ from rankscope.engines.top import top
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
 from rankscope.reporting.subject import Subject, evaluation_of
-from rankscope.scoring.inputs import CleanInput, clean, judge, takers
+from rankscope.scoring.inputs import CleanInput, clean, judge
 from rankscope.scoring.ranking import one_order, part_of
 from rankscope.scoring.scores import Scores
 from rankscope.tables import Qrels
@@ -115,7 +115,7 @@ def source_of(
     return RankingSource(
         metric=metric,
         names=names,
-        qrels=clean(subject.qrels, policy, "qrels", takers(scores.metrics)),
+        qrels=clean(subject.qrels, policy, "qrels", scores.metrics),
         runs=[
             clean(part_of(subject.runs[name], queries) if few else subject.runs[name], policy, "run") for name in names
         ],
