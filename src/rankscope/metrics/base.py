@@ -125,6 +125,8 @@ class Metric(Declared, kind="metric"):
     better: ClassVar[Literal["higher", "lower", "neither"]] = "higher"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     trec: ClassVar[tuple[TrecName, ...]] = ()
+    # how trec_eval orders equal scores for this metric: document ids descend, but ascend for preferences
+    trec_ties: ClassVar[Literal["trec", "docid"]] = "trec"
     of_cutoff: ClassVar[Mapping[str, frozenset[str]]] = {}  # values of parameters that speak of k, and so need one
 
     @property
@@ -136,11 +138,6 @@ class Metric(Declared, kind="metric"):
     def monotone(self) -> bool:
         """Whether a better document moved above a worse one never hurts."""
         return True
-
-    @property
-    def trec_ties(self) -> Literal["trec", "docid"]:
-        """How trec_eval orders equal scores for this metric: document ids descend, but ascend for preferences."""
-        return "trec"
 
     @property
     def additive(self) -> bool:
