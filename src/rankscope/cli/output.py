@@ -6,32 +6,16 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from rankscope import words
-from rankscope.cli.options import ENDINGS
 from rankscope.errors import InputError
 
 if TYPE_CHECKING:
     pass
-
-
-def format_of(form: str | None, out: str | None, formats: Sequence[str]) -> str:
-    """The format that was chosen, else the one of the file's ending, else the table."""
-    if form is not None or out is None or out == "-":
-        return form or "table"
-    ending = Path(out).suffix.lower()
-    if ending not in ENDINGS:
-        raise InputError(
-            f"{out}: the format of {ending or 'a name without an ending'} is not known, name one with --format: {', '.join(formats)}"
-        )
-    if ENDINGS[ending] not in formats:
-        raise InputError(f"{out}: this is written as {words.listing(formats, last='or')}, not as {ENDINGS[ending]}")
-    return ENDINGS[ending]
 
 
 def check_place(out: str | None, inputs: Iterable[str] = (), option: str = "-o") -> None:

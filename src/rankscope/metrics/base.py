@@ -54,12 +54,10 @@ class Terms:
     def value(self) -> Array:
         """The value of each query, NaN where it is undefined."""
         earned = total(self.earned) if self.mean_earnings is None else self.mean_earnings
-        value = self.apply_link(ratio(earned + self.unjudged, self.worth) + self.base)
+        value = ratio(earned + self.unjudged, self.worth) + self.base
+        if self.link is not None:
+            value = self.link(value)
         return value if self.defined is None else np.where(self.defined, value, np.nan)
-
-    def apply_link(self, parts: Array) -> Array:
-        """The sum of the parts as a value."""
-        return parts if self.link is None else self.link(parts)
 
     @property
     def unjudged_share(self) -> Array:

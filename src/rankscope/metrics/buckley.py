@@ -10,7 +10,7 @@ import numpy as np
 
 from rankscope.declared import Param
 from rankscope.lists import Array, Lists, by_rank, each, log2_discount, ratio, running, total
-from rankscope.metrics.base import Example, Level, Terms, ideal_gains
+from rankscope.metrics.base import Example, Level, Terms, gains_of, ideal_gains
 from rankscope.metrics.gain import _GainMetric, best_gains
 from rankscope.metrics.relevance import _Binary
 from rankscope.metrics.trec import TrecName, pair, two_places
@@ -96,7 +96,7 @@ class G(_Ratio):
     additive = False  # what a document earns depends on those above it
 
     def terms(self, lists: Lists) -> Terms:
-        gain, best = self._gain(lists), self._ideal(lists)
+        gain, best = gains_of(lists, self.gain), self._ideal(lists)
         # a rank costs 1, and what the ideal gains there beyond that
         beyond = running(np.maximum(best - 1.0, 0.0))
         cost = lists.rank + np.take_along_axis(beyond, _column(lists.rank, best), axis=1)
@@ -137,7 +137,7 @@ class RnDCG(_Ratio):
         weight = here + (end * _inverse(ideal[:, -1]))[:, None]
         return Terms(
             lists,
-            {"gain": self._gain(lists), "discount": discount, "points from here on": weight},
+            {"gain": gains_of(lists, self.gain), "discount": discount, "points from here on": weight},
             (total(falls) + end) * (lists.known(self.level) > 0),
         )
 
@@ -166,7 +166,7 @@ class nDCGRel(_Ratio):
     additive = False  # what a document earns depends on those above it
 
     def terms(self, lists: Lists) -> Terms:
-        gain, best = self._gain(lists), self._ideal(lists)
+        gain, best = gains_of(lists, self.gain), self._ideal(lists)
         ideal = _ideal_so_far(best)
         found = gain > 0
         at_rank = np.where(found, np.take_along_axis(_inverse(ideal), _column(lists.rank, best), axis=1), 0.0)

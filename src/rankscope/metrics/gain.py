@@ -66,9 +66,6 @@ class _GainMetric(Metric):
         """Not under a table, which may value a better grade less, if only one that it leaves out."""
         return not isinstance(self.gain, Lookup)
 
-    def _gain(self, lists: Lists) -> Array:
-        return gains_of(lists, self.gain)
-
 
 def best_gains(gain: Array) -> Array:
     """The gains of each query in falling order: they need not rise with the grade."""
@@ -86,7 +83,7 @@ class CG(_GainMetric):
     positions = False
 
     def terms(self, lists: Lists) -> Terms:
-        return Terms(lists, {"gain": self._gain(lists)})
+        return Terms(lists, {"gain": gains_of(lists, self.gain)})
 
 
 class DCG(_GainMetric):
@@ -152,7 +149,7 @@ class DCG(_GainMetric):
         return total(gain * self.discounts(rank) * (rank <= depths[:, None]))
 
     def terms(self, lists: Lists) -> Terms:
-        return Terms(lists, {"gain": self._gain(lists), "discount": self.discounts(lists.rank)})
+        return Terms(lists, {"gain": gains_of(lists, self.gain), "discount": self.discounts(lists.rank)})
 
 
 class IdealDCG(DCG, aliases=("IDCG",)):
