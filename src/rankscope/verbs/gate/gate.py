@@ -173,7 +173,7 @@ def _draft(panel: Panel, part: str | None, allowance: Allowance, fail_on: FailOn
         difference=panel.sign * c.difference, lower=lower, upper=upper, loss=losses_alone(c),
         tolerance=tolerance, allowed=str(allowance), p_value=evidence.p_value, loses=evidence.loses,
         queries=c.queries, differing=c.differing, wins=c.wins, losses=c.losses, left_out=c.pair.undefined_for_one,
-        method=way if c.differing or c.pair.means.differing else NOTHING, differing_clusters=clusters,
+        method=way if c.differing or c.paired.means.differing else NOTHING, differing_clusters=clusters,
         queries_needed=queries_to_settle(c, tolerance, fail_on == "tolerance") if bounds.known else None,
     )  # fmt: skip
 
