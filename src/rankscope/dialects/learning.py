@@ -5,8 +5,15 @@ They are given the candidates of each query and know of nothing else: what is mi
 
 from __future__ import annotations
 
-from rankscope.dialects.base import Convention, Dialect, Says
+from rankscope.dialects.base import Convention, Dialect, NoRelevant, Says
 
+# torchmetrics' empty_target_action, and what it makes of a query without a relevant document
+_EMPTY_TARGETS: tuple[tuple[str, str, NoRelevant], ...] = (
+    ("torchmetrics", "neg", 0),
+    ("torchmetrics-neg", "neg", 0),
+    ("torchmetrics-skip", "skip", "skip"),
+    ("torchmetrics-pos", "pos", 1),
+)
 _CANDIDATES = "only the documents of the list count"
 _EXP = f"exponential gain, {_CANDIDATES}"
 _SHORT = "divided by the smaller of k and the documents of the list"
@@ -46,12 +53,7 @@ _TORCHMETRICS = tuple(
         version="1.9.0",
         convention=Convention(ties="input", queries="run", looks_at="list", no_relevant=no_relevant),
     )
-    for name, action, no_relevant in (
-        ("torchmetrics", "neg", 0),
-        ("torchmetrics-neg", "neg", 0),
-        ("torchmetrics-skip", "skip", "skip"),
-        ("torchmetrics-pos", "pos", 1),
-    )
+    for name, action, no_relevant in _EMPTY_TARGETS
 )
 
 
