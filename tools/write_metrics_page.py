@@ -12,7 +12,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
-from rankscope.declared import Param, Table, parameters, plain, required
+from rankscope.declared import Lookup, Param, parameters, plain, required
 from rankscope.metrics import Example, Metric, families, parse
 from rankscope.testing import variants, worked_out
 
@@ -86,7 +86,7 @@ def settings(cls: type[Metric], where: Callable[[Metric], bool]) -> str:
         }
         if len(said) == 1:
             ((name, value),) = said.items()
-            found.setdefault((name, "table" if isinstance(value, Table) else value), f"`{name}={plain(value)}`")
+            found.setdefault((name, "table" if isinstance(value, Lookup) else value), f"`{name}={plain(value)}`")
     return ", ".join(found.values())
 
 
@@ -162,7 +162,7 @@ def kinds(hint: Any) -> Iterator[str]:
             float: "number",
             bool: "`True`, `False`",
             type(None): "`None`",
-            Table: "table `{1: 3, 2: 9}`",
+            Lookup: "table `{1: 3, 2: 9}`",
         }
         yield words[hint]
 

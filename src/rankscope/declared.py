@@ -20,6 +20,7 @@ from typing import (
     Any,
     ClassVar,
     Literal,
+    NoReturn,
     Self,
     Union,
     dataclass_transform,
@@ -63,15 +64,15 @@ class Param:
         return low
 
 
-class Table(tuple[tuple[float, float], ...]):
+class Lookup(tuple[tuple[float, float], ...]):
     """A small function written out: ``{1: 3, 2: 9}``. Sorted and hashable; a sequence is numbered from 1."""
 
     __slots__ = ()
 
     @classmethod
-    def of(cls, value: Any) -> Table:
+    def of(cls, value: Any) -> Lookup:
         """Read a mapping or a sequence of numbers."""
-        if isinstance(value, Table):
+        if isinstance(value, Lookup):
             return value
         pairs = value.items() if isinstance(value, Mapping) else enumerate(value, start=1)
         return cls(sorted((_number(k), _number(v)) for k, v in pairs))
@@ -109,7 +110,7 @@ def plain(value: Any) -> str:
     """A value as it is written in a spelling: 2 rather than 2.0."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
-    if isinstance(value, tuple) and not isinstance(value, Table):
+    if isinstance(value, tuple) and not isinstance(value, Lookup):
         return "(" + ", ".join(map(plain, value)) + ("," if len(value) == 1 else "") + ")"
     return repr(value)
 
@@ -120,8 +121,13 @@ def one_of(name: str, value: Any, allowed: Sequence[Any]) -> None:
         raise InputError(f"{name}={value!r}: {name} is one of {words.choices(allowed)}")
 
 
-def check_value(said_as: str, name: str, value: Any, hint: Any, param: Param) -> Any:
-    """The value in the parameter's type and within its bounds, or one clear line."""
+def check_value(owner: str, name: str, value: Any, hint: Any, param: Param) -> Any:
+    """The value in the type of a parameter of the ``owner`` and within its bounds, or one clear line."""
+
+    def refuse(text: str) -> NoReturn:
+        raise InputError(f"{owner}({name}={brief(given, quoted=True)}): {name} is {text}")
+
+    given = value
     kinds = get_args(hint) if isinstance(hint, UnionType) or get_origin(hint) is Union else (hint,)
     for kind in kinds:
         try:
@@ -130,15 +136,14 @@ def check_value(said_as: str, name: str, value: Any, hint: Any, param: Param) ->
         except (TypeError, ValueError):
             continue
     else:
-        raise InputError(f"{said_as}: {name} is {' or '.join(_in_words(kind) for kind in kinds)}")
-    for number in value if isinstance(value, tuple) and not isinstance(value, Table) else (value,):
+        refuse(" or ".join(_in_words(kind) for kind in kinds))
+    for number in value if isinstance(value, tuple) and not isinstance(value, Lookup) else (value,):
         if isinstance(number, bool) or not isinstance(number, int | float):
             continue
         if not (param.low <= number <= param.high and number > param.above):
-            raise InputError(f"{said_as}: {name} is {param.bounds}")
+            refuse(param.bounds)
         if number > (MOST if isinstance(number, int) else HUGE):
-            most = words.count(MOST) if isinstance(number, int) else f"{HUGE:g}"
-            raise InputError(f"{said_as}: {name} is at most {most}")
+            refuse(f"at most {words.count(MOST) if isinstance(number, int) else f'{HUGE:g}'}")
     return value
 
 
@@ -153,10 +158,10 @@ def _as(kind: Any, value: Any, numbered: bool) -> Any:
     elif kind is bool:
         if isinstance(value, bool):
             return value
-    elif kind is Table:
+    elif kind is Lookup:
         sequence = numbered and isinstance(value, Sequence) and not isinstance(value, str | bytes)
-        if (isinstance(value, Mapping | Table) or sequence) and len(value):
-            return Table.of(value)
+        if (isinstance(value, Mapping | Lookup) or sequence) and len(value):
+            return Lookup.of(value)
     elif kind is int:
         if hasattr(value, "__index__") and not isinstance(value, bool):
             return int(value)
@@ -180,7 +185,7 @@ def _in_words(kind: Any) -> str:
         float: "a number",
         NoneType: "None",
         bool: "True or False",
-        Table: "a table like {1: 3, 2: 9}",
+        Lookup: "a table like {1: 3, 2: 9}",
     }.get(kind, str(kind))
 
 
@@ -200,10 +205,10 @@ class _Family(type):
                 Parameter(
                     f.name,
                     Parameter.KEYWORD_ONLY,
-                    default=Parameter.empty if _default(f) is MISSING else _default(f),
+                    default=Parameter.empty if f.default is MISSING else f.default,
                     annotation=f.type,
                 )
-                for f in _fields(cls)
+                for f in fields(cls)  # type: ignore[arg-type] # every subclass is made a dataclass
             ]
         )
 
@@ -217,6 +222,7 @@ class Declared(metaclass=_Family):
     aliases: ClassVar[tuple[str, ...]] = ()
     at: ClassVar[str] = "cutoff"
     listed_by: ClassVar[str] = ""
+    defaults: ClassVar[dict[str, Any]] = {}  # of each parameter; MISSING where it has none
 
     def __init_subclass__(cls, *, kind: str = "", aliases: tuple[str, ...] = (), at: str = "", **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -227,30 +233,25 @@ class Declared(metaclass=_Family):
         # the methods that a dataclass would write and compile for every class stand once below: a hundred
         # metrics are then declared in a few milliseconds
         dataclass(init=False, repr=False, eq=False, kw_only=True)(cls)
-        if not kind and not cls.__name__.startswith("_"):
-            for name in (cls.__name__, *aliases):
-                cls._register(name)
-
-    @classmethod
-    def _register(cls, name: str) -> None:
-        known = cls.catalogue.get(name)
-        if known and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise NameError(f"two of kind {cls.kind} are called {name}: {known.__module__} and {cls.__module__}")
-        cls.catalogue[name] = cls
+        cls.defaults = {f.name: f.default for f in fields(cls)}  # type: ignore[arg-type] # it is one now
+        for name in () if kind or cls.__name__.startswith("_") else (cls.__name__, *aliases):
+            known = cls.catalogue.get(name)
+            if known and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+                raise NameError(f"two of kind {cls.kind} are called {name}: {known.__module__} and {cls.__module__}")
+            cls.catalogue[name] = cls
 
     def __init__(self, **values: Any) -> None:
         cls = type(self)
-        known = parameters(cls)
-        strange = next((name for name in values if name not in known), None)
+        strange = next((name for name in values if name not in cls.defaults), None)
         if strange is not None:
             raise TypeError(f"{cls.__name__}.__init__() got an unexpected keyword argument {strange!r}")
-        for f in _fields(cls):
-            value = values.get(f.name, _default(f))
+        for name, default in cls.defaults.items():
+            value = values.get(name, default)
             if value is MISSING:
-                raise TypeError(f"{cls.__name__}.__init__() missing the keyword-only argument {f.name!r}")
-            hint, param = known[f.name]
-            called = f"{cls.__name__}({f.name}={brief(value, quoted=True)})"
-            object.__setattr__(self, f.name, check_value(called, f.name, value, hint, param))
+                raise TypeError(f"{cls.__name__}.__init__() missing the keyword-only argument {name!r}")
+            if value is not default:
+                value = check_value(cls.__name__, name, value, *parameters(cls)[name])
+            object.__setattr__(self, name, value)
         self.check()
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -259,34 +260,31 @@ class Declared(metaclass=_Family):
     def __delattr__(self, name: str) -> None:
         raise FrozenInstanceError(f"cannot delete field {name!r}")
 
-    def _values(self) -> tuple[Any, ...]:
-        return tuple(getattr(self, f.name) for f in _fields(self))
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Declared) or type(other) is not type(self):
             return NotImplemented
-        return self._values() == other._values()
+        return all(getattr(self, name) == getattr(other, name) for name in self.defaults)
 
     def __hash__(self) -> int:
-        return hash(self._values())
+        return hash(tuple(getattr(self, name) for name in self.defaults))
 
     def check(self) -> None:
         """Refuse parameters that do not go together; override it where some do not."""
 
     def ready(self) -> Self:
         """The thing itself, or an error where a required parameter is missing."""
-        missing = [name for name in required(type(self)) if getattr(self, name) is None]
+        known = parameters(type(self))
+        missing = [name for name in known if known[name][1].needed and getattr(self, name) is None]
         if missing:
             how = f"{self}@10" if missing == [self.at] == ["cutoff"] else f"{type(self).__name__}({missing[0]}=...)"
             raise InputError(f"{self} needs {missing[0]}: write {how}")
         return self
 
     def __matmul__(self, value: Any) -> Self:
-        said = {f.name: getattr(self, f.name) for f in _fields(self)}
-        return cut(type(self), said, value)  # type: ignore[no-any-return]
+        return cut(type(self), {name: getattr(self, name) for name in self.defaults}, value)  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
-        said = {f.name: getattr(self, f.name) for f in _fields(self) if getattr(self, f.name) != _default(f)}
+        said = {name: value for name, usual in self.defaults.items() if (value := getattr(self, name)) != usual}
         cut = said.pop(self.at, None)
         inside = ", ".join(f"{name}={plain(value)}" for name, value in said.items())
         return type(self).__name__ + (f"({inside})" if inside else "") + (f"@{plain(cut)}" if cut is not None else "")
@@ -295,15 +293,7 @@ class Declared(metaclass=_Family):
 
     def having(self, **changes: Any) -> Self:
         """The same with other parameters."""
-        return type(self)(**{f.name: getattr(self, f.name) for f in _fields(self)} | changes)
-
-
-def _fields(thing: Any) -> tuple[Any, ...]:
-    return fields(thing)  # every subclass is made a dataclass, which the type checker cannot see
-
-
-def _default(f: Any) -> Any:
-    return f.default if f.default_factory is MISSING else f.default_factory()
+        return type(self)(**{name: getattr(self, name) for name in self.defaults} | changes)
 
 
 def cut(cls: Any, said: Mapping[str, Any], value: Any) -> Any:
@@ -320,30 +310,29 @@ def parameters(cls: type[Declared]) -> dict[str, tuple[Any, Param]]:
     """The parameters of a class: type and meaning of each."""
     hints = get_type_hints(cls, include_extras=True)
     out = {}
-    for f in _fields(cls):
-        hint = hints[f.name]
-        said, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-        out[f.name] = (said, next((n for n in notes if isinstance(n, Param)), Param("")))
+    for name in cls.defaults:
+        said, *notes = get_args(hints[name]) if get_origin(hints[name]) is Annotated else (hints[name],)
+        out[name] = (said, next((n for n in notes if isinstance(n, Param)), Param("")))
     return out
 
 
 def required(cls: type[Declared]) -> list[str]:
     """The required parameters: those without a default, and those marked as needed."""
     known = parameters(cls)
-    return [f.name for f in _fields(cls) if _default(f) is MISSING or known[f.name][1].needed]
+    return [name for name, default in cls.defaults.items() if default is MISSING or known[name][1].needed]
 
 
 # --- reading spellings such as nDCG(gain='exponential')@5,10, with errors that suggest the nearest name ---
 
 
 _SPELLING = re.compile(r"(?P<name>[\w+-]+)\s*(?:\((?P<inside>.*)\))?\s*(?:@(?P<at>[^@()]+))?", re.DOTALL)
+_DIGITS = re.compile(r"\s*[0-9]{1,9}\s*")
 _WORDS = {"true": True, "false": False, "none": None}
 
 
 def family(kind: type[Declared], name: str, text: str) -> Any:
     """The class of this name or alias, ignoring case; or an error that suggests the nearest name."""
     found = kind.catalogue.get(name)
-    text, name = brief(text), brief(name)
     if found is None:
         folded = {cls for key, cls in kind.catalogue.items() if key.casefold() == name.casefold()}
         found = folded.pop() if len(folded) == 1 else None
@@ -351,7 +340,7 @@ def family(kind: type[Declared], name: str, text: str) -> Any:
         near = {key: cls.__name__ for key, cls in kind.catalogue.items()}
         where = f" ({kind.listed_by} lists all)" if kind.listed_by else None
         hint = words.hint(name, near, otherwise=where, most=len(near), offer=near.__getitem__)
-        raise InputError(f"{kind.kind} {text!r}: no {kind.kind} is called {name}{hint}")
+        raise InputError(f"{kind.kind} {text!r}: no {kind.kind} is called {brief(name)}{hint}")
     return found
 
 
@@ -378,28 +367,26 @@ def parse_all(kind: type[Declared], text: str) -> tuple[Any, ...]:
         raise InputError(f"cannot read the {kind.kind} {text!r}: write it like {_example_spelling(kind)}")
     cls = family(kind, match["name"], text)
     said = {}
-    for key, given in _keywords(kind, match["inside"] or "", text):
+    for key, given in _keywords(kind, match["inside"], text) if match["inside"] else ():
         name, value = _own_name(kind, cls, key, given, text)
         if name in said:
             raise InputError(f"{kind.kind} {text!r}: {name} is given twice")
         said[name] = _word(value, parameters(cls)[name][0])
     if match["at"] is not None and cls.at in said:
         raise InputError(f"{kind.kind} {text!r}: {cls.at} is given twice")
+    there = {*said, cls.at} if match["at"] else said
+    if missing := [name for name, default in cls.defaults.items() if default is MISSING and name not in there]:
+        needs = f"{cls.__name__} needs {missing[0]}: write {cls.__name__}({missing[0]}=...)"
+        raise InputError(f"{kind.kind} {text!r}: {needs}")
     try:
         if match["at"] is None:
-            return (_complete(cls, said),)
-        return tuple(cut(cls, said, _literal_text(part)).ready() for part in match["at"].split(","))
+            return (cls(**said).ready(),)
+        # digits are read here, as P@05 is no number to Python
+        parts = (int(part) if _DIGITS.fullmatch(part) else _literal_text(part) for part in match["at"].split(","))
+        return tuple(cut(cls, said, part).ready() for part in parts)
     except InputError as error:
         message = str(error)
         raise InputError(message if message.startswith(kind.kind) else f"{kind.kind} {text!r}: {message}") from None
-
-
-def _complete(cls: Any, said: Mapping[str, Any]) -> Any:
-    try:
-        return cls(**said).ready()
-    except TypeError:
-        missing = next(name for name in required(cls) if name not in said)
-        raise InputError(f"{cls.__name__} needs {missing}: write {cls.__name__}({missing}=...)") from None
 
 
 def _keywords(kind: type[Declared], inside: str, text: str) -> list[tuple[str, Any]]:
@@ -440,8 +427,6 @@ def _word(value: Any, hint: Any) -> Any:
 
 
 def _literal_text(text: str) -> Any:
-    if re.fullmatch(r"\s*0+[0-9]{1,9}\s*", text):
-        return int(text)  # P@05, which Python would not read
     try:
         return ast.literal_eval(text.strip())
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):

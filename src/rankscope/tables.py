@@ -65,17 +65,16 @@ class Source:
 
 @dataclass(frozen=True)
 class Blocks:
-    """Consecutive rows of one query: where each block starts, and the query it belongs to."""
+    """Consecutive rows of one query: where each block starts, and the query it belongs to.
+
+    ``whole`` tells that every query stands in one block, as in nearly every file.
+    """
 
     start: Array
     size: Array
     query: pl.Series
     code: Array
-
-    @property
-    def whole(self) -> bool:
-        """Whether every query stands in one block, as in nearly every file."""
-        return len(self.code) == 0 or int(self.code[-1]) == len(self.code) - 1
+    whole: bool = False
 
 
 def blocks_of(query: pl.Series) -> Blocks:
@@ -85,7 +84,7 @@ def blocks_of(query: pl.Series) -> Blocks:
     start = np.cumsum(size) - size
     unique = names.unique(maintain_order=True)
     if len(unique) == len(names):
-        return Blocks(start, size, names, np.arange(len(names)))
+        return Blocks(start, size, names, np.arange(len(names)), whole=True)
     numbers = pl.DataFrame({"query": unique}).with_row_index("code")
     codes = pl.DataFrame({"query": names}).join(numbers, on="query", how="left", maintain_order="left")
     return Blocks(start, size, unique, codes["code"].to_numpy().astype(np.int64))

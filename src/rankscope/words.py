@@ -32,17 +32,12 @@ def number(value: float, sign: bool = False, digits: int | None = None) -> str:
     if math.isnan(value):
         return UNDEFINED
     size = abs(value)
-    text = f"{size:,.{_decimals(size) if digits is None else digits}f}" if size < math.inf else "∞"
+    if digits is None:  # three, or two that count for what is smaller than three decimals show
+        digits = 3 if size >= 0.001 or size < NOTHING else min(1 - math.floor(math.log10(size)), 12)
+    text = f"{size:,.{digits}f}" if size < math.inf else "∞"
     if not any(digit in text for digit in "123456789∞"):
         return text
     return f"{MINUS if value < 0 else '+' if sign else ''}{text}"
-
-
-def _decimals(size: float) -> int:
-    """Three, or two digits that count for what is smaller than three decimals show."""
-    if size >= 0.001 or size < NOTHING:
-        return 3
-    return min(1 - math.floor(math.log10(size)), 12)
 
 
 def signed(value: float) -> str:

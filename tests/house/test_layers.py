@@ -15,6 +15,7 @@ from tests.house import imports
 from tests.house.imports import Package
 
 ROOT = Path(__file__).resolve().parents[2]
+SRC = ROOT / "src" / "rankscope"
 
 # a module may import from its own room and from rooms on lower floors; each verb is a room of its own
 FLOORS = {
@@ -72,7 +73,7 @@ SPELLED = ("rankscope.metrics", "rankscope.verbs.check.rules")
 @pytest.fixture(scope="module")
 def house() -> Package:
     """Our package."""
-    return Package(ROOT / "src" / "rankscope", frozenset({LOADER}))
+    return Package(SRC, frozenset({LOADER}))
 
 
 def test_every_room_has_a_floor(house: Package) -> None:
@@ -111,9 +112,7 @@ def test_parameters_have_types(house: Package) -> None:
     assert imports.untyped(house) == []
 
 
-@pytest.mark.parametrize(
-    "path", sorted((ROOT / "src/rankscope/show/html").glob("[st]*/*.*")), ids=lambda path: path.name
-)
+@pytest.mark.parametrize("path", sorted((SRC / "show/html").glob("[st]*/*.*")), ids=lambda path: path.name)
 def test_parts_of_the_page_stay_small(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").count("\n")
     assert lines <= 300, f"{path.name} has {lines} lines"
@@ -123,12 +122,18 @@ def test_the_map_names_the_rooms_that_exist() -> None:
     """A row of the map is a floor, the rooms on it and what they hold: ``| 5 | `scoring/` | ... |``."""
     rows = re.findall(r"^\| (\d) \| ([^|]+) \|", (ROOT / "AGENTS.md").read_text(encoding="utf-8"), re.MULTILINE)
     told = {place.strip("/"): int(floor) for floor, cell in rows for place in re.findall(r"`([\w/.]+)`", cell)}
-    src = ROOT / "src" / "rankscope"
-    assert [place for place in told if not (src / place).exists()] == []
     rooms = {place.split("/")[0].removesuffix(".py"): floor for place, floor in told.items()}
-    there = {imports.room_of(module).partition("/")[0] for module in Package(src).trees} - {"__main__"}
+    there = {imports.room_of(module).partition("/")[0] for module in Package(SRC).trees} - {"__main__"}
     assert {room: FLOORS.get(room) for room in rooms} == rooms
+    assert set(rooms) - there == set(), "rooms that there are not"
     assert there - set(rooms) == set(), "rooms that the map does not name"
+
+
+@pytest.mark.parametrize("page", ["AGENTS.md", "CONTRIBUTING.md", "docs/design.md"])
+def test_pages_about_the_house_name_places_that_exist(page: str) -> None:
+    places = re.findall(r"`([a-z_]+/[\w./]+)`", (ROOT / page).read_text(encoding="utf-8"))
+    assert places
+    assert [place for place in places if not any((folder / place).exists() for folder in (ROOT, SRC.parent, SRC))] == []
 
 
 # --- each law sees its breach ------------------------------------------------------------------------------------

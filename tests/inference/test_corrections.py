@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from rankscope.declared import parse_all
 from rankscope.errors import InputError
 from rankscope.inference.base import Correction, Sample
-from rankscope.inference.corrections import bh, bonferroni, holm, level_of, none
+from rankscope.inference.corrections import bh, bonferroni, holm, none
 from rankscope.inference.intervals import t as t_interval
 from rankscope.inference.paired import t
 
@@ -31,7 +31,7 @@ def test_the_level_says_what_the_adjusted_p_value_says(
     correction: Correction, family: list[float], alpha: float
 ) -> None:
     p = np.array(family)
-    levels, adjusted = level_of(correction, p, alpha), correction.adjusted(p)
+    levels, adjusted = correction.levels(p, alpha), correction.adjusted(p)
     assert ((p <= levels) == (adjusted <= alpha)).all()
     assert (levels <= alpha * (1 + 1e-12)).all()
     assert (levels >= alpha / len(p) * (1 - 1e-12)).all()
@@ -45,7 +45,7 @@ def test_intervals_at_their_level_agree_with_adjusted_p_values(
 ) -> None:
     samples = [Sample(np.random.default_rng(seed).normal(shift, 1, 12)) for shift, seed in family]
     p = np.array([t().p_value(sample) for sample in samples])
-    adjusted, levels = correction.adjusted(p), level_of(correction, p)
+    adjusted, levels = correction.adjusted(p), correction.levels(p)
     for sample, value, level in zip(samples, adjusted, levels, strict=True):
         bounds = t_interval().of(sample, 1 - level)
         if abs(value - 0.05) > 1e-9:
@@ -80,28 +80,26 @@ def test_holm_is_never_weaker_than_bonferroni_nor_bh_than_holm(family: list[floa
 
 def test_levels_by_hand() -> None:
     p = np.array([0.001, 0.012, 0.012, 0.3])
-    assert level_of(holm(), p) == pytest.approx([0.05 / 4, 0.05 / 3, 0.05 / 3, 0.05])
-    assert level_of(bonferroni(), p) == pytest.approx([0.05 / 4] * 4)
+    assert holm().levels(p) == pytest.approx([0.05 / 4, 0.05 / 3, 0.05 / 3, 0.05])
+    assert bonferroni().levels(p) == pytest.approx([0.05 / 4] * 4)
     # .3 is the largest and keeps .05; three are as small as .012; .001 is alone below
-    assert level_of(bh(), p) == pytest.approx([0.05 / 4, 0.05 * 3 / 4, 0.05 * 3 / 4, 0.05])
+    assert bh().levels(p) == pytest.approx([0.05 / 4, 0.05 * 3 / 4, 0.05 * 3 / 4, 0.05])
     # the second is carried up to the first's 3 * .03: its level is .05 * .031 / .09
-    assert level_of(holm(), np.array([0.03, 0.031, 1.0])) == pytest.approx([0.05 / 3, 0.05 * 0.031 / 0.09, 0.05])
+    assert holm().levels(np.array([0.03, 0.031, 1.0])) == pytest.approx([0.05 / 3, 0.05 * 0.031 / 0.09, 0.05])
 
 
 def test_zeros_have_levels_as_ties_have() -> None:
     p = np.array([0.0, 0.0, 0.5, 0.0])
     for correction in ALL:
-        assert level_of(correction, p) == pytest.approx(
-            level_of(correction, np.array([1e-9, 1e-9, 0.5, 1e-9])), rel=1e-6
-        )
-    assert level_of(holm(), p)[0] == pytest.approx(0.05 / 4)
-    assert level_of(bh(), p)[0] == pytest.approx(0.05 * 3 / 4)
+        assert correction.levels(p) == pytest.approx(correction.levels(np.array([1e-9, 1e-9, 0.5, 1e-9])), rel=1e-6)
+    assert holm().levels(p)[0] == pytest.approx(0.05 / 4)
+    assert bh().levels(p)[0] == pytest.approx(0.05 * 3 / 4)
 
 
 def test_nothing_known_is_nothing_said() -> None:
     for correction in ALL:
         assert np.isnan(correction.adjusted(np.array([np.nan, np.nan]))).all()
-        assert np.isnan(level_of(correction, np.array([np.nan]))).all()
+        assert np.isnan(correction.levels(np.array([np.nan]))).all()
         assert len(correction.adjusted(np.array([]))) == 0
 
 
@@ -125,9 +123,9 @@ def test_p_values_out_of_range(wrong: float) -> None:
     with pytest.raises(InputError, match="between 0 and 1"):
         holm().adjusted(np.array([0.1, wrong]))
     with pytest.raises(InputError, match="between 0 and 1"):
-        level_of(holm(), np.array([0.1]), wrong)
+        holm().levels(np.array([0.1]), wrong)
 
 
 def test_joint_corrections_have_no_levels() -> None:
     with pytest.raises(InputError, match="no level"):
-        level_of(Correction(), np.array([0.1]))
+        Correction().levels(np.array([0.1]))

@@ -185,7 +185,7 @@ def test_whole_clusters_are_flipped() -> None:
 def test_a_cluster_a_query_is_no_cluster() -> None:
     values = np.random.default_rng(2).normal(0.1, 0.3, 60)
     alone = Sample(values, clusters=np.arange(60)[::-1])
-    assert permutation(rounds=999).flips(alone) == permutation(rounds=999).flips(Sample(values))
+    assert permutation(rounds=999).p_value(alone) == permutation(rounds=999).p_value(Sample(values))
 
 
 def test_many_queries_and_many_rounds() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rankscope as rs
-from rankscope.declared import Table
+from rankscope.declared import Lookup
 from rankscope.metrics import CATALOGUE, parse_many
 from rankscope.metrics.buckley import G, RnDCG, nDCGRel
 from rankscope.testing import variants
@@ -109,7 +109,7 @@ def test_gains_are_grades_by_another_name(gain: dict[int, int]) -> None:
     """Given the gains as grades, the other tool says the same of the measures that take gains."""
     qrels, run = world(3, 10_000)
     renamed = {query: {doc: gain.get(x, x) for doc, x in docs.items()} for query, docs in qrels.items()}
-    named = {name: cls(gain=Table.of(gain)) for name, cls in (("G", G), ("Rndcg", RnDCG), ("ndcg_rel", nDCGRel))}
+    named = {name: cls(gain=Lookup.of(gain)) for name, cls in (("G", G), ("Rndcg", RnDCG), ("ndcg_rel", nDCGRel))}
     ours = rs.evaluate(qrels, run, list(named.values())).runs[0]
     theirs = pytrec_eval.RelevanceEvaluator(renamed, set(named)).evaluate(run)
     for name, metric in named.items():

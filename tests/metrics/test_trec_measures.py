@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rankscope as rs
-from rankscope.declared import Table
+from rankscope.declared import Lookup
 from rankscope.errors import InputError
 from rankscope.metrics import CATALOGUE, parse, parse_many
 from rankscope.metrics.browsing import RBP, RBPResidual
@@ -40,9 +40,9 @@ def test_laws(metric: type[rs.Metric]) -> None:
     "metric",
     [
         Utility(weights=(1, -2, -1, 0.5), documents=500),
-        RBP(gain=Table.of({1: 1, 2: 3}), max_grade=4, p=0.5) @ 3,
-        G(gain=Table.of({1: 0.5, 2: 0.25})),
-        RnDCG(gain=Table.of({1: 0.5, 2: 0.25}), level=2),
+        RBP(gain=Lookup.of({1: 1, 2: 3}), max_grade=4, p=0.5) @ 3,
+        G(gain=Lookup.of({1: 0.5, 2: 0.25})),
+        RnDCG(gain=Lookup.of({1: 0.5, 2: 0.25}), level=2),
         AP(denominator="min_k_positives_in_list", level=2, judged_only=True) @ 2,
     ],
     ids=str,
@@ -165,10 +165,10 @@ def test_utility_adds_up_the_contingency_table() -> None:
         (lambda: Utility(weights=(1, 2)), "four weights"),
         (lambda: Utility(weights=(1, 0, 0, 1)).of([1]), "needs their number"),
         (lambda: Utility(weights=(1, 0, 0, 1), documents=2).of([1, 0, 0]), "more documents than documents=2"),
-        (lambda: RBP(gain=Table.of({1: 3})), "above 1"),
-        (lambda: RBP(gain=Table.of({1: 3}), max_grade=2), "max_grade=2"),
-        (lambda: RBP(gain=Table.of({1: -1})), "0 or more"),
-        (lambda: RBP(gain=Table.of({1: 1})).of([4]), "a document gains 4"),
+        (lambda: RBP(gain=Lookup.of({1: 3})), "above 1"),
+        (lambda: RBP(gain=Lookup.of({1: 3}), max_grade=2), "max_grade=2"),
+        (lambda: RBP(gain=Lookup.of({1: -1})), "0 or more"),
+        (lambda: RBP(gain=Lookup.of({1: 1})).of([4]), "a document gains 4"),
         (lambda: parse("rbp.p=half"), "rbp.p=0.5"),
         (lambda: parse("rbp.p=2"), "from 0 to 1"),
         (lambda: parse("G.1"), "1=3.5,2=9"),
@@ -247,14 +247,14 @@ def test_the_residual_as_trec_eval_computes_it() -> None:
 def test_gains_of_rank_biased_precision() -> None:
     """trec_eval divides by the largest gain that the query's grades and the table have between them, if above 1."""
     rbp = parse("rbp.p=0.5,1=1,2=3")
-    assert rbp == RBP(p=0.5, gain=Table.of({1: 1, 2: 3}), max_grade="query")
+    assert rbp == RBP(p=0.5, gain=Lookup.of({1: 1, 2: 3}), max_grade="query")
     assert rbp.of([2, 0, 1]) == pytest.approx(0.5 * (3 / 3 + 0.25 / 3))
     assert rbp.of([1]) == pytest.approx(0.5 / 3)
     assert rbp.of([4]) == pytest.approx(0.5)
     # grade 2 is on the scale of a query whose best grade is 3, though no document has it
-    assert RBP(p=0.5, gain=Table.of({3: 0.5}), max_grade="query").of([3, 1]) == pytest.approx(0.5 * (0.25 + 0.5 / 2))
-    assert RBP(p=0.5, gain=Table.of({1: 0.5, 2: 1})).of([1, 2]) == pytest.approx(0.5 * (0.5 + 0.5))
-    assert RBP(p=0.5, gain=Table.of({1: 1, 2: 4}), max_grade=8).of([2]) == pytest.approx(0.5 * 4 / 8)
+    assert RBP(p=0.5, gain=Lookup.of({3: 0.5}), max_grade="query").of([3, 1]) == pytest.approx(0.5 * (0.25 + 0.5 / 2))
+    assert RBP(p=0.5, gain=Lookup.of({1: 0.5, 2: 1})).of([1, 2]) == pytest.approx(0.5 * (0.5 + 0.5))
+    assert RBP(p=0.5, gain=Lookup.of({1: 1, 2: 4}), max_grade=8).of([2]) == pytest.approx(0.5 * 4 / 8)
 
 
 # --- names -------------------------------------------------------------------------------------------
@@ -267,7 +267,7 @@ def test_gains_of_rank_biased_precision() -> None:
         ("utility", Utility()),
         ("utility_2,-1,0,0", Utility(weights=(2, -1, 0, 0))),
         ("Rprec_mult_0.20", RprecMult @ 0.2),
-        ("G_1=3.5,2=9", G(gain=Table.of({1: 3.5, 2: 9}))),
+        ("G_1=3.5,2=9", G(gain=Lookup.of({1: 3.5, 2: 9}))),
         ("Rndcg", RnDCG()),
         ("ndcg_rel", nDCGRel()),
         ("binG", BinG()),
@@ -276,7 +276,7 @@ def test_gains_of_rank_biased_precision() -> None:
         ("unj_5", Unjudged @ 5),
         ("rbp", RBP(p=0.9, max_grade="query")),
         ("rbp_p=0.5", RBP(p=0.5, max_grade="query")),
-        ("rbp_1=1,2=3", RBP(p=0.9, max_grade="query", gain=Table.of({1: 1, 2: 3}))),
+        ("rbp_1=1,2=3", RBP(p=0.9, max_grade="query", gain=Lookup.of({1: 1, 2: 3}))),
         ("num_nonrel_judged_ret", NumNonrelRet()),
     ],
 )

@@ -164,7 +164,7 @@ def test_a_heading_tells_what_the_metric_is() -> None:
 def test_a_metric_of_its_own_parameters_is_not_told_as_the_usual_one() -> None:
     metrics = ["nDCG(gain='exponential')@10", "R(denominator='min_k_relevant')@2", "P(level=2)@5", "RR"]
     subject = compared(QRELS, {"x": ranked_run(1), "y": ranked_run(2)}, metrics)
-    hints = [hint_of(field) for field in subject.fields]
+    hints = [hint_of(field) for field in subject.panels]
     assert [hint.split(". ")[0] for hint in hints[:3]] == [
         "Here gain 2^grade - 1", "Here denominator = 'min_k_relevant'", "Here relevant from grade 2 on",
     ]  # fmt: skip

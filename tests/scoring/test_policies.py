@@ -191,13 +191,6 @@ def test_a_depth_cuts_through_tied_documents() -> None:
         assert (found["worst"][name], found["expected"][name], found["best"][name]) == (0.0, 0.5, 1.0), name
 
 
-def test_a_percentage_is_reconciled_as_one() -> None:
-    qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 2.0, "x": 1.0}}
-    found = rs.reconcile(qrels, run, "P@2", value="50.0")
-    assert found.value == "50.0%"
-    assert found.matches[0].value == 0.5
-
-
 def test_a_dialect_says_which_cutoff_it_needs() -> None:
     with pytest.raises(InputError, match="its AP needs a cutoff, write AP@10"):
         rs.evaluate(QRELS, RUN, "AP", dialect="replay")

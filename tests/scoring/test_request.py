@@ -18,7 +18,7 @@ from rankscope.dialects import Convention
 from rankscope.dialects import base as dialects
 from rankscope.errors import InputError
 from rankscope.metrics import parse
-from rankscope.scoring.policies import MIXED, POLICIES, Policies, Policy, PolicyOptions, by_metric
+from rankscope.scoring.policies import BY_METRIC, MIXED, POLICIES, Policies, Policy, PolicyOptions
 from rankscope.scoring.request import Request
 
 QRELS: dict[str, dict[str, int]] = {
@@ -57,7 +57,7 @@ def test_what_conventions_state_reproduces_the_numbers(policies: dict[str, Any])
     stated = json.loads(scores.to_json(per_query=True))["conventions"]
     again = {name: stated[name] for name in POLICIES if stated[name] is not None}
     if stated["dialect"]:
-        again = {name: value for name, value in again.items() if name not in {p.name for p in by_metric()}}
+        again = {name: value for name, value in again.items() if name not in {p.name for p in BY_METRIC}}
     if again.get("queries") == "list":  # ids and weights stand in the values, and where they were given
         again["queries"] = list(scores.runs[0].query_ids)
     if again.get("weights"):
@@ -89,11 +89,11 @@ def test_values_that_the_types_name_are_those_of_the_policies() -> None:
         "nothing_found": dialects.NothingFound, "mean": dialects.Mean,
     }  # fmt: skip
     assert {name: set(get_args(kind)) for name, kind in kinds.items()} == {
-        policy.name: set(policy.values) for policy in by_metric()
+        policy.name: set(policy.values) for policy in BY_METRIC
     }
     assert set(PolicyOptions.__annotations__) == set(POLICIES)
-    assert {p.name for p in by_metric()} == {f.name for f in fields(Convention)} - {"looks_at"}
-    for policy in by_metric():
+    assert {p.name for p in BY_METRIC} == {f.name for f in fields(Convention)} - {"looks_at"}
+    for policy in BY_METRIC:
         assert getattr(Convention(), policy.name) == policy.default
 
 

@@ -21,19 +21,20 @@ class Lazy(click.Group):
         return list(BY_NAME)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of this name, None where there is none."""
-        command = BY_NAME.get(cmd_name)
-        return None if command is None else command.build()
+        """The command of this name; where there is none, the nearest one is offered."""
+        if cmd_name in BY_NAME:
+            return BY_NAME[cmd_name].build()
+        if ctx.resilient_parsing or cmd_name.startswith("-"):
+            return None
+        from rankscope import words
+
+        hint = words.hint(cmd_name, BY_NAME, most=len(BY_NAME))
+        raise click.UsageError(f"no command is called {cmd_name}{hint}", ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands with what each does, in a line."""
         with formatter.section("Commands"):
             formatter.write_dl([(command.name, command.about) for command in COMMANDS])
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep the words as they were typed, for those who tell how to make a result again."""
-        ctx.obj = list(args)
-        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a broken pipe has an exit code of its own."""
@@ -41,18 +42,6 @@ class Lazy(click.Group):
             return super().invoke(ctx)
         except BrokenPipeError as error:
             raise click.exceptions.Exit(BROKEN_PIPE) from error
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Offer the nearest command for one that does not exist."""
-        name = args[0]
-        if name in BY_NAME or ctx.resilient_parsing or name.startswith("-"):
-            return super().resolve_command(ctx, args)
-        from rankscope import words
-
-        hint = words.hint(name, BY_NAME, most=len(BY_NAME))
-        raise click.UsageError(f"no command is called {name}{hint}", ctx)
 
 
 @click.group(cls=Lazy, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})

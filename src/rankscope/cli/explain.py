@@ -16,7 +16,7 @@ def run(command: Command, ctx: click.Context) -> int:
     if len(metrics) > 1:
         raise InputError(f"there are {len(metrics)} metrics: name one, like -m {metrics[0]}")
     if "query" in call.options or len(call.files) == 2:
-        return call.answer(command.function, metrics[0])
+        return call.show(call.result(command.function, metrics[0]))
     from rankscope.verbs.diagnose.diagnose import diagnose
 
-    return call.answer(diagnose, metrics[0])
+    return call.show(call.result(diagnose, metrics[0]))

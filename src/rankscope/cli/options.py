@@ -9,6 +9,7 @@ import click
 
 from rankscope import words
 from rankscope.cli import names
+from rankscope.cli.names import NameType
 from rankscope.errors import InputError
 
 FILE = click.Path()  # to read
@@ -24,7 +25,7 @@ class Option(click.Option):
 
     The ``verb`` takes it as a keyword of the same name, also where it is a ``policy`` of scoring; the ``result`` takes it where
     it is written; all others are for the ``command`` alone. What is not typed is left to the defaults of whoever reads it.
-    ``{names}`` in the help stands for the names of tests, intervals or corrections: they are looked up when the help is shown.
+    ``{names}`` in the help stands for the names that the kind knows: they are looked up when the help is shown.
     """
 
     def __init__(
@@ -41,11 +42,11 @@ class Option(click.Option):
         self.to = to
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """The flags and the help, with the names of the methods that it takes."""
-        if self.help and "{names}" in self.help:
+        """The flags and the help, with the names that the type knows."""
+        if self.help and "{names}" in self.help and isinstance(self.type, NameType):
             from rankscope.inference import NAMES
 
-            known = NAMES[self.type.name]
+            known = NAMES.get(self.type.name) or [name for name, _ in self.type.known("")]
             self.help = self.help.replace("{names}", words.listing(known, most=len(known), last="or"))
         return super().get_help_record(ctx)
 

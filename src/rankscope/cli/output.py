@@ -6,32 +6,16 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from rankscope import words
-from rankscope.cli.options import ENDINGS
 from rankscope.errors import InputError
 
 if TYPE_CHECKING:
-    from rankscope.show.result import Result
-
-
-def format_of(form: str | None, out: str | None, formats: Sequence[str]) -> str:
-    """The format that was chosen, else the one of the file's ending, else the table."""
-    if form is not None or out is None or out == "-":
-        return form or "table"
-    ending = Path(out).suffix.lower()
-    if ending not in ENDINGS:
-        raise InputError(
-            f"{out}: the format of {ending or 'a name without an ending'} is not known, name one with --format: {', '.join(formats)}"
-        )
-    if ENDINGS[ending] not in formats:
-        raise InputError(f"{out}: this is written as {words.listing(formats, last='or')}, not as {ENDINGS[ending]}")
-    return ENDINGS[ending]
+    pass
 
 
 def check_place(out: str | None, inputs: Iterable[str] = (), option: str = "-o") -> None:
@@ -78,42 +62,28 @@ def colour_on(stream: TextIO | None) -> bool:
     return bool(os.environ.get("FORCE_COLOR")) or (watched(stream) and os.environ.get("TERM") != "dumb")
 
 
-def width() -> int:
-    """The columns of the terminal; COLUMNS overrules it, and without a terminal there are 80."""
-    return shutil.get_terminal_size((80, 24)).columns
-
-
 def write(pieces: Iterable[str], out: str | None = None) -> None:
     """Write to stdout, or to a file that is there in full or not at all."""
-    if out is None or out == "-":
-        _to_stdout(pieces)
-        return
-    place = Path(os.path.realpath(out))
+    to_stdout = out is None or out == "-"
     try:
-        if place.exists() and not place.is_file():  # a pipe, a device: nothing to replace
-            with place.open("w", encoding="utf-8", errors="backslashreplace") as stream:
-                stream.writelines(pieces)
-            return
-        _replace(place, pieces)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise InputError(f"{out}: cannot be written: {error.strerror or error}") from error
-
-
-def _to_stdout(pieces: Iterable[str]) -> None:
-    try:
-        if sys.stdout is not None:  # as it is where the shell closed it
+        if not to_stdout:
+            _write_file(Path(os.path.realpath(str(out))), pieces)
+        elif sys.stdout is not None:  # as it is where the shell closed it
             for piece in pieces:  # in small parts: one large write may not tell that nobody reads
                 sys.stdout.writelines(piece.splitlines(keepends=True))
             sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise InputError(f"standard output cannot be written: {error.strerror or error}") from error
+        what = "standard output" if to_stdout else f"{out}:"
+        raise InputError(f"{what} cannot be written: {error.strerror or error}") from error
 
 
-def _replace(place: Path, pieces: Iterable[str]) -> None:
+def _write_file(place: Path, pieces: Iterable[str]) -> None:
+    if place.exists() and not place.is_file():  # a pipe, a device: nothing to replace
+        with place.open("w", encoding="utf-8", errors="backslashreplace") as stream:
+            stream.writelines(pieces)
+        return
     handle, beside = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.", suffix=".part")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
@@ -125,12 +95,6 @@ def _replace(place: Path, pieces: Iterable[str]) -> None:
     except BaseException:
         Path(beside).unlink(missing_ok=True)
         raise
-
-
-def show(result: Result, form: str, out: str | None = None, **options: Any) -> None:
-    """Write a result where it goes: for a terminal's width and colour, or plain 80 columns in a file."""
-    columns, colour = room(out)
-    write(result.write(form, width=columns, colour=colour, **options), out)
 
 
 def say(message: str) -> None:
@@ -160,8 +124,13 @@ def say_where(out: str | None, what: str, quiet: bool = False) -> None:
 
 
 def room(out: str | None = None) -> tuple[int, bool]:
-    """The width, and whether there is colour, where a result goes: those of the terminal, or plain 80 columns in a file."""
-    return (width(), colour_on(sys.stdout)) if out is None or out == "-" else (80, False)
+    """The width, and whether there is colour, where a result goes: those of the terminal, or plain 80 columns in a file.
+
+    COLUMNS overrules the width of the terminal, and without a terminal there are 80.
+    """
+    if out not in {None, "-"}:
+        return 80, False
+    return shutil.get_terminal_size((80, 24)).columns, colour_on(sys.stdout)
 
 
 def rendered(blocks: Any, out: str | None = None) -> str:

@@ -57,7 +57,8 @@ def _run(argv: Sequence[str] | None) -> int:
     from rankscope.errors import RankscopeError
 
     try:
-        result = app.main(argv if argv is None else list(argv), prog_name="rankscope", standalone_mode=False)
+        typed = sys.argv[1:] if argv is None else list(argv)  # kept for those who tell how to make a result again
+        result = app.main(list(typed), prog_name="rankscope", standalone_mode=False, obj=typed)
     except click.exceptions.Exit as leave:
         return leave.exit_code
     except click.Abort:

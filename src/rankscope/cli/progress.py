@@ -14,9 +14,9 @@ LARGE = 50_000_000  # bytes that take long enough to be worth a bar
 
 
 @contextmanager
-def bar(paths: Sequence[str], wanted: bool = True) -> Iterator[Callable[[str], None] | None]:
+def bar(paths: Sequence[str]) -> Iterator[Callable[[str], None] | None]:
     """Give the function to call after each run, or None where no bar is shown."""
-    if not wanted or not watched(sys.stderr) or os.environ.get("TERM") == "dumb" or not _long(paths):
+    if not watched(sys.stderr) or os.environ.get("TERM") == "dumb" or not _long(paths):
         yield None
         return
     from rich.console import Console

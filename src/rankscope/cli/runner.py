@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,8 +13,7 @@ from click.core import ParameterSource
 from rankscope import words
 from rankscope.cli import inputs, output
 from rankscope.cli.commands import Command
-from rankscope.cli.options import FILE, PLACE, Option
-from rankscope.cli.progress import bar
+from rankscope.cli.options import ENDINGS, FILE, PLACE, Option
 from rankscope.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 def run(command: Command, ctx: click.Context) -> int:
     """Read what the command takes, call its verb, and write the result; gives the exit code."""
-    return Call(command, ctx).answer(command.function)
+    call = Call(command, ctx)
+    return call.show(call.result(command.function))
 
 
 class Call:
@@ -123,18 +124,27 @@ class Call:
 
     @cached_property
     def form(self) -> str:
-        """The format of the result."""
-        return output.format_of(self.params["form"], self.out, self.own["form"].type.choices)  # type: ignore[attr-defined]
+        """The format of the result: the one that was chosen, else the one of the file's ending, else the table."""
+        form, out, formats = self.params["form"], self.out, self.own["form"].type.choices  # type: ignore[attr-defined]
+        if form is not None or out is None or out == "-":
+            return form or "table"
+        ending = Path(out).suffix.lower()
+        if ending not in ENDINGS:
+            raise InputError(
+                f"{out}: the format of {ending or 'a name without an ending'} is not known, name one with --format: {', '.join(formats)}"
+            )
+        if ENDINGS[ending] not in formats:
+            raise InputError(f"{out}: this is written as {words.listing(formats, last='or')}, not as {ENDINGS[ending]}")
+        return ENDINGS[ending]
 
     def check_places(self) -> None:
         """Refuse, before any work is done, to write where that cannot be, or over what is read."""
-        read = list(self.reads())
         flags: dict[str, str] = {}
         for name, option in self.own.items():
             place, flag = self.params[name], option.opts[0]
             if option.type is not PLACE or place is None:
                 continue
-            output.check_place(place, read, flag)
+            output.check_place(place, list(self.reads()), flag)
             if place in flags:
                 raise InputError(f"{place} cannot hold both: name another file for {flag} or {flags[place]}")
             flags[place] = flag
@@ -150,10 +160,12 @@ class Call:
             _ = self.form  # what cannot be written is refused before any work
         if self.settings is not None and self.settings.place and not self.quiet:
             output.say(f"settings: {self.settings.place}")
-        if not self.command.bar:
+        if not self.command.bar or self.quiet:
             return verb(*arguments, **options, **more)
         paths = [] if self.of_scores else [path for _, path in inputs.parse_runs(self.runs, again=True)]
-        with bar(paths, wanted=not self.quiet) as progress:
+        from rankscope.cli.progress import bar
+
+        with bar(paths) as progress:
             return verb(*arguments, progress=progress, **options, **more)
 
     def show(self, result: Any, notes: Any = None, warnings: Any = None, **options: Any) -> int:
@@ -162,10 +174,8 @@ class Call:
             read = getattr(result, "notes", ()) if notes is None else notes
             cautions = getattr(result, "warnings", ()) if warnings is None else warnings
             output.tell(read, cautions, self.form)
-        output.show(result, self.form, self.out, **self.values("result") | options)
-        output.say_where(self.out, self.form, self.quiet)
+        width, colour = output.room(self.out)
+        output.write(result.write(self.form, width=width, colour=colour, **self.values("result") | options), self.out)
+        if self.out is not None:
+            output.say_where(self.out, self.form, self.quiet)
         return int(getattr(result, "exit_code", 0))
-
-    def answer(self, verb: Callable[..., Any], metrics: Any = None) -> int:
-        """Call a verb and show its result; gives the exit code."""
-        return self.show(self.result(verb, metrics))

@@ -5,10 +5,15 @@ They are given the candidates of each query and know of nothing else: what is mi
 
 from __future__ import annotations
 
-from typing import Any
+from rankscope.dialects.base import Convention, Dialect, NoRelevant, Says
 
-from rankscope.dialects.base import Convention, Dialect, Says
-
+# torchmetrics' empty_target_action, and what it makes of a query without a relevant document
+_EMPTY_TARGETS: tuple[tuple[str, str, NoRelevant], ...] = (
+    ("torchmetrics", "neg", 0),
+    ("torchmetrics-neg", "neg", 0),
+    ("torchmetrics-skip", "skip", "skip"),
+    ("torchmetrics-pos", "pos", 1),
+)
 _CANDIDATES = "only the documents of the list count"
 _EXP = f"exponential gain, {_CANDIDATES}"
 _SHORT = "divided by the smaller of k and the documents of the list"
@@ -22,15 +27,18 @@ _NDCG = "nDCG(ideal='retrieved_all')"
 _NDCG_EXP = "nDCG(gain='exponential', ideal='retrieved_all')"
 
 
-def _labels(metric: str) -> Says:
-    """Metrics of scikit-learn that say themselves what equal scores and a row without labels are worth."""
-    because = "equal scores and rows without a label that holds are dealt with by the metric itself"
-    return Says(metric, because, {"ties": "input", "no_relevant": "metric"})
-
-
-def _torchmetrics(name: str, action: str, no_relevant: Any) -> Dialect:
-    """One of its three answers to a query without relevant documents."""
-    return Dialect(
+# metrics of scikit-learn that say themselves what equal scores and a row without labels are worth
+_OF_LABELS = {
+    metric: Says(
+        metric,
+        "equal scores and rows without a label that holds are dealt with by the metric itself",
+        {"ties": "input", "no_relevant": "metric"},
+    )
+    for metric in ("LRAP", "LabelRankingLoss", "CoverageError")
+}
+# one for each of its three answers to a query without relevant documents
+_TORCHMETRICS = tuple(
+    Dialect(
         name,
         f"torchmetrics, empty_target_action={action!r}",
         "torchmetrics.retrieval; documents with scores of 0 and below are never relevant in some of its metrics",
@@ -45,6 +53,8 @@ def _torchmetrics(name: str, action: str, no_relevant: Any) -> Dialect:
         version="1.9.0",
         convention=Convention(ties="input", queries="run", looks_at="list", no_relevant=no_relevant),
     )
+    for name, action, no_relevant in _EMPTY_TARGETS
+)
 
 
 LEARNING: tuple[Dialect, ...] = (
@@ -110,17 +120,12 @@ LEARNING: tuple[Dialect, ...] = (
         {
             "nDCG": Says(_NDCG, f"mean over the orders of equal scores, {_CANDIDATES}"),
             "DCG": Says("DCG", "mean over the orders of equal scores"),
-            "LRAP": _labels("LRAP"),
-            "LabelRankingLoss": _labels("LabelRankingLoss"),
-            "CoverageError": _labels("CoverageError"),
+            **_OF_LABELS,
         },
         version="1.9.1",
         convention=Convention(ties="expected", queries="run", looks_at="list", no_relevant=0),
     ),
-    _torchmetrics("torchmetrics", "neg", 0),
-    _torchmetrics("torchmetrics-neg", "neg", 0),
-    _torchmetrics("torchmetrics-skip", "skip", "skip"),
-    _torchmetrics("torchmetrics-pos", "pos", 1),
+    *_TORCHMETRICS,
     Dialect(
         "rax",
         "Rax",

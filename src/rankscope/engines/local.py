@@ -139,7 +139,8 @@ def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
         missing=tuple(query for query in qrels.queries if query not in present),
         extra=tuple(extra),
         tied_rows=len(ranked.tied_places),
-        tied_at=ranked.tied_at(order.cutoffs, counted),
+        # a cutoff may fall between equal scores
+        tied_at={k: int(ranked.same[ranked.start[(ranked.size > k) & counted] + k].sum()) for k in order.cutoffs},
         disagreeing=ranked.disagreeing,
         tied_in_top=ranked.tied_in_top(order.cutoffs, counted),
     )
@@ -287,10 +288,6 @@ class RankedRun:
     def tied_places(self) -> Array:
         """The places whose score another place of the query shares."""
         return np.flatnonzero(_in_tie(self.same))
-
-    def tied_at(self, cutoffs: tuple[int, ...], counted: Array) -> dict[int, int]:
-        """For each cutoff, in how many of the queries counted it falls between equal scores."""
-        return {k: int(self.same[self.start[(self.size > k) & counted] + k].sum()) for k in cutoffs}
 
     def tied_in_top(self, cutoffs: tuple[int, ...], counted: Array) -> dict[int, int]:
         """For each cutoff, how many documents above it share their score, in the queries counted."""

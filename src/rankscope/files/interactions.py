@@ -12,9 +12,7 @@ from rankscope.files.readers import qrels_of
 from rankscope.files.sheets import Sheet, is_path, open_sheet
 
 USERS = ("user_id", "user", "userid", "query_id", "qid", "session_id", "customer_id")
-ITEMS = (
-    "item_id", "item", "itemid", "movieid", "movie_id", "doc_id", "docid", "product_id", "article_id", "iid",
-)  # fmt: skip
+ITEMS = ("item_id", "item", "itemid", "movieid", "movie_id", "doc_id", "docid", "product_id", "article_id", "iid")
 TIMES = ("timestamp", "time", "unix_timestamp", "datetime", "date", "ts", "t_dat", "event_time", "created_at")
 
 

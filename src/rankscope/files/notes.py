@@ -62,14 +62,14 @@ class Findings:
         more = f" ({words.counted(self.faulty, f'such {noun}')}, and no good one)" if self.faulty > 1 else ""
         raise InputError(f"{self.faults[0].message}{more}")
 
-    def closing_faults(self, label: str) -> tuple[Fault, ...]:
-        """Give the faults; where there were more than are kept, the last one says how many."""
-        self.faults.sort(key=lambda fault: fault.line or 0)
-        if self.faulty > len(self.faults):
-            rest = words.counted(self.faulty - len(self.faults), "more faulty row")
-            more = f"{label}: {rest}, {words.count(self.faulty)} in all"
-            return (*self.faults, Fault("more", more))
-        return tuple(self.faults)
+    def added_to(self, source: Source, first: str) -> Source:
+        """A source with what was found, after a ``first`` note; of more faults than are kept the last one says how many."""
+        left_out = [f"left out {words.counted(self.faulty, 'faulty row')}"] if self.faulty else []
+        faults = sorted(self.faults, key=lambda fault: fault.line or 0)
+        if self.faulty > len(faults):
+            rest = words.counted(self.faulty - len(faults), "more faulty row")
+            faults.append(Fault("more", f"{source.label}: {rest}, {words.count(self.faulty)} in all"))
+        return replace(source, tag=self.tag, notes=(first, *self.notes, *left_out), faults=tuple(faults))
 
 
 def stem(path: str) -> str:
@@ -94,11 +94,11 @@ def make_run(frame: pl.DataFrame, source: Source, found: Findings, what: str, na
     """Build the run; its first note says how it was read."""
     blocks = found.blocks or blocks_of(frame["query_id"])
     tag = f", tag {found.tag}" if found.tag else ""
-    first = f"read {source.label} as {what}: {words.counted(len(frame), 'row')}, {_queries(blocks)}{tag}"
+    first = f"read {source.label} as {what}: {words.counted(len(frame), 'row')}, {words.counted(len(blocks.query), 'query')}{tag}"
     infinite = int(frame["score"].is_infinite().sum())
     if infinite:
         found.notes.append(f"{words.counted(infinite, 'score is', 'scores are')} infinite")
-    run = Run(frame, _close(source, found, first), name=name)
+    run = Run(frame, found.added_to(source, first), name=name)
     run.__dict__["blocks"] = blocks  # a cached property, found already
     return run
 
@@ -107,22 +107,10 @@ def make_qrels(frame: pl.DataFrame, source: Source, found: Findings, what: str) 
     """Build the qrels; their first note says how they were read."""
     blocks = found.blocks or blocks_of(frame["query_id"])
     rows = words.counted(len(frame), "judgment")
-    first = f"read {source.label} as {what}: {rows}, {_queries(blocks)}, {grades_of(frame['grade'])}"
-    qrels = Qrels(frame, _close(source, found, first))
+    first = f"read {source.label} as {what}: {rows}, {words.counted(len(blocks.query), 'query')}, {grades_of(frame['grade'])}"
+    qrels = Qrels(frame, found.added_to(source, first))
     qrels.__dict__["blocks"] = blocks
     return qrels
-
-
-def _queries(blocks: Blocks) -> str:
-    number = int(blocks.code.max()) + 1 if len(blocks.code) else 0
-    return words.counted(number, "query")
-
-
-def _close(source: Source, found: Findings, first: str) -> Source:
-    left_out = [f"left out {words.counted(found.faulty, 'faulty row')}"] if found.faulty else []
-    return replace(
-        source, tag=found.tag, notes=(first, *found.notes, *left_out), faults=found.closing_faults(source.label)
-    )
 
 
 def line_finder(content: Callable[[], Array], left_out: Array) -> Callable[[int], int]:

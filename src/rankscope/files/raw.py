@@ -7,7 +7,6 @@ import hashlib
 import io
 import sys
 import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -68,7 +67,10 @@ class Raw:
         if self.packed == "gzip":
             try:
                 with gzip.open(self.path or io.BytesIO(self.data or b"")) as file:
-                    return _some(file.read1(HEAD) for _ in range(64))
+                    start = file.read1(HEAD)
+                    while len(start) < HEAD and (piece := file.read1(HEAD)):
+                        start += piece
+                    return start
             except (OSError, EOFError, zlib.error) as error:
                 self.fail(error)
         if self.packed == "zstd":
@@ -195,15 +197,6 @@ class Raw:
         out = io.BytesIO()
         self.lines_frame(rows).write_csv(out, include_header=False, quote_style="never")
         return out.getvalue()
-
-
-def _some(pieces: Iterator[bytes]) -> bytes:
-    out = b""
-    for piece in pieces:
-        out += piece
-        if not piece or len(out) >= HEAD:
-            break
-    return out
 
 
 def _first_wrong(data: bytes) -> tuple[int, bytes] | None:

@@ -38,7 +38,7 @@ def kind_of(raw: Raw) -> str:
         return "json"
     if ending in {"json", "jsonl"}:
         return ending
-    return _separator_kind(raw, ending)
+    return _separator_kind(raw, ending) if any(sign in raw.first_line for sign in SEPARATORS.values()) else "trec"
 
 
 def _separator_kind(raw: Raw, ending: str) -> str:

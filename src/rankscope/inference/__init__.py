@@ -26,7 +26,12 @@ def find_method(kind: type[T], said: Any, seed: int | None = None) -> T:
     >>> find_method(Correction, "holm")
     holm
     """
-    _fill_catalogue(kind)
+    if kind.kind == "interval":  # the modules that declare methods of a kind are loaded when one is first looked up
+        from rankscope.inference import bootstrap, intervals, sequences  # noqa: F401
+    elif kind.kind == "test":
+        from rankscope.inference import bootstrap, paired, permutation, sequential  # noqa: F401
+    elif kind.kind == "correction":
+        from rankscope.inference import anova, corrections, max_t  # noqa: F401
     if isinstance(said, kind):
         found = said
     elif isinstance(said, type) and issubclass(said, kind):
@@ -41,13 +46,3 @@ def find_method(kind: type[T], said: Any, seed: int | None = None) -> T:
 
 
 called = find_method
-
-
-def _fill_catalogue(kind: type[Declared]) -> None:
-    """Load the modules that declare methods of a kind: only when one is first looked up."""
-    if kind.kind == "interval":
-        from rankscope.inference import bootstrap, intervals, sequences  # noqa: F401
-    elif kind.kind == "test":
-        from rankscope.inference import bootstrap, paired, permutation, sequential  # noqa: F401
-    elif kind.kind == "correction":
-        from rankscope.inference import anova, corrections, max_t  # noqa: F401

@@ -308,6 +308,10 @@ class Correction(Declared, kind="correction"):
         """The adjusted p-values of a family, in the order given."""
         raise TypeError(f"{type(self).__name__} needs the scores of all systems")
 
+    def levels(self, p_values: Array, alpha: float = 0.05) -> Array:
+        """The level at which each comparison of a family is tested. Raises InputError where the correction knows none."""
+        raise InputError(f"the correction {self} gives no level for each p-value; use holm, bonferroni or bh")
+
     @property
     def name(self) -> str:
         """The correction as people write it."""

@@ -21,14 +21,24 @@ class _OfP(Correction):
 
         Raises InputError for a p-value outside 0 to 1.
         """
-        return _in_order(_check_p(p_values), lambda p: np.minimum(self._raw(p), 1.0))
+        return _in_order(p_values, lambda p: np.minimum(self._raw(p), 1.0))
 
     def levels(self, p_values: Array, alpha: float = 0.05) -> Array:
-        """The level at which each comparison of the family is tested, as ``level_of`` tells it."""
+        """The level at which the correction tests each comparison of a family, in the order given.
+
+        It is alpha times the p-value over its adjusted value before that is cut at 1, so that p <= level exactly where adjusted <=
+        alpha: an interval at confidence ``1 - level``, dual to the test, leaves out 0 exactly where the adjusted p-value says so.
+        A p-value of 0 takes the level of a very small one: alpha / m under Holm, as for ties. NaN for a p-value of NaN.
+
+        Each such interval is right for its own comparison at its own level. All together they keep ``1 - alpha`` under ``bonferroni``;
+        under ``holm`` they do not promise it, and under ``bh`` the share of wrong intervals among the significant is kept.
+
+        >>> holm().levels(np.array([0.01, 0.04, 0.03])).round(4).tolist()
+        [0.0167, 0.0333, 0.025]
+        """
         check_between("alpha", alpha, 0.05)
-        p = _check_p(p_values)
-        kept = _in_order(np.maximum(p, _LEAST), lambda p: p / self._raw(p))
-        levels, significant = alpha * kept, self.adjusted(p) <= alpha
+        p, significant = np.asarray(p_values, dtype=np.float64), self.adjusted(p_values) <= alpha
+        levels = alpha * _in_order(np.maximum(p, _LEAST), lambda p: p / self._raw(p))
         # rounding must not part the level from the adjusted p-value
         return np.where(significant, np.maximum(levels, p), np.minimum(levels, np.nextafter(p, 0.0)))
 
@@ -110,36 +120,12 @@ class none(_OfP, aliases=("no",)):
         return p
 
 
-def level_of(correction: Correction, p_values: Array, alpha: float = 0.05) -> Array:
-    """The level at which a correction tests each comparison of a family, in the order given.
-
-    It is alpha times the p-value over its adjusted value before that is cut at 1, so that p <= level exactly where adjusted <= alpha:
-    an interval at confidence ``1 - level``, dual to the test, leaves out 0 exactly where the adjusted p-value says so.
-    A p-value of 0 takes the level of a very small one: alpha / m under Holm, as for ties. NaN for a p-value of NaN.
-
-    Each such interval is right for its own comparison at its own level. All together they keep ``1 - alpha`` under ``bonferroni``;
-    under ``holm`` they do not promise it, and under ``bh`` the share of wrong intervals among the significant is kept.
-
-    Raises InputError for a joint correction, which has its own critical values, and for p-values or alpha out of range.
-
-    >>> level_of(holm(), np.array([0.01, 0.04, 0.03])).round(4).tolist()
-    [0.0167, 0.0333, 0.025]
-    """
-    if not isinstance(correction, _OfP):
-        raise InputError(f"the correction {correction} gives no level for each p-value; use holm, bonferroni or bh")
-    return correction.levels(p_values, alpha)
-
-
-def _check_p(p_values: Array) -> Array:
+def _in_order(p_values: Array, work: Callable[[Array], Array]) -> Array:
+    """What ``work`` makes of the known p-values in ascending order, put back in their places."""
     p = np.asarray(p_values, dtype=np.float64)
     wrong = p[(p < 0) | (p > 1)]
     if len(wrong):
         raise InputError(f"p-value {wrong[0]:g}: a p-value lies between 0 and 1")
-    return p
-
-
-def _in_order(p: Array, work: Callable[[Array], Array]) -> Array:
-    """What ``work`` makes of the known p-values in ascending order, put back in their places."""
     known = np.flatnonzero(~np.isnan(p))
     ascending = known[np.argsort(p[known], kind="stable")]
     out = np.full(p.shape, np.nan)
@@ -147,4 +133,4 @@ def _in_order(p: Array, work: Callable[[Array], Array]) -> Array:
     return out
 
 
-__all__ = ["bh", "bonferroni", "holm", "level_of", "none"]
+__all__ = ["bh", "bonferroni", "holm", "none"]

@@ -191,13 +191,11 @@ class permutation(PairedTest, aliases=("sign_flip", "fisher", "randomisation", "
 
     def p_value(self, sample: Sample) -> float:
         """The two-sided p-value: 1 where no query differs, NaN without queries."""
-        return self.flips(sample).p_value if sample.count else math.nan
+        return (
+            flip_signs(sample.sum_clusters(sample.values), self.rounds, self.seed).p_value if sample.count else math.nan
+        )
 
     def smallest(self, sample: Sample) -> float:
         """That of all differences going one way: counted out for up to 40, one of the draws above."""
         count = int(np.count_nonzero(sample.sum_clusters(sample.values)))
         return 2.0 ** (1 - count) if count <= MANY else 1 / (self.rounds + 1)
-
-    def flips(self, sample: Sample) -> Flips:
-        """The p-value, whether it is exact, and how many patterns of signs were counted or drawn."""
-        return flip_signs(sample.sum_clusters(sample.values), self.rounds, self.seed)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from rankscope.declared import Declared, Param, Table
+from rankscope.declared import Declared, Lookup, Param
 from rankscope.errors import InputError
 from rankscope.lists import Array, Judged, Lists, each, ratio, running, total
 from rankscope.metrics.trec import TrecName
@@ -54,12 +54,10 @@ class Terms:
     def value(self) -> Array:
         """The value of each query, NaN where it is undefined."""
         earned = total(self.earned) if self.mean_earnings is None else self.mean_earnings
-        value = self.apply_link(ratio(earned + self.unjudged, self.worth) + self.base)
+        value = ratio(earned + self.unjudged, self.worth) + self.base
+        if self.link is not None:
+            value = self.link(value)
         return value if self.defined is None else np.where(self.defined, value, np.nan)
-
-    def apply_link(self, parts: Array) -> Array:
-        """The sum of the parts as a value."""
-        return parts if self.link is None else self.link(parts)
 
     @property
     def unjudged_share(self) -> Array:
@@ -81,7 +79,7 @@ JudgedOnly = Annotated[bool, Param("leave out unjudged documents, and close the 
 LARGEST = 1000  # 2^grade and sums of it stay finite
 MaxGrade = Annotated[float, Param("the highest grade of the scale", above=0, high=LARGEST, also={"max_rel": {}})]
 Gain = Annotated[
-    Literal["linear", "exponential", "binary"] | Table,
+    Literal["linear", "exponential", "binary"] | Lookup,
     Param(
         "what a grade is worth: the grade itself, 2^grade - 1, 1 for any grade of 1 or more, or a table such as {1: 3, 2: 9}; "
         "a grade missing from the table keeps its linear gain",
@@ -127,6 +125,9 @@ class Metric(Declared, kind="metric"):
     better: ClassVar[Literal["higher", "lower", "neither"]] = "higher"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     trec: ClassVar[tuple[TrecName, ...]] = ()
+    # how trec_eval orders equal scores for this metric: document ids descend, but ascend for preferences
+    trec_ties: ClassVar[Literal["trec", "docid"]] = "trec"
+    of_cutoff: ClassVar[Mapping[str, frozenset[str]]] = {}  # values of parameters that speak of k, and so need one
 
     @property
     def range(self) -> tuple[float, float]:
@@ -137,11 +138,6 @@ class Metric(Declared, kind="metric"):
     def monotone(self) -> bool:
         """Whether a better document moved above a worse one never hurts."""
         return True
-
-    @property
-    def trec_ties(self) -> Literal["trec", "docid"]:
-        """How trec_eval orders equal scores for this metric: document ids descend, but ascend for preferences."""
-        return "trec"
 
     @property
     def additive(self) -> bool:
@@ -186,6 +182,13 @@ class Metric(Declared, kind="metric"):
         raise TypeError(f"{type(self).__name__} declares no terms")
 
     # -- derived once, for every metric -----------------------------------------------------------
+
+    def ready(self) -> Self:
+        """The metric itself, or an error where it lacks a parameter, or speaks of k without one."""
+        for name, values in self.of_cutoff.items():
+            if getattr(self, name) in values and getattr(self, "cutoff", None) is None:
+                raise InputError(f"{self}: {name}={getattr(self, name)!r} needs a cutoff, write {self}@10")
+        return super().ready()
 
     def taken_apart(self, lists: Lists) -> Terms:
         """The terms over what the metric looks at: judged documents only where ``judged_only``, and the top k."""
@@ -276,7 +279,7 @@ class Metric(Declared, kind="metric"):
 # --- what several families share ---------------------------------------------------------------------
 
 
-def gains(grade: Array, gain: str | Table) -> Array:
+def gains(grade: Array, gain: str | Lookup) -> Array:
     """What each grade is worth: at least 0, and 0 for documents that were pooled without a grade."""
     grade = np.maximum(grade, 0.0)
     if gain == "linear":
@@ -289,7 +292,7 @@ def gains(grade: Array, gain: str | Table) -> Array:
         if (grade == np.floor(grade)).all():
             return np.ldexp(1.0, grade.astype(np.int64)) - 1.0
         return each(lambda g: 2.0**g - 1.0, grade)
-    table = dict(Table.of(gain))
+    table = dict(Lookup.of(gain))
     # grade 0 is also what unjudged documents are given, so a table may raise it only for judged ones
     return each(lambda g: table.get(g, g), grade)
 
@@ -303,19 +306,12 @@ def refuse_grades_above(metric: Metric, lists: Lists, max_grade: float) -> None:
         )
 
 
-def needs_cutoff(metric: Metric, name: str, values: set[str]) -> None:
-    """Refuse a convention that speaks of k where there is no k."""
-    value = getattr(metric, name)
-    if isinstance(value, str) and value in values and getattr(metric, "cutoff", None) is None:
-        raise InputError(f"{metric}: {name}={value!r} needs a cutoff, write {metric}@10")
-
-
-def gains_of(lists: Lists, gain: str | Table) -> Array:
+def gains_of(lists: Lists, gain: str | Lookup) -> Array:
     """What each cell gains: nothing without a grade."""
     return np.where(lists.judged, gains(lists.grade, gain), 0.0)
 
 
-def ideal_gains(lists: Lists, gain: str | Table) -> Array:
+def ideal_gains(lists: Lists, gain: str | Lookup) -> Array:
     """What each judged document of a query gains, retrieved or not: the best grade first."""
     ideal = lists.ideal
     return np.where(ideal.shown & (ideal.grade >= 0), gains(ideal.grade, gain), 0.0)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from rankscope.declared import Param, Table
+from rankscope.declared import Lookup, Param
 from rankscope.errors import InputError
 from rankscope.lists import Array, Lists, by_rank, each, total
 from rankscope.metrics.base import (
@@ -81,7 +81,7 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
         ),
     ] = None
     gain: Annotated[
-        Table | None,
+        Lookup | None,
         Param(
             "what a grade is worth before it is divided by max_grade: a table such as {1: 1, 2: 3}; a grade missing from it is "
             "worth itself"
@@ -126,7 +126,7 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
         refuse_grades_above(self, lists, float(self.max_grade))
         return grade / float(self.max_grade)
 
-    def of_table(self, lists: Lists, table: Table) -> Array:
+    def of_table(self, lists: Lists, table: Lookup) -> Array:
         """Gains from a table, as a share of the scale."""
         gain, best = gains_of(lists, table), ideal_gains(lists, table).max(axis=1)
         if self.max_grade == "query":
@@ -198,7 +198,7 @@ def looks(p: float, rank: Array) -> Array:
     return by_rank(lambda r: (1.0 - p) * p ** (r - 1), rank)
 
 
-def _largest_outside(table: Table, best: float) -> float:
+def _largest_outside(table: Lookup, best: float) -> float:
     """The largest whole grade up to the best one that a table leaves out."""
     inside = {grade for grade, _ in table}
     return next((float(g) for g in range(int(best), 0, -1) if g not in inside), 0.0)

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Annotated
 
 import numpy as np
 
 from rankscope.declared import Param
 from rankscope.lists import Array, Lists, by_rank, each, log2_discount, ratio, running, total
-from rankscope.metrics.base import Example, Level, Terms, ideal_gains
+from rankscope.metrics.base import Example, Level, Terms, gains_of, ideal_gains
 from rankscope.metrics.gain import _GainMetric, best_gains
 from rankscope.metrics.relevance import _Binary
 from rankscope.metrics.trec import TrecName, pair, two_places
 
-
-def with_gains(name: str) -> tuple[TrecName, ...]:
-    """A name of trec_eval's that takes gains, as in ``G.1=3.5,2=9``."""
-    return (TrecName(name, sets="gain", defaults=("linear",), reads=pair, together=True, plain_too=True),)
+# a name of trec_eval's that takes gains, as in G.1=3.5,2=9
+TREC_G = TrecName("G", sets="gain", defaults=("linear",), reads=pair, together=True, plain_too=True)
 
 
 class RprecMult(_Binary, at="multiple"):
@@ -89,7 +88,7 @@ class G(_Ratio):
     source = "Buckley's experiments of 2008; trec_eval G"
     best_for = "grades, where a document should not be penalised for better ones above it, as a discount by rank does"
     examples = (Example("G", (2, 0, 1), "(2 / log2(2) + 1 / log2(2 + (2 + 1 + 1) - (2 + 1))) / 3"),)
-    trec = with_gains("G")
+    trec = (TREC_G,)
 
     # not always: where the list has caught up with the ideal further down, a good document is worth more there
     monotone = False
@@ -97,7 +96,7 @@ class G(_Ratio):
     additive = False  # what a document earns depends on those above it
 
     def terms(self, lists: Lists) -> Terms:
-        gain, best = self._gain(lists), self._ideal(lists)
+        gain, best = gains_of(lists, self.gain), self._ideal(lists)
         # a rank costs 1, and what the ideal gains there beyond that
         beyond = running(np.maximum(best - 1.0, 0.0))
         cost = lists.rank + np.take_along_axis(beyond, _column(lists.rank, best), axis=1)
@@ -123,7 +122,7 @@ class RnDCG(_Ratio):
     examples = (
         Example("RnDCG", (1, 2), "((1 / log2(2)) / (2 / log2(2)) + (1 + 2 / log2(3)) / (2 + 1 / log2(3))) / 2"),
     )
-    trec = with_gains("Rndcg")
+    trec = (replace(TREC_G, name="Rndcg"),)
 
     level: Level = 1.0
 
@@ -138,7 +137,7 @@ class RnDCG(_Ratio):
         weight = here + (end * _inverse(ideal[:, -1]))[:, None]
         return Terms(
             lists,
-            {"gain": self._gain(lists), "discount": discount, "points from here on": weight},
+            {"gain": gains_of(lists, self.gain), "discount": discount, "points from here on": weight},
             (total(falls) + end) * (lists.known(self.level) > 0),
         )
 
@@ -160,14 +159,14 @@ class nDCGRel(_Ratio):
             {"known": 2},
         ),
     )
-    trec = with_gains("ndcg_rel")
+    trec = (replace(TREC_G, name="ndcg_rel"),)
 
     monotone = False  # not always: a document that moves up moves the point at which nDCG is taken
 
     additive = False  # what a document earns depends on those above it
 
     def terms(self, lists: Lists) -> Terms:
-        gain, best = self._gain(lists), self._ideal(lists)
+        gain, best = gains_of(lists, self.gain), self._ideal(lists)
         ideal = _ideal_so_far(best)
         found = gain > 0
         at_rank = np.where(found, np.take_along_axis(_inverse(ideal), _column(lists.rank, best), axis=1), 0.0)

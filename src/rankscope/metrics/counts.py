@@ -13,6 +13,8 @@ from rankscope.metrics.trec import TrecName
 
 
 class _Count(Metric):
+    """What counts share: they are summed, and neither high nor low is better."""
+
     positions = False
     bounds = (0.0, float("inf"))
     better: ClassVar[Literal["higher", "lower", "neither"]] = "neither"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, ClassVar, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from rankscope.declared import Param, Table
+from rankscope.declared import Lookup, Param
 from rankscope.errors import InputError
 from rankscope.lists import Array, Lists, by_rank, log2_discount, total
 from rankscope.metrics.base import (
@@ -20,13 +21,12 @@ from rankscope.metrics.base import (
     gains,
     gains_of,
     ideal_gains,
-    needs_cutoff,
     refuse_grades_above,
 )
 from rankscope.metrics.trec import CUTOFFS, TrecName, pair
 
 Discount = Annotated[
-    Literal["log2", "log2_rank", "none", "reciprocal"] | Table,
+    Literal["log2", "log2_rank", "none", "reciprocal"] | Lookup,
     Param(
         "what a rank is worth: 1/log2(rank + 1), 1/log2(rank) from rank 2 on (the first two ranks are worth 1), 1, 1/rank, or a table {rank: weight}; ranks missing from it are worth 0",
         numbered=True,
@@ -45,7 +45,7 @@ class _GainMetric(Metric):
 
     def check(self) -> None:
         """Gains are of graded documents, and no less than nothing."""
-        if isinstance(self.gain, Table) and any(grade < 0 or gain < 0 for grade, gain in self.gain):
+        if isinstance(self.gain, Lookup) and any(grade < 0 or gain < 0 for grade, gain in self.gain):
             raise InputError(
                 f"{type(self).__name__}(gain={self.gain!r}): grades and gains are 0 or more; a document with a negative grade "
                 "was not judged and gains nothing"
@@ -64,10 +64,7 @@ class _GainMetric(Metric):
     @property
     def monotone(self) -> bool:
         """Not under a table, which may value a better grade less, if only one that it leaves out."""
-        return not isinstance(self.gain, Table)
-
-    def _gain(self, lists: Lists) -> Array:
-        return gains_of(lists, self.gain)
+        return not isinstance(self.gain, Lookup)
 
 
 def best_gains(gain: Array) -> Array:
@@ -86,7 +83,7 @@ class CG(_GainMetric):
     positions = False
 
     def terms(self, lists: Lists) -> Terms:
-        return Terms(lists, {"gain": self._gain(lists)})
+        return Terms(lists, {"gain": gains_of(lists, self.gain)})
 
 
 class DCG(_GainMetric):
@@ -110,7 +107,9 @@ class DCG(_GainMetric):
     def check(self) -> None:
         """A table of discounts is one of ranks, each worth something or nothing."""
         super().check()
-        if isinstance(self.discount, Table) and any(rank < 1 or rank % 1 or worth < 0 for rank, worth in self.discount):
+        if isinstance(self.discount, Lookup) and any(
+            rank < 1 or rank % 1 or worth < 0 for rank, worth in self.discount
+        ):
             raise InputError(
                 f"{type(self).__name__}(discount={self.discount!r}): ranks are whole numbers from 1 and their discounts 0 or more, "
                 "like {1: 1, 2: 0.5}"
@@ -119,7 +118,7 @@ class DCG(_GainMetric):
     @property
     def falling(self) -> bool:
         """Whether no rank is worth more than the one above it."""
-        if not isinstance(self.discount, Table):
+        if not isinstance(self.discount, Lookup):
             return True
         seen = [(rank, worth) for rank, worth in self.discount if worth]
         worth = [worth for _, worth in seen]
@@ -150,7 +149,7 @@ class DCG(_GainMetric):
         return total(gain * self.discounts(rank) * (rank <= depths[:, None]))
 
     def terms(self, lists: Lists) -> Terms:
-        return Terms(lists, {"gain": self._gain(lists), "discount": self.discounts(lists.rank)})
+        return Terms(lists, {"gain": gains_of(lists, self.gain), "discount": self.discounts(lists.rank)})
 
 
 class IdealDCG(DCG, aliases=("IDCG",)):
@@ -197,6 +196,7 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
         TrecName("ndcg_cut", sets="cutoff", defaults=CUTOFFS),
     )
 
+    of_cutoff: ClassVar[Mapping[str, frozenset[str]]] = {"ideal": frozenset({"full_k", "max_grade_k"})}
     ideal: Annotated[
         Literal[
             "judged", "judged_uncut", "judged_at_returned", "retrieved_topk", "retrieved_all", "full_k", "max_grade_k"
@@ -218,18 +218,13 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
                 f"nDCG: ideal='max_grade_k' and max_grade go together, as in nDCG(ideal='max_grade_k', max_grade=3)@{self.cutoff or 10}"
             )
 
-    def ready(self) -> Self:
-        """An ideal of k documents needs k."""
-        needs_cutoff(self, "ideal", {"full_k", "max_grade_k"})
-        return super().ready()
-
     @property
     def range(self) -> tuple[float, float]:
         """At most 1 where the ideal is the best that can be retrieved."""
         best = (
             self.ideal != "full_k"
             and self.falling
-            and not (self.ideal == "max_grade_k" and isinstance(self.gain, Table))
+            and not (self.ideal == "max_grade_k" and isinstance(self.gain, Lookup))
         )
         return (0.0, 1.0 if best else float("inf"))
 

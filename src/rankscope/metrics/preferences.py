@@ -212,6 +212,8 @@ Fewer = Annotated[
 
 
 class _PreferenceMetric(Metric):
+    """What metrics of preferences share: they look at the grades of every judge."""
+
     relevance = "graded"
 
     needs = frozenset({"aspects"})  # the grades of every judge
@@ -310,6 +312,8 @@ class PrefsR(_PreferenceMetric):
 
 
 class _CountOfPreferences(_PreferenceMetric):
+    """What counts of preferences share: they are summed."""
+
     bounds = (0.0, float("inf"))
     aggregate = "sum"
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.blocks import Chart, Column, NumberText, Table, Value
-from rankscope.declared import Table as Grades
+from rankscope.declared import Lookup
 from rankscope.errors import InputError
 from rankscope.lists import Array, Aspects, Judged
 from rankscope.metrics.base import Metric
@@ -170,7 +170,7 @@ def _values(metric: Metric, depth: int, length: int) -> Array:
 def _top_grade(metric: Metric) -> float:
     """The best grade of the metric's scale; a relevant one where it has no scale."""
     gain = getattr(metric, "gain", None)
-    if isinstance(gain, Grades) and gain:
+    if isinstance(gain, Lookup) and gain:
         return max(gain, key=lambda pair: pair[1])[0]
     top = getattr(metric, "max_grade", None)
     level = float(getattr(metric, "level", None) or 1.0)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from rankscope.declared import Param
 from rankscope.lists import Array, Lists, total
-from rankscope.metrics.base import Cutoff, Example, JudgedOnly, Level, Metric, NeededCutoff, Terms, needs_cutoff
+from rankscope.metrics.base import Cutoff, Example, JudgedOnly, Level, Metric, NeededCutoff, Terms
 from rankscope.metrics.trec import CUTOFFS, NAMES_OF_CAPPED_RECALL, TrecName
 
 Beta = Annotated[float, Param("how many times more recall counts than precision", above=0, high=1e6)]
 
 
 class _Binary(Metric):
+    """What metrics of relevant documents share: a document is relevant, or is not."""
+
     level: Level = 1.0
     judged_only: JudgedOnly = False
 
@@ -192,6 +195,9 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision", "average_precision")):
     trec: ClassVar[tuple[TrecName, ...]] = (TrecName("map"), TrecName("map_cut", sets="cutoff", defaults=CUTOFFS))
 
     cutoff: Cutoff = None
+    of_cutoff: ClassVar[Mapping[str, frozenset[str]]] = {
+        "denominator": frozenset({"min_k_relevant", "k", "min_k_positives_in_list"})
+    }
     denominator: Annotated[
         Literal[
             "relevant",
@@ -207,11 +213,6 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision", "average_precision")):
             "or the smaller of that and k"
         ),
     ] = "relevant"
-
-    def ready(self) -> Self:
-        """Divisors of k need a k."""
-        needs_cutoff(self, "denominator", {"min_k_relevant", "k", "min_k_positives_in_list"})
-        return super().ready()
 
     @property
     def monotone(self) -> bool:

@@ -16,6 +16,8 @@ from rankscope.metrics.trec import TrecName, root, square
 
 
 class _Set(_Binary):
+    """What metrics of sets share: the order of the documents does not matter."""
+
     positions = False
     best_for = "Boolean search and filters: a set, not a ranking"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rankscope.inference.power import Detectable
 
 Verdict = Literal["better", "worse", "different", "equivalent", "not worse", "cannot tell", "same"]
+UNCORRECTED = Bounds(math.nan, math.nan, "none", "not corrected yet")
 CLEAR = frozenset({"better", "worse", "different"})
 
 
@@ -54,7 +55,7 @@ class Contrast:
     direction: int = 0
     smallest: float = 0.0
     p_value_adjusted: float = math.nan
-    adjusted: Bounds = field(default_factory=lambda: Bounds.none("not corrected yet"))
+    adjusted: Bounds = UNCORRECTED
     comparisons: int = 1
 
     def __repr__(self) -> str:
@@ -215,7 +216,11 @@ class Contrast:
         corrected = self.method.corrected_for(self.comparisons)
         if self.verdict in {"better", "worse"}:
             verb = "beats" if self.verdict == "better" else "loses to"
-            return f"{run} {verb} {baseline} on {on} by {size} ({self._evidence}{corrected}; {self.counts})."
+            counts = words.counted(self.queries, "unit")
+            if self.pair.by_unit:
+                better = words.counted(self.wins, "query")
+                counts = f"better on {better}, worse on {self.losses:,}, unchanged on {self.ties:,}"
+            return f"{run} {verb} {baseline} on {on} by {size} ({self._evidence}{corrected}; {counts})."
         if self.verdict == "different":
             return f"{run} is {self._way} than {baseline} on {on} by {size} ({self._evidence}{corrected}; {queries})."
         if self.verdict == "same":
@@ -240,14 +245,6 @@ class Contrast:
         if self.verdict == "not worse":
             return f"{self.metric}: not worse by {self._margin} or more ({words.p_value(self.not_worse or 0)})."
         return f"{self.metric}: no clear difference{self._limits()}"
-
-    @property
-    def counts(self) -> str:
-        """On how many queries the run is better, worse and unchanged; how many there are where they cannot be told apart."""
-        if not self.pair.by_unit:
-            return words.counted(self.queries, "unit")
-        up, down = ("better", "worse") if self.panel.sign else ("higher", "lower")
-        return f"{up} on {words.counted(self.wins, 'query')}, {down} on {self.losses:,}, unchanged on {self.ties:,}"
 
     @property
     def _way(self) -> str:
@@ -321,14 +318,6 @@ def contrast(panel: Panel, run: str, baseline: str, method: Method) -> Contrast:
         direction=test.direction(sample),
         smallest=test.smallest(sample),
     )  # fmt: skip
-
-
-def p_value_of(pair: Pair, method: Method, shift: float = 0.0) -> float:
-    """The p-value that there is no difference, or none once ``shift`` is added to every gain; NaN without a query."""
-    test = choose_test(pair, method)
-    if not pair.queries:
-        return math.nan
-    return test.p_value(pair.sample_for(test, shift))
 
 
 def interval_of(pair: Pair, method: Method, level: float, panel: Panel) -> Bounds:

@@ -105,12 +105,10 @@ def corrected(family: Sequence[Contrast]) -> list[Contrast]:
     """The members of a family with p-values and intervals that take its size into account."""
     if not family:
         return []
-    from rankscope.inference.corrections import level_of
-
     method = family[0].method
     p_values = np.array([c.p_value for c in family])
     adjusted = method.correction.adjusted(p_values)
-    levels = level_of(method.correction, p_values, method.alpha)
+    levels = method.correction.levels(p_values, method.alpha)
     out = []
     for c, p, level in zip(family, adjusted.tolist(), levels.tolist(), strict=True):
         bounds = c.bounds

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import median
@@ -181,22 +181,28 @@ class Middle:
 
 
 @dataclass(frozen=True)
+class Wanted:
+    """A difference over all pairs: how many queries it needs, and the chance to detect it."""
+
+    difference: float
+    queries_needed: Middle
+    power: Middle
+
+
+@dataclass(frozen=True)
 class Summary:
     """What queries can detect on a metric, over all pairs of runs for which something can be planned.
 
-    ``queries`` and ``power`` hold, for each of ``differences``, how many queries it needs and the chance to detect it.
-    ``variance_within`` is that of queries within a run, pooled over runs, which the design for an analysis of variance takes.
+    ``variance_within_runs`` is that of queries within a run, pooled over runs, which the design for an analysis of variance takes.
     """
 
     metric: str
     pairs: int
-    left_out: int
+    pairs_left_out: int
     deviation: Middle
-    detectable: Middle
-    differences: tuple[float, ...]
-    queries: tuple[Middle, ...]
-    power: tuple[Middle, ...]
-    variance_within: float
+    detectable_difference: Middle
+    variance_within_runs: float
+    wanted: tuple[Wanted, ...]
 
 
 def summary_of(panel: Panel, reaches: Sequence[Reach]) -> Summary | None:
@@ -204,21 +210,18 @@ def summary_of(panel: Panel, reaches: Sequence[Reach]) -> Summary | None:
     known = [reach for reach in reaches if not reach.reason]
     if not known:
         return None
-    targets = list(zip(*(reach.chosen for reach in known), strict=True))
-
-    def over(value: Callable[[Target], float | None]) -> tuple[Middle, ...]:
-        return tuple(_middle([value(target) or 0.0 for target in each]) for each in targets)
-
+    wanted = (
+        Wanted(each[0].difference, _middle([t.queries for t in each]), _middle([t.power or 0.0 for t in each]))
+        for each in zip(*(reach.chosen for reach in known), strict=True)
+    )
     return Summary(
         panel.name,
         len(known),
         len(reaches) - len(known),
         _middle([reach.deviation for reach in known]),
         _middle([reach.detectable.difference for reach in known]),
-        tuple(target.difference for target in known[0].chosen),
-        over(lambda target: target.queries),
-        over(lambda target: target.power),
         _within(panel),
+        tuple(wanted),
     )
 
 

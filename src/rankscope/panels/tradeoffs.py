@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from rankscope import words
 from rankscope.blocks import EMPTY, Block, Column, Heading, Paragraph, Table, Value, Written
@@ -128,21 +128,6 @@ class TradeOffs:
     def cost_in_words(self, column: str) -> str:
         """What one of the costs is."""
         return f"what a run costs: {column}"
-
-    def records(self) -> Iterator[dict[str, Any]]:
-        """One record a cost and run."""
-        for column in self.costs.columns:
-            for place in self.places(column):
-                yield {
-                    "cost": column,
-                    "run": place.run,
-                    "cost_value": place.cost,
-                    "metric": self.metric,
-                    "value": place.quality,
-                    "on_front": place.on_front,
-                    "beaten_by": place.beaten_by,
-                    "cost_per_0.01": place.price,
-                }
 
     def _good(self, run: str) -> float:
         return self.quality[run] if self.better == "higher" else -self.quality[run]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
-from rankscope.declared import Table
+from rankscope.declared import Lookup
 from rankscope.engines.base import SEVERAL, mapped
 from rankscope.errors import InputError
 from rankscope.lists import Array, Judged, Lists
@@ -49,19 +51,13 @@ def why_not(metric: Metric, micro: bool = False) -> str:
         return f"{metric} takes several grades of a document, which have no one best order"
     if micro:
         return "in a micro mean another ranking may change what a query weighs"
-    if not _sortable(metric):
+    sortable = metric.monotone
+    if isinstance(getattr(metric, "gain", None), Lookup):  # a table of gains says itself what is worthy
+        with suppress(InputError):
+            sortable = sortable or metric.having(gain="linear").ready().monotone
+    if not sortable:
         return f"under {metric} a better document above a worse one may hurt, so that no order is known to be best"
     return ""
-
-
-def _sortable(metric: Metric) -> bool:
-    """Whether the most worthy documents belong on top; a table of gains says itself what is worthy."""
-    if metric.monotone or not isinstance(getattr(metric, "gain", None), Table):
-        return metric.monotone
-    try:
-        return metric.having(gain="linear").ready().monotone
-    except InputError:
-        return False
 
 
 def ceilings(
@@ -158,15 +154,11 @@ def reordered(lists: Lists, metric: Metric, depth: int | None = None, sunk: bool
 
 def candidates(metric: Metric) -> Sequence[Callable[[Lists], Lists]]:
     """Rankings of which one may be ideal: all judged documents, the relevant ones alone, as many as the metric looks at."""
-    cutoff = getattr(metric, "cutoff", None)
-    found: list[Callable[[Lists], Lists]] = [
-        lambda lists: perfect(lists, _worth(metric)),
-        lambda lists: _only(metric, lists, None),
-    ]
-    return found if cutoff is None else [*found, lambda lists: _only(metric, lists, cutoff)]
+    mosts = dict.fromkeys((None, getattr(metric, "cutoff", None)))
+    return [lambda lists: perfect(lists, _worth(metric)), *(partial(_only, metric, most=most) for most in mosts)]
 
 
-def _only(metric: Metric, lists: Lists, most: int | None) -> Lists:
+def _only(metric: Metric, lists: Lists, *, most: int | None) -> Lists:
     """The relevant documents alone, the most worthy first."""
     best = perfect(lists, _worth(metric))
     shown = best.shown & worthy(metric, best.grade)

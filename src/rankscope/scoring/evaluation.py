@@ -26,19 +26,18 @@ from rankscope.scoring.inputs import (
     label_of,
     named_runs,
     read_any,
-    takers,
 )
 from rankscope.scoring.policies import POLICIES
 from rankscope.scoring.request import MetricRequest, Request
 from rankscope.scoring.runs import Mean, RunEvaluation, RunScores
 from rankscope.scoring.scores import Scores
-from rankscope.scoring.spread import first_ranks
 
 
 def evaluate_request(qrels: Any, runs: Any, request: Request, progress: Callable[[str], None] | None = None) -> Scores:
     """Score rankings as a request asks. Raises DataError where a run and the qrels share no query."""
-    grades = clean(read_any("qrels", qrels), request.policies, "qrels", takers([m.metric for m in request.metrics]))
-    _refuse_fractions(grades, request)
+    grades = clean(read_any("qrels", qrels), request.policies, "qrels", [m.metric for m in request.metrics])
+    if request.facts or request.policies.dialect is not None:
+        _refuse_fractions(grades, request)
     evaluations = []
     given = list(named_runs(runs))
     for number, (name, run) in enumerate(given, start=1):
@@ -80,11 +79,11 @@ def _evaluate_run(run: Any, name: str | None, number: int, grades: CleanInput, r
     labels = label_of(data, name, number)
     cleaned = clean(data, request.policies, "run")
     by_order: dict[Order, tuple[Judged, DataFacts]] = {}
-    orders = [request.order(m) for m in request.metrics]
+    orders = request.orders
     for order in dict.fromkeys(orders):
         by_order[order] = judge(cleaned, grades, order, labels[0])
     judged, seen = by_order[orders[0]]
-    count = len(judged) - (len(seen.extra) if request.extra else 0)
+    count = len(judged) - (len(seen.extra) if orders[0].extra else 0)
     source = cleaned.source
     if len(seen.missing) == count:
         name = labels[0] if source is None else source.label
@@ -97,7 +96,7 @@ def _evaluate_run(run: Any, name: str | None, number: int, grades: CleanInput, r
         by_metric,
         values_of(request, by_metric),
         frozenset(seen.missing),
-        examine(judged, seen, request.cutoffs, count, cleaned, grades),
+        examine(judged, seen, orders[0].cutoffs, count, cleaned, grades),
         source,
     )
 
@@ -116,6 +115,8 @@ def values_of(request: Request, judged: Sequence[Judged]) -> list[Values]:
     for name, policy in POLICIES.items():
         for i, m in enumerate(request.metrics):
             value = getattr(m.convention, name, getattr(policies, name))
+            if value == policy.default:
+                continue  # a default changes nothing
             out[i] = policy.applied(value, out[i], m.metric, judged[i], m.convention)
     return [out[i] for i in range(len(judged))]
 
@@ -132,7 +133,8 @@ def _with_queries_averaged(
     """
     # a query that any run lacks is in no population "both"
     lacking = frozenset[str]().union(*(run.missing for run in runs))
-    only: frozenset[str] = request.policies.only
+    queries = request.policies.queries
+    only = frozenset[str]() if isinstance(queries, str) else queries
     if unknown := sorted(only - judged):
         raise DataError(
             f"queries: {unknown[0]!r} is not judged ({len(unknown)} of {len(only)} of the list are not); "
@@ -180,6 +182,20 @@ def _run_scores(name: str, e: RunEvaluation, request: Request) -> RunScores:
         weights,
         first_ranks(e.judged[0], depth)[at],
     )
+
+
+def first_ranks(judged: Judged, depth: int | None = None) -> Array:
+    """The rank of the first document of grade 1 or more of each query; 0 where none was retrieved."""
+    relevant = (judged.rank > 0) & (judged.grade >= 1)
+    if depth is not None:
+        relevant &= judged.rank <= depth
+    at = np.flatnonzero(relevant)
+    query = np.repeat(np.arange(len(judged)), judged.size)[at]
+    out = np.zeros(len(judged), dtype=np.int64)
+    # the documents of a query stand by rank, so that the first one met has the lowest
+    first = np.append(True, query[1:] != query[:-1])[: len(query)]
+    out[query[first]] = judged.rank[at[first]]
+    return out
 
 
 def relstrings(judged: Judged, queries: Array, depth: int) -> list[str]:

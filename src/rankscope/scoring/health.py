@@ -111,11 +111,11 @@ def warnings_of(
     health: Mapping[str, Health], population: str, metrics: Sequence[Metric] = (), ties: str = "trec"
 ) -> list[Caution]:
     """What a reader should know before trusting the numbers of these metrics (of any, where none is given)."""
-    found = [one for name, h in health.items() for one in (*_of_queries(name, h, population), *_of_rows(name, h, ties))]
+    found = [one for name, h in health.items() for one in _of_run(name, h, population, ties)]
     return [Caution(*one) for one in (*found, *_of_judgments(health, metrics))]
 
 
-def _of_queries(name: str, h: Health, population: str) -> Iterator[Told]:
+def _of_run(name: str, h: Health, population: str, ties: str) -> Iterator[Told]:
     if h.missing_queries and population == "judged":
         which = f"{words.counted(h.judged_queries, 'judged query')} ({words.sample(h.missing, h.missing_queries)})"
         message = f"{name} has no ranking for {h.missing_queries} of {which}, scored as empty"
@@ -129,9 +129,6 @@ def _of_queries(name: str, h: Health, population: str) -> Iterator[Told]:
         what = "scored with no judgments" if population == "run" else "left out"
         message = f"{name} ranks {queries} without judgments ({words.sample(h.extra, h.extra_queries)}), {what}"
         yield "RS102", message, "expected where a run covers more than the qrels do"
-
-
-def _of_rows(name: str, h: Health, ties: str) -> Iterator[Told]:
     if h.duplicates:
         what = words.counted(h.duplicates, "repeated document was", "repeated documents were")
         yield "RS104", f"{name}: {what} dropped", "see --duplicates"

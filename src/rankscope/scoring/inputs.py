@@ -103,11 +103,12 @@ def read_any(kind: Literal["run", "qrels"], source: Any, name: str | None = None
     return run_of(source, name) if kind == "run" else qrels_of(source)
 
 
-def clean(data: Any, policies: Policies, kind: Literal["run", "qrels"], takers: Takers | None = None) -> CleanInput:
+def clean(
+    data: Any, policies: Policies, kind: Literal["run", "qrels"], metrics: Sequence[Metric] | None = None
+) -> CleanInput:
     """Refuse what no number can be made of, and apply the policies for duplicates and self-matches.
 
-    ``takers`` says which metrics take several grades of one document: without any metric that takes one,
-    a document of the qrels may have a grade for each aspect.
+    A document of the qrels may have a grade for each aspect where none of the ``metrics`` takes a single one.
     """
     drop_own = kind == "run" and policies.self_match == "drop"
     if isinstance(data, dict):
@@ -122,43 +123,36 @@ def clean(data: Any, policies: Policies, kind: Literal["run", "qrels"], takers: 
         raise InputError(
             f"{data.source.at(row)}: the {data.worth} is {said}; give it a number or leave the document out"
         )
-    several = takers is not None and not takers.of_one
-    repeated = data.repeated_by_aspect if several else data.repeated
+    repeated, matches = data.repeated, 0
     if len(repeated):
-        if policies.duplicates == "error":
-            _refuse_repeated(data, int(repeated[0]), kind, takers)
+        taker = None if metrics is None else taker_of_one_grade(metrics)
+        several = metrics is not None and taker is None
+        repeated = data.repeated_by_aspect if several else repeated
+        if len(repeated) and policies.duplicates == "error":
+            _refuse_repeated(data, int(repeated[0]), kind, taker)
         data = data.distinct(policies.duplicates, *(("iteration", "subgroup") if several else ()))
-    matches = 0
     if drop_own:
         data, matches = data.without_self_matches()
     return CleanInput(data, len(repeated), matches)
 
 
-@dataclass(frozen=True)
-class Takers:
-    """Of the metrics asked for: one that takes a single grade of each document, and whether any takes several."""
-
-    of_one: str | None = None
-    of_several: bool = False
-
-
-def takers(metrics: Sequence[Metric]) -> Takers:
-    """Which of these metrics take one grade of a document, and which several."""
+def taker_of_one_grade(metrics: Sequence[Metric]) -> str | None:
+    """The first of these metrics that takes a single grade of each document; None where there is none."""
     several = any(m.needs & _SEVERAL for m in metrics)
     # what is blind to grades goes with either
     one = (m for m in metrics if not m.needs & _SEVERAL and not (several and m.relevance == "none"))
-    return Takers(next(map(str, one), None), several)
+    return next(map(str, one), None)
 
 
-def _refuse_repeated(data: Any, row: int, kind: str, takers: Takers | None) -> None:
+def _refuse_repeated(data: Any, row: int, kind: str, taker: str | None) -> None:
     query, doc = data.frame["query_id"][row], data.frame["doc_id"][row]
-    if kind == "qrels" and takers and takers.of_one and len(data.repeated_by_aspect) < len(data.repeated):
+    if kind == "qrels" and taker and len(data.repeated_by_aspect) < len(data.repeated):
         several = []
         for cls in dict.fromkeys(CATALOGUE.values()):
             with suppress(InputError, TypeError):
                 several += [cls.__name__] if cls().needs & _SEVERAL else []
         raise InputError(
-            f"{data.source.at(row)}: document {doc} of query {query} has several grades (by subtopic or judge) and {takers.of_one} "
+            f"{data.source.at(row)}: document {doc} of query {query} has several grades (by subtopic or judge) and {taker} "
             f"takes one; only {', '.join(several)} take several; --duplicates best keeps the highest"
         )
     what = f"document {doc} of query {query} is {'ranked' if kind == 'run' else 'judged'} twice"

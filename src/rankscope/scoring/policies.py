@@ -7,7 +7,7 @@ project, ``conventions`` in JSON, the small print, the paragraph for a paper, an
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from types import SimpleNamespace
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from rankscope.engines.base import Values
     from rankscope.lists import Array, Judged
     from rankscope.metrics import Metric
-    from rankscope.scoring.health import Health
 
 MIXED = "as the dialect says"  # what is stated where a dialect has another convention for each metric
+OVER_ORDERS = frozenset({"expected", "best", "worst"})  # of all orders of equal scores; drawn where these are too many
 POLICIES: dict[str, Policy] = {}
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -55,7 +55,7 @@ class Policy:
     the option, ``metavar`` its placeholder where values are no list of words. ``changes_values`` tells whether it can change the
     value of a query, or which queries have one: then a stored baseline with another value cannot be compared. ``acts_on`` are the
     counts of ``Health`` that tell whether there was something for it to do, where that has to be looked up.
-    A class statement declares a policy. One that changes values says how in ``applied``.
+    A class statement declares a policy. One that changes values says how in ``applied``; its default changes none.
     """
 
     name: ClassVar[str]
@@ -113,8 +113,8 @@ class Policy:
         """The values of the queries under this policy."""
         return values
 
-    def acted(self, health: Iterable[Health]) -> bool:
-        """Whether there was something for this policy to do in these data."""
+    def acted(self, health: Iterable[object]) -> bool:
+        """Whether there was something for this policy to do in data of this ``Health``, a run each."""
         return not self.acts_on or any(getattr(h, name) for h in health for name in self.acts_on)
 
     # -- words ----------------------------------------------------------------------------------------
@@ -159,7 +159,6 @@ class Ties(Policy):
         "How equal scores are ordered: document id descending as trec_eval, id ascending, order of the file, or by the rank column "
         "alone; or all their orders together: the mean, the best or the worst."
     )
-    over_orders = frozenset({"expected", "best", "worst"})  # of all orders; drawn where these are too many
 
     def refuses(self, value: Any, metric: Metric) -> str:
         ordered = metric.positions or getattr(metric, "cutoff", None) is not None
@@ -368,12 +367,17 @@ class DialectChoice(Policy):
     def check(self, value: Any) -> Any:
         if value is None:
             return None
-        from rankscope.scoring.dialect import dialect_called
+        if not isinstance(value, str):
+            raise InputError(f"dialect={value!r}: a dialect is the name of one tool, like 'lightgbm'")
+        from rankscope.dialects import DIALECTS
 
-        return dialect_called(value).name
+        if (name := value.casefold()) not in DIALECTS:
+            hint = words.hint(value, DIALECTS, most=len(DIALECTS))
+            raise InputError(f"dialect {value!r}: no dialect is called that{hint}")
+        return name
 
     def conflict(self, value: Any, policies: Policies) -> str:
-        own = [p.name for p in by_metric() if getattr(policies, p.name) != p.default]
+        own = [p.name for p in BY_METRIC if getattr(policies, p.name) != p.default]
         if value is None or not own:
             return ""
         return f"dialect={value!r} has conventions of its own: leave {own[0]} out, or the dialect"
@@ -397,7 +401,7 @@ class Seed(Policy):
     help = "For orders of equal scores that are too many to count."
 
     def stated(self, value: Any, conventions: Sequence[Convention]) -> Any:
-        return value if any(c.ties in Ties.over_orders for c in conventions) else None  # else none are drawn
+        return value if any(c.ties in OVER_ORDERS for c in conventions) else None  # else none are drawn
 
 
 class Policies(SimpleNamespace):
@@ -409,9 +413,10 @@ class Policies(SimpleNamespace):
 
     def __init__(self, **chosen: Any) -> None:
         refuse_unknown(chosen, "evaluate")
-        super().__init__(**{name: one.check(chosen.get(name, one.default)) for name, one in POLICIES.items()})
-        for name, policy in POLICIES.items():
-            if reason := policy.conflict(getattr(self, name), self):
+        checked = {name: POLICIES[name].check(value) for name, value in chosen.items()}
+        super().__init__(**{name: policy.default for name, policy in POLICIES.items()} | checked)
+        for name, value in checked.items():
+            if value != POLICIES[name].default and (reason := POLICIES[name].conflict(value, self)):
                 raise InputError(reason)
 
     def having(self, **changes: Any) -> Policies:
@@ -421,22 +426,8 @@ class Policies(SimpleNamespace):
         vars(out).update((name, POLICIES[name].check(value)) for name, value in changes.items())
         return out
 
-    @property
-    def convention(self) -> Convention:
-        """What of it holds metric by metric."""
-        from rankscope.dialects.base import Convention
 
-        return Convention(**{p.name: p.stated(getattr(self, p.name), ()) for p in by_metric()})
-
-    @property
-    def only(self) -> frozenset[str]:
-        """The ids of the queries to average, where they were listed."""
-        return frozenset() if isinstance(self.queries, str) else self.queries
-
-
-def by_metric() -> Iterator[Policy]:
-    """The policies that a dialect may set for each metric."""
-    return (policy for policy in POLICIES.values() if policy.by_metric)
+BY_METRIC = tuple(policy for policy in POLICIES.values() if policy.by_metric)  # what a dialect may set for each metric
 
 
 def differing(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[Policy]:

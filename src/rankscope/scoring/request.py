@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from rankscope.errors import InputError
 from rankscope.lists import Array
 from rankscope.metrics import DEFAULT, Metric, in_order
 from rankscope.scoring.health import Health, warnings_of
-from rankscope.scoring.policies import MIXED, POLICIES, Policies, Policy, by_metric, differing
+from rankscope.scoring.policies import BY_METRIC, MIXED, OVER_ORDERS, POLICIES, Policies, Policy, differing
 
 if TYPE_CHECKING:
     from rankscope.inference.base import Bounds, Interval
@@ -33,18 +34,6 @@ class Intervals:
     interval: Interval | None = None
     level: float = 0.95
     clusters: Any = None
-
-    @classmethod
-    def of(cls, interval: Any, level: Any, clusters: Any, seed: int) -> Intervals:
-        """What was asked for, checked; an interval that draws starts from ``seed`` unless it names its own."""
-        if isinstance(level, bool) or not isinstance(level, int | float) or not 0.5 < level < 1:
-            raise InputError(f"level={level!r}: a level is a number between 0.5 and 1, like 0.95")
-        if interval is not None:
-            from rankscope.inference import find_method
-            from rankscope.inference.base import Interval
-
-            interval = find_method(Interval, interval, seed)
-        return cls(interval, float(level), clusters)
 
     def of_mean(self, metric: Metric, values: Array, weights: Array | None, codes: Array | None) -> Bounds:
         """The interval of the mean of these values; without one, the reason."""
@@ -114,34 +103,41 @@ class Request:
     ) -> Request:
         """What is asked for with these metrics (None: the usual ones), and these policies beside the defaults of the others.
 
-        Raises InputError for what cannot be used, or does not go together.
+        An interval that draws starts from their seed unless it names its own. Raises InputError for what cannot be used, or does
+        not go together.
         """
         chosen = Policies(**(policies or {}))
         metrics, facts = _without_facts(metrics)
-        intervals = Intervals.of(interval, level, clusters, chosen.seed)
+        if isinstance(level, bool) or not isinstance(level, int | float) or not 0.5 < level < 1:
+            raise InputError(f"level={level!r}: a level is a number between 0.5 and 1, like 0.95")
+        if interval is not None:
+            from rankscope.inference import find_method
+            from rankscope.inference.base import Interval
+
+            interval = find_method(Interval, interval, chosen.seed)
+        intervals = Intervals(interval, float(level), clusters)
         return cls(tuple(_requests(metrics, chosen)), chosen, facts, intervals)
 
     # -- what follows from it -------------------------------------------------------------------------
-
-    @property
-    def extra(self) -> bool:
-        """Whether queries without judgments count for some metric."""
-        return any(m.convention.queries in {"run", "either"} for m in self.metrics)
 
     @property
     def cutoffs(self) -> tuple[int, ...]:
         """The cutoffs at which the state of the data is of interest."""
         return tuple(sorted({c for m in self.metrics if (c := getattr(m.metric, "cutoff", None))} or {10}))
 
-    def order(self, request: MetricRequest) -> Order:
-        """How an engine is to order documents for a metric; what holds over all orders starts from trec_eval's."""
+    @cached_property
+    def orders(self) -> list[Order]:
+        """How an engine is to order documents for each metric; what holds over all orders starts from trec_eval's."""
         needs = frozenset[str]().union(*(m.metric.needs for m in self.metrics))
-        ties = request.convention.ties
-        if ties == "trec":
-            ties = request.metric.trec_ties
-        if ties in {"expected", "best", "worst"}:
-            return Order("trec", None, self.cutoffs, needs, self.extra)
-        return Order(ties, self.policies.depth, self.cutoffs, needs, self.extra)  # type: ignore[arg-type]
+        extra = any(m.convention.queries in {"run", "either"} for m in self.metrics)  # queries without judgments count
+        cutoffs, out = self.cutoffs, []
+        for m in self.metrics:
+            ties = m.metric.trec_ties if m.convention.ties == "trec" else m.convention.ties
+            if ties in OVER_ORDERS:
+                out.append(Order("trec", None, cutoffs, needs, extra))
+            else:
+                out.append(Order(ties, self.policies.depth, cutoffs, needs, extra))  # type: ignore[arg-type]
+        return out
 
     def place(self, metric: Metric) -> int:
         """The place of a metric among those asked for; the first, where a dialect has one metric under two names."""
@@ -169,7 +165,7 @@ class Request:
     def with_policies(self, **changes: Any) -> Request:
         """The same under other policies, for every metric of it."""
         policies = self.policies.having(**changes)
-        own = {p.name: p.stated(getattr(policies, p.name), ()) for p in by_metric() if p.name in changes}
+        own = {p.name: p.stated(getattr(policies, p.name), ()) for p in BY_METRIC if p.name in changes}
         metrics = (replace(m, convention=replace(m.convention, **own)) for m in self.metrics)
         return replace(self, metrics=tuple(metrics), policies=policies)
 
@@ -179,19 +175,19 @@ class Request:
 
     # -- as results state it --------------------------------------------------------------------------
 
-    def stated(self, policy: Policy) -> Any:
+    def stated(self, name: str) -> Any:
         """The value of a policy as results state it: what holds for all metrics, or that they differ."""
         conventions = [m.convention for m in self.metrics]
-        own = {getattr(c, policy.name, None) for c in conventions} if policy in by_metric() else set()
+        own = {getattr(c, name, None) for c in conventions} if POLICIES[name] in BY_METRIC else set()
         if len(own) > 1:
             return MIXED
-        return own.pop() if own else policy.stated(getattr(self.policies, policy.name), conventions)
+        return own.pop() if own else POLICIES[name].stated(getattr(self.policies, name), conventions)
 
     def conventions(self) -> dict[str, Any]:
         """All conventions of a result: shared ones once, those of a dialect also metric by metric."""
         out: dict[str, Any] = {}
         for name, policy in POLICIES.items():
-            out[name] = self.stated(policy)
+            out[name] = self.stated(name)
             if policy.with_words:
                 out[f"{name}_in_words"] = policy.words(out[name])
         out["metrics"] = {str(m.metric): m.metric.convention for m in self.metrics}
@@ -201,12 +197,12 @@ class Request:
 
     def cautions(self, health: Mapping[str, Health]) -> list[Caution]:
         """What to know of these runs before trusting the numbers asked for."""
-        queries, ties = (self.stated(POLICIES[name]) for name in ("queries", "ties"))
-        return warnings_of(health, queries, [m.metric for m in self.metrics], ties)
+        return warnings_of(health, self.stated("queries"), [m.metric for m in self.metrics], self.stated("ties"))
 
     def small_print(self) -> str:
         """What was assumed, in one line: only what the metrics at hand depend on, and not what their names say."""
-        told = [policy.brief(self.stated(policy)) for policy in POLICIES.values()]
+        stated = [(policy, self.stated(name)) for name, policy in POLICIES.items()]
+        told = [policy.brief(value) for policy, value in stated if policy.name == "ties" or value != policy.default]
         metrics = [m.metric for m in self.metrics]
         gains = [m.gain for m in metrics if hasattr(m, "gain")]
         if "linear" in gains:
@@ -225,23 +221,23 @@ class Request:
 
     def sentences(self, health: Sequence[Health] = ()) -> Iterator[str]:
         """A sentence for each policy that a paper should tell: those that depart from the default and had something to do."""
-        for policy in POLICIES.values():
-            sentence = policy.sentence(self.stated(policy))
+        for name, policy in POLICIES.items():
+            sentence = policy.sentence(self.stated(name))
             if sentence and (not health or policy.acted(health)):
                 yield sentence
 
     def in_words(self) -> Iterator[tuple[str, str]]:
         """Each policy and what it is, a default or not."""
-        for policy in POLICIES.values():
+        for name, policy in POLICIES.items():
             if policy.title:
-                yield policy.title, policy.words(self.stated(policy))
+                yield policy.title, policy.words(self.stated(name))
 
     def options(self) -> str:
         """The options of the command line that ask for the same policies: `` --ties docid --depth 10``."""
-        brought = {p.name for p in by_metric()} if self.policies.dialect is not None else set()
+        brought = {p.name for p in BY_METRIC} if self.policies.dialect is not None else set()
         out = ""
         for name, policy in POLICIES.items():
-            value = self.stated(policy)
+            value = self.stated(name)
             if name not in brought and value not in {None, policy.default}:
                 text = "@FILE" if value == "list" else shlex.quote(str(value))
                 out += f" --{name.replace('_', '-')} {text}"
@@ -253,38 +249,29 @@ class Request:
 
 def _requests(metrics: Any, policies: Policies) -> Iterator[MetricRequest]:
     """The metrics of a call, each with its conventions; in a dialect both are the dialect's."""
-    named = _named(metrics)
+    if metrics is not None and not isinstance(metrics, Iterable | Metric | type):
+        raise InputError(f"metrics are names like 'nDCG@10' or objects like nDCG @ 10, not {metrics!r}")
+    several: Any = [metrics] if isinstance(metrics, str | Metric | type) else metrics
+    named = in_order(DEFAULT if metrics is None else several)
+    if not named:
+        raise InputError("no metric was given: name one, like nDCG@10, or leave metrics out for the usual ones")
     if policies.dialect is not None:
         from rankscope.dialects import DIALECTS
-        from rankscope.scoring.dialect import computes, family, translated
+        from rankscope.scoring.ways import computes, family, translated
 
         dialect = DIALECTS[policies.dialect]
         for spelling, metric in named:
             if metrics is not None or computes(dialect, metric):
                 yield MetricRequest(spelling, translated(dialect, metric), dialect.of(family(metric)))
         return
-    convention = policies.convention
+    convention = Convention(**{p.name: p.stated(getattr(policies, p.name), ()) for p in BY_METRIC})
     for spelling, metric in named:
-        reasons = (p.refuses(getattr(policies, name), metric) for name, p in POLICIES.items())
-        reason = next(filter(None, reasons), "")
+        chosen = ((p, value) for name, p in POLICIES.items() if (value := getattr(policies, name)) != p.default)
+        reason = next(filter(None, (policy.refuses(value, metric) for policy, value in chosen)), "")
         if reason and metrics is not None:
             raise InputError(reason)
         if not reason:
             yield MetricRequest(spelling, metric, convention)
-
-
-def _named(metrics: Any) -> list[tuple[str, Metric]]:
-    """The metrics with their spellings."""
-    if metrics is None:
-        return in_order(DEFAULT)
-    if isinstance(metrics, str | Metric | type):
-        metrics = [metrics]
-    elif not isinstance(metrics, Iterable):
-        raise InputError(f"metrics are names like 'nDCG@10' or objects like nDCG @ 10, not {metrics!r}")
-    found = in_order(metrics)
-    if not found:
-        raise InputError("no metric was given: name one, like nDCG@10, or leave metrics out for the usual ones")
-    return found
 
 
 def _without_facts(metrics: Any) -> tuple[Any, dict[str, int]]:

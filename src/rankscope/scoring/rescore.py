@@ -11,7 +11,7 @@ from rankscope.engines.orders import depends_on_order, has_closed_form, score_un
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
 from rankscope.scoring.evaluation import board_of, values_of
-from rankscope.scoring.policies import MIXED, POLICIES
+from rankscope.scoring.policies import MIXED
 from rankscope.scoring.request import Request
 from rankscope.scoring.runs import Mean, RunEvaluation
 from rankscope.scoring.scores import Scores
@@ -22,7 +22,7 @@ def why_not(scores: Scores, metric: Metric, like: Metric) -> str:
     request, policies = scores.request, scores.request.policies
     if policies.dialect is not None and type(metric) is not type(like):
         return f"{policies.dialect} has conventions of its own for each metric"
-    if request.stated(POLICIES["queries"]) == MIXED:
+    if request.stated("queries") == MIXED:
         return f"{policies.dialect} does not average the same queries for each metric"
     needed = frozenset[str]().union(*(m.needs for m in scores.metrics))
     if metric.aggregate == "pooled" or metric.needs - needed or metric.trec_ties != like.trec_ties:
@@ -60,19 +60,13 @@ def rescored(scores: Scores, pairs: Sequence[tuple[Metric, Metric]], runs: Conta
     return out
 
 
-def values_on(
-    request: Request, metric: Metric, judged: Judged, like: Metric | None = None, *, plainly: bool = False
-) -> Array:
-    """The value of a metric for each query of some judged documents, as a request asks.
+def values_on(request: Request, judged: Judged) -> Array:
+    """What the first metric of a request gives each query of some judged documents, over the orders of equal scores.
 
-    It has the conventions of the metric ``like``, or its own. ``plainly`` leaves out what policies do to queries without relevant
-    documents: the value is what the metric gives, over the orders of equal scores.
+    What policies do to queries without relevant documents is left out.
     """
-    one = request.with_metrics(metric, like=like)
-    if not plainly:
-        return values_of(one, [judged])[0].value
-    policies = request.policies
-    return score_under_ties(judged, [metric], one.metrics[0].convention.ties, policies.depth, policies.seed)[0].value
+    first, policies = request.metrics[0], request.policies
+    return score_under_ties(judged, [first.metric], first.convention.ties, policies.depth, policies.seed)[0].value
 
 
 def judged_of(scores: Scores, run: str, metric: Metric) -> tuple[Judged, Array]:

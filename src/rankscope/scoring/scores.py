@@ -17,7 +17,6 @@ from rankscope.blocks import EMPTY, Block, Caution, Chart, Column, Heading, Para
 from rankscope.errors import InputError
 from rankscope.metrics import Metric, parse, parse_many
 from rankscope.scoring import spread
-from rankscope.scoring.policies import POLICIES
 from rankscope.scoring.request import Request
 from rankscope.scoring.runs import Mean, RunEvaluation, RunScores
 from rankscope.show.result import FORMATS, Col, Result, Shown, View, caution_block, input_record
@@ -316,7 +315,7 @@ class Scores(Result):
             "both": f"{number} judged and in every run",
             "either": "all queries judged or in the run" if vary else f"{number} judged or in the run",
             "list": f"{number} of the list",
-        }.get(self.request.stated(POLICIES["queries"]), f"{number}; the dialect decides which of them count")
+        }.get(self.request.stated("queries"), f"{number}; the dialect decides which of them count")
         for metric in self.metrics:
             yield from self._left_out(metric)
         yield from self._without_interval()

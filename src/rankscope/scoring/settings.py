@@ -55,9 +55,9 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _one_or_by_metric(accepts: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """One value for all metrics, or a table of values by metric."""
-    return lambda v: all(map(accepts, v.values())) and bool(v) if isinstance(v, dict) else accepts(v)
+def _each(value: Any) -> list[Any]:
+    """One value for all metrics, or those of a table of values by metric."""
+    return [*value.values()] or [None] if isinstance(value, dict) else [value]
 
 
 SETTINGS: dict[str, Setting] = {
@@ -68,7 +68,7 @@ SETTINGS: dict[str, Setting] = {
     ),
     "alpha": Setting(lambda v: _is_number(v) and 0 < v < 0.5, "a number above 0 and below 0.5, like 0.05"),
     "tolerance": Setting(
-        _one_or_by_metric(_is_allowance),
+        lambda v: all(map(_is_allowance, _each(v))),
         "a number of at least 0 like 0.01, a percentage like '2%', or a table of these by metric",
         only="gate",
     ),
@@ -82,7 +82,7 @@ SETTINGS: dict[str, Setting] = {
         only="compare",
     ),
     "margin": Setting(
-        _one_or_by_metric(lambda v: _is_number(v) and v > 0),
+        lambda v: all(_is_number(one) and one > 0 for one in _each(v)),
         "a difference above 0 that would not matter, like 0.01, or a table of these by metric",
         only="compare",
     ),

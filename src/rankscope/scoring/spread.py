@@ -9,7 +9,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.blocks import Chart, Column, Table
-from rankscope.lists import Array, Judged
+from rankscope.lists import Array
 
 if TYPE_CHECKING:
     from rankscope.metrics import Metric
@@ -26,20 +26,6 @@ LINES = 8  # runs whose lines can be told apart
 BARS = 4  # runs whose bars can stand side by side
 STEPS = 200  # steps of a line
 SHARE = "share of queries"
-
-
-def first_ranks(judged: Judged, depth: int | None = None) -> Array:
-    """The rank of the first document of grade 1 or more of each query; 0 where none was retrieved."""
-    relevant = (judged.rank > 0) & (judged.grade >= 1)
-    if depth is not None:
-        relevant &= judged.rank <= depth
-    at = np.flatnonzero(relevant)
-    query = np.repeat(np.arange(len(judged)), judged.size)[at]
-    out = np.zeros(len(judged), dtype=np.int64)
-    # the documents of a query stand by rank, so that the first one met has the lowest
-    first = np.append(True, query[1:] != query[:-1])[: len(query)]
-    out[query[first]] = judged.rank[at[first]]
-    return out
 
 
 def spread_of(values: Array) -> dict[str, Any]:

@@ -1,20 +1,19 @@
-"""Ways to compute a number: a metric with its conventions, in what two differ, and all that lie near one."""
+"""Ways to compute a number: a metric with its conventions, in what two differ, all that lie near one, and those of other tools."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from itertools import combinations
+from dataclasses import MISSING, dataclass, field, fields, replace
+from itertools import combinations, product
 from typing import Any, Literal, get_args, get_origin
 
-from rankscope.declared import parameters
-from rankscope.dialects import Convention
-from rankscope.dialects.base import LooksAt
+from rankscope.declared import parameters, plain
+from rankscope.dialects.base import Convention, Dialect, LooksAt
 from rankscope.errors import InputError
-from rankscope.metrics import Metric
-from rankscope.scoring.policies import by_metric
+from rankscope.metrics import Metric, parse
+from rankscope.scoring.policies import BY_METRIC
 
-CHOICES: dict[str, Sequence[Any]] = {p.name: tuple(p.values) for p in by_metric()} | {"looks_at": get_args(LooksAt)}
+CHOICES: dict[str, Sequence[Any]] = {p.name: tuple(p.values) for p in BY_METRIC} | {"looks_at": get_args(LooksAt)}
 
 
 @dataclass(frozen=True)
@@ -28,11 +27,12 @@ class Way:
         """In what it differs from another way: names of parameters and policies with the values here."""
         if type(self.metric) is not type(plain.metric):
             return [("metric", str(self.metric))]
-        ours = [(f.name, getattr(self.metric, f.name)) for f in fields(self.metric)]
-        policies = [(f.name, getattr(self.convention, f.name)) for f in fields(Convention)]
+        parts = (self.metric, plain.metric), (self.convention, plain.convention)
         return [
-            *((name, value) for name, value in ours if value != getattr(plain.metric, name)),
-            *((name, value) for name, value in policies if value != getattr(plain.convention, name)),
+            (f.name, value)
+            for ours, theirs in parts
+            for f in fields(ours)
+            if (value := getattr(ours, f.name)) != getattr(theirs, f.name)
         ]
 
     def having(self, changes: Mapping[str, Any]) -> Way | None:
@@ -43,9 +43,7 @@ class Way:
             metric = self.metric.having(**own).ready()
         except (InputError, TypeError):
             return None
-        return Way(
-            metric, Convention(**{f.name: getattr(self.convention, f.name) for f in fields(Convention)} | policies)
-        )
+        return Way(metric, replace(self.convention, **policies))
 
 
 def options_of(plain: Way) -> dict[str, list[Any]]:
@@ -71,14 +69,42 @@ def options_of(plain: Way) -> dict[str, list[Any]]:
 def changes(options: Mapping[str, Sequence[Any]], count: int) -> Iterator[dict[str, Any]]:
     """Every way to change this many conventions at once."""
     for names in combinations(options, count):
-        yield from _choices({}, names, options)
+        for values in product(*(options[name] for name in names)):
+            yield dict(zip(names, values, strict=True))
 
 
-def _choices(
-    said: dict[str, Any], names: Sequence[str], options: Mapping[str, Sequence[Any]]
-) -> Iterator[dict[str, Any]]:
-    if not names:
-        yield said
-        return
-    for value in options[names[0]]:
-        yield from _choices({**said, names[0]: value}, names[1:], options)
+# --- in the dialect of another tool ------------------------------------------------------------------------
+
+
+def family(metric: Metric) -> str:
+    """The name under which a dialect speaks of a metric."""
+    return type(metric).__name__
+
+
+def computes(dialect: Dialect, metric: Metric) -> bool:
+    """Whether a dialect has a number for this metric that follows from conventions."""
+    says = dialect.metrics.get(family(metric))
+    return says is not None and bool(says.metric)
+
+
+def translated(dialect: Dialect, metric: Metric) -> Metric:
+    """What a dialect computes under the name of a metric: its own parameters, and the cutoff and level asked for."""
+    says = dialect.metrics.get(family(metric))
+    if says is None:
+        raise InputError(f"dialect {dialect.name!r} has no {family(metric)}: it has {', '.join(dialect.metrics)}")
+    if not says.metric:
+        raise InputError(
+            f"dialect {dialect.name!r}: its {family(metric)} is a defect that is never computed as ours ({says.defect}); "
+            "rankscope reconcile shows it"
+        )
+    k = getattr(metric, type(metric).at, None)
+    try:
+        theirs = parse(says.metric if k is None else f"{says.metric}@{plain(k)}")
+    except InputError as error:
+        if k is None and "cutoff" in str(error):
+            said = f"{family(metric)}@10"
+            raise InputError(f"dialect {dialect.name!r}: its {family(metric)} needs a cutoff, write {said}") from None
+        raise
+    ours = {f.name: value for f in fields(metric) if (value := getattr(metric, f.name)) != f.default}
+    free = {f.name for f in fields(theirs) if f.default is not MISSING and getattr(theirs, f.name) == f.default}
+    return theirs.having(**{name: value for name, value in ours.items() if name in free}).ready()

@@ -67,6 +67,8 @@ def weights_of(source: Any) -> Weights:
 
 
 def _rows_of_text(content: bytes, label: str) -> list[tuple[str, str]]:
+    from rankscope.files.long import is_number
+
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -80,7 +82,7 @@ def _rows_of_text(content: bytes, label: str) -> list[tuple[str, str]]:
             raise InputError(
                 f"{label} line {number:,}: {len(cells)} columns, a line of weights has 2 (query weight): {line[:80]!r}"
             )
-        if number > 1 or _number(cells[1]) is not None:  # a first line without a number is a heading
+        if number > 1 or is_number(cells[1]):  # a first line without a number is a heading
             rows.append((cells[0], cells[1]))
     return rows
 
@@ -90,8 +92,11 @@ def _checked(rows: Sequence[tuple[Any, Any]], label: str) -> Weights:
         raise InputError(f"{label}: no weight is there; give a query and its weight in each row, like q1 2.5")
     out: dict[str, float] = {}
     for query, value in rows:
-        weight = _number(value)
-        if weight is None or not math.isfinite(weight) or weight < 0:
+        try:
+            weight = float(value)
+        except (TypeError, ValueError, OverflowError):
+            weight = math.nan
+        if not 0 <= weight < math.inf:
             raise InputError(f"{label}: query {query!s} weighs {value!r}; a weight is a number of at least 0")
         if str(query) in out:
             raise InputError(f"{label}: query {query!s} has two weights; keep one")
@@ -99,10 +104,3 @@ def _checked(rows: Sequence[tuple[Any, Any]], label: str) -> Weights:
     if not any(out.values()):
         raise InputError(f"{label}: no query weighs anything; give at least one a weight above 0")
     return Weights(out, label)
-
-
-def _number(value: Any) -> float | None:
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        return None

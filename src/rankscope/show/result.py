@@ -57,7 +57,10 @@ class Col:
         wraps: bool = False,
     ) -> None:
         self.names = names
-        self.of = of or _entry(names)
+        if of is None and names:
+            by_name, by_key = attrgetter(*names), itemgetter(*names)
+            of = lambda row: by_key(row) if isinstance(row, Mapping) else by_name(row)  # noqa: E731
+        self.of: Callable[[Any], Any] = of or (lambda _: None)
         self.head = head
         self.cell = cell or self.of
         self.kind: Kind = kind
@@ -81,18 +84,6 @@ class Col:
             part = null(part)  # noqa: PLW2901
             if part is not None or not self.rare:
                 yield name, part
-
-    @property
-    def column(self) -> Column:
-        """The column of the printed table."""
-        return Column(self.head, self.kind, self.wraps, self.hint, self.queries)
-
-
-def _entry(names: tuple[str, ...]) -> Callable[[Any], Any]:
-    if not names:
-        return lambda _: None
-    by_name, by_key = attrgetter(*names), itemgetter(*names)
-    return lambda row: by_key(row) if isinstance(row, Mapping) else by_name(row)
 
 
 def null(value: Any) -> Any:
@@ -141,7 +132,8 @@ class View:
         note = self.note(result) if callable(self.note) else self.note
         labels = self.labels(result) if callable(self.labels) else self.labels
         return Table(
-            tuple(column.column for column in columns), cells, labels, note=note, name=self.name, title=self.title
+            tuple(Column(c.head, c.kind, c.wraps, c.hint, c.queries) for c in columns),
+            cells, labels, note=note, name=self.name, title=self.title,
         )  # fmt: skip
 
 

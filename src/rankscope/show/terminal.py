@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any
 
@@ -21,13 +22,13 @@ WIDEST = 100  # running text is not read well beyond
 BOLD, DIM, YELLOW, OFF = "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[0m"
 
 
+@dataclass(frozen=True)
 class _Paint:
-    """Escape codes, or nothing."""
+    """Escape codes, or nothing; the width that there is, and that of running text."""
 
-    def __init__(self, colour: bool, width: int) -> None:
-        self.colour = colour
-        self.width = max(width, 20)
-        self.reading = min(self.width, WIDEST)
+    colour: bool
+    width: int
+    reading: int
 
     def __call__(self, text: str, code: str) -> str:
         return f"{code}{text}{OFF}" if self.colour and code and text.strip() else text
@@ -40,7 +41,8 @@ def render(blocks: Sequence[Block | Chart], width: int = 80, colour: bool = Fals
     >>> render([Paragraph("30 judged queries")])
     ' 30 judged queries\n'
     """
-    paint = _Paint(colour, width)
+    width = max(width, 20)
+    paint = _Paint(colour, width, min(width, WIDEST))
     return "".join(line.rstrip() + "\n" for block in blocks for line in _lines_of(block, paint))
 
 
@@ -94,7 +96,7 @@ def _table(block: Table, paint: _Paint) -> Iterator[str]:
     for i, (grid, widths) in enumerate(parts):
         if i:
             yield ""
-        yield from (paint(line, DIM) for line in _row(grid.header, -1, grid, widths, _Paint(False, 80)))
+        yield from (paint(line, DIM) for line in _row(grid.header, -1, grid, widths, _Paint(False, 80, 80)))
         for number, row in enumerate(grid.rows):
             yield from _row(row, number, grid, widths, paint)
     shown, ranged = parts[0][0].beside

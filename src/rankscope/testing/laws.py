@@ -130,7 +130,8 @@ def parts(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     defined = np.ones(len(data), dtype=bool) if terms.defined is None else np.asarray(terms.defined)
     if value.shape != (len(data),):
         return Breach(cases[0], f"gives {value.shape} values for {len(data)} queries")
-    whole = terms.apply_link(terms.shares.sum(axis=1) + terms.unjudged_share + terms.base)
+    whole = terms.shares.sum(axis=1) + terms.unjudged_share + terms.base
+    whole = whole if terms.link is None else terms.link(whole)
     wrong = np.where(defined, ~np.isfinite(value) | ~close(value, whole), ~np.isnan(value))
     for i in np.flatnonzero(wrong).tolist():
         return Breach(

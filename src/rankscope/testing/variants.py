@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
-from rankscope.declared import Param, Table, parameters, required
+from rankscope.declared import Lookup, Param, parameters, required
 from rankscope.errors import InputError
 from rankscope.metrics import Metric, parse
 
@@ -71,7 +71,7 @@ def _values(hint: Any, param: Param) -> Iterable[Any]:
         return (False, True)
     if hint is NoneType:
         return (None,)
-    if hint is Table:
+    if hint is Lookup:
         return TABLES
     return (
         [value for value in (WHOLE if hint is int else NUMBERS) if _is_within(value, param)]

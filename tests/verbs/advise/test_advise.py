@@ -213,7 +213,7 @@ def test_what_queries_can_show() -> None:
     two = advise(GRADED, {n: runs[n] for n in ("a", "b")}, "web")
     planned = rs.power(GRADED, {n: runs[n] for n in ("a", "b")}, "nDCG@10").reaches[0]
     assert two.showable is not None
-    assert two.showable.source == "pairs"
+    assert two.showable.spread_from == "pairs"
     assert two.showable.difference == pytest.approx(planned.detectable.difference, rel=1e-12)
     three = advise(GRADED, runs, "web").showable
     assert three is not None
@@ -338,7 +338,7 @@ def test_the_task_is_read_off_the_data(qrels: Any, task: str) -> None:
     assert found.likeliest[0].task == task
     assert len(found.likeliest) == 2
     assert found.sure in {"clear", "likely", "a guess"}
-    assert found.likeliest[0].signs
+    assert found.likeliest[0].because
     assert advise(qrels, task="web").sure == "said"
 
 

@@ -89,7 +89,7 @@ def test_an_option_that_nobody_knows_is_refused() -> None:
     ("said", "meant"), [("0-3", (0.0, 3.0)), ("-1..2", (-1.0, 2.0)), ((0, 4), (0.0, 4.0)), (range(4), (0.0, 3.0))]
 )
 def test_scales_are_read(said: Any, meant: tuple[float, float]) -> None:
-    assert rs.check(QRELS, GOOD, "P@5", scale=said).case.background.scale == meant
+    assert rs.check(QRELS, GOOD, "P@5", scale=said).case.scale == meant
 
 
 @pytest.mark.parametrize("said", ["3", "3-0", "a-b", 3, (1,)])

@@ -22,7 +22,7 @@ from rankscope.scoring.policies import Policies
 from rankscope.scoring.ranking import Ranking, ranking_of
 from rankscope.testing import Case, variants
 from rankscope.testing.cases import accepted, judged, made_up, top_grade
-from rankscope.verbs.explain.explain import explain, explain_difference, explain_ranking
+from rankscope.verbs.explain.explain import explain, explain_difference
 from rankscope.verbs.explain.result import Difference, Explanation, Origin
 
 SCORES = rs.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "RR")
@@ -43,7 +43,7 @@ def alone(case: Case, metric: Metric) -> Judged:
 
 
 def explained(case: Case, metric: Metric) -> Explanation:
-    return explain_ranking("run", metric, alone(case, metric), ranking(case), SCORES)
+    return Explanation(run="run", metric=metric, ranking=ranking(case), judged=alone(case, metric), scores=SCORES)
 
 
 def close(parts: float, whole: float) -> bool:
@@ -85,7 +85,7 @@ def test_what_documents_add_is_the_difference(cls: type[Metric]) -> None:
             before = explained(case, metric)
             named = ranking(case)
             again = Ranking("q", tuple(f"d{i}" for i in order[:cut].tolist()), named.grades)
-            after = explain_ranking("other", metric, alone(other, metric), again, SCORES)
+            after = Explanation(run="other", metric=metric, ranking=again, judged=alone(other, metric), scores=SCORES)
             if math.isnan(before.value) or math.isnan(after.value):
                 continue
             found = explain_difference(before, after)

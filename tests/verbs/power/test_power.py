@@ -176,15 +176,18 @@ def test_a_summary_is_the_median_and_range_over_pairs(shared_data: Callable[[str
     one = found.summary[0]
     assert one.pairs == len(found.reaches) == 61 * 60 // 2
     reach = [r.detectable.difference for r in found.reaches]
-    assert (one.detectable.median, one.detectable.lowest, one.detectable.highest) == (
+    assert (one.detectable_difference.median, one.detectable_difference.lowest, one.detectable_difference.highest) == (
         float(np.median(reach)), min(reach), max(reach),
     )  # fmt: skip
     needed = [r.chosen[1].queries for r in found.reaches]
-    assert one.differences[1] == 0.02
-    assert (one.queries[1].median, one.queries[1].high) == (float(np.median(needed)), max(needed))
+    assert one.wanted[1].difference == 0.02
+    assert (one.wanted[1].queries_needed.median, one.wanted[1].queries_needed.highest) == (
+        float(np.median(needed)),
+        max(needed),
+    )
     field = found.measurements.panels[0] if found.measurements else None
     assert field is not None
-    assert one.variance_within == pytest.approx(float(field.values.var(axis=1, ddof=1).mean()))
+    assert one.variance_within_runs == pytest.approx(float(field.values.var(axis=1, ddof=1).mean()))
 
 
 # --- pairs without an answer ------------------------------------------------------------------------
@@ -193,7 +196,7 @@ def test_a_summary_is_the_median_and_range_over_pairs(shared_data: Callable[[str
 def test_pairs_without_spread_are_left_out_and_told() -> None:
     found = power(table(BASE, BASE + 0.1, BASE + NOISE[0]), metrics="x")
     assert "differ by the same on all 30 queries of x" in found["b", "x"].reason
-    assert (found.summary[0].pairs, found.summary[0].left_out) == (1, 1)
+    assert (found.summary[0].pairs, found.summary[0].pairs_left_out) == (1, 1)
     assert [w.code for w in found.warnings] == ["RS408"]
     rows = found.rows
     assert all(list(row) == found.results.columns for row in rows)
@@ -313,7 +316,11 @@ def test_all_pairs_of_a_panel_are_summed_up_alike() -> None:
     assert found.measurements is not None
     alone, one = summary_of_all_pairs(found.measurements.panels[0]), found.summary[0]
     assert alone is not None
-    assert (alone.pairs, alone.detectable, alone.deviation) == (one.pairs, one.detectable, one.deviation)
+    assert (alone.pairs, alone.detectable_difference, alone.deviation) == (
+        one.pairs,
+        one.detectable_difference,
+        one.deviation,
+    )
 
 
 def test_the_observed_difference_has_no_power_of_its_own() -> None:

@@ -17,7 +17,7 @@ from rankscope.files import qrels_of
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
 from rankscope.reporting.subject import Subject
-from rankscope.scoring.inputs import CleanInput, clean, judge, takers
+from rankscope.scoring.inputs import CleanInput, clean, judge
 from rankscope.scoring.ranking import order_of, part_of
 from rankscope.scoring.scores import Scores
 from rankscope.tables import Qrels
@@ -111,7 +111,7 @@ def source_of(
     return RankingSource(
         metric=metric,
         names=names,
-        qrels=qrels_of(clean(subject.qrels, policy, "qrels", takers(scores.metrics)).data),
+        qrels=qrels_of(clean(subject.qrels, policy, "qrels", scores.metrics).data),
         runs=[clean(run, policy, "run") for run in runs],
         judged=judged,
         order=order_of(scores, metric),

@@ -17,7 +17,7 @@ from rankscope.inference.power import detectable_difference
 from rankscope.metrics import Metric
 from rankscope.panels.reach import summary_of_all_pairs
 from rankscope.scoring.evaluation import evaluate_request
-from rankscope.scoring.inputs import Takers, clean, named_runs, read_any
+from rankscope.scoring.inputs import clean, named_runs, read_any
 from rankscope.scoring.measurements import panels_of
 from rankscope.scoring.policies import Policies
 from rankscope.scoring.request import Request
@@ -53,8 +53,7 @@ def advise(
     _check(k)
     users = _has_user_column(qrels)
     read = read_any("qrels", qrels)
-    takers = Takers(None, True) if duplicates == "error" else None
-    grades = clean(qrels_of(read), Policies(duplicates=duplicates), "qrels", takers).data
+    grades = clean(qrels_of(read), Policies(duplicates=duplicates), "qrels", () if duplicates == "error" else None).data
     judged = situation_of(grades, users=users)
     _refuse_nothing(judged)
     named = [] if runs is None else [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
@@ -162,7 +161,7 @@ def _sensitivity(data: Situation, primary: Metric, scores: Scores | None) -> Sen
         if over is None:  # runs that do not differ, a single query
             return None
         count = int(np.isfinite(scores.runs[0].values[primary]).sum())
-        return Sensitivity(count, over.detectable.median, over.deviation.median, "pairs", over.pairs)
+        return Sensitivity(count, over.detectable_difference.median, over.deviation.median, "pairs", over.pairs)
     if scores is None:
         queries, deviation = data.queries, USUAL_DEVIATION
     else:

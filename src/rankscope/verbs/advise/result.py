@@ -35,13 +35,13 @@ class Recommendation:
 class Sensitivity:
     """What difference these queries detect with 80% power at 5%, and where the spread comes from.
 
-    ``source`` is "pairs" (the median over ``pairs`` of the runs given), "scores" (of the one run given) or "assumed".
+    ``spread_from`` is "pairs" (the median over ``pairs`` of the runs given), "scores" (of the one run given) or "assumed".
     """
 
     queries: int
     difference: float
     deviation: float
-    source: Literal["pairs", "scores", "assumed"]
+    spread_from: Literal["pairs", "scores", "assumed"]
     pairs: int = 0
 
 
@@ -139,7 +139,7 @@ class Advice(Result):
             "pairs": f"the median of {words.counted(seen.pairs, 'pair')} of your runs" if seen.pairs > 1 else "as your two runs differ",
             "scores": "if another run's scores correlate with these at 0.5; with two runs it is measured",
             "assumed": "if the differences of two runs have a standard deviation of 0.2; with two runs it is measured",
-        }[seen.source]  # fmt: skip
+        }[seen.spread_from]  # fmt: skip
         low, high = primary.range
         queries_at_hand = words.counted(seen.queries, "query")
         if seen.difference >= high - low:
@@ -214,12 +214,12 @@ class Advice(Result):
                 f"rs.evaluate(qrels, runs, {self.metrics!r}{kept})",
                 f"rs.compare(qrels, runs, {directed!r}, primary={primary!r}{kept})",
             ]
-        kept = [] if self.duplicates == "error" else ["--duplicates", self.duplicates]
+        rest = [] if self.duplicates == "error" else ["--duplicates", self.duplicates]
         inputs = [self.qrels, *(runs or ["my.run"])]
         two = inputs if len(runs) > 1 else [*inputs, "other.run"]
-        evaluate = ["evaluate", *inputs, *(part for name in self.metrics for part in ("-m", name)), *kept]
-        options = ["--primary", primary, *(part for name in directed for part in ("-m", name)), *kept]
-        return [f"rankscope {shlex.join(words)}" for words in (evaluate, ["compare", *two, *options])]
+        evaluate = ["evaluate", *inputs, *(part for name in self.metrics for part in ("-m", name)), *rest]
+        options = ["--primary", primary, *(part for name in directed for part in ("-m", name)), *rest]
+        return [f"rankscope {shlex.join(parts)}" for parts in (evaluate, ["compare", *two, *options])]
 
     @property
     def settings(self) -> str:
@@ -260,12 +260,11 @@ class Advice(Result):
             "task": {
                 "name": self.task.name, "about": self.task.about, "sure": self.sure, "k": self.situation.k, "deep": self.situation.deep,
                 "cutoff": self.cutoff,
-                "likeliest": [{"task": g.task, "points": g.points, "because": list(g.signs)} for g in self.likeliest],
+                "likeliest": [asdict(guess) for guess in self.likeliest],
             },
             "inputs": [input_record(source) for source in (self.scores.inputs if self.scores else ())],
             "showable": None if seen is None else {
-                "metric": str(self.primary), "queries": seen.queries, "difference": seen.difference, "deviation": seen.deviation,
-                "power": 0.8, "alpha": 0.05, "spread_from": seen.source, "pairs": seen.pairs, "in_words": self.detection,
+                "metric": str(self.primary), **asdict(seen), "power": 0.8, "alpha": 0.05, "in_words": self.detection,
             },
             "doubts": list(self.doubts()),
             "next": self.next,
@@ -275,7 +274,7 @@ class Advice(Result):
 
 def _because(guess: Guess) -> str:
     """Why a task fits, in one clause."""
-    return ", ".join(guess.signs[:2]) or "nothing speaks against it"
+    return ", ".join(guess.because[:2]) or "nothing speaks against it"
 
 
 def fold(command: str) -> list[str]:
@@ -288,19 +287,15 @@ def fold(command: str) -> list[str]:
     """
     if not command.startswith("rankscope "):
         return [command]
-    pieces: list[str] = []
-    for word in map(shlex.quote, shlex.split(command)):
-        if pieces and pieces[-1] in {"-m", "--primary", "--duplicates"}:
-            pieces[-1] += f" {word}"
-        else:
-            pieces.append(word)
     lines = [""]
+    pieces = iter(map(shlex.quote, shlex.split(command)))
     for piece in pieces:
-        if lines[-1].strip() and len(lines[-1]) + 1 + len(piece) > ROOM:
+        word = f"{piece} {next(pieces)}" if piece in {"-m", "--primary", "--duplicates"} else piece
+        if lines[-1].strip() and len(lines[-1]) + 1 + len(word) > ROOM:
             lines[-1] += " \\"
-            lines.append("  " + piece)
+            lines.append(f"  {word}")
         else:
-            lines[-1] += f" {piece}" if lines[-1] else piece
+            lines[-1] += f" {word}" if lines[-1] else word
     return lines
 
 

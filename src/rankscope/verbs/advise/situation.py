@@ -21,16 +21,10 @@ HARDLY = 0.01
 LIKED = 0.8  # of the top of such a scale: four of five stars
 USER = re.compile(r"(user|usr|uid|u|customer|cust|visitor|session|playlist|pid)[-_:#]?\d+", re.IGNORECASE)
 ENTITY = re.compile(r"<?dbpedia:|Q\d+$|https?://\S*(dbpedia|wikidata|wikipedia)\.|enwiki:|wd:Q\d+")
-ONE = 0.8  # of the queries with an answer have exactly one
-MANY = 10  # relevant documents of the median query
-DEEP = 100  # relevant documents of the median query
-THOUSAND = 1000  # queries; and how deep a ranking is usually evaluated
 HOLES = 0.1  # of the top k unjudged
 LOW = 0.9  # a ceiling below this is worth a word
 LONGEST_TABLE = 12  # grades in a table of gains
 EXPONENTIAL = 5  # the highest grade for which 2^grade - 1 does not drown the others
-COUNTS = 100  # a grade above it is none
-EVERYTHING = 0.999  # of the documents returned are judged
 
 
 @dataclass(frozen=True)
@@ -246,14 +240,14 @@ def _alike(ids: Sequence[str], like: re.Pattern[str]) -> bool:
 
 # What a declaration may name in ``when``: what it means, and whether it holds.
 CONDITIONS: Mapping[str, tuple[str, Callable[[Situation], bool]]] = {
-    "one": ("Most queries have exactly one relevant document", lambda data: data.singles >= ONE * max(len(data.answered), 1)),
-    "many": ("The median query has ten relevant documents or more", lambda data: data.median >= MANY),
-    "hundreds": ("The median query has a hundred relevant documents or more", lambda data: data.median >= DEEP),
+    "one": ("Most queries have exactly one relevant document", lambda data: data.singles >= 0.8 * max(len(data.answered), 1)),
+    "many": ("The median query has ten relevant documents or more", lambda data: data.median >= 10),
+    "hundreds": ("The median query has a hundred relevant documents or more", lambda data: data.median >= 100),
     "graded": (
         "Several grades above 0 are in use, and they are grades rather than counts",
-        lambda data: len(data.positive) > 1 and data.top <= COUNTS,
+        lambda data: len(data.positive) > 1 and data.top <= 100,
     ),
-    "counts": ("The grades are too large for grades: how often something was played, bought or clicked", lambda data: data.top > COUNTS),
+    "counts": ("The grades are too large for grades: how often something was played, bought or clicked", lambda data: data.top > 100),
     "stars": ("The grades are a scale without a 0, as of ratings, in which the low ones mean no", lambda data: stars(data.grades)),
     "negative": ("Documents have a negative grade: pooled, but not judged", lambda data: data.negative > 0),
     "odd_top": (
@@ -266,15 +260,15 @@ CONDITIONS: Mapping[str, tuple[str, Callable[[Situation], bool]]] = {
     ),
     "some_both": ("A query has judged documents of both kinds", lambda data: data.mixed > 0),
     "aspects": ("Documents have several grades, by subtopic or judge", lambda data: data.several > 0),
-    "thousands": ("A thousand queries or more", lambda data: data.queries >= THOUSAND),
+    "thousands": ("A thousand queries or more", lambda data: data.queries >= 1000),
     "users": ("The queries are users", lambda data: data.users),
     "entities": ("The documents look like entities", lambda data: data.entities),
     "with_runs": ("Runs were given", lambda data: bool(data.runs)),
     "short": ("No list of some run is longer than ten", lambda data: bool(data.runs) and data.reach <= 10),
-    "long": ("Every run has a list of a thousand or more", lambda data: data.reach >= THOUSAND),
+    "long": ("Every run has a list of a thousand or more", lambda data: data.reach >= 1000),
     "all_judged": (
         "Everything that the runs return is judged",
-        lambda data: bool(data.runs) and all(1 - run.unjudged_in_all >= EVERYTHING for run in data.runs),
+        lambda data: bool(data.runs) and all(1 - run.unjudged_in_all >= 0.999 for run in data.runs),
     ),
     "holes": (
         "A run's top k is unjudged for a tenth or more, though documents that are not relevant were judged",
@@ -288,7 +282,7 @@ CONDITIONS: Mapping[str, tuple[str, Callable[[Situation], bool]]] = {
     "cut": (
         "Runs end at one rank above a thousand, or at different ones: a metric without cutoff means what they happen to hold",
         lambda data: any(
-            run.cut and (run.deepest < THOUSAND or len({other.deepest for other in data.runs}) > 1) for run in data.runs
+            run.cut and (run.deepest < 1000 or len({other.deepest for other in data.runs}) > 1) for run in data.runs
         ),
     ),
 }  # fmt: skip

@@ -66,7 +66,7 @@ class Guess:
 
     task: str
     points: int
-    signs: tuple[str, ...]
+    because: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -258,7 +258,12 @@ TASKS = (
     ),
 )  # fmt: skip
 
-BY_NAME = {name.casefold().replace("_", "-"): task for task in TASKS for name in (task.name, *task.also)}
+
+def _folded(name: str) -> str:
+    return " ".join(name.casefold().replace("_", " ").replace("-", " ").split())
+
+
+BY_NAME = {_folded(name): task for task in TASKS for name in (task.name, *task.also)}
 
 
 def task_called(name: Any) -> Task:
@@ -267,14 +272,13 @@ def task_called(name: Any) -> Task:
     >>> task_called("Legal").name, task_called("first_stage").name
     ('recall', 'candidates')
     """
+    there = ", ".join(task.name for task in TASKS)
     if not isinstance(name, str):
-        raise InputError(f"task={name!r}: a task is a name, like 'web': {', '.join(t.name for t in TASKS)}")
-    folded = " ".join(name.casefold().replace("_", "-").split())
-    for way in (folded, folded.replace("-", " "), folded.replace(" ", "-")):
-        if way in BY_NAME:
-            return BY_NAME[way]
-    hint = words.hint(folded, BY_NAME, ":")
-    raise InputError(f"no task is called {name!r}{hint} there are {', '.join(t.name for t in TASKS)}")
+        raise InputError(f"task={name!r}: a task is a name, like 'web': {there}")
+    if _folded(name) in BY_NAME:
+        return BY_NAME[_folded(name)]
+    known = [name for task in TASKS for name in (task.name, *task.also)]
+    raise InputError(f"no task is called {name!r}{words.hint(name.casefold(), known, ':')} there are {there}")
 
 
 # --- the signs of each task ----------------------------------------------------------------------------

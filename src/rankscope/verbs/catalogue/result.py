@@ -11,13 +11,20 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from rankscope import words
 from rankscope.blocks import EMPTY, Block, Chart, Code, Facts, Heading, Paragraph
-from rankscope.declared import Table as Written
-from rankscope.declared import parameters, plain, required
+from rankscope.declared import Lookup, parameters, plain, required
 from rankscope.metrics import DEFAULT, NICKNAMES, Example, Metric, families, parse
 from rankscope.metrics.description import DIRECTIONS, rewards
 from rankscope.show.result import Col, Result, View
 
 BETTER = {"higher": "high", "lower": "low", "neither": "-"}
+KINDS = {int: "a whole number", float: "a number", bool: "True or False", Lookup: "a table", NoneType: "None"}
+OVER_QUERIES = {
+    "mean": "mean over queries",
+    "sum": "sum over queries",
+    "geometric": "geometric mean over queries",
+    "weighted": "weighted mean over queries",
+    "pooled": "one value over all queries together",
+}
 GRADES = {"binary": "relevant or not", "graded": "graded relevance", "none": "needs no relevance"}
 
 
@@ -43,76 +50,56 @@ def _list() -> list[Block]:
     """Every metric by family, one line each."""
     blocks: list[Block] = []
     room = max(len(cls.__name__) for cls in all_metrics())
-    for family_name, group in families().items():
-        blocks += [
-            Heading(_title(family_name)),
-            Facts(tuple((cls.__name__, rewards(cls)) for cls in group), room),
-            EMPTY,
-        ]
-    return [
-        *blocks,
-        Paragraph(f"Without -m, evaluate computes {', '.join(DEFAULT)}. Sets: {', '.join(NICKNAMES)}.", quiet=True),
-        Paragraph(
-            "next: rankscope metrics ERR tells one in full · rankscope metrics --table compares them", quiet=True
-        ),
-    ]
+    for name, group in families().items():
+        # what a family is, by the first line of its module
+        title = _one_line(sys.modules[f"rankscope.metrics.{name}"].__doc__ or name).split(". ")[0]
+        blocks += [Heading(title), Facts(tuple((cls.__name__, rewards(cls)) for cls in group), room), EMPTY]
+    usually = f"Without -m, evaluate computes {', '.join(DEFAULT)}. Sets: {', '.join(NICKNAMES)}."
+    step = "next: rankscope metrics ERR tells one in full · rankscope metrics --table compares them"
+    return [*blocks, Paragraph(usually, quiet=True), Paragraph(step, quiet=True)]
 
 
 def _set(name: str, metrics: Sequence[tuple[str, Metric]]) -> list[Block]:
     """The metrics of a set, one line each: the name in the set and the spelling here."""
-    return [
-        Heading(f"{name}: trec_eval's set of {len(metrics)} metrics"),
-        EMPTY,
-        Facts(tuple((asked, str(metric)) for asked, metric in metrics), max(len(asked) for asked, _ in metrics)),
-        EMPTY,
-        Paragraph(f"next: rankscope evaluate qrels.txt my.run -m {name}", quiet=True),
-    ]
+    facts = Facts(tuple((own, str(metric)) for own, metric in metrics), max(len(own) for own, _ in metrics))
+    step = Paragraph(f"next: rankscope evaluate qrels.txt my.run -m {name}", quiet=True)
+    return [Heading(f"{name}: trec_eval's set of {len(metrics)} metrics"), EMPTY, facts, EMPTY, step]
 
 
 def _in_full(cls: type[Metric]) -> list[Block]:
     """All there is to know about one metric."""
     m = usual(cls)
-    seen = (
-        "sees the order"
-        if m.positions
-        else "blind to the order within the top k"
-        if "cutoff" in parameters(cls)
-        else "blind to the order"
+    blind = "blind to the order within the top k" if "cutoff" in parameters(cls) else "blind to the order"
+    traits = (
+        GRADES[m.relevance],
+        "sees the order" if m.positions else blind,
+        "counts the first relevant document" if m.counts == "one" else "counts every document",
+        DIRECTIONS[m.better],
+        f"range {_span(m.range)}",
+        OVER_QUERIES[m.aggregate],
     )
-    counted = "counts the first relevant document" if m.counts == "one" else "counts every document"
-    facts = [("formula", cls.formula), ("watch out", cls.convention), ("best for", cls.best_for)]
-    facts += [
-        (
-            "traits",
-            " · ".join(
-                [GRADES[m.relevance], seen, counted, DIRECTIONS[m.better], f"range {_span(m.range)}", _over_queries(m)]
-            ),
-        )
-    ]
-    facts += [
-        ("empty list", _empty(m)),
-        ("trec_eval", ", ".join(trec_names(cls))),
-        ("source", cls.source),
-        ("also called", ", ".join(cls.aliases)),
-    ]
-    blocks: list[Block] = [
-        Heading(f"{cls.__name__}: {_lower(rewards(cls))}"),
-        EMPTY,
-        Facts(tuple(f for f in facts if f[1])),
-    ]
+    facts = {
+        "formula": cls.formula,
+        "watch out": cls.convention,
+        "best for": cls.best_for,
+        "traits": " · ".join(traits),
+        "empty list": _empty(m),
+        "trec_eval": ", ".join(trec_names(cls)),
+        "source": cls.source,
+        "also called": ", ".join(cls.aliases),
+    }
+    # the sentence goes on after the name: its first letter is small, unless it begins an abbreviation
+    meaning = rewards(cls)
+    meaning = meaning if meaning[1:2].isupper() else meaning[:1].lower() + meaning[1:]
+    shown = Facts(tuple((name, text) for name, text in facts.items() if text))
+    blocks: list[Block] = [Heading(f"{cls.__name__}: {meaning}"), EMPTY, shown]
     if parameters(cls):
         blocks += [EMPTY, Heading("Parameters"), Facts(tuple(_parameters(cls)))]
     if cls.examples:
-        blocks += [
-            EMPTY,
-            Heading("Worked example" if len(cls.examples) == 1 else "Worked examples"),
-            Code(tuple(_worked(cls))),
-        ]
-    return [*blocks, EMPTY, Paragraph(f"next: rankscope evaluate qrels.txt my.run -m {_quoted(str(m))}", quiet=True)]
-
-
-def _quoted(text: str) -> str:
-    return f'"{text}"' if any(sign in text for sign in "()'* ") else text
+        title = "Worked example" if len(cls.examples) == 1 else "Worked examples"
+        blocks += [EMPTY, Heading(title), Code(tuple(_worked(cls)))]
+    spelling = f'"{m}"' if any(sign in str(m) for sign in "()'* ") else str(m)
+    return [*blocks, EMPTY, Paragraph(f"next: rankscope evaluate qrels.txt my.run -m {spelling}", quiet=True)]
 
 
 def _parameters(cls: type[Metric]) -> Iterator[tuple[str, str]]:
@@ -133,16 +120,8 @@ def takes(cls: type[Metric], name: str) -> str:
     """The words and kinds that a parameter takes, where its meaning does not say so."""
     hint = parameters(cls)[name][0]
     kinds = get_args(hint) if isinstance(hint, UnionType) or get_origin(hint) is Union else (hint,)
-    words = [repr(value) for kind in kinds if get_origin(kind) is Literal for value in get_args(kind)]
-    other = {int: "a whole number", float: "a number", bool: "True or False", Written: "a table", NoneType: "None"}
-    if not words:
-        return ""
-    return " or ".join(
-        [
-            ", ".join(words),
-            *(other.get(kind, "") for kind in kinds if get_origin(kind) is not Literal and kind in other),
-        ]
-    )
+    choices = [repr(value) for kind in kinds if get_origin(kind) is Literal for value in get_args(kind)]
+    return " or ".join([", ".join(choices), *(KINDS[kind] for kind in kinds if kind in KINDS)]) if choices else ""
 
 
 def default_of(cls: type[Metric], name: str) -> Any:
@@ -173,24 +152,10 @@ def value_of(example: Example) -> float:
     return float(parse(example.metric).of(list(example.grades), **(example.more or {})))
 
 
-def _over_queries(m: Metric) -> str:
-    return {
-        "mean": "mean over queries",
-        "sum": "sum over queries",
-        "geometric": "geometric mean over queries",
-        "weighted": "weighted mean over queries",
-        "pooled": "one value over all queries together",
-    }[m.aggregate]
-
-
 def _empty(m: Metric) -> str:
-    if m.empty is None:
-        return "undefined: left out of the mean, and counted"
-    if m.empty == "judgments":
-        return "as the judgments say, whatever is returned"
-    if m.empty == "varies":
-        return "depends on the query"
-    return f"scores {m.empty:g}"
+    if isinstance(m.empty, str):
+        return {"judgments": "as the judgments say, whatever is returned", "varies": "depends on the query"}[m.empty]
+    return "undefined: left out of the mean, and counted" if m.empty is None else f"scores {m.empty:g}"
 
 
 def trec_names(cls: type[Metric]) -> list[str]:
@@ -203,18 +168,8 @@ def _span(bounds: tuple[float, float]) -> str:
     return f"{low}…{high}"
 
 
-def _title(family_name: str) -> str:
-    """What a family is, by the first line of its module."""
-    return _one_line(sys.modules[f"rankscope.metrics.{family_name}"].__doc__ or family_name).split(". ")[0]
-
-
 def _one_line(text: str) -> str:
     return text.strip().split("\n\n")[0].replace("\n", " ").rstrip(".")
-
-
-def _lower(text: str) -> str:
-    """The first letter small, unless it begins an abbreviation."""
-    return text if text[1:2].isupper() else text[:1].lower() + text[1:]
 
 
 # --- for programs ---

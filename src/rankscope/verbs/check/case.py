@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
@@ -86,24 +86,6 @@ class InputTable(Generic[TableT]):
         return frozenset(self.table.queries)
 
 
-@dataclass(frozen=True, eq=False)
-class Background:
-    """What the caller states about the data, for the rules that need it.
-
-    ``scale`` holds the lowest and the highest grade; ``train`` (the interactions that a recommender was trained on) and ``texts``
-    (of documents) are as they were given, and read where a rule looks at them.
-    """
-
-    scale: tuple[float, float] | None = None
-    train: Any = None
-    texts: Any = None
-
-    @cached_property
-    def interactions(self) -> Frame:
-        """The training interactions: ``query_id`` (the user), ``doc_id`` (the item), ``time``; read when first needed."""
-        return interactions_of(self.train)
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ScoredRun(RunScores):
     """A run that was scored: beside its values its ``input``, its ``evaluation``, and its ``means`` as ``evaluate`` prints them.
@@ -168,12 +150,16 @@ class CheckCase:
 
     ``qrels`` and ``runs`` are as read. ``scores`` are evaluated over what is sound in them, the first of repeated documents kept,
     for the metrics that can be computed and the runs that share a query with the qrels; ``refused`` has what could not be computed.
+    The caller may state the lowest and the highest grade (``scale``), what a recommender was trained on (``train``) and the texts of
+    documents (``docs_text``): both are as they were given, and read where a rule looks at them.
     """
 
     qrels: InputTable[Qrels]
     runs: Sequence[InputTable[Run]]
     request: Request
-    background: Background = field(default_factory=Background)
+    scale: tuple[float, float] | None = None
+    train: Any = None
+    docs_text: Any = None
 
     # --- what evaluates ------------------------------------------------------------------------------
 
@@ -390,9 +376,14 @@ class CheckCase:
     @cached_property
     def texts(self) -> Texts | None:
         """The texts of the documents in the top ``cutoff`` of judged queries; None where none were given."""
-        if self.background.texts is None:
+        if self.docs_text is None:
             return None
-        return texts_of(self.background.texts, {doc for run in self.scored for doc in self.judged_top(run)["doc_id"]})
+        return texts_of(self.docs_text, {doc for run in self.scored for doc in self.judged_top(run)["doc_id"]})
+
+    @cached_property
+    def interactions(self) -> Frame:
+        """The training interactions: ``query_id`` (the user), ``doc_id`` (the item), ``time``; read when first needed."""
+        return interactions_of(self.train)
 
     @cached_property
     def judgments(self) -> Frame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from rankscope.errors import InputError
@@ -11,7 +11,7 @@ from rankscope.files import qrels_of, run_of
 from rankscope.scoring.inputs import distinct_names, label_of, named_runs, read_any
 from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.request import Request
-from rankscope.verbs.check.case import Background, CheckCase, InputTable
+from rankscope.verbs.check.case import CheckCase, InputTable
 from rankscope.verbs.check.result import Inspection
 from rankscope.verbs.check.rules import select_rules
 
@@ -46,15 +46,6 @@ def check(  # noqa: PLR0913 - the options of the command line, each with its def
     ([('RS101', 'warning', {'RR': -0.5})], 1)
     """
     chosen = select_rules(select, ignore)
-    case = _case_of(qrels, runs, metrics, Background(scale_of(scale), train, docs_text), policies)
-    applied = [rule for rule in chosen if rule.applies(case)]
-    findings = [finding for rule in applied for finding in rule.find(case)]
-    findings.sort(key=lambda finding: (finding.severity != "warning", finding.code))
-    return Inspection(findings, applied, case, [rule for rule in chosen if rule not in applied])
-
-
-def _case_of(qrels: Any, runs: Any, metrics: Any, background: Background, policies: Mapping[str, Any]) -> CheckCase:
-    """The input, read and named; what can be read at all is not refused."""
     refuse_unknown(policies, "check")
     lenient = {} if policies.get("duplicates", "error") != "error" else {"duplicates": "first"}
     request = Request.of(metrics, {**policies, **lenient})
@@ -62,7 +53,11 @@ def _case_of(qrels: Any, runs: Any, metrics: Any, background: Background, polici
     read = [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
     labels = [label_of(data, name, number) for number, (name, data) in enumerate(read, start=1)]
     tables = [InputTable(name, run_of(data)) for name, (_, data) in zip(distinct_names(labels), read, strict=True)]
-    return CheckCase(InputTable(grades.source.label, grades), tables, request, background)
+    case = CheckCase(InputTable(grades.source.label, grades), tables, request, scale_of(scale), train, docs_text)
+    applied = [rule for rule in chosen if rule.applies(case)]
+    findings = [finding for rule in applied for finding in rule.find(case)]
+    findings.sort(key=lambda finding: (finding.severity != "warning", finding.code))
+    return Inspection(findings, applied, case, [rule for rule in chosen if rule not in applied])
 
 
 def scale_of(scale: Any) -> tuple[float, float] | None:
@@ -73,16 +68,14 @@ def scale_of(scale: Any) -> tuple[float, float] | None:
     """
     if scale is None:
         return None
+    ends = scale
     if isinstance(scale, str):
         match = re.fullmatch(rf"\s*({NUMBER})\s*(?:-|–|\.\.|:|,)\s*({NUMBER})\s*", scale)
-        pair: Any = match.groups() if match else ()
-    else:
-        pair = scale if isinstance(scale, tuple | list | range) else ()
-        pair = (pair[0], pair[-1]) if len(pair) > 1 else ()
+        ends = match.groups() if match else ()
     try:
-        low, high = (float(value) for value in pair)
-    except (TypeError, ValueError):
-        low, high = 1.0, 0.0
+        low, high = float(ends[0]), float(ends[-1])
+    except (TypeError, ValueError, IndexError):
+        low = high = 0.0
     if not low < high:
         raise InputError(f"scale={scale!r}: a scale is its lowest and its highest grade, like 0-3")
     return low, high

@@ -16,7 +16,6 @@ from rankscope.verbs.check.rule import Finding, Rule
 
 PLACES = 3  # places that the table names; JSON has two more
 SHORT = {"warning": "warning", "information": "info"}
-OPTIONS = {"scale": "--scale", "train": "--train", "texts": "--docs-text"}  # by what a rule needs
 
 
 def _message(finding: Finding) -> str:
@@ -30,7 +29,7 @@ def _message(finding: Finding) -> str:
 
 
 def _why_not(rule: Rule) -> str:
-    return f"reported by {rule.other_verb}" if rule.other_verb else f"needs {OPTIONS[rule.needs]}"
+    return f"reported by {rule.other_verb}" if rule.other_verb else f"needs --{rule.needs.replace('_', '-')}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -39,8 +39,9 @@ class Rule(Declared, kind="rule"):
 
     Its docstring says what is wrong in one line (``what``); ``why`` tells why it matters for the number, ``remedy`` what to do.
     ``code`` never changes its meaning once released. ``find`` looks at a ``CheckCase`` and yields its findings, if any.
+    The class statement names ``code``, ``severity`` and so on: ``class Refused(Rule, code="RS109")``.
     ``tail`` ends the message of a finding with an effect that is worth a word: ``{}`` stands for the changes. ``needs`` names what
-    must be stated beside the data (an attribute of ``Background``), ``other_verb`` the command that alone can find this.
+    must be stated beside the data (an attribute of the ``CheckCase``), ``other_verb`` the command that alone can find this.
     """
 
     code: ClassVar[str] = ""
@@ -52,9 +53,12 @@ class Rule(Declared, kind="rule"):
     other_verb: ClassVar[str] = ""
     listed_by: ClassVar[str] = "rankscope check --list"
 
-    def __init_subclass__(cls, *, code: str = "", aliases: tuple[str, ...] = (), **more: Any) -> None:
-        cls.code = code
-        super().__init_subclass__(aliases=(code, *aliases) if code else aliases, **more)
+    def __init_subclass__(cls, *, code: str = "", aliases: tuple[str, ...] = (), kind: str = "", **traits: str) -> None:
+        for name, value in {"code": code, **traits}.items():
+            if name not in {"code", "severity", "tail", "needs", "other_verb"}:
+                raise TypeError(f"rule {cls.__name__}: a rule has no {name}")
+            setattr(cls, name, value)
+        super().__init_subclass__(kind=kind, aliases=(code, *aliases) if code else aliases)
 
     @property
     def name(self) -> str:
@@ -68,7 +72,7 @@ class Rule(Declared, kind="rule"):
 
     def applies(self, case: CheckCase) -> bool:
         """Whether ``check`` can look for this in a case: what it needs was stated, and it is not for another command."""
-        return not self.other_verb and (not self.needs or getattr(case.background, self.needs) is not None)
+        return not self.other_verb and (not self.needs or getattr(case, self.needs) is not None)
 
     def find(self, case: CheckCase) -> Iterable[Finding]:
         """The findings of this rule in a case, none where all is well; the one method that every rule must define."""
@@ -92,13 +96,14 @@ class Rule(Declared, kind="rule"):
         known = {str(metric): by for metric, by in effect.items() if not math.isnan(by)} if effect else {}
         if text := changes(known):
             message += (self.tail if tail is None else tail).format(text)
+        more = {"severity": self.severity, "hint": self.remedy} | more
         if serious is not None:
             more["severity"] = "warning" if serious else "information"
         if count is None:
             count = len(more.get("queries", ())) or len(more.get("documents", ())) or None
-        examples = {name: tuple(more[name][:EXAMPLES]) for name in ("queries", "documents", "places") if name in more}
-        defaults: dict[str, Any] = {"severity": self.severity, "hint": self.remedy}
-        return Finding(code=self.code, message=message, effect=known, count=count, **{**defaults, **more, **examples})
+        for name in {"queries", "documents", "places"} & more.keys():
+            more[name] = tuple(more[name][:EXAMPLES])
+        return Finding(code=self.code, message=message, effect=known, count=count, **more)
 
 
 def changes(effect: Mapping[str, float]) -> str:

@@ -125,11 +125,13 @@ VIEWS = (
     View(
         "tradeoffs",
         (
-            Col("cost", head="cost"), Col("run", head="run"), Col("cost_value", kind="value", head="value"), Col("metric", head="metric"),
-            Col("value", kind="value", head="quality"), Col("on_front", head="front", cell=lambda row: "yes" if row["on_front"] else "no"),
-            Col("beaten_by"), Col("cost_per_0.01", kind="value", head="per 0.01"),
+            Col("cost", of=lambda row: row[0], head="cost"), Col("run", of=lambda row: row[2].run, head="run"),
+            Col("cost_value", of=lambda row: row[2].cost, kind="value", head="value"),
+            Col("metric", of=lambda row: row[1], head="metric"), Col("value", of=lambda row: row[2].quality, kind="value", head="quality"),
+            Col("on_front", of=lambda row: row[2].on_front, head="front", cell=lambda row: "yes" if row[2].on_front else "no"),
+            Col("beaten_by", of=lambda row: row[2].beaten_by), Col("cost_per_0.01", of=lambda row: row[2].price, kind="value", head="per 0.01"),
         ),
-        lambda found: found.tradeoffs.records() if found.tradeoffs else (),
+        lambda found: [(cost, t.metric, place) for t in [found.tradeoffs] if t for cost in t.costs.columns for place in t.places(cost)],
         labels=2,
     ),
     View(

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from rankscope.blocks import EMPTY, Block, Code, Heading, Paragraph
 from rankscope.errors import InputError
+from rankscope.scoring.evaluation import evaluate_request
+from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
 
 RUNS = ("bm25", "dense", "hybrid")
@@ -19,9 +21,6 @@ def folder() -> Path:
 
 def demo() -> Scores:
     """Score the three rankings of the demo with the usual metrics."""
-    from rankscope.scoring.evaluation import evaluate_request
-    from rankscope.scoring.request import Request
-
     runs = [str(folder() / f"{name}.run.gz") for name in RUNS]
     return evaluate_request(str(folder() / "qrels.txt"), runs, Request.of())
 
@@ -44,49 +43,36 @@ def copy_files(to: str) -> list[Path]:
 
 def introduction(scores: Scores) -> list[Block]:
     """What the demo is, its numbers, how to read them, and what to type next."""
-    nDCG = {run: scores[run, "nDCG@10"] for run in RUNS}
-    RR = {run: scores[run, "RR@10"] for run in RUNS}
-    recall = {run: scores[run, "R@100"] for run in RUNS}
+    nDCG, RR, recall = ({run: scores[run, name] for run in RUNS} for name in ("nDCG@10", "RR@10", "R@100"))
     unjudged = [1 - scores[run, "Judged@10"] for run in RUNS]
-    return [
-        Paragraph(
-            f"Three systems search the documentation of Python's standard library: bm25 by words, dense by sentence embeddings, "
-            f"hybrid by a fusion of the two. {len(scores.runs[0].query_ids)} queries, up to 100 documents each. "
-            f"{UNJUDGED}"
-        ),
+    about = (
+        f"Three systems search the documentation of Python's standard library: bm25 by words, dense by sentence embeddings, "
+        f"hybrid by a fusion of the two. {len(scores.runs[0].query_ids)} queries, up to 100 documents each. {UNJUDGED}"
+    )
+    reading = (
+        f"nDCG@10: how close the first ten come to the best ten that were possible; {max(nDCG, key=nDCG.__getitem__)} is ahead. "
+        f"RR@10: one over the rank of the first good answer; {max(RR.values()):.2f} is as good as rank {1 / max(RR.values()):.1f} "
+        f"for every query. R@100: the share of the known good answers among the first 100; {max(recall, key=recall.__getitem__)} "
+        f"finds {max(recall.values()):.0%}. Judged@10 says how far to trust them: {min(unjudged):.0%} to {max(unjudged):.0%} of the "
+        f"first ten were never judged and count as wrong."
+    )
+    own = Code(
+        (
+            "rankscope evaluate qrels.txt my.run -m nDCG@10",
+            "rankscope evaluate qrels.txt one.run two.run --per-query",
+            "rankscope metrics nDCG",
+        )
+    )
+    again = "rankscope evaluate demo/qrels.txt demo/bm25.run.gz demo/dense.run.gz"
+    copy = Code((str(folder()), "rankscope demo --copy demo", again))
+    blocks: list[Block] = [
+        Paragraph(about),
         EMPTY,
         scores.table(),
         EMPTY,
         Heading("How to read it"),
-        Paragraph(
-            f"nDCG@10: how close the first ten come to the best ten that were possible; {_best(nDCG)} is ahead. "
-            f"RR@10: one over the rank of the first good answer; {max(RR.values()):.2f} is as good as rank "
-            f"{1 / max(RR.values()):.1f} for every query. R@100: the share of the known good answers among the first 100; {_best(recall)} finds "
-            f"{max(recall.values()):.0%}. Judged@10 says how far to trust them: {min(unjudged):.0%} to {max(unjudged):.0%} of the first ten "
-            f"were never judged and count as wrong."
-        ),
+        Paragraph(reading),
         EMPTY,
-        Heading("The same on your own files"),
-        Code(
-            (
-                "rankscope evaluate qrels.txt my.run -m nDCG@10",
-                "rankscope evaluate qrels.txt one.run two.run --per-query",
-                "rankscope metrics nDCG",
-            )
-        ),
-        EMPTY,
-        Heading("On these files, or on a copy of them"),
-        Code(
-            (
-                str(folder()),
-                "rankscope demo --copy demo",
-                "rankscope evaluate demo/qrels.txt demo/bm25.run.gz demo/dense.run.gz",
-            )
-        ),
-        EMPTY,
-        Paragraph(scores.request.small_print(), quiet=True),
     ]
-
-
-def _best(values: dict[str, float]) -> str:
-    return max(values, key=lambda run: values[run])
+    blocks += [Heading("The same on your own files"), own, EMPTY, Heading("On these files, or on a copy of them"), copy]
+    return [*blocks, EMPTY, Paragraph(scores.request.small_print(), quiet=True)]

@@ -14,7 +14,7 @@ from rankscope.lists import Array, Judged
 from rankscope.metrics import RR, Metric
 from rankscope.panels.samples import mean
 from rankscope.scoring.ceilings import Ceilings, worthy
-from rankscope.scoring.inputs import clean, takers
+from rankscope.scoring.inputs import clean
 from rankscope.scoring.ranking import Ranking, order_of, part_of, ranking_of
 from rankscope.scoring.scores import Scores
 from rankscope.verbs.diagnose.failures import (
@@ -207,7 +207,7 @@ class Examples:
         rows = list(_rows(run))
         queries = list(dict.fromkeys(run.query_ids[query] for _, query, _ in rows))
         policies, order = self.scores.request.policies, order_of(self.scores, run.metric)
-        grades = clean(part_of(self.qrels, queries), policies, "qrels", takers([run.metric]))
+        grades = clean(part_of(self.qrels, queries), policies, "qrels", [run.metric])
         ranked = clean(part_of(self.runs[run.name], queries), policies, "run")
         rankings = {query: ranking_of(ranked, grades, query, order) for query in queries}
         made = (_example(what, rankings[run.query_ids[query]], run, row) for what, query, row in rows)

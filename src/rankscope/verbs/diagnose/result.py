@@ -346,7 +346,7 @@ class Diagnosis(OfScores):
         yield Chart("lost", title, "stacked", columns, rows, x="lost", y="run", series="because")
 
 
-def _counts(label: str, heads: Iterable[str], rows: Sequence[tuple[Value, ...]], *more: Column) -> Table:
+def _counts(label: str, heads: Iterable[str], rows: Sequence[tuple[Any, ...]], *more: Column) -> Table:
     return Table((Column(label), *(Column(head, "count") for head in heads), *more), tuple(rows))
 
 

@@ -13,17 +13,17 @@ from rankscope import words
 from rankscope.engines.base import TIES
 from rankscope.errors import DataError, InputError
 from rankscope.inference.effects import favourable
-from rankscope.lists import Array, Judged
+from rankscope.lists import Array
 from rankscope.metrics import Metric, parse
 from rankscope.scoring.bands import bands_of, by_rank
 from rankscope.scoring.evaluation import evaluate_request
-from rankscope.scoring.inputs import clean, named_runs, read_any, takers
+from rankscope.scoring.inputs import clean, named_runs, read_any
 from rankscope.scoring.measurements import panels_of
-from rankscope.scoring.ranking import Ranking, order_of, ranking_of
+from rankscope.scoring.ranking import order_of, ranking_of
 from rankscope.scoring.request import Request
 from rankscope.scoring.runs import RunEvaluation
 from rankscope.scoring.scores import Scores
-from rankscope.verbs.explain.parts import BELOW, Parts, Rest, ideal_of
+from rankscope.verbs.explain.parts import BELOW, Rest
 from rankscope.verbs.explain.result import Difference, DocumentChange, Explanation, Origin
 
 
@@ -83,7 +83,7 @@ def explain(
 def _explain_query(scores: Scores, grades: Any, runs: Sequence[Any], query: str) -> Explanation | Difference:
     metric = scores.metrics[0]
     policies, order = scores.request.policies, order_of(scores, metric)
-    judgments = clean(grades, policies, "qrels", takers([metric]))
+    judgments = clean(grades, policies, "qrels", [metric])
     parts = []
     for run, evaluation, data in zip(scores.runs, scores.evaluations, runs, strict=True):
         ranking = ranking_of(clean(data, policies, "run"), judgments, query, order)
@@ -92,33 +92,11 @@ def _explain_query(scores: Scores, grades: Any, runs: Sequence[Any], query: str)
                 f"query {query!r} is not judged, so that no ranking of it has a value; --queries run scores such queries"
             )
         judged = evaluation.judged[0].of(np.array([list(evaluation.query_id).index(query)]))
-        part = explain_ranking(run.name, metric, judged, ranking, scores)
+        part = Explanation(run=run.name, metric=metric, ranking=ranking, judged=judged, scores=scores)
         if math.isnan(part.value):
             raise DataError(f"query {query!r}: {metric} has no value for {part.run}; {metric.convention}")
         parts.append(part)
     return parts[0] if len(parts) == 1 else explain_difference(*parts)
-
-
-def explain_ranking(run: str, metric: Metric, judged: Judged, ranking: Ranking, scores: Scores) -> Explanation:
-    """Take apart the value of one query. ``judged`` holds this query alone, in the order of ``ranking``; ``scores`` are what they were taken from.
-
-    The law: the adds of all rows sum to the value within 1e-12, for every metric.
-    """
-    parts, ideal = Parts(metric, judged, ranking), ideal_of(metric, judged)
-    return Explanation(
-        run=run,
-        metric=metric,
-        ranking=ranking,
-        judged=judged,
-        value=parts.value,
-        earned=math.fsum(parts.terms.earned[0].tolist()),
-        worth=float(parts.terms.worth[0]),
-        positions=list(parts.positions(ideal)),
-        rest=list(parts.rest()),
-        best=math.nan if ideal is None else ideal.value,
-        by_doc={ranking.doc_ids[rank - 1]: add for rank, add in parts.by_rank.items()},
-        scores=scores,
-    )
 
 
 def explain_difference(before: Explanation, after: Explanation) -> Difference:
@@ -129,8 +107,8 @@ def explain_difference(before: Explanation, after: Explanation) -> Difference:
     """
     docs = dict.fromkeys([*before.ranking.doc_ids, *after.ranking.doc_ids])
     documents = [change for doc in docs if (change := _change(doc, before, after)) is not None]
-    names = dict.fromkeys(part.what for part in (*before.rest, *after.rest) if part.what != BELOW)  # rows each
-    rest = [Rest(name, adds) for name in names if (adds := after.adds_of(name) - before.adds_of(name))]
+    old, new = ({part.what: part.adds for part in one.rest if part.what != BELOW} for one in (before, after))
+    rest = [Rest(what, adds) for what in old | new if (adds := new.get(what, 0.0) - old.get(what, 0.0))]
     if not math.isclose(before.worth, after.worth, rel_tol=1e-12):
         rest.append(Rest(f"divided by {words.amount(after.worth)} now, by {words.amount(before.worth)} before", 0.0))
     return Difference(before, after, documents, rest, scores=after.scores)
@@ -138,9 +116,10 @@ def explain_difference(before: Explanation, after: Explanation) -> Difference:
 
 def _change(doc: str, before: Explanation, after: Explanation) -> DocumentChange | None:
     """What a document adds to a difference; None where neither value looks at it."""
-    was, now = before.by_doc.get(doc, 0.0), after.by_doc.get(doc, 0.0)
     old, new = before.ranking.rank_of(doc), after.ranking.rank_of(doc)
-    if not was and not now and not before.looks_at(old) and not after.looks_at(new):
+    was, now = before.adds_of(old), after.adds_of(new)
+    shown = any(rank is not None and rank <= len(one.positions) for one, rank in ((before, old), (after, new)))
+    if not was and not now and not shown:
         return None
     factors = next((p.factors for p in after.positions if p.doc_id == doc), {})
     return DocumentChange(doc, before.ranking.grades.get(doc), old, new, factors, was, now)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from operator import itemgetter
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from rankscope.engines.base import mapped
 from rankscope.engines.orders import rerank
-from rankscope.lists import Array, Judged
+from rankscope.lists import Array, Judged, Lists
 from rankscope.metrics import Metric
 from rankscope.metrics.base import Terms
 from rankscope.scoring.ceilings import candidates, why_not
@@ -19,6 +21,7 @@ from rankscope.scoring.ranking import Ranking
 
 FEW = 10  # positions shown, and ranks tried, of a metric without a cutoff
 MOST = 200  # judged documents that are tried at other ranks
+ROUNDING = 1e-12  # what is smaller is due to rounding
 BELOW = "documents below these ranks"
 
 
@@ -58,14 +61,14 @@ class Position:
         return None if self.ideal_adds is None else self.ideal_adds - self.adds
 
 
-class Ideal(NamedTuple):
+class BestRanking(NamedTuple):
     """The best ranking: its value, and rank by rank the grade and what it adds."""
 
     value: float
     ranks: Sequence[tuple[float, float]]
 
 
-def ideal_of(metric: Metric, judged: Judged) -> Ideal | None:
+def ideal_of(metric: Metric, judged: Judged) -> BestRanking | None:
     """What the best ranking earns, rank by rank; None where no order is known to be best."""
     if why_not(metric):
         return None
@@ -76,64 +79,131 @@ def ideal_of(metric: Metric, judged: Judged) -> Ideal | None:
     terms = metric.taken_apart(best)
     ranks = np.flatnonzero(terms.lists.shown[0])
     pairs = zip(best.grade[0][ranks].tolist(), terms.shares[0][ranks].tolist(), strict=True)
-    return Ideal(float(terms.value[0]), list(pairs))
+    return BestRanking(float(terms.value[0]), list(pairs))
 
 
-class Parts:
+@dataclass(frozen=True, eq=False)
+class ValueParts:
     """The value of one query taken apart: ``judged`` holds this query alone, in the order of ``ranking``.
 
-    ``by_rank`` has what each judged document adds. The adds of ``positions`` and ``rest`` sum to the value within 1e-12.
+    The law: the ``adds`` of ``positions`` and ``rest`` sum to the value within 1e-12, for every metric.
     """
 
-    def __init__(self, metric: Metric, judged: Judged, ranking: Ranking) -> None:
-        lists = judged.lists(np.arange(1))
-        self.terms: Terms = metric.taken_apart(lists)
-        self.ranking = ranking
-        self.value = float(self.terms.value[0])
-        self.cells = {int(lists.rank[0, j]): j for j in np.flatnonzero(lists.shown[0]).tolist()}
-        shares, counts = self.terms.shares[0], self.terms.lists.shown[0]
-        self.by_rank = {rank: float(shares[j]) if counts[j] else 0.0 for rank, j in self.cells.items()}
-        # the last rank that is shown: the cutoff, else the last that earns anything
-        cutoff = getattr(metric, "cutoff", None)
-        if cutoff is None or getattr(metric, "judged_only", False):
-            cutoff = max([FEW, cutoff or 0, *(rank for rank, add in self.by_rank.items() if add)])
-        self.last = min(int(cutoff), len(ranking.doc_ids))
+    metric: Metric
+    ranking: Ranking
+    judged: Judged
 
-    def positions(self, ideal: Ideal | None) -> Iterator[Position]:
+    @cached_property
+    def terms(self) -> Terms:
+        """The factors of the metric, what they earn, and what the query is worth."""
+        return self.metric.taken_apart(self._lists)
+
+    @cached_property
+    def _lists(self) -> Lists:
+        return self.judged.lists(np.arange(1))
+
+    @property
+    def value(self) -> float:
+        """The value."""
+        return float(self.terms.value[0])
+
+    @property
+    def earned(self) -> float:
+        """What is earned, before it is divided by what the query is worth."""
+        return math.fsum(self.terms.earned[0].tolist())
+
+    @property
+    def worth(self) -> float:
+        """What the query is worth."""
+        return float(self.terms.worth[0])
+
+    @cached_property
+    def _cells(self) -> dict[int, int]:
+        """The cell of each rank with a judged document."""
+        return {int(self._lists.rank[0, j]): j for j in np.flatnonzero(self._lists.shown[0]).tolist()}
+
+    @cached_property
+    def by_rank(self) -> dict[int, float]:
+        """What each judged document adds, also below the positions shown."""
+        shares, counts = self.terms.shares[0], self.terms.lists.shown[0]
+        return {rank: float(shares[j]) if counts[j] else 0.0 for rank, j in self._cells.items()}
+
+    def adds_of(self, rank: int | None) -> float:
+        """What the document at a rank adds; 0 for one that was not retrieved."""
+        return 0.0 if rank is None else self.by_rank.get(rank, 0.0)
+
+    @cached_property
+    def last(self) -> int:
+        """The last rank that is shown: the cutoff, else the last that earns anything."""
+        cutoff = getattr(self.metric, "cutoff", None)
+        if cutoff is None or getattr(self.metric, "judged_only", False):
+            cutoff = max([FEW, cutoff or 0, *(rank for rank, add in self.by_rank.items() if add)])
+        return min(int(cutoff), len(self.ranking.doc_ids))
+
+    @cached_property
+    def ideal(self) -> BestRanking | None:
+        """The best ranking; None where no order is known to be best."""
+        return ideal_of(self.metric, self.judged)
+
+    @property
+    def best(self) -> float:
+        """The value of an ideal ranking, NaN where no order is known to be best."""
+        return math.nan if self.ideal is None else self.ideal.value
+
+    @cached_property
+    def positions(self) -> list[Position]:
         """The ranks, also those beyond the end of the ranking at which an ideal one earns something."""
-        docs, ranks, so_far = self.ranking.doc_ids, [] if ideal is None else ideal.ranks, 0.0
+        docs, ranks, so_far = self.ranking.doc_ids, [] if self.ideal is None else self.ideal.ranks, 0.0
         earning = max((rank for rank, (_, add) in enumerate(ranks, start=1) if add), default=0)
+        out = []
         for rank in range(1, max(self.last, earning if self.last == len(docs) else 0) + 1):
             doc = docs[rank - 1] if rank <= self.last else None
-            adds = self.by_rank.get(rank, 0.0) if doc is not None else 0.0
+            adds = 0.0 if doc is None else self.adds_of(rank)
             so_far += adds
-            best = ranks[rank - 1] if rank <= len(ranks) else (None, None if ideal is None else 0.0)
+            best = ranks[rank - 1] if rank <= len(ranks) else (None, None if self.ideal is None else 0.0)
             grade = None if doc is None else self.ranking.grades.get(doc)
-            yield Position(rank, doc, grade, {} if doc is None else self._factors(rank), adds, so_far, *best)
+            out.append(Position(rank, doc, grade, {} if doc is None else self._factors(rank), adds, so_far, *best))
+        return out
 
     def _factors(self, rank: int) -> dict[str, float]:
         """The factors of the metric at a rank; none where it counts no document there."""
-        cell = self.cells.get(rank)
+        cell = self._cells.get(rank)
         if cell is None or not self.terms.lists.shown[0, cell]:
             return {}
         return {name: _at(factor, cell) for name, factor in self.terms.factors.items()}
 
-    def rest(self) -> Iterator[Rest]:
+    @cached_property
+    def rest(self) -> list[Rest]:
         """What the positions do not earn: lower ranks, unjudged documents together, a constant, a transformation of the sum."""
         terms = self.terms
-        below = math.fsum(add for rank, add in self.by_rank.items() if rank > self.last)
-        if below:
-            yield Rest(BELOW, below)
-        if math.isnan(self.value):
-            return
-        unjudged, constant = float(terms.unjudged_share[0]), float(np.broadcast_to(terms.base, 1)[0])
-        if unjudged:
-            yield Rest("unjudged documents, together", unjudged)
-        if constant:
-            yield Rest("a part that does not depend on positions", constant)
-        if terms.link is not None:
+        out = [Rest(BELOW, math.fsum(add for rank, add in self.by_rank.items() if rank > self.last))]
+        if not math.isnan(self.value):
+            unjudged, constant = float(terms.unjudged_share[0]), float(np.broadcast_to(terms.base, 1)[0])
+            out += [Rest("unjudged documents, together", unjudged)]
+            out += [Rest("a part that does not depend on positions", constant)]
+        out = [part for part in out if part.adds]
+        if terms.link is not None and not math.isnan(self.value):
             whole = math.fsum([math.fsum(self.by_rank.values()), unjudged, constant])
-            yield Rest("the transformation of the sum", self.value - whole)
+            out.append(Rest("the transformation of the sum", self.value - whole))
+        return out
+
+    @cached_property
+    def largest_loss(self) -> Position | None:
+        """The position that loses most against an ideal ranking; None where none loses anything."""
+        sign = -1.0 if self.metric.better == "lower" else 1.0
+        losses = [(sign * (position.lost or 0.0), position) for position in self.positions]
+        loss, worst = max(losses, key=itemgetter(0), default=(0.0, None))
+        return worst if loss > ROUNDING else None
+
+    @cached_property
+    def unjudged(self) -> tuple[int, float]:
+        """How many of the documents that the metric looks at are unjudged, and the value if all had the top grade."""
+        return value_if_relevant(self.metric, self.judged, self.value)
+
+    @cached_property
+    def swap(self) -> Swap | None:
+        """The exchange of two retrieved documents that gains most; None where none gains anything."""
+        return best_swap(self.metric, self.judged, self.value, len(self.ranking.doc_ids))
 
 
 def _at(factor: Array, cell: int) -> float:
@@ -177,7 +247,7 @@ def best_swap(metric: Metric, judged: Judged, value: float, length: int) -> Swap
     ranks_tried[np.arange(len(pairs)), moved] = target
     gains = sign * (_values(metric, _at_ranks(judged, ranks_tried)) - value)
     best = int(np.nanargmax(gains)) if not np.isnan(gains).all() else 0
-    if not gains[best] > 1e-12:
+    if not gains[best] > ROUNDING:
         return None
     upper, lower = sorted((int(ranks[moved[best]]), int(target[best])))
     return Swap(upper, lower, float(gains[best]))

@@ -11,18 +11,15 @@ from typing import Any, ClassVar, Literal
 
 from rankscope import words
 from rankscope.blocks import EMPTY, Chart, Column, Heading, Paragraph
-from rankscope.lists import Judged
 from rankscope.metrics import Metric
 from rankscope.scoring.bands import Band
-from rankscope.scoring.ranking import Ranking
 from rankscope.scoring.scores import OfScores, Scores
 from rankscope.show.result import Col, Kind, Shown, View
-from rankscope.verbs.explain.parts import Position, Rest, Swap, best_swap, value_if_relevant
+from rankscope.verbs.explain.parts import ROUNDING, Position, Rest, ValueParts
 
 LISTED = 20  # documents, or queries, that a table shows
 SENTENCES = 3  # documents with a sentence each
 SHOWN = 30  # positions that a terminal shows
-ROUNDING = 1e-12  # what is smaller is due to rounding
 
 Move = Literal["rose", "fell", "stayed", "entered", "left"]
 
@@ -116,24 +113,10 @@ def _lost(p: Position) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Explanation(_Explain):
-    """The value of one query taken apart: the ``adds`` of ``positions`` and ``rest`` sum to it.
-
-    ``worth`` is what the query is worth (what is earned is divided by it); ``best`` the value of an ideal ranking, NaN where no
-    order is known to be best. ``by_doc`` has what each judged document adds, also below the positions shown.
-    """
+class Explanation(_Explain, ValueParts):
+    """The value of one query taken apart: the ``adds`` of ``positions`` and ``rest`` sum to it."""
 
     run: str
-    metric: Metric
-    ranking: Ranking
-    judged: Judged
-    value: float
-    earned: float
-    worth: float
-    positions: Sequence[Position]
-    rest: Sequence[Rest] = ()
-    best: float = math.nan
-    by_doc: Mapping[str, float] = field(default_factory=dict)
 
     views: ClassVar[tuple[View, ...]] = (View("rows", _position_columns, lambda e: [*e.positions, *e.rest], labels=2),)
 
@@ -141,34 +124,6 @@ class Explanation(_Explain):
     def query_id(self) -> str:
         """The query."""
         return self.ranking.query_id
-
-    def adds_of(self, what: str) -> float:
-        """What a part of the rest adds; 0 where there is none such."""
-        return math.fsum(part.adds for part in self.rest if part.what == what)
-
-    def looks_at(self, rank: int | None) -> bool:
-        """Whether the metric looks as far as a rank."""
-        return rank is not None and rank <= len(self.positions)
-
-    @cached_property
-    def largest_loss(self) -> Position | None:
-        """The position that loses most against an ideal ranking; None where none loses anything."""
-        losing = [p for p in self.positions if self._loss(p) > ROUNDING]
-        return max(losing, key=self._loss, default=None)
-
-    def _loss(self, position: Position) -> float:
-        lost = position.lost or 0.0
-        return -lost if self.metric.better == "lower" else lost
-
-    @cached_property
-    def unjudged(self) -> tuple[int, float]:
-        """How many of the documents that the metric looks at are unjudged, and the value if all had the top grade."""
-        return value_if_relevant(self.metric, self.judged, self.value)
-
-    @cached_property
-    def swap(self) -> Swap | None:
-        """The exchange of two retrieved documents that gains most; None where none gains anything."""
-        return best_swap(self.metric, self.judged, self.value, len(self.ranking.doc_ids))
 
     def about(self) -> dict[str, Any]:
         """What is explained."""

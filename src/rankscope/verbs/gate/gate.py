@@ -14,9 +14,9 @@ from rankscope.errors import DataError, InputError
 from rankscope.inference.base import Bounds
 from rankscope.lists import Array
 from rankscope.metrics import Metric
-from rankscope.panels.contrast import contrast
+from rankscope.panels.contrast import Contrast, contrast
 from rankscope.panels.method import FEWEST, Method, method_of
-from rankscope.panels.panel import Panel
+from rankscope.panels.panel import PairedValues, Panel
 from rankscope.panels.samples import NO_SAMPLE
 from rankscope.panels.tolerance import (
     ROUNDING,
@@ -173,9 +173,14 @@ def _draft(panel: Panel, part: str | None, allowance: Allowance, fail_on: FailOn
         difference=panel.sign * c.difference, lower=lower, upper=upper, loss=losses_alone(c),
         tolerance=tolerance, allowed=str(allowance), p_value=evidence.p_value, loses=evidence.loses,
         queries=c.queries, differing=c.differing, wins=c.wins, losses=c.losses, left_out=c.pair.undefined_for_one,
-        method=way if c.differing or c.pair.means.differing else NOTHING, differing_clusters=clusters,
+        method=way if c.differing or _means_differ(c) else NOTHING, differing_clusters=clusters,
         queries_needed=queries_to_settle(c, tolerance, fail_on == "tolerance") if bounds.known else None,
     )  # fmt: skip
+
+
+def _means_differ(c: Contrast) -> bool:
+    """Whether some query adds more to one mean than to the other, as it may by its weight alone."""
+    return isinstance(c.pair, PairedValues) and bool(c.pair.means.differing)
 
 
 def _settle(drafts: Sequence[Check], fail_on: FailOn, method: Method) -> list[Check]:

@@ -179,6 +179,11 @@ class Gate(OfScores):
         return max(check.queries for check in self.checks)
 
     @property
+    def provenance(self) -> dict[str, Any]:
+        """The judgments, both runs and the version, with hashes of the files."""
+        return provenance(self.scores, self.stored, (self.baseline, self.candidate))
+
+    @property
     def notes(self) -> list[str]:
         """What was read of a stored baseline and of slices."""
         return [*([self.stored.note] if self.stored else []), *self.slice_notes]
@@ -191,7 +196,7 @@ class Gate(OfScores):
     def _unanswered(self) -> Iterator[Caution]:
         """Where only queries in common count: those that only the baseline answers, which would else be losses."""
         evaluations = self.scores.evaluations
-        if self.scores.conventions["queries"] != "both" or not evaluations:
+        if self.scores.request.stated("queries") != "both" or not evaluations:
             return
         lost = set(evaluations[-1].missing)
         lost = lost - evaluations[0].missing if self.stored is None else lost & self.stored.queries
@@ -203,11 +208,11 @@ class Gate(OfScores):
             )
 
     def _left_out(self) -> Iterator[Caution]:
-        policies = self.scores.conventions
+        queries = self.scores.request.stated("queries")
         hint = "use --queries judged to count a missing ranking as a loss"
-        if policies["nothing_found"] != "metric":
+        if self.scores.request.stated("nothing_found") != "metric":
             hint = "use --nothing-found metric to score a query that finds nothing"
-        elif policies["queries"] != "run" and (policies["queries"] != "both" or self.stored is None):
+        elif queries != "run" and (queries != "both" or self.stored is None):
             hint = "the metric itself may be undefined for a query (as AUC with one class); choose one that is not"
         for c in self.checks:
             if c.left_out and c.slice is None:
@@ -236,7 +241,7 @@ class Gate(OfScores):
             },
             "settings": None,  # the command line has them in a file
             "conventions": self.conventions,
-            "provenance": provenance(self.scores, self.stored, (self.baseline, self.candidate)),
+            "provenance": self.provenance,
             "data_health": self.scores.data_health,
             "notes": list(self.notes),
         }

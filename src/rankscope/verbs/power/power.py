@@ -123,7 +123,8 @@ def _design(
     elif systems is not None:
         raise InputError(f"systems does not belong to design {kind!r}: it is about two systems")
     known: dict[str, Any] = {"variance": variance, "systems": systems, "power": aim.power, "alpha": aim.each}
-    return Design(kind, variance, systems, tuple((x, topic_set_size(kind, **known, **{needs: x})) for x in sizes), aim)
+    queries = [topic_set_size(kind, **(known | {needs: size})) for size in sizes]
+    return Design(kind, variance, systems, tuple(zip(sizes, queries, strict=True)), aim)
 
 
 # --- what cannot be used ---------------------------------------------------------------------------------

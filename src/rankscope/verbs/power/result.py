@@ -68,19 +68,13 @@ def _columns(plan: Plan) -> tuple[Col, ...]:
     )
 
 
-def _wanted(summary: Summary) -> list[dict[str, Any]]:
-    each = zip(summary.differences, summary.queries, summary.power, strict=True)
-    return [{"difference": x, "queries_needed": asdict(n), "power": asdict(p)} for x, n, p in each]
-
-
 SUMMARY = (
     Col("metric"),
-    Col("pairs", kind="count"),
-    Col("pairs_left_out", of=attrgetter("left_out"), kind="count"),
-    Col("deviation", of=lambda one: asdict(one.deviation)),
-    Col("detectable_difference", of=lambda one: asdict(one.detectable)),
-    Col("variance_within_runs", of=attrgetter("variance_within"), kind="value"),
-    Col("wanted", of=_wanted),
+    Col("pairs", "pairs_left_out", kind="count"),
+    Col("deviation"),
+    Col("detectable_difference"),
+    Col("variance_within_runs", kind="value"),
+    Col("wanted"),
 )
 
 
@@ -101,7 +95,7 @@ class Plan(Result):
     schema = "power/1"
     views = (
         View("results", _columns, lambda plan: [(r, target) for r in plan.reaches for target in r.targets or (None,)]),
-        View("summary", SUMMARY, lambda plan: plan.summary),
+        View("summary", SUMMARY, lambda plan: map(asdict, plan.summary)),
     )
 
     @property
@@ -180,7 +174,10 @@ class Plan(Result):
             queries = f"{planned} like these {count.split()[0]}" if count else f"{planned} like these"
         else:
             queries = count or "These queries"
-        size, (low, high) = first.detectable, next(p.bounds for p in measured.panels if p.name == first.metric)
+        size, (low, high) = (
+            first.detectable_difference,
+            next(p.bounds for p in measured.panels if p.name == first.metric),
+        )
         about, more = words.number(size.median), self._more(first)
         if size.median > high - low:
             return (
@@ -198,12 +195,13 @@ class Plan(Result):
 
     def _more(self, first: Summary) -> str:
         """The largest difference that is out of reach, or else the smallest, which is within."""
-        beyond = [i for i, share in enumerate(first.power) if share.median < self.aim.power]
+        beyond = [one for one in first.wanted if one.power.median < self.aim.power]
         if not beyond:
-            return f"a difference of {words.amount(first.differences[0])} would be detected with {words.share(first.power[0].median)} power"
-        at = first.queries[beyond[-1]]
+            least = first.wanted[0]
+            return f"a difference of {words.amount(least.difference)} would be detected with {words.share(least.power.median)} power"
+        at = beyond[-1].queries_needed
         ends = "" if at.lowest == at.highest else f" ({_about(at.lowest)} to {_about(at.highest)})"
-        return f"detecting {words.amount(first.differences[beyond[-1]])} would take about {_about(at.median)}{ends}"
+        return f"detecting {words.amount(beyond[-1].difference)} would take about {_about(at.median)}{ends}"
 
     def _of_deviation(self) -> str:
         (reach,) = self.reaches
@@ -228,30 +226,29 @@ class Plan(Result):
         yield EMPTY
         if not self.measurements:
             yield self._targets_alone()
-        elif len(self.of(self.metrics[0])) == 1:
+            return
+        if len(self.of(self.metrics[0])) == 1:
             yield Heading(f"{self.reaches[0].run} against {self.reaches[0].baseline}")
             yield from self._two_tables(["metric"], [self._line(reach) for reach in self.reaches])
-        else:
-            for i, metric in enumerate(self.metrics if details else self.metrics[:1]):
-                yield from [EMPTY] if i else []
-                yield from self._of_metric(metric, details)
-            if len(self.metrics) > 1 and not details:
-                yield from (EMPTY, Heading("all metrics, the median over pairs of runs"))
-                lines = [self._ends(one)[0] for one in self.summary]
-                yield _table(["metric", "pairs", "s", "detects", *self._sizes], 1, lines, note=NEEDED, turns=True)
-
-    def _of_metric(self, metric: str, details: bool) -> Iterator[Block]:
-        yield Heading(f"{metric}, against {self.baseline}" if self.baseline else metric)
-        mine, over = self.of(metric), [one for one in self.summary if one.metric == metric]
-        ends = [line for one in over for line in self._ends(one)]
-        if len(mine) > FEW_PAIRS and not details and over:
-            count = words.counted(over[0].pairs, "pair")
-            note = f"{self._legend()} · {NEEDED} · --details lists each pair"
-            lines = [{**line, count: line["run"]} for line in ends]
-            yield _table([count, "s", "detects", *self._sizes], 1, lines, note=note)
-        else:
-            labels = ["run"] if self.baseline else ["run", "against"]
-            yield from self._two_tables(labels, [*map(self._line, mine), *ends])
+            return
+        for i, metric in enumerate(self.metrics if details else self.metrics[:1]):
+            yield from [EMPTY] if i else []
+            yield Heading(f"{metric}, against {self.baseline}" if self.baseline else metric)
+            mine, over = self.of(metric), [one for one in self.summary if one.metric == metric]
+            ends = [line for one in over for line in self._ends(one)]
+            if len(mine) > FEW_PAIRS and not details and over:
+                count = words.counted(over[0].pairs, "pair")
+                note = f"{self._legend()} · {NEEDED} · --details lists each pair"
+                lines = [{**line, count: line["run"]} for line in ends]
+                yield _table([count, "s", "detects", *self._sizes], 1, lines, note=note)
+            else:
+                yield from self._two_tables(
+                    ["run"] if self.baseline else ["run", "against"], [*map(self._line, mine), *ends]
+                )
+        if len(self.metrics) > 1 and not details:
+            yield from (EMPTY, Heading("all metrics, the median over pairs of runs"))
+            lines = [self._ends(one)[0] for one in self.summary]
+            yield _table(["metric", "pairs", "s", "detects", *self._sizes], 1, lines, note=NEEDED, turns=True)
 
     def _two_tables(self, labels: list[str], lines: Sequence[Line]) -> Iterator[Block]:
         """What the queries can detect, and what other differences take."""
@@ -290,15 +287,15 @@ class Plan(Result):
 
     def _ends(self, over: Summary) -> list[Line]:
         """The median over pairs and the ends of their range; the pair that needs fewest has the most power."""
-        each = list(zip(self._sizes, over.queries, over.power, strict=True))
+        each = list(zip(self._sizes, over.wanted, strict=True))
         return [
             {
                 "metric": over.metric,
                 "pairs": words.count(over.pairs),
                 "run": name,
                 "s": _number(getattr(over.deviation, end)),
-                "detects": _number(getattr(over.detectable, end)),
-                **{size: _need(getattr(queries, end), getattr(power, other)) for size, queries, power in each},
+                "detects": _number(getattr(over.detectable_difference, end)),
+                **{size: _need(getattr(x.queries_needed, end), getattr(x.power, other)) for size, x in each},
             }
             for name, end, other in ENDS
         ]
@@ -308,7 +305,13 @@ class Plan(Result):
         heads = ["difference", "queries needed"]
         heads += [] if self.aim.n is None else [f"power of {words.count(self.aim.n)}"]
         lines = [
-            dict(zip(heads, (words.amount(t.difference), t.queries, _share(t.power)), strict=False))
+            dict(
+                zip(
+                    heads,
+                    (words.amount(t.difference), NumberText(words.count(t.queries), t.queries), _share(t.power)),
+                    strict=False,
+                )
+            )
             for t in self.reaches[0].targets
         ]
         return _table(heads, 1, lines)

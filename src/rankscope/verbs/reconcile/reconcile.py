@@ -10,13 +10,12 @@ from typing import Any
 from rankscope.dialects import DIALECTS, Dialect
 from rankscope.errors import InputError
 from rankscope.metrics import Metric, parse
-from rankscope.scoring.dialect import computes, family, translated
 from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.inputs import CleanInput, fraction_in, named_runs, read_any
 from rankscope.scoring.policies import Policies
 from rankscope.scoring.request import MetricRequest, Request
 from rankscope.scoring.scores import Scores
-from rankscope.scoring.ways import Way, changes, options_of
+from rankscope.scoring.ways import Way, changes, computes, family, options_of, translated
 from rankscope.verbs.reconcile.result import CLOSE, Match, Reconciliation, ToolValues
 
 MOST = 3  # conventions that are changed at once in search of a number

@@ -217,7 +217,8 @@ class Reconciliation(Result):
         return [block for part in self.parts for block in part._blocks()]
 
     def _blocks(self) -> Iterator[Shown]:
-        yield from (*map(Paragraph, replace(self, more=()).sentences()), EMPTY, self._tools())
+        yield from map(Paragraph, replace(self, more=()).sentences())
+        yield from (EMPTY, self._tools())
         others = [match for match in self.matches if not match.dialects and match.departures]
         if others:
             yield from (EMPTY, Heading(f"what else gives {self.value}"), self._ways(others))

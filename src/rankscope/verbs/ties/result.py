@@ -18,7 +18,7 @@ LEGEND = (
 
 
 @dataclass(frozen=True)
-class Spread:
+class TieRange:
     """One metric of one run under all orders of equal scores.
 
     ``value`` is the number under trec_eval's order, ``expected`` the mean over all orders, ``worst`` and
@@ -58,9 +58,9 @@ def _columns(report: TieReport) -> Iterator[Col]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TieReport(Result):
-    """What ``ties`` found: one ``Spread`` a run and metric."""
+    """What ``ties`` found: one ``TieRange`` a run and metric."""
 
-    spreads: Sequence[Spread]
+    ranges: Sequence[TieRange]
     scores: Scores
 
     schema = "ties/1"
@@ -68,14 +68,14 @@ class TieReport(Result):
         View(
             "results",
             _columns,
-            lambda report: report.spreads,
+            lambda report: report.ranges,
             note=LEGEND,
             labels=lambda report: min(len(report.scores.runs), 2),
         ),
     )
 
-    def __iter__(self) -> Iterator[Spread]:
-        return iter(self.spreads)
+    def __iter__(self) -> Iterator[TieRange]:
+        return iter(self.ranges)
 
     @property
     def notes(self) -> Sequence[str]:

@@ -131,7 +131,7 @@ class Cells:
             many = int(np.searchsorted(np.cumsum(size[first:]), CELLS, side="right"))
             part = slice(first, first + max(1, many))
             data = self._variants(run, queries[part], grades[part])
-            parts.append(values_on(self.request, self.request.metrics[0].metric, data, plainly=True))
+            parts.append(values_on(self.request, data))
             first = part.stop
         return np.concatenate(parts)
 

@@ -181,10 +181,11 @@ def _bounds_columns(report: UnjudgedReport) -> tuple[Col, ...]:
         *(_printed(name, head) for name, head in heads.items()),
         Col(
             head="unjudged",
-            kind="value",
-            cell=lambda b: words.share(b.share),
-            hint="the share of the documents in the top",
+            kind="count",
+            cell=lambda b: b.unjudged,
+            hint="documents of the top that are not in the qrels",
         ),
+        Col(head="share", kind="value", cell=lambda b: words.share(b.share), hint="of the documents of the top"),
     )
 
 
@@ -279,8 +280,8 @@ class UnjudgedReport(OfScores):
 
     def of(self, metric: Metric) -> UnjudgedReport:
         """What it says of one metric."""
-        bounds, turns = ([one for one in every if one.metric == metric] for every in (self.bounds, self.turns))
-        return replace(self, bounds=bounds, turns=turns)
+        bounds = [one for one in self.bounds if one.metric == metric]
+        return replace(self, bounds=bounds, turns=[one for one in self.turns if one.metric == metric])
 
     def facts(self) -> dict[str, Any]:
         """What JSON holds beside the tables."""
@@ -312,7 +313,7 @@ class UnjudgedReport(OfScores):
 
     def _small_print(self) -> Iterator[str]:
         grades = ", ".join(dict.fromkeys(words.amount(b.grade) for b in self.bounds))
-        sure = all(one.exact for one in (*self.bounds, *self.turns))
+        sure = all(b.exact for b in self.bounds) and all(t.exact for t in self.turns)
         yield (
             f"lowest, highest: over ways of grading the unjudged documents of the top, from 0 to {grades}"
             + ("" if sure else ", the widest found where not all ways could be tried")

@@ -92,12 +92,12 @@ class Search:
         grades = np.full((len(part), variants, key.shape[1]), np.nan)
         grades[rows[:, None, None], np.arange(variants)[None, :, None], order[:, None, :]] = fills[None]
         queries = np.repeat(part, variants)
-        values = np.zeros(len(queries))
+        every = np.zeros(len(queries))
         for run, share in self.parts.items():
             counts = share[queries]
             each = self.cells.values(run, queries, grades.reshape(len(queries), -1))
-            values += np.where(counts, counts * each, 0.0)
-        values = values.reshape(len(part), variants)
+            every += np.where(counts, counts * each, 0.0)
+        values = every.reshape(len(part), variants)
         unknown = np.isnan(values)
         least = np.where(unknown, np.inf, values).argmin(axis=1)
         most = np.where(unknown, -np.inf, values).argmax(axis=1)
@@ -169,7 +169,8 @@ def _probe(metric: Metric, top: float, deep: int) -> Judged:
     """
     low = min(1.0, top)
     below = [*[0.0] * (deep - 7), low, top] if deep > 5 else []
-    qrels, run = {}, {}
+    qrels: dict[str, dict[str, float]] = {}
+    run: dict[str, dict[str, float]] = {}
     for middle, missed in product((None, 0.0, low, top), ((), (low,), (0.0, top), (top,) * 8)):
         ranked = [CODE, CODE + 1, middle, CODE + 2, CODE + 3, *below]
         grades = {f"d{rank}": grade for rank, grade in enumerate(ranked) if grade is not None}

@@ -24,7 +24,7 @@ from rankscope.files import qrels_of
 from rankscope.lists import Array
 from rankscope.metrics import RBP, Metric, RBPResidual
 from rankscope.scoring.evaluation import evaluate_request
-from rankscope.scoring.inputs import CleanInput, clean, judge, takers
+from rankscope.scoring.inputs import CleanInput, clean, judge
 from rankscope.scoring.request import MetricRequest, Request
 from rankscope.scoring.scores import Scores
 from rankscope.tables import Qrels
@@ -88,7 +88,7 @@ class Study:
     @cached_property
     def cells(self) -> Cells:
         """The cells of all runs."""
-        order, grades = self.request.order(self.request.metrics[0]), CleanInput(with_codes(self.qrels, self.documents))
+        order, grades = self.request.orders[0], CleanInput(with_codes(self.qrels, self.documents))
         judged = [judge(run, grades, order, "run")[0] for run in self.runs]
         return Cells(self.request, judged, [_places(self.documents.queries, one.query_id) for one in judged])
 
@@ -271,11 +271,11 @@ def study_of(scores: Scores, metric: Metric, qrels: Any, runs: Sequence[Any], gr
     """
     request = scores.request.with_metrics(metric)
     policies = request.policies
-    grades = qrels_of(clean(qrels, policies, "qrels", takers(scores.metrics)).data)
+    grades = qrels_of(clean(qrels, policies, "qrels", scores.metrics).data)
     ranked = [clean(run, policies, "run") for run in runs]
     cutoff = None if metric.looks_below else getattr(metric, "cutoff", None)
     depth = min((k for k in (cutoff, policies.depth) if k is not None), default=None)
-    order = request.order(request.metrics[0])
+    order = request.orders[0]
     tops = [top_of(run.data, order, depth, f"run {number}") for number, run in enumerate(ranked, start=1)]
     size = sum(top.height for top in tops)
     if size > MOST:

@@ -2,26 +2,23 @@
 
 To add a rule, write one class in the module of its family::
 
-    class OneGrade(Rule, code="RS399"):
+    # the severity is "warning" unless named, and check exits 1 for one; the tail is how an effect ends the message
+    class OneGrade(Rule, code="RS399", severity="information", tail="; with two grades: {}"):
         \"\"\"All judgments have one grade.\"\"\"               # what is wrong: --list, --explain, docs
 
-        severity = "information"                            # the default is "warning"; check exits 1 for a warning
-        tail = "; with two grades: {}"                      # how an effect ends the message (optional)
         why = "nDCG then cannot tell documents apart ..."   # why it matters for the number
         remedy = "judge documents that are not relevant"    # what to do; the hint of a finding unless it names another
 
         def find(self, case: CheckCase) -> Iterator[Finding]:
             if len(case.grades) == 1:
-                yield self.finding(
-                    f"all {case.judgments.height:,} judgments have one grade",
-                    effect={"nDCG@10": -0.01},              # by metric, how far the number moves (optional)
-                    run=None, count=..., queries=[...], documents=[(query, doc), ...], places=["qrels.txt line 3"],
-                    serious=True,                           # a warning where this finding is more serious
-                )
+                message = f"all {case.judgments.height:,} judgments have one grade"
+                yield self.finding(message, effect={"nDCG@10": -0.01})  # by metric, how far the number moves
+
+A finding may name a ``run``, ``count``, ``queries``, ``documents`` and ``places``, a ``hint`` of its own, and whether it is ``serious``.
 
 A ``CheckCase`` has all that a rule may look at: ``case.scored`` (the runs with their values, ``means``, ``cost``, ``moved``, ``under``
 other ties), ``metrics``, ``alternatives`` (another metric in the place of one), ``change`` (other rows or policies), ``cautions`` of
-``evaluate``, ``top(run, k)``, ``judgments``, ``grades``, ``background``. A rule must be quiet on good data, give the size of the effect
+``evaluate``, ``top(run, k)``, ``judgments``, ``grades``. A rule must be quiet on good data, give the size of the effect
 on this data, and cost little: work on judged documents and the top k, not on all rows. Families: RS1xx what was given, RS2xx rankings,
 RS3xx metrics against the data, RS4xx comparisons, RS5xx training data. A code never changes its meaning; ``docs/check.md`` lists all
 (``make docs``), and a test holds a minimal bad case and a clean case for each.
@@ -36,9 +33,9 @@ from functools import cache
 from rankscope import words
 from rankscope.errors import InputError
 from rankscope.verbs.check.rule import Rule
-from rankscope.verbs.check.rules import comparisons, inputs, metrics, queries, rankings, training
+from rankscope.verbs.check.rules import comparisons, inputs, metrics, rankings, training
 
-FAMILIES = (inputs, queries, rankings, metrics, comparisons, training)
+FAMILIES = (inputs, rankings, metrics, comparisons, training)
 
 
 @cache

@@ -18,7 +18,6 @@ class _OfComparison(Rule):
     """A doubt of ``compare`` shown by ``check``."""
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """The cautions of ``compare`` under this code; of many alike the first few."""
         cautions = [caution for caution in case.doubts if caution.code == self.code]
         for number, caution in enumerate(cautions[:SHOWN], start=1):
             rest = len(cautions) - SHOWN
@@ -33,10 +32,9 @@ class MetricsDisagree(_OfComparison, code="RS401"):
     remedy = "decide before looking which metric stands for what users need; rankscope compare --primary names it"
 
 
-class CutoffDecides(_OfComparison, code="RS402"):
+class CutoffDecides(_OfComparison, code="RS402", severity="information"):
     """Another run is ahead at another cutoff."""
 
-    severity = "information"
     why = "The winner at k = 10 is not the winner at k = 3 or 100: the conclusion depends on a number that is often left at its default."
     remedy = "choose the cutoff that users see, before looking"
 
@@ -48,10 +46,9 @@ class FewQueriesDecide(_OfComparison, code="RS403"):
     remedy = "look at these queries first (rankscope compare names how many); judge more like them"
 
 
-class SliceReversed(_OfComparison, code="RS404"):
+class SliceReversed(_OfComparison, code="RS404", other_verb="rankscope compare --slices"):
     """A run is better over all queries but worse in a slice of them."""
 
-    other_verb = "rankscope compare --slices"
     why = "A mean over all queries can rise while those of one language, or one kind of user, get worse results."
     remedy = "find out who sends these queries before shipping; rankscope compare --slices takes the slices"
 
@@ -63,10 +60,9 @@ class TooFewDiffer(_OfComparison, code="RS405"):
     remedy = "judge more queries, especially those on which the two runs differ"
 
 
-class OutOfReach(_OfComparison, code="RS406"):
+class OutOfReach(_OfComparison, code="RS406", severity="information"):
     """The test cannot give a p-value small enough for so many comparisons."""
 
-    severity = "information"
     why = "Corrected for many comparisons, the smallest p-value that the test can give on these queries is still above 5%."
     remedy = "compare fewer runs, or judge more queries"
 
@@ -81,26 +77,22 @@ class NotPaired(_OfComparison, code="RS407"):
     remedy = "compare over the queries that both have (as rankscope compare does), or give the missing ones a value"
 
 
-class JointWithGaps(_OfComparison, code="RS410"):
+class JointWithGaps(_OfComparison, code="RS410", severity="information", other_verb="rankscope compare --correction"):
     """A joint correction leaves out queries for which one run has no value."""
 
-    other_verb = "rankscope compare --correction"
-    severity = "information"
     why = "max-T and Tukey need a value of every run for every query. One run with gaps takes queries away from the comparison of all others."
     remedy = "leave out the run with gaps, or use --correction holm"
 
 
-class TooFewQueries(Rule, code="RS409"):
+class TooFewQueries(Rule, code="RS409", severity="information"):
     """There are too few queries for the observed differences."""
 
-    severity = "information"
     why = (
         "With few queries the difference of two means is mostly luck of the draw. Below the smallest difference that so many queries "
         "can detect (80% power at 5%), the next set of queries may name another winner."
     )
     remedy = (
-        "see what rankscope compare decides, as a smaller difference may still be clear, or judge more queries (rankscope power tells "
-        "how many)"
+        "see what rankscope compare decides, as it may still be clear; or judge more (rankscope power tells how many)"
     )
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
@@ -124,11 +116,9 @@ class TooFewQueries(Rule, code="RS409"):
         )
 
 
-class NoPlan(Rule, code="RS408"):
+class NoPlan(Rule, code="RS408", severity="information", other_verb="rankscope power"):
     """A pair of runs gives nothing to plan with (reported by rankscope power)."""
 
-    other_verb = "rankscope power"
-    severity = "information"
     why = (
         "The number of queries that a comparison needs follows from how the differences vary between queries; two runs that differ "
         "on one query, or on none, do not show that."

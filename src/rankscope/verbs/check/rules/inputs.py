@@ -1,19 +1,26 @@
-"""What was given: lines, scores and grades, repeated documents, metrics that do not fit, ids that do not match."""
+"""What was given: lines, scores and grades, repeated documents, metrics that do not fit, queries and ids that do not match."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from rankscope import words
+from rankscope.engines.base import score
 from rankscope.engines.pairs import PAIR, SameIds, documents_alike, queries_alike, shared
-from rankscope.scoring.inputs import takers
+from rankscope.lists import Judged
+from rankscope.metrics import Metric
+from rankscope.panels.samples import mean
+from rankscope.scoring.inputs import taker_of_one_grade
 from rankscope.tables import Run
-from rankscope.verbs.check.case import LOOKED_AT, CheckCase, InputTable
+from rankscope.verbs.check.case import LOOKED_AT, CheckCase, InputTable, ScoredRun
 from rankscope.verbs.check.rule import Finding, Rule
+
+MANY_HOPELESS = 0.1  # from this share of queries without a relevant document on it is a warning
+LEFT_OUT = ": {} compared with leaving them out"
 
 
 def _inputs(case: CheckCase) -> Iterator[tuple[str | None, InputTable[Any]]]:
@@ -33,7 +40,6 @@ class MalformedLines(Rule, code="RS107"):
     remedy = "correct the lines, or remove them if they are not data; an interrupted copy leaves half a line"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a file."""
         for run, given in _inputs(case):
             faults = given.table.source.faults
             if not faults:
@@ -42,11 +48,9 @@ class MalformedLines(Rule, code="RS107"):
             if faults[-1].kind == "more" and (total := re.search(r"([\d,]+) in all", faults[-1].message)):
                 number = int(total[1].replace(",", ""))
             noun = "line" if given.table.source.line_of else "row"
+            message = f"{given.table.source.label}: {words.counted(number, noun)} cannot be read"
             yield self.finding(
-                f"{given.table.source.label}: {words.counted(number, noun)} cannot be read",
-                run=run,
-                count=number,
-                places=[fault.message for fault in faults if fault.kind != "more"],
+                message, run=run, count=number, places=[fault.message for fault in faults if fault.kind != "more"]
             )
 
 
@@ -60,17 +64,14 @@ class NotANumber(Rule, code="RS108"):
     remedy = "find out why the system gave no number; leave the document out, or give it a score"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a file for NaN, one for infinite scores."""
         for run, given in _inputs(case):
             rows = given.table.nan_rows
             if len(rows):
                 fault = "the score is NaN" if run else "the grade is not a finite number"
-                yield self.finding(
-                    f"{given.table.source.label}: {fault} in {words.counted(len(rows), 'row')}, which evaluate refuses",
-                    run=run,
-                    count=len(rows),
-                    places=given.places(rows, of_sound=False),
+                message = (
+                    f"{given.table.source.label}: {fault} in {words.counted(len(rows), 'row')}, which evaluate refuses"
                 )
+                yield self.finding(message, run=run, count=len(rows), places=given.places(rows, of_sound=False))
             score = given.table.frame["score"].to_numpy() if run else np.empty(0)
             rows = np.flatnonzero(np.isinf(score))
             if len(rows):
@@ -94,7 +95,6 @@ class Repeated(Rule, code="RS104"):
     remedy = "remove the repeated rows at their source; --duplicates first or best says which one to keep"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding for the qrels, and one a run."""
         yield from self._of_qrels(case)
         for run in case.runs:
             rows = run.sound.repeated
@@ -111,16 +111,16 @@ class Repeated(Rule, code="RS104"):
 
     def _of_qrels(self, case: CheckCase) -> Iterator[Finding]:
         table = case.qrels.sound
-        taker = takers([m.metric for m in case.request.metrics])
+        taker = taker_of_one_grade([m.metric for m in case.request.metrics])
         several = len(table.repeated_by_aspect) < len(table.repeated)
-        rows = table.repeated_by_aspect if several and taker.of_one is None else table.repeated
+        rows = table.repeated_by_aspect if several and taker is None else table.repeated
         if not len(rows):
             return
         grades = shared(table.frame, table.frame[rows]).select(*PAIR, "grade").unique()
         number, hint = grades.select(PAIR).n_unique(), self.remedy
-        if several and taker.of_one:
+        if several and taker:
             has = words.counted(number, "document has", "documents have")
-            message = f"{has} several grades, by subtopic or judge, and {taker.of_one} takes one"
+            message = f"{has} several grades, by subtopic or judge, and {taker} takes one"
             hint = "alpha_nDCG, ERR_IA and similar metrics take several; --duplicates best keeps the highest grade"
         else:
             pairs = grades.select(PAIR)
@@ -147,17 +147,14 @@ class Refused(Rule, code="RS109"):
     remedy = "give the metric what it needs, or choose another (rankscope metrics NAME tells what it takes)"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding for the metrics that are refused for one reason."""
         for message in dict.fromkeys(case.refused.values()):
             metrics = [metric for metric, reason in case.refused.items() if reason == message]
             yield self.finding(f"{words.sample(metrics)} cannot be computed: {message}", count=len(metrics))
 
 
-class OffScale(Rule, code="RS112"):
+class OffScale(Rule, code="RS112", needs="scale", tail="; moved to the ends of the scale: {}"):
     """A grade is not on the stated scale."""
 
-    needs = "scale"
-    tail = "; moved to the ends of the scale: {}"
     why = (
         "Gains grow with the grade: a 30 typed for a 3, or a code for 'unsure' such as 9, outweighs all others in the ideal ranking, and "
         "nDCG of the query falls for every system. Half grades on a scale of whole ones come from averaging judges."
@@ -166,9 +163,9 @@ class OffScale(Rule, code="RS112"):
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding, where a scale was stated; negative grades mark documents that were pooled and not judged."""
-        if case.background.scale is None:
+        if case.scale is None:
             return
-        low, high = case.background.scale
+        low, high = case.scale
         table = case.qrels.sound
         column = table.frame["grade"]
         grade = column.to_numpy()
@@ -186,6 +183,157 @@ class OffScale(Rule, code="RS112"):
             effect=case.change(case.comparable[0], qrels=clipped) if case.scored else None,
             places=case.qrels.places(rows),
         )
+
+
+# --- queries -------------------------------------------------------------------------------------------
+
+
+class MissingQueries(Rule, code="RS101", tail=LEFT_OUT):
+    """A judged query has no ranking in the run."""
+
+    why = (
+        "It scores as empty, which is 0 for most metrics, and pulls the mean down. A tool that averages over the queries of the run "
+        "leaves it out, and prints a higher number for a system that answered less."
+    )
+    remedy = "find out why they are missing; --queries both leaves them out, for all runs alike"
+
+    def find(self, case: CheckCase) -> Iterator[Finding]:
+        for run in case.scored:
+            missing = sorted(run.evaluation.missing)
+            for caution in case.cautions(self.code, run):
+                effect = run.cost(missing)
+                yield self.finding(caution.message, hint=caution.hint, run=run.name, effect=effect, queries=missing)
+            if missing and case.convention.queries in {"run", "both"}:
+                yield self._left_out(case, run, missing)
+
+    def _left_out(self, case: CheckCase, run: ScoredRun, missing: Sequence[str]) -> Finding:
+        """Where the policy leaves the missing queries out: what counting them would give."""
+        effect: dict[Metric, float] = {}
+        for m in case.metrics:
+            kept = int(np.count_nonzero(~np.isnan(run.values[m])))
+            counts = m.aggregate == "mean" and m.empty == 0 and m not in run.weights and kept
+            if counts and case.convention.queries == "both":
+                effect[m] = -run.means[m] * len(missing) / (kept + len(missing))
+        judged = words.counted(run.health.judged_queries, "judged query")
+        message = f"{run.name} has no ranking for {words.count(len(missing))} of {judged} ({words.sample(missing)}), left out of the mean"
+        return self.finding(
+            message, tail="; counted as empty: {}", serious=False, run=run.name, effect=effect, queries=missing
+        )
+
+
+class ExtraQueries(Rule, code="RS102", severity="information", tail="; counting them: {}"):
+    """The run ranks queries that have no judgments."""
+
+    why = (
+        "They are left out of the mean. A tool that averages over the queries of the run counts each as 0, and the number falls "
+        "with every unjudged query."
+    )
+    remedy = "expected where a run covers more than the qrels do; --queries run counts them"
+
+    def find(self, case: CheckCase) -> Iterator[Finding]:
+        for run in case.scored:
+            for caution in case.cautions(self.code, run):
+                yield self.finding(
+                    caution.message,
+                    hint=caution.hint,
+                    run=run.name,
+                    count=run.health.extra_queries,
+                    effect=self._effect(case, run),
+                    queries=run.health.extra,
+                )
+
+    def _effect(self, case: CheckCase, run: ScoredRun) -> dict[Metric, float]:
+        """What averaging the queries without judgments in would change, where they are left out."""
+        weighed = case.request.policies.weights is not None
+        if case.convention.queries not in {"judged", "both"} or not case.plain or weighed:
+            return {}
+        blocks = run.input.sound.by_query().blocks
+        extra = [query not in case.qrels.query_set for query in blocks.query.to_list()]
+        sizes = blocks.size[np.array(extra)]
+        none, whole = np.zeros(len(sizes), dtype=np.int64), np.empty(0, dtype=np.int64)
+        empty = Judged([""] * len(sizes), sizes, none, none, np.empty(0), whole, whole, whole)
+        metrics = [m for m in case.metrics if m.aggregate == "mean" and not m.needs]
+        out = {}
+        for metric, more in zip(metrics, score(empty, metrics), strict=True):
+            now = run.values[metric]
+            weight = np.append(run.weights.get(metric, np.ones(len(now))), more.weight)
+            out[metric] = mean(metric, np.append(now, more.value), weight) - run.means[metric]
+        return out
+
+
+class NothingRelevant(Rule, code="RS103", severity="information", tail=LEFT_OUT):
+    """A judged query has no relevant document."""
+
+    why = (
+        "Any ranking scores 0 on most metrics, for every system: all means fall by the same factor, and no difference changes its "
+        "sign. Tools that leave such queries out, or count them as 1, print another number."
+    )
+    remedy = "keep them to match trec_eval, or leave them out with --no-relevant skip, and say which"
+
+    def find(self, case: CheckCase) -> Iterator[Finding]:
+        for caution in case.cautions(self.code):
+            hopeless = sorted(case.qrels.query_set.difference(case.relevant["query_id"].to_list()))
+            first = case.scored[0]
+            yield self.finding(
+                caution.message,
+                serious=len(hopeless) >= MANY_HOPELESS * first.health.judged_queries,
+                effect=first.cost(hopeless),
+                queries=hopeless,
+            )
+
+
+class EmptyRankings(Rule, code="RS106", tail=LEFT_OUT):
+    """A judged query has a ranking without any document."""
+
+    why = "It scores as empty, which is 0 for most metrics. Files cannot hold such a ranking, so a saved run loses the query."
+    remedy = "find out why nothing was returned"
+
+    def find(self, case: CheckCase) -> Iterator[Finding]:
+        for run in case.scored:
+            for caution in case.cautions(self.code, run):
+                lengths = zip(run.evaluation.query_id, run.judged().retrieved.tolist(), strict=True)
+                known = case.qrels.query_set - run.evaluation.missing
+                empty = [query for query, length in lengths if not length and query in known]
+                yield self.finding(caution.message, run=run.name, effect=run.cost(empty), queries=empty)
+
+
+class NoSharedQuery(Rule, code="RS110"):
+    """No query of the run is judged."""
+
+    why = "There is nothing to score, and evaluate stops. A tool that carries on prints 0, or an empty table."
+    remedy = "check that run and qrels belong to the same collection, and that their query ids are written alike"
+
+    def find(self, case: CheckCase) -> Iterator[Finding]:
+        for run in case.runs:
+            if run not in case.comparable:
+                have, want = run.table.queries[:2], case.qrels.table.queries[:2]
+                message = (
+                    f"no query of {run.name} is judged: the run has ids like {_quoted(have)}, the qrels {_quoted(want)}"
+                )
+                yield self.finding(message, run=run.name, count=len(run.query_set), queries=have)
+
+
+class NoSharedDocument(Rule, code="RS111"):
+    """No judged document is retrieved by the run for any query."""
+
+    why = "Everything retrieved counts as not relevant and the number is 0, which looks like a bad system but measures nothing."
+    remedy = "check that the document ids of run and qrels are those of the same collection, written alike"
+
+    def find(self, case: CheckCase) -> Iterator[Finding]:
+        """One finding a run, where nothing below a depth was left out of sight."""
+        for run in case.scored if case.whole else ():
+            judged = run.judged()
+            if len(judged.grade) and not judged.found.sum():
+                have, want = (table["doc_id"].head(2).to_list() for table in (run.input.sound.frame, case.judgments))
+                yield self.finding(
+                    f"{run.name}: none of {words.counted(len(judged.grade), 'judged document')} is retrieved: the run has ids like "
+                    f"{_quoted(have)}, the qrels {_quoted(want)}",
+                    run=run.name,
+                )
+
+
+def _quoted(ids: Sequence[str]) -> str:
+    return ", ".join(map(repr, ids)) or "none"
 
 
 # --- ids that mean the same and are written differently ----------------------------------------------

@@ -21,12 +21,9 @@ from rankscope.verbs.check.rule import Finding, Rule, changes
 MANY_GRADES = 5  # grades in use; with more of them 2^grade - 1 leaves little to all but the top one
 STEEP = 1000.0  # the highest grade of which 2^grade is taken
 CONVENTIONS = ("gain", "ideal", "denominator", "discount")
-RETURNED = {  # what makes a metric be out of what was returned, and the value that does not
-    "ideal": ({"retrieved_topk", "retrieved_all", "judged_at_returned"}, "judged"),
-    "denominator": (
-        {"hits_at_k", "positives_in_list", "min_k_positives_in_list", "min_k_listlen", "min_relevant_listlen"},
-        "",
-    ),
+RETURNED = {  # the ideals and denominators that make a metric be out of what was returned
+    "retrieved_topk", "retrieved_all", "judged_at_returned",
+    "hits_at_k", "positives_in_list", "min_k_positives_in_list", "min_k_listlen", "min_relevant_listlen",
 }  # fmt: skip
 RICH = 0.1  # the richest tenth of the queries
 APART = 1.5  # so many times what the poorest query has to give, and queries are not alike
@@ -59,10 +56,9 @@ def _knows_no_grades(metric: Metric) -> bool:
     )
 
 
-class BinaryOnGraded(Rule, code="RS301"):
+class BinaryOnGraded(Rule, code="RS301", severity="information"):
     """A binary metric is used on graded judgments."""
 
-    severity = "information"
     why = (
         "AP, RR, P, R and Success treat a document of the lowest relevant grade like the best one. A run that finds the best documents "
         "gains nothing by it; if another run finds more of the passable ones, that one wins."
@@ -110,10 +106,9 @@ class BinaryOnGraded(Rule, code="RS301"):
         return nDCG(gain=gain, discount="log2" if metric.positions else "none", **known)
 
 
-class LowestGrade(Rule, code="RS302"):
+class LowestGrade(Rule, code="RS302", severity="information"):
     """The lowest grade above 0 counts as relevant, but in some collections means related only."""
 
-    severity = "information"
     why = (
         "On some scales grade 1 means 'on the topic, does not answer' (TREC Deep Learning passages count from 2). Binary "
         "metrics then count such documents as relevant: AP, R and P are about another set of documents."
@@ -121,7 +116,6 @@ class LowestGrade(Rule, code="RS302"):
     remedy = "look up what the grades mean; use level=2, as in AP(level=2), if grade 1 is not relevant"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding for all metrics at their usual level; a warning where the next level names another winner."""
         counts = {grade: number for grade, number in case.positive.items() if grade >= 1}
         metrics = [m for m in case.metrics if _knows_no_grades(m) and getattr(m, "level", None) == 1]
         if len(counts) < 2:
@@ -145,10 +139,9 @@ class LowestGrade(Rule, code="RS302"):
         )
 
 
-class TopGrade(Rule, code="RS303"):
+class TopGrade(Rule, code="RS303", severity="information"):
     """Exponential gain is used with many grades, so that the top grade holds most of the gain."""
 
-    severity = "information"
     why = (
         "2^grade - 1 doubles with each grade: 31 for grade 5, 1 for grade 1. With many grades the metric is about the documents of "
         "the top grade, and the order of all others hardly matters."
@@ -182,9 +175,7 @@ class GainDecides(Rule, code="RS304"):
         "Half of all tools use the grade as gain, the other half 2^grade - 1, and both call it nDCG. If the two order the runs "
         "differently, which run is better depends on a convention that perhaps nobody chose."
     )
-    remedy = (
-        "decide before looking how much better a top grade is for users; state the gain wherever the number is shown"
-    )
+    remedy = "decide before looking how much better a top grade is for users; state the gain beside the number"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a metric with a linear or exponential gain; information where the same run wins under both."""
@@ -212,10 +203,9 @@ class GainDecides(Rule, code="RS304"):
             )
 
 
-class OtherScale(Rule, code="RS305"):
+class OtherScale(Rule, code="RS305", severity="information"):
     """A metric assumes another top grade than the judgments have."""
 
-    severity = "information"
     why = (
         "ERR and related metrics turn a grade into the chance that the reader is satisfied, relative to max_grade (default 4). If the "
         "best grade in use is lower, the best document satisfies hardly anyone: grade 2 of 4 stops 3 readers in 16 instead of 3 in 4."
@@ -227,7 +217,7 @@ class OtherScale(Rule, code="RS305"):
         if not case.grades:
             return
         highest = max(case.grades)
-        top = highest if case.background.scale is None else case.background.scale[1]
+        top = highest if case.scale is None else case.scale[1]
         for metric in (asked.metric for asked in case.request.metrics):
             if _top_of(metric) < highest:
                 yield self.finding(
@@ -241,7 +231,7 @@ class OtherScale(Rule, code="RS305"):
 
     def _of(self, case: CheckCase, one: Alternative, top: float) -> Finding:
         metric, most, (name, by) = one.metric, _top_of(one.metric), one.most
-        grade = "the stated scale ends at" if case.background.scale else "the best grade in use is"
+        grade = "the stated scale ends at" if case.scale else "the best grade in use is"
         message = (
             f"{metric} assumes that {most:g} is the top grade, but {grade} {top:g}: with max_grade={top:g} "
             f"{words.number(by, sign=True, digits=3)}"
@@ -275,10 +265,9 @@ def _over(metric: Metric, top: float) -> Metric | None:
 # --- conventions ---------------------------------------------------------------------------------------
 
 
-class SeveralCutoffs(Rule, code="RS311"):
+class SeveralCutoffs(Rule, code="RS311", severity="information"):
     """nDCG is reported at several cutoffs."""
 
-    severity = "information"
     why = (
         "The ideal ranking is cut at k, too, so the value at a larger k may be higher or lower with nothing gained or lost: each k is a "
         "different yardstick. nDCG@5 of one run cannot be compared with nDCG@10 of another."
@@ -286,7 +275,6 @@ class SeveralCutoffs(Rule, code="RS311"):
     remedy = "compare runs at one k, and name it; do not compare one run across cutoffs"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding for all values of one convention."""
         alike: dict[Metric, list[Metric]] = {}
         for metric in case.metrics:
             if isinstance(metric, nDCG):
@@ -312,7 +300,6 @@ class SeveralConventions(Rule, code="RS312"):
     remedy = "keep one convention, and show it with the number; rankscope reconcile tells which convention explains another tool's"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a metric."""
         for cls in dict.fromkeys(map(type, case.metrics)):
             metrics = [m for m in case.metrics if type(m) is cls]
             known = [name for name in CONVENTIONS if name in parameters(cls)]
@@ -324,11 +311,8 @@ class SeveralConventions(Rule, code="RS312"):
             first, *others = sorted(one.values(), key=metrics.index)
             values = [f"{m} is {words.number(run.means[m], digits=4)}" for m in (first, *others)]
             alike = [m for m in others if getattr(m, "cutoff", None) == getattr(first, "cutoff", None)]
-            yield self.finding(
-                f"{cls.__name__} is computed with different {words.listing(differing)}: for {run.name} {words.listing(values, most=4)}",
-                count=len(one),
-                effect={m: run.means[m] - run.means[first] for m in alike},
-            )
+            message = f"{cls.__name__} is computed with different {words.listing(differing)}: for {run.name} {words.listing(values, most=4)}"
+            yield self.finding(message, count=len(one), effect={m: run.means[m] - run.means[first] for m in alike})
 
 
 class OutOfReturned(Rule, code="RS313"):
@@ -341,7 +325,6 @@ class OutOfReturned(Rule, code="RS313"):
     remedy = "use the ideal of all judged documents (the usual one), and divide by all known relevant ones"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a metric, with what the metric out of all judged documents gives."""
         for one in case.alternatives({m: other for m in case.metrics if (other := out_of_all(m))}):
             name, by = one.most
             yield self.finding(
@@ -355,17 +338,14 @@ class OutOfReturned(Rule, code="RS313"):
 
 def out_of_all(metric: Metric) -> Metric | None:
     """The metric out of all that is judged, where this one is out of what was retrieved; None where it is not."""
-    changed: dict[str, Any] = {}
-    for name, (returned, usual) in RETURNED.items():
-        if getattr(metric, name, None) in returned:
-            changed[name] = usual or getattr(type(metric), name)
+    names = [name for name in ("ideal", "denominator") if getattr(metric, name, None) in RETURNED]
+    changed = {name: "judged" if name == "ideal" else getattr(type(metric), name) for name in names}
     return metric.having(**changed) if changed else None
 
 
-class NotNormalised(Rule, code="RS314"):
+class NotNormalised(Rule, code="RS314", severity="information"):
     """A sum of gains is averaged over queries without being normalised."""
 
-    severity = "information"
     why = (
         "DCG grows with the number of relevant documents that a query has. Its mean depends on the few queries that have many; a run "
         "that is better on those is ahead, whatever it does on the rest."
@@ -386,13 +366,11 @@ class NotNormalised(Rule, code="RS314"):
             number = max(1, round(RICH * len(best)))
             share = math.fsum(value[np.argsort(-best, kind="stable")[:number]].tolist()) / whole
             richest = "richest" if number == 1 else f"{words.count(number)} richest"
-            yield self.finding(
+            message = (
                 f"{one.metric} is not normalised: the {richest} of {words.counted(len(best), 'query')} "
-                f"{words.agree(number, 'holds')} {words.share(share)} of its sum ({run.name}){_another_wins(one)}",
-                serious=bool(one.winners),
-                count=number,
-                hint=f"report {one.other}",
+                f"{words.agree(number, 'holds')} {words.share(share)} of its sum ({run.name}){_another_wins(one)}"
             )
+            yield self.finding(message, serious=bool(one.winners), count=number, hint=f"report {one.other}")
 
 
 def _normalised(metric: Metric) -> nDCG:
@@ -400,20 +378,16 @@ def _normalised(metric: Metric) -> nDCG:
     return nDCG(**known, discount=getattr(metric, "discount", "none"))
 
 
-class Constant(Rule, code="RS315"):
+class Constant(Rule, code="RS315", severity="information"):
     """A metric has the same value for every query."""
 
-    severity = "information"
     why = (
         "A metric that is 0 (or 1) everywhere cannot tell this run from a worse (or better) one. All zeros usually mean that ids or "
         "grades do not match, not that the system finds nothing."
     )
-    remedy = (
-        "if all are 0, compare the ids of run and qrels, and the level; otherwise choose a metric that still varies"
-    )
+    remedy = "if all are 0, compare the ids of run and qrels, and the level; else choose a metric that still varies"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a run for metrics that are 0, a warning; one for other constants."""
         for run in case.scored:
             constant: dict[Metric, float] = {}
             for m in case.metrics:
@@ -447,10 +421,9 @@ class Constant(Rule, code="RS315"):
 # --- cutoffs -------------------------------------------------------------------------------------------
 
 
-class DeepCutoff(Rule, code="RS321"):
+class DeepCutoff(Rule, code="RS321", severity="information"):
     """Most of the metric's weight lies below rank 10."""
 
-    severity = "information"
     why = (
         "1/log2(rank + 1) falls slowly: at k = 100 ranks 11 and below hold 78% of the weight. Two runs can then differ, or be equal, "
         "because of ranks that hardly anyone sees."
@@ -511,10 +484,9 @@ def _below(run: ScoredRun, metric: Metric) -> float:
     return math.fsum(ranks[SEEN + 1 :].tolist())
 
 
-class ListsEnd(Rule, code="RS322"):
+class ListsEnd(Rule, code="RS322", severity="information"):
     """A metric has no cutoff, and the lists were cut."""
 
-    severity = "information"
     why = (
         "AP of lists that end at rank 100 is AP@100 by another name: relevant documents below count as never found, and a run that "
         "was saved to rank 1000 beats one that was saved to 100 for that reason alone."
@@ -565,10 +537,9 @@ def _end_of(run: ScoredRun) -> int | None:
     return lengths[0] if len(lengths) == 1 and lengths[0] < TREC_DEPTH and missed.any() else None
 
 
-class Ceiling(Rule, code="RS323"):
+class Ceiling(Rule, code="RS323", severity="information"):
     """No ranking can reach 1, as queries have fewer relevant documents than k, or more."""
 
-    severity = "information"
     why = (
         "P@10 of a query with 3 relevant documents is at most 0.3; R@10 and AP@10 of one with 50 are at most 0.2. A value near the "
         "ceiling is as good as it gets, and queries with a low ceiling hardly count in the mean."
@@ -612,12 +583,9 @@ class PooledAgainstGrouped(Rule, code="RS331"):
         "One curve over all users rewards a model that knows which users click a lot, even if it orders every user's list badly; GAUC "
         "looks at the order within each list, which is what a ranking is. A pooled AUC of 0.56 can go with a GAUC of 0."
     )
-    remedy = (
-        "decide by GAUC where lists are ranked for one user at a time; pooled AUC is about calibration across users"
-    )
+    remedy = "decide by GAUC where each list is for one user; pooled AUC is about calibration across users"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding for each cutoff and level of an AUC."""
         metrics = {(m.cutoff, m.level): m for m in case.metrics if isinstance(m, AUC)}
         for (cutoff, level), metric in metrics.items() if case.several else ():
             pooled, grouped = AUC(cutoff=cutoff, level=level, pooled=True), GAUC(cutoff=cutoff, level=level)
@@ -628,20 +596,16 @@ class PooledAgainstGrouped(Rule, code="RS331"):
                 yield self.finding(f"over all documents and within lists, another run wins: {winners}")
 
 
-class OneClass(Rule, code="RS332"):
+class OneClass(Rule, code="RS332", severity="information"):
     """Most users have documents of one class only, so they have no AUC."""
 
-    severity = "information"
     why = (
         "A list in which everything, or nothing, was clicked has no pair to order. Such users are left out of GAUC, which is then "
         "about the few with both; counted as 0, 0.5 or 1 they would decide the number."
     )
-    remedy = (
-        "report how many users the number is about; keep documents that were shown and not clicked in the judgments"
-    )
+    remedy = "report how many users the number is about; keep what was shown and not clicked in the judgments"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a metric, of the run with fewest users left."""
         for metric in case.metrics:
             if not isinstance(metric, AUC) or metric.aggregate == "pooled":
                 continue

@@ -26,10 +26,9 @@ ALIKE = 0.9  # share of words that two texts have in common
 POSITIVE = 0.05  # with fewer judgments of "not relevant" than this share, unjudged says little
 
 
-class RankColumn(Rule, code="RS201"):
+class RankColumn(Rule, code="RS201", tail="; by the rank column: {}"):
     """The rank column contradicts the scores."""
 
-    tail = "; by the rank column: {}"
     why = (
         "trec_eval and evaluate order by score and never look at the rank column, so a run that was sorted by something else (or "
         "re-ranked without new scores, or scored by distances) is not measured in the order that users saw."
@@ -37,7 +36,6 @@ class RankColumn(Rule, code="RS201"):
     remedy = "write scores that fall with the rank; --ties rank follows the rank column"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a run."""
         for run in case.scored:
             for caution in case.cautions(self.code, run):
                 effect = {str(metric): by for metric, by in case.change(run.input, ties="rank").items()}
@@ -76,19 +74,16 @@ class ShortRun(Rule, code="RS202"):
             beyond = [str(m) for m in case.metrics if (getattr(m, "cutoff", None) or 0) > end > 0]
             if beyond:
                 deeper = next((f"; {n} goes down to rank {words.count(d)}" for n, d in reach.items() if d > end), "")
-                yield self.finding(
+                message = (
                     f"{name} has at most {words.counted(end, 'document')} a query, and {words.listing(beyond)} "
-                    f"{words.agree(len(beyond), 'looks')} deeper{deeper}",
-                    serious=bool(deeper),
-                    run=name,
-                    count=end,
+                    f"{words.agree(len(beyond), 'looks')} deeper{deeper}"
                 )
+                yield self.finding(message, serious=bool(deeper), run=name, count=end)
 
 
-class TiesAtCutoff(Rule, code="RS203"):
+class TiesAtCutoff(Rule, code="RS203", severity="information"):
     """Equal scores leave the order, and so the number, undecided."""
 
-    severity = "information"
     why = (
         "Documents with equal scores can stand in any order, and each tool picks one: by document id, by the order of the file, at "
         "random. A system that gives all documents one score can print any number between the worst and the best."
@@ -144,10 +139,9 @@ class TiesAtCutoff(Rule, code="RS203"):
         return out
 
 
-class ConstantScores(Rule, code="RS205"):
+class ConstantScores(Rule, code="RS205", tail="; the mean over all orders: {}"):
     """All documents of a query have the same score."""
 
-    tail = "; the mean over all orders: {}"
     why = (
         "There is no ranking, only a set: the order comes from document ids or from the file, and with it the number. A scorer that "
         "failed and returned a constant can look good, because files are often written best first."
@@ -177,10 +171,9 @@ class ConstantScores(Rule, code="RS205"):
             )
 
 
-class SelfMatchRule(Rule, code="RS105"):
+class SelfMatchRule(Rule, code="RS105", tail="; without it: {}"):
     """A query retrieves itself: a document with the id of the query."""
 
-    tail = "; without it: {}"
     why = (
         "Where queries are themselves documents (arguments, duplicate questions, similar items), each finds itself first, and "
         "everything else moves down a rank. Some tools drop such documents and print up to 10 points more."
@@ -198,20 +191,15 @@ class SelfMatchRule(Rule, code="RS105"):
             # ids that are plain numbers meet by chance, but not at the first rank of many queries
             if len(first) >= max(1, OFTEN * run.health.queries):
                 of = words.counted(run.health.queries, "query")
+                message = f"{run.name} ranks the query itself first in {words.count(len(first))} of {of}"
                 yield self.finding(
-                    f"{run.name} ranks the query itself first in {words.count(len(first))} of {of}",
-                    run=run.name,
-                    count=number,
-                    effect=case.change(run.input, self_match="drop"),
-                    queries=first,
+                    message, run=run.name, count=number, effect=case.change(run.input, self_match="drop"), queries=first
                 )
 
 
-class NearDuplicates(Rule, code="RS206"):
+class NearDuplicates(Rule, code="RS206", needs="docs_text", tail="; without copies: {}"):
     """Documents with the same text, or nearly the same, are in the top k of one query."""
 
-    needs = "texts"
-    tail = "; without copies: {}"
     why = (
         "Users see one document twice, while each copy that was judged relevant earns again. Unjudged copies push the rest down. "
         "Systems that show copies and systems that do not are not measured alike."
@@ -219,7 +207,6 @@ class NearDuplicates(Rule, code="RS206"):
     remedy = "keep one of each group of copies, in the collection or in the ranking, and judge copies alike"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding a run, where texts were given (--docs-text)."""
         if case.texts is None:
             return
         known: dict[str, Words | None] = {}
@@ -279,10 +266,9 @@ def _alike(a: Words, b: Words) -> bool:
     return both >= ALIKE * (len(a[1]) + len(b[1]) - both)
 
 
-class UnjudgedRule(Rule, code="RS204"):
+class UnjudgedRule(Rule, code="RS204", tail="; leaving unjudged documents out: {}"):
     """Much of the top k is unjudged, or more of one run than of another."""
 
-    tail = "; leaving unjudged documents out: {}"
     why = (
         "Unjudged documents count as not relevant. The number is then too low by an unknown amount; where one run has more of them "
         "than another (often the new kind of system, which did not contribute to the pool), the comparison is unfair to it."
@@ -294,7 +280,7 @@ class UnjudgedRule(Rule, code="RS204"):
         for caution in case.cautions(self.code):
             negative, k = case.judgments.height - case.relevant.height, case.cutoff
             worst = max(case.scored, key=lambda run: run.health.unjudged_at_cutoff.get(k, 0.0))
-            if negative >= POSITIVE * case.judgments.height and case.background.train is None:
+            if negative >= POSITIVE * case.judgments.height and case.train is None:
                 effect = self._judged_only(case, worst)
                 yield self.finding(caution.message, hint=caution.hint, run=worst.name, effect=effect)
                 continue

@@ -11,17 +11,15 @@ from rankscope.files.interactions import timed_interactions
 from rankscope.metrics import Metric
 from rankscope.verbs.check.case import CheckCase
 from rankscope.verbs.check.rule import Finding, Rule
-from rankscope.verbs.check.rules.queries import LEFT_OUT
+from rankscope.verbs.check.rules.inputs import LEFT_OUT
 
 OFTEN = 0.01  # of the recommendations: a filter that lets more than this through is not on
 COLD = 0.05
 
 
-class TestInTrain(Rule, code="RS501"):
+class TestInTrain(Rule, code="RS501", needs="train", tail="; without them: {}"):
     """Test interactions are in the training data, too."""
 
-    needs = "train"
-    tail = "; without them: {}"
     __test__ = False  # for pytest, which collects classes by their names
     why = (
         "The recommender has seen the answers: its number says how well it remembers, not how well it recommends, and models that "
@@ -30,8 +28,7 @@ class TestInTrain(Rule, code="RS501"):
     remedy = "split again, so that no pair of user and item is in both parts"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        """One finding, where the training interactions were given (--train)."""
-        both = shared(case.relevant, case.background.interactions)
+        both = shared(case.relevant, case.interactions)
         if both.height:
             yield self.finding(
                 f"{words.count(both.height)} of {words.counted(case.relevant.height, 'relevant test item')} "
@@ -49,22 +46,18 @@ class TestInTrain(Rule, code="RS501"):
         return case.change(case.comparable[0], qrels=qrels) if rest.height else {}
 
 
-class SeenRecommended(Rule, code="RS502"):
+class SeenRecommended(Rule, code="RS502", needs="train", tail="; without seen items: {}"):
     """Items that a user already has in the training data are recommended again."""
 
-    needs = "train"
-    tail = "; without seen items: {}"
     why = (
         "Recommending what the user already has cannot be a hit in a clean test, so each one wastes a rank. Frameworks differ in "
         "whether they filter seen items, and so do their numbers."
     )
-    remedy = (
-        "filter seen items from the ranking (or do not, for repeat consumption), for all systems alike, and report it"
-    )
+    remedy = "filter seen items for all systems alike (or for none, where people consume again), and report which"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run, where more than one of 100 recommendations in the top k was seen."""
-        train = case.background.interactions
+        train = case.interactions
         for run in case.scored:
             top = case.judged_top(run)
             seen = shared(top, train)
@@ -79,10 +72,9 @@ class SeenRecommended(Rule, code="RS502"):
                 )
 
 
-class TimeOrder(Rule, code="RS503"):
+class TimeOrder(Rule, code="RS503", needs="train"):
     """Training interactions are later than the test interactions of the same user."""
 
-    needs = "train"
     why = (
         "The recommender learns from what happened after the moment it is tested at. In use it cannot, so the number is higher than "
         "what users will see."
@@ -91,7 +83,7 @@ class TimeOrder(Rule, code="RS503"):
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding, where both the training data and the qrels have a column of times."""
-        train, path = case.background.interactions, case.qrels.table.source.path
+        train, path = case.interactions, case.qrels.table.source.path
         test = None if train["time"].is_null().all() or path is None else timed_interactions(path)
         if test is None:
             return
@@ -109,12 +101,9 @@ class TimeOrder(Rule, code="RS503"):
             )
 
 
-class Cold(Rule, code="RS504"):
+class Cold(Rule, code="RS504", severity="information", needs="train", tail=LEFT_OUT):
     """Users or items of the test were never seen in training."""
 
-    needs = "train"
-    severity = "information"
-    tail = LEFT_OUT
     why = (
         "A model that learns a vector for each user and item cannot recommend what it has never seen: such users get popular items at "
         "best, and such items are never hit. This limits the number, however good the model is."
@@ -125,7 +114,7 @@ class Cold(Rule, code="RS504"):
         """One finding for users and one for items, where one of 20 is cold."""
         for column, what in zip(PAIR, ("users", "relevant items"), strict=True):
             ids = case.relevant.select(column).unique()
-            cold = without(ids, case.background.interactions, column)[column].sort().to_list()
+            cold = without(ids, case.interactions, column)[column].sort().to_list()
             if cold and len(cold) >= COLD * ids.height:
                 users = cold if what == "users" else []
                 yield self.finding(

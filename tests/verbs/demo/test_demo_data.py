@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-DEMO = Path(__file__).resolve().parents[2] / "src" / "rankscope" / "demo"
+DEMO = Path(__file__).resolve().parents[3] / "src" / "rankscope" / "demo"
 SYSTEMS = ("bm25", "dense", "hybrid")
 FILES = {"README.md", "docs.jsonl.gz", "qrels.txt", "queries.tsv"} | {f"{name}.run.gz" for name in SYSTEMS}
 

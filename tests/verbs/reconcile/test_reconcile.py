@@ -1,0 +1,76 @@
+"""What other tools print for a metric, and which conventions give a number."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import rankscope as rs
+from rankscope.errors import InputError
+from rankscope.verbs.reconcile.reconcile import reconcile
+
+QRELS = {"q1": dict.fromkeys("abcde", 1), "q2": {"a": 1}}
+ONE = {"q1": {"a": 1.0}, "q2": {"a": 1.0}}
+FIVE = {"q1": {doc: float(-i) for i, doc in enumerate("xyabc")}, "q2": {"a": 1.0}}
+
+
+def test_every_number_is_what_evaluate_gives_in_the_dialect() -> None:
+    found = reconcile(QRELS, ONE, "nDCG@10")
+    assert (found.tools[0].dialect, found.ours) == ("rankscope", (rs.evaluate(QRELS, ONE, "nDCG@10")["nDCG@10"],))
+    tried = 0
+    for tool in found.tools[1:]:
+        if tool.values is not None:
+            value = rs.evaluate(QRELS, ONE, "nDCG@10", dialect=tool.dialect)["nDCG@10"]
+            assert tool.values[0] == pytest.approx(value, nan_ok=True), tool.dialect
+            tried += 1
+    assert tried > 5
+
+
+def test_a_number_of_a_defect_is_never_computed() -> None:
+    rows = [row for name in ("nDCG@10", "AP@10", "RR@10", "P@10", "R@10") for row in reconcile(QRELS, ONE, name).rows]
+    broken = [row for row in rows if row["metric"] is None]
+    assert all(row["value"] is None and row["defect"] and not row["same"] for row in broken)
+
+
+def test_a_number_is_explained_by_what_departs() -> None:
+    found = reconcile(QRELS, ONE, "nDCG@10", value="1.000")
+    first = found.matches[0]
+    assert first.value == pytest.approx(1.0, abs=5e-4)
+    assert ("ideal", "judged_at_returned") in first.departures
+    assert {"mlflow", "autorag", "phoenix"} <= {name for match in found.matches for name in match.dialects}
+    assert str(found).startswith("1.000 is what ")
+    assert reconcile(QRELS, ONE, "nDCG@10", value=found.ours[0]).matches[0].departures == ()
+    assert "No convention known here gives 0.123" in str(reconcile(QRELS, ONE, "nDCG@10", value="0.123"))
+
+
+def test_a_percentage_is_taken_for_one() -> None:
+    found = reconcile({"q": {"a": 1, "b": 1}}, {"q": {"a": 2.0, "x": 1.0}}, "P@2", value="50.0")
+    assert found.value == "50.0%"
+    assert found.matches[0].value == 0.5
+
+
+@pytest.mark.parametrize("value", ["high", True, float("nan")])
+def test_what_is_no_number(value: object) -> None:
+    with pytest.raises(InputError, match="give the number that was printed"):
+        reconcile(QRELS, ONE, "nDCG@10", value=value)  # type: ignore[arg-type]
+
+
+def test_the_winner_may_depend_on_the_convention() -> None:
+    found = reconcile(QRELS, {"one": ONE, "five": FIVE}, "nDCG@10")
+    winners = {name: run for run, names in found.winners.items() for name in names}
+    assert (winners["rankscope"], winners["mlflow"]) == ("five", "one")
+    assert "The choice of convention changes which run is best" in str(found)
+
+
+def test_several_metrics_are_one_result() -> None:
+    both = reconcile(QRELS, ONE, ["P@1", "AP@10"])
+    alone = [reconcile(QRELS, ONE, name) for name in ("P@1", "AP@10")]
+    assert both.rows == [row for one in alone for row in one.rows]
+    assert list(both.sentences()) == [text for one in alone for text in one.sentences()]
+    assert [part["asked"] for part in json.loads(both.to_json())["metrics"]] == ["P@1", "AP@10"]
+    assert both.to_text() == "\n".join(one.to_text().rstrip("\n") for one in alone) + "\n"
+
+
+def test_without_a_metric_it_is_about_the_usual_one() -> None:
+    assert {row["asked"] for row in reconcile(QRELS, ONE, None).rows} == {"nDCG@10"}
