@@ -19,6 +19,7 @@ from rankscope.reporting.subject import Subject
 from rankscope.tables import Qrels, Run
 from rankscope.testing import variants
 from rankscope.testing.cases import top_grade
+from rankscope.verbs.explain.result import Explanation
 
 CLASSES = [cls for cls in dict.fromkeys(CATALOGUE.values()) if cls.__module__.startswith("rankscope.")]
 
@@ -53,8 +54,10 @@ def test_documents_add_what_explain_says(cls: type[Metric]) -> None:
                     told = rs.explain(with_aspects(graded), {run: runs[run]}, metric, query=query.query_id)
                 except RankscopeError:
                     continue
+                assert isinstance(told, Explanation)
+                adds = {position.doc_id: position.adds for position in told.positions}
                 for document in query.documents:
-                    expected = told.by_doc.get(document.doc_id, 0.0)  # type: ignore[union-attr]
+                    expected = adds.get(document.doc_id, 0.0)
                     assert document.adds[at] == expected, (metric, query.query_id, document)
                 seen += 1
     assert seen, cls
