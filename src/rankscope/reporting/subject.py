@@ -9,8 +9,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from rankscope import words
-from rankscope.blocks import Section
-from rankscope.metrics import Metric
+from rankscope.blocks import Column, Section
+from rankscope.errors import InputError
+from rankscope.metrics import Metric, parse
+from rankscope.metrics.description import DIRECTIONS, described
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.panel import Panel
 from rankscope.scoring.measurements import panels_of
@@ -182,6 +184,19 @@ def best_first(scores: Scores, metric: Metric, names: Sequence[str]) -> list[str
     sign = {"higher": 1.0, "lower": -1.0, "neither": 0.0}[metric.better]
     value = {mean.run: sign * mean.value for mean in scores.board if mean.metric == metric}
     return sorted(names, key=lambda name: math.inf if math.isnan(value[name]) else -value[name])
+
+
+def column_of(panel: Panel, header: str = "") -> Column:
+    """The column of a metric, with what it is."""
+    return Column(header or panel.name, "count" if panel.measure.aggregate == "sum" else "value", hint=hint_of(panel))
+
+
+def hint_of(panel: Panel) -> str:
+    """What the metric of a panel is."""
+    try:
+        return described(panel.metric or parse(panel.name))
+    except InputError:
+        return f"Scores as they were given. {DIRECTIONS[panel.better].capitalize()}."
 
 
 class PagePart:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankscope import words
-from rankscope.blocks import Chart, Column, Table
+from rankscope.blocks import Chart, Column, Table, other_than
 from rankscope.lists import Array
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def distribution_chart(
     column: Column, values: Mapping[str, Array], sign: int, bounds: tuple[float, float], note: str = ""
 ) -> Chart:
     """The share of queries that score at most so much: a line a run. ``sign`` is 1 where higher values are better, -1 where lower are."""
-    header = f"{column.header} (value)" if column.header in {SHARE, "run"} else column.header
+    header = other_than(column.header, SHARE, "run")
     read = {
         1: "The further right and the lower a line, the better",
         -1: "The further left and the higher a line, the better",

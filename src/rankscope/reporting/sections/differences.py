@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Chart, Column, Heading, Notes, Paragraph, Table, Value
-from rankscope.panels.charts import column_of, is_clear, other_than
-from rankscope.panels.contrast import Contrast
+from rankscope.blocks import EMPTY, Chart, Column, Heading, Notes, Paragraph, Table, Value, other_than
+from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.families import separated
 from rankscope.panels.method import FEWEST
 from rankscope.panels.slices import SliceContrast
 from rankscope.panels.tradeoffs import STEP, TradeOffs
-from rankscope.reporting.subject import PagePart
+from rankscope.reporting.subject import PagePart, column_of
 from rankscope.show.result import caution_notes
 from rankscope.verbs.compare.charts import (
     CLEARLY,
@@ -169,7 +168,7 @@ class PairsPart(PagePart):
     def lead(self) -> str:
         """How many pairs differ clearly."""
         family, mine = self.comparison.family, self.mine
-        clear, alpha = words.count(sum(map(is_clear, mine))), words.percent(family.method.alpha)
+        clear, alpha = words.count(sum(c.verdict in CLEAR for c in mine)), words.percent(family.method.alpha)
         return (
             f"{clear} of {words.count(len(mine))} pairs differ clearly on {family.primary.name} ({words.share(separated(mine))}) at "
             f"{alpha}: {method_in_words(family)}."
@@ -221,7 +220,7 @@ class SlicesPart(PagePart):
         if against:
             ahead = whole.improved if whole.panel.sign else whole.difference > 0
             up, down = outcomes_of(whole) if ahead else reversed(outcomes_of(whole))
-            clear = sum(is_clear(part.contrast) for part in against)
+            clear = sum(part.contrast.verdict in CLEAR for part in against)
             which = f"{clear:,} of {len(against):,} clear" if clear else "not clear"
             text += f". The mean is {up} over all queries and {down} in {words.listing([p.equation for p in against], FEW)} ({which})"
         return f"{text}."
@@ -237,7 +236,7 @@ class SlicesPart(PagePart):
         for whole in rivals:
             parts = [(EVERY, whole), *((p.equation, p.contrast) for p in self._of(whole))]
             rows: list[tuple[Value, ...]] = [
-                (label, value, c.queries, c.verdict, is_clear(c))
+                (label, value, c.queries, c.verdict, int(c.verdict in CLEAR))
                 for label, c in parts
                 if (value := ranged(c.difference, c.adjusted)) is not None
             ]

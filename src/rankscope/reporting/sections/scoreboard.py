@@ -11,10 +11,9 @@ import numpy as np
 from rankscope import words
 from rankscope.blocks import Column, NumberText, Paragraph, Table, Value, ValueRange
 from rankscope.lists import Array
-from rankscope.panels.charts import column_of
 from rankscope.panels.families import separated
 from rankscope.panels.panel import Panel
-from rankscope.reporting.subject import PagePart
+from rankscope.reporting.subject import PagePart, column_of
 from rankscope.scoring.scores import best_rows
 from rankscope.verbs.compare.charts import is_corrected, method_in_words, p_in_words, ranged
 from rankscope.verbs.compare.tables import MARKS, effects_table, p_cell
