@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -123,7 +122,7 @@ class Subject(Generic[R]):
         """All systems, the best on the main metric first; in the order given on a metric without a direction."""
         if isinstance(self.result, Comparison):
             return list(self.lead.by_merit)
-        return best_first(self.result, self.ranking_metric, self.lead.systems)
+        return self.result.by_merit(self.ranking_metric)
 
     def colours(self) -> tuple[str, ...]:
         """The systems in the order in which they get colours: the baseline, then the best first."""
@@ -154,7 +153,7 @@ class Subject(Generic[R]):
         if set(self.systems) == set(self.run_names):
             return tuple(self.merit())
         assert self.scores is not None
-        return tuple(best_first(self.scores, self.ranking_metric, self.run_names))
+        return tuple(self.scores.by_merit(self.ranking_metric))
 
     def few_runs(self, most: int = LINES) -> tuple[tuple[str, ...], str]:
         """At most so many runs, the baseline and the best on the main metric, the best first; and what to say of the others."""
@@ -177,13 +176,6 @@ class Subject(Generic[R]):
         of = [self.members.get(system, (system,)) for system in named]
         order = [*(runs[0] for runs in of[:2]), *(run for runs in of for run in runs)]
         return tuple(dict.fromkeys([*(run for run in order if run in there), *there]))
-
-
-def best_first(scores: Scores, metric: Metric, names: Sequence[str]) -> list[str]:
-    """Runs by their value on a metric, the best first, those without a value last; as given on a metric without a direction."""
-    sign = {"higher": 1.0, "lower": -1.0, "neither": 0.0}[metric.better]
-    value = {mean.run: sign * mean.value for mean in scores.board if mean.metric == metric}
-    return sorted(names, key=lambda name: math.inf if math.isnan(value[name]) else -value[name])
 
 
 def column_of(panel: Panel, header: str = "") -> Column:

@@ -148,6 +148,12 @@ class Scores(Result):
         """The metrics, in the order asked."""
         return list(dict.fromkeys(mean.metric for mean in self.board))
 
+    def by_merit(self, metric: Metric) -> list[str]:
+        """The runs by their value on a metric, the best first, those without one last; as given where neither high nor low is better."""
+        sign = {"higher": -1.0, "lower": 1.0, "neither": 0.0}[metric.better]
+        values = {mean.run: sign * mean.value for mean in self.board if mean.metric == metric}
+        return sorted(values, key=lambda run: math.inf if math.isnan(values[run]) else values[run])
+
     @cached_property
     def conventions(self) -> Mapping[str, Any]:
         """What was assumed: every policy, and what metrics assume of their own."""
@@ -295,9 +301,8 @@ class Scores(Result):
 
     def charts(self) -> Iterator[Chart]:
         """The distribution of the first metric, and the ranks of the first relevant documents."""
-        lead = self.metrics[0]
-        means = {mean.run: mean.value for mean in self.board if mean.metric == lead}
-        runs = spread.by_merit(self.runs, lead, means)
+        lead, by_name = self.metrics[0], {run.name: run for run in self.runs}
+        runs = map(by_name.__getitem__, self.by_merit(lead))
         shown = [run for run in runs if not np.isnan(run.values[lead]).all()][: spread.LINES]
         if shown:
             sign = {"higher": 1, "lower": -1, "neither": 0}[lead.better]

@@ -12,7 +12,6 @@ from rankscope.blocks import Chart, Column, Table, other_than
 from rankscope.lists import Array
 
 if TYPE_CHECKING:
-    from rankscope.metrics import Metric
     from rankscope.scoring.runs import RunScores
 
 QUANTILES = {"min": 0.0, "q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95, "max": 1.0}
@@ -130,9 +129,3 @@ def first_relevant_chart(runs: Sequence[RunScores], note: str = "", told: bool =
         caption=f"Where a reader meets the first document of grade 1 or more. {never}{note}",
         told=told,
     )
-
-
-def by_merit(runs: Sequence[RunScores], metric: Metric, means: Mapping[str, float]) -> list[RunScores]:
-    """Runs by their mean of a metric, the best first; those without one last."""
-    sign = {"higher": -1.0, "lower": 1.0, "neither": 0.0}[metric.better]
-    return sorted(runs, key=lambda run: (bool(np.isnan(means[run.name])), sign * np.nan_to_num(means[run.name])))

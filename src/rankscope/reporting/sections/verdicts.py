@@ -116,12 +116,14 @@ def _beside(found: Comparison, others: Sequence[Verdict]) -> Iterator[Verdict]:
     budget = None if found.tradeoffs is None else found.tradeoffs.budget
     if budget is not None:
         about = f"within the {'limit' if len(budget.limits) == 1 else 'limits'}"
-        tone, small = ("unclear", ()) if budget.best is None else ("plain", (MEANS_ONLY,))
-        yield Verdict(budget.sentence, tone, about, (), small)
+        if budget.best is None:
+            yield Verdict(budget.sentence, "unclear", about)
+        else:
+            yield Verdict(budget.sentence, "plain", about, more=(MEANS_ONLY,))
     yield from others
     for group in found.groups:
         if group.metric == found.primary:
-            tone = "unclear" if 1 < len(group.systems) == group.of else "plain"
+            tone: Tone = "unclear" if 1 < len(group.systems) == group.of else "plain"
             yield Verdict(f"{group.sentence()}.", tone, f"best on {group.metric}")
     mine = found.of(found.primary)
     if len(mine) > FEW and any(c.verdict == "cannot tell" for c in mine):
