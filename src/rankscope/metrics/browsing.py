@@ -173,7 +173,6 @@ class RBPResidual(Metric, aliases=("RBPResid", "RankBiasedPrecisionResidual")):
             "(the residual is 0 otherwise)"
         ),
     ] = "always"
-
     settled_by_grade = False  # no: among the documents that gain nothing, those judged and those not differ
 
     @property

@@ -55,7 +55,6 @@ class BinG(_Binary):
     best_for = "like AP, but with a smaller penalty for a miss near the top"
     examples = (Example("BinG", (1, 0, 1), "(1 / log2(2) + 1 / log2(3)) / 2"),)
     trec = (TrecName("binG"),)
-
     additive = False  # what a document earns depends on those above it
 
     def terms(self, lists: Lists) -> Terms:
@@ -89,10 +88,8 @@ class G(_Ratio):
     best_for = "grades, where a document should not be penalised for better ones above it, as a discount by rank does"
     examples = (Example("G", (2, 0, 1), "(2 / log2(2) + 1 / log2(2 + (2 + 1 + 1) - (2 + 1))) / 3"),)
     trec = (TREC_G,)
-
     # not always: where the list has caught up with the ideal further down, a good document is worth more there
     monotone = False
-
     additive = False  # what a document earns depends on those above it
 
     def terms(self, lists: Lists) -> Terms:
@@ -160,9 +157,7 @@ class nDCGRel(_Ratio):
         ),
     )
     trec = (replace(TREC_G, name="ndcg_rel"),)
-
     monotone = False  # not always: a document that moves up moves the point at which nDCG is taken
-
     additive = False  # what a document earns depends on those above it
 
     def terms(self, lists: Lists) -> Terms:
@@ -196,9 +191,7 @@ class YAAP(_Binary):
     examples = (Example("YAAP", (1, 0, 1), "log((1 + 1 + 2 / 3) / (1 + 2 - 1 - 2 / 3))"),)
     bounds = (-math.inf, math.inf)
     trec = (TrecName("yaap"),)
-
     empty = "varies"  # the more relevant documents there are, the lower
-
     additive = False  # the mean of a logarithm is not the logarithm of a mean
 
     def terms(self, lists: Lists) -> Terms:

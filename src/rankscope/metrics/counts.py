@@ -19,7 +19,6 @@ class _Count(Metric):
     bounds = (0.0, float("inf"))
     better: ClassVar[Literal["higher", "lower", "neither"]] = "neither"
     convention = "summed over queries; the value of one query is its own count"
-
     aggregate = "sum"  # counts are added up
 
 
@@ -32,7 +31,6 @@ class NumQ(_Count):
     examples = (Example("NumQ", (1, 0), "1"),)
     relevance = "none"
     trec = (TrecName("num_q"),)
-
     empty = 1.0  # a query without a ranking counts too
 
     def terms(self, lists: Lists) -> Terms:
@@ -74,7 +72,6 @@ class NumRel(_Count):
     trec = (TrecName("num_rel"),)
 
     level: Level = 1.0
-
     empty = "judgments"  # a fact of the judgments, whatever was returned
 
     def terms(self, lists: Lists) -> Terms:

@@ -107,9 +107,7 @@ class _BySubtopic(Metric):
 
     level: Level = 1.0
     judged_only: JudgedOnly = False
-
     needs = frozenset({"subtopics"})  # a grade for each subtopic
-
     # not by grade, which does not say how many subtopics a document is about, or how new they are
     monotone = False
 
@@ -225,7 +223,6 @@ class _OfGreedy(_Novelty):
     )
 
     cutoff: Cutoff = None
-
     # a grade for each subtopic; and ids, by which documents of equal gain are told apart
     needs = frozenset({"subtopics", "identities"})
 
@@ -280,7 +277,6 @@ class alpha_DCG(_OfAllSubtopics, aliases=("alpha-DCG", "α_DCG", "α-DCG")):
         Example("alpha_DCG@1", ({"a": 1}, {"b": 1}), "1 / 2"),
         Example("alpha_DCG@2", ({"a": 1}, {"a": 1, "b": 1}), "(1 + (1 + 0.5) / log2(3)) / (2 + 2 * 0.5 / log2(3))"),
     )
-
     discount = staticmethod(log2_discount)
 
 
@@ -296,7 +292,6 @@ class alpha_nDCG(_OfGreedy, aliases=("alpha-nDCG", "α_nDCG", "α-nDCG")):
             "alpha_nDCG(alpha=0)@2", ({"a": 1}, {"b": 1}, {"a": 1, "b": 1}), "(1 + 1 / log2(3)) / (2 + 1 / log2(3))"
         ),
     )
-
     discount = staticmethod(log2_discount)
 
 

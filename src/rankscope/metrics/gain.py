@@ -165,7 +165,6 @@ class IdealDCG(DCG, aliases=("IDCG",)):
     positions = False
     better = "neither"
     trec = (TrecName("ideal_dcg"),)
-
     empty = "judgments"  # a fact of the judgments, whatever was returned
 
     def terms(self, lists: Lists) -> Terms:

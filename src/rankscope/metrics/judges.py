@@ -50,9 +50,7 @@ class _OverJudges(Metric):
         "uses each judge's own grades: a document that a judge did not grade is not relevant for that judge; a judge who "
         "found nothing relevant counts as 0. Column 2 of the qrels names the judge; without it there is one judge"
     )
-
     needs = frozenset({"aspects"})  # the grades of every judge
-
     monotone = False  # not where the judges disagree which of two documents is the better one
 
     level: Level = 1.0

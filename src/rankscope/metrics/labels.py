@@ -37,7 +37,6 @@ class LRAP(_Labels, aliases=("LabelRankingAveragePrecision", "label_ranking_aver
     no_relevant: Annotated[
         Literal[1, 0, "skip"], Param("the value of a query in which no label holds; 'skip' leaves it out")
     ] = 1
-
     monotone = False  # not where scores are equal: two labels that hold and are tied lift each other
 
     @property
@@ -71,7 +70,6 @@ class LabelRankingLoss(_Labels, aliases=("RankingLoss", "label_ranking_loss")):
         Example("LabelRankingLoss", (1, 0, 1), "1 / 2"),
         Example("LabelRankingLoss", (1, 0, 1), "2 / 2", {"scores": [0.9, 0.9, 0.1]}),
     )
-
     empty = "varies"  # 1 where there is a pair, as all share one place
 
     def terms(self, lists: Lists) -> Terms:
@@ -100,7 +98,6 @@ class CoverageError(_Labels, aliases=("LabelCoverage", "coverage_error")):
         Example("CoverageError", (1, 0, 1, 0), "3"),
         Example("CoverageError", (1, 0, 1, 0), "4", {"scores": [0.9, 0.8, 0.2, 0.2]}),
     )
-
     empty = "varies"  # all labels, where any holds
 
     def terms(self, lists: Lists) -> Terms:

@@ -205,7 +205,6 @@ class LAUC(_PairMetric, aliases=("LimitedAUC",)):
     candidates: Annotated[
         int | None, Param("how many items there are to rank, judged or not; otherwise the judged ones", low=10)
     ] = None
-
     empty = "varies"  # one half where there is a pair, else the value given
 
     def terms(self, lists: Lists) -> Terms:

@@ -27,7 +27,6 @@ class Judged(Metric):
     better = "neither"
 
     cutoff: Cutoff = None
-
     additive = True  # a position earns by itself
 
     def terms(self, lists: Lists) -> Terms:
@@ -85,7 +84,6 @@ class GBpref(Bpref, aliases=("GeometricBpref",)):
     best_for = "improving the queries that fail, with incomplete judgments"
     examples = (Example("GBpref", (1, 0, 1), "(1 + (1 - 1 / 1)) / 2"),)
     trec = (TrecName("gm_bpref"),)
-
     aggregate = "geometric"  # geometric, with a floor
 
 
@@ -102,7 +100,6 @@ class infAP(Metric, aliases=("InferredAP",)):
     trec = (TrecName("infAP"),)
 
     level: Level = 1.0
-
     settled_by_grade = False  # documents without a grade count, too, and stand between the grades
 
     def terms(self, lists: Lists) -> Terms:

@@ -215,11 +215,8 @@ class _PreferenceMetric(Metric):
     """What metrics of preferences share: they look at the grades of every judge."""
 
     relevance = "graded"
-
     needs = frozenset({"aspects"})  # the grades of every judge
-
     monotone = False  # not where the judges disagree which of two documents is the better one
-
     trec_ties = "docid"  # by rising document id
 
 
@@ -290,7 +287,6 @@ class PrefsR(_PreferenceMetric):
         Literal["query", "judge"], Param("what counts as 0 where a judge has no pairs: the whole query, or this judge")
     ] = "query"
     cutoff: Cutoff = None
-
     # the ids, too: of the documents that were not retrieved, those come first whose ids do
     needs = frozenset({"aspects", "identities"})
 
@@ -329,7 +325,6 @@ class NumPrefs(_CountOfPreferences):
     better: ClassVar[Literal["higher", "lower", "neither"]] = "neither"
     positions = False
     trec = (TrecName("prefs_num_prefs_poss"),)
-
     empty = "judgments"  # a fact of the judgments, whatever was returned
 
     def terms(self, lists: Lists) -> Terms:

@@ -78,7 +78,6 @@ class RelevantPosition(Metric, aliases=("AverageRelevancePosition", "ARP")):
     relevance = "graded"
     better = "lower"
     bounds = (1.0, float("inf"))
-
     empty = None  # nothing was returned that could have a rank
 
     def terms(self, lists: Lists) -> Terms:
@@ -99,11 +98,9 @@ class HitCount(_Binary, aliases=("HitK",)):
     best_for = "what a user sees on a page of fixed length"
     examples = (Example("HitCount@3", (1, 0, 1, 1), "2"),)
     positions = False
-
     shorthands = (TrecName("hits", sets="cutoff"),)
 
     cutoff: NeededCutoff = None
-
     additive = True  # a position earns by itself
 
     @property
@@ -129,9 +126,7 @@ class FallOut(_Binary, aliases=("Fallout", "FalsePositiveRate", "fall_out")):
     positions = False
 
     cutoff: NeededCutoff = None
-
     additive = True  # a position earns by itself, or costs
-
     # not where a document without a grade, which costs nothing, is tied with one that is not relevant
     settled_by_grade = False
 
@@ -144,7 +139,6 @@ class _OverCutoffs(_Binary):
     """A mean over the cutoffs 1 to k: what a relevant document adds at each of them depends on its rank alone."""
 
     cutoff: NeededCutoff = None
-
     additive = True  # a position earns by itself
 
     @property

@@ -249,7 +249,6 @@ class GMAP(AP, aliases=("GeometricMAP",)):
     best_for = "improving the queries that fail"
     examples = (Example("GMAP", (0, 1), "1 / 2"),)
     trec = (TrecName("gm_map"),)
-
     aggregate = "geometric"  # geometric, with a floor
 
 

@@ -78,7 +78,6 @@ class SetAP(_Set):
     best_for = "Boolean search and filters, in place of AP"
     examples = (Example("SetAP", (1, 0, 1, 0), "(2 / 4) * (2 / 3)", {"known": 3}),)
     trec = (TrecName("set_map"),)
-
     # not where a depth cuts through tied documents: how many are missed then depends on their order
     additive = False
 

@@ -99,7 +99,6 @@ class BPM(_Stopping, aliases=("BejeweledPlayerModel",)):
 
     cutoff: NeededDepth = None
     T: Annotated[float, Param("the gain at which the reader is content", above=0)] = 1.0
-
     monotone = False  # a better document above may end the reading before the best one is met
 
     def goes_on(self, points: Array, rank: Array) -> Array:
