@@ -7,29 +7,39 @@ from collections.abc import Iterable
 from typing import Any
 
 from rankscope import words
-from rankscope.declared import parse_all as _parse_all
+from rankscope.declared import parse_all
 from rankscope.errors import InputError
-from rankscope.metrics.accuracy import *
-from rankscope.metrics.base import Example as Example
-from rankscope.metrics.base import Metric as Metric
-from rankscope.metrics.base import Terms as Terms
-from rankscope.metrics.browsing import *
-from rankscope.metrics.buckley import *
-from rankscope.metrics.counts import *
-from rankscope.metrics.diversity import *
-from rankscope.metrics.gain import *
-from rankscope.metrics.interpolated import *
-from rankscope.metrics.judges import *
-from rankscope.metrics.labels import *
-from rankscope.metrics.overlap import *
-from rankscope.metrics.pairs import *
-from rankscope.metrics.pooled import *
-from rankscope.metrics.preferences import *
-from rankscope.metrics.recommendation import *
-from rankscope.metrics.relevance import *
-from rankscope.metrics.sets import *
-from rankscope.metrics.stopping import *
+from rankscope.metrics.accuracy import Accuracy
+from rankscope.metrics.base import Example, Metric, Terms
+from rankscope.metrics.browsing import ERR, RBP, RBPResidual
+from rankscope.metrics.buckley import YAAP, BinG, G, RnDCG, RprecMult, nDCGRel
+from rankscope.metrics.counts import NumNonrelRet, NumQ, NumRel, NumRelRet, NumRet
+from rankscope.metrics.diversity import AP_IA, ERR_IA, NRBP, P_IA, StRecall, alpha_DCG, alpha_nDCG, nERR_IA, nNRBP
+from rankscope.metrics.gain import CG, DCG, IdealDCG, nDCG
+from rankscope.metrics.interpolated import IPrec, IPrecAvg
+from rankscope.metrics.judges import AvgAP, AvgP, AvgRprec
+from rankscope.metrics.labels import LRAP, CoverageError, LabelRankingLoss, PercentileRank
+from rankscope.metrics.overlap import Compat
+from rankscope.metrics.pairs import AUC, GAUC, LAUC, OPA
+from rankscope.metrics.pooled import Bpref, GBpref, Judged, Unjudged, infAP
+from rankscope.metrics.preferences import NumPrefs, NumPrefsFul, Prefs, PrefsR
+from rankscope.metrics.recommendation import FallOut, HitCount, MeanP, MeanR, PFound, RelevantPosition, pAP, pAUC
+from rankscope.metrics.relevance import AP, GMAP, RR, F, P, R, Rprec, Success
+from rankscope.metrics.sets import SetAP, SetF, SetP, SetR, Utility
+from rankscope.metrics.stopping import BPM, INSQ, INST, NERR8, NERR9, NERR10, NERR11, SDCG
 from rankscope.metrics.trec import SETS, parse_trec
+
+__all__ = [
+    "AP", "AP_IA", "AUC", "BPM", "CATALOGUE", "CG", "DCG", "DEFAULT", "ERR", "ERR_IA", "FAMILIES", "GAUC", "GMAP",
+    "INSQ", "INST", "LAUC", "LRAP", "NERR8", "NERR9", "NERR10", "NERR11", "NICKNAMES", "NRBP", "OPA", "P_IA", "RBP",
+    "RR", "SDCG", "SETS", "YAAP", "Accuracy", "AvgAP", "AvgP", "AvgRprec", "BinG", "Bpref", "Compat", "CoverageError",
+    "Example", "F", "FallOut", "G", "GBpref", "HitCount", "IPrec", "IPrecAvg", "IdealDCG", "Judged", "LabelRankingLoss",
+    "MeanP", "MeanR", "Metric", "NumNonrelRet", "NumPrefs", "NumPrefsFul", "NumQ", "NumRel", "NumRelRet", "NumRet", "P",
+    "PFound", "PercentileRank", "Prefs", "PrefsR", "R", "RBPResidual", "RelevantPosition", "RnDCG", "Rprec",
+    "RprecMult", "SetAP", "SetF", "SetP", "SetR", "StRecall", "Success", "Terms", "Unjudged", "Utility", "alpha_DCG",
+    "alpha_nDCG", "families", "in_order", "infAP", "nDCG", "nDCGRel", "nERR_IA", "nNRBP", "pAP", "pAUC", "parse",
+    "parse_many",
+]  # fmt: skip
 
 CATALOGUE: dict[str, type[Metric]] = Metric.catalogue
 
@@ -95,7 +105,7 @@ def _read(text: str) -> list[tuple[str, Metric]]:
     named = parse_trec(text, CATALOGUE)
     if named is not None and (len(named) > 1 or text not in CATALOGUE):
         return [(metric.trec_name() or text, metric) for metric in named]
-    found = _parse_all(Metric, text)
+    found = parse_all(Metric, text)
     return [(text if len(found) == 1 else str(metric), metric) for metric in found]
 
 

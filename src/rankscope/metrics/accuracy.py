@@ -35,6 +35,3 @@ class Accuracy(Metric):
         above = lists.rank - running(relevant)
         pairs = count * others
         return Terms(lists, {"relevant": relevant, "others below": others[:, None] - above}, pairs, defined=pairs > 0)
-
-
-__all__ = ["Accuracy"]

@@ -201,6 +201,3 @@ def _largest_outside(table: Lookup, best: float) -> float:
     """The largest whole grade up to the best one that a table leaves out."""
     inside = {grade for grade, _ in table}
     return next((float(g) for g in range(int(best), 0, -1) if g not in inside), 0.0)
-
-
-__all__ = ["ERR", "RBP", "RBPResidual"]

@@ -222,6 +222,3 @@ def _from_here_on(points: Array, rank: Array) -> Array:
     """Of values that belong to ranks 1, 2 ..., the sum from each cell's own rank on."""
     rest = running(points[:, ::-1])[:, ::-1]
     return np.where(rank <= points.shape[1], np.take_along_axis(rest, _column(rank, points), axis=1), 0.0)
-
-
-__all__ = ["YAAP", "BinG", "G", "RnDCG", "RprecMult", "nDCGRel"]

@@ -108,6 +108,3 @@ class NumNonrelRet(_Count, aliases=("NumNonrelJudgedRet",)):
 
     def terms(self, lists: Lists) -> Terms:
         return Terms(lists, {"judged, not relevant": lists.judged & ~lists.relevant(self.level)})
-
-
-__all__ = ["NumNonrelRet", "NumQ", "NumRel", "NumRelRet", "NumRet"]

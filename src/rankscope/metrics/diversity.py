@@ -330,6 +330,3 @@ class nNRBP(_OfGreedy):
     def discount(self, rank: int) -> float:
         """Who reads this far."""
         return self.beta ** (rank - 1)
-
-
-__all__ = ["AP_IA", "ERR_IA", "NRBP", "P_IA", "StRecall", "alpha_DCG", "alpha_nDCG", "nERR_IA", "nNRBP"]

@@ -266,6 +266,3 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
             return lists.retrieved
         cutoff = np.inf if self.cutoff is None or self.ideal == "judged_uncut" else float(self.cutoff)
         return np.full(len(lists), cutoff)
-
-
-__all__ = ["CG", "DCG", "IdealDCG", "nDCG"]

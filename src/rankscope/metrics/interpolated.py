@@ -87,6 +87,3 @@ class IPrecAvg(Metric, aliases=("ElevenPointAverage", "11ptAP")):
 
 def _count(marks: Iterable[Array]) -> Array:
     return np.asarray(sum(mark.astype(float) for mark in marks))
-
-
-__all__ = ["IPrec", "IPrecAvg"]

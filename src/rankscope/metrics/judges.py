@@ -132,6 +132,3 @@ class AvgRprec(_OverJudges):
         within = relevant & (lists.rank[:, :, None] <= depth)
         shares = ratio(within.astype(float), depth)
         return Terms(lists, {"1 / c within c, over judges": over_judges(shares)}, judges_of(grade))
-
-
-__all__ = ["AvgAP", "AvgP", "AvgRprec"]

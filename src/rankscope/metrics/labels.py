@@ -154,6 +154,3 @@ class PercentileRank(Metric, aliases=("PercentileRanking", "ExpectedPercentileRa
         depth = np.where(relevant, (lists.rank - 1) / items[:, None], 0.0)
         below_list = ratio(known - total(relevant), known) * (lists.retrieved + items) / (2 * items)
         return Terms(lists, {"relevant": relevant, "(rank - 1) / n": depth}, known, base=below_list, defined=known > 0)
-
-
-__all__ = ["LRAP", "CoverageError", "LabelRankingLoss", "PercentileRank"]

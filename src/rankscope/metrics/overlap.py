@@ -79,6 +79,3 @@ def ideal_rank(lists: Lists, wanted: Array) -> Array:
     out = np.ones(wanted.shape, dtype=np.int64)
     out[wanted] = better + alike + 1
     return out
-
-
-__all__ = ["Compat"]

@@ -281,6 +281,3 @@ def refuse_more_than(metric: Metric, candidates: int, lists: Lists) -> None:
             f"{metric}: a query has {most} documents returned or judged, more than candidates={candidates}; "
             "say how many items there are to rank"
         )
-
-
-__all__ = ["AUC", "GAUC", "LAUC", "OPA"]

@@ -112,6 +112,3 @@ class infAP(Metric, aliases=("InferredAP",)):
         return Terms(
             lists, {"relevant": relevant, "precision expected": (1.0 + expected) / rank}, lists.known(self.level)
         )
-
-
-__all__ = ["Bpref", "GBpref", "Judged", "Unjudged", "infAP"]

@@ -353,6 +353,3 @@ class NumPrefsFul(_CountOfPreferences):
     def terms(self, lists: Lists) -> Terms:
         fulfilled, _ = Preferences(lists, self.pairs).by_judge()
         return Terms(lists, {"preferences fulfilled": over_judges(fulfilled)})
-
-
-__all__ = ["NumPrefs", "NumPrefsFul", "Prefs", "PrefsR"]

@@ -234,8 +234,3 @@ class pAP(pAUC, aliases=("PAP", "pAp"), at="negatives"):
         """The first k relevant documents."""
         relevant, k = lists.relevant(self.level), float(self.negatives or 0)
         return relevant & (running(relevant) <= k), np.minimum(lists.known(self.level), k)
-
-
-__all__ = [
-    "FallOut", "HitCount", "MeanP", "MeanR", "PFound", "RelevantPosition", "pAP", "pAUC",
-]  # fmt: skip

@@ -268,6 +268,3 @@ class Rprec(_Binary, aliases=("RPrec", "R_precision", "r-precision", "RPrecision
     def terms(self, lists: Lists) -> Terms:
         known = self.known(lists)
         return Terms(lists, {"relevant": self.relevant(lists), "within R": lists.rank <= known[:, None]}, known)
-
-
-__all__ = ["AP", "GMAP", "RR", "F", "P", "R", "Rprec", "Success"]

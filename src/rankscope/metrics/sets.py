@@ -158,6 +158,3 @@ class Utility(_Set):
             base=missed * lost + (left_out * rest if left_out else 0.0),
             unjudged=other * (lists.retrieved - total(lists.shown)),
         )
-
-
-__all__ = ["SetAP", "SetF", "SetP", "SetR", "Utility"]

@@ -238,6 +238,3 @@ class SDCG(_ScaledMetric, aliases=("ScaledDCG",)):
 def _square(wanted: Array) -> Array:
     share = (wanted - 1.0) / wanted
     return np.asarray(share * share)
-
-
-__all__ = ["BPM", "INSQ", "INST", "NERR8", "NERR9", "NERR10", "NERR11", "SDCG"]
