@@ -9,23 +9,18 @@ from typing import Any
 from rankscope import words
 from rankscope.declared import parse_all
 from rankscope.errors import InputError
-from rankscope.metrics.accuracy import Accuracy
 from rankscope.metrics.base import Example, Metric, Terms
-from rankscope.metrics.browsing import ERR, RBP, RBPResidual
+from rankscope.metrics.browsing import ERR, RBP, Compat, RBPResidual
 from rankscope.metrics.buckley import YAAP, BinG, G, RnDCG, RprecMult, nDCGRel
-from rankscope.metrics.counts import NumNonrelRet, NumQ, NumRel, NumRelRet, NumRet
 from rankscope.metrics.diversity import AP_IA, ERR_IA, NRBP, P_IA, StRecall, alpha_DCG, alpha_nDCG, nERR_IA, nNRBP
 from rankscope.metrics.gain import CG, DCG, IdealDCG, nDCG
-from rankscope.metrics.interpolated import IPrec, IPrecAvg
-from rankscope.metrics.judges import AvgAP, AvgP, AvgRprec
 from rankscope.metrics.labels import LRAP, CoverageError, LabelRankingLoss, PercentileRank
-from rankscope.metrics.overlap import Compat
-from rankscope.metrics.pairs import AUC, GAUC, LAUC, OPA
+from rankscope.metrics.pairs import AUC, GAUC, LAUC, OPA, Accuracy
 from rankscope.metrics.pooled import Bpref, GBpref, Judged, Unjudged, infAP
-from rankscope.metrics.preferences import NumPrefs, NumPrefsFul, Prefs, PrefsR
+from rankscope.metrics.preferences import AvgAP, AvgP, AvgRprec, NumPrefs, NumPrefsFul, Prefs, PrefsR
 from rankscope.metrics.recommendation import FallOut, HitCount, MeanP, MeanR, PFound, RelevantPosition, pAP, pAUC
-from rankscope.metrics.relevance import AP, GMAP, RR, F, P, R, Rprec, Success
-from rankscope.metrics.sets import SetAP, SetF, SetP, SetR, Utility
+from rankscope.metrics.relevance import AP, GMAP, RR, F, IPrec, IPrecAvg, P, R, Rprec, Success
+from rankscope.metrics.sets import NumNonrelRet, NumQ, NumRel, NumRelRet, NumRet, SetAP, SetF, SetP, SetR, Utility
 from rankscope.metrics.stopping import BPM, INSQ, INST, NERR8, NERR9, NERR10, NERR11, SDCG
 from rankscope.metrics.trec import SETS, parse_trec
 
@@ -37,7 +32,7 @@ __all__ = [
     "MeanP", "MeanR", "Metric", "NumNonrelRet", "NumPrefs", "NumPrefsFul", "NumQ", "NumRel", "NumRelRet", "NumRet", "P",
     "PFound", "PercentileRank", "Prefs", "PrefsR", "R", "RBPResidual", "RelevantPosition", "RnDCG", "Rprec",
     "RprecMult", "SetAP", "SetF", "SetP", "SetR", "StRecall", "Success", "Terms", "Unjudged", "Utility", "alpha_DCG",
-    "alpha_nDCG", "families", "in_order", "infAP", "nDCG", "nDCGRel", "nERR_IA", "nNRBP", "pAP", "pAUC", "parse",
+    "alpha_nDCG", "families", "family_of", "in_order", "infAP", "nDCG", "nDCGRel", "nERR_IA", "nNRBP", "pAP", "pAUC", "parse",
     "parse_many",
 ]  # fmt: skip
 
@@ -109,11 +104,16 @@ def _read(text: str) -> list[tuple[str, Metric]]:
     return [(text if len(found) == 1 else str(metric), metric) for metric in found]
 
 
+def family_of(cls: type[Metric]) -> str:
+    """The family that a metric belongs to."""
+    return cls.family or cls.__module__.rpartition(".")[2]
+
+
 def families() -> dict[str, list[type[Metric]]]:
     """The catalogue by family, each metric once, the families most asked for first."""
     out: dict[str, list[type[Metric]]] = {name: [] for name in FAMILIES}
     for cls in dict.fromkeys(CATALOGUE.values()):
-        out.setdefault(cls.__module__.rpartition(".")[2], []).append(cls)
+        out.setdefault(family_of(cls), []).append(cls)
     return {name: group for name, group in out.items() if group}
 
 

@@ -114,6 +114,7 @@ class Metric(Declared, kind="metric"):
     """
 
     listed_by: ClassVar[str] = "rankscope metrics"
+    family: ClassVar[str] = ""  # where it is not called as its module is
     formula: ClassVar[str] = ""
     convention: ClassVar[str] = ""
     source: ClassVar[str] = ""
