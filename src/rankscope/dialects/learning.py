@@ -38,23 +38,17 @@ _OF_LABELS = {
 }
 # one for each of its three answers to a query without relevant documents
 _TORCHMETRICS = tuple(
-    Dialect(
-        name,
-        f"torchmetrics, empty_target_action={action!r}",
+    Dialect(name, f"torchmetrics, empty_target_action={action!r}",
         "torchmetrics.retrieval; documents with scores of 0 and below are never relevant in some of its metrics",
         {
-            "P": Says("P"),
-            "R": _R_LIST,
+            "P": Says("P"), "R": _R_LIST,
             "AP": Says("AP(denominator='hits_at_k')", "divided by the relevant documents found in the top k"),
-            "RR": Says("RR"),
-            "Success": Says("Success"),
+            "RR": Says("RR"), "Success": Says("Success"),
             "nDCG": Says(_NDCG, f"mean over the orders of equal scores, {_CANDIDATES}", {"ties": "expected"}),
-        },
-        version="1.9.0",
-        convention=Convention(ties="input", queries="run", looks_at="list", no_relevant=no_relevant),
-    )
+        }, version="1.9.0",
+        convention=Convention(ties="input", queries="run", looks_at="list", no_relevant=no_relevant))
     for name, action, no_relevant in _EMPTY_TARGETS
-)
+)  # fmt: skip
 
 
 LEARNING: tuple[Dialect, ...] = (

@@ -80,18 +80,14 @@ def parse_many(text: str | Metric | type[Metric]) -> list[tuple[str, Metric]]:
     parts = _split_spellings(text)
     found = [pair for part in parts for pair in _read(part)]
     # one spelling, one metric: what was asked is kept to the letter
-    return (
-        [(text.strip(), found[0][1])]
-        if len(parts) == len(found) == 1 and not parse_trec(parts[0], CATALOGUE)
-        else found
-    )
+    alone = len(parts) == len(found) == 1 and not parse_trec(parts[0], CATALOGUE)
+    return [(text.strip(), found[0][1])] if alone else found
 
 
 def _split_spellings(text: str) -> list[str]:
     """Blanks between metrics part them; blanks inside parentheses do not."""
-    return re.findall(
-        r"(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|[^\s()]|\)|\()+", re.sub(r"\s*([(@,=])\s*", r"\1", text.strip())
-    ) or [text]
+    close = re.sub(r"\s*([(@,=])\s*", r"\1", text.strip())
+    return re.findall(r"(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|[^\s()]|\)|\()+", close) or [text]
 
 
 def _read(text: str) -> list[tuple[str, Metric]]:

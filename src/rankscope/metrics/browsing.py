@@ -8,20 +8,8 @@ import numpy as np
 
 from rankscope.declared import Lookup, Param
 from rankscope.errors import InputError
-from rankscope.lists import Array, Lists, by_rank, each, total
-from rankscope.metrics.base import (
-    Cutoff,
-    Example,
-    JudgedOnly,
-    Level,
-    MaxGrade,
-    Metric,
-    Terms,
-    gains_of,
-    ideal_gains,
-    not_before,
-    refuse_grades_above,
-)
+from rankscope.lists import Array, Lists, by_rank, each, not_before, total
+from rankscope.metrics.base import Cutoff, Example, JudgedOnly, Level, MaxGrade, Metric, Terms, gains_of, ideal_gains
 from rankscope.metrics.trec import RbpName, TrecName
 
 Persistence = Annotated[float, Param("the chance of going on to the next document", low=0, high=1)]
@@ -47,7 +35,7 @@ class ERR(Metric, aliases=("ExpectedReciprocalRank",)):
     judged_only: JudgedOnly = False
 
     def terms(self, lists: Lists) -> Terms:
-        refuse_grades_above(self, lists, self.max_grade)
+        self.refuse_grades_above(self.max_grade, lists)
         satisfied = gains_of(lists, "exponential") / 2.0**self.max_grade
         factors = {"satisfied here": satisfied, "reaches here": not_before(satisfied)}
         return Terms(lists, {**factors, "1/rank": 1.0 / lists.rank})
@@ -123,7 +111,7 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
             return lists.relevant(self.level).astype(float)
         if self.max_grade == "query":
             return np.asarray(grade / np.maximum(lists.ideal.grade.max(axis=1), 1.0)[:, None])
-        refuse_grades_above(self, lists, float(self.max_grade))
+        self.refuse_grades_above(float(self.max_grade), lists)
         return grade / float(self.max_grade)
 
     def of_table(self, lists: Lists, table: Lookup) -> Array:
@@ -187,9 +175,8 @@ class RBPResidual(Metric, aliases=("RBPResid", "RankBiasedPrecisionResidual")):
         # what the ranks weigh together, less those of documents in the qrels
         unseen = np.where(outside > 0, np.maximum(1.0 - below - total(np.where(lists.shown, look, 0.0)), 0.0), 0.0)
         counts = (self.tail == "always") | (outside > 0) | lists.pooled.any(axis=1)
-        return Terms(
-            lists, {"pooled, without a grade": lists.pooled, "looks here": look}, base=below * counts, unjudged=unseen
-        )
+        factors = {"pooled, without a grade": lists.pooled, "looks here": look}
+        return Terms(lists, factors, base=below * counts, unjudged=unseen)
 
 
 def looks(p: float, rank: Array) -> Array:
@@ -250,11 +237,8 @@ class Compat(Metric, aliases=("Compatibility",)):
         inside = place <= size[:, None]
         whole = np.concatenate([[0.0], np.cumsum(weight)])[depth]
         best = total(np.where(inside, from_here_on(np.broadcast_to(place, inside.shape)), 0.0))
-        return Terms(
-            lists,
-            {"in the ideal": wanted, "in both from here on": from_here_on(both)},
-            best if self.normalize else whole,
-        )
+        factors = {"in the ideal": wanted, "in both from here on": from_here_on(both)}
+        return Terms(lists, factors, best if self.normalize else whole)
 
 
 def ideal_rank(lists: Lists, wanted: Array) -> Array:

@@ -13,7 +13,7 @@ from rankscope.lists import Array, Lists, by_rank, each, log2_discount, ratio, r
 from rankscope.metrics.base import Example, Level, Terms, gains_of, ideal_gains
 from rankscope.metrics.gain import _GainMetric, best_gains
 from rankscope.metrics.relevance import _Binary
-from rankscope.metrics.trec import TrecName, pair, two_places
+from rankscope.metrics.trec import FIFTHS, TrecName, pair, two_places
 
 # a name of trec_eval's that takes gains, as in G.1=3.5,2=9
 TREC_G = TrecName("G", sets="gain", defaults=("linear",), reads=pair, together=True, plain_too=True)
@@ -29,11 +29,7 @@ class RprecMult(_Binary, at="multiple"):
     source = "trec_eval Rprec_mult"
     best_for = "telling runs that are good at the top from runs that are good at depth, at points that fit each query"
     examples = (Example("RprecMult@0.5", (1, 0, 1, 1), "1 / 2", {"known": 4}),)
-    trec = (
-        TrecName(
-            "Rprec_mult", sets="multiple", defaults=tuple(i / 5 for i in range(1, 11)), reads=float, writes=two_places
-        ),
-    )
+    trec = (TrecName("Rprec_mult", sets="multiple", defaults=FIFTHS, reads=float, writes=two_places),)
 
     multiple: Annotated[
         float | None, Param("how many times the number of known relevant documents", above=0, high=1e6, needed=True)
@@ -60,11 +56,8 @@ class BinG(_Binary):
     def terms(self, lists: Lists) -> Terms:
         relevant = self.relevant(lists)
         others = np.where(relevant, lists.rank - running(relevant), 0.0).astype(np.int64)
-        return Terms(
-            lists,
-            {"relevant": relevant, "1/log2(2 + others above)": by_rank(log2_discount, others + 1)},
-            self.known(lists),
-        )
+        factors = {"relevant": relevant, "1/log2(2 + others above)": by_rank(log2_discount, others + 1)}
+        return Terms(lists, factors, self.known(lists))
 
 
 class _Ratio(_GainMetric):
@@ -98,11 +91,8 @@ class G(_Ratio):
         beyond = running(np.maximum(best - 1.0, 0.0))
         cost = lists.rank + np.take_along_axis(beyond, _column(lists.rank, best), axis=1)
         behind = np.where(lists.shown, 2.0 + cost - running(gain), 2.0)
-        return Terms(
-            lists,
-            {"gain": gain, "1/log2(2 + behind the ideal)": each(lambda b: 1.0 / math.log2(b), behind)},
-            total(best),
-        )
+        factors = {"gain": gain, "1/log2(2 + behind the ideal)": each(lambda b: 1.0 / math.log2(b), behind)}
+        return Terms(lists, factors, total(best))
 
 
 class RnDCG(_Ratio):
@@ -132,11 +122,8 @@ class RnDCG(_Ratio):
         here = _from_here_on(_inverse(np.where(falls, ideal, 0.0)), lists.rank)
         discount = by_rank(log2_discount, lists.rank)
         weight = here + (end * _inverse(ideal[:, -1]))[:, None]
-        return Terms(
-            lists,
-            {"gain": gains_of(lists, self.gain), "discount": discount, "points from here on": weight},
-            (total(falls) + end) * (lists.known(self.level) > 0),
-        )
+        factors = {"gain": gains_of(lists, self.gain), "discount": discount, "points from here on": weight}
+        return Terms(lists, factors, (total(falls) + end) * (lists.known(self.level) > 0))
 
 
 class nDCGRel(_Ratio):
@@ -196,11 +183,8 @@ class YAAP(_Binary):
 
     def terms(self, lists: Lists) -> Terms:
         relevant, known = self.relevant(lists), self.known(lists)
-        return Terms(
-            lists,
-            {"relevant": relevant, "precision so far": running(relevant) / lists.rank},
-            link=lambda total: each(math.log, (1.0 + total) / (1.0 + known - total)),
-        )
+        factors = {"relevant": relevant, "precision so far": running(relevant) / lists.rank}
+        return Terms(lists, factors, link=lambda total: each(math.log, (1.0 + total) / (1.0 + known - total)))
 
 
 def _column(rank: Array, best: Array) -> Array:

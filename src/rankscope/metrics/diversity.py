@@ -195,10 +195,8 @@ class _Novelty(_BySubtopic):
         return (1.0 - self.alpha) ** (times - 1)
 
     def factors(self, lists: Lists) -> dict[str, Array]:
-        return {
-            "gain": marginal_gain(by_rank(self.left, self.count_seen(lists))),
-            "discount": by_rank(self.discount, lists.rank),
-        }
+        gain = marginal_gain(by_rank(self.left, self.count_seen(lists)))
+        return {"gain": gain, "discount": by_rank(self.discount, lists.rank)}
 
 
 class _OfAllSubtopics(_Novelty):

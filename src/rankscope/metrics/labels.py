@@ -106,9 +106,8 @@ class CoverageError(_Labels, aliases=("LabelCoverage", "coverage_error")):
         complete = (known > 0) & (found == known)
         final = relevant & (running(relevant) == known[:, None]) & complete[:, None]
         last = lists.tie_start + lists.tie_size - 1
-        return Terms(
-            lists, {"last that holds": final, "rank": last}, base=np.where(found < known, count_listed(lists), 0.0)
-        )
+        factors = {"last that holds": final, "rank": last}
+        return Terms(lists, factors, base=np.where(found < known, count_listed(lists), 0.0))
 
 
 class PercentileRank(Metric, aliases=("PercentileRanking", "ExpectedPercentileRank", "MPR")):
@@ -142,7 +141,6 @@ class PercentileRank(Metric, aliases=("PercentileRanking", "ExpectedPercentileRa
     empty = "varies"  # one half where there is anything relevant
 
     def weight(self, lists: Lists) -> Array:
-        """The weight of each query."""
         return lists.known(self.level) if self.weights == "relevant" else np.ones(len(lists))
 
     def terms(self, lists: Lists) -> Terms:

@@ -126,11 +126,9 @@ class GAUC(AUC, aliases=("gAUC", "GroupAUC", "wuAUC")):
 
     @property
     def aggregate(self) -> Literal["weighted", "pooled"]:
-        """A weighted mean over queries."""
         return "pooled" if self.pooled else "weighted"
 
     def weight(self, lists: Lists) -> Array:
-        """The weight of each query."""
         relevant, other = (total(c) for c in self.classes(lists.top(self.cutoff)))
         return {
             "length": relevant + other,
@@ -176,7 +174,6 @@ class OPA(_PairMetric, aliases=("OrderedPairAccuracy", "PairAccuracy", "XAUC")):
         return total(count_lower_grades(lists, np.zeros(lists.rank.shape), tied=1.0))
 
     def weight(self, lists: Lists) -> Array:
-        """The weight of each query."""
         return self.pairs(lists) if self.weights == "pairs" else np.ones(len(lists))
 
     def terms(self, lists: Lists) -> Terms:

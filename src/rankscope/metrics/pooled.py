@@ -109,6 +109,5 @@ class infAP(Metric, aliases=("InferredAP",)):
         in_pool_above = running(lists.shown) - lists.shown
         rank = lists.rank.astype(float)
         expected = in_pool_above * (relevant_above + SMALL) / (judged_above + 2 * SMALL)
-        return Terms(
-            lists, {"relevant": relevant, "precision expected": (1.0 + expected) / rank}, lists.known(self.level)
-        )
+        factors = {"relevant": relevant, "precision expected": (1.0 + expected) / rank}
+        return Terms(lists, factors, lists.known(self.level))

@@ -13,7 +13,7 @@ from rankscope.declared import Param
 from rankscope.errors import InputError
 from rankscope.lists import Array, Lists, ratio
 from rankscope.metrics.base import Cutoff, Example, Level, Metric, NeededCutoff, Terms
-from rankscope.metrics.trec import CUTOFFS, TrecName, two_places
+from rankscope.metrics.trec import CUTOFFS, FIFTHS, TrecName, two_places
 
 CELLS = 1 << 22  # pairs of documents looked at together
 BELOW = 1 << 40  # a place below any rank
@@ -357,7 +357,6 @@ class NumPrefsFul(_CountOfPreferences):
 # --- metrics averaged over several judges of the same documents
 
 
-FIFTHS = tuple(i / 5 for i in range(1, 11))  # 0.2 to 2.0
 Multiple = Annotated[
     float, Param("look as far as this many times the number of relevant documents", above=0, high=1000)
 ]
@@ -449,9 +448,8 @@ class AvgP(_OverJudges):
     def terms(self, lists: Lists) -> Terms:
         grade = by_judge(lists)
         relevant, _ = self.relevant_by_judge(lists, grade)
-        return Terms(
-            lists, {"judges to whom it is relevant": over_judges(relevant)}, judges_of(grade) * (self.cutoff or 0)
-        )
+        factors = {"judges to whom it is relevant": over_judges(relevant)}
+        return Terms(lists, factors, judges_of(grade) * (self.cutoff or 0))
 
 
 class AvgRprec(_OverJudges):

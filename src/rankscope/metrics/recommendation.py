@@ -8,20 +8,8 @@ from typing import Annotated, Literal
 import numpy as np
 
 from rankscope.declared import Param
-from rankscope.lists import Array, Lists, by_rank, running, total
-from rankscope.metrics.base import (
-    Cutoff,
-    Example,
-    JudgedOnly,
-    Level,
-    MaxGrade,
-    Metric,
-    NeededCutoff,
-    Terms,
-    gains_of,
-    not_before,
-    refuse_grades_above,
-)
+from rankscope.lists import Array, Lists, by_rank, not_before, running, total
+from rankscope.metrics.base import Cutoff, Example, JudgedOnly, Level, MaxGrade, Metric, NeededCutoff, Terms, gains_of
 from rankscope.metrics.relevance import _Binary
 from rankscope.metrics.trec import TrecName
 
@@ -54,7 +42,7 @@ class PFound(Metric, aliases=("pFound",)):
     judged_only: JudgedOnly = False
 
     def terms(self, lists: Lists) -> Terms:
-        refuse_grades_above(self, lists, self.max_grade)
+        self.refuse_grades_above(self.max_grade, lists)
         most = self.max_grade if self.stops == "linear" else 2.0**self.max_grade
         satisfied = gains_of(lists, self.stops) / most
         # documents nobody judged, in the gaps between ranks, satisfy nobody and cost patience all the same
@@ -185,9 +173,8 @@ class MeanR(_OverCutoffs, aliases=("MeanRecall", "MAR")):
 
     def terms(self, lists: Lists) -> Terms:
         cutoffs = np.maximum(self.k - lists.rank + 1.0, 0.0)
-        return Terms(
-            lists, {"relevant": self.relevant(lists), "cutoffs that hold it": cutoffs}, self.k * self.known(lists)
-        )
+        factors = {"relevant": self.relevant(lists), "cutoffs that hold it": cutoffs}
+        return Terms(lists, factors, self.k * self.known(lists))
 
 
 class pAUC(Metric, aliases=("PAUC", "PartialAUC"), at="negatives"):

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankscope.declared import Param
 from rankscope.lists import Array, Lists, running, total
-from rankscope.metrics.base import Cutoff, Example, JudgedOnly, Level, Metric, NeededCutoff, Terms, first
+from rankscope.metrics.base import Cutoff, Example, JudgedOnly, Level, Metric, NeededCutoff, Terms
 from rankscope.metrics.trec import CUTOFFS, NAMES_OF_CAPPED_RECALL, TENTHS, TrecName, two_places
 
 Beta = Annotated[float, Param("how many times more recall counts than precision", above=0, high=1e6)]
@@ -293,7 +293,8 @@ def documents_needed(recall: float, known: Array, compat: int) -> Array:
 def best_beyond(relevant: Array, precision: Array, need: Array) -> Array:
     """Marks, in each row, the first cell of the highest precision with at least ``need`` relevant documents."""
     candidate = np.where(relevant & (running(relevant) >= need[:, None]), precision, 0.0)
-    return first((candidate == candidate.max(axis=1, keepdims=True)) & (candidate > 0))
+    best = (candidate == candidate.max(axis=1, keepdims=True)) & (candidate > 0)
+    return np.asarray(best & (running(best) == 1))
 
 
 class IPrec(Metric, aliases=("InterpolatedPrecision",), at="recall"):
@@ -318,9 +319,8 @@ class IPrec(Metric, aliases=("InterpolatedPrecision",), at="recall"):
         relevant = lists.relevant(self.level)
         precision = running(relevant) / lists.rank
         need = documents_needed(float(self.recall or 0), lists.known(self.level), self.compat)
-        return Terms(
-            lists, {"best from here on": best_beyond(relevant, precision, need), "precision so far": precision}
-        )
+        factors = {"best from here on": best_beyond(relevant, precision, need), "precision so far": precision}
+        return Terms(lists, factors)
 
 
 class IPrecAvg(Metric, aliases=("ElevenPointAverage", "11ptAP")):
@@ -343,9 +343,8 @@ class IPrecAvg(Metric, aliases=("ElevenPointAverage", "11ptAP")):
         relevant, known = lists.relevant(self.level), lists.known(self.level)
         precision = running(relevant) / lists.rank
         marks = (best_beyond(relevant, precision, documents_needed(x, known, self.compat)) for x in self.points)
-        return Terms(
-            lists, {"levels decided here": _count(marks), "precision so far": precision}, float(len(self.points))
-        )
+        factors = {"levels decided here": _count(marks), "precision so far": precision}
+        return Terms(lists, factors, float(len(self.points)))
 
 
 def _count(marks: Iterable[Array]) -> Array:

@@ -84,11 +84,8 @@ class SetAP(_Set):
     def terms(self, lists: Lists) -> Terms:
         relevant = self.relevant(lists)
         precision = total(relevant) / np.maximum(lists.retrieved, 1)
-        return Terms(
-            lists,
-            {"relevant": relevant, "precision of the set": np.broadcast_to(precision[:, None], relevant.shape)},
-            self.known(lists),
-        )
+        factors = {"relevant": relevant, "precision of the set": np.broadcast_to(precision[:, None], relevant.shape)}
+        return Terms(lists, factors, self.known(lists))
 
 
 class Utility(_Set):

@@ -9,7 +9,7 @@ import numpy as np
 from rankscope.declared import Param
 from rankscope.errors import InputError
 from rankscope.lists import Array, Lists, by_rank, log2_discount, total
-from rankscope.metrics.base import LARGEST, Example, Metric, Terms, gains, refuse_grades_above
+from rankscope.metrics.base import LARGEST, Example, Metric, Terms, gains
 
 DEEPEST = 1_000_000  # every rank down to there is looked at, so it is bounded
 CELLS = 2_000_000  # ranks that are held in memory at once
@@ -46,7 +46,7 @@ class _ScaledMetric(Metric):
 
     def points(self, lists: Lists) -> Array:
         """Grades counted from the grade of no gain; divided by ``full`` they are gains."""
-        refuse_grades_above(self, lists, float(self.max_grade or 0.0))
+        self.refuse_grades_above(float(self.max_grade or 0.0), lists)
         return np.where(lists.judged, np.maximum(lists.grade - self.min_grade, 0.0), 0.0)
 
 
