@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rankscope import words
 from rankscope.blocks import Chart, Column, Table, Value
 from rankscope.metrics import Metric, parse
-from rankscope.metrics.interpolated import IPrec
+from rankscope.metrics.relevance import IPrec
 from rankscope.metrics.trec import TENTHS
 from rankscope.scoring.rescore import rescored, why_not
 from rankscope.scoring.scores import Scores
