@@ -138,9 +138,6 @@ def _label(source: Any, found: Sheet | Mapping[str, Any], otherwise: str) -> str
     return str(source) if is_path(source) else otherwise
 
 
-# --- reading -------------------------------------------------------------------------------------------
-
-
 def _of_mapping(source: Mapping[Any, Any], label: str) -> dict[str, dict[str, Attribute]]:
     if not source:
         raise InputError(f"{label}: the dict is empty; {EXPECTED}")
@@ -211,9 +208,6 @@ def _clusters(found: Sheet | Mapping[Any, Any], label: str, scored: set[str]) ->
         value = _value(said, f"{label}: query {query!s}")
         out[query] = _plain(value) if isinstance(value, float) else value
     return out
-
-
-# --- slices --------------------------------------------------------------------------------------------
 
 
 def _slices(name: str, values: list[Attribute]) -> dict[str, Array]:

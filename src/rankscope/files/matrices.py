@@ -12,8 +12,8 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import DataError, InputError
+from rankscope.files.long import stem
 from rankscope.files.memory import quote_value, speaks_arrow
-from rankscope.files.notes import stem
 from rankscope.files.sheets import QUERY, SYSTEM, Sheet, is_path, open_sheet
 from rankscope.tables import Array
 
@@ -84,9 +84,6 @@ def _system_column(sheet: Sheet) -> str | None:
     return None if (values != values.floor()).any() else name
 
 
-# --- long ----------------------------------------------------------------------------------------------
-
-
 def _long(sheet: Sheet, query: str, system: str, name: str | None, metric: str | None) -> Part:
     systems = sheet.ids(system, "system")
     if name is not None:
@@ -139,9 +136,6 @@ def _refuse_repeats(sheet: Sheet, frame: pl.DataFrame) -> None:
         system, query, metric = keys.row(row)
         of = "" if metric == NAMELESS else f" for {metric}"
         raise InputError(f"{sheet.at(row)}: system {system!r} has query {query!r} twice{of}; keep one")
-
-
-# --- wide ----------------------------------------------------------------------------------------------
 
 
 def _by_query(sheet: Sheet, query: str, names: tuple[str | None, str], systems: Systems, metric: str | None) -> Part:
@@ -246,9 +240,6 @@ def _transpose(sheet: Sheet, systems: list[str], queries: Sequence[str]) -> Part
     return Part(tall(systems, queries, values), sheet.label, "rows")
 
 
-# --- scores of systems on queries, from tables of any of the usual shapes, dicts, arrays, and several of them together ---
-
-
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
     """One value a system, query and metric: ``values[metric]`` is systems x queries, NaN where a value is undefined or absent.
@@ -297,9 +288,6 @@ def _only(table: ScoreTable, metric: str | None) -> ScoreTable:
     if metric not in table.values:
         raise InputError(_unknown(metric, list(table.values), "the scores"))
     return replace(table, values={metric: table.values[metric]})
-
-
-# --- what holds one part, and what holds several -------------------------------------------------------
 
 
 def _parts(source: Any, name: str | None, systems: Systems, metric: str | None) -> Iterator[Part]:
@@ -391,9 +379,6 @@ def _number(value: Any, where: str) -> float:
     if number is None or abs(number) == float("inf"):
         raise InputError(f"{where}: {quote_value(value)} is not a finite number; NaN is undefined")
     return number
-
-
-# --- all parts together --------------------------------------------------------------------------------
 
 
 def _choose(frame: pl.DataFrame, metric: str, parts: Sequence[Part]) -> pl.DataFrame:

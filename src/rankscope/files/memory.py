@@ -11,8 +11,7 @@ import numpy as np
 import polars as pl
 
 from rankscope.errors import InputError, MissingExtraError
-from rankscope.files.long import make_table, roles_of
-from rankscope.files.notes import Findings, make_qrels, make_run, stem
+from rankscope.files.long import Findings, make_qrels, make_run, make_table, roles_of, stem
 from rankscope.files.raw import Raw
 from rankscope.tables import Fault, Qrels, Run, Source
 

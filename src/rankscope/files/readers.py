@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from rankscope.errors import InputError
-from rankscope.files.long import ALIASES, is_number, known_header
+from rankscope.files.long import ALIASES, EXPECTED, is_number, known_header
 from rankscope.files.memory import read_dict, read_frame, speaks_arrow
-from rankscope.files.notes import EXPECTED
 from rankscope.files.raw import BOM, Raw, open_raw
 from rankscope.files.tabular import header_of, is_jsonl, read_columns, read_json, read_jsonl, read_parquet
 from rankscope.files.trec import read_trec

@@ -14,9 +14,8 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.long import id_column
+from rankscope.files.long import Findings, id_column
 from rankscope.files.memory import frame_of, quote_value, speaks_arrow
-from rankscope.files.notes import Findings
 from rankscope.files.raw import BOM, Raw, open_raw
 from rankscope.files.readers import kind_of
 from rankscope.files.tabular import quote_of, reader_of, record_lines
@@ -244,9 +243,6 @@ def _refuse_twice(names: Sequence[str], label: str) -> None:
     again = next((name for n, name in enumerate(names) if name in names[:n]), None)
     if again is not None:
         raise InputError(f"{label}: column {again!r} is there twice; is the header line missing or doubled?")
-
-
-# --- text with separators ------------------------------------------------------------------------------
 
 
 def _read_columns(raw: Raw) -> Sheet:

@@ -15,9 +15,8 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.long import make_table, roles_of
+from rankscope.files.long import Findings, make_table, roles_of
 from rankscope.files.memory import DICTS, Pairs, quote_value, read_dict
-from rankscope.files.notes import Findings
 from rankscope.files.raw import BOM, Raw
 from rankscope.tables import Array, Qrels, Run
 
@@ -257,9 +256,6 @@ def _merge(queries: Mapping[str, Any], what: str, label: str) -> dict[str, Any]:
         else:
             raise InputError(f"{label}: query {query!r} is there twice; put its documents into one list")
     return out
-
-
-# --- parquet tables ------------------------------------------------------------------------------------
 
 
 def read_parquet(raw: Raw, what: str, name: str | None) -> Run | Qrels:

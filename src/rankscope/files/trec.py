@@ -15,14 +15,14 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.long import is_number
-from rankscope.files.notes import (
+from rankscope.files.long import (
     EXPECTED,
     ORDER,
     QRELS_LINE,
     RUN_LINE,
     Findings,
     content_lines,
+    is_number,
     line_finder,
     make_qrels,
     make_run,
