@@ -128,9 +128,8 @@ class Call:
             return form or "table"
         ending = Path(out).suffix.lower()
         if ending not in ENDINGS:
-            raise InputError(
-                f"{out}: the format of {ending or 'a name without an ending'} is not known, name one with --format: {', '.join(formats)}"
-            )
+            said = f"{out}: the format of {ending or 'a name without an ending'} is not known"
+            raise InputError(f"{said}, name one with --format: {', '.join(formats)}")
         if ENDINGS[ending] not in formats:
             raise InputError(f"{out}: this is written as {words.listing(formats, last='or')}, not as {ENDINGS[ending]}")
         return ENDINGS[ending]

@@ -173,7 +173,6 @@ def metrics(call: Call) -> int:
 
 
 def _check_plot(call: Call, name: str | None, traits: bool, ending: str) -> None:
-    """Refuse what cannot be drawn, or not so."""
     form = call.params["form"]
     if name is None or traits:
         remedy = "name one, like rankscope metrics RR --plot" if name is None else "leave out --table"

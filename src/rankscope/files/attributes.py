@@ -63,26 +63,20 @@ class Attributes:
 
         Raises InputError where a query stands in place of the header, which would be lost.
         """
-        if self.key in set(query_ids):
-            raise InputError(
-                f"{self.label}: begins with the query {self.key!r}, not with a header; name its columns in the first line"
-            )
-        unknown, lacking = self.unknown(query_ids), [q for q in query_ids if q not in self.by_query]
+        if self.key in query_ids:
+            remedy = "not with a header; name its columns in the first line"
+            raise InputError(f"{self.label}: begins with the query {self.key!r}, {remedy}")
+        unknown = self.unknown(query_ids)
         if len(unknown) == len(self.by_query):
-            raise DataError(
-                f"{self.label}: no query of it is scored; it has {words.listing(unknown, 3)}, the scores {words.listing(query_ids, 3)}: "
-                "use one set of query ids"
-            )
-        said = []
-        if unknown:
-            said.append(
-                f"{self.label}: {words.counted(len(unknown), 'query is', 'queries are')} not scored ({words.listing(unknown, 3)})"
-            )
-        if lacking:
-            said.append(
-                f"{self.label}: {words.counted(len(lacking), 'scored query is', 'scored queries are')} not in it ({words.listing(lacking, 3)})"
-            )
-        return said
+            has = f"it has {words.listing(unknown, 3)}, the scores {words.listing(query_ids, 3)}"
+            raise DataError(f"{self.label}: no query of it is scored; {has}: use one set of query ids")
+        lacking = [query for query in query_ids if query not in self.by_query]
+        kinds = ((unknown, "", "not scored"), (lacking, "scored ", "not in it"))
+        return [
+            f"{self.label}: {words.counted(len(ids), f'{kind}query is', f'{kind}queries are')} {what} ({words.listing(ids, 3)})"
+            for ids, kind, what in kinds
+            if ids
+        ]
 
 
 def attributes_of(source: Any) -> Attributes:
@@ -122,14 +116,10 @@ def clusters_of(source: Any, query_ids: Sequence[str]) -> tuple[Array, list[str]
     by_query = _clusters(found, label, set(query_ids))
     without = [query for query in query_ids if by_query.get(query) is None]
     if without:
-        raise DataError(
-            f"{label}: query {without[0]!r} has no cluster ({words.count(len(without))} of {words.counted(len(query_ids), 'query')} {words.agree(len(without), 'has')} none); "
-            "give every scored query one"
-        )
-    said = [str(by_query[query]) for query in query_ids]
-    names = sorted(set(said))
-    number = {name: n for n, name in enumerate(names)}
-    return np.array([number[name] for name in said], dtype=np.int64), names
+        many = f"{words.count(len(without))} of {words.counted(len(query_ids), 'query')} {words.agree(len(without), 'has')} none"
+        raise DataError(f"{label}: query {without[0]!r} has no cluster ({many}); give every scored query one")
+    names, codes = np.unique([str(by_query[query]) for query in query_ids], return_inverse=True)
+    return codes.astype(np.int64), names.tolist()
 
 
 def _label(source: Any, found: Sheet | Mapping[str, Any], otherwise: str) -> str:
@@ -180,12 +170,9 @@ def _column(sheet: Sheet, name: str) -> list[Attribute]:
         text = column.fill_null("").str.strip_chars()
         said = ~text.str.to_lowercase().is_in(UNDEFINED)
         if not said.any() or text.filter(said).cast(pl.Float64, strict=False).null_count():
-            return [_truth(value) if kept else None for value, kept in zip(text, said, strict=True)]
+            plain = text.replace(["True", "TRUE", "False", "FALSE"], ["true", "true", "false", "false"])
+            return [value if kept else None for value, kept in zip(plain, said, strict=True)]
     return [None if np.isnan(value) else value for value in sheet.numbers(name).tolist()]
-
-
-def _truth(text: str) -> str:
-    return text.lower() if text in {"True", "False", "TRUE", "FALSE"} else text
 
 
 def _clusters(found: Sheet | Mapping[Any, Any], label: str, scored: set[str]) -> dict[str, str | None]:
@@ -195,9 +182,7 @@ def _clusters(found: Sheet | Mapping[Any, Any], label: str, scored: set[str]) ->
     else:
         if found.frame.width != 2:
             raise InputError(f"{label}: {words.counted(found.frame.width, 'column')}; {CLUSTERS}")
-        key = found.role(QUERY) if found.role(QUERY) == found.frame.columns[0] else found.frame.columns[0]
-        assert key is not None
-        other = next(name for name in found.frame.columns if name != key)
+        key, other = found.frame.columns
         rows = list(zip(found.ids(key, "query"), found.frame[other].to_list(), strict=True))
         if key in scored:  # the first line is no header
             rows.insert(0, (key, other))

@@ -12,7 +12,6 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
 from typing import IO, Any, Literal, NoReturn, cast
 
 import polars as pl
@@ -31,19 +30,9 @@ OWN_IDS = {
     "query": (*ALIASES["query_id"], "topic_id", "topic-id"),
 }
 TEXTS = (
-    "text",
-    "contents",
-    "content",
-    "body",
-    "passage",
-    "segment",
-    "abstract",
-    "document",
-    "query_text",
-    "query",
-    "question",
+    "text", "contents", "content", "body", "passage", "segment", "abstract", "document", "query_text", "query", "question",
     "utterance",
-)
+)  # fmt: skip
 TITLES = ("title", "headline", "name")
 LARGEST = (1 << 31) - 1  # of a cell of CSV: the library's own limit is 128 KiB
 SEPARATOR = " · "
@@ -151,7 +140,7 @@ def stream_of(raw: Raw) -> IO[bytes]:
         return io.BytesIO(raw.read())
     if raw.packed == "gzip":
         return cast("IO[bytes]", gzip.open(raw.path or io.BytesIO(raw.data or b"")))
-    return io.BytesIO(raw.data) if raw.data is not None else cast("Path", raw.path).open("rb")
+    return raw.open()
 
 
 def lines_of(raw: Raw) -> Iterator[tuple[int, bytes]]:
@@ -280,16 +269,12 @@ def _quoted_rows(raw: Raw, separator: str, selection: Selection) -> Iterator[tup
                     selection.replaced |= any("�" in cell for cell in row)
                     yield start, row
     except csv.Error as error:
-        raise InputError(
-            f'{raw.label} line {words.count(last + 1)}: {error}; a quote within a text is written twice ("") and closed in the end'
-        ) from error
+        remedy = 'a quote within a text is written twice ("") and closed in the end'
+        raise InputError(f"{raw.label} line {words.count(last + 1)}: {error}; {remedy}") from error
     except (OSError, EOFError, zlib.error) as error:
         raw.fail(error)
     finally:
         csv.field_size_limit(limit)
-
-
-# --- texts between marks: TREC topics and documents, old and new, and the SMART format of Cranfield ----
 
 
 BLOCK = 1 << 22
@@ -438,9 +423,8 @@ def _topic(text: str) -> str:
 def _parts(text: str) -> dict[str, str]:
     """What stands after each mark, up to the next mark of any name; labels such as Number: are left out."""
     parts: dict[str, str] = {}
-    text = _HIDDEN.sub(" ", text)
     name, at = "", 0
-    kept = _RAW.sub(lambda found: html.escape(found[1]), text)
+    kept = _RAW.sub(lambda found: html.escape(found[1]), _HIDDEN.sub(" ", text))
     for mark in [*_MARK.finditer(kept), None]:
         said = _LABEL.sub("", kept[at : mark.start() if mark else len(kept)])
         said = " ".join(html.unescape(said).split())
@@ -464,8 +448,7 @@ def _document(text: str) -> str:
 
 
 def _inside(text: str, name: str) -> str:
-    found = re.findall(rf"<{name}(?:\s[^<>]*)?>(.*?)</{name}\s*>", text, _I | re.DOTALL)
-    return " ".join(found)
+    return " ".join(re.findall(rf"<{name}(?:\s[^<>]*)?>(.*?)</{name}\s*>", text, _I | re.DOTALL))
 
 
 def _plain(text: str) -> str:
@@ -560,9 +543,8 @@ def _gather(pairs: Iterator[tuple[str, str]], selection: Selection) -> dict[str,
         if selection.ids is not None and len(by_id) == len(selection.ids):
             break
     if again:
-        selection.remarks.append(
-            f"{words.counted(again, 'text has', 'texts have')} an id that stood before: the first is taken"
-        )
+        said = f"{words.counted(again, 'text has', 'texts have')} an id that stood before: the first is taken"
+        selection.remarks.append(said)
     if selection.replaced:
         selection.remarks.append("some bytes are not UTF-8 text: they are shown as �")
     return by_id
@@ -616,9 +598,8 @@ def _of_json(raw: Raw, head: bytes, selection: Selection, noun: Noun) -> tuple[s
             raise InputError(said) from error
         where = f" line {words.count(error.lineno)}" if isinstance(error, json.JSONDecodeError) else ""
         raise InputError(f"{raw.label}{where}: not JSON ({getattr(error, 'msg', error)}); {EXPECTED}") from error
-    if isinstance(value, dict):
-        return "JSON", _of_mapping(value, raw.label, selection, noun)
-    return "JSON", _of_list(value, raw.label, selection, noun)
+    read = _of_mapping if isinstance(value, dict) else _of_list
+    return "JSON", read(value, raw.label, selection, noun)
 
 
 def _in_memory(source: Any, selection: Selection, noun: Noun) -> tuple[str, Iterator[tuple[str, str]]]:
@@ -639,9 +620,8 @@ def _of_mapping(source: Mapping[Any, Any], label: str, selection: Selection, nou
         if isinstance(value, Mapping):
             roles = roles_among(list(value), noun, needs_id=False)
             if roles is None:
-                raise InputError(
-                    f"{label}, {words.quote(one)}: no text among the keys {words.listing(map(repr, value)) or 'none'}; call it text"
-                )
+                keys = words.listing(map(repr, value)) or "none"
+                raise InputError(f"{label}, {words.quote(one)}: no text among the keys {keys}; call it text")
             yield one, join_row(value, roles)
         elif isinstance(value, str | list | None):
             yield one, plain_text(value)
@@ -650,20 +630,14 @@ def _of_mapping(source: Mapping[Any, Any], label: str, selection: Selection, nou
 
 
 def _of_list(source: Any, label: str, selection: Selection, noun: Noun) -> Iterator[tuple[str, str]]:
-    """A list of objects, each with an id and a text."""
     for number, value in enumerate(source, 1):
         roles = roles_among(list(value), noun) if isinstance(value, Mapping) else None
+        where = f"{label} entry {words.count(number)}"
         if roles is None:
-            raise InputError(
-                f"{label} entry {words.count(number)}: {quote_value(value)} has no id and text, like _id and text"
-            )
-        one = _id_in(value, roles, f"{label} entry {words.count(number)}")
+            raise InputError(f"{where}: {quote_value(value)} has no id and text, like _id and text")
+        one = id_of(value.get(roles.id), lambda said=f"{where}: {roles.id}": said)  # type: ignore[misc]
         if selection.wants(one):
             yield one, join_row(value, roles)
-
-
-def _id_in(value: Mapping[str, Any], roles: Roles, where: str) -> str:
-    return id_of(value.get(roles.id), lambda: f"{where}: {roles.id}")
 
 
 def _of_frame(scan: pl.LazyFrame, label: str, selection: Selection, noun: Noun) -> Iterator[tuple[str, str]]:
@@ -671,9 +645,9 @@ def _of_frame(scan: pl.LazyFrame, label: str, selection: Selection, noun: Noun) 
     names = scan.collect_schema().names()
     roles = roles_among(names, noun)
     if roles is None:
-        raise InputError(
-            f"{label}: no columns of ids and texts among {words.listing(names) or 'none'}; call them {'query_id' if noun == 'query' else 'doc_id'} and text"
-        )
+        own = "query_id" if noun == "query" else "doc_id"
+        said = f"{label}: no columns of ids and texts among {words.listing(names) or 'none'}"
+        raise InputError(f"{said}; call them {own} and text")
     heads = scan.select(roles.id).head(3).collect()[roles.id]
     for one in id_column(heads, roles.id, label, Findings()).to_list():
         selection.wants(str(one))
@@ -693,6 +667,3 @@ def _keep(scan: pl.LazyFrame, key: str, label: str, selection: Selection) -> pl.
         return scan.collect()
     asked = pl.Series(sorted(selection.ids), dtype=pl.String).implode()
     return scan.filter(pl.col(key).is_in(asked)).collect()
-
-
-__all__ = ["Texts", "texts_of"]
