@@ -224,12 +224,11 @@ def number_runs(runs: Iterable[Named]) -> tuple[list[Named], dict[str, str]]:
     out: list[Named] = []
     systems: dict[str, str] = {}
     for name, path in runs:
+        own = name
         if name is not None and names.count(name) > 1:
-            number = f"{name}#{1 + sum(system == name for system in systems.values())}"
-            systems[number] = name
-            out.append((number, path))
-        else:
-            out.append((name, path))
+            own = f"{name}#{1 + sum(system == name for system in systems.values())}"
+            systems[own] = name
+        out.append((own, path))
     return out, systems
 
 

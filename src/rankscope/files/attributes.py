@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -202,9 +203,8 @@ def _slices(name: str, values: list[Attribute]) -> dict[str, Array]:
         column = np.array([value if isinstance(value, float) else np.nan for value in values])
         cuts = sorted(set(numbers))
         if len(cuts) > FEW:
-            ordered = sorted(numbers)
-            many = len(ordered)
-            cuts = sorted({ordered[-(-many // 3) - 1], ordered[-(-2 * many // 3) - 1], ordered[-1]})
+            ordered, many = sorted(numbers), len(numbers)
+            cuts = sorted({ordered[-(-part * many // 3) - 1] for part in (1, 2, 3)})
         out = _up_to(name, column, cuts)
     for text in sorted({value for value in values if isinstance(value, str)}):
         out[text] = np.array([value == text for value in values])
@@ -216,10 +216,7 @@ def _slices(name: str, values: list[Attribute]) -> dict[str, Array]:
 
 def _up_to(name: str, column: Array, cuts: Sequence[float]) -> dict[str, Array]:
     """The slices that end at each of these values, called by the lowest and highest value that they hold."""
-    masks, low = [], -np.inf
-    for high in cuts:
-        masks.append((column > low) & (column <= high))
-        low = high
+    masks = [(column > low) & (column <= high) for low, high in pairwise([-np.inf, *cuts])]
     ends = [(float(column[mask].min()), float(column[mask].max())) for mask in masks]
     for said in (_plain, repr):  # repr tells any two numbers apart
         names = [f"{name} {said(a)}" + (f" to {said(b)}" if b > a else "") for a, b in ends]

@@ -18,8 +18,7 @@ EXPECTED = (
     "costs are a table with a run first and a cost in each further column (latency_ms, cost), or {run: {column: value}}"
 )
 _MORE_IS_BETTER = re.compile(
-    r"throughput|(^|[^a-z])[qr]ps($|[^a-z])|(queries|requests|documents|docs|items|tokens)[ _-]?per[ _-]?s",
-    re.IGNORECASE,
+    r"(?i)throughput|(^|[^a-z])[qr]ps($|[^a-z])|(queries|requests|documents|docs|items|tokens)[ _-]?per[ _-]?s"
 )
 
 

@@ -184,7 +184,6 @@ def _complain(roles: dict[str, str], by_lower: dict[str, str], names: Sequence[s
         missing = [role for role in missing if role != "score"]
     if not missing:
         return
-    right = RUN_TABLE if what == "run" else QRELS_TABLE
     hint = ""
     if what == "run" and missing == ["score"] and any(alias in by_lower for alias in ALIASES["grade"]):
         hint = f"; a grade belongs to qrels: {ORDER}"
@@ -193,7 +192,7 @@ def _complain(roles: dict[str, str], by_lower: dict[str, str], names: Sequence[s
     wanted = f"no column for {words.listing(missing)} among {words.listing(names) or 'none'}"
     if not hint and any(is_number(name) for name in names):
         hint = "; is the header line missing?"
-    raise InputError(f"{label}: {wanted}; {right}{hint}")
+    raise InputError(f"{label}: {wanted}; {RUN_TABLE if what == 'run' else QRELS_TABLE}{hint}")
 
 
 def _long_table(
@@ -206,11 +205,9 @@ def _long_table(
     out: dict[str, pl.Series] = {role: id_column(columns[role], roles[role], label, found) for role in ids}
     out[value] = _numbers(columns[value], roles[value], label)
     good = np.ones(len(frame), dtype=bool)
-    for role in [*ids, value]:
-        if out[role].null_count() and role != "iteration":
-            good &= out[role].is_not_null().to_numpy()
-        if role in ("query_id", "doc_id"):
-            good &= (out[role] != "").fill_null(False).to_numpy()
+    good &= out[value].is_not_null().to_numpy()
+    for role in ("query_id", "doc_id"):
+        good &= (out[role] != "").fill_null(False).to_numpy()
     if value == "grade" and out[value].is_nan().any():
         good &= ~out[value].is_nan().fill_null(False).to_numpy()
     bad = np.flatnonzero(~good)
@@ -242,9 +239,7 @@ def id_column(column: pl.Series, name: str, label: str, found: Findings) -> pl.S
     kind = column.dtype
     if kind == pl.String:
         return column
-    if kind.is_integer() or kind in (pl.Categorical, pl.Enum):
-        return column.cast(pl.String)
-    if kind == pl.Null:
+    if kind.is_integer() or kind in (pl.Categorical, pl.Enum, pl.Null):
         return column.cast(pl.String)
     if kind.is_float():
         whole = column.drop_nulls().drop_nans()

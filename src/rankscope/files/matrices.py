@@ -408,7 +408,8 @@ def _refuse_apart(systems: Sequence[str], queries: Sequence[str], there: Array, 
     alone = np.flatnonzero(~(has & (has.sum(axis=0) > 1)).any(axis=1))
     if len(alone):
         one = int(alone[0])
-        own, others = (words.sample([queries[n] for n in np.flatnonzero(mask)]) for mask in (has[one], ~has[one]))
+        places = (np.flatnonzero(mask).tolist() for mask in (has[one], ~has[one]))
+        own, others = (words.sample([queries[n] for n in at]) for at in places)
         said = f"{label}: system {systems[one]!r} shares no query with the others"
         raise DataError(f"{said}: its queries are {own}, theirs {others}; use one set of query ids")
     if not (there.any(axis=2).sum(axis=1) > 1).any():

@@ -115,11 +115,9 @@ def read_dict(source: Mapping[Any, Any], what: str, name: str | None, raw: Raw |
     if raw:
         plain, title = raw.source("JSON"), f"JSON {what}"
         name = name or stem(label)
-    table: Run | Qrels = (
-        make_qrels(frame, plain, found, title)
-        if what == "qrels"
-        else make_run(frame, plain, found, title.replace("JSON", "a JSON"), name or "run")
-    )
+    table: Run | Qrels = make_qrels(frame, plain, found, title) if what == "qrels" else make_run(
+        frame, plain, found, title.replace("JSON", "a JSON"), name or "run"
+    )  # fmt: skip
     return replace(table, more_queries=more) if more else table
 
 
@@ -191,8 +189,7 @@ def _values(rows: Collection[Any], what: str) -> pl.Series:
     """Scores or grades, null where one is no number."""
     parts = [_row_values(value, what) for value in rows]
     try:
-        flat = np.fromiter(chain.from_iterable(parts), dtype=np.float64, count=sum(map(len, rows)))
-        return pl.Series(flat)
+        return pl.Series(np.fromiter(chain.from_iterable(parts), dtype=np.float64, count=sum(map(len, rows))))
     except (TypeError, ValueError, OverflowError):
         parts = [_row_values(value, what) for value in rows]
         return pl.Series(list(map(_number, chain.from_iterable(parts))), dtype=pl.Float64)

@@ -45,9 +45,7 @@ class LineLayout:
     @property
     def schema(self) -> dict[str, type[pl.DataType]]:
         """Polars types of the columns."""
-        types: dict[str, type[pl.DataType]] = {self.number: pl.Float64}
-        if self.number != "rank":
-            types["rank"] = pl.Int32
+        types: dict[str, type[pl.DataType]] = {"rank": pl.Int32, self.number: pl.Float64}
         return {name: types.get(name, pl.String) for name in self.names}
 
     @property
