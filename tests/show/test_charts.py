@@ -30,8 +30,8 @@ from tests.show.made_charts import (
 
 from rankscope.blocks import Chart, Column, Form, Ranged
 from rankscope.show.charts import config_of, data_of, spec_of, svg_of, themes
-from rankscope.show.charts.canvas import series_of
 from rankscope.show.charts.data import UNSEEN, names_of, query_field
+from rankscope.show.charts.marks import series_of
 from rankscope.show.charts.theme import GREY, PALETTE, PAPER
 
 Need = Callable[[str], ModuleType]

@@ -10,7 +10,7 @@ from typing import Any
 from rankscope.blocks import Block, Chart, Explorer, Page, Paragraph, Section, Table, Tone, Verdict
 from rankscope.show.extra import import_extra
 from rankscope.show.html import assets
-from rankscope.show.html.parts import KINDS, Parts, environment
+from rankscope.show.html.parts import Parts, environment
 from rankscope.show.html.tables import table_of
 
 MOST = 200  # rows of a table
@@ -44,7 +44,7 @@ def _part(block: Block | Chart | Explorer | Verdict, dark: bool | None) -> dict[
         return {"kind": "explorer", "count": len(block.queries)}
     if isinstance(block, Verdict):
         return {"kind": "verdict", "shown": block}
-    return {"kind": KINDS[type(block)], "shown": block}
+    return {"kind": type(block).__name__.lower(), "shown": block}
 
 
 def _svg(chart: Chart, dark: bool | None) -> str:
@@ -62,12 +62,6 @@ def _svg(chart: Chart, dark: bool | None) -> str:
     return svg.replace("<svg ", f'<svg style="{style};overflow:visible" ', 1)
 
 
-# --- A page as one HTML file that loads nothing and needs no network -----------------------------------
-
-
-__all__ = ["fragment", "render"]
-
-
 def render(page: Page) -> str:
     """A page as HTML: the same page gives the same bytes.
 
@@ -81,20 +75,14 @@ def render(page: Page) -> str:
     explored = page.explorer is not None
     first, scripts = assets.static(assets.FIRST), list(_scripts(drawn, explored))
     styles = [*assets.STYLES, *(assets.EXPLORER_STYLES if explored else ()), *assets.LAST_STYLES]
-    return str(
-        environment()
-        .get_template("page.html.j2")
-        .render(
-            page=page,
-            sections=sections,
-            verdicts=[(verdict, parts.deciding(verdict)) for verdict in page.verdicts],
-            policy=assets.policy([first, *scripts]),
-            styles=[markup(assets.static(name)) for name in styles],
-            first=markup(first),
-            themes=_themes(markup) if drawn else "",
-            scripts=[markup(script) for script in scripts],
-        )
-    )
+    filled = environment().get_template("page.html.j2").render(
+        page=page, sections=sections, first=markup(first), themes=_themes(markup) if drawn else "",
+        verdicts=[(verdict, parts.deciding(verdict)) for verdict in page.verdicts],
+        policy=assets.policy([first, *scripts]),
+        styles=[markup(assets.static(name)) for name in styles],
+        scripts=[markup(script) for script in scripts],
+    )  # fmt: skip
+    return str(filled)
 
 
 def _scripts(drawn: bool, explored: bool) -> Iterator[str]:
@@ -117,10 +105,5 @@ def _themes(markup: Callable[[str], str]) -> str:
 
 
 def _section(section: Section, parts: Parts) -> dict[str, Any]:
-    return {
-        "name": section.name,
-        "title": section.title,
-        "lead": section.lead,
-        "folded": section.folded,
-        "parts": [parts.part(block, section) for block in section.blocks if block != Paragraph("")],
-    }
+    made = [parts.part(block, section) for block in section.blocks if block != Paragraph("")]
+    return {"parts": made, **{name: getattr(section, name) for name in ("name", "title", "lead", "folded")}}
