@@ -121,9 +121,6 @@ def values_of(request: Request, judged: Sequence[Judged]) -> list[Values]:
     return [out[i] for i in range(len(judged))]
 
 
-# --- which queries are averaged ---------------------------------------------------------------------------
-
-
 def _with_queries_averaged(
     request: Request, runs: Sequence[RunEvaluation], judged: frozenset[str]
 ) -> list[RunEvaluation]:
@@ -156,9 +153,6 @@ def _with_queries_averaged(
                 raise DataError("no query is judged and in every run: compare fewer runs, or use --queries judged")
         out.append(replace(run, inside=[inside[m.convention.queries] for m in request.metrics]))
     return out
-
-
-# --- their values, and these as one number ----------------------------------------------------------------
 
 
 def _run_scores(name: str, e: RunEvaluation, request: Request) -> RunScores:
@@ -234,7 +228,6 @@ def board_of(run: str, request: Request, evaluation: RunEvaluation) -> list[Mean
 
 
 def _weight_of(m: MetricRequest, values: Values, query_id: Sequence[str], at: Array, request: Request) -> Array:
-    """What the queries at these places weigh in the mean of a metric."""
     weight, weights = values.weight[at], request.policies.weights
     if weights is None or m.metric.aggregate == "sum":
         return weight

@@ -62,7 +62,6 @@ def named_runs(runs: Any) -> Iterator[tuple[str | None, Any]]:
 
 
 def _names_runs(runs: Mapping[Any, Any]) -> bool:
-    """Whether a dict maps names to runs, rather than queries to documents."""
 
     def is_ranking(value: Any) -> bool:
         if isinstance(value, list | tuple | set | frozenset | KeysView | ValuesView):

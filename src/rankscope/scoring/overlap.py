@@ -180,7 +180,6 @@ def _pair(one: str, other: str, a: _Top, b: _Top, rank_of: Array, queries: int, 
 
 
 def _tops(scores: Scores, metric: Metric, runs: Mapping[str, Any], queries: Sequence[str], depth: int) -> list[_Top]:
-    """The first documents of each run, documents numbered query by query."""
     number = pl.DataFrame({"query_id": list(queries)}, schema={"query_id": pl.String}).with_row_index("query")
     frames = [
         top_of(scores, metric, run, depth, queries, name)
@@ -195,9 +194,6 @@ def _tops(scores: Scores, metric: Metric, runs: Mapping[str, Any], queries: Sequ
 def _top(rows: pl.DataFrame, queries: int) -> _Top:
     query, doc, rank = (rows[name].to_numpy().astype(np.int64) for name in ("query", "doc", "rank"))
     return _Top(query, doc, rank, np.bincount(query, minlength=queries))
-
-
-# --- one ranking under several names ---------------------------------------------------------------------
 
 
 def same_rankings(scores: Scores, metric: Metric, runs: Mapping[str, Any]) -> list[list[str]]:

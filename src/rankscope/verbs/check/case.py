@@ -161,8 +161,6 @@ class CheckCase:
     train: Any = None
     docs_text: Any = None
 
-    # --- what evaluates ------------------------------------------------------------------------------
-
     @cached_property
     def comparable(self) -> list[InputTable[Run]]:
         """The runs that share a query with the qrels."""
@@ -229,8 +227,6 @@ class CheckCase:
         health = {run.name: run.health for run in runs or self.scored}
         return [c for c in self.request.with_metrics(*self.metrics).cautions(health) if c.code == code]
 
-    # --- policies --------------------------------------------------------------------------------------
-
     @property
     def convention(self) -> Convention:
         """The conventions of the first metric: how equal scores are ordered, which queries are averaged."""
@@ -256,8 +252,6 @@ class CheckCase:
     def cutoff(self) -> int:
         """The cutoff of interest: of those of the metrics the one nearest to 10."""
         return min(self.request.cutoffs, key=lambda k: (abs(k - 10), k))
-
-    # --- what other metrics, rows or policies would give ---------------------------------------------
 
     def means(self, metric: Metric) -> dict[str, float]:
         """By run, the mean of a metric."""
@@ -315,8 +309,6 @@ class CheckCase:
                 return {m: v - scored.means[m] for m, v in self.again(run, **other).items()}
         return {}
 
-    # --- comparisons ---------------------------------------------------------------------------------
-
     @cached_property
     def doubts(self) -> list[Caution]:
         """What ``compare`` would doubt about these runs against the first, over the metrics with a direction and a value a query."""
@@ -343,8 +335,6 @@ class CheckCase:
         systems = tuple(run.name for run in self.scored)
         values = {m: np.array([[means[m][name]] for name in systems]) for m in curve if m in means}
         return [Panel(Measure.of(m), systems, ("mean",), value) for m, value in values.items()]
-
-    # --- documents -----------------------------------------------------------------------------------
 
     def top(self, run: InputTable[Run], k: int) -> Frame:
         """The documents of a run in the top k, 20 or the cutoff at most: ``query_id``, ``doc_id`` and the 1-based ``rank``.

@@ -77,9 +77,6 @@ def explain(
     return explain_origin(scores, before, after, metric)
 
 
-# --- one query --------------------------------------------------------------------------------------------
-
-
 def _explain_query(scores: Scores, grades: Any, runs: Sequence[Any], query: str) -> Explanation | Difference:
     metric = scores.metrics[0]
     policies, order = scores.request.policies, order_of(scores, metric)
@@ -123,9 +120,6 @@ def _change(doc: str, before: Explanation, after: Explanation) -> DocumentChange
         return None
     factors = next((p.factors for p in after.positions if p.doc_id == doc), {})
     return DocumentChange(doc, before.ranking.grades.get(doc), old, new, factors, was, now)
-
-
-# --- all queries ------------------------------------------------------------------------------------------
 
 
 def why_not_by_rank(metric: Metric) -> str:

@@ -119,7 +119,6 @@ class ValueParts:
 
     @cached_property
     def _cells(self) -> dict[int, int]:
-        """The cell of each rank with a judged document."""
         return {int(self._lists.rank[0, j]): j for j in np.flatnonzero(self._lists.shown[0]).tolist()}
 
     @cached_property
@@ -213,9 +212,6 @@ def _at(factor: Array, cell: int) -> float:
     return float(np.broadcast_to(values, (1, max(values.shape[1], cell + 1)))[0, cell])
 
 
-# --- other ranks, other grades ------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Swap:
     """Two ranks whose exchange gains most, and the gain in the better direction."""
@@ -282,6 +278,5 @@ def _at_ranks(judged: Judged, ranks: Array) -> Judged:
 
 
 def _untied(judged: Judged) -> Judged:
-    """The same documents with a score of its own each."""
     score = None if judged.score is None else -judged.rank.astype(float)
     return replace(judged, tie_start=judged.rank, tie_size=np.ones_like(judged.rank), score=score)

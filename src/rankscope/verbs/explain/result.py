@@ -35,11 +35,7 @@ class _Explain(OfScores):
 
     def facts(self) -> dict[str, Any]:
         """What JSON holds beside the rows."""
-        return {**self.about(), **super().facts()}
-
-    def about(self) -> dict[str, Any]:
-        """What is explained."""
-        raise NotImplementedError
+        return {**self._about(), **super().facts()}
 
     def __str__(self) -> str:
         return self.to_text()
@@ -70,7 +66,6 @@ def _grade(row: Any) -> str:
 
 
 def _bars(name: str, title: str, of: str, rows: Sequence[tuple[str, float]]) -> Iterator[Chart]:
-    """What each part adds, as bars; nothing where there are none."""
     if rows:
         columns = (Column(of), Column("adds", "value"))
         yield Chart(name, title, "bars", columns, tuple(rows), x=of, y="adds", guide="zero")
@@ -125,8 +120,7 @@ class Explanation(_Explain, ValueParts):
         """The query."""
         return self.ranking.query_id
 
-    def about(self) -> dict[str, Any]:
-        """What is explained."""
+    def _about(self) -> dict[str, Any]:
         count, value = self.unjudged
         return {
             "run": self.run,
@@ -238,7 +232,6 @@ class DocumentChange:
         return "rose" if self.rank < self.rank_before else "fell"
 
     def __str__(self) -> str:
-        """What happened to it and what that adds, in words."""
         move = {
             "rose": f"rose from rank {self.rank_before} to {self.rank}",
             "fell": f"fell from rank {self.rank_before} to {self.rank}",
@@ -303,8 +296,7 @@ class Difference(_Explain):
         """The documents that add something, either way, the largest first."""
         return sorted((d for d in self.documents if d.adds), key=lambda d: (-abs(d.adds), d.doc_id))
 
-    def about(self) -> dict[str, Any]:
-        """What is explained."""
+    def _about(self) -> dict[str, Any]:
         return {
             "runs": [self.before.run, self.after.run],
             "query": self.query_id,
@@ -393,8 +385,7 @@ class Origin(_Explain):
         ),
     )
 
-    def about(self) -> dict[str, Any]:
-        """What is explained."""
+    def _about(self) -> dict[str, Any]:
         return {
             "runs": list(self.runs),
             "metric": str(self.metric),

@@ -131,9 +131,6 @@ def _slices(source: Any, ids: Sequence[str]) -> tuple[list[tuple[str | None, Arr
     return parts, table.remarks(list(ids))
 
 
-# --- the rule --------------------------------------------------------------------------------------------
-
-
 def _drafts(
     panels: Sequence[Panel], slices: Any, allowances: Mapping[Metric, Allowance], fail_on: FailOn, method: Method
 ) -> tuple[list[Check], list[str]]:
@@ -202,7 +199,6 @@ def _settle(drafts: Sequence[Check], fail_on: FailOn, method: Method) -> list[Ch
 
 
 def _settled(check: Check, fail_on: FailOn, method: Method) -> Check:
-    """A check with its status; what would settle it stays only where it cannot tell."""
     status, reason = _status(check, fail_on, method)
     unsettled = status == "cannot tell" and (check.queries_needed or 0) > check.queries
     return replace(check, status=status, reason=reason, queries_needed=check.queries_needed if unsettled else None)

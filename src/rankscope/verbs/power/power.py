@@ -127,9 +127,6 @@ def _design(
     return Design(kind, variance, systems, tuple(zip(sizes, queries, strict=True)), aim)
 
 
-# --- what cannot be used ---------------------------------------------------------------------------------
-
-
 def _way(ways: dict[str, Any], **options: Any) -> str:
     """What to plan from: runs, a deviation or a design. Raises InputError for several, for none, and for options of another."""
     chosen = [name for name, value in ways.items() if value is not None]
@@ -160,7 +157,6 @@ def _aim(power: Any, alpha: Any, comparisons: Any, n: Any) -> Aim:
 
 
 def _sizes(name: str, values: Any) -> tuple[float, ...]:
-    """Differences or widths, each once, the smallest first."""
     several = hasattr(values, "__iter__") and not isinstance(values, str)
     sizes = () if values is None else values if several else (values,)
     return tuple(sorted({_number(name, value, f"a {name} is a number above 0, like 0.02") for value in sizes}))

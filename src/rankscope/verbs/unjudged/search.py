@@ -149,7 +149,6 @@ def alone(metric: Metric, top: float, ties: str = "trec") -> bool:
 
 
 def _additive(metric: Metric, judged: Judged, top: float) -> bool:
-    """Whether every set of the four documents is worth what its documents are worth alone."""
     sets = np.array(list(product([np.nan, 0.0, top], repeat=4)))
     queries = np.repeat(np.arange(len(judged)), len(sets))
     cells = Cells(Request((MetricRequest(str(metric), metric),)), [judged], [np.arange(len(judged))])
@@ -277,7 +276,6 @@ def single_effects(cells: Cells, documents: UnjudgedDocuments, means: Sequence[M
 
 
 def _changes(cells: Cells, run: int, mean: MeanParts, at: tuple[Array, Array], width: int, grade: float) -> Array:
-    """How the mean of a run would change if each document, alone, had this grade."""
     queries, places = at
     out = np.zeros(len(queries))
     many = max(1, ROOM // max(width, 1))

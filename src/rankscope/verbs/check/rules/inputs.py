@@ -24,7 +24,6 @@ LEFT_OUT = ": {} compared with leaving them out"
 
 
 def _inputs(case: CheckCase) -> Iterator[tuple[str | None, InputTable[Any]]]:
-    """The qrels (with None) and every run (with its name)."""
     yield None, case.qrels
     for run in case.runs:
         yield run.name, run
@@ -185,9 +184,6 @@ class OffScale(Rule, code="RS112", needs="scale", tail="; moved to the ends of t
         )
 
 
-# --- queries -------------------------------------------------------------------------------------------
-
-
 class MissingQueries(Rule, code="RS101", tail=LEFT_OUT):
     """A judged query has no ranking in the run."""
 
@@ -334,9 +330,6 @@ class NoSharedDocument(Rule, code="RS111"):
 
 def _quoted(ids: Sequence[str]) -> str:
     return ", ".join(map(repr, ids)) or "none"
-
-
-# --- ids that mean the same and are written differently ----------------------------------------------
 
 
 class _IdsAlike(Rule):

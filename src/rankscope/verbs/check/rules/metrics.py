@@ -37,7 +37,6 @@ USUAL = {"P": "k", "R": "relevant", "AP": "relevant"}  # the denominators that k
 
 
 def _another_wins(one: Alternative) -> str:
-    """The end of a message about a metric and another one; empty where the same run wins under both."""
     return f"; another run wins: {one.winners}" if one.winners else ""
 
 
@@ -255,7 +254,6 @@ def _top_of(metric: Metric) -> float:
 
 
 def _over(metric: Metric, top: float) -> Metric | None:
-    """The metric with another top of the scale; None where its other parameters do not allow it."""
     try:
         return metric.having(max_grade=float(top))
     except InputError:
@@ -447,7 +445,6 @@ class DeepCutoff(Rule, code="RS321", severity="information"):
                 )
 
     def _lead(self, case: CheckCase, metric: Metric) -> tuple[str, dict[Metric, float]]:
-        """What the ranks below add to the difference of the two runs with the best means."""
         runs = sorted(case.scored, key=lambda run: -run.means[metric])[:2]
         if len(runs) < 2 or any(math.isnan(run.means[metric]) for run in runs):
             return "", {}
@@ -471,7 +468,6 @@ def weight_below(metric: DCG, depth: int) -> float:
 
 
 def _below(run: ScoredRun, metric: Metric) -> float:
-    """What the ranks below 10 add to the mean of a run."""
     judged, known = run.judged(metric), ~np.isnan(run.values[metric])
     weights = np.where(known, run.weights.get(metric, np.ones(len(known))), 0.0)
     whole = math.fsum(weights.tolist())
@@ -517,7 +513,6 @@ class ListsEnd(Rule, code="RS322", severity="information"):
 
 
 def _endless(metric: Metric) -> bool:
-    """Whether a metric could be cut, is not, and looks at the whole list."""
     return (
         "cutoff" in parameters(type(metric))
         and getattr(metric, "cutoff", None) is None
