@@ -77,7 +77,7 @@ class Scores(Result):
         Records(
             "per_query",
             (Col("run"), Col("query_id"), Col("metric"), Col("value", kind="value")),
-            lambda scores: scores._query_values(),
+            lambda scores: scores.per_query.iter_rows(named=True),
         ),
         View(
             "facts",
@@ -228,14 +228,6 @@ class Scores(Result):
             lines += [("runid", "all", run.tag)] if run.tag and not several else []
             lines += [_trec(mean.metric, "all", mean.value) for mean in self.board if mean.run == run.name]
             yield from (f"{name:<22}\t{query}\t{text}\n" for name, query, text in lines if text)
-
-    def _query_values(self) -> Iterator[dict[str, Any]]:
-        for run in self.runs:
-            columns = {str(metric): values.tolist() for metric, values in run.values.items()}
-            for i, query in enumerate(run.query_ids):
-                for metric, values in columns.items():
-                    value = values[i] if values[i] == values[i] else None
-                    yield {"run": run.name, "query_id": query, "metric": metric, "value": value}
 
     def _facts(self) -> Iterator[dict[str, Any]]:
         """What is no number of each query: the run's id, and the facts that were asked for."""

@@ -55,15 +55,11 @@ def explain(
     [('x', 0.0), ('a', 0.4796)]
     """
     if ties not in TIES:
-        raise InputError(
-            f"ties={ties!r}: an explanation is of one order, so ties is one of {words.listing(TIES, last='or')}"
-        )
+        raise InputError(f"ties={ties!r}: an explanation is of one order: one of {words.listing(TIES, last='or')}")
     parsed = parse(metric)
     read = [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
     if len(read) > 2:
-        raise InputError(
-            f"there are {len(read)} runs: give one to explain its value, or two to explain their difference"
-        )
+        raise InputError(f"there are {len(read)} runs: give one to explain its value, or two for their difference")
     if query is None and len(read) == 1:
         raise InputError("name a query to explain, or give two runs; diagnose explains one run over all queries")
     grades = read_any("qrels", qrels)

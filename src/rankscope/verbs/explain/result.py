@@ -71,9 +71,6 @@ def _bars(name: str, title: str, of: str, rows: Sequence[tuple[str, float]]) -> 
         yield Chart(name, title, "bars", columns, tuple(rows), x=of, y="adds", guide="zero")
 
 
-# --- one query, one run -----------------------------------------------------------------------------------
-
-
 def _position_columns(explanation: Explanation) -> tuple[Col, ...]:
     ideal = any(p.ideal_adds is not None for p in explanation.positions)
     return (
@@ -192,9 +189,6 @@ class Explanation(_Explain, ValueParts):
         """What each rank adds."""
         rows = [(f"{p.rank} {p.doc_id or 'nothing retrieved'}", p.adds) for p in self.positions if p.adds]
         yield from _bars("adds", f"What each rank adds to {self.metric}, query {self.query_id}", "document", rows)
-
-
-# --- one query, two runs ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -336,9 +330,6 @@ class Difference(_Explain):
         rows += [(part.what, part.adds) for part in self.rest if part.adds]
         title = f"What each document adds to the difference, query {self.query_id}"
         yield from _bars("adds", title, "document", rows)
-
-
-# --- two runs over all queries ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, repr=False)

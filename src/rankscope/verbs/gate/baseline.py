@@ -215,9 +215,7 @@ def _read(document: Mapping[str, Any], label: str, name: str | None) -> StoredBa
             f"{label} is not as rankscope evaluate writes it ({type(error).__name__}: {error}): store it again"
         ) from None
     if not values:
-        raise InputError(
-            f"{label} has no values of queries: store it again with rankscope evaluate ... --per-query -o {label}"
-        )
+        raise InputError(f"{label} has no values of queries: store it with rankscope evaluate --per-query -o {label}")
     run = _choose(values, label, name)
     mine = {metric: count for (of, metric), count in counts.items() if of == run}
     return StoredBaseline(label, name or run, values[run], mine, conventions, inputs, version)

@@ -107,13 +107,9 @@ def _named(baseline: Any, candidate: Any) -> list[Any]:
 def _refuse_undirected(metrics: Sequence[Metric]) -> None:
     for metric in metrics:
         if metric.better == "neither":
-            raise InputError(
-                f"{metric} is neither better nor worse when it is higher, so nothing can be gated on it: leave it out"
-            )
+            raise InputError(f"{metric} is neither better nor worse when it is higher: leave it out of the gate")
         if metric.aggregate in NO_SAMPLE:
-            raise InputError(
-                f"{metric} is {NO_SAMPLE[metric.aggregate]}, so it has no interval to gate on: leave it out"
-            )
+            raise InputError(f"{metric} is {NO_SAMPLE[metric.aggregate]} and has no interval to gate on: leave it out")
 
 
 def _slices(source: Any, ids: Sequence[str]) -> tuple[list[tuple[str | None, Array | None]], list[str]]:

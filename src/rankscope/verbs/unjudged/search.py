@@ -34,9 +34,6 @@ SAME = 1e-12  # a difference as small as this is none
 PLAIN = frozenset({"trec", "docid", "input", "rank"})
 
 
-# --- the ends of a value -----------------------------------------------------------------------------------
-
-
 class Extremes(NamedTuple):
     """The grades (queries x places, NaN: not touched) under which a value is lowest and highest.
 
@@ -124,9 +121,6 @@ def ways(count: int, levels: Sequence[float], limit: int, ordered: bool) -> tupl
     return np.vstack([rising, rising[:, ::-1]]), ordered and len(levels) == 2 and many == count + 1
 
 
-# --- traits of a metric --------------------------------------------------------------------------------
-
-
 def exchanges(metric: Metric, ties: str) -> bool:
     """Whether, for a given number of documents of each grade, a ranking is at its best with the good ones on top."""
     return metric.monotone and metric.better != "neither" and ties in PLAIN
@@ -176,9 +170,6 @@ def _probe(metric: Metric, top: float, deep: int) -> Judged:
         qrels[f"q{len(qrels)}"] = grades | {f"m{number}": grade for number, grade in enumerate(missed)}
         run[f"q{len(run)}"] = {f"d{rank}": -float(rank) for rank in range(len(ranked))}
     return judge(CleanInput(run), CleanInput(qrels), Order(needs=metric.needs), "run")[0]
-
-
-# --- documents judged alone --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,9 +275,6 @@ def _changes(cells: Cells, run: int, mean: MeanParts, at: tuple[Array, Array], w
         grades = np.where(np.arange(width) == places[part, None], grade, np.nan)
         out[part] = mean.change(queries[part], cells.values(run, queries[part], grades))
     return out
-
-
-# --- a difference reversed ---------------------------------------------------------------------------------
 
 
 def reversal(

@@ -14,8 +14,7 @@ from rankscope.errors import InputError
 from rankscope.lists.rectangle import perfect
 from rankscope.metrics import AUC, CG, DCG, ERR, GAUC, LAUC, IdealDCG, Metric, P, nDCG
 from rankscope.scoring.bands import by_rank
-from rankscope.verbs.check.case import CheckCase, ScoredRun
-from rankscope.verbs.check.leads import Alternative, against, leaders
+from rankscope.verbs.check.case import Alternative, CheckCase, ScoredRun, against, leaders
 from rankscope.verbs.check.rule import Finding, Rule, changes
 
 MANY_GRADES = 5  # grades in use; with more of them 2^grade - 1 leaves little to all but the top one
@@ -188,16 +187,14 @@ class GainDecides(Rule, code="RS304"):
             now, then, best = found.now, found.then, leaders(found.now)
             # the pair with the winner in it, then the one that is furthest apart
             one, two = max(found.swaps, key=lambda pair: (pair[0] in best, now[pair[0]] - now[pair[1]]))
-            number, swapped = math.comb(len(case.scored), 2), len(found.swaps)
-            places = (
-                f"; {words.counted(swapped, 'pair')} of {words.count(number)} {words.agree(swapped, 'changes')} order"
-            )
+            number, moved = math.comb(len(case.scored), 2), len(found.swaps)
+            places = f"; {words.counted(moved, 'pair')} of {words.count(number)} {words.agree(moved, 'changes')} order"
             yield self.finding(
                 f"{one} is ahead of {two} on {found.metric} ({against(now[one], now[two])}) and behind with "
                 f"{other[str(found.metric.gain)]} gain ({against(then[one], then[two])})"  # type: ignore[attr-defined]
                 f"{places if number > 1 else ''}{'' if found.winners else '; the same run wins'}",
                 serious=bool(found.winners),
-                count=swapped,
+                count=moved,
                 run=one,
             )
 

@@ -293,7 +293,5 @@ class UnjudgedRule(Rule, code="RS204", tail="; leaving unjudged documents out: {
     def _judged_only(self, case: CheckCase, run: ScoredRun) -> dict[Metric, float]:
         if not case.plain or case.convention.ties not in {"trec", "docid", "input", "rank"}:
             return {}
-        kinds = [
-            m for m in case.metrics if "judged_only" in parameters(type(m)) and not getattr(m, "judged_only", True)
-        ]
-        return run.moved({m: run.under([m.having(judged_only=True)])[0] for m in kinds})
+        own = [m for m in case.metrics if "judged_only" in parameters(type(m)) and not getattr(m, "judged_only", True)]
+        return run.moved({m: run.under([m.having(judged_only=True)])[0] for m in own})
