@@ -28,17 +28,21 @@ from rankscope.scoring.inputs import CleanInput, clean, judge
 from rankscope.scoring.request import MetricRequest, Request
 from rankscope.scoring.scores import Scores
 from rankscope.tables import Qrels
-from rankscope.verbs.unjudged.cells import Cells, UnjudgedDocuments, unjudged_documents, with_codes, with_grades
 from rankscope.verbs.unjudged.result import NO_JUDGMENT, NONE_FOUND, DocumentToJudge, Turn, ValueBounds
 from rankscope.verbs.unjudged.search import (
     SAME,
+    Cells,
     MeanParts,
     Search,
     SingleEffects,
+    UnjudgedDocuments,
     alone,
     exchanges,
     reversal,
     single_effects,
+    unjudged_documents,
+    with_codes,
+    with_grades,
 )  # fmt: skip
 
 MOST = 5_000_000  # documents of all runs together: minutes of work
