@@ -90,9 +90,6 @@ def ceilings(
     return Ceilings(dict(zip(depths, tops, strict=True)), best, bool(close.all()))
 
 
-# --- orders of what was retrieved -------------------------------------------------------------------
-
-
 def worthy(metric: Metric, grade: Array) -> Array:
     """Which grades the metric calls relevant, or gives a gain; a negative one is none."""
     gain = getattr(metric, "gain", None)
@@ -149,9 +146,6 @@ def reordered(lists: Lists, metric: Metric, depth: int | None = None, sunk: bool
     )  # fmt: skip
 
 
-# --- rankings of any documents ----------------------------------------------------------------------
-
-
 def candidates(metric: Metric) -> Sequence[Callable[[Lists], Lists]]:
     """Rankings of which one may be ideal: all judged documents, the relevant ones alone, as many as the metric looks at."""
     mosts = dict.fromkeys((None, getattr(metric, "cutoff", None)))
@@ -159,7 +153,6 @@ def candidates(metric: Metric) -> Sequence[Callable[[Lists], Lists]]:
 
 
 def _only(metric: Metric, lists: Lists, *, most: int | None) -> Lists:
-    """The relevant documents alone, the most worthy first."""
     best = perfect(lists, _worth(metric))
     shown = best.shown & worthy(metric, best.grade)
     if most is not None:

@@ -83,9 +83,7 @@ def distribution_chart(
         -1: "The further left and the higher a line, the better",
         0: "A line further right has higher values",
     }[sign]
-    rows = tuple(
-        (x, share, run) for run, of_run in values.items() for x, share in cumulative(of_run[~np.isnan(of_run)], bounds)
-    )
+    rows = tuple((x, y, run) for run, line in values.items() for x, y in cumulative(line[~np.isnan(line)], bounds))
     return Chart(
         "distribution",
         f"Distribution of {column.header} over queries",
