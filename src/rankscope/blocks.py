@@ -209,6 +209,11 @@ class Chart:
         return [column.header for column in self.columns].index(header)
 
 
+def other_than(header: str, *others: str) -> str:
+    """A header that is none of the others, as the columns of a chart are found by their headers."""
+    return f"{header} (value)" if header in others else header
+
+
 # --- rankings to look into
 
 

@@ -26,9 +26,10 @@ from rankscope.blocks import Chart, Notes, Paragraph, Section, Table, Written
 from rankscope.errors import DataError
 from rankscope.metrics import parse
 from rankscope.metrics.rank_weights import DEPTH, chart_of, hidden_of, weights_of
-from rankscope.reporting.sections.data import notes_read
-from rankscope.reporting.subject import SubjectOfComparison, subject_of
+from rankscope.reporting.sections.reproduce import notes_read
+from rankscope.reporting.subject import Subject
 from rankscope.scoring.curves import CUTOFFS, curve_of
+from rankscope.verbs.compare.result import Comparison
 from rankscope.verbs.explain.explain import explain_origin
 
 
@@ -47,7 +48,7 @@ def doubts_of(section: Section) -> list[str]:
 def test_the_note_on_cutoffs_and_the_section_name_the_same_leaders(seed: int) -> None:
     qrels, runs = world(seed, queries=12)
     found = subject(qrels, runs, "P@5")
-    assert isinstance(found, SubjectOfComparison)
+    assert isinstance(found.result, Comparison)
     curve = curve_of(found.scores, list(runs), parse("P@5"), parse("P@5"), 10**6)  # type: ignore[arg-type]
     assert curve.cutoffs == CUTOFFS
     alone = {str(k): winners[0] for k, winners in zip(CUTOFFS, curve.winners(), strict=True) if len(winners) == 1}
@@ -215,9 +216,9 @@ def copies(*names: str) -> dict[str, Any]:
     return {"base": ranked_run(1), "other": ranked_run(2)} | {name: ranked_run(2) for name in names}
 
 
-def in_subject(runs: dict[str, Any], **options: Any) -> SubjectOfComparison:
+def in_subject(runs: dict[str, Any], **options: Any) -> Subject[Comparison]:
     found = rs.compare(QRELS, runs, "P@5", **options)
-    return subject_of(found, QRELS, runs)
+    return Subject(found, QRELS, runs)
 
 
 def test_runs_that_are_one_ranking_are_told() -> None:
@@ -255,7 +256,7 @@ def test_what_was_read_is_not_what_is_odd(tmp_path: Any) -> None:
     for name, path in paths.items():
         path.write_text(lines[name], encoding="utf-8")
     found = rs.compare(str(paths["qrels"]), [str(paths["one"]), str(paths["two"])], "P@1")
-    made = subject_of(found)
+    made = Subject(found)
     section = section_of("data", made)
     assert not any("read" in b.text for b in section.blocks if isinstance(b, Paragraph) and b.quiet)
     notes = notes_read(made)
@@ -291,7 +292,7 @@ def test_a_pair_that_is_left_out_is_said_beside_others(monkeypatch: pytest.Monke
             raise DataError("no query has a value for both")
         return explain_origin(scores, before, after, metric)
 
-    monkeypatch.setattr("rankscope.reporting.sections.origin.explain_origin", but_one)
+    monkeypatch.setattr("rankscope.reporting.sections.ranks.explain_origin", but_one)
     section = section_of("origin", found)
     said = [block.text for block in section.blocks if isinstance(block, Paragraph)]
     assert any(text.startswith(f"{run} against {baseline} is left out: ") for text in said)

@@ -22,7 +22,7 @@ from tests.reporting.made_sections import (
 
 from rankscope.blocks import Ranged, Written
 from rankscope.reporting.sections.verdicts import verdicts
-from rankscope.reporting.subject import subject_of
+from rankscope.reporting.subject import Subject
 from rankscope.show.html.tables import LONG
 from rankscope.verbs.compare.charts import MOST
 
@@ -138,7 +138,7 @@ def test_the_queries_that_differ_most() -> None:
     step = np.array(column(table, "run")) - np.array(column(table, "baseline"))
     assert step == pytest.approx(np.array(shown))
     texts = {str(table.rows[0][0]): "what is known of x"}
-    section = section_of("by-query", subject_of(subject.result, queries_text=texts))
+    section = section_of("by-query", Subject(subject.result, queries_text=texts))
     assert found_by(tables(section), "differing").rows[0][1] == "what is known of x"
 
 

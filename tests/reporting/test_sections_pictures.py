@@ -22,9 +22,10 @@ from tests.reporting.made_sections import (
 )
 
 from rankscope.blocks import Heading, Notes, Paragraph, Ranged, Written
-from rankscope.reporting.sections.costs import MEANS_ONLY
-from rankscope.reporting.subject import SubjectOfComparison
+from rankscope.reporting.sections.differences import MEANS_ONLY
+from rankscope.reporting.subject import Subject
 from rankscope.scoring.spread import cumulative
+from rankscope.verbs.compare.result import Comparison
 from rankscope.words import p_cell
 
 # --- spread, pictures ----------------------------------------------------------------------------
@@ -116,7 +117,7 @@ def test_pairs_mirror_and_hold_what_the_comparison_holds() -> None:
 # --- slices and costs ----------------------------------------------------------------------------
 
 
-def reversing() -> SubjectOfComparison:
+def reversing() -> Subject[Comparison]:
     ids = [f"q{i:02}" for i in range(60)]
     draws = np.random.default_rng(0).normal(0, 0.02, 60)
     step = [-0.1 if i % 3 == 0 else 0.2 for i in range(60)]

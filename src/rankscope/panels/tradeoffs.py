@@ -114,11 +114,20 @@ class TradeOffs:
             out += [Paragraph(self.sentence(run, self.baseline)) for run in runs]
         for column in self.costs.columns:
             out += [*([EMPTY] if out else []), Heading(f"{self.metric} against {column}"), self._table(column)]
-        small = f"per {STEP}: what {STEP} of {self.metric} costs, against the next cheaper run on the front"
+        small = f"per {STEP}: {self.price_in_words}"
         return [
             *out,
             Paragraph(f"{small} · of means alone: whether a difference is real is another question", quiet=True),
         ]
+
+    @property
+    def price_in_words(self) -> str:
+        """What the price of a run is."""
+        return f"what {STEP} of {self.metric} costs, against the next cheaper run on the front"
+
+    def cost_in_words(self, column: str) -> str:
+        """What one of the costs is."""
+        return f"what a run costs: {column}"
 
     def _good(self, run: str) -> float:
         return self.quality[run] if self.better == "higher" else -self.quality[run]
@@ -168,10 +177,10 @@ class TradeOffs:
         ]
         columns = (
             Column("run"),
-            Column(column),
+            Column(column, "value", hint=self.cost_in_words(column)),
             Column(self.metric, "value"),
             Column("front", wraps=True),
-            Column(f"per {STEP}"),
+            Column(f"per {STEP}", "value", hint=self.price_in_words),
         )
         return Table(columns, tuple(rows), best=frozenset((n, 0) for n, p in enumerate(places) if p.on_front))
 

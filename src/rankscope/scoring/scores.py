@@ -374,7 +374,7 @@ class Scores(Result):
         best = frozenset(
             (row, place)
             for place, metric in enumerate(self.metrics, start=1)
-            for row in _best(metric, [words.finite(means[run.name, metric].value) for run in self.runs])
+            for row in best_rows(metric.better, [words.finite(means[run.name, metric].value) for run in self.runs])
         )
         return Table(tuple(columns), tuple(rows), best=best, turns=True, note=self._legend(), unranged=UNRANGED)
 
@@ -416,13 +416,11 @@ class Scores(Result):
         tables = [_quantiles("run", alike, str(metric)) for metric, alike in by_metric]
         if len(self.runs) == 1:
             tables = [_quantiles("metric", records)]
-        header = (Column("run"), *(Column(name, "count") for name in (*spread.RANKS, spread.NONE)))
-        ranks: tuple[tuple[Value, ...], ...] = tuple((run.name, *spread.rank_counts(run).values()) for run in self.runs)
         return [
             Heading("values of the queries"),
             *(block for table in tables for block in (table, EMPTY)),
             Heading("queries by the rank of their first relevant document (grade ≥ 1)"),
-            Table(header, ranks, turns=True),
+            spread.rank_table(self.runs),
         ]
 
 
@@ -435,13 +433,13 @@ def _column(metric: Metric) -> Column:
     return Column(str(metric), "count" if metric.aggregate == "sum" else "value")
 
 
-def _best(metric: Metric, values: Sequence[Any]) -> list[int]:
+def best_rows(better: str, values: Sequence[float | None]) -> list[int]:
     """The rows with the best value, as far as four decimals tell; none where all are the same."""
     rounded = [None if value is None else round(value, 4) for value in values]
     known = [value for value in rounded if value is not None]
-    if metric.better == "neither" or len(known) < 2 or len(set(known)) == 1:
+    if better == "neither" or len(known) < 2 or len(set(known)) == 1:
         return []
-    top = max(known) if metric.better == "higher" else min(known)
+    top = max(known) if better == "higher" else min(known)
     return [i for i, value in enumerate(rounded) if value == top]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankscope import words
-from rankscope.blocks import Chart, Column
+from rankscope.blocks import Chart, Column, Table, other_than
 from rankscope.lists import Array
 
 if TYPE_CHECKING:
@@ -46,6 +46,12 @@ def rank_counts(run: RunScores) -> dict[str, int]:
     return {**counts, NONE: int(np.count_nonzero(at == 0))}
 
 
+def rank_table(runs: Sequence[RunScores]) -> Table:
+    """In how many queries of each run the first relevant document stands at each rank."""
+    columns = (Column("run"), *(Column(rank, "count") for rank in (*RANKS, NONE)))
+    return Table(columns, tuple((run.name, *rank_counts(run).values()) for run in runs), turns=True)
+
+
 def cumulative(
     known: Array, bounds: tuple[float, float] = (-np.inf, np.inf), most: int = STEPS
 ) -> list[tuple[float, float]]:
@@ -77,7 +83,7 @@ def distribution_chart(
     column: Column, values: Mapping[str, Array], sign: int, bounds: tuple[float, float], note: str = ""
 ) -> Chart:
     """The share of queries that score at most so much: a line a run. ``sign`` is 1 where higher values are better, -1 where lower are."""
-    header = f"{column.header} (value)" if column.header in {SHARE, "run"} else column.header
+    header = other_than(column.header, SHARE, "run")
     read = {
         1: "The further right and the lower a line, the better",
         -1: "The further left and the higher a line, the better",

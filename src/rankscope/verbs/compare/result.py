@@ -38,6 +38,8 @@ from rankscope.verbs.compare.tables import (
 if TYPE_CHECKING:
     from rankscope.panels.tradeoffs import TradeOffs
 
+NAMED = 12  # runs of a top group that a table names
+
 # --- the views -------------------------------------------------------------------------------------------
 
 
@@ -103,8 +105,9 @@ VIEWS = (
         "top_groups",
         (
             Col("metric", head="metric"), Col("best", of=lambda group: group.systems[0]),
-            Col("systems", of=lambda group: list(group.systems), head="tied for first", cell=lambda group: ", ".join(group.systems)),
-            Col("of", kind="count", head="of"),
+            Col("systems", of=lambda group: list(group.systems), head="tied for first", wraps=True,
+                cell=lambda group: words.listing(group.systems, NAMED)),
+            Col("of", kind="count", head="of", hint="how many runs were compared"),
         ),
         lambda found: found.groups,
     ),

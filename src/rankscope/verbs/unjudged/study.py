@@ -148,23 +148,20 @@ class Study:
         """The grades that are tried; where each document earns on its own, the ends are enough."""
         return [0.0, self.top] if self.alone else self.levels
 
-    def turn(self, run: int, baseline: int) -> Turn:
-        """The difference of two runs, its ends, and what would reverse it."""
-        low, high, exact = self._difference_bounds(run, baseline)
+    def turn(self, run: int, baseline: int, ends: bool = True) -> Turn:
+        """The difference of two runs, its ends (NaN where these are not looked for), and what would reverse it."""
+        low, high, exact = self._difference_bounds(run, baseline) if ends else (math.nan, math.nan, False)
         needed, reverse, reason = self.reversal(run, baseline)
         names = [one.name for one in self.scores.runs]
         return Turn(
             run=names[run], baseline=names[baseline], metric=self.metric,
             difference=self.values[run] - self.values[baseline], lower=low, upper=high, exact=exact,
-            unjudged=self.between(run, baseline), needed=needed, fewest=needed is not None and self.fewest,
+            unjudged=int(self._of_either(run, baseline).sum()), needed=needed, fewest=needed is not None and self.fewest,
             turned=reverse, reason=reason, grade=self.top,
         )  # fmt: skip
 
-    def between(self, run: int, baseline: int) -> int:
-        """How many unjudged documents are in the top of either run."""
-        return int(self._of_either(run, baseline).sum())
-
     def _of_either(self, run: int, baseline: int) -> Array:
+        """Which unjudged documents are in the top of either run."""
         return np.asarray((self.documents.rank[run] > 0) | (self.documents.rank[baseline] > 0))
 
     def _difference_bounds(self, run: int, baseline: int) -> tuple[float, float, bool]:
