@@ -98,6 +98,3 @@ def score(judged: Judged, metrics: Iterable[Scorable]) -> list[Values]:
     plain = np.ones(len(judged))
     pairs = zip(metrics, found[: len(metrics)], strict=True)
     return [Values(value, weights.get(id(metric), plain)) for metric, value in pairs]
-
-
-mapped = map_kernels

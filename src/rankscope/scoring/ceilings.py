@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from rankscope.declared import Lookup
-from rankscope.engines.base import SEVERAL, mapped
+from rankscope.engines.base import SEVERAL, map_kernels
 from rankscope.errors import InputError
 from rankscope.lists import Array, Judged, Lists
 from rankscope.lists.rectangle import perfect
@@ -78,7 +78,7 @@ def ceilings(
     depths: list[int | None] = [None, *(depth for depth in DEPTHS if depth < deepest)]
     kernels: list[Callable[[Lists], Array]] = [_reordering(metric, depth) for depth in depths]
     rankings = [lambda lists, make=make: metric.score(make(lists)) for make in candidates(metric)]
-    found = mapped(judged, [*kernels, *rankings])
+    found = map_kernels(judged, [*kernels, *rankings])
     out = np.isnan(values)
     tops = [np.where(out | fixed, values, best_of(values, top)) for top in found[: len(depths)]]
     for at in range(1, len(tops)):  # all that was retrieved holds its top n

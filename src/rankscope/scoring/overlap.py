@@ -13,7 +13,7 @@ import polars as pl
 from rankscope import words
 from rankscope.blocks import Chart, Column, NumberText, Table, Value
 from rankscope.lists import Array
-from rankscope.lists.overlap import jaccard_by_query, rbo_by_query, shared_by_depth
+from rankscope.lists.overlap import count_shared_by_depth, jaccard_by_query, rbo_by_query
 from rankscope.metrics import Metric
 from rankscope.scoring.ranking import top_of
 from rankscope.scoring.scores import Scores
@@ -164,7 +164,7 @@ def _pair(one: str, other: str, a: _Top, b: _Top, rank_of: Array, queries: int, 
     there = rank_of[a.doc]
     shown = there > 0
     depth = int(max(a.size.max(initial=1), b.size.max(initial=1)))
-    shared = shared_by_depth(a.query[shown], np.maximum(a.rank, there)[shown], queries, depth)[both]
+    shared = count_shared_by_depth(a.query[shown], np.maximum(a.rank, there)[shown], queries, depth)[both]
     sizes = a.size[both], b.size[both]
     parts = (
         rbo_by_query(shared, *sizes, PERSISTENCE),

@@ -13,7 +13,7 @@ import numpy as np
 from rankscope import words
 from rankscope.blocks import Caution
 from rankscope.dialects.base import Convention
-from rankscope.engines.base import Order, mapped
+from rankscope.engines.base import Order, map_kernels
 from rankscope.engines.orders import score_under_ties
 from rankscope.engines.pairs import PAIR, Frame
 from rankscope.engines.top import top
@@ -204,7 +204,7 @@ class ScoredRun(RunScores):
 
     def of_lists(self, metric: Metric, kernel: Callable[[Lists], Array]) -> Array:
         """What a plain function gives for the queries, over the lists that a metric sees."""
-        return mapped(self.judged(metric), [kernel])[0][self.at]
+        return map_kernels(self.judged(metric), [kernel])[0][self.at]
 
 
 @dataclass(frozen=True, eq=False)

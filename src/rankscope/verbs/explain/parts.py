@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from rankscope.engines.base import mapped
+from rankscope.engines.base import map_kernels
 from rankscope.engines.orders import rerank
 from rankscope.lists import Array, Judged, Lists
 from rankscope.metrics import Metric
@@ -250,7 +250,7 @@ def _at(factor: Array, cell: int) -> float:
 
 
 def _values(metric: Metric, judged: Judged) -> Array:
-    return mapped(judged, [metric.score])[0]
+    return map_kernels(judged, [metric.score])[0]
 
 
 def _at_ranks(judged: Judged, ranks: Array) -> Judged:
