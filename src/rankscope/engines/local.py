@@ -41,13 +41,8 @@ class Several:
         place[by] = np.arange(len(by))
         at = place[self.row]
         order = np.lexsort((self.aspect, at))
-        return Aspects(
-            count=np.bincount(at, minlength=len(by)),
-            aspect=self.aspect[order],
-            group=self.group[order],
-            grade=self.grade[order],
-            where=self.where,
-        )
+        count = np.bincount(at, minlength=len(by))
+        return Aspects(count, self.aspect[order], self.group[order], self.grade[order], self.where)
 
 
 def several(qrels: Qrels, needs: frozenset[str]) -> Several:
@@ -58,13 +53,7 @@ def several(qrels: Qrels, needs: frozenset[str]) -> Several:
         _refuse_nameless(qrels, named)
     aspect = pl.col("iteration") if named else pl.lit("0")
     part = pl.col("subgroup") if "subgroup" in frame.columns else pl.lit("")
-    entries = frame.select(
-        "query_id",
-        "doc_id",
-        "grade",
-        aspect.alias("group"),
-        pl.struct(aspect.alias("a"), part.alias("b")).alias("aspect"),
-    )
+    entries = frame.select("query_id", "doc_id", "grade", group=aspect, aspect=pl.struct(a=aspect, b=part))
     documents = entries.group_by("query_id", "doc_id", maintain_order=True).agg(pl.col("grade").max())
     rows = entries.join(
         documents.select("query_id", "doc_id").with_row_index("row"),
@@ -76,14 +65,9 @@ def several(qrels: Qrels, needs: frozenset[str]) -> Several:
         pl.col("aspect").rank("dense").over("query_id").cast(pl.Int64) - 1,
         pl.col("group").rank("dense").over("query_id").cast(pl.Int64) - 1,
     )
-    return Several(
-        qrels=replace(qrels, frame=documents, more_queries=tuple(qrels.queries)),
-        row=rows["row"].to_numpy().astype(np.int64),
-        aspect=rows["aspect"].to_numpy(),
-        group=rows["group"].to_numpy(),
-        grade=rows["grade"].to_numpy(),
-        where=qrels.source.label,
-    )
+    whole = replace(qrels, frame=documents, more_queries=tuple(qrels.queries))
+    row, aspects, group, grade = (rows[name].to_numpy() for name in ("row", "aspect", "group", "grade"))
+    return Several(whole, row.astype(np.int64), aspects, group, grade, qrels.source.label)
 
 
 def _refuse_nameless(qrels: Qrels, named: bool) -> None:

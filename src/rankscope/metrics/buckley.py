@@ -155,15 +155,9 @@ class nDCGRel(_Ratio):
         from_here = running(at_rank[:, ::-1])[:, ::-1]
         worthy = total(best > 0)
         at_end = (worthy - total(found)) * _inverse(ideal[:, -1])
-        return Terms(
-            lists,
-            {
-                "gain": gain,
-                "discount": by_rank(log2_discount, lists.rank),
-                "points from here on": from_here + at_end[:, None],
-            },
-            worthy,
-        )
+        discount = by_rank(log2_discount, lists.rank)
+        factors = {"gain": gain, "discount": discount, "points from here on": from_here + at_end[:, None]}
+        return Terms(lists, factors, worthy)
 
 
 class YAAP(_Binary):

@@ -130,12 +130,9 @@ class GAUC(AUC, aliases=("gAUC", "GroupAUC", "wuAUC")):
 
     def weight(self, lists: Lists) -> Array:
         relevant, other = (total(c) for c in self.classes(lists.top(self.cutoff)))
-        return {
-            "length": relevant + other,
-            "positives": relevant,
-            "pairs": relevant * other,
-            "equal": np.ones(len(lists)),
-        }[self.weights]
+        if self.weights == "equal":
+            return np.ones(len(lists))
+        return {"length": relevant + other, "positives": relevant, "pairs": relevant * other}[self.weights]
 
 
 class OPA(_PairMetric, aliases=("OrderedPairAccuracy", "PairAccuracy", "XAUC")):

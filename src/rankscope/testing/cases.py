@@ -63,11 +63,8 @@ class Case:
 
     def graded_anew(self, grade: Callable[[float], float]) -> Case:
         """Another grade for every document that has one."""
-        return replace(
-            self,
-            ranking=tuple(None if g is None else grade(g) for g in self.ranking),
-            missing=tuple(map(grade, self.missing)),
-        )
+        ranking = tuple(None if g is None else grade(g) for g in self.ranking)
+        return replace(self, ranking=ranking, missing=tuple(map(grade, self.missing)))
 
 
 def _list_grades(values: Sequence[float | None]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, permutations, product
+from itertools import combinations, groupby, permutations, product
 from typing import Any
 
 import numpy as np
@@ -239,12 +239,7 @@ def monotone(metric: Metric, cases: Sequence[Case]) -> Breach | None:
 
     def improved(case: Case) -> Iterable[Case]:
         graded = [i for i, grade in enumerate(case.ranking) if grade is not None and grade >= 0]
-        pairs = [
-            (i, j)
-            for n, i in enumerate(graded)
-            for j in graded[n + 1 :]
-            if (case.ranking[i] or 0) < (case.ranking[j] or 0)
-        ]
+        pairs = [(i, j) for i, j in combinations(graded, 2) if (case.ranking[i] or 0) < (case.ranking[j] or 0)]
         for i, j in pairs[:: max(1, len(pairs) // 12)]:
             ranking = list(case.ranking)
             ranking[i], ranking[j] = ranking[j], ranking[i]
