@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rankscope.blocks import Block, Chart, Explorer, Page, Paragraph, Section, Table, Tone, Verdict
@@ -75,8 +75,13 @@ def render(page: Page) -> str:
     explored = page.explorer is not None
     first, scripts = assets.static(assets.FIRST), list(_scripts(drawn, explored))
     styles = [*assets.STYLES, *(assets.EXPLORER_STYLES if explored else ()), *assets.LAST_STYLES]
+    themes = ""
+    if drawn:
+        from rankscope.show.charts.theme import themes as chart_themes
+
+        themes = markup(assets.as_data(chart_themes()))
     filled = environment().get_template("page.html.j2").render(
-        page=page, sections=sections, first=markup(first), themes=_themes(markup) if drawn else "",
+        page=page, sections=sections, first=markup(first), themes=themes,
         verdicts=[(verdict, parts.deciding(verdict)) for verdict in page.verdicts],
         policy=assets.policy([first, *scripts]),
         styles=[markup(assets.static(name)) for name in styles],
@@ -96,12 +101,6 @@ def _scripts(drawn: bool, explored: bool) -> Iterator[str]:
         yield from map(assets.static, assets.CHART_SCRIPTS)
     if explored:
         yield from map(assets.static, assets.EXPLORER_SCRIPTS)
-
-
-def _themes(markup: Callable[[str], str]) -> str:
-    from rankscope.show.charts import themes
-
-    return markup(assets.as_data(themes()))
 
 
 def _section(section: Section, parts: Parts) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
@@ -136,10 +136,6 @@ class Parts:
             places.append(address)
         return f"#{address}"
 
-    def links(self, systems: tuple[str, ...]) -> Callable[[str], str]:
-        """The addresses of queries with two runs."""
-        return lambda query_id: self.link(query_id, systems)
-
     def deciding(self, verdict: Verdict) -> list[Deciding]:
         """The queries that decide a verdict; none where a verdict before it has named them all with the same runs."""
         pairs = verdict.pairs or ((),) * len(verdict.queries)
@@ -170,10 +166,13 @@ class Parts:
         if isinstance(block, Table):
             name = self.distinct(slug(block.name) or slug(section.name) or "table")
             label = self.distinct(block.title or f"Table of {section.title}", " ")
-            return {"kind": "table", "shown": table_of(block, f"table-{name}", name, label, self.links(block.pair))}
+            return {
+                "kind": "table",
+                "shown": table_of(block, f"table-{name}", name, label, partial(self.link, systems=block.pair)),
+            }
         if isinstance(block, Chart):
             name = self.distinct(slug(block.name) or slug(section.name) or "chart")
-            figure = figure_of(block, f"chart-{name}", name, self.links(block.pair))
+            figure = figure_of(block, f"chart-{name}", name, partial(self.link, systems=block.pair))
             data = import_extra("markupsafe").Markup(figure.data)
             return {"kind": "chart", "shown": figure, "data": data, "pair": self.pair(block.pair)}
         return {"kind": type(block).__name__.lower(), "shown": block}
