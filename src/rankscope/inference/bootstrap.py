@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -260,12 +260,6 @@ class Posterior:
     clearly_worse: float
     margin: float
 
-    @property
-    def mirrored(self) -> Posterior:
-        """The same with the runs in each other's place."""
-        turned = {"clearly_better": self.clearly_worse, "clearly_worse": self.clearly_better}
-        return replace(self, better=self.worse, worse=self.better, **turned)
-
 
 def bayesian(sample: Sample, margin: float | None = None, rounds: int = 10_000, seed: int = 0) -> Posterior:
     """How probable it is that the mean difference is above 0, below 0, or within a margin of 0.
@@ -284,14 +278,14 @@ def bayesian(sample: Sample, margin: float | None = None, rounds: int = 10_000, 
     if rounds < 1 or seed < 0:
         raise InputError(f"rounds={rounds}, seed={seed}: give at least 1 round and a seed from 0")
     if not sample.freedom:
-        return Posterior(*[math.nan] * 5, within)
+        return Posterior(*[math.nan] * 5, margin=within)
     groups, tie = Groups.of(sample), CLOSE * sample.largest
     counts = np.zeros(5)
     for around in _weigh(groups, rounds, seed):
         # where both orientations are the same, each round counts once in each
         for mean in (around, -around) if groups.symmetric else (around,):
             counts += _count(sample.mean + groups.sign * mean, within, tie)
-    return Posterior(*(counts / (rounds * (1 + groups.symmetric))).tolist(), within)
+    return Posterior(*(counts / (rounds * (1 + groups.symmetric))).tolist(), margin=within)
 
 
 def _weigh(groups: Groups, rounds: int, seed: int) -> list[Array]:

@@ -9,6 +9,8 @@ from typing import Any
 
 from rankscope import words
 from rankscope.blocks import Block, Chart, Explorer, Page, Section, Table, ValueRange, Verdict
+from rankscope.show.charts import data_of, spec_of
+from rankscope.show.charts.data import query_field
 from rankscope.show.extra import import_extra
 from rankscope.show.html.assets import as_data
 from rankscope.show.html.explorer_data import encode, query_table
@@ -37,9 +39,6 @@ def figure_of(chart: Chart, anchor: str, name: str, link: Link) -> Figure:
     """A chart made ready for the page."""
     if not chart.rows:
         return Figure(anchor, chart, name, "", 0, None)
-    from rankscope.show.charts import spec_of
-    from rankscope.show.charts.data import query_field
-
     spec = spec_of(chart)
     height = spec.get("height")
     table = None
@@ -56,8 +55,6 @@ def figure_of(chart: Chart, anchor: str, name: str, link: Link) -> Figure:
 
 def pack(chart: Chart) -> dict[str, Any]:
     """The rows by field; repeated names are stored once, with their positions in ``at``."""
-    from rankscope.show.charts import data_of
-
     records = data_of(chart)
     fields = dict.fromkeys(field for record in records for field in record)
     return {field: _column([record.get(field) for record in records]) for field in fields}
