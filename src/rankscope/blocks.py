@@ -209,6 +209,11 @@ class Chart:
         return [column.header for column in self.columns].index(header)
 
 
+def other_than(header: str, *others: str) -> str:
+    """A header that is none of the others, as the columns of a chart are found by their headers."""
+    return f"{header} (value)" if header in others else header
+
+
 # --- rankings to look into
 
 
@@ -322,7 +327,3 @@ class Page:
         """The rankings of the page to look into; None where there are none."""
         found = (b for section in self.sections for b in section.blocks if isinstance(b, Explorer))
         return next(found, None)
-
-
-Ranged = ValueRange
-Written = NumberText

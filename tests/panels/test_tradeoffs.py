@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rankscope.blocks import Paragraph, Table
 from rankscope.errors import DataError, InputError
 from rankscope.files.costs import costs_of
-from rankscope.panels.tradeoffs import limits_of, tradeoffs
+from rankscope.panels.tradeoffs import Place, limits_of, tradeoffs
 
 COSTS = {
     "bm25": {"latency_ms": 10, "cost": 1},
@@ -131,7 +131,7 @@ def test_words(column: str, own: float, other: float, words: str) -> None:
     assert found.sentence("a", "b") == f"a equals b on AP and {words}."
 
 
-def test_blocks_and_records() -> None:
+def test_blocks_and_places() -> None:
     found = made(baseline="bm25", within="latency_ms=45")
     blocks = found.blocks()
     sentences = [block.text for block in blocks if isinstance(block, Paragraph) and block.text]
@@ -139,12 +139,8 @@ def test_blocks_and_records() -> None:
     tables = [block for block in blocks if isinstance(block, Table)]
     assert [len(table.rows) for table in tables] == [4, 4]
     assert all(len(row) == len(table.columns) for table in tables for row in table.rows)
-    records = list(found.records())
-    assert len(records) == 8
-    assert records[0] == {
-        "cost": "latency_ms", "run": "bm25", "cost_value": 10.0, "metric": "nDCG@10", "value": 0.30, "on_front": True,
-        "beaten_by": None, "cost_per_0.01": None,
-    }  # fmt: skip
+    assert [len(found.places(column)) for column in found.costs.columns] == [4, 4]
+    assert found.places("latency_ms")[0] == Place("bm25", 10.0, 0.30)
 
 
 def test_what_is_refused() -> None:

@@ -10,38 +10,40 @@ import numpy as np
 from tests.made.scores import drawn, ranked_run
 
 import rankscope as rs
-from rankscope.blocks import Chart, Ranged, Section, Table, Written
+from rankscope.blocks import Chart, NumberText, Section, Table, ValueRange
 from rankscope.panels.contrast import Contrast
 from rankscope.reporting.page import SECTIONS
-from rankscope.reporting.subject import Subject, SubjectOfComparison, SubjectOfScores, subject_of
+from rankscope.reporting.subject import Subject
+from rankscope.scoring.scores import Scores
+from rankscope.verbs.compare.result import Comparison
 
 OF_RESULTS = ("data", "scoreboard", "differences", "by-query", "spread", "heatmap", "pairs", "slices", "costs")
 
 
-def compared(*given: Any, **options: Any) -> SubjectOfComparison:
+def compared(*given: Any, **options: Any) -> Subject[Comparison]:
     """What a comparison is to the sections of a report."""
-    return subject_of(rs.compare(*given, **options))
+    return Subject(rs.compare(*given, **options))
 
 
-def scored(*given: Any, **options: Any) -> SubjectOfScores:
+def scored(*given: Any, **options: Any) -> Subject[Scores]:
     """What scores are to the sections of a report."""
-    return subject_of(rs.evaluate(*given, **options))
+    return Subject(rs.evaluate(*given, **options))
 
 
-def find_section(name: str, subject: Subject) -> Section | None:
+def find_section(name: str, subject: Subject[Any]) -> Section | None:
     """The section of this name; None where the subject has none."""
     made = (part.section(subject) for part in SECTIONS if part.name == name)
     return next((section for section in made if section is not None), None)
 
 
-def section_of(name: str, subject: Subject) -> Section:
+def section_of(name: str, subject: Subject[Any]) -> Section:
     """The section of this name, which the subject has."""
     section = find_section(name, subject)
     assert section is not None, name
     return section
 
 
-def all_sections(subject: Subject) -> list[Section]:
+def all_sections(subject: Subject[Any]) -> list[Section]:
     """Every section of results that has something to say."""
     return [found for name in OF_RESULTS if (found := find_section(name, subject)) is not None]
 
@@ -79,9 +81,9 @@ def numbers(section: Section) -> Iterator[float]:
         if isinstance(block, Chart | Table):
             for row in block.rows:
                 for cell in row:
-                    if isinstance(cell, Ranged):
+                    if isinstance(cell, ValueRange):
                         yield from (cell.value, cell.lower, cell.upper)
-                    elif isinstance(cell, Written):
+                    elif isinstance(cell, NumberText):
                         yield cell.value
                     elif isinstance(cell, int | float):
                         yield float(cell)
@@ -90,7 +92,7 @@ def numbers(section: Section) -> Iterator[float]:
 QRELS = {f"q{i:02}": {"good": 1, "d1": 0} for i in range(24)}
 
 
-def first(subject: SubjectOfComparison) -> Contrast:
+def first(subject: Subject[Comparison]) -> Contrast:
     return subject.rivals[-1] if len(subject.rivals) == 1 else subject.result.of(subject.result.primary)[0]
 
 
@@ -98,7 +100,7 @@ def lowered(seed: int = 3) -> dict[str, dict[str, float]]:
     return {name: {q: 5 * v for q, v in row.items()} for name, row in drawn(seed).items()}
 
 
-COMPARED: dict[str, Callable[[], SubjectOfComparison]] = {
+COMPARED: dict[str, Callable[[], Subject[Comparison]]] = {
     "two": lambda: compared(drawn(0), metrics="AP"),
     "lower is better": lambda: compared(lowered(), metrics="CoverageError"),
     "no direction": lambda: compared(drawn(1), metrics="Judged@10"),
@@ -132,13 +134,13 @@ COMPARED: dict[str, Callable[[], SubjectOfComparison]] = {
     "no relevant": lambda: compared({q: {"d1": 0} for q in QRELS}, {"x": ranked_run(1), "y": ranked_run(2)}),
     "long ids": lambda: compared({n: {"é" * 500 + q: v for q, v in row.items()} for n, row in drawn(3).items()}, metrics="AP"),
 }  # fmt: skip
-SCORED: dict[str, Callable[[], SubjectOfScores]] = {
+SCORED: dict[str, Callable[[], Subject[Scores]]] = {
     "one run": lambda: scored(QRELS, {"x": ranked_run(1)}),
     "one run, no relevant": lambda: scored({q: {"d1": 0} for q in QRELS}, {"x": ranked_run(1)}),
     "one run, pooled": lambda: scored(QRELS, {"x": ranked_run(1)}, ["AUC(pooled=True)", "NumRelRet", "GMAP"]),
     "several runs, not compared": lambda: scored(QRELS, {"x": ranked_run(1), "y": ranked_run(2)}, ["AUC(pooled=True)", "RR"]),
 }  # fmt: skip
-SUBJECTS: dict[str, Callable[[], Subject]] = {**COMPARED, **SCORED}
+SUBJECTS: dict[str, Callable[[], Subject[Any]]] = {**COMPARED, **SCORED}
 
 
 def forty() -> dict[str, dict[str, float]]:

@@ -11,7 +11,8 @@ import polars as pl
 import rankscope as rs
 from rankscope.blocks import Explorer, Query
 from rankscope.reporting.explorer.rankings import explorer_of
-from rankscope.reporting.subject import Subject, SubjectOfScores, subject_of
+from rankscope.reporting.subject import Subject
+from rankscope.scoring.scores import Scores
 from rankscope.tables import Qrels, Run
 
 Dicts = dict[str, dict[str, float]]
@@ -46,19 +47,19 @@ def in_tables(qrels: Dicts, runs: dict[str, Dicts]) -> tuple[Qrels, dict[str, Ru
     return Qrels(rows(qrels, "grade")), {name: Run(rows(run, "score"), name=name) for name, run in runs.items()}
 
 
-def subject(qrels: Any, runs: Any, metrics: Any, **policies: Any) -> Subject:
+def subject(qrels: Any, runs: Any, metrics: Any, **policies: Any) -> Subject[Any]:
     """A comparison where there are several runs, else scores of one."""
     if len(runs) > 1:
         found = rs.compare(qrels, runs, metrics, **policies)
-        return subject_of(found, qrels, runs)
-    return subject_of(rs.evaluate(qrels, runs, metrics, **policies), qrels, runs)
+        return Subject(found, qrels, runs)
+    return Subject(rs.evaluate(qrels, runs, metrics, **policies), qrels, runs)
 
 
-def scored(qrels: Any, runs: Any, metrics: Any, **policies: Any) -> SubjectOfScores:
-    return subject_of(rs.evaluate(qrels, runs, metrics, **policies), qrels, runs)
+def scored(qrels: Any, runs: Any, metrics: Any, **policies: Any) -> Subject[Scores]:
+    return Subject(rs.evaluate(qrels, runs, metrics, **policies), qrels, runs)
 
 
-def looked(found: Subject, **options: Any) -> Explorer:
+def looked(found: Subject[Any], **options: Any) -> Explorer:
     explorer = explorer_of(found, **options)
     assert explorer is not None
     return explorer

@@ -24,12 +24,12 @@ RUNS = {
 TWO = {name: RUNS[name] for name in ("low", "high")}
 
 
-def said(found: Subject) -> str:
+def said(found: Subject[Any]) -> str:
     (paragraph,) = (block.text for block in paper.blocks(found) if isinstance(block, Paragraph))
     return paragraph
 
 
-def entries(found: Subject) -> str:
+def entries(found: Subject[Any]) -> str:
     (code,) = (block for block in paper.blocks(found) if isinstance(block, Code))
     return "\n".join(code.lines)
 

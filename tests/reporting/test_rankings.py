@@ -15,10 +15,11 @@ from rankscope.engines.top import top
 from rankscope.errors import InputError, RankscopeError
 from rankscope.metrics import CATALOGUE, Metric
 from rankscope.reporting.explorer.rankings import explorer_of
-from rankscope.reporting.subject import subject_of
+from rankscope.reporting.subject import Subject
 from rankscope.tables import Qrels, Run
 from rankscope.testing import variants
 from rankscope.testing.cases import top_grade
+from rankscope.verbs.explain.result import Explanation
 
 CLASSES = [cls for cls in dict.fromkeys(CATALOGUE.values()) if cls.__module__.startswith("rankscope.")]
 
@@ -53,8 +54,10 @@ def test_documents_add_what_explain_says(cls: type[Metric]) -> None:
                     told = rs.explain(with_aspects(graded), {run: runs[run]}, metric, query=query.query_id)
                 except RankscopeError:
                     continue
+                assert isinstance(told, Explanation)
+                adds = {position.doc_id: position.adds for position in told.positions}
                 for document in query.documents:
-                    expected = told.by_doc.get(document.doc_id, 0.0)  # type: ignore[union-attr]
+                    expected = adds.get(document.doc_id, 0.0)
                     assert document.adds[at] == expected, (metric, query.query_id, document)
                 seen += 1
     assert seen, cls
@@ -213,6 +216,6 @@ def test_every_population(queries: str) -> None:
 
 def test_without_rankings_there_is_nothing_to_look_into() -> None:
     found = rs.compare({"a": {"1": 0.5, "2": 0.1}, "b": {"1": 0.25, "2": 0.9}}, metrics="score")
-    assert explorer_of(subject_of(found)) is None
+    assert explorer_of(Subject(found)) is None
     qrels, runs = world()
-    assert explorer_of(subject_of(rs.evaluate(qrels, runs, "AP"))) is None
+    assert explorer_of(Subject(rs.evaluate(qrels, runs, "AP"))) is None

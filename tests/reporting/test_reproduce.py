@@ -13,9 +13,8 @@ from tests.reporting.made_subjects import scored, subject, world
 import rankscope as rs
 from rankscope.blocks import Code, Facts, Paragraph, Section, Table
 from rankscope.files.texts import texts_of
-from rankscope.reporting.sections.data import notes_read
-from rankscope.reporting.sections.reproduce import reproduce
-from rankscope.reporting.subject import subject_of
+from rankscope.reporting.sections.reproduce import notes_read, reproduce
+from rankscope.reporting.subject import Subject
 
 
 def facts(section: Section) -> dict[str, str]:
@@ -52,7 +51,7 @@ def test_files_have_their_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     Path("qrels.txt").write_text("q1 0 a 1\nq2 0 a 1\n")
     Path("my.run").write_text("q1 Q0 a 1 2.0 tag\nq2 Q0 b 1 1.0 tag\nq2 Q0 a 2 0.5 tag\n")
     qrels, run = rs.read_qrels("qrels.txt"), rs.read_run("my.run")
-    section = reproduce(subject_of(rs.evaluate(qrels, run, "RR"), qrels, {"tag": run}), None)
+    section = reproduce(Subject(rs.evaluate(qrels, run, "RR"), qrels, {"tag": run}), None)
     digest = hashlib.sha256(Path("my.run").read_bytes()).hexdigest()
     assert inputs(section).rows[1] == ("tag", "my.run", "TREC run", 3, digest)
     assert inputs(section).rows[0][:4] == ("qrels", "qrels.txt", "TREC qrels", 2)
@@ -69,7 +68,7 @@ def test_what_is_in_memory_has_none() -> None:
 
 def test_scores_alone() -> None:
     found = rs.compare({"a": {"1": 0.5, "2": 0.1}, "b": {"1": 0.25, "2": 0.9}}, metrics="score")
-    section = reproduce(subject_of(found), None)
+    section = reproduce(Subject(found), None)
     assert "equal scores" not in facts(section)
     paragraphs = [block.text for block in section.blocks if isinstance(block, Paragraph)]
     assert any(text.startswith("Scores of 2 runs on 2 queries were compared") for text in paragraphs)
@@ -128,5 +127,5 @@ def test_every_convention_has_words(policies: dict[str, object]) -> None:
 def test_the_same_on_every_making(shared_data: Callable[[str], Path]) -> None:
     qrels = rs.read_qrels(shared_data("trec_covid/qrels.txt"))
     run = rs.read_run(shared_data("trec_covid/round1/runs/sab20.1.merged.gz"))
-    made = [reproduce(subject_of(rs.evaluate(qrels, run, "AP"), qrels, {"r": run}), "x") for _ in range(2)]
+    made = [reproduce(Subject(rs.evaluate(qrels, run, "AP"), qrels, {"r": run}), "x") for _ in range(2)]
     assert repr(made[0]) == repr(made[1])

@@ -22,13 +22,14 @@ from tests.reporting.made_subjects import subject, world
 
 import rankscope as rs
 from rankscope import words
-from rankscope.blocks import Chart, Notes, Paragraph, Section, Table, Written
+from rankscope.blocks import Chart, Notes, NumberText, Paragraph, Section, Table
 from rankscope.errors import DataError
 from rankscope.metrics import parse
 from rankscope.metrics.rank_weights import DEPTH, chart_of, hidden_of, weights_of
-from rankscope.reporting.sections.data import notes_read
-from rankscope.reporting.subject import SubjectOfComparison, subject_of
+from rankscope.reporting.sections.reproduce import notes_read
+from rankscope.reporting.subject import Subject
 from rankscope.scoring.curves import CUTOFFS, curve_of
+from rankscope.verbs.compare.result import Comparison
 from rankscope.verbs.explain.explain import explain_origin
 
 
@@ -47,7 +48,7 @@ def doubts_of(section: Section) -> list[str]:
 def test_the_note_on_cutoffs_and_the_section_name_the_same_leaders(seed: int) -> None:
     qrels, runs = world(seed, queries=12)
     found = subject(qrels, runs, "P@5")
-    assert isinstance(found, SubjectOfComparison)
+    assert isinstance(found.result, Comparison)
     curve = curve_of(found.scores, list(runs), parse("P@5"), parse("P@5"), 10**6)  # type: ignore[arg-type]
     assert curve.cutoffs == CUTOFFS
     alone = {str(k): winners[0] for k, winners in zip(CUTOFFS, curve.winners(), strict=True) if len(winners) == 1}
@@ -166,9 +167,9 @@ def test_numbers_in_tables_are_numbers() -> None:
     qrels, runs = world()
     found = subject(qrels, runs, "nDCG@10")
     weights = column(tables(section_of("discounts", found))["discounts-table"], "below 10")
-    assert all(w is None or (isinstance(w, Written) and w.text == words.share(w.value)) for w in weights)
+    assert all(w is None or (isinstance(w, NumberText) and w.text == words.share(w.value)) for w in weights)
     shared = column(tables(section_of("agreement", found))["agreement-table"], "shared of 10")
-    assert all(isinstance(s, Written) and s.text == f"{s.value:.1f}" for s in shared)
+    assert all(isinstance(s, NumberText) and s.text == f"{s.value:.1f}" for s in shared)
 
 
 # --- what later documents count --------------------------------------------------------------------
@@ -215,9 +216,9 @@ def copies(*names: str) -> dict[str, Any]:
     return {"base": ranked_run(1), "other": ranked_run(2)} | {name: ranked_run(2) for name in names}
 
 
-def in_subject(runs: dict[str, Any], **options: Any) -> SubjectOfComparison:
+def in_subject(runs: dict[str, Any], **options: Any) -> Subject[Comparison]:
     found = rs.compare(QRELS, runs, "P@5", **options)
-    return subject_of(found, QRELS, runs)
+    return Subject(found, QRELS, runs)
 
 
 def test_runs_that_are_one_ranking_are_told() -> None:
@@ -255,7 +256,7 @@ def test_what_was_read_is_not_what_is_odd(tmp_path: Any) -> None:
     for name, path in paths.items():
         path.write_text(lines[name], encoding="utf-8")
     found = rs.compare(str(paths["qrels"]), [str(paths["one"]), str(paths["two"])], "P@1")
-    made = subject_of(found)
+    made = Subject(found)
     section = section_of("data", made)
     assert not any("read" in b.text for b in section.blocks if isinstance(b, Paragraph) and b.quiet)
     notes = notes_read(made)
@@ -276,7 +277,7 @@ def test_all_warnings_can_be_read_on_a_page() -> None:
 def test_shares_are_written_in_per_cent_and_kept_in_full() -> None:
     cells = column(tables(section_of("data", in_subject({"x": {q: {"good": 2.0, "u": 1.0, "v": 0.5} for q in QRELS},
                                                            "y": ranked_run(1)})))["data-health"], "unjudged@5")  # fmt: skip
-    assert cells[0] == Written("67%", 2 / 3)
+    assert cells[0] == NumberText("67%", 2 / 3)
 
 
 # --- where a difference comes from ---------------------------------------------------------------
@@ -291,7 +292,7 @@ def test_a_pair_that_is_left_out_is_said_beside_others(monkeypatch: pytest.Monke
             raise DataError("no query has a value for both")
         return explain_origin(scores, before, after, metric)
 
-    monkeypatch.setattr("rankscope.reporting.sections.origin.explain_origin", but_one)
+    monkeypatch.setattr("rankscope.reporting.sections.ranks.explain_origin", but_one)
     section = section_of("origin", found)
     said = [block.text for block in section.blocks if isinstance(block, Paragraph)]
     assert any(text.startswith(f"{run} against {baseline} is left out: ") for text in said)

@@ -17,34 +17,35 @@ from rankscope.engines.base import Order, Ties
 from rankscope.lists.overlap import jaccard, rbo
 from rankscope.metrics import parse
 from rankscope.metrics.rank_weights import chart_of
-from rankscope.reporting.subject import Subject, SubjectOfComparison, subject_of
+from rankscope.reporting.subject import Subject
 from rankscope.scoring import overlap
 from rankscope.scoring.inputs import clean, read_any
 from rankscope.scoring.policies import Policies
 from rankscope.scoring.ranking import ranking_of
 from rankscope.scoring.rescore import rescored, why_not
 from rankscope.verbs.compare.compare import compare
+from rankscope.verbs.compare.result import Comparison
 from rankscope.verbs.explain.explain import explain_origin
 
 SECTIONS = ("agreement", "cutoffs", "discounts", "recall", "origin")
 COVID = ("bm25_basline", "bm25t5", "run1", "smith.ql", "ixa-ir-filter-query")
 
 
-def made(qrels: Any, runs: dict[str, Any], metrics: Any = None, **options: Any) -> Subject:
+def made(qrels: Any, runs: dict[str, Any], metrics: Any = None, **options: Any) -> Subject[Any]:
     grades = read_any("qrels", qrels)
     read = {name: read_any("run", run, name) for name, run in runs.items()}
     if len(read) == 1:
-        return subject_of(rs.evaluate(grades, read, metrics, **options), grades, read)
+        return Subject(rs.evaluate(grades, read, metrics, **options), grades, read)
     found = compare(grades, read, metrics, **options)
-    return subject_of(found, grades, read)
+    return Subject(found, grades, read)
 
 
 @pytest.fixture(scope="module")
-def covid(shared_data: Callable[[str], Path]) -> Callable[..., Subject]:
+def covid(shared_data: Callable[[str], Path]) -> Callable[..., Subject[Any]]:
     qrels = read_any("qrels", str(shared_data("trec_covid/qrels.txt")))
     runs = {n: read_any("run", str(shared_data(f"trec_covid/round1/runs/{n}.gz")), n) for n in COVID}
 
-    def make(metrics: Any = None, names: Any = COVID, **options: Any) -> Subject:
+    def make(metrics: Any = None, names: Any = COVID, **options: Any) -> Subject[Any]:
         return made(qrels, {name: runs[name] for name in names}, metrics, **options)
 
     return make
@@ -160,7 +161,7 @@ def test_runs_that_are_the_same_are_level() -> None:
 def test_a_metric_without_a_cutoff_leaves_the_curve_to_ndcg() -> None:
     qrels, runs = made_up()
     scores = rs.evaluate(qrels, runs, ["AP", "nDCG@3"])
-    (first,) = charts(section_of("cutoffs", subject_of(scores, qrels, runs)))
+    (first,) = charts(section_of("cutoffs", Subject(scores, qrels, runs)))
     assert first.y == "nDCG@k"
     (first,) = charts(section_of("cutoffs", made(qrels, runs, "AP")))
     assert first.y == "nDCG@k"
@@ -232,7 +233,7 @@ def test_the_level_is_that_of_the_leading_metric() -> None:
 def test_bands_and_the_rest_sum_to_the_difference(metric: str, policies: dict[str, Any]) -> None:
     qrels, runs = made_up(queries=8, runs=4)
     subject = made(qrels, runs, metric, **policies)
-    assert isinstance(subject, SubjectOfComparison)
+    assert isinstance(subject.result, Comparison)
     found = section_of("origin", subject)
     (chart,) = charts(found)
     (table,) = tables(found)
@@ -341,7 +342,7 @@ def test_runs_with_no_query_in_common() -> None:
     qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
     scores = rs.evaluate(qrels, {"one": {"q1": {"a": 1.0}}, "two": {"q2": {"a": 1.0}}}, "P@1")
     runs = {"one": {"q1": {"a": 1.0}}, "two": {"q2": {"a": 1.0}}}
-    found = section_of("agreement", subject_of(scores, qrels, runs))
+    found = section_of("agreement", Subject(scores, qrels, runs))
     assert "nothing to compare" in str(found.blocks)
 
 
@@ -461,7 +462,7 @@ def test_no_value_at_all() -> None:
     run = {q: {"a": 1.0, "b": 0.5} for q in qrels}
     scores = rs.evaluate(qrels, {"x": run}, "nDCG@10", no_relevant="skip")
     for name in SECTIONS:
-        section = find_section(name, subject_of(scores, qrels, {"x": run}))
+        section = find_section(name, Subject(scores, qrels, {"x": run}))
         if section is not None:
             consistent(section)
 
@@ -473,7 +474,7 @@ def test_scores_without_rankings_have_no_ranks() -> None:
     frame = pl.DataFrame([(run, q, "nDCG@10", v) for run, values in table.items() for q, v in values.items()],
                          schema=["run", "query_id", "metric", "value"], orient="row")  # fmt: skip
     found = compare(frame)
-    subject = subject_of(found)
+    subject = Subject(found)
     assert [find_section(name, subject) for name in ("agreement", "cutoffs", "recall", "origin")] == [None] * 4
     consistent(section_of("discounts", subject))
 

@@ -12,7 +12,7 @@ from tests.reporting.made_sections import SUBJECTS, all_sections, charts, column
 import rankscope as rs
 from rankscope.blocks import Chart, Table
 from rankscope.reporting.sections.verdicts import verdicts
-from rankscope.reporting.subject import subject_of
+from rankscope.reporting.subject import Subject
 
 # --- whatever is compared ------------------------------------------------------------------------
 
@@ -72,7 +72,7 @@ def test_trec_covid(shared_data: Callable[[str], Path]) -> None:
     qrels, folder = shared_data("trec_covid/qrels.txt"), shared_data("trec_covid/round1/runs")
     runs = [str(path) for path in sorted(folder.iterdir())[:5]]
     found = rs.compare(str(qrels), runs)
-    subject = subject_of(found)
+    subject = Subject(found)
     sections = {section.name: section for section in all_sections(subject)}
     assert list(sections) == ["data", "scoreboard", "differences", "by-query", "spread", "heatmap"]
     for section in sections.values():

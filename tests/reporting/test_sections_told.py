@@ -7,9 +7,9 @@ import pytest
 from tests.made.scores import ranked, ranked_run
 from tests.reporting.made_sections import COMPARED, QRELS, SCORED, column, compared, scored, section_of, tables
 
-from rankscope.blocks import Notes, Paragraph, Ranged, Written
-from rankscope.panels.charts import hint_of
+from rankscope.blocks import Notes, NumberText, Paragraph, ValueRange
 from rankscope.reporting.sections.verdicts import MEANS_ONLY, verdicts
+from rankscope.reporting.subject import hint_of
 
 IDS = [f"q{i:02}" for i in range(40)]
 
@@ -49,7 +49,7 @@ def test_many_runs_are_counted_and_the_best_is_told() -> None:
     assert not {pair for pair in total.pairs if pair in best.pairs}
     leader = max(subject.lead.systems, key=subject.lead.mean)
     assert best.about == f"{leader} against run00"
-    assert group.text.startswith(f"{leader}, ")
+    assert group.text.startswith(f"AP: {leader}, ")
     unclear = sum(c.verdict == "cannot tell" for c in subject.result.contrasts)
     assert left.text.startswith(f"{unclear} of 39 comparisons on AP are inconclusive; the closest is")
     assert left.tone == "unclear"
@@ -76,7 +76,7 @@ def test_the_top_group_is_counted() -> None:
         for n, x, row in zip("abc", (0.2, 0.5, 0.501), draws, strict=True)
     }
     said = next(v.text for v in verdicts(compared(scores, metrics="AP")) if v.about == "best on AP")
-    assert said.endswith("are statistically tied for first on AP: 2 of 3 runs.")
+    assert said.endswith("are statistically tied for first: 2 of 3 runs.")
 
 
 def test_a_verdict_says_what_makes_it_doubtful() -> None:
@@ -137,13 +137,13 @@ def test_the_scoreboard_holds_the_means_and_marks_the_best() -> None:
     assert order == sorted(field.systems, key=lambda s: -field.mean(s))
     for i, (name, cell) in enumerate(values.rows):
         bounds = field.interval(str(name))
-        assert cell == Ranged(field.mean(str(name)), bounds.lower, bounds.upper)
+        assert cell == ValueRange(field.mean(str(name)), bounds.lower, bounds.upper)
         assert ((i, 1) in values.best) == (i == 0)
     marked = found["against-baseline"]
     marks = dict(zip(column(marked, "run"), column(marked, marked.columns[1].header), strict=True))
     for c in subject.result.contrasts:
         mark = {"better": " *", "worse": " †"}.get(c.verdict, "")
-        assert marks[c.run] == Written(f"{c.difference:+.3f}{mark}", c.difference)
+        assert marks[c.run] == NumberText(f"{c.difference:+.3f}{mark}", c.difference)
     assert "Holm" in found["against-baseline"].note
 
 
@@ -164,7 +164,7 @@ def test_a_heading_tells_what_the_metric_is() -> None:
 def test_a_metric_of_its_own_parameters_is_not_told_as_the_usual_one() -> None:
     metrics = ["nDCG(gain='exponential')@10", "R(denominator='min_k_relevant')@2", "P(level=2)@5", "RR"]
     subject = compared(QRELS, {"x": ranked_run(1), "y": ranked_run(2)}, metrics)
-    hints = [hint_of(field) for field in subject.fields]
+    hints = [hint_of(field) for field in subject.panels]
     assert [hint.split(". ")[0] for hint in hints[:3]] == [
         "Here gain 2^grade - 1", "Here denominator = 'min_k_relevant'", "Here relevant from grade 2 on",
     ]  # fmt: skip
@@ -177,16 +177,16 @@ def test_effect_sizes_say_what_they_are_and_hold_their_numbers() -> None:
     subject = COMPARED["gaps"]()
     table = tables(section_of("scoreboard", subject))["effect-sizes"]
     assert [c.header for c in table.columns] == [
-        "run", "against", "relative", "95% interval, not corrected", "in sd", "queries better", "carried by", "p",
+        "run", "against", "relative", "95% interval", "in sd", "P(better)", "carried by", "p",
     ]  # fmt: skip
     for row in table.rows:
         c = subject.result[str(row[0]), "AP"]
         share, bounds = c.relative
-        interval = Ranged(share, bounds.lower, bounds.upper, f"{bounds.lower:+.1%}, {bounds.upper:+.1%}")
+        interval = ValueRange(share, bounds.lower, bounds.upper, f"{bounds.lower:+.1%}, {bounds.upper:+.1%}")
         assert row[2:6] == (
-            Written(f"{share:+.1%}", share), interval, Written(f"{c.effect:+.2f}", c.effect), Written(f"{c.superiority:.2f}", c.superiority),
+            NumberText(f"{share:+.1%}", share), interval, NumberText(f"{c.effect:+.2f}", c.effect), NumberText(f"{c.superiority:.2f}", c.superiority),
         )  # fmt: skip
-        assert isinstance(row[7], Written)
+        assert isinstance(row[7], NumberText)
         assert row[7].value == c.p_value_adjusted
     alone = tables(section_of("scoreboard", COMPARED["two"]()))["effect-sizes"]
     assert alone.columns[3].header == "95% interval"
@@ -214,7 +214,7 @@ def test_values_that_have_no_interval_stay_numbers() -> None:
     assert subject.scores is not None
     assert row[1] == subject.scores["AUC(pooled=True)"]
     assert row[2] == subject.scores["NumRelRet"]
-    assert isinstance(row[3], Ranged)
+    assert isinstance(row[3], ValueRange)
     assert row[3].value == subject.scores["GMAP"]
 
 

@@ -19,14 +19,14 @@ from rankscope.blocks import (
     Heading,
     Note,
     Notes,
+    NumberText,
     Paragraph,
     Section,
     Table,
     Value,
     Verdict,
-    Written,
 )
-from rankscope.reporting.subject import subject_of
+from rankscope.reporting.subject import Subject
 from rankscope.show.result import fragment
 
 QUERIES = [f"q{i:02}" for i in range(24)]
@@ -65,8 +65,8 @@ def blocks(page: rs.Report) -> Iterator[tuple[Section, Table | Chart]]:
 
 
 def number(value: Value) -> float:
-    assert isinstance(value, Written | float | int), value
-    return value.value if isinstance(value, Written) else float(value)
+    assert isinstance(value, NumberText | float | int), value
+    return value.value if isinstance(value, NumberText) else float(value)
 
 
 def test_the_correction_makes_a_difference_here(found: rs.Comparison) -> None:
@@ -92,7 +92,7 @@ def test_marks_say_what_the_verdicts_say(found: rs.Comparison, page: rs.Report) 
     for row in table.rows:
         for metric in found.metrics:
             cell, c = row[heads.index(metric)], found[str(row[0]), metric]
-            text = cell.text if isinstance(cell, Written) else str(cell)
+            text = cell.text if isinstance(cell, NumberText) else str(cell)
             mark = {"better": "*", "worse": "†"}.get(c.verdict, "")
             assert [sign for sign in "*†" if sign in text] == [*mark]
             assert number(cell) == c.difference
@@ -128,7 +128,7 @@ def test_a_run_has_one_colour_on_the_whole_page(page: rs.Report) -> None:
 
 def test_colours_go_to_the_baseline_and_then_by_merit(found: rs.Comparison) -> None:
     turned = rs.compare(QRELS, RUNS, "nDCG@5", baseline="poor")
-    assert subject_of(turned).colours() == ("poor", "good", "near", "base")
+    assert Subject(turned).colours() == ("poor", "good", "near", "base")
 
 
 def test_anchors_and_names_of_files_are_distinct(page: rs.Report) -> None:
@@ -169,7 +169,7 @@ def test_every_entry_of_the_health_table_is_its_own(found: rs.Comparison) -> Non
         found.scores.runs[0].health, ties_at_cutoff={5: 7}, unjudged_at_cutoff={5: 0.25}, missing=(), **numbers
     )
     scores = replace(found.scores, runs=[replace(found.scores.runs[0], health=health)])
-    section = section_of("data", subject_of(scores))
+    section = section_of("data", Subject(scores))
     table = next(b for b in section.blocks if isinstance(b, Table) and b.name == "data-health")
     row = dict(zip([column.header for column in table.columns], table.rows[0], strict=True))
     for header, entry in ENTRIES.items():
@@ -181,7 +181,7 @@ def test_every_entry_of_the_health_table_is_its_own(found: rs.Comparison) -> Non
 def test_few_runs_are_the_best_and_the_baseline() -> None:
     many = {f"run{i:02}": {q: ranking(j, i / 5) for j, q in enumerate(QUERIES)} for i in range(12)}
     found = rs.compare(QRELS, many, "nDCG@5", baseline="run00")
-    kept, said = subject_of(found, QRELS, many).few_runs(5)
+    kept, said = Subject(found, QRELS, many).few_runs(5)
     means = {name: found.panels[0].mean(name) for name in many}
     best = sorted((name for name in many if name != "run00"), key=lambda name: -means[name])[:4]
     assert set(kept) == {"run00", *best}

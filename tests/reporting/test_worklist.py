@@ -13,7 +13,7 @@ from rankscope.blocks import Paragraph, Section, Table
 from rankscope.engines.base import Order
 from rankscope.engines.top import top
 from rankscope.reporting.sections import worklist
-from rankscope.reporting.subject import subject_of
+from rankscope.reporting.subject import Subject
 
 
 def tables(section: Section) -> dict[str, Table]:
@@ -67,7 +67,7 @@ def test_what_would_turn_a_difference_is_said() -> None:
     bad = {q: {"y": 2.0, "a": 1.0} for q in qrels}
     section = section_of("worklist", subject(qrels, {"good": good, "bad": bad}, "P@1"))
     (said,) = [block.text for block in section.blocks if isinstance(block, Paragraph) and not block.quiet]
-    assert said == "good is 1.000 above bad, however the 6 unjudged documents are graded."
+    assert said == "good is ahead of bad by 1.0000: no grades of the 6 unjudged documents could reverse this."
 
 
 def test_many_runs_have_one_column_of_ranks() -> None:
@@ -82,7 +82,7 @@ def test_nothing_to_judge_is_nothing_to_say() -> None:
     run = {"q1": {"a": 1.0}, "q2": {"a": 2.0}}
     assert find_section("worklist", scored(qrels, {"r": run}, "P@5")) is None
     assert find_section("worklist", scored(qrels, {"r": {"q1": {"x": 1.0}}}, "NumRet")) is None
-    assert find_section("worklist", subject_of(rs.evaluate(qrels, run, "AP"))) is None
+    assert find_section("worklist", Subject(rs.evaluate(qrels, run, "AP"))) is None
 
 
 @pytest.mark.parametrize("no_relevant", [0, 1, "skip"])

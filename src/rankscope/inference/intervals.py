@@ -218,6 +218,3 @@ def _not_successes(sample: Sample) -> str:
     if not np.isin(sample.values, (0.0, 1.0)).all():
         return "wilson takes only values of 0 and 1"
     return ""
-
-
-linearised = linearise

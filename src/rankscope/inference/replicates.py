@@ -84,6 +84,3 @@ def _variance(values: Array) -> float:
     if np.ptp(values) == 0:
         return 0.0  # the mean itself may be rounded
     return exact_sum((values - exact_sum(values) / len(values)) ** 2) / (len(values) - 1)
-
-
-averaged = average

@@ -126,7 +126,7 @@ class Lists:
             self,
             shown=self.shown & (self.rank <= cutoff),
             retrieved=np.minimum(self.retrieved, cutoff),
-            uncut=self.whole,
+            uncut=self.uncut or self,
         )
 
     @cached_property

@@ -320,14 +320,6 @@ def contrast(panel: Panel, run: str, baseline: str, method: Method) -> Contrast:
     )  # fmt: skip
 
 
-def p_value_of(pair: Pair, method: Method, shift: float = 0.0) -> float:
-    """The p-value that there is no difference, or none once ``shift`` is added to every gain; NaN without a query."""
-    test = choose_test(pair, method)
-    if not pair.queries:
-        return math.nan
-    return test.p_value(pair.sample_for(test, shift))
-
-
 def interval_of(pair: Pair, method: Method, level: float, panel: Panel) -> Bounds:
     """The interval of a difference at a level: t unless another was asked for, within what a difference can be."""
     if not pair.queries:

@@ -170,7 +170,7 @@ class TopGroup:
             return f"{self.metric}: {self.systems[0]} is clearly ahead of every other run"
         if len(self.systems) == self.of:
             return f"{self.metric}: all {self.of:,} runs are statistically tied for first; {self.systems[0]} has the highest mean"
-        return f"{self.metric}: {words.listing(self.systems, most=10)} are statistically tied for first"
+        return f"{self.metric}: {words.listing(self.systems, most=10)} are statistically tied for first: {len(self.systems):,} of {self.of:,} runs"
 
 
 def top_group(panel: Panel, contrasts: Iterable[Contrast], method: Method) -> TopGroup | None:

@@ -16,7 +16,7 @@ from rankscope.inference.intervals import t
 from rankscope.lists import Array
 from rankscope.metrics import Metric
 from rankscope.moments import Moments
-from rankscope.panels.samples import NO_SAMPLE, Measure, bounds_of, logs_of, numbered, parts_of
+from rankscope.panels.samples import NO_SAMPLE, Measure, bounds_of, logs_of, numbered, parts_of, sample_of
 
 SAME = 1e-12  # values closer than this part of the larger differ by their rounding alone
 
@@ -170,9 +170,9 @@ class Panel:
 
     def sample_of_mean(self, system: str) -> Sample:
         """What each unit adds to the mean of a system."""
-        parts = self._parts(self.row(system), np.asarray(~np.isnan(self.values[self.row(system)])))
-        kept = ~np.isnan(parts)
-        return Sample(parts[kept], None if self.clusters is None else numbered(self.clusters[kept]))
+        at = self.row(system)
+        weights = None if self.weights is None else self.weights[at]
+        return sample_of(parts_of(self.measure, self.values[at], weights), self.clusters)
 
     def estimate(self, system: str) -> Sample | Estimate:
         """The mean of a system and its error, from values or from moments."""
@@ -196,10 +196,6 @@ class Panel:
         return bounds_of(self.measure, self.values[at], weights, level=level, clusters=self.clusters)
 
     # -- two systems ---------------------------------------------------------------------------------
-
-    def sample(self, run: str, baseline: str, test: PairedTest) -> Sample:
-        """What a test is given of two systems: one number a unit, run minus baseline."""
-        return self.difference(run, baseline).sample_for(test)
 
     def difference(self, run: str, baseline: str) -> Pair:
         """Two systems: unit by unit where they share units whose values are held, else their means alone."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Block, Column, Heading, Paragraph, Table, Value, Written
+from rankscope.blocks import EMPTY, Block, Column, Heading, NumberText, Paragraph, Table, Value
 from rankscope.errors import DataError, InputError
 from rankscope.files.costs import Costs
 
@@ -114,26 +114,20 @@ class TradeOffs:
             out += [Paragraph(self.sentence(run, self.baseline)) for run in runs]
         for column in self.costs.columns:
             out += [*([EMPTY] if out else []), Heading(f"{self.metric} against {column}"), self._table(column)]
-        small = f"per {STEP}: what {STEP} of {self.metric} costs, against the next cheaper run on the front"
+        small = f"per {STEP}: {self.price_in_words}"
         return [
             *out,
             Paragraph(f"{small} · of means alone: whether a difference is real is another question", quiet=True),
         ]
 
-    def records(self) -> Iterator[dict[str, Any]]:
-        """One record a cost and run."""
-        for column in self.costs.columns:
-            for place in self.places(column):
-                yield {
-                    "cost": column,
-                    "run": place.run,
-                    "cost_value": place.cost,
-                    "metric": self.metric,
-                    "value": place.quality,
-                    "on_front": place.on_front,
-                    "beaten_by": place.beaten_by,
-                    "cost_per_0.01": place.price,
-                }
+    @property
+    def price_in_words(self) -> str:
+        """What the price of a run is."""
+        return f"what {STEP} of {self.metric} costs, against the next cheaper run on the front"
+
+    def cost_in_words(self, column: str) -> str:
+        """What one of the costs is."""
+        return f"what a run costs: {column}"
 
     def _good(self, run: str) -> float:
         return self.quality[run] if self.better == "higher" else -self.quality[run]
@@ -174,19 +168,19 @@ class TradeOffs:
         rows: list[tuple[Value, ...]] = [
             (
                 place.run,
-                Written(words.amount(place.cost), place.cost),
+                NumberText(words.amount(place.cost), place.cost),
                 place.quality,
                 "yes" if place.on_front else f"no: {place.beaten_by} is at least as good and costs no more",
-                None if place.price is None else Written(words.amount(place.price), place.price),
+                None if place.price is None else NumberText(words.amount(place.price), place.price),
             )
             for place in places
         ]
         columns = (
             Column("run"),
-            Column(column),
+            Column(column, "value", hint=self.cost_in_words(column)),
             Column(self.metric, "value"),
             Column("front", wraps=True),
-            Column(f"per {STEP}"),
+            Column(f"per {STEP}", "value", hint=self.price_in_words),
         )
         return Table(columns, tuple(rows), best=frozenset((n, 0) for n, p in enumerate(places) if p.on_front))
 

@@ -18,89 +18,105 @@ from rankscope.metrics.description import relevance_levels, stated_parameters
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.method import FEWEST, Method
 from rankscope.reporting.citations import bibliography, cited, sources_of
-from rankscope.reporting.subject import Subject, SubjectOfComparison
+from rankscope.reporting.subject import Subject
+from rankscope.verbs.compare.charts import is_corrected
 from rankscope.verbs.compare.result import Comparison
 
 
 @dataclass
 class Cites:
-    """The sources that a text cites, in the order in which it does."""
+    """The sources that a text cites, in the order in which it does; ``clustered`` says that queries come in clusters."""
 
+    clustered: bool
     sources: list[str] = field(default_factory=list)
 
-    def of(self, thing: Any, *before: str, clustered: bool = False) -> str:
+    def of(self, thing: Any, *before: str) -> str:
         """What stands in brackets behind a metric or a method: what is said of it ``before``, and its sources."""
-        named = sources_of(thing, clustered)
+        named = sources_of(thing, self.clustered)
         self.sources += named
         return cited(named, *before)
 
+    def method(self, method: PairedTest | Interval | Correction, *more: str, between: str = "") -> str:
+        """A test, interval or correction in words, with the numbers that it was given and its sources."""
+        return f"{_in_words(method)}{between}{self.of(method, *_numbers(str(method)), *more)}"
 
-def blocks(subject: Subject) -> list[Block]:
+    def interval(self, spelling: str, alone: bool) -> str:
+        """An interval by its spelling; one that stands beside others says on which values it does."""
+        try:
+            interval = find_method(Interval, spelling)
+        except InputError:  # made by a class that is not declared
+            return f"{spelling.partition('(')[0]} intervals{self.of(None, *_numbers(spelling))}"
+        return self.method(interval, *([interval.fits] if interval.fits and not alone else []))
+
+
+def _in_words(method: PairedTest | Interval | Correction) -> str:
+    """What a text calls a method: by its name where it has no words."""
+    by_kind = {"interval": "{} intervals", "test": "the test {}", "correction": "the correction {}"}
+    return method.in_words or by_kind[method.kind].format(type(method).__name__)
+
+
+def _numbers(spelling: str) -> list[str]:
+    """The numbers in the spelling of a method: ``rounds=500``."""
+    numbers = spelling.partition("(")[2].removesuffix(")")
+    return [numbers] if numbers else []
+
+
+def blocks(subject: Subject[Any]) -> list[Block]:
     """The paragraph, and what it cites as BibTeX."""
-    cites = Cites()
-    said = " ".join(_sentences(subject, cites))
-    return [Heading("For a paper"), Paragraph(said), Code(tuple(bibliography(cites.sources)))]
-
-
-def _sentences(subject: Subject, cites: Cites) -> Iterator[str]:
-    yield from _scored(subject, cites)
-    yield from _means(subject, cites)
-    if isinstance(subject, SubjectOfComparison):
-        yield from _compared(subject, cites)
+    cites, found = Cites(_clustered(subject)), subject.comparison
+    text = [*_scored(subject, cites), *_means(subject, cites)]
+    text += [] if found is None else _compared(found, cites)
+    return [Heading("For a paper"), Paragraph(" ".join(text)), Code(tuple(bibliography(cites.sources)))]
 
 
 # --- how values were made ----------------------------------------------------------------------------------
 
 
-def _scored(subject: Subject, cites: Cites) -> Iterator[str]:
-    systems = len(subject.systems)
-    runs, on = words.counted(systems, "run"), subject.queries
+def _scored(subject: Subject[Any], cites: Cites) -> Iterator[str]:
+    panels, scores, found = subject.panels, subject.scores, subject.comparison
+    runs, on = words.counted(len(subject.systems), "run"), subject.queries
     named = "; ".join(
-        one.name + ("" if one.metric is None else cites.of(one.metric, *stated_parameters(one.metric)))
-        for one in subject.fields
+        panel.name + ("" if panel.metric is None else cites.of(panel.metric, *stated_parameters(panel.metric)))
+        for panel in panels
     )
-    if subject.scores is None:
+    if scores is None:
         yield f"Scores of {runs} on {on} were compared with rankscope {__version__}, on {named}."
     else:
-        yield f"{runs} {words.agree(systems, 'was')} scored on {on} with rankscope {__version__}, by {named}."
-        level = relevance_levels(one.metric for one in subject.fields if one.metric is not None)
+        were = words.agree(len(subject.systems), "was")
+        yield f"{runs} {were} scored on {on} with rankscope {__version__}, by {named}."
+        level = relevance_levels(panel.metric for panel in panels if panel.metric is not None)
         yield from [level] if level else []
-        yield from subject.scores.request.sentences([run.health for run in subject.scores.runs])
-    if isinstance(subject, SubjectOfComparison):
-        yield from _repeated(subject.result)
-
-
-def _repeated(found: Comparison) -> Iterator[str]:
-    """Systems that ran several times, on the first metric as on all."""
-    runs = next(iter(found.given.replicates.values()), {})
-    if runs:
-        several = ", ".join(f"{system} of {words.counted(one.runs, 'run')}" for system, one in runs.items())
+        yield from scores.request.sentences([run.health for run in scores.runs])
+    if found is not None and (replicates := next(iter(found.given.replicates.values()), {})):  # on one metric as on all
+        several = ", ".join(f"{system} of {words.counted(one.runs, 'run')}" for system, one in replicates.items())
         yield f"Runs of one system were averaged query by query: {several}."
 
 
-def _means(subject: Subject, cites: Cites) -> Iterator[str]:
+def _means(subject: Subject[Any], cites: Cites) -> Iterator[str]:
     """The intervals of the means that the scoreboard shows."""
-    found, scores = isinstance(subject, SubjectOfComparison), subject.scores
-    if isinstance(subject, SubjectOfComparison):
-        level, clustered = subject.result.method.level, subject.lead.clusters is not None
-        bounds = [f.interval(s, level) for f in subject.fields if not f.reason for s in f.systems]
+    found, scores = subject.comparison, subject.scores
+    if found is not None:
+        level = found.method.level
+        bounds = [panel.interval(s, level) for panel in subject.panels if not panel.reason for s in panel.systems]
     else:
         assert scores is not None
-        level, clustered = scores.request.intervals.level, scores.request.intervals.clusters is not None
-        bounds = [mean.bounds for mean in scores.board]
-    used = sorted({one.method for one in bounds if one.known})
-    names = []
-    for said in used:
-        interval = _interval_from(said)
-        fits = [interval.fits] if interval is not None and interval.fits and len(used) > 1 else []
-        names.append(_cited(interval, said, cites, *fits, clustered=clustered))
+        level, bounds = scores.request.intervals.level, [mean.bounds for mean in scores.board]
+    methods = sorted({one.method for one in bounds if one.known})
+    names = [cites.interval(method, alone=len(methods) == 1) for method in methods]
     if names:
         yield f"Intervals of means are {words.percent(level)} {' or '.join(names)}."
-    if clustered:
-        yield f"Queries come in {clusters(subject)}, and intervals{' and tests are' if found else ' are'} of the sums over each."
+    if cites.clustered:
+        tests = " are" if found is None else " and tests are"
+        yield f"Queries come in {clusters(subject)}, and intervals{tests} of the sums over each."
 
 
-def clusters(subject: Subject) -> str:
+def _clustered(subject: Subject[Any]) -> bool:
+    if subject.comparison is not None:
+        return subject.lead.clusters is not None
+    return subject.scores is not None and subject.scores.request.intervals.clusters is not None
+
+
+def clusters(subject: Subject[Any]) -> str:
     """How many clusters there are: ``12 clusters``; their number is known to a comparison alone."""
     codes = subject.lead.clusters
     return "clusters" if codes is None else words.counted(int(codes.max()) + 1, "cluster")
@@ -109,17 +125,22 @@ def clusters(subject: Subject) -> str:
 # --- how runs were compared --------------------------------------------------------------------------------
 
 
-def _compared(subject: SubjectOfComparison, cites: Cites) -> Iterator[str]:
-    found, method = subject.result, subject.result.method
-    clustered = subject.lead.clusters is not None
+def _compared(found: Comparison, cites: Cites) -> Iterator[str]:
+    method, corrected = found.method, is_corrected(found.family)
     against = "with every other" if found.all_pairs else f"with {found.baseline}"
-    test = method.test or find_method(PairedTest, "t")
+    test, interval = method.test or find_method(PairedTest, "t"), interval_of(method)
     exact = _exact(found.contrasts) if method.test is None else ""
-    yield f"Every run was compared {against} by {_named(test)}, two-sided{cites.of(test, *_numbers(test), clustered=clustered)}{exact}."
-    yield from _intervals(subject, cites)
-    yield from _corrected(subject, cites)
+    yield f"Every run was compared {against} by {cites.method(test, between=', two-sided')}{exact}."
+    level, correction = words.percent(method.level), _in_words(method.correction)
+    if method.correction.joint:
+        yield f"Intervals of differences are simultaneous {level} intervals by {correction}."
+    elif corrected:
+        yield f"Intervals of differences are {cites.method(interval)} at the level at which {correction} tests each comparison ({level} for one alone)."
+    else:
+        yield f"Intervals of differences are {level} {cites.method(interval)}."
+    yield from _correction(found, cites)
     yield from _further(found, cites)
-    parts = (test, interval_of(method), method.correction)
+    parts = (test, interval, method.correction)
     if any("seed" in {f.name for f in fields(part)} for part in parts) or method.bayes or exact:
         yield f"Random numbers start from seed {method.seed}."
 
@@ -137,31 +158,17 @@ def interval_of(method: Method) -> Interval:
     return method.interval or getattr(method.test, "interval", None) or find_method(Interval, "t")
 
 
-def _intervals(subject: SubjectOfComparison, cites: Cites) -> Iterator[str]:
-    method = subject.result.method
-    if method.correction.joint:
-        yield f"Intervals of differences are simultaneous {words.percent(method.level)} intervals by {_named(method.correction)}."
-        return
-    interval = interval_of(method)
-    named = _cited(interval, str(interval), cites, clustered=subject.lead.clusters is not None)
-    if subject.corrected:
-        yield f"Intervals of differences are {named} at the level at which {_named(method.correction)} tests each comparison ({words.percent(method.level)} for one alone)."
-    else:
-        yield f"Intervals of differences are {words.percent(method.level)} {named}."
-
-
-def _corrected(subject: SubjectOfComparison, cites: Cites) -> Iterator[str]:
-    found, method = subject.result, subject.result.method
+def _correction(found: Comparison, cites: Cites) -> Iterator[str]:
+    method = found.method
     alpha = f"alpha = {words.amount(method.alpha)}"
-    if str(method.correction) == "none":
+    if not method.correction.corrects:
         yield f"P-values were not corrected; {alpha}."
-    elif not subject.corrected:
+    elif not is_corrected(found.family):
         each = "" if len(found.panels) == 1 else " for each metric"
         yield f"There was one comparison{each}, so no p-value needed correction; {alpha}."
     else:
         over = "the comparisons of each metric" if method.family == "metric" else "all runs and metrics"
-        about = cites.of(method.correction, *_numbers(method.correction))
-        yield f"P-values were corrected over {over} by {_named(method.correction)}{about}, at {alpha}."
+        yield f"P-values were corrected over {over} by {cites.method(method.correction)}, at {alpha}."
     if found.slices is not None:
         by = " by Holm's correction" if method.correction.joint else ""
         yield f"Comparisons within slices were corrected together{by}, over all slices and runs of a metric."
@@ -186,31 +193,3 @@ def margins(method: Method) -> str:
     if isinstance(method.margin, Mapping):
         return ", ".join(f"{words.amount(value)} ({name})" for name, value in method.margin.items())
     return words.amount(float(method.margin or 0.0))
-
-
-# --- methods -----------------------------------------------------------------------------------------------
-
-
-def _named(method: PairedTest | Interval | Correction) -> str:
-    """What a text calls a method: in its words, or by its name where it has none."""
-    kind = {"interval": "{} intervals", "test": "the test {}", "correction": "the correction {}"}[method.kind]
-    return method.in_words or kind.format(type(method).__name__)
-
-
-def _numbers(method: object) -> list[str]:
-    """The numbers that a method was given: ``rounds=500``."""
-    return [part for part in [str(method).partition("(")[2].removesuffix(")")] if part]
-
-
-def _cited(interval: Interval | None, said: str, cites: Cites, *more: str, clustered: bool) -> str:
-    """An interval in words with its numbers and sources; by its spelling alone where its class is not known."""
-    name = f"{said.partition('(')[0]} intervals" if interval is None else _named(interval)
-    return name + cites.of(interval, *_numbers(said), *more, clustered=clustered)
-
-
-def _interval_from(said: str) -> Interval | None:
-    """The interval of a spelling; None where it was made by a class that is not declared."""
-    try:
-        return find_method(Interval, said)
-    except InputError:
-        return None

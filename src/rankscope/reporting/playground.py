@@ -54,88 +54,74 @@ class Lesson:
 
 LESSONS = (
     Lesson(
-        "1 · Order",
-        (1, 0, 1, 0, 0, 1),
+        "1 · Order", (1, 0, 1, 0, 0, 1),
         "Swap ranks 1 and 2: which metrics move? P@5 and R@5 do not, as they count what is in the top 5, not where. "
         "RR falls from <RR> to <RR | 0 1 1 0 0 1>, nDCG@5 from <nDCG@5> to <nDCG@5 | 0 1 1 0 0 1>.",
     ),
     Lesson(
-        "2 · AP by hand",
-        (1, 0, 1, 0, 0, 1),
+        "2 · AP by hand", (1, 0, 1, 0, 0, 1),
         "Relevant documents at ranks 1, 3 and 6 out of 3 in all: AP = (1/1 + 2/3 + 3/6) / 3 = <AP>. Click AP to see the three precisions, "
         "then move the last one up, rank by rank. At rank 2 it makes AP <AP | 1 1 0 1 0 0>: it lifts the precision of the one below it, too.",
     ),
     Lesson(
-        "3 · Two gains",
-        (3, 2, 0, 1, 2),
+        "3 · Two gains", (3, 2, 0, 1, 2),
         "nDCG@5 is <nDCG@5> with linear gain and <nDCG(gain='exponential')@5> with exponential gain: two tools that both say nDCG@5 need not "
         "agree. Swap ranks 1 and 2: one falls to <nDCG@5 | 2 3 0 1 2>, the other to <nDCG(gain='exponential')@5 | 2 3 0 1 2>.",
     ),
     Lesson(
-        "4 · The top grade",
-        (2, 2, 2, 2, 4),
+        "4 · The top grade", (2, 2, 2, 2, 4),
         "Four good documents stand above the best one. With linear gain nDCG@5 is <nDCG@5>; with exponential gain, where grade 4 is worth 15 "
         "and grade 2 is worth 3, it is <nDCG(gain='exponential')@5>. Move the best one to the top: both are 1. What do P@5 and AP say?",
     ),
     Lesson(
-        "5 · RR at the top",
-        (0, 1, 0, 0, 0, 0, 0, 0, 0, 0),
+        "5 · RR at the top", (0, 1, 0, 0, 0, 0, 0, 0, 0, 0),
         "From rank 2 to rank 1, RR goes from <RR> to <RR | 1>. From rank 10 to rank 9 it goes from <RR | 0 0 0 0 0 0 0 0 0 1> to "
         "<RR | 0 0 0 0 0 0 0 0 1>: the same step of one rank. Move the document down and watch the steps shrink.",
     ),
     Lesson(
-        "6 · P@k and order",
-        (1, 1, 0, 0, 0),
+        "6 · P@k and order", (1, 1, 0, 0, 0),
         "Press Reverse: P@5 stays at <P@5> while nDCG@5 falls from <nDCG@5> to <nDCG@5 | 0 0 0 1 1> and AP from <AP> to <AP | 0 0 0 1 1>. "
         "Then set the cutoff to 2 and reverse again.",
     ),
     Lesson(
-        "7 · AP and grades",
-        (1, 1, 3, 0, 0),
+        "7 · AP and grades", (1, 1, 3, 0, 0),
         "AP is <AP>, the best possible, with the best document third. nDCG@5 is <nDCG@5>, and <nDCG(gain='exponential')@5> with exponential "
         "gain. Press Best order: only metrics that see grades move. Press Reset and let relevance begin at grade 2: AP is <AP(level=2)>.",
     ),
     Lesson(
-        "8 · A second answer",
-        (4, 4, 0, 0, 0),
+        "8 · A second answer", (4, 4, 0, 0, 0),
         "ERR@5 is <ERR@5>. Set the grade of d2 to 0: ERR@5 falls to <ERR@5 | 4 0 0 0 0> only, while DCG@5 falls from <DCG@5> to "
         "<DCG@5 | 4 0 0 0 0>. A reader who is satisfied at rank 1 seldom gets to rank 2: click ERR@5 and read “reaches here”.",
     ),
     Lesson(
-        "9 · Recall",
-        (0, 0, 0, 0, 0, 0, 0, 0, 0, 1),
+        "9 · Recall", (0, 0, 0, 0, 0, 0, 0, 0, 0, 1),
         "R@5 is <R@5>. Set the cutoff to 10: R@10 is <R@10>, the best possible, while RR is <RR> and nDCG@10 <nDCG@10>. Recall suits what is "
         "passed on to a reranker; a person may never look there.",
     ),
     Lesson(
-        "10 · Patience",
-        (0, 0, 0, 1, 1),
+        "10 · Patience", (0, 0, 0, 1, 1),
         "With p = 0.8 RBP is <RBP>. Set p to 0.5, an impatient reader: <RBP(p=0.5)>. At 0.95 it is <RBP(p=0.95)>: a reader who looks at many "
         "documents expects many good ones, and two are few.",
     ),
     Lesson(
-        "11 · More than k",
-        (1, 1, 1, 1, 1),
+        "11 · More than k", (1, 1, 1, 1, 1),
         "Eight relevant documents are known and five are shown, all relevant. P@5 is <P@5> and nDCG@5 <nDCG@5>, yet R@5 cannot be more than "
         "5/8 = <R@5>, and AP not more than <AP>. Set the cutoff to 3: what can R@3 reach?",
         missing=(1, 1, 1),
     ),
     Lesson(
-        "12 · Unjudged",
-        (None, 1, None, 1, 0),
+        "12 · Unjudged", (None, 1, None, 1, 0),
         "d1 and d3 are unjudged, and count as not relevant: nDCG@5 is <nDCG@5>. Give d1 grade 1 and it is <nDCG@5 | 1 1 ? 1 0>. A new "
         "system that finds what nobody has judged yet is punished for it.",
     ),
     Lesson(
-        "13 · Missed",
-        (1, 0, 1, 0, 0),
+        "13 · Missed", (1, 0, 1, 0, 0),
         "Two documents of grade 3 were not retrieved, so nDCG@5 is <nDCG@5>, and in the best order of what is here no more than "
         "<nDCG@5 | 1 1 0 0 0>. Insert one of them at rank 1. RR ignores all of this: it stays <RR>.",
         missing=(3, 3),
     ),
     Lesson(
-        "14 · Nothing to find",
-        (0, 0, 0, 0, 0),
+        "14 · Nothing to find", (0, 0, 0, 0, 0),
         "No relevant document is known, so every metric is 0 in every order: 0 out of 0 is 0. Give one document a grade and the list comes "
         "alive. Such queries lower the mean of all systems equally.",
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from inspect import signature
@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from rankscope import words
-from rankscope.blocks import Block, Chart, Explorer, Heading, Page, Paragraph, Section, Table, Verdict
+from rankscope.blocks import Block, Chart, Explorer, Heading, Page, Paragraph, Table, Verdict
 from rankscope.errors import DataError, InputError
 from rankscope.reporting.explorer.rankings import documents_of
 from rankscope.reporting.page import page_of, page_of_result
-from rankscope.reporting.subject import Subject, subject_of
+from rankscope.reporting.subject import Subject
 from rankscope.scoring.inputs import named_runs, read_any
 from rankscope.scoring.measurements import OPTIONS as COMPARING
 from rankscope.scoring.measurements import USUAL, lead_first
@@ -30,25 +30,6 @@ ALONE = ("interval", "clusters")  # options of a comparison that one run has, to
 ENDINGS = {".html", ".htm"}
 WRITE = 'report.save("report.html") writes the whole page'
 MOST_ROWS = 30  # of a table that is read at a glance
-
-
-@dataclass(frozen=True, eq=False)
-class Options:
-    """What the page is to say beside its numbers."""
-
-    queries_text: Any = None
-    docs_text: Any = None
-    title: str | None = None
-    about: str | None = None
-    shown: int | None = None
-    command: str | None = None
-
-    def __post_init__(self) -> None:
-        shown = self.shown
-        if shown is not None and (isinstance(shown, bool) or not hasattr(shown, "__index__") or shown < 1):
-            raise InputError(
-                f"shown={shown!r}: how many documents of each ranking are shown, a whole number of at least 1"
-            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,33 +79,32 @@ class Report:
         return "\n".join(verdict.text for verdict in self.page.verdicts)
 
     def _repr_html_(self) -> str | None:
-        shown = [block for section in self.page.sections for block in _at_a_glance(section)]
-        return fragment(
-            [*self._top, *self.page.verdicts, *shown, Paragraph(f"{WRITE}, with every query to look into.")]
-        )
+        small = Paragraph(f"{WRITE}, with every query to look into.")
+        return fragment([*self._top, *self.page.verdicts, *self._at_a_glance, small])
 
     def _repr_markdown_(self) -> str:
         from rankscope.show.text import as_markdown
 
-        said = [Paragraph(text) for verdict in self.page.verdicts for text in (verdict.text, *verdict.more)]
-        shown = [
-            b for s in self.page.sections for b in _at_a_glance(s) if not isinstance(b, Chart | Explorer | Verdict)
-        ]
-        return as_markdown([*self._top, *said, *shown, Paragraph(f"{WRITE}.")])
+        texts = [Paragraph(text) for verdict in self.page.verdicts for text in (verdict.text, *verdict.more)]
+        blocks = [b for b in self._at_a_glance if not isinstance(b, Chart | Explorer | Verdict)]
+        return as_markdown([*self._top, *texts, *blocks, Paragraph(f"{WRITE}.")])
 
     @property
     def _top(self) -> list[Block]:
         return [Heading(self.page.title), *([Paragraph(self.page.about, quiet=True)] if self.page.about else [])]
 
+    @property
+    def _at_a_glance(self) -> list[Any]:
+        """The scoreboard, without what is too large to be read at a glance, and the charts of the differences."""
+        every = [(section.name, block) for section in self.page.sections for block in section.blocks]
+        return [
+            block
+            for name, block in every
+            if (name == "scoreboard" and (not isinstance(block, Table) or len(block.rows) <= MOST_ROWS))
+            or (name == "differences" and isinstance(block, Chart))
+        ]
+
     __repr__ = __str__
-
-
-def _at_a_glance(section: Section) -> Iterator[Any]:
-    """The scoreboard, without what is too large to be read at a glance, and the charts of the differences."""
-    for block in section.blocks:
-        small = not isinstance(block, Table) or len(block.rows) <= MOST_ROWS
-        if (section.name == "scoreboard" and small) or (section.name == "differences" and isinstance(block, Chart)):
-            yield block
 
 
 def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
@@ -164,85 +144,82 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     >>> rs.report(rs.ties(qrels, {"low": low}), title="Ties of low").page.title
     'Ties of low'
     """
-    page = Options(queries_text, docs_text, title, about, shown, command)
-    if isinstance(qrels, Comparison | Result) and not isinstance(qrels, Scores):
-        _refuse_others(runs, metrics, options)
-        return _of_result(qrels, page)
-    if isinstance(qrels, Scores) and runs is None and metrics is None and not options:
-        return _of_result(qrels, page)
-    refuse_unknown(options, "report", (*PAGE, *COMPARING))
-    if runs is None:
-        compared = compare(qrels, None, metrics, progress=progress, **options)
-        return _made(subject_of(compared), page)
-    grades = read_any("qrels", qrels)
-    given = [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
-    found: Scores | Comparison
-    if len(given) > 1:
-        found = compare(grades, given, metrics, progress=progress, **options)
+    if shown is not None and (isinstance(shown, bool) or not hasattr(shown, "__index__") or shown < 1):
+        raise InputError(f"shown={shown!r}: how many documents of each ranking are shown, a whole number of at least 1")
+    found = qrels if isinstance(qrels, Result) else None
+    if found is not None and (not isinstance(found, Scores) or (runs is None and metrics is None and not options)):
+        _refuse_settled(runs, metrics, options)
+        if not isinstance(found, Scores | Comparison):
+            if queries_text is not None or docs_text is not None or shown is not None:
+                raise InputError(
+                    "queries_text, docs_text and shown are for the page of scores or a comparison: leave them out"
+                )
+            made = replace(page_of_result(found, title, command), about=about or "")
+            return Report(made, list(getattr(found, "notes", ())))
+        subject = _read_again(found)
     else:
-        _refuse_comparing(options)
-        asked = lead_first(USUAL if metrics is None else metrics, options.get("primary"))
-        found = evaluate(grades, given, asked, progress=progress, **_alone(options))
-    return _made(_subject(found, grades, given), page)
+        refuse_unknown(options, "report", (*PAGE, *COMPARING))
+        subject = _computed(qrels, runs, metrics, progress=progress, **options)
+    subject = with_texts(replace(subject, shown=shown), queries_text, docs_text)
+    try:
+        page = page_of(subject, title, command)
+    except UnicodeEncodeError as error:  # from dicts; no file of text holds such ids
+        whole = error.object if len(error.object) <= 40 else "an id"
+        raise InputError(f"{whole!r} holds half of a character: correct the id, or drop that half") from None
+    if about:
+        page = replace(page, about=f"{page.about}. {about}")
+    return Report(page, [*subject.result.notes, *(note for texts in subject.texts for note in texts.notes)])
 
 
-def _of_result(found: Any, page: Options) -> Report:
-    """The page of a result; files are read again for the documents that it names."""
-    if not isinstance(found, Scores | Comparison):
-        if page.queries_text is not None or page.docs_text is not None or page.shown is not None:
-            raise InputError(
-                "queries_text, docs_text and shown are for the page of scores or a comparison: leave them out"
-            )
-        made = page_of_result(found, page.title, page.command)
-        return Report(replace(made, about=page.about or ""), list(getattr(found, "notes", ())))
+def _computed(qrels: Any, runs: Any, metrics: Any, **options: Any) -> Subject[Any]:
+    """The subject of what is compared, or scored where there is one run."""
+    if runs is None:
+        return Subject(compare(qrels, None, metrics, **options))
+    grades = read_any("qrels", qrels)
+    data = [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
+    if len(data) > 1:
+        return _with_rankings(compare(grades, data, metrics, **options), grades, data)
+    defaults = signature(compare).parameters
+    for name, value in options.items():
+        compares = name in COMPARING and name not in {*ALONE, "primary", "progress"}
+        if compares and value not in (defaults[name].default, []):
+            raise InputError(f"{name} is for a comparison, and there is one run: leave it out, or give another run")
+    wanted = lead_first(USUAL if metrics is None else metrics, options.get("primary"))
+    kept = {name: value for name, value in options.items() if name in {*ALONE, *POLICIES, "progress"}}
+    return _with_rankings(evaluate(grades, data, wanted, **kept), grades, data)
+
+
+def _read_again(found: Scores | Comparison) -> Subject[Any]:
+    """The subject of a result; files are read again for the documents that it names."""
     scores = found.scores if isinstance(found, Comparison) else found
     if scores is None or scores.data is None:
-        return _made(subject_of(found), page)
+        return Subject(found)
     qrels, runs = scores.data
     if any(isinstance(source, str) and source == "-" for source in (qrels, *(run for _, run in runs))):
         raise InputError("standard input is read only once: give report a file, or what rs.read_run made of it")
     grades = read_any("qrels", qrels)
-    subject = _subject(found, grades, [(name, read_any("run", run, name)) for name, run in runs])
-    _refuse_changed(scores, subject)
-    return _made(subject, page)
-
-
-def _subject(found: Comparison | Scores, grades: Any, given: Sequence[tuple[str | None, Any]]) -> Subject:
-    scores = found.scores if isinstance(found, Comparison) else found
-    assert scores is not None
-    runs = {scored.name: run for scored, (_, run) in zip(scores.runs, given, strict=True)}
-    return subject_of(found, grades, runs)
-
-
-def _refuse_changed(scores: Scores, subject: Subject) -> None:
-    """One line where a file that is read again is not the file that was scored, or a dict has other rows."""
+    subject = _with_rankings(found, grades, [(name, read_any("run", run, name)) for name, run in runs])
     for source in scores.inputs:
         if source.same is not None:
             source.same()
-    for scored in scores.runs:
-        run = subject.runs[scored.name]
+    for scored in scores.runs:  # a file that is read again is the one that was scored, and a dict has the same rows
+        run, health = subject.runs[scored.name], scored.health
         rows = sum(map(len, run.values())) if isinstance(run, dict) else len(run.frame)
-        dropped = scored.health.duplicates + scored.health.self_matches
-        if rows != scored.health.rows + dropped:
+        before = health.rows + health.duplicates + health.self_matches
+        if rows != before:
             raise DataError(
-                f"{scored.name}: {words.counted(rows, 'row')} where {words.count(scored.health.rows + dropped)} were scored: the file has changed since; score it again"
+                f"{scored.name}: {words.counted(rows, 'row')} where {words.count(before)} were scored: the file has changed since; score it again"
             )
+    return subject
 
 
-def _made(subject: Subject, options: Options) -> Report:
-    """The page of a subject, with the texts of what it shows."""
-    subject = with_texts(replace(subject, shown=options.shown), options.queries_text, options.docs_text)
-    try:
-        page = page_of(subject, options.title, options.command)
-    except UnicodeEncodeError as error:  # from dicts; no file of text holds such ids
-        whole = error.object if len(error.object) <= 40 else "an id"
-        raise InputError(f"{whole!r} holds half of a character: correct the id, or drop that half") from None
-    if options.about:
-        page = replace(page, about=f"{page.about}. {options.about}")
-    return Report(page, [*subject.result.notes, *(note for texts in subject.texts for note in texts.notes)])
+def _with_rankings(found: Comparison | Scores, grades: Any, runs: Sequence[tuple[str | None, Any]]) -> Subject[Any]:
+    scores = found.scores if isinstance(found, Comparison) else found
+    assert scores is not None
+    return Subject(found, grades, {scored.name: run for scored, (_, run) in zip(scores.runs, runs, strict=True)})
 
 
-def with_texts(subject: Subject, queries_text: Any = None, docs_text: Any = None) -> Subject:
+def with_texts(subject: Subject[Any], queries_text: Any = None, docs_text: Any = None) -> Subject[Any]:
     """The subject with the texts of its queries and of the documents that are to be shown.
 
     Of a file with the texts of millions of documents, those that are shown are kept. Raises InputError for what cannot be read.
@@ -250,38 +227,24 @@ def with_texts(subject: Subject, queries_text: Any = None, docs_text: Any = None
     from rankscope.files.texts import texts_of
 
     if queries_text is not None:
-        found = texts_of(queries_text, subject.lead.units, "query")
-        subject = replace(subject, queries_text=found.by_id, texts=(found,))
+        texts = texts_of(queries_text, subject.lead.units, "query")
+        subject = replace(subject, queries_text=texts.by_id, texts=(texts,))
     if docs_text is not None:
         if subject.scores is None:
             raise InputError("scores alone name no documents, so their texts have no place: leave them out")
-        found = texts_of(docs_text, documents_of(subject, subject.shown))
-        subject = replace(subject, docs_text=found.by_id, texts=(*subject.texts, found))
+        texts = texts_of(docs_text, documents_of(subject, subject.shown))
+        subject = replace(subject, docs_text=texts.by_id, texts=(*subject.texts, texts))
     return subject
 
 
-def _refuse_others(runs: Any, metrics: Any, options: Mapping[str, Any]) -> None:
+def _refuse_settled(runs: Any, metrics: Any, options: Mapping[str, Any]) -> None:
     """One line for what the page of a result has no use for."""
-    for name in [*(["runs"] if runs is not None else []), *(["metrics"] if metrics is not None else []), *options]:
-        settled = (
-            " (what is compared, and how, is settled)" if name in {"runs", "metrics", *COMPARING, *POLICIES} else ""
-        )
-        raise InputError(
-            f"the report of a result has no option {name!r}{settled}{words.hint(name, PAGE, most=len(PAGE))}"
-        )
-
-
-def _alone(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that one run has use for."""
-    return {name: value for name, value in options.items() if name in ALONE or name in POLICIES}
-
-
-def _refuse_comparing(options: Mapping[str, Any]) -> None:
-    """One line for an option that compares, where there is one run."""
-    defaults = signature(compare).parameters
-    for name, value in options.items():
-        if name in COMPARING and name not in {*ALONE, "primary"} and value not in (defaults[name].default, []):
-            raise InputError(f"{name} is for a comparison, and there is one run: leave it out, or give another run")
+    inputs = {"runs": runs, "metrics": metrics}
+    for name in [*(name for name, value in inputs.items() if value is not None), *options]:
+        known = name in {*inputs, *COMPARING, *POLICIES}
+        settled = " (what is compared, and how, is settled)" if known else ""
+        hint = words.hint(name, PAGE, most=len(PAGE))
+        raise InputError(f"the report of a result has no option {name!r}{settled}{hint}")
 
 
 # --- where pages may be written --------------------------------------------------------------------------

@@ -1,32 +1,36 @@
-"""What a report is about: the scores of runs, or a comparison of them, with the rankings behind."""
+"""What a page is of, scores or a comparison with the rankings behind them, and what each of its sections is made of."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from rankscope import words
-from rankscope.metrics import Metric
+from rankscope.blocks import Column, Section
+from rankscope.errors import InputError
+from rankscope.metrics import Metric, parse
+from rankscope.metrics.description import DIRECTIONS, described
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.panel import Panel
 from rankscope.scoring.measurements import panels_of
 from rankscope.scoring.scores import Scores
-from rankscope.verbs.compare.charts import is_corrected, method_in_words, p_in_words, rivals
+from rankscope.verbs.compare.charts import rivals
 from rankscope.verbs.compare.result import Comparison
 
 if TYPE_CHECKING:
     from rankscope.files.texts import Texts
-    from rankscope.scoring.runs import RunEvaluation
+
+R = TypeVar("R", bound=Scores | Comparison)
 
 LINES = 8  # lines that a chart has colours for
 NAMED = 3  # runs that a title names
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
+class Subject(Generic[R]):
     """A result, and the rankings behind it.
 
     ``qrels`` and ``runs`` (by name, as in ``scores.runs``) are what was read: tables or dicts; empty without rankings.
@@ -34,7 +38,7 @@ class Subject:
     how many documents of each ranking are to be shown, None where that is left to the room there is.
     """
 
-    result: Scores | Comparison
+    result: R
     qrels: Any = None
     runs: Mapping[str, Any] = field(default_factory=dict)
     queries_text: Mapping[str, str] = field(default_factory=dict)
@@ -42,75 +46,32 @@ class Subject:
     texts: tuple[Texts, ...] = ()
     shown: int | None = None
 
-    if TYPE_CHECKING:  # said by the two kinds of subjects
+    @property
+    def comparison(self) -> Comparison | None:
+        """The comparison; None where nothing is compared."""
+        return self.result if isinstance(self.result, Comparison) else None
 
-        @property
-        def scores(self) -> Scores | None:
-            """What ``evaluate`` found; None where a table of scores was compared."""
+    @property
+    def scores(self) -> Scores | None:
+        """What ``evaluate`` gave; None where a table of scores was compared."""
+        return self.result.scores if isinstance(self.result, Comparison) else self.result
 
-        @property
-        def fields(self) -> Sequence[Panel]:
-            """Each metric over all systems and queries, the main one first."""
+    # -- metrics and queries --------------------------------------------------------------------------
 
-        @property
-        def systems(self) -> tuple[str, ...]:
-            """All systems, the baseline first, else as they were given."""
-
-        @property
-        def rivals(self) -> Sequence[Contrast]:
-            """The contrasts to look at, on the main metric, those first in which the run is furthest ahead."""
-
-        @property
-        def members(self) -> Mapping[str, Sequence[str]]:
-            """The runs of each system that is the mean of several."""
-
-        @property
-        def title(self) -> str:
-            """What the page is called."""
-
-        def merit(self) -> list[str]:
-            """All systems, the best on the main metric first; in the order given on a metric without a direction."""
+    @cached_property
+    def panels(self) -> Sequence[Panel]:
+        """Each metric over all systems and queries, the main one first."""
+        return self.result.panels if isinstance(self.result, Comparison) else panels_of(self.result)
 
     @property
     def lead(self) -> Panel:
         """The main metric."""
-        return self.fields[0]
+        return self.panels[0]
 
     @property
     def metric(self) -> Metric | None:
         """The main metric as one of the catalogue; None for scores that were given with a name of their own."""
         return self.lead.metric
-
-    @property
-    def pairs(self) -> Sequence[tuple[str, str]]:
-        """Run and baseline of the rivals."""
-        return [(c.run, c.baseline) for c in self.rivals]
-
-    @property
-    def queries(self) -> str:
-        """How many queries there are, in words."""
-        return words.counted(len(self.lead.units), "query")
-
-    def colours(self) -> tuple[str, ...]:
-        """The systems in the order in which they get colours: the baseline, then the best first."""
-        first = self.systems[0]
-        return (first, *(system for system in self.lead.by_merit if system != first))
-
-    def best(self, most: int) -> list[str]:
-        """As many systems as a chart has room for, in order of merit: the baseline of a comparison, and the best others."""
-        order, held = self.merit(), self._held()
-        kept = {*held, *[name for name in order if name not in held][: most - len(held)]}
-        return order if len(order) <= most else [name for name in order if name in kept]
-
-    def _held(self) -> list[str]:
-        return []
-
-    # -- the runs behind the systems ------------------------------------------------------------------
-
-    @property
-    def run_names(self) -> tuple[str, ...]:
-        """The runs that were scored, in the order given; none where scores were given."""
-        return () if self.scores is None else tuple(run.name for run in self.scores.runs)
 
     @property
     def ranking_metric(self) -> Metric:
@@ -119,6 +80,69 @@ class Subject:
             return self.metric
         assert self.scores is not None
         return self.scores.metrics[0]
+
+    @property
+    def queries(self) -> str:
+        """How many queries there are, in words."""
+        return words.counted(len(self.lead.units), "query")
+
+    # -- systems --------------------------------------------------------------------------------------
+
+    @cached_property
+    def systems(self) -> tuple[str, ...]:
+        """All systems: the baseline of a comparison first, else as they were given."""
+        found, names = self.comparison, self.lead.systems
+        return names if found is None else (found.baseline, *(name for name in names if name != found.baseline))
+
+    @cached_property
+    def rivals(self) -> Sequence[Contrast]:
+        """The contrasts on the main metric, those first in which the run is furthest ahead; none where nothing is compared."""
+        return () if self.comparison is None else rivals(self.comparison.family)
+
+    @property
+    def pairs(self) -> Sequence[tuple[str, str]]:
+        """Run and baseline of the rivals."""
+        return [(c.run, c.baseline) for c in self.rivals]
+
+    @property
+    def members(self) -> Mapping[str, Sequence[str]]:
+        """The runs of each system that is the mean of several."""
+        return {} if self.comparison is None else self.comparison.given.members
+
+    @property
+    def title(self) -> str:
+        """What the page is called: ``dense and hybrid against bm25``."""
+        first, *others = self.systems
+        if self.comparison is not None and self.comparison.all_pairs:
+            return f"{len(self.systems)} runs, each against each"
+        if not others:
+            return f"{first}: how good is it?"
+        return f"{words.listing(others) if len(others) <= NAMED else f'{len(others)} runs'} against {first}"
+
+    def merit(self) -> list[str]:
+        """All systems, the best on the main metric first; in the order given on a metric without a direction."""
+        if isinstance(self.result, Comparison):
+            return list(self.lead.by_merit)
+        return best_first(self.result, self.ranking_metric, self.lead.systems)
+
+    def colours(self) -> tuple[str, ...]:
+        """The systems in the order in which they get colours: the baseline, then the best first."""
+        first = self.systems[0]
+        return (first, *(system for system in self.lead.by_merit if system != first))
+
+    def best(self, most: int) -> list[str]:
+        """As many systems as a chart has room for, in order of merit: the baseline of a comparison, and the best others."""
+        order, found = self.merit(), self.comparison
+        held = [] if found is None or found.family.each_pair else [found.baseline]
+        kept = {*held, *[name for name in order if name not in held][: most - len(held)]}
+        return order if len(order) <= most else [name for name in order if name in kept]
+
+    # -- the runs behind the systems ------------------------------------------------------------------
+
+    @property
+    def run_names(self) -> tuple[str, ...]:
+        """The runs that were scored, in the order given; none where scores were given."""
+        return () if self.scores is None else tuple(run.name for run in self.scores.runs)
 
     @property
     def first_run(self) -> str:
@@ -138,9 +162,9 @@ class Subject:
         if len(names) <= most:
             return names, ""
         kept = {baseline, *[name for name in names if name != baseline][: most - 1]}
-        left = len(names) - len(kept)
-        said = f"Shown are {baseline} and the {most - 1} best others by {self.lead.name}; {words.counted(left, 'run is', 'runs are')} left out."
-        return tuple(name for name in names if name in kept), said
+        left = words.counted(len(names) - len(kept), "run is", "runs are")
+        text = f"Shown are {baseline} and the {most - 1} best others by {self.lead.name}; {left} left out."
+        return tuple(name for name in names if name in kept), text
 
     def runs_in_order(self) -> tuple[str, ...]:
         """The runs with rankings: the two of the main verdict, then the others of the baseline, then the rivals, the furthest ahead first.
@@ -155,124 +179,6 @@ class Subject:
         return tuple(dict.fromkeys([*(run for run in order if run in there), *there]))
 
 
-@dataclass(frozen=True, eq=False)
-class SubjectOfScores(Subject):
-    """Scores of one run, or of several that nobody compared."""
-
-    result: Scores
-
-    @property
-    def scores(self) -> Scores:
-        """What ``evaluate`` found."""
-        return self.result
-
-    @cached_property
-    def fields(self) -> Sequence[Panel]:
-        """Each metric over all runs and queries, in the order given."""
-        return panels_of(self.result)
-
-    @property
-    def systems(self) -> tuple[str, ...]:
-        """All runs, as they were given."""
-        return self.lead.systems
-
-    @property
-    def rivals(self) -> Sequence[Contrast]:
-        """None, as nothing is compared."""
-        return ()
-
-    @property
-    def members(self) -> Mapping[str, Sequence[str]]:
-        """None, as every run is a system."""
-        return {}
-
-    @property
-    def title(self) -> str:
-        """What the page is called."""
-        first, *others = self.systems
-        return _against(others, first) if others else f"{first}: how good is it?"
-
-    def merit(self) -> list[str]:
-        """All runs, the best on the main metric first: the scoreboard also knows metrics of all queries together."""
-        return best_first(self.result, self.ranking_metric, self.lead.systems)
-
-
-@dataclass(frozen=True, eq=False)
-class SubjectOfComparison(Subject):
-    """A comparison of several runs."""
-
-    result: Comparison
-
-    @property
-    def comparison(self) -> Comparison:
-        """What ``compare`` found."""
-        return self.result
-
-    @property
-    def scores(self) -> Scores | None:
-        """What ``evaluate`` found; None where a table of scores was compared."""
-        return self.result.scores
-
-    @property
-    def fields(self) -> Sequence[Panel]:
-        """The metrics that are compared, the primary one first."""
-        return self.result.panels
-
-    @cached_property
-    def systems(self) -> tuple[str, ...]:
-        """All systems, the baseline first."""
-        first = self.result.baseline
-        return (first, *(name for name in self.lead.systems if name != first))
-
-    @property
-    def mine(self) -> Sequence[Contrast]:
-        """The contrasts on the main metric."""
-        return self.result.of(self.result.primary)
-
-    @cached_property
-    def rivals(self) -> Sequence[Contrast]:
-        """The contrasts on the main metric, those first in which the run is furthest ahead."""
-        return rivals(self.result.family)
-
-    @property
-    def members(self) -> Mapping[str, Sequence[str]]:
-        """The runs of each system that is the mean of several."""
-        return self.result.given.members
-
-    @property
-    def each_pair(self) -> bool:
-        """Whether more than two runs are compared each with each, so that none is the baseline."""
-        return self.result.family.each_pair
-
-    @property
-    def corrected(self) -> bool:
-        """Whether p-values and intervals are corrected for several comparisons."""
-        return is_corrected(self.result.family)
-
-    @property
-    def title(self) -> str:
-        """What the page is called: ``dense and hybrid against bm25``."""
-        first, *others = self.systems
-        return f"{len(self.systems)} runs, each against each" if self.result.all_pairs else _against(others, first)
-
-    @property
-    def method(self) -> str:
-        """The test, its correction, and the clusters that queries come in."""
-        return method_in_words(self.result.family)
-
-    @property
-    def p_value(self) -> str:
-        """What the p-values are."""
-        return p_in_words(self.result.family)
-
-    def merit(self) -> list[str]:
-        """All systems, the best on the main metric first; in the order given on a metric without a direction."""
-        return list(self.lead.by_merit)
-
-    def _held(self) -> list[str]:
-        return [] if self.each_pair else [self.result.baseline]
-
-
 def best_first(scores: Scores, metric: Metric, names: Sequence[str]) -> list[str]:
     """Runs by their value on a metric, the best first, those without a value last; as given on a metric without a direction."""
     sign = {"higher": 1.0, "lower": -1.0, "neither": 0.0}[metric.better]
@@ -280,28 +186,71 @@ def best_first(scores: Scores, metric: Metric, names: Sequence[str]) -> list[str
     return sorted(names, key=lambda name: math.inf if math.isnan(value[name]) else -value[name])
 
 
-def _against(others: Sequence[str], first: str) -> str:
-    return f"{words.listing(others) if len(others) <= NAMED else f'{len(others)} runs'} against {first}"
+def column_of(panel: Panel, header: str = "") -> Column:
+    """The column of a metric, with what it is."""
+    return Column(header or panel.name, "count" if panel.measure.aggregate == "sum" else "value", hint=hint_of(panel))
 
 
-@overload
-def subject_of(result: Comparison, *of: Any, **more: Any) -> SubjectOfComparison: ...
-@overload
-def subject_of(result: Scores, *of: Any, **more: Any) -> SubjectOfScores: ...
-@overload
-def subject_of(result: Scores | Comparison, *of: Any, **more: Any) -> SubjectOfScores | SubjectOfComparison: ...
-def subject_of(result: Scores | Comparison, *of: Any, **more: Any) -> SubjectOfScores | SubjectOfComparison:
-    """The subject that a result makes, with its qrels and runs where there are any."""
-    return (
-        SubjectOfComparison(result, *of, **more)
-        if isinstance(result, Comparison)
-        else SubjectOfScores(result, *of, **more)
-    )
+def hint_of(panel: Panel) -> str:
+    """What the metric of a panel is."""
+    try:
+        return described(panel.metric or parse(panel.name))
+    except InputError:
+        return f"Scores as they were given. {DIRECTIONS[panel.better].capitalize()}."
 
 
-def evaluation_of(scores: Scores, run: str) -> RunEvaluation:
-    """The judged documents of a run; its name is one of ``scores.runs``. Raises KeyError for another."""
-    for scored, found in zip(scores.runs, scores.evaluations, strict=True):
-        if scored.name == run:
-            return found
-    raise KeyError(run)
+class PagePart:
+    """A section of a page: for which subjects it is made, and the tables and charts that it picks for one.
+
+    A subclass declares ``name`` (its anchor) and ``title``. It is made for all subjects, or for those alone that are ``compared``
+    (False: those that are not). One that is ``judged`` needs scores of runs, one that is ``ranked`` the rankings, too.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    compared: ClassVar[bool | None] = None
+    judged: ClassVar[bool] = False
+    ranked: ClassVar[bool] = False
+    folded = False
+
+    def __init__(self, subject: Subject[Any]) -> None:
+        self.subject = subject
+
+    @classmethod
+    def section(cls, subject: Subject[Any]) -> Section | None:
+        """The section for a subject; None where it has nothing to show."""
+        scores = subject.scores
+        if cls.compared not in (None, subject.comparison is not None):
+            return None
+        if (cls.judged or cls.ranked) and (scores is None or not scores.evaluations):
+            return None
+        if cls.ranked and (not subject.runs or subject.metric is None):
+            return None
+        part = cls(subject)
+        blocks = tuple(part.blocks())
+        return Section(cls.name, cls.title, blocks, part.lead(), part.folded) if blocks else None
+
+    @property
+    def scores(self) -> Scores:
+        """The scores of a subject that has some."""
+        assert self.subject.scores is not None
+        return self.subject.scores
+
+    @property
+    def comparison(self) -> Comparison:
+        """The comparison of a subject that is one."""
+        assert self.subject.comparison is not None
+        return self.subject.comparison
+
+    @property
+    def mine(self) -> Sequence[Contrast]:
+        """The contrasts of a comparison on its main metric."""
+        return self.comparison.of(self.comparison.primary)
+
+    def blocks(self) -> Iterable[Any]:
+        """What the section shows."""
+        raise NotImplementedError
+
+    def lead(self) -> str:
+        """What it shows, in a sentence; asked for after the blocks."""
+        return ""

@@ -22,11 +22,16 @@ class Band:
     adds: float
 
     @property
+    def ranks(self) -> str:
+        """The ranks as an axis has room for them: ``1``, ``4 to 5``, ``from 1001``."""
+        if self.first == self.last:
+            return f"{self.first}"
+        return f"{self.first} to {self.last}" if self.last < 10**9 else f"from {self.first}"
+
+    @property
     def label(self) -> str:
         """The ranks in words."""
-        if self.first == self.last:
-            return f"rank {self.first}"
-        return f"ranks {self.first} to {self.last}" if self.last < 10**9 else f"ranks from {self.first}"
+        return f"rank{'s' if self.first != self.last else ''} {self.ranks}"
 
 
 def by_rank(metric: Metric, judged: Judged, kept: Array, weight: Array) -> tuple[Array, float]:

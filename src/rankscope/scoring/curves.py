@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rankscope import words
 from rankscope.blocks import Chart, Column, Table, Value
 from rankscope.metrics import Metric, parse
-from rankscope.metrics.interpolated import IPrec
+from rankscope.metrics.relevance import IPrec
 from rankscope.metrics.trec import TENTHS
 from rankscope.scoring.rescore import rescored, why_not
 from rankscope.scoring.scores import Scores
@@ -100,7 +100,6 @@ class Curve:
         return f"{of}{words.listing(first, 99)} {words.agree(len(first), 'leads')} on {self.name} at every cutoff: k = {at_each}."
 
     def _stretches(self) -> list[tuple[tuple[str, ...], list[int]]]:
-        """Neighbouring cutoffs with the same winners."""
         out: list[tuple[tuple[str, ...], list[int]]] = []
         for k, runs in zip(self.cutoffs, self.winners(), strict=True):
             if out and out[-1][0] == runs:
@@ -149,14 +148,10 @@ def _with_cutoffs(scores: Scores, lead: Metric | None) -> Iterator[tuple[Metric,
 
 
 def _deepest(scores: Scores, runs: Sequence[str]) -> int:
-    """The length of the longest ranking, or the depth at which all were cut."""
     at = scores.request.place(scores.metrics[0])
     found = [e.judged[at] for s, e in zip(scores.runs, scores.evaluations, strict=True) if s.name in runs]
     longest = max((int(judged.retrieved.max(initial=0)) for judged in found), default=0)
     return min(longest, scores.request.policies.depth or longest)
-
-
-# --- precision at each recall ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

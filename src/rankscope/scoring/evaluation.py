@@ -44,7 +44,7 @@ def evaluate_request(qrels: Any, runs: Any, request: Request, progress: Callable
         evaluations.append(_evaluate_run(run, name, number, grades, request))
         if progress is not None:
             progress(evaluations[-1].labels[0])
-    evaluations = _with_queries_averaged(request, evaluations, frozenset(grades.queries))
+    evaluations = _with_averaged(request, evaluations, frozenset(grades.queries))
     names = distinct_names([e.labels for e in evaluations])
     scored = [_run_scores(name, e, request) for name, e in zip(names, evaluations, strict=True)]
     sources = [s for s in (grades.source, *(e.source for e in evaluations)) if s is not None]
@@ -121,12 +121,7 @@ def values_of(request: Request, judged: Sequence[Judged]) -> list[Values]:
     return [out[i] for i in range(len(judged))]
 
 
-# --- which queries are averaged ---------------------------------------------------------------------------
-
-
-def _with_queries_averaged(
-    request: Request, runs: Sequence[RunEvaluation], judged: frozenset[str]
-) -> list[RunEvaluation]:
+def _with_averaged(request: Request, runs: Sequence[RunEvaluation], judged: frozenset[str]) -> list[RunEvaluation]:
     """The runs, each with the queries that each metric averages; ``judged`` are all queries of the qrels.
 
     Raises DataError where that is none.
@@ -156,9 +151,6 @@ def _with_queries_averaged(
                 raise DataError("no query is judged and in every run: compare fewer runs, or use --queries judged")
         out.append(replace(run, inside=[inside[m.convention.queries] for m in request.metrics]))
     return out
-
-
-# --- their values, and these as one number ----------------------------------------------------------------
 
 
 def _run_scores(name: str, e: RunEvaluation, request: Request) -> RunScores:
@@ -234,7 +226,6 @@ def board_of(run: str, request: Request, evaluation: RunEvaluation) -> list[Mean
 
 
 def _weight_of(m: MetricRequest, values: Values, query_id: Sequence[str], at: Array, request: Request) -> Array:
-    """What the queries at these places weigh in the mean of a metric."""
     weight, weights = values.weight[at], request.policies.weights
     if weights is None or m.metric.aggregate == "sum":
         return weight
@@ -246,13 +237,10 @@ def _weight_of(m: MetricRequest, values: Values, query_id: Sequence[str], at: Ar
 
 def _board(request: Request, runs: Sequence[RunScores], evaluations: Sequence[RunEvaluation]) -> list[Mean]:
     """The means of all runs, each with its interval, which is made when it is first looked at."""
-    codes = request.intervals.codes([run.query_ids for run in runs])
+    of_mean, codes = request.intervals.of_mean, request.intervals.codes([run.query_ids for run in runs])
     return [
         replace(
-            one,
-            interval=partial(
-                request.intervals.of_mean, one.metric, run.values[one.metric], run.weights.get(one.metric), clusters
-            ),
+            one, interval=partial(of_mean, one.metric, run.values[one.metric], run.weights.get(one.metric), clusters)
         )
         for run, e, clusters in zip(runs, evaluations, codes, strict=True)
         for one in board_of(run.name, request, e)

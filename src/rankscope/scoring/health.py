@@ -153,7 +153,6 @@ def _of_run(name: str, h: Health, population: str, ties: str) -> Iterator[Told]:
 
 
 def _of_judgments(health: Mapping[str, Health], metrics: Sequence[Metric]) -> Iterator[Told]:
-    """What is to say about the qrels, once for all runs."""
     if repeated := max((h.qrels_duplicates for h in health.values()), default=0):
         what = words.counted(repeated, "repeated judgment was", "repeated judgments were")
         yield "RS104", f"qrels: {what} dropped", "see --duplicates"

@@ -12,7 +12,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.errors import DataError, InputError
-from rankscope.inference.replicates import Replicates, averaged
+from rankscope.inference.replicates import Replicates, average
 from rankscope.metrics import DEFAULT, Metric, in_order, parse
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import UNKNOWN, Measure
@@ -79,7 +79,7 @@ def measure(
             raise InputError(f"{panel.name} is {panel.reason} and has no value of a query to compare: leave it out")
     if systems and not isinstance(systems, str):
         out = _with_repetitions(out, systems)
-    return replace(out, panels=in_clusters(out.panels, clusters))
+    return out if clusters is None else replace(out, panels=in_clusters(out.panels, clusters))
 
 
 def panels_of(
@@ -149,8 +149,9 @@ def _of_runs(
 
     wanted = lead_first(USUAL if metrics is None else metrics, primary)
     first = wanted[0]
-    deepest = policies.get("depth") or CUTOFFS[-1]
-    curve = [m for m in _other_cutoffs(first) if m.cutoff <= deepest]  # type: ignore[attr-defined]
+    deepest, cutoff = policies.get("depth") or CUTOFFS[-1], getattr(first, "cutoff", None)
+    cutoffs = [] if cutoff is None or first.better == "neither" else [k for k in CUTOFFS if cutoff != k <= deepest]
+    curve = [first.having(cutoff=k) for k in cutoffs]
     extra = [] if policies.get("dialect") else [m for m in curve if m not in wanted]
     progress = policies.pop("progress", None)
     intervals = {name: policies.pop(name) for name in ("interval", "level") if name in policies}
@@ -179,13 +180,6 @@ def _without(scores: Scores, extra: Sequence[Metric]) -> Scores:
         request=request,
         warnings=request.cautions({run.name: run.health for run in runs}),
     )
-
-
-def _other_cutoffs(metric: Metric) -> list[Metric]:
-    cutoff = getattr(metric, "cutoff", None)
-    if cutoff is None or metric.better == "neither":
-        return []
-    return [metric.having(cutoff=k) for k in CUTOFFS if k != cutoff]
 
 
 def _of_scores(scores: Scores, metrics: Any, primary: Any, as_given: bool) -> Measurements:
@@ -324,7 +318,7 @@ def _with_repetitions(given: Measurements, systems: Mapping[str, str]) -> Measur
     for row, name in enumerate(names):
         rows.setdefault(of[name], []).append(row)
     parts = {
-        panel.name: {system: averaged(panel.values[at]) for system, at in rows.items()}
+        panel.name: {system: average(panel.values[at]) for system, at in rows.items()}
         for panel in (*given.panels, *given.curve)
     }
     return replace(

@@ -13,7 +13,7 @@ import polars as pl
 from rankscope import words
 from rankscope.blocks import Chart, Column, NumberText, Table, Value
 from rankscope.lists import Array
-from rankscope.lists.overlap import jaccard_by_query, rbo_by_query, shared_by_depth
+from rankscope.lists.overlap import count_shared_by_depth, jaccard_by_query, rbo_by_query
 from rankscope.metrics import Metric
 from rankscope.scoring.ranking import top_of
 from rankscope.scoring.scores import Scores
@@ -23,6 +23,7 @@ DEPTH = 100  # ranks that are looked at: what lies below weighs 0.9**100
 USUAL = 10  # the cutoff of a metric without one
 QUERIES = 500  # queries that are looked at, so that a report does not wait for them
 PAIRS = 60_000  # pairs of runs times queries
+TABLE = "agreement-table"
 MATRIX = 8  # runs that a table has columns for
 RBO = (
     "Rank-biased overlap of each pair of runs: 1 where two rankings are the same, 0 where they share no document. The top counts most: "
@@ -64,9 +65,7 @@ class RunOverlaps:
     def charts(self) -> tuple[Chart, Chart]:
         """A square of runs for rank-biased overlap, and one for the documents of the top."""
         k = self.k
-        jaccard = (
-            f"Jaccard of the first {k} of each pair of runs: 1 where they hold the same documents, in whatever order."
-        )
+        jaccard = f"Jaccard of the first {k} of each pair of runs: 1 where they hold the same documents, in any order."
         title = f"Documents in the first {k} of both, of those in the first {k} of either"
         return (
             self._heat("agreement-rbo", f"Rank-biased overlap (p={PERSISTENCE:g})", "RBO", "rbo", RBO),
@@ -97,18 +96,14 @@ class RunOverlaps:
             order = sorted(self.pairs, key=lambda p: -(words.finite(p.rbo) or 0.0))
             rows += [(pair.one, pair.other, *_cells(pair), pair.queries) for pair in order]
             columns = (Column("run"), Column("other"), *last, Column("queries", "count"))
-            return Table(
-                columns, tuple(rows), labels=2, name="agreement-table", title="Pairs of runs, the most alike first"
-            )
+            return Table(columns, tuple(rows), labels=2, name=TABLE, title="Pairs of runs, the most alike first")
         for name in self.runs:
             own = [pair for pair in self.known if name in (pair.one, pair.other)]
             if own:
                 near, far = max(own, key=lambda p: p.rbo), min(own, key=lambda p: p.rbo)
                 rows.append((name, near.partner(name), *_cells(near), far.partner(name), words.finite(far.rbo)))
         header = (Column("run"), Column("most alike"), *last, Column("least alike"), Column("its RBO", "value"))
-        return Table(
-            header, tuple(rows), labels=1, name="agreement-table", title="The most and the least alike to each run"
-        )
+        return Table(header, tuple(rows), labels=1, name=TABLE, title="The most and the least alike to each run")
 
     def sentence(self) -> str:
         """Which runs share most, and which least."""
@@ -169,7 +164,7 @@ def _pair(one: str, other: str, a: _Top, b: _Top, rank_of: Array, queries: int, 
     there = rank_of[a.doc]
     shown = there > 0
     depth = int(max(a.size.max(initial=1), b.size.max(initial=1)))
-    shared = shared_by_depth(a.query[shown], np.maximum(a.rank, there)[shown], queries, depth)[both]
+    shared = count_shared_by_depth(a.query[shown], np.maximum(a.rank, there)[shown], queries, depth)[both]
     sizes = a.size[both], b.size[both]
     parts = (
         rbo_by_query(shared, *sizes, PERSISTENCE),
@@ -180,7 +175,6 @@ def _pair(one: str, other: str, a: _Top, b: _Top, rank_of: Array, queries: int, 
 
 
 def _tops(scores: Scores, metric: Metric, runs: Mapping[str, Any], queries: Sequence[str], depth: int) -> list[_Top]:
-    """The first documents of each run, documents numbered query by query."""
     number = pl.DataFrame({"query_id": list(queries)}, schema={"query_id": pl.String}).with_row_index("query")
     frames = [
         top_of(scores, metric, run, depth, queries, name)
@@ -195,9 +189,6 @@ def _tops(scores: Scores, metric: Metric, runs: Mapping[str, Any], queries: Sequ
 def _top(rows: pl.DataFrame, queries: int) -> _Top:
     query, doc, rank = (rows[name].to_numpy().astype(np.int64) for name in ("query", "doc", "rank"))
     return _Top(query, doc, rank, np.bincount(query, minlength=queries))
-
-
-# --- one ranking under several names ---------------------------------------------------------------------
 
 
 def same_rankings(scores: Scores, metric: Metric, runs: Mapping[str, Any]) -> list[list[str]]:

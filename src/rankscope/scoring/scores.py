@@ -77,7 +77,7 @@ class Scores(Result):
         Records(
             "per_query",
             (Col("run"), Col("query_id"), Col("metric"), Col("value", kind="value")),
-            lambda scores: scores._query_values(),
+            lambda scores: scores.per_query.iter_rows(named=True),
         ),
         View(
             "facts",
@@ -104,8 +104,6 @@ class Scores(Result):
     notes: Sequence[str] = field(default_factory=list)
     evaluations: Sequence[RunEvaluation] = ()
     data: tuple[Any, Sequence[tuple[str | None, Any]]] | None = None
-
-    # -- numbers --------------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> float:
         return self.mean_of(key).value
@@ -197,8 +195,6 @@ class Scores(Result):
         """A table as a Polars frame."""
         return self.per_query if table == "per_query" else super().to_polars(table)
 
-    # -- for programs ---------------------------------------------------------------------------------
-
     def facts(self) -> Mapping[str, Any]:
         """What JSON holds before the views."""
         return {
@@ -233,15 +229,6 @@ class Scores(Result):
             lines += [_trec(mean.metric, "all", mean.value) for mean in self.board if mean.run == run.name]
             yield from (f"{name:<22}\t{query}\t{text}\n" for name, query, text in lines if text)
 
-    def _query_values(self) -> Iterator[dict[str, Any]]:
-        """One record a run, query and metric."""
-        for run in self.runs:
-            columns = {str(metric): values.tolist() for metric, values in run.values.items()}
-            for i, query in enumerate(run.query_ids):
-                for metric, values in columns.items():
-                    value = values[i] if values[i] == values[i] else None
-                    yield {"run": run.name, "query_id": query, "metric": metric, "value": value}
-
     def _facts(self) -> Iterator[dict[str, Any]]:
         """What is no number of each query: the run's id, and the facts that were asked for."""
         for run in self.runs:
@@ -250,12 +237,9 @@ class Scores(Result):
                 yield {"run": run.name, "query_id": query, "runid": run.tag, **facts}
 
     def _spread(self) -> Iterator[dict[str, Any]]:
-        """The quantiles of each run and metric."""
         for run in self.runs:
             for metric, values in run.values.items():
                 yield {"run": run.name, "metric": str(metric), **spread.spread_of(values)}
-
-    # -- for people -----------------------------------------------------------------------------------
 
     def sentences(self) -> Iterator[str]:
         """Each number in a line."""
@@ -351,7 +335,6 @@ class Scores(Result):
             yield f"no interval of {', '.join(self._named(alike))}: {reason}"
 
     def _named(self, alike: Sequence[Mean]) -> Iterator[str]:
-        """The metrics of these means, each with its runs where these are not all."""
         for metric in dict.fromkeys(mean.metric for mean in alike):
             runs = [mean.run for mean in alike if mean.metric == metric]
             which = ", ".join(runs) if len(runs) <= FEW else words.counted(len(runs), "run")
@@ -376,8 +359,6 @@ class Scores(Result):
             *(note for note in self.notes if note not in own),
         ]
 
-    # -- tables ---------------------------------------------------------------------------------------
-
     @property
     def _queries_vary(self) -> bool:
         return len({len(run.query_ids) for run in self.runs}) > 1
@@ -393,7 +374,7 @@ class Scores(Result):
         best = frozenset(
             (row, place)
             for place, metric in enumerate(self.metrics, start=1)
-            for row in _best(metric, [words.finite(means[run.name, metric].value) for run in self.runs])
+            for row in best_rows(metric.better, [words.finite(means[run.name, metric].value) for run in self.runs])
         )
         return Table(tuple(columns), tuple(rows), best=best, turns=True, note=self._legend(), unranged=UNRANGED)
 
@@ -412,7 +393,6 @@ class Scores(Result):
         return f"± is half of {which}" + ("" if all(even) else ", - and + its two sides where they differ")
 
     def _query_table(self, most: int | None = None) -> Table:
-        """The values of each query: a row a query, or with several runs a row a query and run."""
         several = len(self.runs) > 1
         rows: list[tuple[Value, ...]] = []
         places = [{query: i for i, query in enumerate(run.query_ids)} for run in self.runs]
@@ -436,13 +416,11 @@ class Scores(Result):
         tables = [_quantiles("run", alike, str(metric)) for metric, alike in by_metric]
         if len(self.runs) == 1:
             tables = [_quantiles("metric", records)]
-        header = (Column("run"), *(Column(name, "count") for name in (*spread.RANKS, spread.NONE)))
-        ranks: tuple[tuple[Value, ...], ...] = tuple((run.name, *spread.rank_counts(run).values()) for run in self.runs)
         return [
             Heading("values of the queries"),
             *(block for table in tables for block in (table, EMPTY)),
             Heading("queries by the rank of their first relevant document (grade ≥ 1)"),
-            Table(header, ranks, turns=True),
+            spread.rank_table(self.runs),
         ]
 
 
@@ -455,13 +433,13 @@ def _column(metric: Metric) -> Column:
     return Column(str(metric), "count" if metric.aggregate == "sum" else "value")
 
 
-def _best(metric: Metric, values: Sequence[Any]) -> list[int]:
+def best_rows(better: str, values: Sequence[float | None]) -> list[int]:
     """The rows with the best value, as far as four decimals tell; none where all are the same."""
     rounded = [None if value is None else round(value, 4) for value in values]
     known = [value for value in rounded if value is not None]
-    if metric.better == "neither" or len(known) < 2 or len(set(known)) == 1:
+    if better == "neither" or len(known) < 2 or len(set(known)) == 1:
         return []
-    top = max(known) if metric.better == "higher" else min(known)
+    top = max(known) if better == "higher" else min(known)
     return [i for i, value in enumerate(rounded) if value == top]
 
 
@@ -475,9 +453,6 @@ def _quantiles(first: str, records: Sequence[dict[str, Any]], head: str = "") ->
 def _span(numbers: Sequence[int]) -> str:
     low, high = min(numbers), max(numbers)
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
-# --- as trec_eval prints: the name of a number, the query, and the number ---------------------------------
 
 
 def _trec_queries(run: RunScores) -> Iterator[tuple[str, str, str]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankscope import words
-from rankscope.blocks import Chart, Column
+from rankscope.blocks import Chart, Column, Table, other_than
 from rankscope.lists import Array
 
 if TYPE_CHECKING:
@@ -46,6 +46,12 @@ def rank_counts(run: RunScores) -> dict[str, int]:
     return {**counts, NONE: int(np.count_nonzero(at == 0))}
 
 
+def rank_table(runs: Sequence[RunScores]) -> Table:
+    """In how many queries of each run the first relevant document stands at each rank."""
+    columns = (Column("run"), *(Column(rank, "count") for rank in (*RANKS, NONE)))
+    return Table(columns, tuple((run.name, *rank_counts(run).values()) for run in runs), turns=True)
+
+
 def cumulative(
     known: Array, bounds: tuple[float, float] = (-np.inf, np.inf), most: int = STEPS
 ) -> list[tuple[float, float]]:
@@ -77,15 +83,13 @@ def distribution_chart(
     column: Column, values: Mapping[str, Array], sign: int, bounds: tuple[float, float], note: str = ""
 ) -> Chart:
     """The share of queries that score at most so much: a line a run. ``sign`` is 1 where higher values are better, -1 where lower are."""
-    header = f"{column.header} (value)" if column.header in {SHARE, "run"} else column.header
+    header = other_than(column.header, SHARE, "run")
     read = {
         1: "The further right and the lower a line, the better",
         -1: "The further left and the higher a line, the better",
         0: "A line further right has higher values",
     }[sign]
-    rows = tuple(
-        (x, share, run) for run, of_run in values.items() for x, share in cumulative(of_run[~np.isnan(of_run)], bounds)
-    )
+    rows = tuple((x, y, run) for run, line in values.items() for x, y in cumulative(line[~np.isnan(line)], bounds))
     return Chart(
         "distribution",
         f"Distribution of {column.header} over queries",

@@ -107,9 +107,8 @@ def made_up(examples: int, seed: int, top: float) -> tuple[Case, ...]:
 @lru_cache(maxsize=256)
 def judged(cases: tuple[Case, ...]) -> Judged:
     """The cases as an engine hands them over."""
-    return judged_of(
-        [PlainList(_with_aspects(case.ranking), np.asarray(case.scores), _with_aspects(case.missing)) for case in cases]
-    )
+    parts = ((_with_aspects(case.ranking), np.asarray(case.scores), _with_aspects(case.missing)) for case in cases)
+    return judged_of([PlainList(*part) for part in parts])
 
 
 def _with_aspects(grades: Iterable[float | None]) -> list[Grade]:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import cast
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from rankscope.engines.base import Order, Ties
-from rankscope.engines.mappings import as_text
+from rankscope.engines.base import Order
 from rankscope.engines.orders import cut
 from rankscope.engines.top import top
+from rankscope.files import qrels_of
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
-from rankscope.reporting.subject import Subject, evaluation_of
+from rankscope.reporting.subject import Subject
 from rankscope.scoring.inputs import CleanInput, clean, judge
-from rankscope.scoring.ranking import one_order, part_of
+from rankscope.scoring.ranking import order_of, part_of
 from rankscope.scoring.scores import Scores
 from rankscope.tables import Qrels
 
@@ -30,18 +30,17 @@ MISSED = 5  # documents of a query
 class RankingSource:
     """What stands behind the values of one metric: judgments and runs after the policies, and the judged documents of each run.
 
-    ``ties`` is the one order that documents are shown in; ``averaged`` says that the values are of all orders of equal scores.
-    ``deepest`` is how far down rankings are read (None: to their end). ``number`` numbers the queries looked at.
+    ``order`` is the one that documents are shown in; ``averaged`` says that the values are of all orders of equal scores.
+    ``number`` numbers the queries looked at.
     """
 
     metric: Metric
     names: tuple[str, ...]
-    qrels: CleanInput
+    qrels: Qrels
     runs: Sequence[CleanInput]
     judged: Sequence[Judged]
-    ties: Ties
+    order: Order
     averaged: bool
-    deepest: int | None
     number: Mapping[str, int]
 
     @cached_property
@@ -61,21 +60,13 @@ class RankingSource:
 
     def unjudged(self, top: int) -> Array:
         """How many of the first ``top`` documents are not in the qrels: runs x queries."""
-        counts = []
-        for one in self.judged:
-            owner = np.repeat(np.arange(len(one)), one.size)
-            seen = np.bincount(owner[(one.rank > 0) & (one.rank <= top)], minlength=len(one))
-            counts.append(np.minimum(one.retrieved, top) - seen)
-        return self._laid(counts)
+        first = [_count(one, (one.rank > 0) & (one.rank <= top)) for one in self.judged]
+        return self._laid([np.minimum(one.retrieved, top) - n for one, n in zip(self.judged, first, strict=True)])
 
     @cached_property
     def good(self) -> Array:
         """How many documents of a grade above 0 each run retrieved: runs x queries."""
-        counts = []
-        for one in self.judged:
-            owner = np.repeat(np.arange(len(one)), one.size)
-            counts.append(np.bincount(owner[(one.rank > 0) & (one.grade > 0)], minlength=len(one)))
-        return self._laid(counts)
+        return self._laid([_count(one, (one.rank > 0) & (one.grade > 0)) for one in self.judged])
 
     def _laid(self, columns: Sequence[Array]) -> Array:
         out = np.zeros((len(self.judged), len(self.number)), dtype=np.int64)
@@ -101,28 +92,30 @@ class RankingSource:
         return out
 
 
+def _count(judged: Judged, wanted: Array) -> Array:
+    """How many judged documents of each query are wanted."""
+    return np.bincount(np.repeat(np.arange(len(judged)), judged.size)[wanted], minlength=len(judged))
+
+
 def source_of(
-    subject: Subject, scores: Scores, names: tuple[str, ...], metric: Metric, queries: Sequence[str], few: bool
+    subject: Subject[Any], scores: Scores, names: tuple[str, ...], metric: Metric, queries: Sequence[str], few: bool
 ) -> RankingSource:
     """What stands behind a metric, for these queries; where they are ``few`` of those there are, the rest is put aside first."""
     policy = scores.request.policies
-    ties = scores.request.of_metric(metric).convention.ties
-    averaged = ties in {"expected", "best", "worst"}
-    at = scores.request.place(metric)
-    judged = [evaluation_of(scores, name).judged[at] for name in names]
+    averaged = scores.request.of_metric(metric).convention.ties in {"expected", "best", "worst"}
+    at, evaluations = scores.request.place(metric), dict(zip(subject.run_names, scores.evaluations, strict=True))
+    judged = [evaluations[name].judged[at] for name in names]
     if averaged:  # the engine read to the end, as a document below the depth may be tied with one above
         judged = [cut(one, policy.depth) for one in judged]
+    runs = [part_of(subject.runs[name], queries) if few else subject.runs[name] for name in names]
     return RankingSource(
         metric=metric,
         names=names,
-        qrels=clean(subject.qrels, policy, "qrels", scores.metrics),
-        runs=[
-            clean(part_of(subject.runs[name], queries) if few else subject.runs[name], policy, "run") for name in names
-        ],
+        qrels=qrels_of(clean(subject.qrels, policy, "qrels", scores.metrics).data),
+        runs=[clean(run, policy, "run") for run in runs],
         judged=judged,
-        ties=one_order(ties, metric),
+        order=order_of(scores, metric),
         averaged=averaged,
-        deepest=policy.depth,
         number={query: number for number, query in enumerate(queries)},
     )
 
@@ -137,68 +130,43 @@ class DocumentPool:
 
     query: Array
     best: Array
-    doc_ids: Sequence[str]
+    doc_ids: Array
     grade: Array
     ranks: Array
     adds: Array
 
     def within(self, kept: Array) -> DocumentPool:
         """Only some of the documents: those that are true, or those at places, in their order."""
-        at = np.flatnonzero(kept) if kept.dtype == bool else kept
-        return DocumentPool(
-            self.query[at],
-            self.best[at],
-            [self.doc_ids[i] for i in at.tolist()],
-            self.grade[at],
-            self.ranks[:, at],
-            self.adds[:, at],
-        )
+        return DocumentPool(*(getattr(self, f.name)[..., kept] for f in fields(self)))
 
     def beside(self, other: DocumentPool) -> DocumentPool:
         """These and others, query by query."""
-        query = np.concatenate([self.query, other.query])
-        both = DocumentPool(
-            query,
-            np.concatenate([self.best, other.best]),
-            [*self.doc_ids, *other.doc_ids],
-            np.concatenate([self.grade, other.grade]),
-            np.concatenate([self.ranks, other.ranks], axis=1),
-            np.concatenate([self.adds, other.adds], axis=1),
-        )
-        return both.within(np.argsort(query, kind="stable"))
+        parts = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+        both = DocumentPool(*(np.concatenate(pair, axis=-1) for pair in parts))
+        return both.within(np.argsort(both.query, kind="stable"))
 
 
 def pool_of_tops(source: RankingSource, depth: int, values: Array) -> DocumentPool:
     """The first ``depth`` documents of every run together; ``values`` (runs x queries) say which queries have a value to be parted."""
-    return pool_of(source, _union(source, depth), values)
+    tops = [top(run.data, source.order, depth, name) for name, run in zip(source.names, source.runs, strict=True)]
+    rows = pl.concat(tops).join(_numbered(source.number), on="query_id").group_by("query_id", "query", "doc_id")
+    return pool_of(source, rows.agg(pl.col("rank").min().alias("best")).sort("query", "best", "doc_id"), values)
 
 
 def pool_of(source: RankingSource, rows: pl.DataFrame, values: Array) -> DocumentPool:
-    """The documents of these rows: query_id, query, doc_id and best, a row a document."""
-    ranks = ranks_of(source, rows["query_id"].to_list(), rows["doc_id"].to_list())
-    query = rows["query"].to_numpy()
+    """The documents of these rows: query_id, query, doc_id and best, a row a document.
+
+    Of several grades of a document the highest counts.
+    """
+    keys = ["query_id", "doc_id"]
+    query, ranks = rows["query"].to_numpy(), ranks_of(source, *(rows[key].to_list() for key in keys))
     adds = np.zeros(ranks.shape)
     for run in range(len(source.names)):
-        adds[run] = _looked_up(source, run, query, ranks[run], ~np.isnan(values[run]))
-    return DocumentPool(
-        query, rows["best"].to_numpy(), rows["doc_id"].to_list(), _grades(source.qrels, rows), ranks, adds
-    )
-
-
-def _union(source: RankingSource, depth: int) -> pl.DataFrame:
-    """query_id, query, doc_id and best: a row a document."""
-    numbers = pl.DataFrame(
-        {"query_id": list(source.number), "query": list(source.number.values())},
-        schema={"query_id": pl.String, "query": pl.Int64},
-    )
-    order = Order(source.ties, source.deepest)
-    tops = [top(run.data, order, depth, name) for name, run in zip(source.names, source.runs, strict=True)]
-    rows = pl.concat(tops).join(numbers, on="query_id")
-    return (
-        rows.group_by("query_id", "query", "doc_id")
-        .agg(pl.col("rank").min().alias("best"))
-        .sort("query", "best", "doc_id")
-    )
+        adds[run] = _adds(source, run, query, ranks[run], ~np.isnan(values[run]))
+    grades = source.qrels.frame.join(rows.select(keys), on=keys, how="semi").group_by(keys).agg(pl.col("grade").max())
+    grade = rows.join(grades, on=keys, how="left", maintain_order="left")["grade"].cast(pl.Float64)
+    best, doc_ids = rows["best"].to_numpy(), rows["doc_id"].to_numpy()
+    return DocumentPool(query, best, doc_ids, grade.fill_null(float("nan")).to_numpy(), ranks, adds)
 
 
 def ranks_of(source: RankingSource, query_ids: Sequence[str], doc_ids: Sequence[str]) -> Array:
@@ -211,29 +179,18 @@ def ranks_of(source: RankingSource, query_ids: Sequence[str], doc_ids: Sequence[
     wanted = CleanInput(Qrels(coded))
     out = np.zeros((len(source.names), len(doc_ids)), dtype=np.int64)
     for run, (name, data) in enumerate(zip(source.names, source.runs, strict=True)):
-        judged, _ = judge(data, wanted, Order(source.ties, source.deepest), name)
+        judged, _ = judge(data, wanted, source.order, name)
         out[run, judged.grade.astype(np.int64)] = judged.rank
     return out
 
 
-def _grades(qrels: CleanInput, pool: pl.DataFrame) -> Array:
-    """The grade of each document, the highest where it has several; NaN where the qrels do not hold it."""
-    if qrels.is_mapping:
-        grades: list[float] = []
-        known: dict[str, Mapping[str, float]] = {}
-        for query, doc in pool.select("query_id", "doc_id").iter_rows():
-            if query not in known:
-                known = {query: as_text(qrels.data.get(query, {}), f"qrels: query {query}")}
-            grades.append(float(known[query].get(doc, np.nan)))
-        return np.array(grades, dtype=float)
-    keys = ["query_id", "doc_id"]
-    mine = qrels.data.frame.select(*keys, "grade").join(pool.select(keys), on=keys, how="semi")
-    best = mine.group_by(keys).agg(pl.col("grade").max())
-    joined = pool.join(best, on=keys, how="left", maintain_order="left")["grade"]
-    return cast("Array", joined.cast(pl.Float64).fill_null(float("nan")).to_numpy())
+def _numbered(number: Mapping[str, int]) -> pl.DataFrame:
+    """query_id and query: the queries with their numbers."""
+    columns = {"query_id": list(number), "query": list(number.values())}
+    return pl.DataFrame(columns, schema={"query_id": pl.String, "query": pl.Int64})
 
 
-def _looked_up(source: RankingSource, run: int, query: Array, rank: Array, valued: Array) -> Array:
+def _adds(source: RankingSource, run: int, query: Array, rank: Array, valued: Array) -> Array:
     """What each document adds to the value of a run: the share of the judged document that stands at its rank."""
     key, share = _shares(source, run, valued)
     if not len(key):
@@ -285,33 +242,16 @@ def below(source: RankingSource, pool: DocumentPool) -> list[list[list[tuple[int
 
 def pool_of_missed(source: RankingSource, pool: DocumentPool, kept: Array, values: Array) -> DocumentPool:
     """Of each query that is ``kept``, the 5 best documents of a grade above 0 that are not in the pool; equal grades by id."""
-    there = pl.DataFrame(
-        {"query": pool.query, "doc_id": list(pool.doc_ids)}, schema={"query": pl.Int64, "doc_id": pl.String}
-    )
+    there = {"query": pool.query, "doc_id": pool.doc_ids.tolist()}
+    keys = ["query", "doc_id"]
+    numbers = _numbered({query: number for query, number in source.number.items() if kept[number]})
+    graded = source.qrels.frame.filter(pl.col("grade") > 0).join(numbers, on="query_id")
     rows = (
-        _graded(source, kept)
-        .join(there, on=["query", "doc_id"], how="anti")
+        graded.group_by("query_id", *keys)
+        .agg(pl.col("grade").max().cast(pl.Float64))
+        .join(pl.DataFrame(there, schema={"query": pl.Int64, "doc_id": pl.String}), on=keys, how="anti")
         .sort("query", "grade", "doc_id", descending=[False, True, False])
         .filter(pl.int_range(pl.len()).over("query") < MISSED)
     )
     # no rank of theirs is shown, so that ``best`` does not matter
-    return pool_of(source, rows.select("query_id", "query", "doc_id", best=pl.lit(0, pl.Int64)), values)
-
-
-def _graded(source: RankingSource, kept: Array) -> pl.DataFrame:
-    """query_id, query, doc_id and grade of the documents of a grade above 0; of several grades the highest."""
-    numbers = {query: number for query, number in source.number.items() if kept[number]}
-    if source.qrels.is_mapping:
-        flat = [
-            (query, number, doc, float(grade))
-            for query, number in numbers.items()
-            for doc, grade in as_text(source.qrels.data.get(query, {}), f"qrels: query {query}").items()
-        ]
-        schema = {"query_id": pl.String, "query": pl.Int64, "doc_id": pl.String, "grade": pl.Float64}
-        return pl.DataFrame(flat, schema=schema, orient="row").filter(pl.col("grade") > 0)
-    numbered = pl.DataFrame(
-        {"query_id": list(numbers), "query": np.fromiter(numbers.values(), dtype=np.int64)},
-        schema={"query_id": pl.String, "query": pl.Int64},
-    )
-    graded: pl.DataFrame = source.qrels.data.frame.filter(pl.col("grade") > 0).join(numbered, on="query_id")
-    return graded.group_by("query_id", "query", "doc_id").agg(pl.col("grade").max().cast(pl.Float64))
+    return pool_of(source, rows.select("query_id", *keys, best=pl.lit(0, pl.Int64)), values)

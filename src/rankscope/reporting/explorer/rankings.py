@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -13,15 +15,6 @@ from rankscope import words
 from rankscope.blocks import Document, Explorer, Query
 from rankscope.lists import Array
 from rankscope.metrics import Metric
-from rankscope.reporting.explorer.budget import (
-    LEAST,
-    interest,
-    most_queries,
-    room_of_documents,
-    room_of_queries,
-    room_of_text,
-    workable,
-)
 from rankscope.reporting.explorer.pool import (
     DocumentPool,
     RankingSource,
@@ -30,20 +23,22 @@ from rankscope.reporting.explorer.pool import (
     pool_of_tops,
     source_of,
 )
-from rankscope.reporting.part import PagePart
-from rankscope.reporting.subject import Subject
+from rankscope.reporting.subject import PagePart, Subject
 from rankscope.scoring.scores import Scores
 
 USUAL, DEEPEST = 10, 20  # documents of each ranking: at least, and at most unless asked for
 TEXT = 300  # characters of a text
 SHARE = 0.5  # of the room that is for ids, where there are texts to be shown
+BUDGET = 9_000_000  # bytes for all rankings
 WHATIF = {"RBP": ("p",), "ERR": ("max_grade",)}  # parameters that a what-if needs to compute the same
+# bytes in compact JSON, as measured on pages of the demo and of TREC-COVID and rounded up
+LEAST = 5  # documents of each ranking that are shown before queries are left out
+CELLS = 12_000_000  # ranks, and as many shares, that are held at once
+ID, NUMBER, VALUE, KEYS, GRADE = 3, 2, 12, 90, 7
 _SPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 
 
-def explorer_of(
-    subject: Subject, *, depth: int | None = None, budget: int = 9_000_000, texts: bool = True
-) -> Explorer | None:
+def explorer_of(subject: Subject[Any], *, depth: int | None = None, budget: int = BUDGET) -> Explorer | None:
     """The rankings behind a result, in about ``budget`` bytes; None where scores were given and no rankings.
 
     Every query that the leading metric is averaged over, with the first ``depth`` documents of every run, each once; its rank in
@@ -52,23 +47,23 @@ def explorer_of(
     Texts are cut to 300 characters, and go to the queries that differ most first. Where even the ids are too many, queries that
     differ least are left out; ``notes`` say what is not there.
     """
-    made = _looked(subject, depth, budget, texts)
-    return None if made is None else made.explorer(len(subject.lead.units))
+    draft = _draft(subject, depth, budget)
+    return None if draft is None else draft.explorer(len(subject.lead.units))
 
 
-def documents_of(subject: Subject, depth: int | None = None, budget: int = 9_000_000) -> list[str]:
+def documents_of(subject: Subject[Any], depth: int | None = None, budget: int = BUDGET) -> list[str]:
     """The ids of the documents that ``explorer_of`` would have room for, each once; without texts there is room for the most."""
-    made = _looked(subject, depth, budget, texts=False)
-    return [] if made is None else list(dict.fromkeys(made.pool.doc_ids))
+    draft = _draft(replace(subject, queries_text={}, docs_text={}), depth, budget)
+    return [] if draft is None else list(dict.fromkeys(draft.pool.doc_ids))
 
 
-def _looked(subject: Subject, depth: int | None, budget: int, texts: bool) -> _Made | None:
+def _draft(subject: Subject[Any], depth: int | None, budget: int) -> _Draft | None:
     """An explorer that knows its documents; None where there are no rankings."""
     scores = subject.scores
     if scores is None or not subject.runs or subject.metric is None:
         return None
     names = subject.runs_in_order()
-    metrics = [f.metric for f in subject.fields if f.metric is not None and f.metric in scores.metrics]
+    metrics = [p.metric for p in subject.panels if p.metric is not None and p.metric in scores.metrics]
     queries = list(subject.lead.units)
     values = _values(scores, names, metrics, queries)
     order = interest(values[:, 0], subject.lead.sign)
@@ -78,9 +73,9 @@ def _looked(subject: Subject, depth: int | None, budget: int, texts: bool) -> _M
     picked = np.sort(order[:most])
     mine = [queries[at] for at in picked.tolist()]
     source = source_of(subject, scores, names, metrics[0], mine, few=len(mine) < len(queries))
-    made = _Made(subject, source, metrics, values[:, :, picked], np.argsort(order)[picked], budget, texts)
-    made.look(wanted, exactly=depth is not None)
-    return made
+    draft = _Draft(subject, source, metrics, values[:, :, picked], np.argsort(order)[picked], budget)
+    draft.look(wanted, exactly=depth is not None)
+    return draft
 
 
 def _values(scores: Scores, names: Sequence[str], metrics: Sequence[Metric], queries: Sequence[str]) -> Array:
@@ -97,33 +92,21 @@ def _values(scores: Scores, names: Sequence[str], metrics: Sequence[Metric], que
 
 
 @dataclass(eq=False)
-class _Made:
+class _Draft:
     """An explorer on its way: ``place`` is where each query comes when those that differ most come first."""
 
-    subject: Subject
+    subject: Subject[Any]
     source: RankingSource
     metrics: Sequence[Metric]
     values: Array
     place: Array
     budget: int
-    texts: bool
-    notes: list[str] = field(default_factory=list)
 
-    @property
-    def queries(self) -> list[str]:
-        return list(self.source.number)
-
-    @property
-    def cutoff(self) -> int | None:
-        return getattr(self.source.metric, "cutoff", None)
-
-    @property
-    def docs_text(self) -> Mapping[str, str]:
-        return self.subject.docs_text if self.texts else {}
-
-    @property
-    def queries_text(self) -> Mapping[str, str]:
-        return self.subject.queries_text if self.texts else {}
+    def __post_init__(self) -> None:
+        self.notes: list[str] = []
+        self.queries = list(self.source.number)
+        self.docs_text, self.queries_text = self.subject.docs_text, self.subject.queries_text
+        self.cutoff: int | None = getattr(self.source.metric, "cutoff", None)
 
     def look(self, wanted: int, exactly: bool) -> None:
         """Find the documents, as deep as there is room unless it is to be ``exactly`` so deep, and the queries that are kept."""
@@ -187,8 +170,8 @@ class _Made:
             )
         self.notes.extend(_notes_of_members(self.subject.members))
         level = getattr(self.source.metric, "level", None)
-        top = max((float(one.grade.max(initial=0.0)) for one in self.source.judged), default=0.0)
         level = 1.0 if level is None else float(level)
+        top = max((float(one.grade.max(initial=0.0)) for one in self.source.judged), default=0.0)
         return Explorer(
             runs=self.source.names,
             metrics=tuple(map(str, self.metrics)),
@@ -228,17 +211,13 @@ class _Made:
 
     def _documents(self) -> list[tuple[Document, ...]]:
         """The documents of each query."""
-        pool = self.pool
-        texts = self._texts()
-        size = np.bincount(pool.query, minlength=len(self.queries))
-        ends = np.cumsum(size)
-        ranks, adds = list(map(tuple, pool.ranks.T.tolist())), list(map(tuple, pool.adds.T.tolist()))
+        pool, texts = self.pool, self._texts()
         grades = [None if math.isnan(grade) else grade for grade in pool.grade.tolist()]
-        made = [
-            Document(doc, grade, rank, add, texts.get(doc, ""))
-            for doc, grade, rank, add in zip(pool.doc_ids, grades, ranks, adds, strict=True)
-        ]
-        return [tuple(made[end - many : end]) for end, many in zip(ends.tolist(), size.tolist(), strict=True)]
+        columns = pool.doc_ids, grades, map(tuple, pool.ranks.T.tolist()), map(tuple, pool.adds.T.tolist())
+        out: list[list[Document]] = [[] for _ in self.queries]
+        for query, doc, *more in zip(pool.query.tolist(), *columns, strict=True):
+            out[query].append(Document(doc, *more, texts.get(doc, "")))
+        return list(map(tuple, out))
 
     def _texts(self) -> dict[str, str]:
         """The texts that there is room for: those of the queries that differ most."""
@@ -306,11 +285,66 @@ def parameters_of(metrics: Sequence[Metric]) -> tuple[tuple[str, float], ...]:
     return tuple(found.items())
 
 
-class QueriesPart(PagePart[Subject]):
+# --- how much room there is on a page --------------------------------------------------------------------
+
+
+def interest(values: Array, sign: int) -> Array:
+    """The queries, those to look at first coming first: where one run earns something and another nothing, then by how far they differ.
+
+    ``values`` is runs x queries. With one run the worst values come first. Equal ones stay as they were given.
+
+    >>> interest(np.array([[0.5, 0.0, 0.2], [0.9, 0.1, 0.2]]), 1).tolist()
+    [1, 0, 2]
+    """
+    if len(values) == 1:
+        return np.argsort(np.where(np.isnan(values[0]), np.inf, (sign or 1) * values[0]), kind="stable")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of a query without any value
+        spread = np.nan_to_num(np.nanmax(values, axis=0) - np.nanmin(values, axis=0))
+    flips = (values == 0).any(axis=0) & (values > 0).any(axis=0)
+    return np.lexsort((-spread, ~flips))
+
+
+def most_queries(budget: int, runs: int, metrics: int, depth: int) -> int:
+    """As many queries as are looked at: more than have room with the fewest documents, and not more than fit the memory."""
+    least = min(LEAST, depth)
+    room = KEYS + 3 * runs * metrics + least * (ID + 2 * NUMBER + NUMBER * runs)
+    return max(1, min(budget // room, 2 * CELLS // (runs * runs * least)))
+
+
+def workable(depth: int, queries: int, runs: int) -> int:
+    """How deep can be looked where no two runs share a document, so that ranks and shares fit the memory."""
+    return min(depth, max(LEAST, CELLS // max(1, queries * runs * runs)))
+
+
+def room_of_queries(ids: Sequence[str], texts: Sequence[str], graded: Array, values: tuple[int, ...]) -> Array:
+    """What each query takes without its documents."""
+    runs, metrics = values
+    words = np.array([_bytes(one) + _bytes(text) for one, text in zip(ids, texts, strict=True)], dtype=np.int64)
+    return np.asarray(words + KEYS + runs * (9 * metrics + 9 + 3 * NUMBER) + GRADE * graded)
+
+
+def room_of_documents(pool: DocumentPool, with_text: bool) -> Array:
+    """What each document takes, its text left out."""
+    ids = np.array([_bytes(doc) for doc in pool.doc_ids], dtype=np.int64)
+    digits = np.floor(np.log10(np.maximum(pool.ranks, 1))).astype(np.int64) + NUMBER
+    adds = VALUE * (pool.adds != 0)
+    return np.asarray(ids + ID + NUMBER + digits.sum(axis=0) + adds.sum(axis=0) + 5 * with_text)
+
+
+def room_of_text(text: str) -> int:
+    """What a text takes, which stands once for all queries."""
+    return _bytes(text) + ID + text.count('"') + text.count("\\") + 5 * text.count("<")
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+
+
+class QueriesPart(PagePart):
     """Every query to look into: rankings side by side, document by document."""
 
-    name, title = "queries", "Query by query"
-    ranked = True
+    name, title, ranked = "queries", "Query by query", True
     several = False
 
     def blocks(self) -> Iterator[Explorer]:

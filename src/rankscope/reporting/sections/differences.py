@@ -1,121 +1,242 @@
-"""Where runs differ: by how much on each metric, on how many queries, and in parts of the queries."""
+"""Where runs differ: by how much on each metric, query by query, each against each, in parts of the queries, and in costs."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from rankscope import words
-from rankscope.blocks import Chart, Column, Notes, Paragraph, Value
-from rankscope.panels.charts import is_clear
-from rankscope.panels.contrast import Contrast
+from rankscope.blocks import EMPTY, Chart, Column, Heading, Notes, Paragraph, Table, Value, other_than
+from rankscope.panels.contrast import CLEAR, Contrast
+from rankscope.panels.families import separated
+from rankscope.panels.method import FEWEST
 from rankscope.panels.slices import SliceContrast
-from rankscope.reporting.part import PagePart
-from rankscope.reporting.subject import SubjectOfComparison
+from rankscope.panels.tradeoffs import STEP, TradeOffs
+from rankscope.reporting.subject import PagePart, column_of
 from rankscope.show.result import caution_notes
-from rankscope.verbs.compare.charts import CLEARLY, file_names, forests, outcome_counts, ranged, side_of
-from rankscope.verbs.compare.tables import FEW, slice_table
+from rankscope.verbs.compare.charts import (
+    CLEARLY,
+    differing_queries,
+    file_names,
+    forests,
+    method_in_words,
+    outcome_counts,
+    outcomes_of,
+    p_in_words,
+    pair_differences,
+    pair_p_values,
+    ranged,
+    scatter,
+    side_of,
+    slug,
+    waterfall,
+)
+from rankscope.verbs.compare.tables import FEW, ROOM, pair_table, slice_table
 
 REVERSED = "RS404"
 EVERY = "all queries"
+TOP = 10  # queries whose share of the gain is shown
+MATRIX = 15  # runs whose p-values are read as a table of runs x runs
+MEANS_ONLY = "These are means only: the verdict says whether a difference is real."
+APART = 50  # from this factor between the least and the largest cost on, the axis is logarithmic
 
 
-class DifferencesPart(PagePart[SubjectOfComparison]):
+class DifferencesPart(PagePart):
     """The differences of the means with their intervals, and counts of queries."""
 
-    name, title = "differences", "Differences"
-    subjects = SubjectOfComparison
+    name, title, compared = "differences", "Differences", True
 
     def blocks(self) -> Iterator[Any]:
         """Forest plots, what is not drawn, and queries better, same and worse."""
-        yield from forests(self.subject.result.family)
-        bare = [c for c in self.subject.result.contrasts if ranged(c.difference, c.adjusted) is None]
+        family = self.comparison.family
+        yield from forests(family)
+        bare = [c for c in family.contrasts if ranged(c.difference, c.adjusted) is None]
         if bare:
             c = bare[0]
             reason = c.adjusted.reason or c.bounds.reason or "it has no end"
             more = f" (and {words.count(len(bare) - 1)} more)" if len(bare) > 1 else ""
-            yield Paragraph(
-                f"Not drawn, without an interval: {c.run} against {c.baseline} on {c.metric}{more}: {reason}.",
-                quiet=True,
-            )
-        yield from outcome_counts(self.subject.result.family)
+            text = f"Not drawn, without an interval: {c.run} against {c.baseline} on {c.metric}{more}: {reason}."
+            yield Paragraph(text, quiet=True)
+        yield from outcome_counts(family)
 
     def lead(self) -> str:
         """On how many queries the first rival differs."""
         c = next((c for c in self.subject.rivals if c.queries), None)
         if c is None:
             return "No query has a value for two of the runs."
-        pair = f"{c.run} against {c.baseline} on {c.metric}"
+        pair, (up, down) = f"{c.run} against {c.baseline} on {c.metric}", outcomes_of(c)
         if not c.differing:
             return f"{pair}: unchanged on {words.counted(c.queries, 'query')}."
-        up, down = ("better", "worse") if c.panel.sign else ("higher", "lower")
         same = f", unchanged on {words.count(c.ties)}" if c.ties else ""
         return f"{pair}: {up} on {words.counted(c.wins, 'query')}, {down} on {words.count(c.losses)}{same}."
 
 
-class SlicesPart(PagePart[SubjectOfComparison]):
-    """The main metric slice by slice, with what reverses."""
+# --- query by query --------------------------------------------------------------------------------------
 
-    name, title = "slices", "Slices"
-    subjects = SubjectOfComparison
+
+class ByQueryPart(PagePart):
+    """Per rival each query's difference: in order, one run against the other, and the queries that differ most."""
+
+    name, title, compared = "by-query", "Query by query: where they differ", True
 
     @cached_property
-    def mine(self) -> list[SliceContrast]:
+    def rivals(self) -> list[Contrast]:
+        """The first rivals that share queries."""
+        return [c for c in self.subject.rivals if c.queries][:FEW]
+
+    def blocks(self) -> Iterator[Any]:
+        """Two charts and a table a rival."""
+        files = file_names(self.rivals)
+        for c in self.rivals:
+            file = files[c.run, c.baseline]
+            if c.differing:
+                yield from (waterfall(c, file), scatter(c, file), differing_queries(c, file, self.subject.queries_text))
+            else:
+                queries = words.counted(c.queries, "query")
+                yield Paragraph(f"{c.run} and {c.baseline} score the same on {c.metric} on {queries}.")
+        of, few = len(self.mine), len(self.rivals)
+        if self.rivals and of > few:
+            text = f"Shown are the {few} pairs whose means differ most in favour of the run, of {words.count(of)}."
+            yield Paragraph(text, quiet=True)
+
+    def lead(self) -> str:
+        """How few queries account for the difference of the first rival."""
+        c = self.rivals[0]
+        pair, queries = f"{c.run} against {c.baseline} on {c.metric}", words.counted(c.queries, "query")
+        if not c.differing:
+            return f"{pair}: unchanged on {queries}."
+        parts, share = [], share_of_top(c)
+        if share is not None:
+            gain = f"the {'gain' if c.improved else 'loss'}"
+            what = gain if c.panel.sign else "the changes in the direction of the mean"
+            parts.append(f"the top {TOP} queries account for {words.share(share)} of {what}")
+        parts += [lost] if (lost := _lead_lost(c)) else []
+        return f"{pair}: {'; '.join(parts) or f'{words.count(c.differing)} of {queries} differ'}."
+
+
+def _lead_lost(c: Contrast) -> str:
+    """How many queries must go for the lead to vanish; nothing without one, of too few queries, or if all that favour it must go."""
+    if c.favourable is None or c.queries < FEWEST:
+        return ""
+    count, part = c.favourable
+    if count >= int(np.count_nonzero(c.paired.gains * c.difference > 0)):
+        return ""
+    lead, best = ("lead", "best") if c.panel.sign else ("difference", "largest")
+    queries = f"query ({words.share(part, 1)} of all) is"
+    if count > 1:
+        queries = f"{words.count(count)} ({words.share(part, 1)} of all) are"
+    ahead = f" of {c.run if c.improved else c.baseline}" if c.panel.sign else ""
+    return f"the {lead}{ahead} vanishes only if the {best} {queries} removed"
+
+
+def share_of_top(c: Contrast, most: int = TOP) -> float | None:
+    """The share that the largest differences have of all in the direction of the mean; None where there are no more, or weights differ."""
+    if c.panel.weights is not None or c.panel.measure.aggregate not in {"mean", "sum"} or not c.difference:
+        return None
+    ahead = sorted((abs(g) for g in c.paired.gains.tolist() if g * c.difference > 0), reverse=True)
+    return math.fsum(ahead[:most]) / math.fsum(ahead) if len(ahead) > most else None
+
+
+# --- each run against each -------------------------------------------------------------------------------
+
+
+class PairsPart(PagePart):
+    """Differences of all pairs on the main metric as a picture, their p-values as tables."""
+
+    name, title, compared = "pairs", "Each run against each", True
+
+    def blocks(self) -> Iterator[Any]:
+        """The picture, the p-values where there is room, and the table of pairs."""
+        family, mine, order = self.comparison.family, self.mine, self.subject.merit()
+        if not family.each_pair:
+            return
+        yield pair_differences(order, mine)
+        if len(order) <= MATRIX:
+            note = f"{p_in_words(family)}; stressed: a clear difference at {words.percent(family.method.alpha)}"
+            yield pair_p_values(order, mine, note)
+        many = len(mine) > ROOM
+        table = pair_table(family, family.primary, every=not many, parted=True)
+        note = f"the {len(table.rows)} largest clear differences, of {words.count(len(mine))} pairs" if many else ""
+        if table.rows:
+            yield replace(table, note=note, name="pairs", title=f"Pairs on {family.primary.name}")
+
+    def lead(self) -> str:
+        """How many pairs differ clearly."""
+        family, mine = self.comparison.family, self.mine
+        clear, alpha = words.count(sum(c.verdict in CLEAR for c in mine)), words.percent(family.method.alpha)
+        return (
+            f"{clear} of {words.count(len(mine))} pairs differ clearly on {family.primary.name} ({words.share(separated(mine))}) at "
+            f"{alpha}: {method_in_words(family)}."
+        )
+
+
+# --- slices ----------------------------------------------------------------------------------------------
+
+
+class SlicesPart(PagePart):
+    """The main metric slice by slice, with what reverses."""
+
+    name, title, compared = "slices", "Slices", True
+
+    @cached_property
+    def parts(self) -> list[SliceContrast]:
         """The slices on the main metric."""
-        found = self.subject.result
+        found = self.comparison
         return [p for p in found.slices.contrasts if p.contrast.metric == found.primary] if found.slices else []
 
     def blocks(self) -> Iterator[Any]:
         """Reversals, a chart a rival, the table of slices and what it rests on."""
-        found = self.subject.result
+        found, parts = self.comparison, self.parts
         if found.slices is None:
             return
         if doubts := caution_notes([w for w in found.warnings if w.code == REVERSED]):
             yield Notes(tuple(doubts))
-        if self.mine:
+        if parts:
             yield from self._charts()
             yield replace(slice_table(found.family, found.slices.contrasts, parted=True), name="slices", title="Slices")
-            size = words.counted(max(part.contrast.comparisons for part in self.mine), "comparison")
-            unclear = sum(part.contrast.verdict == "cannot tell" for part in self.mine)
-            few = f" Slices have fewer queries than the whole: {words.count(unclear)} of {words.count(len(self.mine))} are inconclusive."
-            said = f"p and intervals of slices are corrected for {size}; *: a clear difference."
-            yield Paragraph(said + (few if 2 * unclear > len(self.mine) else ""), quiet=True)
+            size = words.counted(max(part.contrast.comparisons for part in parts), "comparison")
+            unclear = sum(part.contrast.verdict == "cannot tell" for part in parts)
+            few = f" Slices have fewer queries than the whole: {words.count(unclear)} of {words.count(len(parts))} are inconclusive."
+            text = f"p and intervals of slices are corrected for {size}; *: a clear difference."
+            yield Paragraph(text + (few if 2 * unclear > len(parts) else ""), quiet=True)
         yield from (Paragraph(note, quiet=True) for note in found.slices.notes)
 
     def lead(self) -> str:
         """How many slices go which way for the first rival, and whether some go against the whole."""
-        if not self.mine:
+        if not self.parts:
             return "No attribute makes slices."
         whole = self.subject.rivals[0]
         parts = self._of(whole)
-        contrasts = [part.contrast for part in parts]
-        better, worse = (sum(c.verdict == verdict for c in contrasts) for verdict in ("better", "worse"))
-        said = f"{whole.run} against {whole.baseline} on {whole.metric}: better in {better:,} of {words.counted(len(parts), 'slice')}, worse in {worse:,}"
-        said += f", no clear difference in {len(parts) - better - worse:,}" if len(parts) > better + worse else ""
+        verdicts = [part.contrast.verdict for part in parts]
+        better, worse = verdicts.count("better"), verdicts.count("worse")
+        text = f"{whole.run} against {whole.baseline} on {whole.metric}: better in {better:,} of {words.counted(len(parts), 'slice')}, worse in {worse:,}"
+        text += f", no clear difference in {len(parts) - better - worse:,}" if len(parts) > better + worse else ""
         against = [part for part in parts if part.contrast.difference * whole.difference < 0]
         if against:
-            up, down = ("better", "worse") if whole.improved else ("worse", "better")
-            if not whole.panel.sign:
-                up, down = ("higher", "lower") if whole.difference > 0 else ("lower", "higher")
-            clear = sum(is_clear(part.contrast) for part in against)
+            ahead = whole.improved if whole.panel.sign else whole.difference > 0
+            up, down = outcomes_of(whole) if ahead else reversed(outcomes_of(whole))
+            clear = sum(part.contrast.verdict in CLEAR for part in against)
             which = f"{clear:,} of {len(against):,} clear" if clear else "not clear"
-            said += f". The mean is {up} over all queries and {down} in {words.listing([p.equation for p in against], FEW)} ({which})"
-        return f"{said}."
+            text += f". The mean is {up} over all queries and {down} in {words.listing([p.equation for p in against], FEW)} ({which})"
+        return f"{text}."
 
     def _of(self, whole: Contrast) -> list[SliceContrast]:
         """The slices of one pair of runs."""
-        return [p for p in self.mine if (p.contrast.run, p.contrast.baseline) == (whole.run, whole.baseline)]
+        return [p for p in self.parts if (p.contrast.run, p.contrast.baseline) == (whole.run, whole.baseline)]
 
     def _charts(self) -> Iterator[Chart]:
         """A forest of slices for each of the first rivals, under the difference over all queries."""
-        rivals = self.subject.rivals[:FEW]
+        rivals, level = self.subject.rivals[:FEW], words.percent(self.comparison.method.level)
         files = file_names(rivals)
         for whole in rivals:
             parts = [(EVERY, whole), *((p.equation, p.contrast) for p in self._of(whole))]
             rows: list[tuple[Value, ...]] = [
-                (label, value, c.queries, c.verdict, is_clear(c))
+                (label, value, c.queries, c.verdict, int(c.verdict in CLEAR))
                 for label, c in parts
                 if (value := ranged(c.difference, c.adjusted)) is not None
             ]
@@ -131,6 +252,67 @@ class SlicesPart(PagePart[SubjectOfComparison]):
                 "slices" if len(rivals) == 1 else f"slices-{files[whole.run, whole.baseline]}",
                 f"{whole.run} against {whole.baseline} on {whole.metric}, slice by slice",
                 "intervals", columns, tuple(rows), x="difference", y="slice", marked="clear", guide="zero",
-                caption=f"Difference of the means with the {words.percent(self.subject.result.method.level)} interval, corrected over all slices; "
-                f"that of {EVERY} is the one of the comparison above. {better}Fainter: no clear difference.{missing}",
+                caption=f"Difference of the means with the {level} interval, corrected over all slices; that of {EVERY} is the one of "
+                f"the comparison above. {better}Fainter: no clear difference.{missing}",
             )  # fmt: skip
+
+
+# --- costs -----------------------------------------------------------------------------------------------
+
+
+class CostsPart(PagePart):
+    """What the runs cost against the main metric, a chart and a table a cost, with the front."""
+
+    name, title, compared = "costs", "Quality and cost", True
+
+    def blocks(self) -> Iterator[Any]:
+        """The sentences and tables of the trade-off, each table under its chart, which has its title."""
+        found = self.comparison.tradeoffs
+        if found is None:
+            return
+        columns = iter(found.costs.columns)
+        for block in found.blocks():
+            if isinstance(block, Table):
+                column = next(columns)
+                name = slug(column, 30) or "cost"
+                yield from (self._chart(found, column, name), replace(block, name=f"costs-{name}"))
+            elif block != EMPTY and not isinstance(block, Heading):
+                yield block
+
+    def lead(self) -> str:
+        """What is on the Pareto front by the first cost, and that only means were compared."""
+        found = self.comparison.tradeoffs
+        assert found is not None
+        column = found.costs.columns[0]
+        front = found.front(column)
+        names, beaten = words.listing([place.run for place in front]), len(found.quality) - len(front)
+        if len(front) == 1:
+            return f"By {column}, {names} beats all others: none is cheaper or has a {found.better} mean. {MEANS_ONLY}"
+        if beaten:
+            others = "the other one costs" if beaten == 1 else f"the other {words.count(beaten)} cost"
+            why = f"; {others} as much or more and {words.agree(beaten, 'has')} no {found.better} mean"
+        elif len({place.cost for place in front}) == len(front):
+            why = f": each costs more than the one before it and has a {found.better} mean"
+        else:
+            why = ": none costs less than another and has as good a mean"
+        return f"By {column}, {names} are on the Pareto front{why}. {MEANS_ONLY}"
+
+    def _chart(self, found: TradeOffs, column: str, name: str) -> Chart:
+        """Every run as a point, the front as a line."""
+        places = found.places(column)
+        rows = tuple((p.run, p.cost, p.quality, int(p.on_front), p.beaten_by or "", p.price) for p in places)
+        x = other_than(column, "run", "front", "beaten by")
+        y = other_than(found.metric, "run", "front", "beaten by", x)
+        low, high = min(p.cost for p in places), max(p.cost for p in places)
+        logarithmic = low > 0 and high / low >= APART
+        columns = (
+            Column("run"), Column(x, "value", hint=found.cost_in_words(column)), replace(column_of(self.subject.lead), header=y, kind="value"),
+            Column("front", "count", hint="1 where no run is as good or better and costs no more"), Column("beaten by"),
+            Column(f"per {STEP}", "value", hint=found.price_in_words),
+        )  # fmt: skip
+        return Chart(
+            f"quality-by-{name}", f"{found.metric} against {column}", "points", columns, rows, x=x, y=y, label="run", told=True, path="front",
+            logs=frozenset({"x"}) if logarithmic else frozenset(),
+            caption=f"Left is cheaper, {found.better} is better. The line joins the runs on the Pareto front; a run off the line is "
+            f"not worth its cost: another is as good or better and costs no more.{' The axis of costs is logarithmic.' if logarithmic else ''}",
+        )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -13,38 +13,58 @@ from rankscope.blocks import Block, Code, Column, Facts, Heading, Paragraph, Sec
 from rankscope.metrics.description import convention_of
 from rankscope.panels.method import FEWEST
 from rankscope.reporting import paper
-from rankscope.reporting.sections.data import notes_read
-from rankscope.reporting.subject import Subject, SubjectOfComparison, SubjectOfScores
+from rankscope.reporting.subject import Subject
 from rankscope.scoring.request import USUAL
 from rankscope.scoring.scores import Scores
+from rankscope.show.result import Result
+from rankscope.verbs.compare.charts import is_corrected
+from rankscope.verbs.compare.result import Comparison
 
 PACKAGES = ("numpy", "polars", "scipy", "altair")
 NO_HASH = "in memory"
+Fact = tuple[str, str]
 
 
-def reproduce(subject: Subject, command: str | None) -> Section:
+def reproduce(subject: Subject[Any], command: str | None) -> Section:
     """What it takes to get the same page again. ``command`` is how it was made, None where that is not known.
 
     It holds nothing that differs from one making of the page to the next: no time, no place but those the reader typed.
     """
-    blocks: list[Block] = []
-    if command:
-        blocks += [Code((command,))]
-    blocks += [Facts(tuple(versions()))]
     conventions = [] if subject.scores is None else list(_conventions(subject, subject.scores))
-    conventions += _method(subject) if isinstance(subject, SubjectOfComparison) else []
+    if subject.comparison is not None:
+        conventions += _method(subject, subject.comparison)
+    columns = ("input", "file", "kind", "rows", "SHA-256")
+    return _section(command, conventions, columns, _inputs(subject), notes_read(subject), paper.blocks(subject))
+
+
+def reproduce_result(result: Result, command: str | None) -> Section:
+    """What any other result rests on: versions, conventions, what was read."""
+    stated = dict(getattr(result, "conventions", {})).items()
+    conventions = [
+        (name.replace("_", " "), str(value)) for name, value in stated if isinstance(value, str | int | float)
+    ]
+    inputs = [one for one in result.facts().get("inputs", ()) if one]
+    rows = [(str(one.get("path", "")), one.get("sha256") or NO_HASH) for one in inputs]
+    return _section(command, conventions, ("file", "SHA-256"), rows, list(getattr(result, "notes", ())))
+
+
+def _section(
+    command: str | None, conventions: Sequence[Fact], columns: Sequence[str], inputs: Iterable[Sequence[Value]],
+    notes: Sequence[str], more: Iterable[Block] = (),
+) -> Section:  # fmt: skip
+    blocks: list[Block] = [*([Code((command,))] if command else []), Facts(tuple(versions()))]
     if conventions:
         blocks += [Heading("Conventions"), Facts(tuple(conventions))]
-    inputs = _inputs(subject)
-    if inputs.rows:
-        blocks += [inputs]
-    if notes := notes_read(subject):
+    if rows := tuple(map(tuple, inputs)):
+        heads = tuple(Column(name, "count" if name == "rows" else "text") for name in columns)
+        blocks.append(Table(heads, rows, name="inputs", title="Inputs"))
+    if notes:
         blocks += [Heading("What was read"), *(Paragraph(note, quiet=True) for note in notes)]
-    blocks += paper.blocks(subject)
-    return Section("reproduce", "Reproduce", tuple(blocks), "What it takes to get the same numbers again.", folded=True)
+    lead = "What it takes to get the same numbers again."
+    return Section("reproduce", "Reproduce", (*blocks, *more), lead, folded=True)
 
 
-def versions() -> Iterator[tuple[str, str]]:
+def versions() -> Iterator[Fact]:
     """The versions of what made the page."""
     yield "rankscope", __version__
     yield "Python", platform.python_version()
@@ -55,25 +75,33 @@ def versions() -> Iterator[tuple[str, str]]:
             continue
 
 
+def notes_read(subject: Subject[Any]) -> list[str]:
+    """What was read, a line a file or a line for all of many, as the readers of the files say it; each once."""
+    scores = subject.scores
+    own = [] if scores is None else scores.reader_notes()
+    known = set() if scores is None else set(scores.notes)
+    more = [note for note in subject.result.notes if note not in known]
+    return [*dict.fromkeys([*own, *more]), *(note for texts in subject.texts for note in texts.notes)]
+
+
 # --- conventions -------------------------------------------------------------------------------------------
 
 
-def _conventions(subject: Subject, scores: Scores) -> Iterator[tuple[str, str]]:
+def _conventions(subject: Subject[Any], scores: Scores) -> Iterator[Fact]:
     """Everything that the values rest on, in words."""
-    said = scores.conventions
+    stated = scores.conventions
     yield from scores.request.in_words()
-    if isinstance(subject, SubjectOfScores):
-        yield "interval of means", f"{words.percent(said['level'])}, {said['interval']}"
-        if said["clusters"]:
-            yield ("clusters", "given in memory" if said["clusters"] == "clusters" else f"of {said['clusters']}")
+    if subject.comparison is None:
+        yield "interval of means", f"{words.percent(stated['level'])}, {stated['interval']}"
+        if stated["clusters"]:
+            yield ("clusters", "given in memory" if stated["clusters"] == "clusters" else f"of {stated['clusters']}")
     for metric in scores.metrics:
         if convention := convention_of(metric):
             yield str(metric), convention
 
 
-def _method(subject: SubjectOfComparison) -> Iterator[tuple[str, str]]:
+def _method(subject: Subject[Any], found: Comparison) -> Iterator[Fact]:
     """How runs were compared."""
-    found = subject.result
     method = found.method
     yield "baseline", "every run against every other" if found.all_pairs else found.baseline
     yield "primary metric", f"{found.primary}{'' if found.declared else ' (the first one)'}"
@@ -81,7 +109,7 @@ def _method(subject: SubjectOfComparison) -> Iterator[tuple[str, str]]:
     yield "test", usual if method.test is None else str(method.test)
     yield "interval of means", f"{words.percent(method.level)}, {USUAL}"
     joint = method.correction.joint
-    level = ", at the level of the correction where there is one" if subject.corrected and not joint else ""
+    level = ", at the level of the correction where there is one" if is_corrected(found.family) and not joint else ""
     of = method.correction if joint else paper.interval_of(method)
     yield "interval of differences", f"{words.percent(method.level)}, {of}{level}"
     over = "within each metric" if method.family == "metric" else "over all metrics together"
@@ -90,7 +118,7 @@ def _method(subject: SubjectOfComparison) -> Iterator[tuple[str, str]]:
     if method.margin is not None:
         yield "margin", paper.margins(method)
     if subject.lead.clusters is not None:
-        yield ("clusters", f"queries come in {paper.clusters(subject)}; intervals and tests are of the sums over each")
+        yield "clusters", f"queries come in {paper.clusters(subject)}; intervals and tests are of the sums over each"
     for system, runs in next(iter(found.given.replicates.values()), {}).items():
         yield f"runs of {system}", f"{words.count(runs.runs)}, averaged query by query"
     if found.tried is not None:
@@ -101,38 +129,24 @@ def _method(subject: SubjectOfComparison) -> Iterator[tuple[str, str]]:
 # --- inputs ------------------------------------------------------------------------------------------------
 
 
-def _inputs(subject: Subject) -> Table:
+def _inputs(subject: Subject[Any]) -> Iterator[tuple[Value, ...]]:
     """What was read, with what identifies its content."""
-    rows: list[tuple[Value, ...]] = []
-    scores = subject.scores
+    scores, found = subject.scores, subject.comparison
     if scores is not None and subject.runs:
-        rows += [_input(name, data) for name, data in (("qrels", subject.qrels), *subject.runs.items())]
+        for name, data in (("qrels", subject.qrels), *subject.runs.items()):
+            if isinstance(data, dict):
+                yield name, None, "dict", sum(map(len, data.values())), NO_HASH
+            else:
+                path = data.source.label if data.source.sha256 else None
+                yield name, path, data.source.kind, data.frame.height, _hash(data.source)
     elif scores is not None:
-        rows += [(source.label, source.label, source.kind, None, _hash(source)) for source in scores.inputs]
-    elif isinstance(subject, SubjectOfComparison):
-        given = subject.result.given.inputs
-        rows += [
-            ("scores", str(one.get("path", "")), "scores", None, str(one.get("sha256") or NO_HASH)) for one in given
-        ]
+        yield from ((source.label, source.label, source.kind, None, _hash(source)) for source in scores.inputs)
+    elif found is not None:
+        for one in found.given.inputs:
+            yield "scores", str(one.get("path", "")), "scores", None, str(one.get("sha256") or NO_HASH)
     for texts in subject.texts:
         path = texts.label if texts.source.sha256 else None
-        name = "texts" if path else texts.label
-        rows.append((name, path, texts.source.kind, len(texts.by_id), _hash(texts.source)))
-    columns = (Column("input"), Column("file"), Column("kind"), Column("rows", "count"), Column("SHA-256"))
-    return Table(columns, tuple(rows), name="inputs", title="Inputs")
-
-
-def input_table(inputs: Iterable[tuple[str, str | None]]) -> Table:
-    """Files that were read, each with the hash of what is in it."""
-    rows = tuple((path, sha256 or NO_HASH) for path, sha256 in inputs)
-    return Table((Column("file"), Column("SHA-256")), rows, name="inputs", title="Inputs")
-
-
-def _input(name: str, data: Any) -> tuple[Value, ...]:
-    if isinstance(data, dict):
-        return name, None, "dict", sum(len(documents) for documents in data.values()), NO_HASH
-    source = data.source
-    return name, source.label if source.sha256 else None, source.kind, data.frame.height, _hash(source)
+        yield "texts" if path else texts.label, path, texts.source.kind, len(texts.by_id), _hash(texts.source)
 
 
 def _hash(source: Any) -> str:

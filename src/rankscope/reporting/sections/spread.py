@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,27 +10,28 @@ from typing import Any
 import numpy as np
 
 from rankscope import words
-from rankscope.blocks import Column, Table, Value
+from rankscope.blocks import Chart, Column, Table, Value, other_than
 from rankscope.lists import Array
-from rankscope.panels.charts import column_of, gaps, heat
-from rankscope.panels.panel import Panel
-from rankscope.reporting.part import PagePart
-from rankscope.reporting.subject import Subject
-from rankscope.scoring.spread import (
-    BARS,
-    LINES,
-    QUANTILES,
-    distribution_chart,
-    first_relevant_chart,
-    rank_counts,
-    spread_of,
-)
+from rankscope.panels.panel import SAME, Panel
+from rankscope.reporting.subject import LINES, PagePart, column_of
+from rankscope.scoring.spread import BARS, QUANTILES, distribution_chart, first_relevant_chart, rank_table, spread_of
 from rankscope.verbs.compare.charts import unevenness
 
+HEAT = 60  # queries that can be told apart in a picture
 ROWS = 40  # rows of quantiles that are read at one go
+COLUMNS = (
+    Column("min", "value"), Column("q05", "value", hint="5% of the queries score at most this"),
+    Column("q25", "value", hint="a quarter of the queries scores at most this"),
+    Column("median", "value", hint="half of the queries score at most this"),
+    Column("q75", "value", hint="three quarters of the queries score at most this"),
+    Column("q95", "value", hint="95% of the queries score at most this"), Column("max", "value"),
+    Column("zeros", "count", hint="queries that score exactly 0"),
+    Column("full", "count", hint="queries that score the highest value possible"),
+    Column("queries", "count", hint="queries that have a value"),
+)  # fmt: skip
 
 
-class SpreadPart(PagePart[Subject]):
+class SpreadPart(PagePart):
     """The distribution of the main metric over queries, its quantiles, and where first relevant documents stand."""
 
     name, title = "spread", "How the queries are spread"
@@ -37,16 +39,13 @@ class SpreadPart(PagePart[Subject]):
     def blocks(self) -> Iterator[Any]:
         """The distribution, its quantiles and the ranks of first relevant documents."""
         panel, scores = self.subject.lead, self.subject.scores
-        if not any(values_of(panel, system).size for system in panel.systems):
+        if np.isnan(panel.values).all():
             return
         shown, total = self.subject.best(LINES), len(panel.systems)
-        which = (
-            f" Of {words.count(total)} runs these are shown: {words.listing(shown, LINES)}."
-            if len(shown) < total
-            else ""
-        )
+        which = f" Of {words.count(total)} runs these are shown: {words.listing(shown, LINES)}."
+        note = f"{unevenness(panel)}{which if len(shown) < total else ''}"
         values = {system: values_of(panel, system) for system in shown}
-        yield distribution_chart(column_of(panel), values, panel.sign, panel.bounds, f"{unevenness(panel)}{which}")
+        yield distribution_chart(column_of(panel), values, panel.sign, panel.bounds, note)
         yield from self._quantiles()
         if scores is not None:
             names = list(self.subject.runs_by_merit())
@@ -55,44 +54,51 @@ class SpreadPart(PagePart[Subject]):
             more = f" Shown: {words.listing(few)}; the table has all runs." if len(few) < len(names) else ""
             yield first_relevant_chart([runs[name] for name in few], more, told=len(names) > 1)
             if len(names) > 1:
-                rows: tuple[tuple[Value, ...], ...] = tuple((name, *rank_counts(runs[name]).values()) for name in names)
-                columns = (Column("run"), *(Column(rank, "count") for rank in rank_counts(runs[names[0]])))
-                yield Table(columns, rows, turns=True, name="first-relevant-ranks")
+                yield replace(rank_table([runs[name] for name in names]), name="first-relevant-ranks")
 
     def lead(self) -> str:
         """What the mean of the best run hides, in numbers."""
         panel = self.subject.lead
         system = next(system for system in self.subject.best(LINES) if values_of(panel, system).size)
-        known = values_of(panel, system)
+        known, total = values_of(panel, system), panel.measure.aggregate == "sum"
         spread, queries = spread_of(known), words.counted(len(known), "query")
-        low, q25, median, q75, high = (_figure(panel, spread[name]) for name in ("min", "q25", "median", "q75", "max"))
+
+        def figure(value: float) -> str:
+            return words.count(value) if total and value == round(value) else words.number(value)
+
+        low, q25, median, q75, high = (figure(spread[name]) for name in ("min", "q25", "median", "q75", "max"))
         if spread["min"] == spread["max"]:
             return f"{system} scores {low} on {panel.name}, on {'its one query' if len(known) == 1 else f'every one of {queries}'}."
         if spread["q25"] == spread["q75"]:
             level = words.count(int(np.count_nonzero(known == spread["median"])))
             return f"On {level} of {queries} {system} has the same {panel.name}, {median}; the others lie between {low} and {high}."
-        worst, top = spread["zeros"], panel.bounds[1]
-        best = int(np.count_nonzero(known >= top)) if np.isfinite(top) else 0
+        worst, full = spread["zeros"], _full(panel, known)
         ends = f", {words.counted(worst, 'scores', 'score')} 0" if worst else ", none scores 0"
-        full = f" and {words.counted(best, 'scores', 'score')} {words.amount(top)}" if best else ""
-        return f"The mean hides the spread: half of the queries of {system} score between {q25} and {q75} on {panel.name}{ends}{full}."
+        ends += f" and {words.counted(full, 'scores', 'score')} {words.amount(panel.bounds[1])}" if full else ""
+        return f"The mean hides the spread: half of the queries of {system} score between {q25} and {q75} on {panel.name}{ends}."
 
     def _quantiles(self) -> Iterator[Table]:
         """The quantiles of each run, of all metrics where there is room."""
-        subject = self.subject
-        first, *others = subject.fields if len(subject.fields) * len(subject.systems) <= ROWS else subject.fields[:1]
-        if len(subject.systems) == 1:
-            (system,) = subject.systems
-            rows = [(panel.name, *_row(panel, system)) for panel in (first, *others)]
-            yield _quantile_table("metric", rows, "quantiles", "Values of the queries", (first, *others))
+        systems, panels, title = self.subject.merit(), self.subject.panels, "Values of the queries"
+        if len(panels) * len(systems) > ROWS:
+            panels = panels[:1]
+        rows = [
+            (p, s, (p.name, s, *_spread(p, s)))
+            for p in panels
+            for s in systems
+            if len(systems) == 1 or values_of(p, s).size
+        ]
+        if len(systems) == 1:
+            yield _quantile_table(
+                [(name, *row) for _, _, (name, _, *row) in rows], ["metric"], panels, "quantiles", title
+            )
             return
-        order = {panel.name: [s for s in subject.merit() if values_of(panel, s).size] for panel in (first, *others)}
-        rows = [(system, *_row(first, system)) for system in order[first.name]]
-        yield _quantile_table("run", rows, "quantiles", f"Values of the queries: {first.name}", [first])
+        first, *others = panels
+        lead = [tuple(row) for panel, _, (_, *row) in rows if panel is first]
+        yield _quantile_table(lead, ["run"], [first], "quantiles", f"{title}: {first.name}")
         if others:
-            many: list[tuple[Value, ...]] = [(f.name, s, *_row(f, s)) for f in others for s in order[f.name]]
-            table = _quantile_table("run", many, "quantiles-others", "Values of the queries: other metrics", others)
-            yield replace(table, columns=(Column("metric"), *table.columns), labels=2)
+            more = [row for panel, _, row in rows if panel is not first]
+            yield _quantile_table(more, ["metric", "run"], others, "quantiles-others", f"{title}: other metrics")
 
 
 def values_of(panel: Panel, system: str) -> Array:
@@ -101,42 +107,33 @@ def values_of(panel: Panel, system: str) -> Array:
     return np.asarray(values[~np.isnan(values)])
 
 
-def _figure(panel: Panel, value: float) -> str:
-    """A value in words: counts without decimals."""
-    total = panel.metric is not None and panel.metric.aggregate == "sum"
-    return words.count(value) if total and value == round(value) else words.number(value)
+def _full(panel: Panel, known: Array) -> int | None:
+    """How many values are the highest possible; None where there is none."""
+    top = panel.bounds[1]
+    return int(np.count_nonzero(known >= top)) if np.isfinite(top) else None
 
 
-def _row(panel: Panel, system: str) -> tuple[Value, ...]:
-    known, top = values_of(panel, system), panel.bounds[1]
+def _spread(panel: Panel, system: str) -> tuple[Value, ...]:
+    known = values_of(panel, system)
     spread = spread_of(known)
-    full = int(np.count_nonzero(known >= top)) if np.isfinite(top) else None
-    return (*(spread[name] for name in QUANTILES), spread["zeros"], full, spread["queries"])
+    return (*(spread[name] for name in QUANTILES), spread["zeros"], _full(panel, known), spread["queries"])
 
 
 def _quantile_table(
-    first: str, rows: Sequence[tuple[Value, ...]], name: str, title: str, panels: Sequence[Panel]
+    rows: Sequence[tuple[Value, ...]], labels: Sequence[str], panels: Sequence[Panel], name: str, title: str
 ) -> Table:
-    hints = {"q05": "5% of the queries score at most this", "q25": "a quarter of the queries scores at most this",
-             "median": "half of the queries score at most this", "q75": "three quarters of the queries score at most this",
-             "q95": "95% of the queries score at most this"}  # fmt: skip
-    columns = (
-        Column(first),
-        *(Column(name, "value", hint=hints.get(name, "")) for name in QUANTILES),
-        Column("zeros", "count", hint="queries that score exactly 0"),
-        Column("full", "count", hint="queries that score the highest value possible"),
-        Column("queries", "count", hint="queries that have a value"),
-    )
+    """Quantiles under labels, with what they do not show of the means of some metrics."""
     why: dict[str, list[str]] = {}
     for panel in panels:
         if more := unevenness(panel).strip():
             why.setdefault(more, []).append(panel.name)
-    said = (more if len(names) == len(panels) else f"{', '.join(names)}: {more}" for more, names in why.items())
-    note = f"Every query counts once here. {' '.join(said)}" if why else ""
-    return Table(columns, tuple(rows), name=name, title=title, note=note)
+    texts = (more if len(names) == len(panels) else f"{', '.join(names)}: {more}" for more, names in why.items())
+    note = f"Every query counts once here. {' '.join(texts)}" if why else ""
+    columns = (*map(Column, labels), *COLUMNS)
+    return Table(columns, tuple(rows), labels=len(labels), name=name, title=title, note=note)
 
 
-class HeatMapPart(PagePart[Subject]):
+class HeatMapPart(PagePart):
     """The main metric, a row a run and a column a query: where all fail, where one does, where they disagree."""
 
     name, title = "heatmap", "Runs and queries"
@@ -162,3 +159,42 @@ class HeatMapPart(PagePart[Subject]):
             f"Runs disagree most on {words.short(panel.units[widest])}: {words.number(float(gap[widest]))} between the highest and the lowest "
             f"{panel.name}. They differ on {words.count(int(np.count_nonzero(gap > 0)))} of {self.subject.queries}{''.join(others)}."
         )
+
+
+def gaps(panel: Panel) -> Array:
+    """How far the systems are apart on each query; 0 where they differ by rounding alone, or where fewer than two have a value."""
+    high = np.where(np.isnan(panel.values), -np.inf, panel.values).max(axis=0)
+    low = np.where(np.isnan(panel.values), np.inf, panel.values).min(axis=0)
+    known = np.isfinite(high) & np.isfinite(low)
+    gap = np.where(known, np.where(known, high, 0.0) - np.where(known, low, 0.0), 0.0)
+    return np.where(gap <= SAME * np.maximum(np.abs(high), np.abs(low)), 0.0, gap)
+
+
+def heat(panel: Panel, order: Sequence[str]) -> Chart:
+    """Systems and queries as a picture: those queries on which the systems differ most, the easiest on the left."""
+    picked = np.argsort(-gaps(panel), kind="stable")[:HEAT]
+    columns = sorted(picked.tolist(), key=lambda i: (-panel.sign * _mean(panel.values[:, i]), i))
+    rows: list[tuple[Value, ...]] = []
+    for system in order:
+        values = panel.values[panel.row(system)]
+        rows += [(panel.units[i], system, float(values[i])) for i in columns if not math.isnan(values[i])]
+    total = len(panel.units)
+    which = (
+        "All queries"
+        if len(picked) == total
+        else f"The {len(picked)} of {words.count(total)} queries on which the runs differ most"
+    )
+    ordered = "the best run on top and the easiest query on the left" if panel.sign else "in the order given"
+    holes = " A gap: no value." if len(rows) < len(order) * len(columns) else ""
+    header, (low, high) = other_than(panel.name, "run", "query"), panel.bounds
+    return Chart(
+        "heatmap", f"{panel.name} by run and query", "heat",
+        (Column("query", queries=True), Column("run"), column_of(panel, header)), tuple(rows),
+        x="query", y="run", colour=header, query="query", limits=(low, high) if math.isfinite(low) and math.isfinite(high) else None,
+        caption=f"{which}, {ordered}. A column of one colour is a query that is equally hard for all; a cell that stands out is worth a look.{holes}",
+    )  # fmt: skip
+
+
+def _mean(values: Array) -> float:
+    known = [v for v in values.tolist() if not math.isnan(v)]
+    return math.fsum(known) / len(known) if known else math.nan

@@ -96,11 +96,7 @@ def _refuse_nothing(data: Situation) -> None:
         )
 
 
-# --- what the runs are like -------------------------------------------------------------------------
-
-
 def _preview(grades: Any, named: Sequence[tuple[str | None, Any]], data: Situation, duplicates: str) -> Scores | None:
-    """The runs against the judgments, by metrics that take any grades."""
     if not named:
         return None
     metrics = [f"Judged@{LOOK}"] + ([f"StRecall@{LOOK}"] if data.several else [])
@@ -138,11 +134,7 @@ def _run_facts(preview: Scores, number: int, k: int) -> RunFacts:
     )
 
 
-# --- what fits ----------------------------------------------------------------------------------------
-
-
 def _recommend(data: Situation, task: Task) -> Iterator[Recommendation]:
-    """The picks whose conditions hold, each metric once, the first one primary."""
     seen: set[str] = set()
     picks: tuple[Pick, ...] = (*(WITH_ASPECTS if data.several else task.picks), *SHARED_LAST)
     for pick in picks:
@@ -173,11 +165,7 @@ def _sensitivity(data: Situation, primary: Metric, scores: Scores | None) -> Sen
     return Sensitivity(queries, detectable_difference(queries, deviation), deviation, "scores" if scores else "assumed")
 
 
-# --- how the inputs are written in a command ----------------------------------------------------------
-
-
 def _path(read: Any) -> str | None:
-    """The path that something was read from, None where it was no file."""
     return getattr(getattr(read, "source", None), "path", None)
 
 

@@ -96,8 +96,6 @@ class Pitfall:
     beside: str = ""
 
 
-# --- picks that several tasks share -----------------------------------------------------------------
-
 # fmt: off
 GRADES = Pick("nDCG", "k", "it rewards better grades and higher ranks, relative to the best ranking of the query", "grades", ("graded",))
 PLACES = Pick("nDCG", "k", "it rewards higher ranks, relative to the best ranking of the query", "relevant", ("not graded", "not one"))
@@ -127,7 +125,6 @@ WITH_ASPECTS = (
     Pick("StRecall", "k", "it shows which share of the subtopics the results cover", "aspects"),
 )  # fmt: skip
 
-# --- the tasks --------------------------------------------------------------------------------------
 
 TASKS = (
     Task(
@@ -281,8 +278,6 @@ def task_called(name: Any) -> Task:
     raise InputError(f"no task is called {name!r}{words.hint(name.casefold(), known, ':')} there are {there}")
 
 
-# --- the signs of each task ----------------------------------------------------------------------------
-
 SIGNS = (
     Sign("exploratory", 7, ("aspects",), "documents have grades by subtopic"),
     Sign("web", 4, ("graded", "both", "not one", "not stars"), "several grades, and documents judged as not relevant"),
@@ -322,9 +317,6 @@ def guess_task(data: Situation) -> tuple[list[Guess], str]:
     found.sort(key=lambda guess: -guess.points)  # of equals the first in the list of tasks
     ahead = found[0].points - found[1].points
     return found[:2], "clear" if ahead >= CLEAR else "likely" if ahead >= LIKELY else "a guess"
-
-
-# --- what to avoid ---------------------------------------------------------------------------------
 
 
 def _precision(data: Situation) -> str:

@@ -38,6 +38,8 @@ from rankscope.verbs.compare.tables import (
 if TYPE_CHECKING:
     from rankscope.panels.tradeoffs import TradeOffs
 
+NAMED = 12  # runs of a top group that a table names
+
 # --- the views -------------------------------------------------------------------------------------------
 
 
@@ -103,8 +105,9 @@ VIEWS = (
         "top_groups",
         (
             Col("metric", head="metric"), Col("best", of=lambda group: group.systems[0]),
-            Col("systems", of=lambda group: list(group.systems), head="tied for first", cell=lambda group: ", ".join(group.systems)),
-            Col("of", kind="count", head="of"),
+            Col("systems", of=lambda group: list(group.systems), head="tied for first", wraps=True,
+                cell=lambda group: words.listing(group.systems, NAMED)),
+            Col("of", kind="count", head="of", hint="how many runs were compared"),
         ),
         lambda found: found.groups,
     ),
@@ -122,11 +125,13 @@ VIEWS = (
     View(
         "tradeoffs",
         (
-            Col("cost", head="cost"), Col("run", head="run"), Col("cost_value", kind="value", head="value"), Col("metric", head="metric"),
-            Col("value", kind="value", head="quality"), Col("on_front", head="front", cell=lambda row: "yes" if row["on_front"] else "no"),
-            Col("beaten_by"), Col("cost_per_0.01", kind="value", head="per 0.01"),
+            Col("cost", of=lambda row: row[0], head="cost"), Col("run", of=lambda row: row[2].run, head="run"),
+            Col("cost_value", of=lambda row: row[2].cost, kind="value", head="value"),
+            Col("metric", of=lambda row: row[1], head="metric"), Col("value", of=lambda row: row[2].quality, kind="value", head="quality"),
+            Col("on_front", of=lambda row: row[2].on_front, head="front", cell=lambda row: "yes" if row[2].on_front else "no"),
+            Col("beaten_by", of=lambda row: row[2].beaten_by), Col("cost_per_0.01", of=lambda row: row[2].price, kind="value", head="per 0.01"),
         ),
-        lambda found: found.tradeoffs.records() if found.tradeoffs else (),
+        lambda found: [(cost, t.metric, place) for t in [found.tradeoffs] if t for cost in t.costs.columns for place in t.places(cost)],
         labels=2,
     ),
     View(

@@ -18,6 +18,7 @@ from rankscope.show.result import Col, View
 
 ROOM = 30  # rows of tables that are read at one go
 FEW = 3  # as many runs get sentences of their own; more are counted
+MARKS = {"better": "*", "different": "*", "worse": "†"}
 MANY = 300  # comparisons beyond which the sign-flip test beside each would take long; it is left out then
 
 # --- for programs ----------------------------------------------------------------------------------------
@@ -141,15 +142,19 @@ LEGEND = {
 
 def p_cell(value: float) -> Value:
     """A p-value in a table; None where there is none."""
-    return None if math.isnan(value) else NumberText(words.p_cell(value), value)
+    return _known(words.p_cell(value), value)
+
+
+def _known(text: str, value: float) -> Value:
+    """A number as it is written; None where there is none."""
+    return None if words.finite(value) is None else NumberText(text, value)
 
 
 def _detects(c: Contrast | None) -> Value:
     """The smallest difference that could be detected, where none is clear."""
     if c is None or c.verdict in CLEAR or c.verdict == "same":
         return ""
-    found = c.detectable.difference
-    return None if math.isnan(found) else NumberText(words.in_table(words.number(found)), found)
+    return _known(words.in_table(words.number(c.detectable.difference)), c.detectable.difference)
 
 
 def how(family: Family) -> str:
@@ -227,8 +232,7 @@ def slice_table(family: Family, contrasts: Iterable[SliceContrast], parted: bool
 
 def board(family: Family) -> Table:
     """Runs as rows and metrics as columns: values, marked where they differ from the baseline."""
-    signs = {"better": "*", "different": "*", "worse": "†"}
-    marks = {(c.run, c.metric): signs.get(c.verdict, "") for c in family.contrasts if family.baseline is not None}
+    marks = {(c.run, c.metric): MARKS.get(c.verdict, "") for c in family.contrasts if family.baseline is not None}
 
     def cell(panel: Panel) -> Callable[[str], Value]:
         def text(system: str) -> Value:
@@ -255,11 +259,16 @@ def _relative_interval(c: Contrast) -> Value:
 EFFECTS = (
     Col(head="run", cell=lambda c: c.run),
     Col(head="against", cell=lambda c: c.baseline),
-    Col(head="relative", kind="value", cell=lambda c: NumberText(words.in_table(words.relative(c.relative[0])), c.relative[0])),
-    Col(head="interval", kind="value", cell=_relative_interval),
-    Col(head="in sd", kind="value", cell=lambda c: NumberText(words.cell(c.effect, 2, sign=True), c.effect)),
-    Col(head="P(better)", kind="value", cell=lambda c: NumberText(words.cell(c.superiority, 2), c.superiority)),
+    Col(head="relative", kind="value", hint="the difference relative to the mean of the run it is compared with",
+        cell=lambda c: _known(words.in_table(words.relative(c.relative[0])), c.relative[0])),
+    Col(head="interval", kind="value", hint="of the relative difference (Fieller), of this comparison alone: not corrected for others",
+        cell=_relative_interval),
+    Col(head="in sd", kind="value", hint="the difference in standard deviations of the differences of the queries",
+        cell=lambda c: _known(words.cell(c.effect, 2, sign=True), c.effect)),
+    Col(head="P(better)", kind="value", hint="share of the queries on which the run is better (or higher, where neither is better), ties half",
+        cell=lambda c: _known(words.cell(c.superiority, 2), c.superiority)),
     Col(head="carried by", kind="value",
+        hint="how many of the queries that favour the run ahead most must go for its lead to vanish, whichever of the two it is",
         cell=lambda c: c.favourable and NumberText(f"{c.favourable[0]:,} of {c.queries:,}", c.favourable[0])),
 )  # fmt: skip
 

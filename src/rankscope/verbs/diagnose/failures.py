@@ -156,9 +156,6 @@ def _visible(metric: Metric, judged: Judged) -> Judged:
     return replace(judged, rank=np.where(graded, place, 0), retrieved=kept)
 
 
-# --- where documents were found -----------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class DepthCounts:
     """Relevant documents of one grade, or of all (NaN): how many were found in each of ``BANDS``, and how many never."""

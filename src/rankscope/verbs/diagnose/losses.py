@@ -176,9 +176,6 @@ class RunDiagnosis:
             )  # fmt: skip
 
 
-# --- examples ----------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class ExampleDocument:
     """One document as an example: ``rank`` is None where it was not retrieved."""
@@ -234,7 +231,6 @@ def _rows(run: RunDiagnosis) -> Iterator[tuple[str, int, int]]:
 
 
 def _example(what: str, ranking: Ranking, run: RunDiagnosis, row: int) -> ExampleDocument | None:
-    """The document behind a row: by its rank, or the first id of its grade among those not retrieved."""
     rank, grade = int(run.judged.rank[row]), float(run.judged.grade[row])
     docs: Sequence[str] = ranking.doc_ids[rank - 1 : rank]
     if not rank:

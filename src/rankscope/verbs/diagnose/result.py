@@ -22,17 +22,12 @@ from rankscope.verbs.diagnose.losses import Examples, QueryDiagnosis, RunDiagnos
 FEW = 3  # runs that have a sentence, or a column, each
 
 
-# --- columns ----------------------------------------------------------------------------------------------
-
-
 def _number(head: str, name: str) -> Col:
-    """A printed number of a row, None where it is undefined."""
     of = attrgetter(name)
     return Col(head=head, kind="value", cell=lambda row: words.finite(of(row)))
 
 
 def _query_record(diagnosis: Diagnosis) -> tuple[Col, ...]:
-    """A query of a run, for programs."""
     return (
         Col("run"),
         Col("query_id"),
@@ -54,20 +49,17 @@ HOW = Col(head="how", cell=lambda q: LABELS[q.kind])
 
 
 def _query_columns(diagnosis: Diagnosis) -> tuple[Col, ...]:
-    """A query with what it loses."""
     losses = {} if diagnosis.reason else {"ceiling": "ceiling", "ideal": "best", "lost": "total"}
     numbers = ({"value": "value"} | losses).items()
     return (*_query_record(diagnosis), QUERY, *([RUN] if diagnosis.several else []), *starmap(_number, numbers), HOW)
 
 
 def _regret_columns(diagnosis: Diagnosis) -> tuple[Col, ...]:
-    """A query beside the run that is best on it."""
     best = Col(head="best run", cell=attrgetter("best_run"))
     return (*_query_record(diagnosis), QUERY, RUN, _number("value", "value"), best, _number("regret", "regret"), HOW)
 
 
 def _run_columns(diagnosis: Diagnosis) -> tuple[Col, ...]:
-    """A run with what it loses."""
     missing = all(run.ceilings.missing_only for run in diagnosis.runs)
     heads = {str(diagnosis.metric): "value"}
     if not diagnosis.reason:
@@ -108,9 +100,6 @@ EXAMPLES = (
     Col("grade", head="grade", cell=lambda d: words.amount(d.grade)),
     Col("rank", head="rank", kind="count"),
 )
-
-
-# --- the result -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -198,8 +187,6 @@ class Diagnosis(OfScores):
             "kinds": [{"kind": k.name, "meaning": k.meaning, "remedy": k.remedy} for k in KINDS],
         }
 
-    # -- in words ---------------------------------------------------------------------------------------
-
     def sentences(self) -> Iterator[str]:
         """What is lost and why, of each run or, where there are many, of the best; how queries fail; the typical first rank."""
         runs = list(self.runs) if len(self.runs) <= FEW else [self._leader()]
@@ -212,7 +199,6 @@ class Diagnosis(OfScores):
             yield "The values of single queries are those of each query alone; their mean is another number."
 
     def _leader(self) -> RunDiagnosis:
-        """The best run; the first, of a metric without a direction."""
         if self.metric.better == "neither":
             return self.runs[0]
         return max(self.runs, key=lambda r: -math.inf if math.isnan(r.whole) else r.sign * r.whole)
@@ -234,8 +220,6 @@ class Diagnosis(OfScores):
             f"{run.name} loses {words.number(loss.total)} of {metric}: {_why(run)}. A perfect re-ranker of what it retrieved would "
             f"reach {words.number(loss.ceiling)} (now {value}; an ideal ranking scores {words.number(loss.best)})."
         )
-
-    # -- in blocks --------------------------------------------------------------------------------------
 
     def blocks(self, **_: Any) -> list[Shown]:
         """The sentences, the tables, what to doubt, the conventions, and the next step."""
@@ -263,7 +247,6 @@ class Diagnosis(OfScores):
             yield "", self.table("documents")
 
     def _reach(self) -> Table:
-        """How far re-ranking only the first documents would bring each run."""
         depths = sorted({depth for run in self.runs for depth in run.loss.tops})
         heads = ("now", *(f"N = {depth}" for depth in depths), "all")
         rows: list[tuple[Value, ...]] = []
@@ -291,7 +274,6 @@ class Diagnosis(OfScores):
         return meaning.replace("top k", f"top {k}").replace("below k", f"below rank {k}")
 
     def _depths(self) -> Table:
-        """How deep relevant documents were found: by grade for one run, in all for several."""
         if self.several:
             counts = [(run.name, run.depth) for run in self.runs]
         else:
@@ -302,7 +284,6 @@ class Diagnosis(OfScores):
         return _counts("run" if self.several else "", (*names, "never", "known"), rows)
 
     def _ranks(self) -> Table:
-        """What is at the first ranks of one run, or at rank 1 of several."""
         if self.several:
             counts = [(run.name, run.high[0]) for run in self.runs]
         else:
@@ -351,7 +332,6 @@ def _counts(label: str, heads: Iterable[str], rows: Sequence[tuple[Any, ...]], *
 
 
 def _why(run: RunDiagnosis) -> str:
-    """The two parts of a loss, or the one where the other is nothing."""
     loss = run.loss
     never, order = "because of which documents were returned", "because of their order"
     if run.ceilings.missing_only:
@@ -365,7 +345,6 @@ def _why(run: RunDiagnosis) -> str:
 
 
 def _failures(run: RunDiagnosis) -> str:
-    """How many queries show nothing relevant, and how many start with what is not."""
     k, queries = run.facts.k, words.counted(len(run.query_ids), "query")
     hopeless = run.kinds[HOPELESS]
     empty = hopeless + sum(run.kinds[name] for name in NOTHING)

@@ -35,11 +35,7 @@ class _Explain(OfScores):
 
     def facts(self) -> dict[str, Any]:
         """What JSON holds beside the rows."""
-        return {**self.about(), **super().facts()}
-
-    def about(self) -> dict[str, Any]:
-        """What is explained."""
-        raise NotImplementedError
+        return {**self._about(), **super().facts()}
 
     def __str__(self) -> str:
         return self.to_text()
@@ -70,13 +66,9 @@ def _grade(row: Any) -> str:
 
 
 def _bars(name: str, title: str, of: str, rows: Sequence[tuple[str, float]]) -> Iterator[Chart]:
-    """What each part adds, as bars; nothing where there are none."""
     if rows:
         columns = (Column(of), Column("adds", "value"))
         yield Chart(name, title, "bars", columns, tuple(rows), x=of, y="adds", guide="zero")
-
-
-# --- one query, one run -----------------------------------------------------------------------------------
 
 
 def _position_columns(explanation: Explanation) -> tuple[Col, ...]:
@@ -125,8 +117,7 @@ class Explanation(_Explain, ValueParts):
         """The query."""
         return self.ranking.query_id
 
-    def about(self) -> dict[str, Any]:
-        """What is explained."""
+    def _about(self) -> dict[str, Any]:
         count, value = self.unjudged
         return {
             "run": self.run,
@@ -200,9 +191,6 @@ class Explanation(_Explain, ValueParts):
         yield from _bars("adds", f"What each rank adds to {self.metric}, query {self.query_id}", "document", rows)
 
 
-# --- one query, two runs ----------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class DocumentChange:
     """One document in two rankings: where it stood, where it stands, and what that adds to the difference.
@@ -238,7 +226,6 @@ class DocumentChange:
         return "rose" if self.rank < self.rank_before else "fell"
 
     def __str__(self) -> str:
-        """What happened to it and what that adds, in words."""
         move = {
             "rose": f"rose from rank {self.rank_before} to {self.rank}",
             "fell": f"fell from rank {self.rank_before} to {self.rank}",
@@ -303,8 +290,7 @@ class Difference(_Explain):
         """The documents that add something, either way, the largest first."""
         return sorted((d for d in self.documents if d.adds), key=lambda d: (-abs(d.adds), d.doc_id))
 
-    def about(self) -> dict[str, Any]:
-        """What is explained."""
+    def _about(self) -> dict[str, Any]:
         return {
             "runs": [self.before.run, self.after.run],
             "query": self.query_id,
@@ -344,9 +330,6 @@ class Difference(_Explain):
         rows += [(part.what, part.adds) for part in self.rest if part.adds]
         title = f"What each document adds to the difference, query {self.query_id}"
         yield from _bars("adds", title, "document", rows)
-
-
-# --- two runs over all queries ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -393,8 +376,7 @@ class Origin(_Explain):
         ),
     )
 
-    def about(self) -> dict[str, Any]:
-        """What is explained."""
+    def _about(self) -> dict[str, Any]:
         return {
             "runs": list(self.runs),
             "metric": str(self.metric),

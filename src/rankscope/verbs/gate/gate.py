@@ -107,13 +107,9 @@ def _named(baseline: Any, candidate: Any) -> list[Any]:
 def _refuse_undirected(metrics: Sequence[Metric]) -> None:
     for metric in metrics:
         if metric.better == "neither":
-            raise InputError(
-                f"{metric} is neither better nor worse when it is higher, so nothing can be gated on it: leave it out"
-            )
+            raise InputError(f"{metric} is neither better nor worse when it is higher: leave it out of the gate")
         if metric.aggregate in NO_SAMPLE:
-            raise InputError(
-                f"{metric} is {NO_SAMPLE[metric.aggregate]}, so it has no interval to gate on: leave it out"
-            )
+            raise InputError(f"{metric} is {NO_SAMPLE[metric.aggregate]} and has no interval to gate on: leave it out")
 
 
 def _slices(source: Any, ids: Sequence[str]) -> tuple[list[tuple[str | None, Array | None]], list[str]]:
@@ -129,9 +125,6 @@ def _slices(source: Any, ids: Sequence[str]) -> tuple[list[tuple[str | None, Arr
             if inside.any():
                 parts.append((name if name.startswith(f"{attribute} ") else f"{attribute}={name}", inside))
     return parts, table.remarks(list(ids))
-
-
-# --- the rule --------------------------------------------------------------------------------------------
 
 
 def _drafts(
@@ -202,7 +195,6 @@ def _settle(drafts: Sequence[Check], fail_on: FailOn, method: Method) -> list[Ch
 
 
 def _settled(check: Check, fail_on: FailOn, method: Method) -> Check:
-    """A check with its status; what would settle it stays only where it cannot tell."""
     status, reason = _status(check, fail_on, method)
     unsettled = status == "cannot tell" and (check.queries_needed or 0) > check.queries
     return replace(check, status=status, reason=reason, queries_needed=check.queries_needed if unsettled else None)

@@ -42,7 +42,6 @@ def _of_reach(name: str, path: str = "", kind: Kind = "value") -> Col:
 
 
 def _of_target(name: str, path: str, kind: Kind = "count") -> Col:
-    """A column of a target; null where nothing can be planned."""
     return Col(name, of=lambda row: getattr(row[1], path, None), kind=kind)
 
 
@@ -158,8 +157,6 @@ class Plan(Result):
             raise KeyError(f"name the runs and the metric, like plan['run', 'metric']: there are {pairs}")
         return fits[0]
 
-    # -- in words ---------------------------------------------------------------------------------------
-
     def sentences(self) -> Iterator[str]:
         """What the queries can detect on the first metric for which something can be planned, and what more would take."""
         yield self._of_pairs(self.measurements) if self.measurements else self._of_deviation()
@@ -214,8 +211,6 @@ class Plan(Result):
         size, queries = words.amount(target.difference), words.counted(target.queries, "query")
         return f"Detecting a difference of {size} {chance} takes {queries} {spread}"
 
-    # -- as printed -------------------------------------------------------------------------------------
-
     def blocks(self, *, details: bool = False, **_: Any) -> list[Shown]:
         """The answer, the tables, the cautions, and the formula with what it assumes."""
         small = Paragraph(" · ".join(self._small_print()), quiet=True)
@@ -251,7 +246,6 @@ class Plan(Result):
             yield _table(["metric", "pairs", "s", "detects", *self._sizes], 1, lines, note=NEEDED, turns=True)
 
     def _two_tables(self, labels: list[str], lines: Sequence[Line]) -> Iterator[Block]:
-        """What the queries can detect, and what other differences take."""
         columns = [*labels, "queries", "s", "detects", "range", "observed"]
         note = f"{self._legend()} · range: at the ends of the 95% interval of s"
         yield _table(columns, len(labels), lines, note=note)
@@ -263,12 +257,10 @@ class Plan(Result):
 
     @cached_property
     def _sizes(self) -> list[str]:
-        """The columns of the chosen targets."""
         known = next(reach for reach in self.reaches if not reach.reason)
         return [f"for {words.amount(target.difference)}" for target in known.chosen]
 
     def _line(self, reach: Reach) -> Line:
-        """A pair of runs on a metric, by the columns of the tables."""
         can, seen = reach.detectable, reach.observed
         needs = (_need(target.queries, target.power or 0.0) for target in reach.chosen)
         return {
@@ -301,7 +293,6 @@ class Plan(Result):
         ]
 
     def _targets_alone(self) -> Table:
-        """Differences as rows, where the deviation was given."""
         heads = ["difference", "queries needed"]
         heads += [] if self.aim.n is None else [f"power of {words.count(self.aim.n)}"]
         lines = [
@@ -396,8 +387,6 @@ def _about(queries: float) -> str:
     return words.rounded(math.ceil(queries))
 
 
-# --- designs ---------------------------------------------------------------------------------------------
-
 VARIANCE_OF: dict[DesignKind, str] = {
     "t": "of the differences of two systems",
     "anova": "of topics within a system",
@@ -477,7 +466,6 @@ class Design(Result):
 
 
 def _level(aim: Aim) -> str:
-    """Alpha, and over how many comparisons it holds."""
     if aim.comparisons == 1:
         return f"alpha {words.amount(aim.alpha)} for one comparison (--comparisons M plans for M)"
     return f"alpha {words.amount(aim.alpha)} over {words.count(aim.comparisons)} comparisons: {aim.each:.2g} for each"

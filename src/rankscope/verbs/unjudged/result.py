@@ -16,6 +16,7 @@ from rankscope.show.result import Col, Shown, View
 NO_JUDGMENT, NONE_FOUND = "no judgment of them could", "none were found that do"  # reasons of a turn
 SPELLED = 3  # runs that get a sentence each
 ALIKE = 0.00005  # values nearer than this look the same
+RANKED = 5  # runs whose ranks have a column each
 SHOWN = 10  # documents of the worklist in the terminal
 
 
@@ -59,7 +60,6 @@ class ValueBounds:
         return "ranking" if self.depth is None else f"top {words.count(self.depth)}"
 
     def __str__(self) -> str:
-        """The value and its bounds in a sentence."""
         if math.isnan(self.value):
             return f"{self.run}: {self.metric} has no value on any query."
         value = words.number(self.value, digits=3)
@@ -103,7 +103,6 @@ class Turn:
         return self.run if self.difference > 0 else self.baseline
 
     def __str__(self) -> str:
-        """Who is ahead, and what would reverse that, in a sentence."""
         if self.ahead is None:
             return f"{self.run} and {self.baseline} do not differ on {self.metric}."
         behind = self.baseline if self.ahead == self.run else self.run
@@ -141,16 +140,19 @@ class DocumentToJudge:
         return "; ".join(f"{run}={rank}" for run, rank in self.ranks.items())
 
 
-# --- columns ----------------------------------------------------------------------------------------------
+HINTS = {
+    "value": "an unjudged document is not relevant",
+    "lower": "over all ways of grading the unjudged documents; the ideal changes with them",
+    "upper": "over all ways of grading the unjudged documents; the ideal changes with them",
+    "condensed": "over judged documents alone",
+}
 
 
 def _near(one: float, other: float) -> bool:
-    """Whether two values look the same with four decimals."""
     return words.finite(one) == words.finite(other) or abs(one - other) < ALIKE
 
 
 def _bounds_columns(report: UnjudgedReport) -> tuple[Col, ...]:
-    """A run and metric: for programs, then as printed."""
     bounds = report.bounds
     names = (
         "value", "lower", "upper", "exact", "worthless", "perfect", "condensed", "residual", "residual_of", "unjudged", "shown",
@@ -163,21 +165,57 @@ def _bounds_columns(report: UnjudgedReport) -> tuple[Col, ...]:
         grades = {words.amount(b.grade) for b in bounds}
         heads |= {"worthless": "all 0", "perfect": f"all {grades.pop()}" if len(grades) == 1 else "all best"}
     beside = "residual" if any(b.residual_of for b in bounds) else "condensed"
+    if beside == "residual" or any(b.condensed is not None for b in bounds):
+        heads |= {beside: beside}
     return (
         Col("run", head="run"),
         Col("metric", of=lambda b: str(b.metric)),
         *(Col(n, kind="text" if n in texts else "count" if n in counts else "value") for n in names),
-        *(_printed(name, head) for name, head in (heads | {beside: beside}).items()),
-        Col(head="unjudged", kind="value", cell=lambda b: words.share(b.share)),
+        *(_printed(name, head) for name, head in heads.items()),
+        Col(
+            head="unjudged",
+            kind="count",
+            cell=lambda b: b.unjudged,
+            hint="documents of the top that are not in the qrels",
+        ),
+        Col(head="share", kind="value", cell=lambda b: words.share(b.share), hint="of the documents of the top"),
     )
 
 
 def _printed(name: str, head: str) -> Col:
-    return Col(head=head, kind="value", cell=lambda b: words.finite(getattr(b, name)))
+    return Col(head=head, kind="value", cell=lambda b: words.finite(getattr(b, name)), hint=HINTS.get(name, ""))
 
 
 def _signed(name: str, head: str) -> Col:
     return Col(name, head=head, kind="value", cell=lambda t: words.cell(getattr(t, name), sign=True))
+
+
+def _worklist_columns(report: UnjudgedReport) -> tuple[Col, ...]:
+    """A document to judge: for programs, then its rank in each of a few runs, or the best of many."""
+    names = [run.name for run in report.scores.runs]
+    ranks = [_rank(name) for name in names]
+    if len(names) > RANKED:
+        ranks = [
+            Col(head="best rank", kind="count", cell=lambda d: min(d.ranks.values())),
+            Col(head="runs", kind="count", cell=lambda d: len(d.ranks), hint="how many runs have it in their top"),
+        ]
+    return (
+        Col("query_id", head="query", queries=True),
+        Col("doc_id", head="document"),
+        Col("ranks", of=lambda d: dict(d.ranks)),
+        *ranks,
+        Col(
+            "effect",
+            head="could change",
+            kind="value",
+            hint="the most that its judgment could change, over all queries",
+        ),
+    )
+
+
+def _rank(name: str) -> Col:
+    hint = f"the rank in {name}; none where it was not retrieved"
+    return Col(head=name, kind="count", cell=lambda d: d.ranks.get(name), hint=hint)
 
 
 def _needed(turn: Turn) -> str | None:
@@ -222,18 +260,7 @@ class UnjudgedReport(OfScores):
             lambda report: report.turns,
             labels=2,
         ),
-        View(
-            "worklist",
-            (
-                Col("query_id", head="query"),
-                Col("doc_id", head="document"),
-                Col("ranks", of=lambda d: dict(d.ranks)),
-                Col("effect", head="effect", kind="value"),
-                Col(head="ranks", cell=lambda d: d.ranks_in_words, wraps=True),
-            ),
-            lambda report: report.worklist,
-            labels=2,
-        ),
+        View("worklist", _worklist_columns, lambda report: report.worklist, labels=2),
         View(  # the worklist as a file for judging
             "to_judge",
             (Col("query_id"), Col("doc_id"), Col("ranks", of=lambda d: d.ranks_in_words), Col("effect", kind="value")),

@@ -67,7 +67,6 @@ def unjudged(
 
 
 def _with_beside(request: Request) -> Request:
-    """The request with what stands beside its metrics, under the same conventions."""
     every = [*request.metrics]
     for m in request.metrics:
         every += request.with_metrics(*metrics_beside(m.metric).values(), like=m.metric).metrics

@@ -24,7 +24,6 @@ LEFT_OUT = ": {} compared with leaving them out"
 
 
 def _inputs(case: CheckCase) -> Iterator[tuple[str | None, InputTable[Any]]]:
-    """The qrels (with None) and every run (with its name)."""
     yield None, case.qrels
     for run in case.runs:
         yield run.name, run
@@ -185,9 +184,6 @@ class OffScale(Rule, code="RS112", needs="scale", tail="; moved to the ends of t
         )
 
 
-# --- queries -------------------------------------------------------------------------------------------
-
-
 class MissingQueries(Rule, code="RS101", tail=LEFT_OUT):
     """A judged query has no ranking in the run."""
 
@@ -307,9 +303,7 @@ class NoSharedQuery(Rule, code="RS110"):
         for run in case.runs:
             if run not in case.comparable:
                 have, want = run.table.queries[:2], case.qrels.table.queries[:2]
-                message = (
-                    f"no query of {run.name} is judged: the run has ids like {_quoted(have)}, the qrels {_quoted(want)}"
-                )
+                message = f"no query of {run.name} is judged: the run has ids like {_ids(have)}, the qrels {_ids(want)}"
                 yield self.finding(message, run=run.name, count=len(run.query_set), queries=have)
 
 
@@ -327,16 +321,13 @@ class NoSharedDocument(Rule, code="RS111"):
                 have, want = (table["doc_id"].head(2).to_list() for table in (run.input.sound.frame, case.judgments))
                 yield self.finding(
                     f"{run.name}: none of {words.counted(len(judged.grade), 'judged document')} is retrieved: the run has ids like "
-                    f"{_quoted(have)}, the qrels {_quoted(want)}",
+                    f"{_ids(have)}, the qrels {_ids(want)}",
                     run=run.name,
                 )
 
 
-def _quoted(ids: Sequence[str]) -> str:
+def _ids(ids: Sequence[str]) -> str:
     return ", ".join(map(repr, ids)) or "none"
-
-
-# --- ids that mean the same and are written differently ----------------------------------------------
 
 
 class _IdsAlike(Rule):
@@ -344,9 +335,7 @@ class _IdsAlike(Rule):
 
     tail = "; treated as the same: {}"
 
-    def _finding(
-        self, case: CheckCase, run: InputTable[Run], table: Run, same: SameIds, what: str, **more: Any
-    ) -> Finding:
+    def _of(self, case: CheckCase, run: InputTable[Run], table: Run, same: SameIds, what: str, **more: Any) -> Finding:
         """A finding with the first pair, and what ``table``, the run with its ids as in the judgments, would have."""
         policies: dict[str, Any] = {} if "queries" in more else {"duplicates": "best"}
         ranked, judged = same.pairs["ranked"][0], same.pairs["judged"][0]
@@ -376,7 +365,7 @@ class QueryIdsAlike(_IdsAlike, code="RS113"):
             if same is not None:
                 queries = same.pairs["ranked"].to_list()
                 what = words.counted(len(queries), "query without judgments", "queries without judgments")
-                yield self._finding(case, run, same.with_queries(run.sound), same, what, queries=queries)
+                yield self._of(case, run, same.with_queries(run.sound), same, what, queries=queries)
 
 
 class DocIdsAlike(_IdsAlike, code="RS114"):
@@ -397,4 +386,4 @@ class DocIdsAlike(_IdsAlike, code="RS114"):
                 what = f"{words.counted(same.pairs.height, 'unjudged document')} of its top {deepest}"
                 table = same.with_documents(run.sound, case.judgments)
                 documents = same.pairs.select("query_id", "ranked").rows()
-                yield self._finding(case, run, table, same, what, documents=documents)
+                yield self._of(case, run, table, same, what, documents=documents)

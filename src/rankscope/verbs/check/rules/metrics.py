@@ -14,8 +14,7 @@ from rankscope.errors import InputError
 from rankscope.lists.rectangle import perfect
 from rankscope.metrics import AUC, CG, DCG, ERR, GAUC, LAUC, IdealDCG, Metric, P, nDCG
 from rankscope.scoring.bands import by_rank
-from rankscope.verbs.check.case import CheckCase, ScoredRun
-from rankscope.verbs.check.leads import Alternative, against, leaders
+from rankscope.verbs.check.case import Alternative, CheckCase, ScoredRun, against, leaders
 from rankscope.verbs.check.rule import Finding, Rule, changes
 
 MANY_GRADES = 5  # grades in use; with more of them 2^grade - 1 leaves little to all but the top one
@@ -37,7 +36,6 @@ USUAL = {"P": "k", "R": "relevant", "AP": "relevant"}  # the denominators that k
 
 
 def _another_wins(one: Alternative) -> str:
-    """The end of a message about a metric and another one; empty where the same run wins under both."""
     return f"; another run wins: {one.winners}" if one.winners else ""
 
 
@@ -189,16 +187,14 @@ class GainDecides(Rule, code="RS304"):
             now, then, best = found.now, found.then, leaders(found.now)
             # the pair with the winner in it, then the one that is furthest apart
             one, two = max(found.swaps, key=lambda pair: (pair[0] in best, now[pair[0]] - now[pair[1]]))
-            number, swapped = math.comb(len(case.scored), 2), len(found.swaps)
-            places = (
-                f"; {words.counted(swapped, 'pair')} of {words.count(number)} {words.agree(swapped, 'changes')} order"
-            )
+            number, moved = math.comb(len(case.scored), 2), len(found.swaps)
+            places = f"; {words.counted(moved, 'pair')} of {words.count(number)} {words.agree(moved, 'changes')} order"
             yield self.finding(
                 f"{one} is ahead of {two} on {found.metric} ({against(now[one], now[two])}) and behind with "
                 f"{other[str(found.metric.gain)]} gain ({against(then[one], then[two])})"  # type: ignore[attr-defined]
                 f"{places if number > 1 else ''}{'' if found.winners else '; the same run wins'}",
                 serious=bool(found.winners),
-                count=swapped,
+                count=moved,
                 run=one,
             )
 
@@ -255,7 +251,6 @@ def _top_of(metric: Metric) -> float:
 
 
 def _over(metric: Metric, top: float) -> Metric | None:
-    """The metric with another top of the scale; None where its other parameters do not allow it."""
     try:
         return metric.having(max_grade=float(top))
     except InputError:
@@ -447,7 +442,6 @@ class DeepCutoff(Rule, code="RS321", severity="information"):
                 )
 
     def _lead(self, case: CheckCase, metric: Metric) -> tuple[str, dict[Metric, float]]:
-        """What the ranks below add to the difference of the two runs with the best means."""
         runs = sorted(case.scored, key=lambda run: -run.means[metric])[:2]
         if len(runs) < 2 or any(math.isnan(run.means[metric]) for run in runs):
             return "", {}
@@ -471,7 +465,6 @@ def weight_below(metric: DCG, depth: int) -> float:
 
 
 def _below(run: ScoredRun, metric: Metric) -> float:
-    """What the ranks below 10 add to the mean of a run."""
     judged, known = run.judged(metric), ~np.isnan(run.values[metric])
     weights = np.where(known, run.weights.get(metric, np.ones(len(known))), 0.0)
     whole = math.fsum(weights.tolist())
@@ -517,7 +510,6 @@ class ListsEnd(Rule, code="RS322", severity="information"):
 
 
 def _endless(metric: Metric) -> bool:
-    """Whether a metric could be cut, is not, and looks at the whole list."""
     return (
         "cutoff" in parameters(type(metric))
         and getattr(metric, "cutoff", None) is None

@@ -116,7 +116,6 @@ class TiesAtCutoff(Rule, code="RS203", severity="information"):
             )
 
     def _rival(self, case: CheckCase, name: str, ends: Mapping[str, Ends]) -> str:
-        """Another run against which the order of equal scores decides who is ahead, on the first metric."""
         metric = next(iter(ends[name]), None)
         if metric is None or ends[name][metric][1] - ends[name][metric][0] < NOTABLE:
             return ""
@@ -128,7 +127,6 @@ class TiesAtCutoff(Rule, code="RS203", severity="information"):
         return ""
 
     def _ends(self, case: CheckCase, run: ScoredRun) -> Ends:
-        """The lowest and the highest mean over all orders of equal scores."""
         metrics = [m for m in case.metrics if m.better != "neither" and m.aggregate != "pooled" and not m.counts_ties]
         if not run.health.tied_rows:
             return {m: (run.means[m], run.means[m]) for m in metrics}
@@ -256,7 +254,6 @@ def _words(text: str) -> Words | None:
 
 
 def _alike(a: Words, b: Words) -> bool:
-    """Whether two texts are the same but for letters and punctuation, or share nine words of ten."""
     if a[0] == b[0]:
         return True
     small, large = sorted((len(a[1]), len(b[1])))
@@ -294,10 +291,7 @@ class UnjudgedRule(Rule, code="RS204", tail="; leaving unjudged documents out: {
             )
 
     def _judged_only(self, case: CheckCase, run: ScoredRun) -> dict[Metric, float]:
-        """What each metric would gain if unjudged documents were taken out of the ranking."""
         if not case.plain or case.convention.ties not in {"trec", "docid", "input", "rank"}:
             return {}
-        kinds = [
-            m for m in case.metrics if "judged_only" in parameters(type(m)) and not getattr(m, "judged_only", True)
-        ]
-        return run.moved({m: run.under([m.having(judged_only=True)])[0] for m in kinds})
+        own = [m for m in case.metrics if "judged_only" in parameters(type(m)) and not getattr(m, "judged_only", True)]
+        return run.moved({m: run.under([m.having(judged_only=True)])[0] for m in own})

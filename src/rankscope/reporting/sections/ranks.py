@@ -1,0 +1,328 @@
+"""What ranks do: values at every cutoff and recall, where a difference comes from, what a rank is worth, how alike rankings are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rankscope import words
+from rankscope.blocks import Chart, Column, Paragraph, Table
+from rankscope.errors import DataError, InputError
+from rankscope.lists import Array, Judged
+from rankscope.metrics import Metric, parse
+from rankscope.metrics.base import LARGEST
+from rankscope.metrics.browsing import ERR
+from rankscope.metrics.rank_weights import DEPTH, TOP, chart, table, weight_below, weights_of
+from rankscope.reporting.subject import LINES, PagePart
+from rankscope.scoring.bands import Band
+from rankscope.scoring.curves import Curve, RecallCurve, by_cutoff, by_recall
+from rankscope.scoring.overlap import RunOverlaps, overlaps_of
+from rankscope.scoring.rescore import judged_of
+from rankscope.verbs.explain.explain import explain_origin, why_not_by_rank
+from rankscope.verbs.explain.result import Origin
+
+# --- at every cutoff and recall --------------------------------------------------------------------------
+
+
+class CutoffsPart(PagePart):
+    """Each run at cutoffs from 1 to 100."""
+
+    name, title, judged = "cutoffs", "Results by cutoff", True
+    curves: list[Curve]
+    left_out: str
+
+    def blocks(self) -> Iterator[Any]:
+        """A chart and a table a metric, and what is not drawn."""
+        runs, self.left_out = self.subject.few_runs()
+        self.curves, reasons = by_cutoff(self.scores, runs, self.subject.metric)
+        for curve in self.curves:
+            yield from (curve.chart(), curve.table())
+        more = [self.left_out] if self.left_out and self.curves else []
+        yield from (Paragraph(text, quiet=True) for text in [*reasons, *more])
+
+    def lead(self) -> str:
+        """Which run leads at which cutoffs, and of which metric that is."""
+        if not self.curves:
+            return ""
+        first, lead = self.curves[0], self.subject.metric
+        text = first.sentence(bool(self.left_out))
+        if lead is None or lead == first.metric:
+            return text
+        why = "has no cutoff" if getattr(lead, "cutoff", None) is None else "is not drawn at other cutoffs"
+        return f"The main metric, {lead}, {why}; this is {first.name}. {text}"
+
+
+class RecallPart(PagePart):
+    """Precision against recall, interpolated at eleven points."""
+
+    name, title, judged = "recall", "Precision and recall", True
+    curve: RecallCurve | str | None
+
+    def blocks(self) -> Iterator[Any]:
+        """The chart and its table, or why there are none."""
+        runs, left_out = self.subject.few_runs()
+        self.curve = by_recall(self.scores, runs, float(getattr(self.subject.metric, "level", 1.0)))
+        if isinstance(self.curve, str):
+            self.folded = True
+            yield Paragraph(f"Not drawn: {self.curve}.", quiet=True)
+        elif self.curve is not None:
+            yield from (self.curve.chart(), self.curve.table())
+            yield from [Paragraph(left_out, quiet=True)] if left_out else []
+
+    def lead(self) -> str:
+        """What half of the relevant documents cost."""
+        return self.curve.sentence(self.subject.first_run) if isinstance(self.curve, RecallCurve) else ""
+
+
+# --- how alike rankings are ------------------------------------------------------------------------------
+
+
+class AgreementPart(PagePart):
+    """Every pair of runs: rank-biased overlap and Jaccard at a cutoff."""
+
+    name, title, ranked = "agreement", "How alike the runs are", True
+    found: RunOverlaps
+
+    def blocks(self) -> Iterator[Any]:
+        """Two squares of runs and a table."""
+        if len(self.subject.runs) < 2:
+            return
+        runs = {name: self.subject.runs[name] for name in self.subject.runs_by_merit()}
+        self.found = overlaps_of(self.scores, self.subject.ranking_metric, runs)
+        if not self.found.known:
+            yield Paragraph("No two runs rank the same query, so there is nothing to compare.")
+            return
+        yield from (*self.found.charts(), self.found.table())
+        looked_at, queries = self.found.looked_at, self.found.queries
+        if looked_at < queries:
+            text = f"Of {words.count(looked_at)} of {words.counted(queries, 'query')}, picked evenly by their ids."
+            yield Paragraph(text, quiet=True)
+
+    def lead(self) -> str:
+        """Which runs share most, and which least."""
+        return self.found.sentence() if self.found.known else ""
+
+
+# --- what a rank is worth --------------------------------------------------------------------------------
+
+DRAWN = {
+    "RR: 1/rank": "RR", "DCG, nDCG: 1/log2(rank+1)": "DCG", "RBP(p=0.95)": "RBP(p=0.95)", "RBP(p=0.8)": "RBP(p=0.8)",
+    "RBP(p=0.5)": "RBP(p=0.5)", "P@10": "P@10",
+}  # fmt: skip
+RECIPROCAL, LOGARITHMIC, *_ = DRAWN
+REACH = "ERR reach, "
+OWN = 2  # runs whose readers are drawn beside the discounts
+WORTH = (
+    "What a relevant document at each rank is worth, compared with rank 1. The sooner a line falls, the more its metric depends on the "
+    "first few ranks alone."
+)
+ABOUT_REACH = (
+    "ERR reach is the share of readers still looking, not a discount: those who under {} still look at a rank of the run's own rankings, "
+    "as each document satisfies some of them, the better the more, and nobody looks beyond the end. What a document there can add is 1/rank, "
+    "the discount of ERR, times this share: rankscope metrics ERR --plot draws the discount alone."
+)
+
+
+class DiscountsPart(PagePart):
+    """The discounts of the usual metrics and of the main one; with rankings, how many readers are left at each rank."""
+
+    name, title = "discounts", "What a rank is worth"
+
+    @cached_property
+    def weights(self) -> dict[str, Array]:
+        """The usual discounts, and that of the main metric where it falls in another way."""
+        curves, metric = {name: weights_of(parse(spelling)) for name, spelling in DRAWN.items()}, self.subject.metric
+        try:
+            own = None if metric is None else weights_of(metric)
+        except InputError:
+            own = None
+        if own is not None and not any(np.allclose(own, other) for other in curves.values()):
+            curves[str(metric)] = own
+        return curves
+
+    @cached_property
+    def reach(self) -> dict[str, Array]:
+        """The readers of the baseline and the best runs; empty without rankings or relevant documents."""
+        metric, scores = self._err(), self.subject.scores
+        if metric is None or scores is None:
+            return {}
+        runs, _ = self.subject.few_runs(min(LINES - len(self.weights), OWN))
+        reach = {f"{REACH}{run}": reach_of(*judged_of(scores, run, scores.metrics[0]), metric) for run in runs}
+        return {name: line for name, line in reach.items() if not np.isnan(line).any()}
+
+    def blocks(self) -> Iterator[Any]:
+        """The chart, what the readers are, and the table."""
+        curves = {**self.weights, **self.reach}
+        yield replace(chart(curves, "discounts", "What each rank is worth", WORTH), told=True)
+        yield from [Paragraph(ABOUT_REACH.format(self._err()), quiet=True)] if self.reach else []
+        yield table(curves, list(self.reach))
+
+    def lead(self) -> str:
+        """How much of a metric depends on what nobody sees on a first page."""
+        log, reciprocal = (weight_below(self.weights[name]) for name in (LOGARITHMIC, RECIPROCAL))
+        text = (
+            f"Down to rank {DEPTH}, {words.share(log)} of the weight of DCG lies below rank {TOP} and {words.share(reciprocal)} of 1/rank: "
+            "metrics without a cutoff give much weight to ranks few people see."
+        )
+        for name, reach in list(self.reach.items())[:1]:
+            text += f" Under ERR {words.share(float(reach[TOP - 1]))} of the readers of {name.removeprefix(REACH)} would get to rank {TOP}."
+        return text
+
+    def _err(self) -> ERR | None:
+        """ERR as it was asked for; else on the scale of the judgments. None without rankings and without relevant documents."""
+        scores = self.subject.scores
+        if scores is None or not scores.evaluations:
+            return None
+        for metric in scores.metrics:
+            if type(metric) is ERR:
+                return metric.having(cutoff=None)
+        top = max(float(found.judged[0].grade.max(initial=0.0)) for found in scores.evaluations)
+        return ERR(max_grade=top) if 0 < top <= LARGEST else None
+
+
+def reach_of(judged: Judged, queries: Array, metric: ERR, depth: int = DEPTH) -> Array:
+    """The mean share of readers who look at rank 1, 2 ... under ERR, over those of these queries that have a ranking."""
+    inside = np.zeros(len(judged), dtype=bool)
+    inside[queries] = judged.retrieved[queries] > 0
+    if not inside.any():
+        return np.full(depth, np.nan)
+    looks = []
+    for chunk in judged.chunks():
+        here = chunk[inside[chunk]]
+        if not len(here):
+            continue
+        terms = metric.having(cutoff=depth).taken_apart(judged.lists(here))
+        stays = np.ones((len(here), depth))
+        row, column = np.nonzero(terms.lists.shown)
+        stays[row, terms.lists.rank[row, column] - 1] = 1.0 - terms.factors["satisfied here"][row, column]
+        reach = np.hstack([np.ones((len(here), 1)), np.cumprod(stays, axis=1)[:, :-1]])
+        reach[np.arange(1, depth + 1) > judged.retrieved[here][:, None]] = 0.0
+        looks.append(reach)
+    return np.array([math.fsum(rank) / len(rank) for rank in np.vstack(looks).T.tolist()])
+
+
+# --- where a difference comes from -----------------------------------------------------------------------
+
+PAIRS = 3  # pairs that are taken apart
+UNEARNED = "the policies give queries values that no document earned, or no query has a value for both runs."
+NOTHING = 1e-9  # what is left by rounding
+REST = "no rank"
+ADDS = (
+    "What the documents at these ranks add to the difference of the means: the bars of a pair sum to it. A bar above 0 raises the "
+    "value of the run named first against that of the other, one below 0 lowers it."
+)
+
+
+class OriginPart(PagePart):
+    """The difference of each of the first rivals by bands of ranks that sum to it."""
+
+    name, title, compared, judged = "origin", "Where in the ranking the difference comes from", True, True
+    moved: Sequence[Origin] = ()
+
+    def blocks(self) -> Iterator[Any]:
+        """The bands as a chart and a table; or why they are not shown."""
+        metric = self.subject.metric
+        pairs = [pair for pair in self.subject.pairs if set(pair) <= set(self.subject.run_names)]
+        if metric is None or not pairs:
+            return
+        if reason := self._why_not(metric):
+            self.folded = True
+            yield Paragraph(f"Not shown: {reason}.", quiet=True)
+            return
+        found = {pair: self._origin(*pair, metric) for pair in pairs[:PAIRS]}
+        self.moved = [
+            one for one in found.values() if one and (any(band.adds for band in one.bands) or abs(one.rest) > NOTHING)
+        ]
+        if self.moved:
+            rows = _by_band(self.moved)
+            yield from (_origin_chart(self.moved, rows, metric), _origin_table(self.moved, rows))
+            yield from (Paragraph(_in_words(one)) for one in self.moved[1:])
+            yield from (Paragraph(text, quiet=True) for text in self._left_out(found, len(pairs) - PAIRS))
+        elif None in found.values():
+            self.folded = True
+            yield Paragraph(f"Not shown: {UNEARNED}", quiet=True)
+
+    def lead(self) -> str:
+        """Which ranks make the difference of the first rival."""
+        return _in_words(self.moved[0]) if self.moved else ""
+
+    def _why_not(self, metric: Metric) -> str:
+        """Why a difference does not part by rank; empty where it does."""
+        ties = self.scores.request.of_metric(metric).convention.ties
+        if ties in {"expected", "best", "worst"}:
+            return f"under ties={ties} a document has no one rank"
+        return why_not_by_rank(metric)
+
+    def _origin(self, after: str, before: str, metric: Metric) -> Origin | None:
+        """The parts of a difference, where there is one and they sum to it."""
+        try:
+            found = explain_origin(self.scores, before, after, metric)
+        except DataError:  # no query has a value for both
+            return None
+        whole = math.fsum([*(band.adds for band in found.bands), found.rest])
+        # a policy may give a query a value that its documents did not earn
+        return found if abs(whole - found.value) < NOTHING else None
+
+    def _left_out(self, found: Mapping[tuple[str, str], Origin | None], more: int) -> Iterator[str]:
+        """What to say of pairs that are not shown, and why."""
+        for pair, one in found.items():
+            if one is None:
+                yield f"{' against '.join(pair)} is left out: {UNEARNED}"
+            elif one not in self.moved:
+                yield f"{' against '.join(pair)} is left out: no rank adds to a difference."
+        if more > 0:
+            yield f"Only the {PAIRS} pairs furthest ahead were looked at; {words.counted(more, 'is', 'are')} left out."
+
+
+def _pair(found: Origin) -> str:
+    before, after = found.runs
+    return f"{after} against {before}"
+
+
+def _by_band(found: Sequence[Origin]) -> list[tuple[str, list[float]]]:
+    """The bands down to the deepest that adds something, with what each pair has there."""
+    last = max((band.first for one in found for band in one.bands if band.adds), default=0)
+    ranks = {band.first: band.ranks for one in found for band in one.bands if band.first <= last}
+    adds = [{band.first: band.adds for band in one.bands} for one in found]
+    rows = [(ranks[first], [one.get(first, 0.0) for one in adds]) for first in sorted(ranks)]
+    return [*rows, *([(REST, [one.rest for one in found])] if any(abs(one.rest) > NOTHING for one in found) else [])]
+
+
+def _origin_chart(found: Sequence[Origin], bands: Sequence[tuple[str, list[float]]], metric: Metric) -> Chart:
+    rows = tuple((ranks, add, _pair(one)) for ranks, adds in bands for one, add in zip(found, adds, strict=True))
+    return Chart(
+        "origin", f"What each rank adds to the difference on {metric}", "bars", (Column("ranks"), Column("adds", "value"), Column("pair")),
+        rows, x="ranks", y="adds", series="pair", caption=ADDS, guide="zero", told=True,
+    )  # fmt: skip
+
+
+def _origin_table(found: Sequence[Origin], bands: Sequence[tuple[str, list[float]]]) -> Table:
+    """A row a pair and a column a band, with the sum; a pair is a row so that names have room."""
+    columns = (Column("pair"), *(Column(ranks, "value") for ranks, _ in bands), Column("difference", "value"))
+    rows = tuple((_pair(one), *(adds[i] for _, adds in bands), one.value) for i, one in enumerate(found))
+    note = f"{REST}: what does not come from a document at a rank, such as a constant or a transformation of the sum."
+    return Table(columns, rows, name="origin-table", turns=True, note=note if bands[-1][0] == REST else "")
+
+
+def _in_words(found: Origin) -> str:
+    """Which ranks make the difference."""
+    before, after = found.runs
+    band = max(found.bands, key=lambda b: abs(b.adds), default=None)
+    text = f"{after} and {before} differ by {words.signed(found.value)} on {found.metric}"
+    if band is None or not band.adds:
+        return f"{text}, and no rank adds to it."
+    most = f"{band.label} {_agree(band, 'adds')} most, {words.signed(band.adds)}"
+    against = [b for b in found.bands if b.adds * band.adds < 0 and abs(b.adds) >= abs(band.adds) / 10]
+    if not against:
+        return f"{text}: {most}."
+    worst = max(against, key=lambda b: abs(b.adds))
+    return f"{text}: {most}; {worst.label} {_agree(worst, 'reduces')} it, {words.signed(worst.adds)}."
+
+
+def _agree(band: Band, verb: str) -> str:
+    return words.agree(1 if band.first == band.last else 2, verb)
