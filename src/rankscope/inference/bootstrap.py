@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -259,6 +259,12 @@ class Posterior:
     clearly_better: float
     clearly_worse: float
     margin: float
+
+    @property
+    def mirrored(self) -> Posterior:
+        """The same with the runs in each other's place."""
+        turned = {"clearly_better": self.clearly_worse, "clearly_worse": self.clearly_better}
+        return replace(self, better=self.worse, worse=self.better, **turned)
 
 
 def bayesian(sample: Sample, margin: float | None = None, rounds: int = 10_000, seed: int = 0) -> Posterior:
