@@ -79,7 +79,7 @@ class tukey(Correction, aliases=("hsd", "tukey_hsd")):
         """Adjusted p-values of pairs (rows of ``scores``), and how far from 0 a difference must be.
 
         A difference beyond ``critical * error``, where ``error`` is the root of residual / queries, has an adjusted p-value below
-        1 - level. ``details`` is the analysis of variance. Raises as ``two_way``, and InputError for a level outside 0 to 1.
+        1 - level. Raises as ``two_way``, and InputError for a level outside 0 to 1.
         """
         check_between("level", level, 0.95)
         table, found = _table(scores), two_way(scores)
@@ -92,7 +92,7 @@ class tukey(Correction, aliases=("hsd", "tukey_hsd")):
         else:
             adjusted = np.where(apart > 0, studentised_range(apart / error, m, freedom), 1.0)
         critical = np.full(len(apart), studentised_range_beyond(1 - level, m, freedom))
-        return Joint(adjusted, critical, np.full(len(apart), error), details=found)
+        return Joint(adjusted, critical, np.full(len(apart), error))
 
 
 def studentised_range(q: Array, systems: int, freedom: int) -> Array:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
@@ -113,16 +113,6 @@ class Sample:
     def mirrored(self) -> Sample:
         """The same sample with every sign turned, as when two runs change places."""
         return replace(self, values=-self.values)
-
-    @cached_property
-    def turned(self) -> bool:
-        """Whether this sample, rather than its mirror image, is the one that random draws are made for.
-
-        Draws are always made for the same one of the two, so that what is said of A against B mirrors what is said of B against A.
-        """
-        here, there = np.sort(self.values), np.sort(-self.values)
-        apart = np.flatnonzero(here != there)
-        return bool(len(apart)) and bool(here[apart[-1]] < there[apart[-1]])
 
 
 @dataclass(frozen=True)
@@ -326,4 +316,3 @@ class Joint:
     critical: Array
     error: Array
     single: Array | None = None
-    details: Any = None

@@ -284,14 +284,15 @@ def bayesian(sample: Sample, margin: float | None = None, rounds: int = 10_000, 
     if rounds < 1 or seed < 0:
         raise InputError(f"rounds={rounds}, seed={seed}: give at least 1 round and a seed from 0")
     if not sample.freedom:
-        return Posterior(*[math.nan] * 5, within)
+        return Posterior(math.nan, math.nan, math.nan, math.nan, math.nan, within)
     groups, tie = Groups.of(sample), CLOSE * sample.largest
     counts = np.zeros(5)
     for around in _weigh(groups, rounds, seed):
         # where both orientations are the same, each round counts once in each
         for mean in (around, -around) if groups.symmetric else (around,):
             counts += _count(sample.mean + groups.sign * mean, within, tie)
-    return Posterior(*(counts / (rounds * (1 + groups.symmetric))).tolist(), within)
+    better, worse, equal, above, below = (counts / (rounds * (1 + groups.symmetric))).tolist()
+    return Posterior(better, worse, equal, above, below, within)
 
 
 def _weigh(groups: Groups, rounds: int, seed: int) -> list[Array]:

@@ -139,15 +139,20 @@ def topic_set_size(
     34
     """
     _check(power, alpha)
-    _needs(method, variance, width if method == "interval" else difference)
+    if method not in {"t", "anova", "interval"}:
+        raise InputError(f"method={method!r}: a topic set is designed by 't', 'anova' or 'interval'")
+    if not 0 < variance < math.inf:
+        raise InputError(f"variance={variance}: a variance is above 0")
+    name, size = ("width", width) if method == "interval" else ("difference", difference)
+    if size is None or not 0 < size < math.inf:
+        raise InputError(f"{name}={size}: method={method!r} needs a {name} above 0")
     if method == "interval":
-        return _smallest(lambda n: _mean_width(n, variance, alpha) <= float(width or 0))
-    assert difference is not None
+        return _smallest(lambda n: _mean_width(n, variance, alpha) <= size)
     if method == "t":
-        return queries_needed(math.sqrt(variance), difference, power, alpha, exact=True)
+        return queries_needed(math.sqrt(variance), size, power, alpha, exact=True)
     if systems is None or systems < 2:
         raise InputError(f"systems={systems}: an analysis of variance needs how many systems it is of, 2 or more")
-    each = difference**2 / (2 * variance)
+    each = size**2 / (2 * variance)
     return _smallest(lambda n: _power_f(systems - 1, systems * (n - 1), n * each, alpha) >= power)
 
 
@@ -205,13 +210,3 @@ def _check(power: float, alpha: float) -> None:
     if not (0 < alpha < 1 and alpha < power < 1):
         remedy = "both lie between 0 and 1, like 0.8 and 0.05, and power above alpha"
         raise InputError(f"power={power}, alpha={alpha}: {remedy}")
-
-
-def _needs(method: str, variance: float, size: float | None) -> None:
-    if method not in {"t", "anova", "interval"}:
-        raise InputError(f"method={method!r}: a topic set is designed by 't', 'anova' or 'interval'")
-    if not 0 < variance < math.inf:
-        raise InputError(f"variance={variance}: a variance is above 0")
-    if size is None or not 0 < size < math.inf:
-        name = "width" if method == "interval" else "difference"
-        raise InputError(f"{name}={size}: method={method!r} needs a {name} above 0")

@@ -150,8 +150,6 @@ class Result:
     formats: ClassVar[tuple[str, ...]] = FORMATS[:-1]
     main: ClassVar[str] = "results"
 
-    # -- what a subclass says of itself ---------------------------------------------------------------
-
     if TYPE_CHECKING:  # fields or properties of the subclass; no defaults here, as dataclasses would inherit them
 
         @property
@@ -187,8 +185,6 @@ class Result:
         """The charts of the result."""
         yield from ()
 
-    # -- tables -----------------------------------------------------------------------------------------
-
     def view(self, name: str = "") -> View:
         """A view by its name; the first without one. Raises InputError for a name that there is not."""
         for view in self.views:
@@ -203,8 +199,6 @@ class Result:
     def chart(self, name: str) -> Chart | None:
         """The chart of this name; None where the result has none such."""
         return next((chart for chart in self.charts() if chart.name == name), None)
-
-    # -- for programs -----------------------------------------------------------------------------------
 
     def to_dicts(self, table: str = "") -> list[dict[str, Any]]:
         """A table as a list of records, null where there is no number; the main one unless named."""
@@ -304,8 +298,6 @@ class Result:
     def _csv(self, table: str) -> Iterator[str]:
         view = self.view(table)
         return as_csv(view.header(self), view.rectangle(self))
-
-    # -- for people -------------------------------------------------------------------------------------
 
     def __str__(self) -> str:
         return "\n".join(self.sentences()) or self.to_text()

@@ -131,11 +131,11 @@ def in_text(chart: Chart, width: int = 80) -> tuple[Block, ...]:
 def _intervals(chart: Chart, width: int) -> tuple[Block, ...]:
     labels = _labels(chart, chart.y)
     values = _column(chart, chart.x)
-    low, high = ends_of(values, chart.limits, chart.guide == "zero")
+    ends = ends_of(values, chart.limits, chart.guide == "zero")
     rows = [(*_shorten(row, labels, chart), value) for row, value in zip(chart.rows, values, strict=True)]
     table = _table(chart, labels, chart.x, rows)
     room = room_beside(table, width)
-    return (_beside(table, [whisker(value, low, high, room) for value in values]),)
+    return (_beside(table, [whisker(value, *ends, room) for value in values]),)
 
 
 def _bars(chart: Chart, width: int) -> tuple[Block, ...]:
@@ -148,10 +148,8 @@ def _bars(chart: Chart, width: int) -> tuple[Block, ...]:
     ends = ends_of(values, chart.limits, True)
     values = [values[i] for i in kept]
     cells = [(*_shorten(row, labels, chart), value) for row, value in zip(rows, values, strict=True)]
-    table = _table(chart, labels, chart.y, cells)
-    room = room_beside(table, width)
-    drawn = [bar(number_of(value), *ends, room) for value in values]
-    return (_beside(table, drawn), *_of(len(rows), len(chart.rows)))
+    table = _with_bars(_table(chart, labels, chart.y, cells), values, ends, width)
+    return (table, *_of(len(rows), len(chart.rows)))
 
 
 def _stack(chart: Chart, width: int) -> tuple[Block, ...]:
@@ -187,15 +185,13 @@ def _lines(chart: Chart, width: int) -> tuple[Block, ...]:
         if (x := number_of(row[chart.at(chart.x)])) is not None:
             lines[name][x] = row[chart.at(chart.y)]
     level = chart.form == "steps"
-    places = _places(sorted({x for line in lines.values() for x in line}), level)
-    there = len({x for line in lines.values() for x in line})
-    of = () if level else _of(len(places), there, f"values of {chart.x}")
+    there = sorted({x for line in lines.values() for x in line})
+    places = _places(there, level)
+    of = () if level else _of(len(places), len(there), f"values of {chart.x}")
     if len(lines) == 1:
         values = [_value_at(line, x, level) for line in lines.values() for x in places]
         table = _table(chart, [chart.x], chart.y, list(zip(map(_whole, places), values, strict=True)))
-        room = room_beside(table, width)
-        ends = ends_of(values, chart.limits, True)
-        return (_beside(table, [bar(number_of(value), *ends, room) for value in values]), *of)
+        return (_with_bars(table, values, ends_of(values, chart.limits, True), width), *of)
     columns = (Column(chart.x, _kind(chart, chart.x)), *(Column(_short(name), "value") for name in lines))
     rows = tuple((_whole(x), *(_alone(_value_at(line, x, level)) for line in lines.values())) for x in places)
     return (Table(columns, rows, turns=True), *of)
@@ -270,7 +266,6 @@ FORMS: dict[str, Callable[[Chart, int], tuple[Block, ...]]] = {
 
 
 def _table(chart: Chart, labels: Sequence[str], value: str, rows: Sequence[tuple[Value, ...]]) -> Table:
-    """A table of names and a value."""
     kinds = {column.header: column.kind for column in chart.columns}
     columns = (*(Column(header, kinds[header]) for header in labels), Column(value, _kind(chart, value)))
     return Table(columns, tuple(rows), unranged="The intervals have no room here.")
@@ -284,6 +279,11 @@ def _beside(table: Table, drawn: Sequence[str]) -> Table:
     return replace(table, columns=(*table.columns, Column("")), rows=rows)
 
 
+def _with_bars(table: Table, values: Sequence[Value], ends: Ends, width: int) -> Table:
+    room = room_beside(table, width)
+    return _beside(table, [bar(number_of(value), *ends, room) for value in values])
+
+
 def _of(shown: int, there: int, what: str = "rows") -> tuple[Block, ...]:
     """A line that says how many are shown of how many."""
     line = Paragraph(f"{words.count(shown)} of {words.count(there)} {what} shown", quiet=True)
@@ -292,9 +292,7 @@ def _of(shown: int, there: int, what: str = "rows") -> tuple[Block, ...]:
 
 def _space(count: int) -> list[int]:
     """Places of at most ``MOST`` rows, evenly spaced, the first and the last among them."""
-    if count <= MOST:
-        return list(range(count))
-    return [round(i * (count - 1) / (MOST - 1)) for i in range(MOST)]
+    return list(range(count)) if count <= MOST else [round(i * (count - 1) / (MOST - 1)) for i in range(MOST)]
 
 
 def _labels(chart: Chart, *names: str) -> list[str]:
@@ -334,7 +332,6 @@ def _whole(value: float) -> int | float:
 
 
 def _alone(value: Value) -> Value:
-    """A value without its interval."""
     return value.value if isinstance(value, ValueRange) else value
 
 

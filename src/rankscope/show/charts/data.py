@@ -11,12 +11,10 @@ from rankscope.blocks import Chart, Value, ValueRange, plain_value
 from rankscope.show.cells import numbers_in, printable, text_of
 
 # what every object of JavaScript has: a runtime that keeps names as keys of objects finds these there before they are put in
-INHERITED = frozenset(
-    {
-        "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf",
-        "__proto__", "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__",
-    }
-)  # fmt: skip
+INHERITED = frozenset({
+    "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf",
+    "__proto__", "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__",
+})  # fmt: skip
 UNSEEN = "\u200b"  # a space without width
 
 

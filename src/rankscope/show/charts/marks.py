@@ -49,9 +49,11 @@ class Canvas:
             looks["cursor"] = "pointer"
         spoken = self.size <= SPEAKABLE and self.width is not None  # a page says it by a table
         base = getattr(self.alt.Chart(), f"mark_{kind}")(aria=spoken, **looks)
-        base = base.encode(tooltip=self.alt.TooltipValue({"expr": hover(told)}))
+        hover = ", ".join(f"{json.dumps(header)}: {text}" for header, text in told)
+        base = base.encode(tooltip=self.alt.TooltipValue({"expr": f"{{{hover}}}"}))
         if spoken:
-            base = base.encode(description=self.alt.DescriptionValue({"expr": speakable(told)}))
+            speech = " + '; ' + ".join(f"{json.dumps(header + ': ')} + ({text})" for header, text in told)
+            base = base.encode(description=self.alt.DescriptionValue({"expr": speech}))
         return base
 
     def plain(self, kind: str, **looks: Any) -> Any:
@@ -65,8 +67,7 @@ class Canvas:
 
 def tellings(chart: Chart) -> list[tuple[str, str]]:
     """All that a row says: headers, each with an expression for the text of its value."""
-    told = []
-    headers = number_headers([safe(column.header) for column in chart.columns])
+    told, headers = [], number_headers([safe(column.header) for column in chart.columns])
     for at, column in enumerate(chart.columns):
         value = f"datum['c{at}']"
         if column.kind == "text":
@@ -83,16 +84,6 @@ def tellings(chart: Chart) -> list[tuple[str, str]]:
             text = f"isNumber({value}) ? {number} : isValid({value}) ? '' + {value} : '–'"
         told.append((headers[at], text))
     return told
-
-
-def hover(told: Sequence[tuple[str, str]]) -> str:
-    """An expression for the table that is shown at a mark."""
-    return "{" + ", ".join(f"{json.dumps(header)}: {text}" for header, text in told) + "}"
-
-
-def speakable(told: Sequence[tuple[str, str]]) -> str:
-    """An expression for the sentence that is read out at a mark."""
-    return " + '; ' + ".join(f"{json.dumps(header + ': ')} + ({text})" for header, text in told)
 
 
 def name_axis(canvas: Canvas, header: str, channel: str, **looks: Any) -> Any:
@@ -218,14 +209,12 @@ def series_of(chart: Chart) -> Series | None:
     own = {name: place[name] for name in names if place.get(name, len(PALETTE)) < len(PALETTE)}
     taken = {MEANINGS[name][0] for name in names if name in MEANINGS} | {PALETTE[i] for i in own.values()}
     free = iter([i for i, colour in enumerate(PALETTE) if colour not in taken])
-    colours, shapes, dashes = [], [], []
+    looks: list[tuple[str, str, tuple[int, ...]]] = []
     for name in names:
         at = own[name] if name in own else None if name in MEANINGS else next(free, None)
         colour, shape = (PALETTE[at], SHAPES[at]) if at is not None else MEANINGS.get(name, (GREY, "circle"))
-        colours.append(colour)
-        shapes.append(shape)
-        dashes.append(DASHES[at] if at is not None else (1, 0))
-    return Series(chart.series, tuple(names), tuple(colours), tuple(shapes), tuple(dashes))
+        looks.append((colour, shape, DASHES[at] if at is not None else (1, 0)))
+    return Series(chart.series, tuple(names), *zip(*looks, strict=True))
 
 
 def _legend(canvas: Canvas, series: Series, **looks: Any) -> Any:

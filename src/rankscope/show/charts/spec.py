@@ -38,17 +38,6 @@ def spec_of(chart: Chart) -> dict[str, Any]:
     return _spec(chart, None)
 
 
-def title_of(chart: Chart, width: int) -> dict[str, Any]:
-    """A chart as a specification for a picture of a width in pixels, with its title and caption."""
-    spec = _spec(chart, width)
-    title = textwrap.wrap(safe(chart.title), max(20, width // 8)) or [""]
-    caption = textwrap.wrap(safe(chart.caption), max(24, round(width / 5.6)))
-    if "title" in spec:
-        caption.append(spec["title"]["text"])
-    spec["title"] = {"text": title, **({"subtitle": caption} if caption else {})}
-    return spec
-
-
 def _spec(chart: Chart, width: int | None) -> dict[str, Any]:
     alt = import_extra("altair")
     panels = names_of(chart, chart.panel)
@@ -201,6 +190,11 @@ def _version() -> str:
 
 
 def _fill(chart: Chart, width: int) -> dict[str, Any]:
-    """The specification with its rows; ids as they are stay out, for a picture opens nothing and must hold no control character."""
+    """The specification of a picture with its title, caption and rows; ids as they are stay out, for a picture opens nothing and must hold no control character."""
     rows = [{key: value for key, value in row.items() if not key.endswith("_id")} for row in data_of(chart)]
-    return {**title_of(chart, width), "datasets": {"rows": rows}}
+    spec = _spec(chart, width)
+    title = textwrap.wrap(safe(chart.title), max(20, width // 8)) or [""]
+    caption = textwrap.wrap(safe(chart.caption), max(24, round(width / 5.6)))
+    if "title" in spec:
+        caption.append(spec["title"]["text"])
+    return {**spec, "title": {"text": title, **({"subtitle": caption} if caption else {})}, "datasets": {"rows": rows}}

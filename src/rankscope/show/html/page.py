@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rankscope.blocks import Block, Chart, Explorer, Page, Paragraph, Section, Table, Tone, Verdict
+from rankscope.show.charts import runtime, svg_of, themes
 from rankscope.show.extra import import_extra
 from rankscope.show.html import assets
 from rankscope.show.html.parts import Parts, environment
@@ -51,8 +52,6 @@ def _svg(chart: Chart, dark: bool | None) -> str:
     """The picture of a chart, with ids that no other chart of the notebook has: of equal ids a browser takes the first."""
     if not chart.rows:
         return ""
-    from rankscope.show.charts import svg_of
-
     svg = svg_of(chart, dark=bool(dark))
     own = "r" + hashlib.sha256(svg.encode()).hexdigest()[:10]
     svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{own}-", svg)
@@ -76,7 +75,7 @@ def render(page: Page) -> str:
     first, scripts = assets.static(assets.FIRST), list(_scripts(drawn, explored))
     styles = [*assets.STYLES, *(assets.EXPLORER_STYLES if explored else ()), *assets.LAST_STYLES]
     filled = environment().get_template("page.html.j2").render(
-        page=page, sections=sections, first=markup(first), themes=_themes(markup) if drawn else "",
+        page=page, sections=sections, first=markup(first), themes=markup(assets.as_data(themes())) if drawn else "",
         verdicts=[(verdict, parts.deciding(verdict)) for verdict in page.verdicts],
         policy=assets.policy([first, *scripts]),
         styles=[markup(assets.static(name)) for name in styles],
@@ -88,20 +87,12 @@ def render(page: Page) -> str:
 def _scripts(drawn: bool, explored: bool) -> Iterator[str]:
     """The scripts of a page in their order; the runtime of the charts only where there are charts."""
     if drawn:
-        from rankscope.show.charts import runtime
-
         yield runtime()
     yield from map(assets.static, assets.SCRIPTS)
     if drawn:
         yield from map(assets.static, assets.CHART_SCRIPTS)
     if explored:
         yield from map(assets.static, assets.EXPLORER_SCRIPTS)
-
-
-def _themes(markup: Callable[[str], str]) -> str:
-    from rankscope.show.charts import themes
-
-    return markup(assets.as_data(themes()))
 
 
 def _section(section: Section, parts: Parts) -> dict[str, Any]:

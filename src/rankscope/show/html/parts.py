@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
 
 from rankscope import words
 from rankscope.blocks import Block, Chart, Explorer, Page, Section, Table, ValueRange, Verdict
+from rankscope.show.charts import data_of, spec_of
+from rankscope.show.charts.data import query_field
 from rankscope.show.extra import import_extra
 from rankscope.show.html.assets import as_data
 from rankscope.show.html.explorer_data import encode, query_table
@@ -37,9 +39,6 @@ def figure_of(chart: Chart, anchor: str, name: str, link: Link) -> Figure:
     """A chart made ready for the page."""
     if not chart.rows:
         return Figure(anchor, chart, name, "", 0, None)
-    from rankscope.show.charts import spec_of
-    from rankscope.show.charts.data import query_field
-
     spec = spec_of(chart)
     height = spec.get("height")
     table = None
@@ -56,8 +55,6 @@ def figure_of(chart: Chart, anchor: str, name: str, link: Link) -> Figure:
 
 def pack(chart: Chart) -> dict[str, Any]:
     """The rows by field; repeated names are stored once, with their positions in ``at``."""
-    from rankscope.show.charts import data_of
-
     records = data_of(chart)
     fields = dict.fromkeys(field for record in records for field in record)
     return {field: _column([record.get(field) for record in records]) for field in fields}
@@ -136,10 +133,6 @@ class Parts:
             places.append(address)
         return f"#{address}"
 
-    def links(self, systems: tuple[str, ...]) -> Callable[[str], str]:
-        """The addresses of queries with two runs."""
-        return lambda query_id: self.link(query_id, systems)
-
     def deciding(self, verdict: Verdict) -> list[Deciding]:
         """The queries that decide a verdict; none where a verdict before it has named them all with the same runs."""
         pairs = verdict.pairs or ((),) * len(verdict.queries)
@@ -170,10 +163,13 @@ class Parts:
         if isinstance(block, Table):
             name = self.distinct(slug(block.name) or slug(section.name) or "table")
             label = self.distinct(block.title or f"Table of {section.title}", " ")
-            return {"kind": "table", "shown": table_of(block, f"table-{name}", name, label, self.links(block.pair))}
+            return {
+                "kind": "table",
+                "shown": table_of(block, f"table-{name}", name, label, partial(self.link, systems=block.pair)),
+            }
         if isinstance(block, Chart):
             name = self.distinct(slug(block.name) or slug(section.name) or "chart")
-            figure = figure_of(block, f"chart-{name}", name, self.links(block.pair))
+            figure = figure_of(block, f"chart-{name}", name, partial(self.link, systems=block.pair))
             data = import_extra("markupsafe").Markup(figure.data)
             return {"kind": "chart", "shown": figure, "data": data, "pair": self.pair(block.pair)}
         return {"kind": type(block).__name__.lower(), "shown": block}
