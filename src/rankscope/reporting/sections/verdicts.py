@@ -14,8 +14,7 @@ from rankscope.scoring.scores import Scores
 from rankscope.verbs.compare.charts import by_size, query_ids
 from rankscope.verbs.compare.tables import FEW
 from rankscope.verbs.diagnose.diagnose import diagnosis_of
-from rankscope.verbs.diagnose.failures import LABELS
-from rankscope.verbs.diagnose.losses import QueryDiagnosis
+from rankscope.verbs.diagnose.losses import LABELS, QueryDiagnosis
 from rankscope.verbs.diagnose.result import Diagnosis
 
 DOUBTFUL = {"RS101", "RS201", "RS204"}  # missing queries, ranks that contradict scores, much that is unjudged

@@ -165,7 +165,6 @@ def provenance(scores: Scores, stored: StoredBaseline | None, names: tuple[str, 
 
 
 def _qrels_of(scores: Scores) -> dict[str, Any]:
-    """The file of judgments behind scores, and its hash; None for both where they were no file."""
     of_file = len(scores.inputs) > len(scores.runs)
     return input_record(scores.inputs[0]) if of_file else {"path": None, "sha256": None}
 

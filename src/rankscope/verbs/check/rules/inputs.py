@@ -48,9 +48,7 @@ class MalformedLines(Rule, code="RS107"):
                 number = int(total[1].replace(",", ""))
             noun = "line" if given.table.source.line_of else "row"
             message = f"{given.table.source.label}: {words.counted(number, noun)} cannot be read"
-            yield self.finding(
-                message, run=run, count=number, places=[fault.message for fault in faults if fault.kind != "more"]
-            )
+            yield self.finding(message, run=run, count=number, places=[f.message for f in faults if f.kind != "more"])
 
 
 class NotANumber(Rule, code="RS108"):
@@ -127,13 +125,9 @@ class Repeated(Rule, code="RS104"):
             has = words.counted(number, "document is", "documents are")
             message = f"{has} judged more than once, {words.count(differing)} with different grades"
         yield self.finding(
-            f"{table.source.label}: {message}",
-            tail="; the highest grade instead of the first: {}",
-            hint=hint,
-            count=len(rows),
-            effect=case.change(case.runs[0], duplicates="best"),
-            places=case.qrels.places(rows),
-        )
+            f"{table.source.label}: {message}", tail="; the highest grade instead of the first: {}", hint=hint,
+            count=len(rows), effect=case.change(case.runs[0], duplicates="best"), places=case.qrels.places(rows),
+        )  # fmt: skip
 
 
 class Refused(Rule, code="RS109"):
@@ -203,7 +197,6 @@ class MissingQueries(Rule, code="RS101", tail=LEFT_OUT):
                 yield self._left_out(case, run, missing)
 
     def _left_out(self, case: CheckCase, run: ScoredRun, missing: Sequence[str]) -> Finding:
-        """Where the policy leaves the missing queries out: what counting them would give."""
         effect: dict[Metric, float] = {}
         for m in case.metrics:
             kept = int(np.count_nonzero(~np.isnan(run.values[m])))
@@ -230,16 +223,11 @@ class ExtraQueries(Rule, code="RS102", severity="information", tail="; counting 
         for run in case.scored:
             for caution in case.cautions(self.code, run):
                 yield self.finding(
-                    caution.message,
-                    hint=caution.hint,
-                    run=run.name,
-                    count=run.health.extra_queries,
-                    effect=self._effect(case, run),
-                    queries=run.health.extra,
-                )
+                    caution.message, hint=caution.hint, run=run.name, count=run.health.extra_queries,
+                    effect=self._effect(case, run), queries=run.health.extra,
+                )  # fmt: skip
 
     def _effect(self, case: CheckCase, run: ScoredRun) -> dict[Metric, float]:
-        """What averaging the queries without judgments in would change, where they are left out."""
         weighed = case.request.policies.weights is not None
         if case.convention.queries not in {"judged", "both"} or not case.plain or weighed:
             return {}
@@ -336,7 +324,6 @@ class _IdsAlike(Rule):
     tail = "; treated as the same: {}"
 
     def _of(self, case: CheckCase, run: InputTable[Run], table: Run, same: SameIds, what: str, **more: Any) -> Finding:
-        """A finding with the first pair, and what ``table``, the run with its ids as in the judgments, would have."""
         policies: dict[str, Any] = {} if "queries" in more else {"duplicates": "best"}
         ranked, judged = same.pairs["ranked"][0], same.pairs["judged"][0]
         verb = words.agree(same.pairs.height, "differs")

@@ -39,9 +39,6 @@ def _another_wins(one: Alternative) -> str:
     return f"; another run wins: {one.winners}" if one.winners else ""
 
 
-# --- grades --------------------------------------------------------------------------------------------
-
-
 def _knows_no_grades(metric: Metric) -> bool:
     """Whether a metric sees documents as relevant or not, and could see grades instead."""
     return (
@@ -189,14 +186,12 @@ class GainDecides(Rule, code="RS304"):
             one, two = max(found.swaps, key=lambda pair: (pair[0] in best, now[pair[0]] - now[pair[1]]))
             number, moved = math.comb(len(case.scored), 2), len(found.swaps)
             places = f"; {words.counted(moved, 'pair')} of {words.count(number)} {words.agree(moved, 'changes')} order"
-            yield self.finding(
+            message = (
                 f"{one} is ahead of {two} on {found.metric} ({against(now[one], now[two])}) and behind with "
                 f"{other[str(found.metric.gain)]} gain ({against(then[one], then[two])})"  # type: ignore[attr-defined]
-                f"{places if number > 1 else ''}{'' if found.winners else '; the same run wins'}",
-                serious=bool(found.winners),
-                count=moved,
-                run=one,
+                f"{places if number > 1 else ''}{'' if found.winners else '; the same run wins'}"
             )
+            yield self.finding(message, serious=bool(found.winners), count=moved, run=one)
 
 
 class OtherScale(Rule, code="RS305", severity="information"):
@@ -255,9 +250,6 @@ def _over(metric: Metric, top: float) -> Metric | None:
         return metric.having(max_grade=float(top))
     except InputError:
         return None
-
-
-# --- conventions ---------------------------------------------------------------------------------------
 
 
 class SeveralCutoffs(Rule, code="RS311", severity="information"):
@@ -413,9 +405,6 @@ class Constant(Rule, code="RS315", severity="information"):
                 )
 
 
-# --- cutoffs -------------------------------------------------------------------------------------------
-
-
 class DeepCutoff(Rule, code="RS321", severity="information"):
     """Most of the metric's weight lies below rank 10."""
 
@@ -563,9 +552,6 @@ class Ceiling(Rule, code="RS323", severity="information"):
                 count=below,
                 hint=f"use {metric.having(denominator='min_k_relevant')}, or compare runs only",
             )
-
-
-# --- one class or two ----------------------------------------------------------------------------------
 
 
 class PooledAgainstGrouped(Rule, code="RS331"):

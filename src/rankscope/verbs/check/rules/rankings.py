@@ -41,17 +41,12 @@ class RankColumn(Rule, code="RS201", tail="; by the rank column: {}"):
                 effect = {str(metric): by for metric, by in case.change(run.input, ties="rank").items()}
                 upside = " (they rise with the rank: are they distances?)" if self._rising(run) else ""
                 yield self.finding(
-                    caution.message + upside,
-                    hint=caution.hint,
-                    serious=bool(changes(effect)) or not effect,
-                    run=run.name,
-                    count=run.health.rank_disagreements,
-                    effect=effect,
-                )
+                    caution.message + upside, hint=caution.hint, serious=bool(changes(effect)) or not effect,
+                    run=run.name, count=run.health.rank_disagreements, effect=effect,
+                )  # fmt: skip
 
     @staticmethod
     def _rising(run: ScoredRun) -> bool:
-        """Whether nearly every document has a better score than the one that the rank column has above it."""
         frame = run.input.sound.frame.sort("query_id", "rank")
         query, score = frame["query_id"], frame["score"].to_numpy()
         step = np.diff(score)[(query[1:] == query[:-1]).to_numpy()]
@@ -231,7 +226,6 @@ class NearDuplicates(Rule, code="RS206", needs="docs_text", tail="; without copi
 
 
 def _copies(top: Frame, texts: Mapping[str, str], known: dict[str, Words | None]) -> Iterator[tuple[str, str, str]]:
-    """Query, document and the higher document that it repeats; ``known`` keeps the words of documents met before."""
     for (query,), rows in top.group_by("query_id", maintain_order=True):
         seen: list[tuple[str, Words]] = []
         for doc in rows["doc_id"].to_list():

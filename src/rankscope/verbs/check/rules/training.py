@@ -38,7 +38,6 @@ class TestInTrain(Rule, code="RS501", needs="train", tail="; without them: {}"):
             )
 
     def _effect(self, case: CheckCase, both: Frame) -> dict[Metric, float]:
-        """What the first run would score without these tests; a user of whom nothing is left is no user of the test."""
         rest = without(case.qrels.sound.frame, both)
         gone = without(both, rest.filter(rest["grade"] >= 1), "query_id")
         rest = without(rest, gone, "query_id")
