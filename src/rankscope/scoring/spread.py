@@ -102,8 +102,7 @@ def first_relevant_chart(runs: Sequence[RunScores], note: str = "", told: bool =
         for name, of_run in counts.items()
         for label, ranks in parts.items()
     )
-    first = runs[0].name
-    none = counts[first][NONE]
+    first, none = runs[0].name, counts[runs[0].name][NONE]
     never = f"{first} shows none on {words.counted(none, 'query')}." if none else f"{first} shows one on every query."
     return Chart(
         "first-relevant", "Queries by the rank of their first relevant document", "bars",

@@ -39,19 +39,16 @@ def _number(head: str, name: str) -> Col:
 
 def _query_record(diagnosis: Diagnosis) -> tuple[Col, ...]:
     return (
-        Col("run"),
-        Col("query_id"),
-        Col("metric", of=lambda _: str(diagnosis.metric)),
+        Col("run"), Col("query_id"), Col("metric", of=lambda _: str(diagnosis.metric)),
         *(Col(name, kind="value") for name in ("value", "ceiling", "best")),
         Col("lost", of=attrgetter("total"), kind="value"),
         *(Col(name, kind="value") for name in ("never_retrieved", "ordered_badly")),
         Col("regret", of=lambda q: q.regret if q.best_run else None, kind="value"),
-        Col("best_run", of=lambda q: q.best_run or None),
-        Col("kind"),
+        Col("best_run", of=lambda q: q.best_run or None), Col("kind"),
         Col("relevant_known", of=attrgetter("known"), kind="count"),
         Col("relevant_retrieved", of=attrgetter("found"), kind="count"),
         Col("first_relevant_rank", of=lambda q: q.first_relevant or None, kind="count"),
-    )
+    )  # fmt: skip
 
 
 QUERY, RUN = Col(head="query", cell=attrgetter("query_id")), Col(head="run", cell=attrgetter("run"))

@@ -374,11 +374,9 @@ class Origin(_Explain):
 
     def _about(self) -> dict[str, Any]:
         return {
-            "runs": list(self.runs),
-            "metric": str(self.metric),
-            "value": self.value,
+            "runs": list(self.runs), "metric": str(self.metric), "value": self.value,
             "queries_that_carry_it": self.carried[0] if self.carried else None,
-        }
+        }  # fmt: skip
 
     @property
     def _moved(self) -> int:

@@ -157,11 +157,9 @@ def provenance(scores: Scores, stored: StoredBaseline | None, names: tuple[str, 
         baseline = {"run": names[0], "path": stored.label, "stored": True, "rankscope": stored.version}
         baseline["made_from"] = [dict(source) for source in stored.inputs[1:]]
     return {
-        "qrels": _qrels_of(scores),
-        "baseline": baseline,
-        "candidate": {"run": names[1], **runs[-1]},
+        "qrels": _qrels_of(scores), "baseline": baseline, "candidate": {"run": names[1], **runs[-1]},
         "rankscope": __version__,
-    }
+    }  # fmt: skip
 
 
 def _qrels_of(scores: Scores) -> dict[str, Any]:

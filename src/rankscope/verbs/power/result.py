@@ -271,21 +271,11 @@ class Plan(Result):
     def _targets_alone(self) -> Table:
         heads = ["difference", "queries needed"]
         heads += [] if self.aim.n is None else [f"power of {words.count(self.aim.n)}"]
-        lines = [
-            dict(
-                zip(
-                    heads,
-                    (
-                        words.amount(t.difference),
-                        NumberText(words.count(t.queries), t.queries),
-                        None if t.power is None else NumberText(words.share(t.power), t.power),
-                    ),
-                    strict=False,
-                )
-            )
+        rows = (
+            (words.amount(t.difference), NumberText(words.count(t.queries), t.queries), None if t.power is None else NumberText(words.share(t.power), t.power))
             for t in self.reaches[0].targets
-        ]
-        return _table(heads, 1, lines)
+        )  # fmt: skip
+        return _table(heads, 1, [dict(zip(heads, row, strict=False)) for row in rows])
 
     def _legend(self) -> str:
         queries = "these queries" if self.aim.n is None else words.counted(self.aim.n, "such query")

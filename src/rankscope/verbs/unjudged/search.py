@@ -403,8 +403,7 @@ def single_effects(cells: Cells, documents: UnjudgedDocuments, means: Sequence[M
 
 
 def _changes(cells: Cells, run: int, mean: MeanParts, at: tuple[Array, Array], width: int, grade: float) -> Array:
-    queries, places = at
-    out = np.zeros(len(queries))
+    (queries, places), out = at, np.zeros(len(at[0]))
     many = max(1, ROOM // max(width, 1))
     for first in range(0, len(queries), many):
         part = slice(first, first + many)

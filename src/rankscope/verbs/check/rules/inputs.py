@@ -75,11 +75,9 @@ class NotANumber(Rule, code="RS108"):
                 yield self.finding(
                     f"{given.name}: the score is infinite in {words.counted(len(rows), 'row')}, and equal infinite scores are ties",
                     serious=bool((score[rows] > 0).any()),  # minus infinity is how systems mask what they leave out
-                    run=run,
-                    count=len(rows),
-                    places=given.places(rows, of_sound=False),
+                    run=run, count=len(rows), places=given.places(rows, of_sound=False),
                     hint="look for a division by zero or an overflow; give finite scores",
-                )
+                )  # fmt: skip
 
 
 class Repeated(Rule, code="RS104"):
@@ -99,12 +97,9 @@ class Repeated(Rule, code="RS104"):
                 queries = words.counted(run.sound.frame["query_id"][rows].n_unique(), "query")
                 yield self.finding(
                     f"{run.name}: {words.counted(len(rows), 'row')} of {queries} {words.agree(len(rows), 'repeats')} a document",
-                    tail="; keeping the best score instead of the first row: {}",
-                    run=run.name,
-                    count=len(rows),
-                    effect=case.change(run, duplicates="best"),
-                    places=run.places(rows),
-                )
+                    tail="; keeping the best score instead of the first row: {}", run=run.name, count=len(rows),
+                    effect=case.change(run, duplicates="best"), places=run.places(rows),
+                )  # fmt: skip
 
     def _of_qrels(self, case: CheckCase) -> Iterator[Finding]:
         table = case.qrels.sound
@@ -172,10 +167,9 @@ class OffScale(Rule, code="RS112", needs="scale", tail="; moved to the ends of t
         yield self.finding(
             f"{words.counted(len(rows), 'grade is', 'grades are')} not on the scale {low:g} to {high:g} "
             f"({words.sample(values, most=4)})",
-            count=len(rows),
-            effect=case.change(case.comparable[0], qrels=clipped) if case.scored else None,
+            count=len(rows), effect=case.change(case.comparable[0], qrels=clipped) if case.scored else None,
             places=case.qrels.places(rows),
-        )
+        )  # fmt: skip
 
 
 class MissingQueries(Rule, code="RS101", tail=LEFT_OUT):
@@ -260,10 +254,9 @@ class NothingRelevant(Rule, code="RS103", severity="information", tail=LEFT_OUT)
             first = case.scored[0]
             yield self.finding(
                 caution.message,
-                serious=len(hopeless) >= MANY_HOPELESS * first.health.judged_queries,
-                effect=first.cost(hopeless),
+                serious=len(hopeless) >= MANY_HOPELESS * first.health.judged_queries, effect=first.cost(hopeless),
                 queries=hopeless,
-            )
+            )  # fmt: skip
 
 
 class EmptyRankings(Rule, code="RS106", tail=LEFT_OUT):
