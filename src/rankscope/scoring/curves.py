@@ -204,7 +204,6 @@ def by_recall(scores: Scores, runs: Sequence[str], level: float = 1.0) -> Recall
 
 
 def _values(scores: Scores, runs: Sequence[str], metrics: Sequence[Metric], like: Metric) -> dict[str, list[float]]:
-    """The means of these runs on other metrics, under the conventions of one that was asked for."""
     means = rescored(scores, [(like, metric) for metric in metrics], runs)
     return {run: [mean.value for mean in means if mean.run == run] for run in runs}
 

@@ -269,12 +269,9 @@ class NoRelevant(Policy):
         in_list = convention.looks_at == "list"
         instead = float("nan") if value == "skip" else float(value)
         return _overrule(
-            values,
-            metric,
-            judged,
-            lambda lists: metric.missed(lists, True) if in_list else metric.hopeless(lists),
+            values, metric, judged, lambda lists: metric.missed(lists, True) if in_list else metric.hopeless(lists),
             instead,
-        )
+        )  # fmt: skip
 
 
 class NothingFound(Policy):

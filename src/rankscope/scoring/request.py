@@ -62,12 +62,9 @@ class Intervals:
     def stated(self) -> dict[str, Any]:
         """What a result states of it."""
         source = self.clusters
-        label = str(source) if isinstance(source, str | Path) else "clusters"
-        return {
-            "interval": USUAL if self.interval is None else str(self.interval),
-            "level": self.level,
-            "clusters": None if source is None else label,
-        }
+        label = None if source is None else str(source) if isinstance(source, str | Path) else "clusters"
+        interval = USUAL if self.interval is None else str(self.interval)
+        return {"interval": interval, "level": self.level, "clusters": label}
 
 
 @dataclass(frozen=True)

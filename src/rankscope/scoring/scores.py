@@ -230,7 +230,6 @@ class Scores(Result):
             yield from (f"{name:<22}\t{query}\t{text}\n" for name, query, text in lines if text)
 
     def _facts(self) -> Iterator[dict[str, Any]]:
-        """What is no number of each query: the run's id, and the facts that were asked for."""
         for run in self.runs:
             for i, query in enumerate(run.query_ids):
                 facts = {name: values[i] for name, values in run.facts.items()}
@@ -305,7 +304,6 @@ class Scores(Result):
         yield from self._without_interval()
 
     def _left_out(self, metric: Metric) -> Iterator[str]:
-        """Queries without a value, and those whose orders of equal scores were too many."""
         means = [mean for mean in self.board if mean.metric == metric]
         counts = {mean.run: mean.undefined for mean in means if mean.undefined}
         if counts:
@@ -324,7 +322,6 @@ class Scores(Result):
             yield f"{metric}: too many orders of equal scores to count, so they were sampled: standard error {max(errors):.2g}"
 
     def _without_interval(self) -> Iterator[str]:
-        """Which values have no interval, and why: one sentence a reason."""
         bare = [mean for mean in self.board if not mean.bounds.known and not math.isnan(mean.value)]
         by_reason = sorted(bare, key=lambda mean: mean.bounds.reason)
         for reason, group in groupby(by_reason, key=lambda mean: mean.bounds.reason):
@@ -364,7 +361,6 @@ class Scores(Result):
         return len({len(run.query_ids) for run in self.runs}) > 1
 
     def _scoreboard(self) -> Table:
-        """Runs as rows, metrics as columns; the best value of each metric is marked where there are several runs."""
         means = {(mean.run, mean.metric): mean for mean in self.board}
         columns = [Column("run"), *map(_column, self.metrics)]
         rows = [(run.name, *(_with_interval(means[run.name, metric]) for metric in self.metrics)) for run in self.runs]
@@ -379,7 +375,6 @@ class Scores(Result):
         return Table(tuple(columns), tuple(rows), best=best, turns=True, note=self._legend(), unranged=UNRANGED)
 
     def _legend(self) -> str:
-        """What the marks beside the values mean; empty where no value has an interval."""
         known = [mean for mean in self.board if mean.bounds.known]
         if not known:
             return ""
@@ -444,7 +439,6 @@ def best_rows(better: str, values: Sequence[float | None]) -> list[int]:
 
 
 def _quantiles(first: str, records: Sequence[dict[str, Any]], head: str = "") -> Table:
-    """Quantiles under one another; how many queries only where that differs."""
     names = [*spread.QUANTILES, "zeros", *(["queries"] if len({record["queries"] for record in records}) > 1 else [])]
     columns = (Column(head or first), *(Column(n, "value" if n in spread.QUANTILES else "count") for n in names))
     return Table(columns, tuple(tuple(record[name] for name in (first, *names)) for record in records))

@@ -16,7 +16,7 @@ from rankscope.verbs.compare.charts import by_size, query_ids
 from rankscope.verbs.compare.result import Comparison
 from rankscope.verbs.compare.tables import FEW
 from rankscope.verbs.diagnose.diagnose import diagnosis_of
-from rankscope.verbs.diagnose.failures import LABELS
+from rankscope.verbs.diagnose.losses import LABELS
 
 DOUBTFUL = {"RS101", "RS201", "RS204"}  # missing queries, ranks that contradict scores, much that is unjudged
 MEANS_ONLY = "By the means alone; whether a difference is real is another question."

@@ -205,18 +205,12 @@ def situation_of(qrels: Qrels, users: bool = False) -> Situation:
     # a query may stand in the judgments without a document
     lists += [np.zeros(0)] * (len(qrels.queries) - len(lists))
     return Situation(
-        queries=len(qrels.queries),
-        judgments=frame.height,
-        grades=grades,
-        level=level,
+        queries=len(qrels.queries), judgments=frame.height, grades=grades, level=level,
         relevant=np.array([int((found >= level).sum()) for found in lists]),
-        rejected=np.array([int(((found >= 0) & (found < level)).sum()) for found in lists]),
-        grade_lists=lists,
-        several=several,
-        subtopics=subtopics,
-        users=users or _alike(qrels.queries, USER),
+        rejected=np.array([int(((found >= 0) & (found < level)).sum()) for found in lists]), grade_lists=lists,
+        several=several, subtopics=subtopics, users=users or _alike(qrels.queries, USER),
         entities=_alike(frame["doc_id"].head(1000).to_list(), ENTITY),
-    )
+    )  # fmt: skip
 
 
 def _subtopics(qrels: Qrels) -> tuple[int, tuple[int, int]]:

@@ -383,16 +383,12 @@ def _pooled(data: Situation) -> str:
     )
 
 
-def _ignores_grades(data: Situation) -> str:
-    return f"it treats grades {data.positive[0]:g} and {data.top:g} alike ({grades_in_words(data)})"
-
-
 PITFALLS = (
     Pitfall("RR({level})", lambda data: f"it stops at the first relevant document and ignores grades, but {relevant_in_words(data)}", ("graded", "not one", "not aspects"), apart=("known-item", "candidates")),
     Pitfall("RR({level})", lambda data: f"it stops at the first of many: {relevant_in_words(data)}", ("not graded", "many", "not aspects"), apart=("known-item", "question-answering", "candidates")),
     Pitfall("RR({level})@{k}", lambda _: "what matters is whether documents are passed on, not their order", tasks=("candidates",), when=("not one",)),
     Pitfall("nDCG@10", lambda _: "it is about the order of the top, which the next stage changes anyway", tasks=("candidates",)),
-    Pitfall("AP", _ignores_grades, ("graded", "not stars", "not aspects"), apart=("recall", "candidates", "rag", "clicks")),
+    Pitfall("AP", lambda data: f"it treats grades {data.positive[0]:g} and {data.top:g} alike ({grades_in_words(data)})", ("graded", "not stars", "not aspects"), apart=("recall", "candidates", "rag", "clicks")),
     Pitfall("P({level})@{k}", _precision, ("not aspects",), apart=("clicks",)),
     Pitfall("R({level})@{k}", _recall, ("capped", "not aspects"), apart=("clicks",)),
     Pitfall("nDCG at different k", lambda data: f"the ideal ranking is cut at k, too, so nDCG@{data.k} and nDCG@{2 * data.k} are not comparable: compare runs at one k", ("not aspects",), beside="nDCG"),

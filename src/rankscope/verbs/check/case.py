@@ -131,7 +131,6 @@ class InputTable(Generic[TableT]):
 
     @cached_property
     def _kept(self) -> Array:
-        """The rows of ``table`` that are rows of ``sound``."""
         return np.delete(np.arange(self.table.frame.height), self.table.nan_rows)
 
     def places(self, rows: Array, *, of_sound: bool = True) -> list[str]:

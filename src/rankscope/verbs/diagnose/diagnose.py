@@ -17,8 +17,7 @@ from rankscope.scoring.request import Request
 from rankscope.scoring.rescore import judged_of
 from rankscope.scoring.runs import RunScores
 from rankscope.scoring.scores import Scores
-from rankscope.verbs.diagnose.failures import facts_of
-from rankscope.verbs.diagnose.losses import Examples, RunDiagnosis
+from rankscope.verbs.diagnose.losses import Examples, RunDiagnosis, facts_of
 from rankscope.verbs.diagnose.result import Diagnosis
 
 

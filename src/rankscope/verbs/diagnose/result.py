@@ -16,8 +16,18 @@ from rankscope.blocks import EMPTY, Chart, Column, Heading, Paragraph, Table, Va
 from rankscope.metrics import RR, Metric
 from rankscope.scoring.scores import OfScores, Scores
 from rankscope.show.result import Col, Shown, View, caution_block
-from rankscope.verbs.diagnose.failures import BANDS, EQUAL, HOPELESS, KINDS, LABELS, NOTHING, FailureKind
-from rankscope.verbs.diagnose.losses import Examples, QueryDiagnosis, RunDiagnosis
+from rankscope.verbs.diagnose.losses import (
+    BANDS,
+    EQUAL,
+    HOPELESS,
+    KINDS,
+    LABELS,
+    NOTHING,
+    Examples,
+    FailureKind,
+    QueryDiagnosis,
+    RunDiagnosis,
+)
 
 FEW = 3  # runs that have a sentence, or a column, each
 
@@ -29,19 +39,16 @@ def _number(head: str, name: str) -> Col:
 
 def _query_record(diagnosis: Diagnosis) -> tuple[Col, ...]:
     return (
-        Col("run"),
-        Col("query_id"),
-        Col("metric", of=lambda _: str(diagnosis.metric)),
+        Col("run"), Col("query_id"), Col("metric", of=lambda _: str(diagnosis.metric)),
         *(Col(name, kind="value") for name in ("value", "ceiling", "best")),
         Col("lost", of=attrgetter("total"), kind="value"),
         *(Col(name, kind="value") for name in ("never_retrieved", "ordered_badly")),
         Col("regret", of=lambda q: q.regret if q.best_run else None, kind="value"),
-        Col("best_run", of=lambda q: q.best_run or None),
-        Col("kind"),
+        Col("best_run", of=lambda q: q.best_run or None), Col("kind"),
         Col("relevant_known", of=attrgetter("known"), kind="count"),
         Col("relevant_retrieved", of=attrgetter("found"), kind="count"),
         Col("first_relevant_rank", of=lambda q: q.first_relevant or None, kind="count"),
-    )
+    )  # fmt: skip
 
 
 QUERY, RUN = Col(head="query", cell=attrgetter("query_id")), Col(head="run", cell=attrgetter("run"))
@@ -93,13 +100,10 @@ def _depth_records(run: RunDiagnosis) -> list[dict[str, Any]]:
 
 
 EXAMPLES = (
-    Col("run"),
-    Col("what", head="documents to look at"),
-    Col("query_id", head="query"),
-    Col("doc_id", head="document"),
-    Col("grade", head="grade", cell=lambda d: words.amount(d.grade)),
+    Col("run"), Col("what", head="documents to look at"), Col("query_id", head="query"),
+    Col("doc_id", head="document"), Col("grade", head="grade", cell=lambda d: words.amount(d.grade)),
     Col("rank", head="rank", kind="count"),
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -179,13 +183,10 @@ class Diagnosis(OfScores):
     def facts(self) -> dict[str, Any]:
         """What JSON holds beside the tables."""
         return {
-            "metric": str(self.metric),
-            "summary": list(self.sentences()),
-            **super().facts(),
-            "data_health": self.scores.data_health,
-            "no_ceiling": self.reason or None,
+            "metric": str(self.metric), "summary": list(self.sentences()), **super().facts(),
+            "data_health": self.scores.data_health, "no_ceiling": self.reason or None,
             "kinds": [{"kind": k.name, "meaning": k.meaning, "remedy": k.remedy} for k in KINDS],
-        }
+        }  # fmt: skip
 
     def sentences(self) -> Iterator[str]:
         """What is lost and why, of each run or, where there are many, of the best; how queries fail; the typical first rank."""
@@ -232,7 +233,6 @@ class Diagnosis(OfScores):
         return [*blocks, Paragraph(step, quiet=True)] if step else blocks
 
     def _tables(self) -> Iterator[tuple[str, Table]]:
-        """The tables with their headings; those without rows are not shown."""
         if self.several or not self.reason:
             yield "", self.table("results")
         if any(run.loss.ordered_badly > EQUAL for run in self.runs):
@@ -256,7 +256,6 @@ class Diagnosis(OfScores):
         return Table((Column("run"), *(Column(head, "value") for head in heads)), tuple(rows))
 
     def _kinds(self) -> Table:
-        """How many queries of each run fail in each way; ways in which no query fails are left out."""
         kinds = [kind for kind in KINDS if any(run.kinds[kind.name] for run in self.runs)]
         if len(self.runs) > FEW:
             rows = [(run.name, *(run.kinds[kind.name] for kind in kinds)) for run in self.runs]

@@ -108,7 +108,6 @@ def explain_difference(before: Explanation, after: Explanation) -> Difference:
 
 
 def _change(doc: str, before: Explanation, after: Explanation) -> DocumentChange | None:
-    """What a document adds to a difference; None where neither value looks at it."""
     old, new = before.ranking.rank_of(doc), after.ranking.rank_of(doc)
     was, now = before.adds_of(old), after.adds_of(new)
     shown = any(rank is not None and rank <= len(one.positions) for one, rank in ((before, old), (after, new)))
@@ -152,7 +151,6 @@ def explain_origin(scores: Scores, before: str, after: str, metric: Metric) -> O
 def _by_rank(
     evaluation: RunEvaluation, place: int, metric: Metric, ids: Sequence[str], weights: Array | None
 ) -> tuple[Array, float]:
-    """What each rank adds to the mean of one run over these queries, with their weights."""
     places = {query: i for i, query in enumerate(evaluation.query_id)}
     weight = np.zeros(len(places))
     at = [places[query] for query in ids]

@@ -169,7 +169,6 @@ class ValueParts:
         return out
 
     def _factors(self, rank: int) -> dict[str, float]:
-        """The factors of the metric at a rank; none where it counts no document there."""
         cell = self._cells.get(rank)
         if cell is None or not self.terms.lists.shown[0, cell]:
             return {}

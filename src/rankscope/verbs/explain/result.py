@@ -37,6 +37,9 @@ class _Explain(OfScores):
         """What JSON holds beside the rows."""
         return {**self._about(), **super().facts()}
 
+    def _about(self) -> dict[str, Any]:
+        raise NotImplementedError
+
     def __str__(self) -> str:
         return self.to_text()
 
@@ -84,7 +87,12 @@ def _position_columns(explanation: Explanation) -> tuple[Col, ...]:
         _part("so_far", "so far", "value", lambda p: words.cell(p.so_far, 3)),
         _part("ideal_grade", kind="value"),
         _part("ideal_adds", "ideal" if ideal else "", "value", _ideal),
-        _part("lost", "lost" if ideal else "", "value", _lost),
+        _part(
+            "lost",
+            "lost" if ideal else "",
+            "value",
+            lambda p: words.cell(p.lost, 3) if p.lost and abs(p.lost) >= 0.0005 else words.UNDEFINED,
+        ),
         Col("what"),
     )
 
@@ -98,10 +106,6 @@ def _ideal(p: Position) -> str:
     if p.ideal_grade is None or p.ideal_adds is None:
         return ""
     return f"{words.amount(p.ideal_grade)} ({words.cell(p.ideal_adds, 3)})"
-
-
-def _lost(p: Position) -> str:
-    return words.UNDEFINED if not p.lost or abs(p.lost) < 0.0005 else words.cell(p.lost, 3)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,16 +124,11 @@ class Explanation(_Explain, ValueParts):
     def _about(self) -> dict[str, Any]:
         count, value = self.unjudged
         return {
-            "run": self.run,
-            "query": self.query_id,
-            "metric": str(self.metric),
-            "value": self.value,
-            "earned": self.earned,
-            "worth": self.worth,
-            "best": words.finite(self.best),
+            "run": self.run, "query": self.query_id, "metric": str(self.metric), "value": self.value,
+            "earned": self.earned, "worth": self.worth, "best": words.finite(self.best),
             "swap": None if self.swap is None else asdict(self.swap),
             "unjudged": {"documents": count, "value_if_perfect": words.finite(value)},
-        }
+        }  # fmt: skip
 
     def sentences(self) -> Iterator[str]:
         """The value, what costs most, what would gain most, and what is not known."""
@@ -292,13 +291,10 @@ class Difference(_Explain):
 
     def _about(self) -> dict[str, Any]:
         return {
-            "runs": [self.before.run, self.after.run],
-            "query": self.query_id,
-            "metric": str(self.before.metric),
-            "value": self.value,
-            "values": [self.before.value, self.after.value],
+            "runs": [self.before.run, self.after.run], "query": self.query_id, "metric": str(self.before.metric),
+            "value": self.value, "values": [self.before.value, self.after.value],
             "worths": [self.before.worth, self.after.worth],
-        }
+        }  # fmt: skip
 
     def sentences(self) -> Iterator[str]:
         """The two values, and the documents that add most to their difference."""
@@ -378,11 +374,9 @@ class Origin(_Explain):
 
     def _about(self) -> dict[str, Any]:
         return {
-            "runs": list(self.runs),
-            "metric": str(self.metric),
-            "value": self.value,
+            "runs": list(self.runs), "metric": str(self.metric), "value": self.value,
             "queries_that_carry_it": self.carried[0] if self.carried else None,
-        }
+        }  # fmt: skip
 
     @property
     def _moved(self) -> int:

@@ -157,15 +157,12 @@ def provenance(scores: Scores, stored: StoredBaseline | None, names: tuple[str, 
         baseline = {"run": names[0], "path": stored.label, "stored": True, "rankscope": stored.version}
         baseline["made_from"] = [dict(source) for source in stored.inputs[1:]]
     return {
-        "qrels": _qrels_of(scores),
-        "baseline": baseline,
-        "candidate": {"run": names[1], **runs[-1]},
+        "qrels": _qrels_of(scores), "baseline": baseline, "candidate": {"run": names[1], **runs[-1]},
         "rankscope": __version__,
-    }
+    }  # fmt: skip
 
 
 def _qrels_of(scores: Scores) -> dict[str, Any]:
-    """The file of judgments behind scores, and its hash; None for both where they were no file."""
     of_file = len(scores.inputs) > len(scores.runs)
     return input_record(scores.inputs[0]) if of_file else {"path": None, "sha256": None}
 

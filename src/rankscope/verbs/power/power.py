@@ -101,7 +101,6 @@ def _plan_of(measured: Measurements, aim: Aim, sizes: Sequence[float], baseline:
 def _design(
     kind: Any, variance: Any, differences: Sequence[float], widths: Sequence[float], systems: Any, aim: Aim
 ) -> Design:
-    """The topics that a design needs, after Sakai."""
     from rankscope.inference.power import topic_set_size
 
     one_of("design", kind, tuple(VARIANCE_OF))

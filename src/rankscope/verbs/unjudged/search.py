@@ -163,17 +163,11 @@ class Cells:
         grade[coded] = grades[owner[coded], (data.grade[coded] - CODE).astype(np.int64)]
         keep = ~np.isnan(grade)
         return replace(
-            data,
-            size=np.bincount(owner[keep], minlength=len(queries)),
-            found=np.bincount(owner[keep & (data.rank > 0)], minlength=len(queries)),
-            grade=grade[keep],
-            rank=data.rank[keep],
-            tie_start=data.tie_start[keep],
-            tie_size=data.tie_size[keep],
-            score=None if data.score is None else data.score[keep],
-            aspects=None,
-            by_id=None,
-        )
+            data, size=np.bincount(owner[keep], minlength=len(queries)),
+            found=np.bincount(owner[keep & (data.rank > 0)], minlength=len(queries)), grade=grade[keep],
+            rank=data.rank[keep], tie_start=data.tie_start[keep], tie_size=data.tie_size[keep],
+            score=None if data.score is None else data.score[keep], aspects=None, by_id=None,
+        )  # fmt: skip
 
 
 class Extremes(NamedTuple):
@@ -409,8 +403,7 @@ def single_effects(cells: Cells, documents: UnjudgedDocuments, means: Sequence[M
 
 
 def _changes(cells: Cells, run: int, mean: MeanParts, at: tuple[Array, Array], width: int, grade: float) -> Array:
-    queries, places = at
-    out = np.zeros(len(queries))
+    (queries, places), out = at, np.zeros(len(at[0]))
     many = max(1, ROOM // max(width, 1))
     for first in range(0, len(queries), many):
         part = slice(first, first + many)
