@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rankscope._version import __version__
-from rankscope.blocks import Column, Document, Explorer, Page, Query, Section, Table, Value
-from rankscope.metrics import Metric, parse
+from rankscope.blocks import Column, Document, Explorer, Page, Query, Section, Table
+from rankscope.metrics import parse
 from rankscope.metrics.description import rewards
 from rankscope.metrics.single import judged_lists
 from rankscope.verbs.catalogue.catalogue import find_metric
-from rankscope.verbs.catalogue.result import value_of
+from rankscope.verbs.catalogue.result import grades_of, value_of
 
 CUTOFF = 5  # of the metrics that have one
 TOP = 4  # the best grade there is: ERR's scale ends here
@@ -135,13 +135,9 @@ def playground() -> Page:
     >>> page.title, len(page.explorer.queries), [section.name for section in page.sections]
     ('Playground', 14, ['queries', 'metrics', 'examples'])
     """
+    lead = "Each list is one query and its ranked documents. Drag a document to another rank or change a grade: the metrics follow."
     sections = (
-        Section(
-            "queries",
-            "Lists to play with",
-            (_explorer(),),
-            "Each list is one query and its ranked documents. Drag a document to another rank or change a grade: the metrics follow.",
-        ),
+        Section("queries", "Lists to play with", (_explorer(),), lead),
         Section("metrics", "The metrics", (_metrics(),), "What each one is, and what to watch out for."),
         Section("examples", "Worked out by hand", (_examples(),), "Each value as the arithmetic that gives it."),
     )
@@ -199,10 +195,9 @@ def _query(lesson: Lesson) -> Query:
 
 def _adds(lesson: Lesson) -> list[float]:
     """What each document adds to the leading metric."""
-    metric: Metric = parse(METRICS[0])
-    given = {"ideal": _judged(lesson.grades, lesson.missing)}
-    rest = dict.fromkeys(("scores", "known", "relevant", "judgments"))
-    terms = metric.taken_apart(judged_lists(list(lesson.grades), 1.0, {**rest, **given}).lists(np.arange(1)))
+    more = dict.fromkeys(("scores", "known", "relevant", "judgments"))
+    judged = judged_lists(list(lesson.grades), 1.0, {**more, "ideal": _judged(lesson.grades, lesson.missing)})
+    terms = parse(METRICS[0]).taken_apart(judged.lists(np.arange(1)))
     adds = [0.0] * len(lesson.grades)
     for rank, shown, share in zip(terms.lists.rank[0], terms.lists.shown[0], terms.shares[0], strict=True):
         if shown:
@@ -211,33 +206,15 @@ def _adds(lesson: Lesson) -> list[float]:
 
 
 def _metrics() -> Table:
-    columns = (
-        Column("metric"),
-        Column("what it rewards", wraps=True),
-        Column("formula", wraps=True),
-        Column("watch out for", wraps=True),
-    )
-    classes = [find_metric(name) for name in EXPLAINED]
-    rows = tuple((cls.__name__, rewards(cls), cls.formula, cls.convention) for cls in classes)
-    return Table(columns, rows, name="metrics")
+    heads = ("what it rewards", "formula", "watch out for")
+    rows = tuple((cls.__name__, rewards(cls), cls.formula, cls.convention) for cls in map(find_metric, EXPLAINED))
+    return Table((Column("metric"), *(Column(head, wraps=True) for head in heads)), rows, name="metrics")
 
 
 def _examples() -> Table:
-    columns = (
-        Column("metric"),
-        Column("grades, best rank first", wraps=True),
-        Column("worked out", wraps=True),
-        Column("value", "value"),
-    )
-    return Table(columns, tuple(_worked()), labels=2, name="examples")
-
-
-def _worked() -> Iterator[tuple[Value, ...]]:
     """The examples that the metrics declare."""
-    for name in EXPLAINED:
-        for example in find_metric(name).examples:
-            grades = " ".join(
-                "?" if grade is None else f"{grade:g}" for grade in example.grades if not isinstance(grade, dict)
-            )
-            more = "".join(f", {what} {count}" for what, count in (example.more or {}).items())
-            yield example.metric, grades + more, example.value, value_of(example)
+    heads = ("grades, best rank first", "worked out")
+    columns = (Column("metric"), *(Column(head, wraps=True) for head in heads), Column("value", "value"))
+    examples = (example for name in EXPLAINED for example in find_metric(name).examples)
+    rows = tuple((one.metric, grades_of(one), one.value, value_of(one)) for one in examples)
+    return Table(columns, rows, labels=2, name="examples")

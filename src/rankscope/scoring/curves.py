@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
 from rankscope import words
 from rankscope.blocks import Chart, Column, Table, Value
@@ -66,14 +68,9 @@ class Curve:
         """A row a run, a column a cutoff, the best at each stressed."""
         runs = list(self.values)
         columns = (Column("run"), *(Column(f"@{k}", "value") for k in self.cutoffs))
-        best = {
-            (runs.index(run), i)
-            for i, winners in enumerate(self.winners(), start=1)
-            for run in winners
-            if len(winners) < len(runs)
-        }
-        name = f"cutoffs-{type(self.metric).__name__}-table"
-        return Table(columns, _lines(self.values), best=frozenset(best), name=name)
+        leaders = [(i, winners) for i, winners in enumerate(self.winners(), start=1) if len(winners) < len(runs)]
+        best = frozenset((runs.index(run), i) for i, winners in leaders for run in winners)
+        return Table(columns, _lines(self.values), best=best, name=f"cutoffs-{type(self.metric).__name__}-table")
 
     def sentence(self, some: bool = False) -> str:
         """Which run leads at which cutoffs; of ``some`` of the runs, where not all were looked at."""
@@ -85,28 +82,19 @@ class Curve:
                 f"{run} scores {words.number(at[0])} at k = {self.cutoffs[0]} and {words.number(at[-1])} at k = {self.cutoffs[-1]}: "
                 "two different questions."
             )
-        stretches = self._stretches()
+        by_winners = groupby(zip(self.winners(), self.cutoffs, strict=True), key=itemgetter(0))
+        stretches = [
+            (runs, [k for _, k in level]) for runs, level in by_winners
+        ]  # neighbouring cutoffs with the same winners
         (first, _), *others = stretches
         of = "Of the runs shown, " if some else ""
         if others:
-            leads = "; ".join(
-                f"{words.listing(runs, 99) or 'no run'} at k = {words.listing(ks, 99)}" for runs, ks in stretches
-            )
-            depends = f"Which run leads on {self.name} depends on k"
-            return f"{depends}. {of}{leads}." if of else f"{depends}: {leads}."
+            leads = (f"{words.listing(runs, 99) or 'no run'} at k = {words.listing(ks, 99)}" for runs, ks in stretches)
+            return f"Which run leads on {self.name} depends on k{f'. {of}' if of else ': '}{'; '.join(leads)}."
         if len(first) == len(self.values):
             return f"All runs{' shown' if some else ''} are level on {self.name} at every k tried."
         at_each = words.listing(self.cutoffs, 99)
         return f"{of}{words.listing(first, 99)} {words.agree(len(first), 'leads')} on {self.name} at every cutoff: k = {at_each}."
-
-    def _stretches(self) -> list[tuple[tuple[str, ...], list[int]]]:
-        out: list[tuple[tuple[str, ...], list[int]]] = []
-        for k, runs in zip(self.cutoffs, self.winners(), strict=True):
-            if out and out[-1][0] == runs:
-                out[-1][1].append(k)
-            else:
-                out.append((runs, [k]))
-        return out
 
 
 def by_cutoff(scores: Scores, runs: Sequence[str], lead: Metric | None = None) -> tuple[list[Curve], list[str]]:

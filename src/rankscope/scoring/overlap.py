@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,6 @@ DEPTH = 100  # ranks that are looked at: what lies below weighs 0.9**100
 USUAL = 10  # the cutoff of a metric without one
 QUERIES = 500  # queries that are looked at, so that a report does not wait for them
 PAIRS = 60_000  # pairs of runs times queries
-TABLE = "agreement-table"
 MATRIX = 8  # runs that a table has columns for
 RBO = (
     "Rank-biased overlap of each pair of runs: 1 where two rankings are the same, 0 where they share no document. The top counts most: "
@@ -74,10 +74,9 @@ class RunOverlaps:
 
     def _heat(self, name: str, title: str, header: str, part: str, caption: str) -> Chart:
         values = {frozenset((p.one, p.other)): getattr(p, part) for p in self.pairs}
-        rows: tuple[tuple[Value, ...], ...] = tuple(
+        rows = tuple(
             (one, other, 1.0 if one == other else words.finite(values[frozenset((one, other))]))
-            for one in self.runs
-            for other in self.runs
+            for one, other in product(self.runs, repeat=2)
         )
         columns = Column("run"), Column("other"), Column(header, "value")
         return Chart(
@@ -96,24 +95,24 @@ class RunOverlaps:
             order = sorted(self.pairs, key=lambda p: -(words.finite(p.rbo) or 0.0))
             rows += [(pair.one, pair.other, *_cells(pair), pair.queries) for pair in order]
             columns = (Column("run"), Column("other"), *last, Column("queries", "count"))
-            return Table(columns, tuple(rows), labels=2, name=TABLE, title="Pairs of runs, the most alike first")
+            return Table(
+                columns, tuple(rows), labels=2, name="agreement-table", title="Pairs of runs, the most alike first"
+            )
         for name in self.runs:
             own = [pair for pair in self.known if name in (pair.one, pair.other)]
             if own:
                 near, far = max(own, key=lambda p: p.rbo), min(own, key=lambda p: p.rbo)
                 rows.append((name, near.partner(name), *_cells(near), far.partner(name), words.finite(far.rbo)))
         header = (Column("run"), Column("most alike"), *last, Column("least alike"), Column("its RBO", "value"))
-        return Table(header, tuple(rows), labels=1, name=TABLE, title="The most and the least alike to each run")
+        return Table(header, tuple(rows), name="agreement-table", title="The most and the least alike to each run")
 
     def sentence(self) -> str:
         """Which runs share most, and which least."""
         near, far = max(self.known, key=lambda p: p.rbo), min(self.known, key=lambda p: p.rbo)
+        most = f"{self._shares(near)} (rank-biased overlap {words.number(near.rbo, digits=2)})."
         if len(self.known) == 1:
-            return f"{self._shares(near)} (rank-biased overlap {words.number(near.rbo, digits=2)})."
-        return (
-            f"Most alike: {self._shares(near)} (rank-biased overlap {words.number(near.rbo, digits=2)}). "
-            f"Least alike: {self._shares(far)} ({words.number(far.rbo, digits=2)})."
-        )
+            return most
+        return f"Most alike: {most} Least alike: {self._shares(far)} ({words.number(far.rbo, digits=2)})."
 
     def _shares(self, pair: RunOverlap) -> str:
         return f"{pair.one} and {pair.other} share {words.number(pair.shared, digits=1)} of their first {self.k}"
@@ -131,14 +130,11 @@ def overlaps_of(scores: Scores, metric: Metric, runs: Mapping[str, Any]) -> RunO
     queries = sampled(ids, len(names))
     k = getattr(metric, "cutoff", None) or USUAL
     tops = _tops(scores, metric, runs, queries, min(max(DEPTH, k), scores.request.policies.depth or DEPTH))
-    count = 1 + max((int(top.doc.max(initial=-1)) for top in tops), default=0)
-    found = {}
-    for j, other in enumerate(names):
-        rank_of = np.zeros(count, dtype=np.int64)
-        rank_of[tops[j].doc] = tops[j].rank
-        for i, one in enumerate(names[:j]):
-            found[i, j] = _pair(one, other, tops[i], tops[j], rank_of, len(queries), k)
-    return RunOverlaps(names, [found[at] for at in sorted(found)], k, len(ids), len(queries))
+    pairs = [
+        _pair(one, other, a, b, len(queries), k)
+        for (one, a), (other, b) in combinations(zip(names, tops, strict=True), 2)
+    ]
+    return RunOverlaps(names, pairs, k, len(ids), len(queries))
 
 
 def sampled(ids: Sequence[str], runs: int) -> list[str]:
@@ -156,39 +152,31 @@ class _Top:
     rank: Array
     size: Array
 
+    @classmethod
+    def of(cls, rows: pl.DataFrame, queries: int) -> _Top:
+        query, doc, rank = (rows[name].to_numpy().astype(np.int64) for name in ("query", "doc", "rank"))
+        return cls(query, doc, rank, np.bincount(query, minlength=queries))
 
-def _pair(one: str, other: str, a: _Top, b: _Top, rank_of: Array, queries: int, k: int) -> RunOverlap:
+
+def _pair(one: str, other: str, a: _Top, b: _Top, queries: int, k: int) -> RunOverlap:
     both = np.flatnonzero((a.size > 0) & (b.size > 0))
     if not len(both):
         return RunOverlap(one, other, 0, math.nan, math.nan, math.nan)
-    there = rank_of[a.doc]
-    shown = there > 0
+    _, in_a, in_b = np.intersect1d(a.doc, b.doc, assume_unique=True, return_indices=True)
     depth = int(max(a.size.max(initial=1), b.size.max(initial=1)))
-    shared = count_shared_by_depth(a.query[shown], np.maximum(a.rank, there)[shown], queries, depth)[both]
+    shared = count_shared_by_depth(a.query[in_a], np.maximum(a.rank[in_a], b.rank[in_b]), queries, depth)[both]
     sizes = a.size[both], b.size[both]
-    parts = (
-        rbo_by_query(shared, *sizes, PERSISTENCE),
-        jaccard_by_query(shared, *sizes, k),
-        shared[:, min(k, depth) - 1],
-    )
+    overlaps = rbo_by_query(shared, *sizes, PERSISTENCE), jaccard_by_query(shared, *sizes, k)
+    parts = (*overlaps, shared[:, min(k, depth) - 1])
     return RunOverlap(one, other, len(both), *(math.fsum(part.tolist()) / len(part) for part in parts))
 
 
 def _tops(scores: Scores, metric: Metric, runs: Mapping[str, Any], queries: Sequence[str], depth: int) -> list[_Top]:
     number = pl.DataFrame({"query_id": list(queries)}, schema={"query_id": pl.String}).with_row_index("query")
-    frames = [
-        top_of(scores, metric, run, depth, queries, name)
-        .join(number, on="query_id")
-        .with_columns(pl.lit(i).alias("run"))
-        for i, (name, run) in enumerate(runs.items())
-    ]
+    tops = (top_of(scores, metric, run, depth, queries, name) for name, run in runs.items())
+    frames = [top.join(number, on="query_id").with_columns(run=pl.lit(i)) for i, top in enumerate(tops)]
     whole = pl.concat(frames).with_columns((pl.struct("query", "doc_id").rank("dense") - 1).alias("doc"))
-    return [_top(whole.filter(pl.col("run") == i), len(queries)) for i in range(len(frames))]
-
-
-def _top(rows: pl.DataFrame, queries: int) -> _Top:
-    query, doc, rank = (rows[name].to_numpy().astype(np.int64) for name in ("query", "doc", "rank"))
-    return _Top(query, doc, rank, np.bincount(query, minlength=queries))
+    return [_Top.of(whole.filter(pl.col("run") == i), len(queries)) for i in range(len(frames))]
 
 
 def same_rankings(scores: Scores, metric: Metric, runs: Mapping[str, Any]) -> list[list[str]]:

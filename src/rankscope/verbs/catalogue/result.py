@@ -132,11 +132,15 @@ def default_of(cls: type[Metric], name: str) -> Any:
 def _worked(cls: type[Metric]) -> Iterator[str]:
     """The examples as arithmetic, with what it comes to."""
     for example in cls.examples:
-        grades = " ".join(map(_graded, example.grades))
-        more = "".join(f", {name} {value}" for name, value in (example.more or {}).items())
-        yield f"{example.metric} of grades {grades}{more}"
+        yield f"{example.metric} of grades {grades_of(example)}"
         yield f"  = {example.value}"
         yield f"  = {value_of(example):.4f}"
+
+
+def grades_of(example: Example) -> str:
+    """The grades of a worked example, best rank first, and what else is known of it."""
+    more = "".join(f", {name} {value}" for name, value in (example.more or {}).items())
+    return " ".join(map(_graded, example.grades)) + more
 
 
 def _graded(grade: Any) -> str:
