@@ -116,8 +116,8 @@ def _beside(found: Comparison, others: Sequence[Verdict]) -> Iterator[Verdict]:
     budget = None if found.tradeoffs is None else found.tradeoffs.budget
     if budget is not None:
         about = f"within the {'limit' if len(budget.limits) == 1 else 'limits'}"
-        tone, small = ("unclear", ()) if budget.best is None else ("plain", (MEANS_ONLY,))
-        yield Verdict(budget.sentence, tone, about, (), small)
+        tone: Tone = "unclear" if budget.best is None else "plain"
+        yield Verdict(budget.sentence, tone, about, (), () if budget.best is None else (MEANS_ONLY,))
     yield from others
     for group in found.groups:
         if group.metric == found.primary:
