@@ -327,7 +327,3 @@ class Page:
         """The rankings of the page to look into; None where there are none."""
         found = (b for section in self.sections for b in section.blocks if isinstance(b, Explorer))
         return next(found, None)
-
-
-Ranged = ValueRange
-Written = NumberText

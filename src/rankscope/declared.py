@@ -57,11 +57,9 @@ class Param:
     def bounds(self) -> str:
         """The bounds in words."""
         low = f"above {self.above:g}" if self.above > -math.inf else f"at least {self.low:g}"
-        if self.high < math.inf:
-            return (
-                f"from {self.low:g} to {self.high:g}" if self.above == -math.inf else f"{low} and at most {self.high:g}"
-            )
-        return low
+        if self.high == math.inf:
+            return low
+        return f"{low} and at most {self.high:g}" if self.above > -math.inf else f"from {self.low:g} to {self.high:g}"
 
 
 class Lookup(tuple[tuple[float, float], ...]):
@@ -84,17 +82,13 @@ class Lookup(tuple[tuple[float, float], ...]):
 def _number(value: Any) -> float:
     if isinstance(value, bool) or not hasattr(value, "__float__"):
         raise TypeError("not a number")
-    number = _float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
     if not math.isfinite(number):
         raise TypeError("not a finite number")
     return number
-
-
-def _float(value: Any) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
 
 
 def brief(value: Any, quoted: bool = False) -> str:
@@ -180,13 +174,8 @@ def _in_words(kind: Any) -> str:
         return f"one of {words.choices(get_args(kind))}"
     if get_origin(kind) is tuple:
         return "a list of numbers"
-    return {
-        int: "a whole number",
-        float: "a number",
-        NoneType: "None",
-        bool: "True or False",
-        Lookup: "a table like {1: 3, 2: 9}",
-    }.get(kind, str(kind))
+    plainly = {int: "a whole number", float: "a number", NoneType: "None", bool: "True or False"}
+    return "a table like {1: 3, 2: 9}" if kind is Lookup else plainly.get(kind, str(kind))
 
 
 # --- the base of every kind of named thing, and its catalogue ------------------------------------------
@@ -200,16 +189,10 @@ class _Family(type):
 
     @property
     def __signature__(cls) -> Signature:
+        known = fields(cls)  # type: ignore[arg-type] # every subclass is made a dataclass
+        usual = {f.name: Parameter.empty if f.default is MISSING else f.default for f in known}
         return Signature(
-            [
-                Parameter(
-                    f.name,
-                    Parameter.KEYWORD_ONLY,
-                    default=Parameter.empty if f.default is MISSING else f.default,
-                    annotation=f.type,
-                )
-                for f in fields(cls)  # type: ignore[arg-type] # every subclass is made a dataclass
-            ]
+            [Parameter(f.name, Parameter.KEYWORD_ONLY, default=usual[f.name], annotation=f.type) for f in known]
         )
 
 

@@ -16,9 +16,6 @@ NOTHING = 5e-13  # a difference below this is of rounding, and written as 0
 VERBS = {"is": "are", "has": "have", "was": "were", "does": "do", "goes": "go"}
 
 
-# --- numbers ---------------------------------------------------------------------------------------------
-
-
 def number(value: float, sign: bool = False, digits: int | None = None) -> str:
     """A number in a sentence: three decimals, more where it is smaller than they show, or as many as ``digits`` says.
 
@@ -170,9 +167,6 @@ def finite(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else value
 
 
-# --- counts ----------------------------------------------------------------------------------------------
-
-
 def count(number: float) -> str:
     """A count, with separators of thousands.
 
@@ -225,9 +219,6 @@ def rounded(number: int, up: bool = False) -> str:
     return count(-(-number // step) * step if up else round(number / step) * step)
 
 
-# --- names and lists -------------------------------------------------------------------------------------
-
-
 def listing(names: Iterable[object], most: int = 6, last: str = "and") -> str:
     """Names in a sentence; where there are more than ``most``, and more than one is left, the rest is counted.
 
@@ -276,9 +267,6 @@ def quote(text: str, most: int = 100) -> str:
     ("'301 Q0'", "'coron…'")
     """
     return repr(short(text, most))
-
-
-# --- did you mean ----------------------------------------------------------------------------------------
 
 
 def nearest(name: str, names: Iterable[str], close: float = 0.6) -> str | None:

@@ -18,9 +18,9 @@ from rankscope.blocks import (
     Page,
     Paragraph,
     Query,
-    Ranged,
     Section,
     Table,
+    ValueRange,
     Verdict,
 )  # fmt: skip
 
@@ -73,9 +73,9 @@ def board(title: str = "") -> Table:
         Column("wins", "count", hint="Queries on which the run is better than bm25."),
     )  # fmt: skip
     rows = (
-        ("bm25", Ranged(0.51234567890123, 0.4513, 0.5733), Ranged(0.3312, 0.2904, 0.372), 0.7011, None),
-        ("dense", Ranged(0.4722, 0.4102, 0.5342), Ranged(0.3104, 0.2701, 0.3507), 0.6904, 1204),
-        ("hybrid", Ranged(0.1 + 0.2, 0.25, 0.5), Ranged(0.3812, 0.3397, 0.4227), 0.7512, 2101),
+        ("bm25", ValueRange(0.51234567890123, 0.4513, 0.5733), ValueRange(0.3312, 0.2904, 0.372), 0.7011, None),
+        ("dense", ValueRange(0.4722, 0.4102, 0.5342), ValueRange(0.3104, 0.2701, 0.3507), 0.6904, 1204),
+        ("hybrid", ValueRange(0.1 + 0.2, 0.25, 0.5), ValueRange(0.3812, 0.3397, 0.4227), 0.7512, 2101),
     )
     return Table(
         columns, rows, best=frozenset({(0, 1), (2, 2), (2, 3)}), name="scoreboard", title=title,
@@ -103,7 +103,9 @@ def charts(queries: int = 30, name: str = "q") -> tuple[Chart, ...]:
     pairs = tuple((f"{name}{i}", values(0, i), values(1, i)) for i in range(queries))
     ordered = sorted(pairs, key=lambda p: p[1] - p[2])
     says = [(i + 1, b - a, "better" if b > a else "worse", q) for i, (q, a, b) in enumerate(ordered)]
-    forest = tuple((r, Ranged(0.01 * i, 0.01 * i - 0.02, 0.01 * i + 0.03), "nDCG@10") for i, r in enumerate(RUNS, 1))
+    forest = tuple(
+        (r, ValueRange(0.01 * i, 0.01 * i - 0.02, 0.01 * i + 0.03), "nDCG@10") for i, r in enumerate(RUNS, 1)
+    )
     by_k = tuple((k, 0.3 + 0.05 * r + k / 100, run) for r, run in enumerate(RUNS) for k in (1, 5, 10, 20))
     heat = tuple((f"{name}{i}", run, values(r, i)) for i in range(8) for r, run in enumerate(RUNS))
     wins = tuple(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 from tests.browser import pages
 
-from rankscope.blocks import Chart, Column, Ranged, Section
+from rankscope.blocks import Chart, Column, Section, ValueRange
 from rankscope.blocks import Page as PageOf
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def test_small_charts_stand_side_by_side_where_there_is_room(made: Callable[[str
     from rankscope.show.html.page import render
 
     columns = (Column("run"), Column("difference", "value"), Column("metric"))
-    rows = tuple((run, Ranged(0.1, 0.0, 0.2), metric) for metric in ("AP", "RR", "P@10") for run in pages.RUNS)
+    rows = tuple((run, ValueRange(0.1, 0.0, 0.2), metric) for metric in ("AP", "RR", "P@10") for run in pages.RUNS)
     chart = Chart("three", "Three", "intervals", columns, rows, x="difference", y="run", panel="metric")
     page = opened(render(PageOf("t", "", (), (Section("s", "S", (chart,)),))))
     page.locator(".plot svg").wait_for()

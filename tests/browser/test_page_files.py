@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tests.browser import pages
 from tests.show.made_charts import FORMS, INHERITED, named_as
 
-from rankscope.blocks import Chart, Column, Ranged, Section, Table, Value, Written
+from rankscope.blocks import Chart, Column, NumberText, Section, Table, Value, ValueRange
 from rankscope.blocks import Page as Content
 
 if TYPE_CHECKING:
@@ -78,7 +78,8 @@ def odd() -> tuple[Table, Chart]:
     texts = ("nul\x00x", "constructor", '"\ud800",\n', " \u202e é", "__proto__")
     columns = (Column("run"), Column("run", "value"), Column("kind\x1b"), Column("n", "count"), Column("share"))
     rows: tuple[tuple[Value, ...], ...] = tuple(
-        (text, Ranged(i / 8, i / 16, math.inf), text, 1000 + i, Written(f"{i} of 5", i)) for i, text in enumerate(texts)
+        (text, ValueRange(i / 8, i / 16, math.inf), text, 1000 + i, NumberText(f"{i} of 5", i))
+        for i, text in enumerate(texts)
     )
     given = (*rows, ("-", math.nan, None, None, None))
     chart = Chart("odd-chart", "Odd", "bars", columns, given, x="n", y="run", series="kind\x1b")

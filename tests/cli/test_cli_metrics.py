@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rankscope.metrics import families
-from rankscope.testing.examples import worked_out
+from rankscope.testing import worked_out
 from rankscope.verbs.demo.demo import folder as demo_folder
 
 ALL = [cls.__name__ for group in families().values() for cls in group]

@@ -12,9 +12,8 @@ import pytest
 
 import rankscope
 from rankscope.cli.app import app
-from rankscope.cli.commands import COMMANDS, Command
-from rankscope.cli.options import POLICIES as ALL_POLICIES
-from rankscope.cli.options import Option
+from rankscope.cli.commands import COMMANDS, Command, Option
+from rankscope.cli.commands import POLICIES as ALL_POLICIES
 from rankscope.scoring.policies import POLICIES
 from rankscope.show.result import Result
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankscope as rs
-from rankscope.engines.orders import MOST_ORDERS, SAMPLE_SIZE, closed
+from rankscope.engines.orders import MOST_ORDERS, SAMPLE_SIZE, has_closed_form
 from rankscope.errors import InputError
 from rankscope.metrics import parse
 
@@ -54,7 +54,7 @@ def test_mean_best_and_worst_of_all_orders(metric: str, depth: int | None) -> No
 
 @pytest.mark.parametrize("metric", [*ADDITIVE, *FIRST])
 def test_closed_forms_are_used(metric: str) -> None:
-    assert closed(parse(metric), None)
+    assert has_closed_form(parse(metric), None)
 
 
 scores = st.dictionaries(st.sampled_from("abcdexyw"), st.sampled_from([1.0, 2.0]), min_size=1, max_size=6)

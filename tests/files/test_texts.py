@@ -160,7 +160,7 @@ def test_comments_hide_topics(tmp_path: Path) -> None:
 
 
 def test_records_across_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from rankscope.files import records
+    from rankscope.files import texts as records
 
     monkeypatch.setattr(records, "BLOCK", 7)
     assert texts_of(written(tmp_path, "t", FORMATS["docs.trec"])).by_id == ROWS

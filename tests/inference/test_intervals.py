@@ -17,7 +17,7 @@ from scipy import stats
 from rankscope.declared import parse_all
 from rankscope.errors import InputError
 from rankscope.inference.base import Interval, Sample
-from rankscope.inference.intervals import interval_of_mean, linearised, t, wilson
+from rankscope.inference.intervals import interval_of_mean, linearise, t, wilson
 from rankscope.lists import Array
 
 VALUES = st.lists(st.floats(-1, 1).map(lambda v: round(v, 6)), min_size=2, max_size=30)
@@ -187,15 +187,15 @@ def test_spellings() -> None:
 @given(st.lists(st.tuples(st.floats(-1, 1), st.floats(1e-3, 1e3)), min_size=2, max_size=30))
 def test_the_mean_of_linearised_values_is_the_weighted_mean(pairs: Any) -> None:
     values, weights = np.array(pairs).T
-    x = linearised(values, weights)
+    x = linearise(values, weights)
     assert math.fsum(x) / len(x) == pytest.approx(np.average(values, weights=weights), abs=1e-12)
-    assert linearised(-values, weights).tolist() == (-x).tolist()
+    assert linearise(-values, weights).tolist() == (-x).tolist()
 
 
 def test_linearised_worked() -> None:
     # weights 1, 1, 2 of 0, 1, 1: mean 3/4, mean weight 4/3
     expected = [3 / 4 + 3 / 4 * w * (v - 3 / 4) for v, w in ((0, 1), (1, 1), (1, 2))]
-    assert linearised(np.array([0.0, 1, 1]), np.array([1.0, 1, 2])).tolist() == pytest.approx(expected)
+    assert linearise(np.array([0.0, 1, 1]), np.array([1.0, 1, 2])).tolist() == pytest.approx(expected)
 
 
 def ratio_error(values: Array, weights: Array) -> float:
@@ -210,7 +210,7 @@ def test_its_error_is_that_of_a_ratio_and_of_weighted_least_squares(need: Callab
     random = np.random.default_rng(2)
     values, weights = random.random(40), random.integers(1, 20, 40).astype(float)
     clusters = random.integers(0, 8, 40)
-    x = linearised(values, weights)
+    x = linearise(values, weights)
     assert sample(x).error == pytest.approx(ratio_error(values, weights), rel=1e-12)
     model = linear.WLS(values, np.ones(40), weights=weights)
     assert sample(x).error == pytest.approx(model.fit(cov_type="HC1").bse[0], rel=1e-10)
@@ -220,13 +220,13 @@ def test_its_error_is_that_of_a_ratio_and_of_weighted_least_squares(need: Callab
 
 def test_a_pooled_mean_is_a_weighted_one() -> None:
     hits, shown = np.array([1.0, 3, 0, 5]), np.array([4.0, 5, 1, 9])
-    assert linearised(hits / shown, shown).mean() == pytest.approx(9 / 19, rel=1e-14)
+    assert linearise(hits / shown, shown).mean() == pytest.approx(9 / 19, rel=1e-14)
 
 
 def test_equal_weights_change_nothing() -> None:
     values = np.array([0.1, 0.7, 1.0])
-    assert linearised(values, np.full(3, 0.3)).tolist() == values.tolist()
-    assert linearised(np.full(3, 0.7), values).tolist() == [0.7] * 3
+    assert linearise(values, np.full(3, 0.3)).tolist() == values.tolist()
+    assert linearise(np.full(3, 0.7), values).tolist() == [0.7] * 3
 
 
 @pytest.mark.parametrize(
@@ -240,4 +240,4 @@ def test_equal_weights_change_nothing() -> None:
 )
 def test_weights_that_cannot_be(values: Any, weights: Any, said: Any) -> None:
     with pytest.raises(InputError, match=said):
-        linearised(np.array(values), np.array(weights))
+        linearise(np.array(values), np.array(weights))

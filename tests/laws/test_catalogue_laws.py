@@ -4,11 +4,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from rankscope.declared import parameters
 from rankscope.metrics import CATALOGUE, Metric
 from rankscope.testing import Case, check_cases, check_metric, variants
 from rankscope.testing.cases import made_up, top_grade
 from rankscope.testing.laws import blind_to_degree, blind_to_grades, blind_to_order
-from rankscope.testing.variants import every_pair
+from rankscope.testing.variants import _make, _values
 
 CLASSES = [cls for cls in dict.fromkeys(CATALOGUE.values()) if cls.__module__.startswith("rankscope.")]
 every_class = pytest.mark.parametrize("cls", CLASSES, ids=[cls.__name__ for cls in CLASSES])
@@ -27,6 +28,17 @@ def cases(draw: st.DrawFn) -> Case:
 @every_class
 def test_every_variant_of_every_metric(cls: type[Metric]) -> None:
     check_metric(cls, examples=60)
+
+
+def every_pair(cls: type[Metric]) -> list[Metric]:
+    """The metrics in which up to two parameters at once differ from a worked example."""
+    choices = {name: list(_values(hint, param)) for name, (hint, param) in parameters(cls).items()}
+    bases = variants(cls)
+    out = list(bases)
+    for base in bases:
+        for name, values in choices.items():
+            out += [changed for value in values for changed in _make(base, {name: value})]
+    return list(dict.fromkeys(out))
 
 
 @every_class

@@ -12,7 +12,7 @@ import pytest
 
 from rankscope.engines import local, mappings
 from rankscope.engines.base import SEVERAL, Order
-from rankscope.engines.orders import ordered, scored
+from rankscope.engines.orders import depends_on_order, score_under_ties
 from rankscope.files import qrels_of, run_of
 from rankscope.lists import Judged
 from rankscope.metrics import CATALOGUE, Metric
@@ -52,7 +52,7 @@ def judged(cases: list[Case], metric: Metric, ties: str, turn: int = 0) -> Judge
 def value(data: Judged, metric: Metric, ties: str) -> Any:
     if ties in {"trec", "docid", "input"}:  # one order: no metric may see that its documents are tied
         data = replace(data, tie_start=data.rank, tie_size=np.ones_like(data.tie_size))
-    return scored(data, [metric], ties, None, 0)[0].value
+    return score_under_ties(data, [metric], ties, None, 0)[0].value
 
 
 @pytest.mark.parametrize("cls", CLASSES, ids=[cls.__name__ for cls in CLASSES])
@@ -62,7 +62,7 @@ def test_every_policy_keeps_the_laws(cls: type[Metric]) -> None:
         cases = [case for case, ok in zip(drawn, accepted(metric, drawn), strict=True) if ok][:30]
         if not cases:
             continue
-        bounded = metric.better != "neither" or not ordered(metric)
+        bounded = metric.better != "neither" or not depends_on_order(metric)
         policies = ["trec", "docid", "input", "expected", *(["best", "worst"] if bounded else [])]
         found = {ties: value(judged(cases, metric, ties), metric, ties) for ties in policies}
         low, high = metric.range

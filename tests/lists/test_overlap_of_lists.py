@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankscope.lists.overlap import VARIANTS, jaccard, jaccard_by_query, rbo, rbo_by_query, shared_by_depth
+from rankscope.lists.overlap import VARIANTS, count_shared_by_depth, jaccard, jaccard_by_query, rbo, rbo_by_query
 
 plain = st.lists(st.integers(0, 9), unique=True, min_size=1, max_size=8)
 chances = st.floats(0.05, 0.95)
@@ -81,7 +81,7 @@ def test_many_queries_at_once_are_each_alone(pairs: Any, p: float, k: int) -> No
             query.append(number)
             deeper.append(max(a.index(item), b.index(item)) + 1)
     sizes = np.array([len(a) for a, _ in pairs]), np.array([len(b) for _, b in pairs])
-    shared = shared_by_depth(np.array(query, dtype=int), np.array(deeper, dtype=int), len(pairs), 8)
+    shared = count_shared_by_depth(np.array(query, dtype=int), np.array(deeper, dtype=int), len(pairs), 8)
     assert rbo_by_query(shared, *sizes, p).tolist() == pytest.approx([rbo(a, b, p).ext for a, b in pairs])
     found = jaccard_by_query(shared, *sizes, k).tolist()
     assert found == pytest.approx([jaccard(a, b, k) for a, b in pairs])
@@ -158,7 +158,7 @@ def test_empty_rankings() -> None:
     assert math.isnan(nothing.ext)
     assert (nothing.min, nothing.max) == pytest.approx((0, 1))
     assert math.isnan(jaccard([], [], 3))
-    shared = shared_by_depth(np.array([], dtype=int), np.array([], dtype=int), 2, 5)
+    shared = count_shared_by_depth(np.array([], dtype=int), np.array([], dtype=int), 2, 5)
     assert np.isnan(rbo_by_query(shared, np.array([0, 1]), np.array([0, 0]))).all()
     assert np.isnan(jaccard_by_query(shared, np.array([0, 0]), np.array([0, 0]), 3)).all()
 

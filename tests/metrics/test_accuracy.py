@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rankscope as rs
-from rankscope.metrics.accuracy import Accuracy
+from rankscope.metrics.pairs import Accuracy
 from rankscope.testing import check_metric
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rankscope as rs
-from rankscope.metrics.overlap import Compat
+from rankscope.metrics.browsing import Compat
 from rankscope.testing import check_metric
 
 Run = dict[str, float]

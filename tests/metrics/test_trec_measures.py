@@ -16,11 +16,10 @@ from rankscope.errors import InputError
 from rankscope.metrics import CATALOGUE, parse, parse_many
 from rankscope.metrics.browsing import RBP, RBPResidual
 from rankscope.metrics.buckley import YAAP, BinG, G, RnDCG, RprecMult, nDCGRel
-from rankscope.metrics.counts import NumNonrelRet
 from rankscope.metrics.gain import IdealDCG, nDCG
 from rankscope.metrics.pooled import Judged, Unjudged
 from rankscope.metrics.relevance import AP, P
-from rankscope.metrics.sets import SetAP, SetP, SetR, Utility
+from rankscope.metrics.sets import NumNonrelRet, SetAP, SetP, SetR, Utility
 from rankscope.metrics.trec import ALL_TREC, OFFICIAL
 from rankscope.testing import check_metric
 

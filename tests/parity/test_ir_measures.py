@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import rankscope as rs
-from rankscope.metrics.accuracy import Accuracy
+from rankscope.metrics.pairs import Accuracy
 
 Table = dict[str, dict[str, float]]
 Values = dict[str, float]

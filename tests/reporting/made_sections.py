@@ -10,7 +10,7 @@ import numpy as np
 from tests.made.scores import drawn, ranked_run
 
 import rankscope as rs
-from rankscope.blocks import Chart, Ranged, Section, Table, Written
+from rankscope.blocks import Chart, NumberText, Section, Table, ValueRange
 from rankscope.panels.contrast import Contrast
 from rankscope.reporting.page import SECTIONS
 from rankscope.reporting.subject import Subject
@@ -81,9 +81,9 @@ def numbers(section: Section) -> Iterator[float]:
         if isinstance(block, Chart | Table):
             for row in block.rows:
                 for cell in row:
-                    if isinstance(cell, Ranged):
+                    if isinstance(cell, ValueRange):
                         yield from (cell.value, cell.lower, cell.upper)
-                    elif isinstance(cell, Written):
+                    elif isinstance(cell, NumberText):
                         yield cell.value
                     elif isinstance(cell, int | float):
                         yield float(cell)

@@ -22,7 +22,7 @@ from tests.reporting.made_subjects import subject, world
 
 import rankscope as rs
 from rankscope import words
-from rankscope.blocks import Chart, Notes, Paragraph, Section, Table, Written
+from rankscope.blocks import Chart, Notes, NumberText, Paragraph, Section, Table
 from rankscope.errors import DataError
 from rankscope.metrics import parse
 from rankscope.metrics.rank_weights import DEPTH, chart_of, hidden_of, weights_of
@@ -167,9 +167,9 @@ def test_numbers_in_tables_are_numbers() -> None:
     qrels, runs = world()
     found = subject(qrels, runs, "nDCG@10")
     weights = column(tables(section_of("discounts", found))["discounts-table"], "below 10")
-    assert all(w is None or (isinstance(w, Written) and w.text == words.share(w.value)) for w in weights)
+    assert all(w is None or (isinstance(w, NumberText) and w.text == words.share(w.value)) for w in weights)
     shared = column(tables(section_of("agreement", found))["agreement-table"], "shared of 10")
-    assert all(isinstance(s, Written) and s.text == f"{s.value:.1f}" for s in shared)
+    assert all(isinstance(s, NumberText) and s.text == f"{s.value:.1f}" for s in shared)
 
 
 # --- what later documents count --------------------------------------------------------------------
@@ -277,7 +277,7 @@ def test_all_warnings_can_be_read_on_a_page() -> None:
 def test_shares_are_written_in_per_cent_and_kept_in_full() -> None:
     cells = column(tables(section_of("data", in_subject({"x": {q: {"good": 2.0, "u": 1.0, "v": 0.5} for q in QRELS},
                                                            "y": ranked_run(1)})))["data-health"], "unjudged@5")  # fmt: skip
-    assert cells[0] == Written("67%", 2 / 3)
+    assert cells[0] == NumberText("67%", 2 / 3)
 
 
 # --- where a difference comes from ---------------------------------------------------------------

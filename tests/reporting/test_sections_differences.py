@@ -20,7 +20,7 @@ from tests.reporting.made_sections import (
     tables,
 )
 
-from rankscope.blocks import Ranged, Written
+from rankscope.blocks import NumberText, ValueRange
 from rankscope.reporting.sections.verdicts import verdicts
 from rankscope.reporting.subject import Subject
 from rankscope.show.html.tables import LONG
@@ -59,8 +59,8 @@ def test_the_forest_shows_the_adjusted_intervals(name: str) -> None:
         key = (f"{c.run} − {c.baseline}" if subject.result.all_pairs else c.run, c.metric)
         if c.adjusted.known:
             cells = drawn_rows.pop(key)
-            assert cells["difference"] == Ranged(c.difference, c.adjusted.lower, c.adjusted.upper)
-            assert isinstance(cells["p"], Written)
+            assert cells["difference"] == ValueRange(c.difference, c.adjusted.lower, c.adjusted.upper)
+            assert isinstance(cells["p"], NumberText)
             assert cells["p"].value == c.p_value_adjusted
             assert cells["verdict"] == c.verdict
             assert cells["clear"] == int(c.verdict in {"better", "worse", "different"})
@@ -96,8 +96,8 @@ def test_b_against_a_mirrors_a_against_b(metric: str) -> None:
     ]
     assert gains[0] == {q: -v for q, v in gains[1].items()}
     ((*_, a, _, _, _, _),), ((*_, b, _, _, _, _),) = ours["forest"].rows, theirs["forest"].rows
-    assert isinstance(a, Ranged)
-    assert isinstance(b, Ranged)
+    assert isinstance(a, ValueRange)
+    assert isinstance(b, ValueRange)
     assert (a.value, a.lower, a.upper) == (-b.value, -b.upper, -b.lower)
     swap = {"better": "worse", "worse": "better", "same": "same"}
     assert set(ours["win-loss"].rows) == {(m, swap[str(o)], n) for m, o, n in theirs["win-loss"].rows}

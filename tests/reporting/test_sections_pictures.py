@@ -21,7 +21,7 @@ from tests.reporting.made_sections import (
     tables,
 )
 
-from rankscope.blocks import Heading, Notes, Paragraph, Ranged, Written
+from rankscope.blocks import Heading, Notes, NumberText, Paragraph, ValueRange
 from rankscope.reporting.sections.differences import MEANS_ONLY
 from rankscope.reporting.subject import Subject
 from rankscope.scoring.spread import cumulative
@@ -93,7 +93,7 @@ def test_pairs_mirror_and_hold_what_the_comparison_holds() -> None:
     chart = charts(section_of("pairs", subject))["pairs-differences"]
     found = {(str(a), str(b)): (d, p) for a, b, d, p, _ in chart.rows}
     for c in subject.result.contrasts:
-        p = Written(p_cell(c.p_value_adjusted), c.p_value_adjusted)
+        p = NumberText(p_cell(c.p_value_adjusted), c.p_value_adjusted)
         assert found[c.run, c.baseline] == (c.difference, p)
         assert found[c.baseline, c.run] == (-c.difference, p)
     assert all(found[run, run] == (0.0, None) for run in subject.systems)
@@ -106,9 +106,9 @@ def test_pairs_mirror_and_hold_what_the_comparison_holds() -> None:
     for name, against, change, interval, after, *_ in listed.rows:
         c = subject.result[(*sorted((str(name), str(against)), reverse=True), "AP")]
         turned = 1 if c.run == name else -1
-        assert isinstance(change, Written)
-        assert isinstance(interval, Ranged)
-        assert isinstance(after, Written)
+        assert isinstance(change, NumberText)
+        assert isinstance(interval, ValueRange)
+        assert isinstance(after, NumberText)
         assert change.value == interval.value == turned * c.difference
         assert after.value == c.p_value_adjusted
         assert [interval.lower, interval.upper] == sorted((turned * c.adjusted.lower, turned * c.adjusted.upper))
@@ -135,10 +135,10 @@ def test_slices_are_their_contrasts_and_the_reversal_is_told() -> None:
     assert subject.result.slices is not None
     whole, *parts = chart.rows
     c = first(subject)
-    assert whole[:2] == ("all queries", Ranged(c.difference, c.adjusted.lower, c.adjusted.upper))
+    assert whole[:2] == ("all queries", ValueRange(c.difference, c.adjusted.lower, c.adjusted.upper))
     for row, part in zip(parts, subject.result.slices.contrasts, strict=True):
         bounds = part.contrast.adjusted
-        assert row[:3] == (part.equation, Ranged(part.contrast.difference, bounds.lower, bounds.upper), 20)
+        assert row[:3] == (part.equation, ValueRange(part.contrast.difference, bounds.lower, bounds.upper), 20)
     assert (
         "better in 2 of 3 slices, worse in 1. The mean is better over all queries and worse in lang = en"
         in section.lead
@@ -151,8 +151,8 @@ def test_slices_are_their_contrasts_and_the_reversal_is_told() -> None:
     for cells, part in zip(table.rows, subject.result.slices.contrasts, strict=True):
         one = part.contrast
         assert (cells[0], cells[7]) == (part.equation, one.queries)
-        assert isinstance(cells[1], Written)
-        assert isinstance(cells[2], Ranged)
+        assert isinstance(cells[1], NumberText)
+        assert isinstance(cells[2], ValueRange)
         assert (cells[1].value, cells[2].lower, cells[2].upper) == (
             one.difference,
             one.adjusted.lower,
@@ -176,7 +176,7 @@ def test_costs_draw_the_front() -> None:
     assert not any(isinstance(b, Heading) for b in section.blocks), "the chart has the title"
     table = tables(section)["costs-latency-ms"]
     assert not table.title
-    assert [column(table, "latency_ms")] == [[Written("10", 10.0), Written("1,000", 1000.0)]]
+    assert [column(table, "latency_ms")] == [[NumberText("10", 10.0), NumberText("1,000", 1000.0)]]
     lead = (
         "By latency_ms, a and b are on the Pareto front: each costs more than the one before it and has a higher mean."
     )

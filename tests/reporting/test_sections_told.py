@@ -7,7 +7,7 @@ import pytest
 from tests.made.scores import ranked, ranked_run
 from tests.reporting.made_sections import COMPARED, QRELS, SCORED, column, compared, scored, section_of, tables
 
-from rankscope.blocks import Notes, Paragraph, Ranged, Written
+from rankscope.blocks import Notes, NumberText, Paragraph, ValueRange
 from rankscope.reporting.sections.verdicts import MEANS_ONLY, verdicts
 from rankscope.reporting.subject import hint_of
 
@@ -137,13 +137,13 @@ def test_the_scoreboard_holds_the_means_and_marks_the_best() -> None:
     assert order == sorted(field.systems, key=lambda s: -field.mean(s))
     for i, (name, cell) in enumerate(values.rows):
         bounds = field.interval(str(name))
-        assert cell == Ranged(field.mean(str(name)), bounds.lower, bounds.upper)
+        assert cell == ValueRange(field.mean(str(name)), bounds.lower, bounds.upper)
         assert ((i, 1) in values.best) == (i == 0)
     marked = found["against-baseline"]
     marks = dict(zip(column(marked, "run"), column(marked, marked.columns[1].header), strict=True))
     for c in subject.result.contrasts:
         mark = {"better": " *", "worse": " †"}.get(c.verdict, "")
-        assert marks[c.run] == Written(f"{c.difference:+.3f}{mark}", c.difference)
+        assert marks[c.run] == NumberText(f"{c.difference:+.3f}{mark}", c.difference)
     assert "Holm" in found["against-baseline"].note
 
 
@@ -182,11 +182,11 @@ def test_effect_sizes_say_what_they_are_and_hold_their_numbers() -> None:
     for row in table.rows:
         c = subject.result[str(row[0]), "AP"]
         share, bounds = c.relative
-        interval = Ranged(share, bounds.lower, bounds.upper, f"{bounds.lower:+.1%}, {bounds.upper:+.1%}")
+        interval = ValueRange(share, bounds.lower, bounds.upper, f"{bounds.lower:+.1%}, {bounds.upper:+.1%}")
         assert row[2:6] == (
-            Written(f"{share:+.1%}", share), interval, Written(f"{c.effect:+.2f}", c.effect), Written(f"{c.superiority:.2f}", c.superiority),
+            NumberText(f"{share:+.1%}", share), interval, NumberText(f"{c.effect:+.2f}", c.effect), NumberText(f"{c.superiority:.2f}", c.superiority),
         )  # fmt: skip
-        assert isinstance(row[7], Written)
+        assert isinstance(row[7], NumberText)
         assert row[7].value == c.p_value_adjusted
     alone = tables(section_of("scoreboard", COMPARED["two"]()))["effect-sizes"]
     assert alone.columns[3].header == "95% interval"
@@ -214,7 +214,7 @@ def test_values_that_have_no_interval_stay_numbers() -> None:
     assert subject.scores is not None
     assert row[1] == subject.scores["AUC(pooled=True)"]
     assert row[2] == subject.scores["NumRelRet"]
-    assert isinstance(row[3], Ranged)
+    assert isinstance(row[3], ValueRange)
     assert row[3].value == subject.scores["GMAP"]
 
 

@@ -19,12 +19,12 @@ from rankscope.blocks import (
     Heading,
     Note,
     Notes,
+    NumberText,
     Paragraph,
     Section,
     Table,
     Value,
     Verdict,
-    Written,
 )
 from rankscope.reporting.subject import Subject
 from rankscope.show.result import fragment
@@ -65,8 +65,8 @@ def blocks(page: rs.Report) -> Iterator[tuple[Section, Table | Chart]]:
 
 
 def number(value: Value) -> float:
-    assert isinstance(value, Written | float | int), value
-    return value.value if isinstance(value, Written) else float(value)
+    assert isinstance(value, NumberText | float | int), value
+    return value.value if isinstance(value, NumberText) else float(value)
 
 
 def test_the_correction_makes_a_difference_here(found: rs.Comparison) -> None:
@@ -92,7 +92,7 @@ def test_marks_say_what_the_verdicts_say(found: rs.Comparison, page: rs.Report) 
     for row in table.rows:
         for metric in found.metrics:
             cell, c = row[heads.index(metric)], found[str(row[0]), metric]
-            text = cell.text if isinstance(cell, Written) else str(cell)
+            text = cell.text if isinstance(cell, NumberText) else str(cell)
             mark = {"better": "*", "worse": "†"}.get(c.verdict, "")
             assert [sign for sign in "*†" if sign in text] == [*mark]
             assert number(cell) == c.difference

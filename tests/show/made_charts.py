@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 from hypothesis import strategies as st
 
-from rankscope.blocks import Chart, Column, Form, Ranged, Value
+from rankscope.blocks import Chart, Column, Form, Value, ValueRange
 from rankscope.show.charts import config_of, data_of, spec_of
 from rankscope.show.extra import import_extra
 
@@ -64,7 +64,7 @@ def made(names: int = 3, others: int = 2, panels: int = 1) -> tuple[tuple[Value,
         (
             f"name {i}",
             f"other {j}",
-            Ranged(v := (i + j) / 10, v - 0.05, v + 0.1),
+            ValueRange(v := (i + j) / 10, v - 0.05, v + 0.1),
             i * others + j + 1,
             f"panel {p}",
             j % 2,
@@ -117,7 +117,7 @@ rows_of_anything = st.lists(
     st.tuples(
         st.none() | st.text(max_size=12),
         st.sampled_from(["better", "worse", "same", "é", None]),
-        st.none() | st.floats() | st.builds(Ranged, st.floats(), st.floats(), st.floats()),
+        st.none() | st.floats() | st.builds(ValueRange, st.floats(), st.floats(), st.floats()),
         st.none() | st.integers(-(10**6), 10**6),
         st.none() | st.text(max_size=3),
         st.sampled_from([0, 1]),

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.show.made_charts import chart
 
-from rankscope.blocks import Block, Chart, Column, Page, Ranged, Section, Table, Written
+from rankscope.blocks import Block, Chart, Column, NumberText, Page, Section, Table, ValueRange
 from rankscope.errors import InputError
 from rankscope.show import export
 from rankscope.show.cells import number_headers
@@ -38,7 +38,10 @@ def named(*names: str) -> list[str]:
 
 def test_values_are_written_as_they_are() -> None:
     columns = (Column("run"), Column("AP", "value"), Column("share"))
-    rows = (("nul\x00x\r", Ranged(0.1 + 0.2, 0.25, 0.5), Written("49 of 200", 49)), ("constructor", float("inf"), None))
+    rows = (
+        ("nul\x00x\r", ValueRange(0.1 + 0.2, 0.25, 0.5), NumberText("49 of 200", 49)),
+        ("constructor", float("inf"), None),
+    )
     files = dict(files_of(page(Table(columns, rows, name="t"))))
     assert json.loads(files["t.json"]) == [
         {"run": "nul\x00x\r", "AP": 0.1 + 0.2, "AP lower": 0.25, "AP upper": 0.5, "share": 49},
@@ -67,7 +70,7 @@ def test_headers_that_repeat_are_numbered() -> None:
     )
     assert header == ["run", "run 3", "run 2"]
     assert records == [{"run": "bm25", "run 3": 0.5, "run 2": 0.25}]
-    ranged = records_of([Column("a", "value"), Column("a", "value")], [(Ranged(2, 1, 3), Ranged(5, 4, 6))])
+    ranged = records_of([Column("a", "value"), Column("a", "value")], [(ValueRange(2, 1, 3), ValueRange(5, 4, 6))])
     assert list(ranged[1][0].values()) == [2, 1, 3, 5, 4, 6]
 
 

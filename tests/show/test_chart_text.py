@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.show.made_charts import AXES as FORMS
 
-from rankscope.blocks import Chart, Column, Form, Ranged, Value
+from rankscope.blocks import Chart, Column, Form, Value, ValueRange
 from rankscope.show.sketches import bar, cell_of, heaps, in_text, whisker
 from rankscope.show.terminal import render
 from rankscope.show.text import as_latex, as_markdown
@@ -20,7 +20,7 @@ COLUMNS = (Column("name"), Column("other"), Column("value", "value"), Column("co
 
 def made(names: int = 3, others: int = 2) -> tuple[tuple[Value, ...], ...]:
     pairs = [(i, j) for i in range(names) for j in range(others)]
-    return tuple((f"name {i}", f"other {j}", Ranged(v := (i - j) / 10, v - 0.05, v + 0.1), i + 1) for i, j in pairs)
+    return tuple((f"name {i}", f"other {j}", ValueRange(v := (i - j) / 10, v - 0.05, v + 0.1), i + 1) for i, j in pairs)
 
 
 def chart(form: Form, rows: tuple[tuple[Value, ...], ...] | None = None, **more: Any) -> Chart:
@@ -123,7 +123,7 @@ def test_bars_grow_from_zero() -> None:
 
 
 def test_a_whisker_reaches_as_far_as_its_interval() -> None:
-    assert whisker(Ranged(2.0, 1.0, 4.0), 0.0, 4.0, 5) == "│├●─┤"
+    assert whisker(ValueRange(2.0, 1.0, 4.0), 0.0, 4.0, 5) == "│├●─┤"
     assert whisker(3.0, 1.0, 5.0, 5) == "  ●"
     assert whisker(None, 1.0, 5.0, 5) == ""
 
@@ -131,7 +131,7 @@ def test_a_whisker_reaches_as_far_as_its_interval() -> None:
 @given(st.floats(-1, 1), st.integers(10, 60))
 def test_a_bar_has_room(value: float, room: int) -> None:
     assert len(bar(value, -1.0, 1.0, room)) <= room
-    assert len(whisker(Ranged(value, value - 0.2, value + 0.2), -1.2, 1.2, room)) <= room
+    assert len(whisker(ValueRange(value, value - 0.2, value + 0.2), -1.2, 1.2, room)) <= room
 
 
 def test_heaps_lose_no_point() -> None:
@@ -142,7 +142,7 @@ anything = st.lists(
     st.tuples(
         st.none() | st.text(max_size=40),
         st.none() | st.text(max_size=3),
-        st.none() | st.floats(-1e6, 1e6) | st.just(math.nan) | st.builds(Ranged, *[st.floats(-10, 10)] * 3),
+        st.none() | st.floats(-1e6, 1e6) | st.just(math.nan) | st.builds(ValueRange, *[st.floats(-10, 10)] * 3),
         st.none() | st.integers(-1000, 1000),
     ),
     max_size=30,

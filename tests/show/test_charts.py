@@ -28,10 +28,10 @@ from tests.show.made_charts import (
     valid,
 )  # fmt: skip
 
-from rankscope.blocks import Chart, Column, Form, Ranged
+from rankscope.blocks import Chart, Column, Form, ValueRange
 from rankscope.show.charts import config_of, data_of, spec_of, svg_of, themes
-from rankscope.show.charts.canvas import series_of
 from rankscope.show.charts.data import UNSEEN, names_of, query_field
+from rankscope.show.charts.marks import series_of
 from rankscope.show.charts.theme import GREY, PALETTE, PAPER
 
 Need = Callable[[str], ModuleType]
@@ -67,7 +67,7 @@ def test_rows_without_values_are_drawn(form: Form) -> None:
     rows = (
         (None,) * len(COLUMNS),
         ("a", None, math.nan, math.inf, "p", None, "q"),
-        ("b", "c", Ranged(math.nan, -math.inf, 1.0), 0, "p", 0, None),
+        ("b", "c", ValueRange(math.nan, -math.inf, 1.0), 0, "p", 0, None),
     )
     for more in ({}, {"panel": "panel"}, {"logs": frozenset("xy")}):
         valid(chart(form, rows, marked="marked", **more))
@@ -138,9 +138,9 @@ def test_data_hold_every_value() -> None:
     records = data_of(chart("points", rows))
     assert len(records) == len(rows)
     for record, row in zip(records, rows, strict=True):
-        assert isinstance(row[2], Ranged)
+        assert isinstance(row[2], ValueRange)
         assert [record[f"c{i}"] for i in (0, 1, 3, 4, 5, 6)] == [row[i] for i in (0, 1, 3, 4, 5, 6)]
-        assert Ranged(record["c2"], record["c2_low"], record["c2_high"]) == row[2]
+        assert ValueRange(record["c2"], record["c2_low"], record["c2_high"]) == row[2]
 
 
 def test_numbers_that_name_are_text_and_ids_can_be_had_as_they_are() -> None:

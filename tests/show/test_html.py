@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.browser import pages
 
-from rankscope.blocks import Chart, Code, Column, Page, Paragraph, Ranged, Section, Table, Verdict
+from rankscope.blocks import Chart, Code, Column, Page, Paragraph, Section, Table, ValueRange, Verdict
 from rankscope.show.html import assets
 
 
@@ -234,7 +234,7 @@ def test_pictures_in_a_notebook_share_no_ids() -> None:
 def test_long_tables_of_a_notebook_are_cut() -> None:
     from rankscope.show.html.page import fragment
 
-    rows = tuple((f"r{i}", Ranged(0.5, 0.4, 0.6)) for i in range(201))
+    rows = tuple((f"r{i}", ValueRange(0.5, 0.4, 0.6)) for i in range(201))
     text = fragment([Table((Column("run"), Column("v", "value")), rows)])
     assert "The first 200 of 201 rows." in text
     assert "r199" in text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rankscope.blocks import Code, Column, Facts, Heading, Note, Notes, Paragraph, Ranged, Table
+from rankscope.blocks import Code, Column, Facts, Heading, Note, Notes, Paragraph, Table, ValueRange
 from rankscope.show.terminal import render
 
 
@@ -113,7 +113,7 @@ def test_the_other_blocks() -> None:
 
 def ranged(runs: int, metrics: int, upper: float = 0.1, **more: Any) -> Any:
     columns = (Column("run"), *(Column(f"metric{j}", "value") for j in range(metrics)))
-    rows: Any = tuple((f"run{i}", *(Ranged(0.5, 0.4, 0.5 + upper) for _ in range(metrics))) for i in range(runs))
+    rows: Any = tuple((f"run{i}", *(ValueRange(0.5, 0.4, 0.5 + upper) for _ in range(metrics))) for i in range(runs))
     return Table(columns, rows, turns=True, note="what ± means", unranged="what has no room", **more)
 
 
@@ -154,7 +154,7 @@ def test_intervals_give_way_where_there_is_room_for_none() -> None:
 def test_intervals_line_up_below_each_other() -> None:
     table = Table(
         (Column("run"), Column("m", "value")),
-        (("a", Ranged(10.5, 10.0, 11.0)), ("b", 0.5), ("c", Ranged(0.5, 0.4, 0.55)), ("d", None)),
+        (("a", ValueRange(10.5, 10.0, 11.0)), ("b", 0.5), ("c", ValueRange(0.5, 0.4, 0.55)), ("d", None)),
         best=frozenset({(1, 1)}),
     )
     assert lines(table) == [

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from rankscope._version import __version__
-from rankscope.cli.commands import COMMANDS
+from rankscope.cli.commands import COMMANDS, Command
 from rankscope.cli.exits import BROKEN_PIPE
 
 BY_NAME = {command.name: command for command in COMMANDS}
@@ -23,7 +23,7 @@ class Lazy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of this name; where there is none, the nearest one is offered."""
         if cmd_name in BY_NAME:
-            return BY_NAME[cmd_name].build()
+            return BY_NAME[cmd_name].build(lambda **_: _call(BY_NAME[cmd_name]))
         if ctx.resilient_parsing or cmd_name.startswith("-"):
             return None
         from rankscope import words
@@ -42,6 +42,15 @@ class Lazy(click.Group):
             return super().invoke(ctx)
         except BrokenPipeError as error:
             raise click.exceptions.Exit(BROKEN_PIPE) from error
+
+
+def _call(command: Command) -> None:
+    from rankscope.cli import ways
+    from rankscope.cli.runner import Call
+
+    ctx = click.get_current_context()
+    if code := getattr(ways, command.way)(Call(command, ctx)):
+        ctx.exit(code)
 
 
 @click.group(cls=Lazy, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})

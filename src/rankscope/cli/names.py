@@ -97,9 +97,8 @@ class QueryList(Kind):
             lines = Path(value[1:]).read_text(encoding="utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "no UTF-8 text"
-            raise InputError(
-                f"{value[1:]}: cannot be read: {reason}; --queries @FILE wants a query id a line"
-            ) from None
+            remedy = "--queries @FILE wants a query id a line"
+            raise InputError(f"{value[1:]}: cannot be read: {reason}; {remedy}") from None
         ids = [line.split()[0] for line in lines if line.strip() and not line.startswith("#")]
         if not ids:
             raise InputError(f"{value[1:]}: lists no query; --queries @FILE wants a query id a line")

@@ -1,4 +1,4 @@
-"""Where results go: formats, files, widths, colours."""
+"""Where results and messages go: files, widths, colours, and a bar for long work."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 import click
 
 from rankscope.errors import InputError
 
-if TYPE_CHECKING:
-    pass
+LARGE = 50_000_000  # bytes that take long enough to be worth a bar
 
 
 def check_place(out: str | None, inputs: Iterable[str] = (), option: str = "-o") -> None:
@@ -138,3 +138,27 @@ def rendered(blocks: Any, out: str | None = None) -> str:
     from rankscope.show.terminal import render
 
     return render(blocks, *room(out))
+
+
+@contextmanager
+def bar(paths: Sequence[str]) -> Iterator[Callable[[str], None] | None]:
+    """Give the function to call after each run, or None where no bar is shown."""
+    if not watched(sys.stderr) or os.environ.get("TERM") == "dumb" or not _long(paths):
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("evaluating", total=len(paths))
+
+        def advance(name: str) -> None:
+            progress.update(task, advance=1, description=f"evaluated {name[:30]}")
+
+        yield advance
+
+
+def _long(paths: Sequence[str]) -> bool:
+    sizes = [Path(path).stat().st_size for path in paths if Path(path).is_file()]
+    return len(paths) > 2 or sum(sizes) > LARGE

@@ -70,9 +70,8 @@ def _run(argv: Sequence[str] | None) -> int:
     except BrokenPipeError:
         raise
     except MemoryError:
-        return _fail(
-            "not enough memory for this input: evaluate fewer runs at a time, or cut them with --depth", INTERNAL
-        )
+        remedy = "evaluate fewer runs at a time, or cut them with --depth"
+        return _fail(f"not enough memory for this input: {remedy}", INTERNAL)
     except Exception as error:  # noqa: BLE001 - whatever is left is ours to answer for
         return _bug(error)
     return result if isinstance(result, int) else 0
@@ -92,9 +91,8 @@ def _bug(error: Exception) -> int:
         traceback.print_exception(error)
         return INTERNAL
     what = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-    return _fail(
-        f"this is a bug in rankscope, please report it: {what} (RANKSCOPE_DEBUG=1 shows the traceback)", INTERNAL
-    )
+    told = f"this is a bug in rankscope, please report it: {what} (RANKSCOPE_DEBUG=1 shows the traceback)"
+    return _fail(told, INTERNAL)
 
 
 def _fail(message: str, code: int) -> int:

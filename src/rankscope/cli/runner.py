@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,19 +11,15 @@ import click
 from click.core import ParameterSource
 
 from rankscope import words
-from rankscope.cli import inputs, output
-from rankscope.cli.commands import Command
-from rankscope.cli.options import ENDINGS, FILE, PLACE, Option
-from rankscope.errors import InputError
+from rankscope.cli import output
+from rankscope.cli.commands import ENDINGS, FILE, PLACE, Command, Option
+from rankscope.errors import InputError, RankscopeError
 
 if TYPE_CHECKING:
     from rankscope.scoring.settings import Settings
 
 
-def run(command: Command, ctx: click.Context) -> int:
-    """Read what the command takes, call its verb, and write the result; gives the exit code."""
-    call = Call(command, ctx)
-    return call.show(call.result(command.function))
+Named = tuple[str | None, str]  # a file, and the name that was given to it
 
 
 class Call:
@@ -31,6 +27,7 @@ class Call:
 
     def __init__(self, command: Command, ctx: click.Context) -> None:
         self.command = command
+        self.ctx = ctx
         self.path = ctx.command_path
         self.params: Mapping[str, Any] = ctx.params
         self.own = {one.name: one for one in ctx.command.params if isinstance(one, Option) and one.name}
@@ -84,16 +81,16 @@ class Call:
         """Whether the files are tables of scores: with --scores, or where a single file looks like one."""
         if "scores" not in self.own or self.params["scores"]:
             return "scores" in self.own
-        return self.qrels is not None and not self.runs and inputs.holds_scores(self.qrels)
+        return self.qrels is not None and not self.runs and holds_scores(self.qrels)
 
     @cached_property
-    def files(self) -> list[inputs.Named]:
+    def files(self) -> list[Named]:
         """The rankings, each with the name that was given to it."""
         alone = words.listing([f"--{name}" for name in self.command.alone], last="or")
         otherwise = f"; without files: {alone}" if alone else ""
-        inputs.check_complete(self.qrels, self.runs, self.path, self.command.usage, otherwise)
-        runs = inputs.parse_runs(self.runs, again="scores" in self.own)
-        inputs.check_stdin([str(self.qrels), *(path for _, path in runs)])
+        check_complete(self.qrels, self.runs, self.path, self.command.usage, otherwise)
+        runs = parse_runs(self.runs, again="scores" in self.own)
+        check_stdin([str(self.qrels), *(path for _, path in runs)])
         return runs
 
     def arguments(self) -> tuple[list[Any], dict[str, Any]]:
@@ -101,18 +98,19 @@ class Call:
         if self.of_scores:
             if self.qrels is None:
                 raise InputError(f"no file of scores was given: {self.path} --scores scores.csv")
-            return [inputs.score_tables([self.qrels, *self.runs]), None], self.options
+            return [score_tables([self.qrels, *self.runs]), None], self.options
         without_files = any(name in self._present for name in self.command.alone)
         if not self.runs and without_files:
             return [self.qrels, None], self.options
-        files, systems = inputs.number_runs(self.files)
-        return [self.qrels, files or None], ({"systems": systems} if systems else {}) | self.options
+        files, systems = number_runs(self.files)
+        runs = files if "candidate" in self.params else [files or None]  # a gate takes its two apart
+        return [self.qrels, *runs], ({"systems": systems} if systems else {}) | self.options
 
     def reads(self) -> Iterator[str]:
         """Every file that is read: the inputs, and what options and settings name."""
         if self.qrels is not None:
             yield self.qrels
-        yield from (path for _, path in inputs.parse_runs(self.runs, again=True))
+        yield from (path for _, path in parse_runs(self.runs, again=True))
         for name, option in self.own.items():
             value = self.options.get(name, self.params[name])
             if option.type is FILE and isinstance(value, str):
@@ -130,9 +128,8 @@ class Call:
             return form or "table"
         ending = Path(out).suffix.lower()
         if ending not in ENDINGS:
-            raise InputError(
-                f"{out}: the format of {ending or 'a name without an ending'} is not known, name one with --format: {', '.join(formats)}"
-            )
+            said = f"{out}: the format of {ending or 'a name without an ending'} is not known"
+            raise InputError(f"{said}, name one with --format: {', '.join(formats)}")
         if ENDINGS[ending] not in formats:
             raise InputError(f"{out}: this is written as {words.listing(formats, last='or')}, not as {ENDINGS[ending]}")
         return ENDINGS[ending]
@@ -162,10 +159,8 @@ class Call:
             output.say(f"settings: {self.settings.place}")
         if not self.command.bar or self.quiet:
             return verb(*arguments, **options, **more)
-        paths = [] if self.of_scores else [path for _, path in inputs.parse_runs(self.runs, again=True)]
-        from rankscope.cli.progress import bar
-
-        with bar(paths) as progress:
+        paths = [] if self.of_scores else [path for _, path in parse_runs(self.runs, again=True)]
+        with output.bar(paths) as progress:
             return verb(*arguments, progress=progress, **options, **more)
 
     def show(self, result: Any, notes: Any = None, warnings: Any = None, **options: Any) -> int:
@@ -179,3 +174,87 @@ class Call:
         if self.out is not None:
             output.say_where(self.out, self.form, self.quiet)
         return int(getattr(result, "exit_code", 0))
+
+
+def check_complete(qrels: str | None, runs: Sequence[str], command: str, usage: str, otherwise: str = "") -> None:
+    """Refuse a command without judgments or rankings; ``usage`` says what it takes."""
+    optional = "[RUN...]" in usage
+    if qrels is not None and (runs or optional):
+        return
+    absent = "no run was given" if qrels else f"no qrels {'were' if optional else 'and no run were'} given"
+    like = usage.replace("QRELS", "qrels.txt").replace("[RUN] ", "").replace("RUN RUN...", "a.run b.run")
+    for text in ("[RUN...]", "RUN...", "RUN"):
+        like = like.replace(text, "my.run")
+    raise InputError(f"{absent}: {command} {usage}, like {command} {like} (rankscope demo makes an example){otherwise}")
+
+
+def parse_runs(runs: Iterable[str], again: bool = False) -> list[Named]:
+    """Each run with the name given to it: ``name=path``, unless there is a file literally called that.
+
+    With ``again`` a name may be given to several.
+    """
+    out: list[Named] = []
+    for run in runs:
+        name, equals, path = run.partition("=")
+        if not equals or "/" in name or Path(run).exists():
+            out.append((None, run))
+            continue
+        if not name or not path:
+            raise InputError(f"{run}: a named run is written name=path, like bm25=runs/bm25.run")
+        if not again and name in {known for known, _ in out}:
+            raise InputError(f"{run}: another run is called {name}, too: give each its own name")
+        out.append((name, path))
+    return out
+
+
+def check_stdin(paths: Sequence[str]) -> None:
+    """Refuse to read standard input twice."""
+    if paths.count("-") > 1:
+        raise InputError("- stands for standard input, which can be read only once: give the other input as a file")
+
+
+def number_runs(runs: Iterable[Named]) -> tuple[list[Named], dict[str, str]]:
+    """Runs of one name told apart by a number, and the system that each of those is a run of.
+
+    >>> number_runs([("a", "1.run"), ("a", "2.run"), (None, "b.run")])
+    ([('a#1', '1.run'), ('a#2', '2.run'), (None, 'b.run')], {'a#1': 'a', 'a#2': 'a'})
+    """
+    runs = list(runs)
+    names = [name for name, _ in runs]
+    out: list[Named] = []
+    systems: dict[str, str] = {}
+    for name, path in runs:
+        own = name
+        if name is not None and names.count(name) > 1:
+            own = f"{name}#{1 + sum(system == name for system in systems.values())}"
+            systems[own] = name
+        out.append((own, path))
+    return out, systems
+
+
+def score_tables(paths: Sequence[str]) -> str | dict[str, str]:
+    """Files of scores: one as it is, several by name; the shortest of each file's names that no other file has."""
+    runs = parse_runs(paths)
+    check_stdin([path for _, path in runs])
+    if len(runs) == 1:
+        return runs[0][1]
+    choices = [(name or Path(path).name.split(".")[0], name or Path(path).name, path) for name, path in runs]
+    out: dict[str, str] = {}
+    for choice in choices:
+        others = [other for other in choices if other is not choice]
+        free = (n for level, n in enumerate(choice) if all(other[level] != n for other in others))
+        name = next(free, choice[-1])
+        if name in out:
+            raise InputError(f"{choice[-1]} is given twice; leave one out, or give each a name, like a={choice[-1]}")
+        out[name] = choice[-1]
+    return out
+
+
+def holds_scores(path: str) -> bool:
+    """Whether a file is a table of scores."""
+    from rankscope.files.matrices import scores_of
+
+    try:
+        return len(scores_of(path).systems) > 1
+    except RankscopeError:
+        return False

@@ -38,133 +38,70 @@ _OF_LABELS = {
 }
 # one for each of its three answers to a query without relevant documents
 _TORCHMETRICS = tuple(
-    Dialect(
-        name,
-        f"torchmetrics, empty_target_action={action!r}",
+    Dialect(name, f"torchmetrics, empty_target_action={action!r}",
         "torchmetrics.retrieval; documents with scores of 0 and below are never relevant in some of its metrics",
         {
-            "P": Says("P"),
-            "R": _R_LIST,
+            "P": Says("P"), "R": _R_LIST,
             "AP": Says("AP(denominator='hits_at_k')", "divided by the relevant documents found in the top k"),
-            "RR": Says("RR"),
-            "Success": Says("Success"),
+            "RR": Says("RR"), "Success": Says("Success"),
             "nDCG": Says(_NDCG, f"mean over the orders of equal scores, {_CANDIDATES}", {"ties": "expected"}),
-        },
-        version="1.9.0",
-        convention=Convention(ties="input", queries="run", looks_at="list", no_relevant=no_relevant),
-    )
+        }, version="1.9.0",
+        convention=Convention(ties="input", queries="run", looks_at="list", no_relevant=no_relevant))
     for name, action, no_relevant in _EMPTY_TARGETS
-)
+)  # fmt: skip
 
 
 LEARNING: tuple[Dialect, ...] = (
-    Dialect(
-        "lightgbm",
-        "LightGBM",
+    Dialect("lightgbm", "LightGBM",
         "ndcg and map of LightGBM with its usual label_gain; a query without relevant documents counts as 1",
-        {"nDCG": Says(_NDCG_EXP, _EXP), "AP": _AP_MIN},
-        version="4.7.0",
-        convention=Convention(ties="input", queries="run", looks_at="list", no_relevant=1),
-        whole_grades=True,
-    ),
-    Dialect(
-        "xgboost",
-        "XGBoost",
+        {"nDCG": Says(_NDCG_EXP, _EXP), "AP": _AP_MIN}, version="4.7.0",
+        convention=Convention(ties="input", queries="run", looks_at="list", no_relevant=1), whole_grades=True),
+    Dialect("xgboost", "XGBoost",
         "ndcg, map and pre of XGBoost; a query without relevant documents counts as 1 (as 0 in pre)",
         {
-            "nDCG": Says(_NDCG_EXP, _EXP),
-            "AP": _AP_MIN,
+            "nDCG": Says(_NDCG_EXP, _EXP), "AP": _AP_MIN,
             "P": Says("P(denominator='min_k_listlen')", _SHORT, {"no_relevant": 0}),
             "AUC": Says("", defect="pairs of equal labels are counted, so a query's area depends on the order of rows"),
-        },
-        version="3.2.0",
-        convention=Convention(ties="input", queries="run", looks_at="list", no_relevant=1),
-    ),
-    Dialect(
-        "xgboost-minus",
-        "XGBoost, names with a minus",
+        }, version="3.2.0", convention=Convention(ties="input", queries="run", looks_at="list", no_relevant=1)),
+    Dialect("xgboost-minus", "XGBoost, names with a minus",
         "ndcg@10- and map@10- of XGBoost: a query without relevant documents counts as 0",
-        {"nDCG": Says(_NDCG_EXP, _EXP), "AP": _AP_MIN, "P": _P_SHORT},
-        version="3.2.0",
-        convention=Convention(ties="input", queries="run", looks_at="list", no_relevant=0),
-    ),
-    Dialect(
-        "catboost",
-        "CatBoost",
+        {"nDCG": Says(_NDCG_EXP, _EXP), "AP": _AP_MIN, "P": _P_SHORT}, version="3.2.0",
+        convention=Convention(ties="input", queries="run", looks_at="list", no_relevant=0)),
+    Dialect("catboost", "CatBoost",
         "NDCG, MAP, MRR, PrecisionAt and RecallAt of CatBoost, equal scores in the worst order",
         {
             "nDCG": Says(_NDCG, f"a query without relevant documents counts as 1, {_CANDIDATES}", {"no_relevant": 1}),
-            "AP": _AP_MIN,
-            "P": _P_SHORT,
-            "R": Says(
-                "R(denominator='positives_in_list')",
-                f"a query without relevant documents counts as 1, {_CANDIDATES}",
-                {"no_relevant": 1},
-            ),
-            "RR": Says("RR"),
-            "PFound": Says("PFound"),
-            "AUC": Says(
-                "AUC(single_class=0)", "a group of one class counts as 0", {"ties": "input", "no_relevant": "metric"}
-            ),
-            "OPA": Says(
-                "OPA(single_class=0)", "a group without a pair counts as 0", {"ties": "input", "no_relevant": "metric"}
-            ),
-        },
-        version="1.2.10",
-        convention=Convention(ties="worst", queries="run", looks_at="list", no_relevant=0),
-    ),
-    Dialect(
-        "sklearn",
-        "scikit-learn",
+            "AP": _AP_MIN, "P": _P_SHORT,
+            "R": Says("R(denominator='positives_in_list')",
+                f"a query without relevant documents counts as 1, {_CANDIDATES}", {"no_relevant": 1}),
+            "RR": Says("RR"), "PFound": Says("PFound"),
+            "AUC": Says("AUC(single_class=0)", "a group of one class counts as 0", {"ties": "input",
+                "no_relevant": "metric"}),
+            "OPA": Says("OPA(single_class=0)", "a group without a pair counts as 0", {"ties": "input",
+                "no_relevant": "metric"}),
+        }, version="1.2.10", convention=Convention(ties="worst", queries="run", looks_at="list", no_relevant=0)),
+    Dialect("sklearn", "scikit-learn",
         "ndcg_score, dcg_score and the metrics of label ranking, of rows in which every document has a label",
         {
             "nDCG": Says(_NDCG, f"mean over the orders of equal scores, {_CANDIDATES}"),
-            "DCG": Says("DCG", "mean over the orders of equal scores"),
-            **_OF_LABELS,
-        },
-        version="1.9.1",
-        convention=Convention(ties="expected", queries="run", looks_at="list", no_relevant=0),
-    ),
+            "DCG": Says("DCG", "mean over the orders of equal scores"), **_OF_LABELS,
+        }, version="1.9.1", convention=Convention(ties="expected", queries="run", looks_at="list", no_relevant=0)),
     *_TORCHMETRICS,
-    Dialect(
-        "rax",
-        "Rax",
-        "rax metrics over lists that all count alike; a list without relevant documents counts as 0",
+    Dialect("rax", "Rax", "rax metrics over lists that all count alike; a list without relevant documents counts as 0",
         {
-            "nDCG": Says(_NDCG_EXP, _EXP),
-            "DCG": Says("DCG(gain='exponential')", "exponential gain"),
-            "P": _P_SHORT,
-            "R": _R_LIST,
-            "AP": _AP_LIST,
-            "RR": Says("RR"),
+            "nDCG": Says(_NDCG_EXP, _EXP), "DCG": Says("DCG(gain='exponential')", "exponential gain"), "P": _P_SHORT,
+            "R": _R_LIST, "AP": _AP_LIST, "RR": Says("RR"),
             "OPA": Says("OPA(tied=0)", "a pair with equal scores is wrong"),
-        },
-        version="0.4.0",
-        convention=Convention(ties="input", queries="run", looks_at="list", no_relevant=0),
-    ),
-    Dialect(
-        "tfr",
-        "TensorFlow Ranking",
+        }, version="0.4.0", convention=Convention(ties="input", queries="run", looks_at="list", no_relevant=0)),
+    Dialect("tfr", "TensorFlow Ranking",
         "tfr.keras.metrics without weights; equal scores are shuffled, of which this is the mean",
         {
-            "nDCG": Says(_NDCG_EXP, _EXP),
-            "DCG": Says("DCG(gain='exponential')", "exponential gain"),
-            "P": _P_SHORT,
-            "R": _R_LIST,
-            "AP": _AP_LIST,
-            "RR": Says("RR"),
-            "Success": Says("Success"),
-            "RelevantPosition": Says(
-                "RelevantPosition",
-                "a list weighs as much as its grades add up to",
-                {"mean": "micro", "no_relevant": "metric"},
-            ),
-            "OPA": Says(
-                "OPA(tied=0, weights='pairs')",
-                "a pair with equal scores is wrong, and a list weighs as much as it has pairs",
-                {"ties": "input", "no_relevant": "metric"},
-            ),
-        },
-        convention=Convention(ties="expected", queries="run", looks_at="list", no_relevant=0),
-    ),
-)
+            "nDCG": Says(_NDCG_EXP, _EXP), "DCG": Says("DCG(gain='exponential')", "exponential gain"), "P": _P_SHORT,
+            "R": _R_LIST, "AP": _AP_LIST, "RR": Says("RR"), "Success": Says("Success"),
+            "RelevantPosition": Says("RelevantPosition", "a list weighs as much as its grades add up to",
+                {"mean": "micro", "no_relevant": "metric"}),
+            "OPA": Says("OPA(tied=0, weights='pairs')",
+                "a pair with equal scores is wrong, and a list weighs as much as it has pairs", {"ties": "input",
+                "no_relevant": "metric"}),
+        }, convention=Convention(ties="expected", queries="run", looks_at="list", no_relevant=0)),
+)  # fmt: skip

@@ -96,11 +96,5 @@ def score(judged: Judged, metrics: Iterable[Scorable]) -> list[Values]:
     found = map_kernels(judged, [*(metric.score for metric in metrics), *(metric.weight for metric in weighted)])
     weights = dict(zip(map(id, weighted), found[len(metrics) :], strict=True))
     plain = np.ones(len(judged))
-    return [
-        Values(value, weights.get(id(metric), plain))
-        for metric, value in zip(metrics, found[: len(metrics)], strict=True)
-    ]
-
-
-mapped = map_kernels
-Seen = DataFacts
+    pairs = zip(metrics, found[: len(metrics)], strict=True)
+    return [Values(value, weights.get(id(metric), plain)) for metric, value in pairs]

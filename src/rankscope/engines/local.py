@@ -41,13 +41,8 @@ class Several:
         place[by] = np.arange(len(by))
         at = place[self.row]
         order = np.lexsort((self.aspect, at))
-        return Aspects(
-            count=np.bincount(at, minlength=len(by)),
-            aspect=self.aspect[order],
-            group=self.group[order],
-            grade=self.grade[order],
-            where=self.where,
-        )
+        count = np.bincount(at, minlength=len(by))
+        return Aspects(count, self.aspect[order], self.group[order], self.grade[order], self.where)
 
 
 def several(qrels: Qrels, needs: frozenset[str]) -> Several:
@@ -58,13 +53,7 @@ def several(qrels: Qrels, needs: frozenset[str]) -> Several:
         _refuse_nameless(qrels, named)
     aspect = pl.col("iteration") if named else pl.lit("0")
     part = pl.col("subgroup") if "subgroup" in frame.columns else pl.lit("")
-    entries = frame.select(
-        "query_id",
-        "doc_id",
-        "grade",
-        aspect.alias("group"),
-        pl.struct(aspect.alias("a"), part.alias("b")).alias("aspect"),
-    )
+    entries = frame.select("query_id", "doc_id", "grade", group=aspect, aspect=pl.struct(a=aspect, b=part))
     documents = entries.group_by("query_id", "doc_id", maintain_order=True).agg(pl.col("grade").max())
     rows = entries.join(
         documents.select("query_id", "doc_id").with_row_index("row"),
@@ -76,14 +65,9 @@ def several(qrels: Qrels, needs: frozenset[str]) -> Several:
         pl.col("aspect").rank("dense").over("query_id").cast(pl.Int64) - 1,
         pl.col("group").rank("dense").over("query_id").cast(pl.Int64) - 1,
     )
-    return Several(
-        qrels=replace(qrels, frame=documents, more_queries=tuple(qrels.queries)),
-        row=rows["row"].to_numpy().astype(np.int64),
-        aspect=rows["aspect"].to_numpy(),
-        group=rows["group"].to_numpy(),
-        grade=rows["grade"].to_numpy(),
-        where=qrels.source.label,
-    )
+    whole = replace(qrels, frame=documents, more_queries=tuple(qrels.queries))
+    row, aspects, group, grade = (rows[name].to_numpy() for name in ("row", "aspect", "group", "grade"))
+    return Several(whole, row.astype(np.int64), aspects, group, grade, qrels.source.label)
 
 
 def _refuse_nameless(qrels: Qrels, named: bool) -> None:
@@ -98,9 +82,8 @@ def _refuse_nameless(qrels: Qrels, named: bool) -> None:
 
 def places_by_id(query: Array, ids: pl.Series) -> Array:
     """For each document its place when the ids of its query rise (as bytes)."""
-    order = (
-        pl.DataFrame({"query": query, "doc": ids, "row": np.arange(len(query))}).sort("query", "doc")["row"].to_numpy()
-    )
+    documents = pl.DataFrame({"query": query, "doc": ids, "row": np.arange(len(query))})
+    order = documents.sort("query", "doc")["row"].to_numpy()
     place = np.empty(len(order), dtype=np.int64)
     sizes = np.bincount(query) if len(query) else np.zeros(0, dtype=np.int64)
     start = np.cumsum(sizes) - sizes
@@ -151,12 +134,9 @@ def _pool(qrels: Qrels, run: Run, ranked: RankedRun, number: dict[str, int]) -> 
     """One row a judgment, with the place of the document in the ordered run (null: not retrieved)."""
     judgments = qrels.frame.select("query_id", "doc_id", "grade")
     row = run.rows_of(judgments["doc_id"])
-    hits = run.frame.select("query_id", "doc_id", "score")[column(row)].with_columns(
-        column(ranked.place_of(row)).alias("place")
-    )
-    codes = pl.DataFrame(
-        {"query_id": list(number), "query": list(number.values())}, schema={"query_id": pl.String, "query": pl.Int64}
-    )
+    hits = run.frame.select("query_id", "doc_id", "score")[column(row)]
+    hits = hits.with_columns(column(ranked.place_of(row)).alias("place"))
+    codes = pl.DataFrame(list(number.items()), {"query_id": pl.String, "query": pl.Int64}, orient="row")
     return (
         judgments.join(hits, on=["query_id", "doc_id"], how="left", maintain_order="left")
         .join(codes, on="query_id", how="left", maintain_order="left")
@@ -193,15 +173,6 @@ def _lay_out(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Span:
-    """Some whole queries of the run, put in order."""
-
-    permutation: Array | None
-    same: Array
-    disagreeing: int
-
-
 class RankedRun:
     """A run in order. A *place* is a position when queries follow one another, each best first.
 
@@ -220,23 +191,24 @@ class RankedRun:
         moved = [np.empty((2, 0), dtype=np.int64)]
         for first, last in spans(run.blocks):
             at = int(self.start[first])
-            span = self._order_span(at, self.start[first:last] - at, self.size[first:last])
-            self.same[at : at + len(span.same)] = span.same
+            permutation, same, disagreeing = self._order_span(at, self.start[first:last] - at, self.size[first:last])
+            self.same[at : at + len(same)] = same
             if self.disagreeing is not None:
-                self.disagreeing += span.disagreeing
-            if span.permutation is not None:
-                places = np.flatnonzero(span.permutation != np.arange(len(span.permutation)))
-                moved.append(np.stack([span.permutation[places], places]) + at)
+                self.disagreeing += disagreeing
+            if permutation is not None:
+                places = np.flatnonzero(permutation != np.arange(len(permutation)))
+                moved.append(np.stack([permutation[places], places]) + at)
         self.moved_row, self.moved_place = np.concatenate(moved, axis=1)
         by = np.argsort(self.moved_row)
         self.moved_row, self.moved_place = self.moved_row[by], self.moved_place[by]
 
-    def _order_span(self, at: int, start: Array, size: Array) -> _Span:
+    def _order_span(self, at: int, start: Array, size: Array) -> tuple[Array | None, Array, int]:
+        """Some whole queries: their order (None: as they stand), where a score equals the one before, ranks that disagree."""
         n = int(size.sum())
         score = self.run.frame["score"].slice(at, n).to_numpy()
         rank = self.run.frame["rank"].slice(at, n).to_numpy() if self.has_rank else None
         if self.ties == "rank":
-            return _Span(self._by_rank(at, rank, size), np.zeros(n, dtype=bool), 0)
+            return self._by_rank(at, rank, size), np.zeros(n, dtype=bool), 0
         rising = score[1:] > score[:-1]
         rising[start[1:] - 1] = False
         permutation = None
@@ -248,10 +220,10 @@ class RankedRun:
         same[start] = False
         if self.ties != "input" and same.any():
             permutation = self._tied(at, same, permutation)
-        disagreeing = (
-            0 if rank is None else _disagreeing(rank if permutation is None else rank[permutation], same, start)
-        )
-        return _Span(permutation, same, disagreeing)
+        if rank is None:
+            return permutation, same, 0
+        disagreeing = _disagreeing(rank if permutation is None else rank[permutation], same, start)
+        return permutation, same, disagreeing
 
     def _by_rank(self, at: int, rank: Any, size: Array) -> Array:
         code = np.repeat(np.arange(len(size)), size)
@@ -260,9 +232,8 @@ class RankedRun:
         if len(twice):
             row = at + int(order[twice[0] + 1])
             query, said = self.run.frame["query_id"][row], rank[order[twice[0] + 1]]
-            where = (
-                self.run.source.at(row) if self.run.source.line_of and not self.run.regrouped else self.run.source.label
-            )
+            source = self.run.source
+            where = source.at(row) if source.line_of and not self.run.regrouped else source.label
             raise InputError(
                 f"{where}: rank {said} of query {query} is given twice, so ties='rank' has no order; use ties='trec'"
             )
@@ -277,9 +248,8 @@ class RankedRun:
         down = self.ties == "trec"
         if _in_order(ids, group, down):
             return permutation
-        by = pl.DataFrame({"group": column(group), "doc": ids, "row": column(rows)}).sort(
-            "group", "doc", descending=[False, down]
-        )
+        by = pl.DataFrame({"group": column(group), "doc": ids, "row": column(rows)})
+        by = by.sort("group", "doc", descending=[False, down])
         permutation = np.arange(len(same)) if permutation is None else permutation
         permutation[tied] = by["row"].to_numpy()
         return permutation

@@ -157,9 +157,8 @@ def as_text(ids: Mapping[Any, float], where: str) -> Ranking:
     except TypeError:
         out = {id_text(key, where): value for key, value in ids.items()}
         if len(out) < len(ids):
-            raise InputError(
-                f"{where}: an id is given both as a number and as a string; make the ids strings"
-            ) from None
+            twice = "an id is given both as a number and as a string; make the ids strings"
+            raise InputError(f"{where}: {twice}") from None
         return out
     return ids
 

@@ -166,13 +166,14 @@ def _matters(group: _Group, metric: Any) -> bool:
 
 
 def _picker(metric: Any, ties: str) -> Callable[[Array], float]:
+    high = (ties == "best") == (metric.better != "lower")
+
     def pick(found: Array) -> float:
         known = found[~np.isnan(found)]
         if not len(known):
             return math.nan
         if ties == "expected":
             return math.fsum(known.tolist()) / len(known)
-        high = (ties == "best") == (metric.better != "lower")
         return float(known.max() if high else known.min())
 
     return pick
@@ -236,10 +237,8 @@ def score_under_ties(judged: Judged, metrics: Sequence[Any], ties: str, depth: i
     tied = Tied(judged)
     if not len(tied.queries):
         return plainly
-    closed_ones = [
-        m for m in metrics if ties == "expected" and depends_on_order(m, depth) and has_closed_form(m, depth)
-    ]
-    means = dict(zip(map(id, closed_ones), _expected_values(judged, tied, closed_ones, depth), strict=True))
+    closed = [m for m in metrics if ties == "expected" and depends_on_order(m, depth) and has_closed_form(m, depth)]
+    means = dict(zip(map(id, closed), _expected_values(judged, tied, closed, depth), strict=True))
     out = []
     for metric, values in zip(metrics, plainly, strict=True):
         if not depends_on_order(metric, depth) or (ties == "expected" and metric.counts_ties and depth is None):
@@ -341,8 +340,3 @@ def _chunks(judged: Judged, queries: Array) -> Iterator[Array]:
         stop = at + max(1, int(np.searchsorted(area, CELLS, side="right")))
         yield order[at:stop]
         at = stop
-
-
-scored = score_under_ties
-ordered = depends_on_order
-closed = has_closed_form

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -63,26 +64,20 @@ class Attributes:
 
         Raises InputError where a query stands in place of the header, which would be lost.
         """
-        if self.key in set(query_ids):
-            raise InputError(
-                f"{self.label}: begins with the query {self.key!r}, not with a header; name its columns in the first line"
-            )
-        unknown, lacking = self.unknown(query_ids), [q for q in query_ids if q not in self.by_query]
+        if self.key in query_ids:
+            remedy = "not with a header; name its columns in the first line"
+            raise InputError(f"{self.label}: begins with the query {self.key!r}, {remedy}")
+        unknown = self.unknown(query_ids)
         if len(unknown) == len(self.by_query):
-            raise DataError(
-                f"{self.label}: no query of it is scored; it has {words.listing(unknown, 3)}, the scores {words.listing(query_ids, 3)}: "
-                "use one set of query ids"
-            )
-        said = []
-        if unknown:
-            said.append(
-                f"{self.label}: {words.counted(len(unknown), 'query is', 'queries are')} not scored ({words.listing(unknown, 3)})"
-            )
-        if lacking:
-            said.append(
-                f"{self.label}: {words.counted(len(lacking), 'scored query is', 'scored queries are')} not in it ({words.listing(lacking, 3)})"
-            )
-        return said
+            has = f"it has {words.listing(unknown, 3)}, the scores {words.listing(query_ids, 3)}"
+            raise DataError(f"{self.label}: no query of it is scored; {has}: use one set of query ids")
+        lacking = [query for query in query_ids if query not in self.by_query]
+        kinds = ((unknown, "", "not scored"), (lacking, "scored ", "not in it"))
+        return [
+            f"{self.label}: {words.counted(len(ids), f'{kind}query is', f'{kind}queries are')} {what} ({words.listing(ids, 3)})"
+            for ids, kind, what in kinds
+            if ids
+        ]
 
 
 def attributes_of(source: Any) -> Attributes:
@@ -122,23 +117,16 @@ def clusters_of(source: Any, query_ids: Sequence[str]) -> tuple[Array, list[str]
     by_query = _clusters(found, label, set(query_ids))
     without = [query for query in query_ids if by_query.get(query) is None]
     if without:
-        raise DataError(
-            f"{label}: query {without[0]!r} has no cluster ({words.count(len(without))} of {words.counted(len(query_ids), 'query')} {words.agree(len(without), 'has')} none); "
-            "give every scored query one"
-        )
-    said = [str(by_query[query]) for query in query_ids]
-    names = sorted(set(said))
-    number = {name: n for n, name in enumerate(names)}
-    return np.array([number[name] for name in said], dtype=np.int64), names
+        many = f"{words.count(len(without))} of {words.counted(len(query_ids), 'query')} {words.agree(len(without), 'has')} none"
+        raise DataError(f"{label}: query {without[0]!r} has no cluster ({many}); give every scored query one")
+    names, codes = np.unique([str(by_query[query]) for query in query_ids], return_inverse=True)
+    return codes.astype(np.int64), names.tolist()
 
 
 def _label(source: Any, found: Sheet | Mapping[str, Any], otherwise: str) -> str:
     if isinstance(found, Sheet):
         return found.label
     return str(source) if is_path(source) else otherwise
-
-
-# --- reading -------------------------------------------------------------------------------------------
 
 
 def _of_mapping(source: Mapping[Any, Any], label: str) -> dict[str, dict[str, Attribute]]:
@@ -183,12 +171,9 @@ def _column(sheet: Sheet, name: str) -> list[Attribute]:
         text = column.fill_null("").str.strip_chars()
         said = ~text.str.to_lowercase().is_in(UNDEFINED)
         if not said.any() or text.filter(said).cast(pl.Float64, strict=False).null_count():
-            return [_truth(value) if kept else None for value, kept in zip(text, said, strict=True)]
+            plain = text.replace(["True", "TRUE", "False", "FALSE"], ["true", "true", "false", "false"])
+            return [value if kept else None for value, kept in zip(plain, said, strict=True)]
     return [None if np.isnan(value) else value for value in sheet.numbers(name).tolist()]
-
-
-def _truth(text: str) -> str:
-    return text.lower() if text in {"True", "False", "TRUE", "FALSE"} else text
 
 
 def _clusters(found: Sheet | Mapping[Any, Any], label: str, scored: set[str]) -> dict[str, str | None]:
@@ -198,9 +183,7 @@ def _clusters(found: Sheet | Mapping[Any, Any], label: str, scored: set[str]) ->
     else:
         if found.frame.width != 2:
             raise InputError(f"{label}: {words.counted(found.frame.width, 'column')}; {CLUSTERS}")
-        key = found.role(QUERY) if found.role(QUERY) == found.frame.columns[0] else found.frame.columns[0]
-        assert key is not None
-        other = next(name for name in found.frame.columns if name != key)
+        key, other = found.frame.columns
         rows = list(zip(found.ids(key, "query"), found.frame[other].to_list(), strict=True))
         if key in scored:  # the first line is no header
             rows.insert(0, (key, other))
@@ -213,9 +196,6 @@ def _clusters(found: Sheet | Mapping[Any, Any], label: str, scored: set[str]) ->
     return out
 
 
-# --- slices --------------------------------------------------------------------------------------------
-
-
 def _slices(name: str, values: list[Attribute]) -> dict[str, Array]:
     numbers = [value for value in values if isinstance(value, float)]
     out: dict[str, Array] = {}
@@ -223,9 +203,8 @@ def _slices(name: str, values: list[Attribute]) -> dict[str, Array]:
         column = np.array([value if isinstance(value, float) else np.nan for value in values])
         cuts = sorted(set(numbers))
         if len(cuts) > FEW:
-            ordered = sorted(numbers)
-            many = len(ordered)
-            cuts = sorted({ordered[-(-many // 3) - 1], ordered[-(-2 * many // 3) - 1], ordered[-1]})
+            ordered, many = sorted(numbers), len(numbers)
+            cuts = sorted({ordered[-(-part * many // 3) - 1] for part in (1, 2, 3)})
         out = _up_to(name, column, cuts)
     for text in sorted({value for value in values if isinstance(value, str)}):
         out[text] = np.array([value == text for value in values])
@@ -237,10 +216,7 @@ def _slices(name: str, values: list[Attribute]) -> dict[str, Array]:
 
 def _up_to(name: str, column: Array, cuts: Sequence[float]) -> dict[str, Array]:
     """The slices that end at each of these values, called by the lowest and highest value that they hold."""
-    masks, low = [], -np.inf
-    for high in cuts:
-        masks.append((column > low) & (column <= high))
-        low = high
+    masks = [(column > low) & (column <= high) for low, high in pairwise([-np.inf, *cuts])]
     ends = [(float(column[mask].min()), float(column[mask].max())) for mask in masks]
     for said in (_plain, repr):  # repr tells any two numbers apart
         names = [f"{name} {said(a)}" + (f" to {said(b)}" if b > a else "") for a, b in ends]

@@ -5,21 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.memory import quote_value
+from rankscope.files.memory import number_of, quote_value
 from rankscope.files.sheets import SYSTEM, is_path, open_sheet
 
 EXPECTED = (
     "costs are a table with a run first and a cost in each further column (latency_ms, cost), or {run: {column: value}}"
 )
 _MORE_IS_BETTER = re.compile(
-    r"throughput|(^|[^a-z])[qr]ps($|[^a-z])|(queries|requests|documents|docs|items|tokens)[ _-]?per[ _-]?s",
-    re.IGNORECASE,
+    r"(?i)throughput|(^|[^a-z])[qr]ps($|[^a-z])|(queries|requests|documents|docs|items|tokens)[ _-]?per[ _-]?s"
 )
 
 
@@ -49,11 +48,8 @@ class Costs:
     def remarks(self, runs: Sequence[str]) -> list[str]:
         """What to say of runs that have a cost and no score."""
         left = [run for run in self.by_run if run not in runs]
-        return (
-            [f"{self.label}: {words.counted(len(left), 'run')} without a score ({words.listing(left, 3)})"]
-            if left
-            else []
-        )
+        said = f"{self.label}: {words.counted(len(left), 'run')} without a score ({words.listing(left, 3)})"
+        return [said] if left else []
 
 
 def costs_of(source: Any) -> Costs:
@@ -98,16 +94,13 @@ def _of_mapping(source: Mapping[Any, Any], label: str) -> Costs:
 
 
 def _number(value: Any, where: str) -> float:
-    try:
-        number = float(value) if not isinstance(value, str | bytes) else float("nan")
-    except (TypeError, ValueError, OverflowError):
-        number = float("nan")
-    if not 0 <= number < float("inf"):
+    number = number_of(value)
+    if number is None or not 0 <= number < float("inf"):
         _refuse(where, value)
     return number
 
 
-def _refuse(where: str, value: Any) -> None:
+def _refuse(where: str, value: Any) -> NoReturn:
     said = "there is no number" if value is None else f"{quote_value(value)} is no cost"
     raise InputError(f"{where}: {said}; a cost is a number of at least 0, and every run has one")
 
@@ -115,9 +108,7 @@ def _refuse(where: str, value: Any) -> None:
 def _check_cost(names: Sequence[str], by_run: dict[str, dict[str, float]], label: str) -> Costs:
     if not names or not by_run:
         raise InputError(f"{label}: no cost is there; {EXPECTED}")
-    for name in names:
-        if _MORE_IS_BETTER.search(name):
-            raise InputError(
-                f"{label}: column {name}: of a cost less is better, of a throughput more; give the time that a query takes"
-            )
+    if more := next(filter(_MORE_IS_BETTER.search, names), None):
+        remedy = "give the time that a query takes"
+        raise InputError(f"{label}: column {more}: of a cost less is better, of a throughput more; {remedy}")
     return Costs(tuple(names), by_run, label)

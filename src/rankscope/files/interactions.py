@@ -27,8 +27,7 @@ def interactions_of(source: Any) -> pl.DataFrame:
         frame = pl.DataFrame({"query_id": sheet.ids(user, "user"), "doc_id": sheet.ids(item, "item")})
         time = sheet.role(TIMES)
         return frame.with_columns(time=_seconds(sheet.frame[time]) if time else pl.lit(None, pl.Float64))
-    frame = qrels_of(source).frame.select("query_id", "doc_id")
-    return frame.with_columns(time=pl.lit(None, pl.Float64))
+    return qrels_of(source).frame.select("query_id", "doc_id", time=pl.lit(None, pl.Float64))
 
 
 def timed_interactions(source: Any) -> pl.DataFrame | None:

@@ -12,8 +12,8 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import DataError, InputError
-from rankscope.files.memory import quote_value, speaks_arrow
-from rankscope.files.notes import stem
+from rankscope.files.long import stem
+from rankscope.files.memory import number_of, quote_value, speaks_arrow
 from rankscope.files.sheets import QUERY, SYSTEM, Sheet, is_path, open_sheet
 from rankscope.tables import Array
 
@@ -29,6 +29,7 @@ _METRIC = re.compile(
     r"(f1|[a-z_]+)(\(.*\))?@\d+|(n?dcg|n?err|p|r|precision|recall|ap|map|rr|mrr|gmap|bpref|hit_rate|success|f1|auc|gauc|rprec|rbp)([_.(]\S*)?",
     re.IGNORECASE,
 )
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,17 +85,13 @@ def _system_column(sheet: Sheet) -> str | None:
     return None if (values != values.floor()).any() else name
 
 
-# --- long ----------------------------------------------------------------------------------------------
-
-
 def _long(sheet: Sheet, query: str, system: str, name: str | None, metric: str | None) -> Part:
     systems = sheet.ids(system, "system")
     if name is not None:
         names = systems.unique(maintain_order=True).to_list()
         if len(names) > 1:
-            raise InputError(
-                f"{sheet.label}: holds {words.counted(len(names), 'system')} ({words.listing(names, 3)}), but is given as the one system {name!r}"
-            )
+            several = f"{words.counted(len(names), 'system')} ({words.listing(names, 3)})"
+            raise InputError(f"{sheet.label}: holds {several}, but is given as the one system {name!r}")
         systems = pl.repeat(name, len(systems), dtype=pl.String, eager=True)
     return _rows(sheet, systems, query, {query, system}, metric)
 
@@ -141,9 +138,6 @@ def _refuse_repeats(sheet: Sheet, frame: pl.DataFrame) -> None:
         raise InputError(f"{sheet.at(row)}: system {system!r} has query {query!r} twice{of}; keep one")
 
 
-# --- wide ----------------------------------------------------------------------------------------------
-
-
 def _by_query(sheet: Sheet, query: str, names: tuple[str | None, str], systems: Systems, metric: str | None) -> Part:
     """A query a row: the other columns are metrics of one system, or systems."""
     if systems == "rows":
@@ -172,9 +166,8 @@ def _by_system(sheet: Sheet, system: str, systems: Systems) -> Part:
     if systems == "columns":
         return _columns(sheet, sheet.distinct(system, "query"), others)
     if sheet.role(METRIC) or (others and all(is_metric(name) for name in others)):
-        raise InputError(
-            f"{sheet.label}: holds means of systems, no values of queries: write it with evaluate --per-query"
-        )
+        said = "holds means of systems, no values of queries"
+        raise InputError(f"{sheet.label}: {said}: write it with evaluate --per-query")
     return _transpose(sheet, sheet.distinct(system, "system"), others)
 
 
@@ -201,7 +194,7 @@ def _refuse_unclear(sheet: Sheet, has_ids: bool) -> None:
     if has_ids:
         what = f"the first column {first!r} holds texts" if first else "the first column has no name"
         raise InputError(f"{sheet.label}: {what}, and may name queries or systems: {HOW}")
-    number = next((name for name in columns if _is_number(name)), None)
+    number = next(filter(_NUMBER.fullmatch, columns), None)
     if number is not None:
         raise InputError(
             f"{sheet.label}: a column is called {number}: is the header line missing? A header names the systems; "
@@ -211,21 +204,15 @@ def _refuse_unclear(sheet: Sheet, has_ids: bool) -> None:
     rest = [sheet.numbers(name) for name in columns[1:]]
     whole = len(values) > 1 and len(set(values.tolist())) == len(values) and bool((values == np.floor(values)).all())
     if whole and any((other != np.floor(other)).any() for other in rest):
-        raise InputError(
-            f"{sheet.label}: column {first} holds another whole number in every row: if it names the queries or systems, {HOW}"
-        )
-
-
-def _is_number(text: str) -> bool:
-    return re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", text, re.IGNORECASE) is not None
+        said = f"column {first} holds another whole number in every row"
+        raise InputError(f"{sheet.label}: {said}: if it names the queries or systems, {HOW}")
 
 
 def _holds_texts(sheet: Sheet, name: str) -> bool:
-    """Whether no cell of a column is a number."""
     column = sheet.frame[name]
-    return column.dtype == pl.String and column.str.strip_chars().cast(pl.Float64, strict=False).null_count() == len(
-        column
-    )
+    if column.dtype != pl.String:
+        return False
+    return bool(column.str.strip_chars().cast(pl.Float64, strict=False).is_null().all())
 
 
 def _number_rows(word: str, sheet: Sheet) -> list[str]:
@@ -244,9 +231,6 @@ def _transpose(sheet: Sheet, systems: list[str], queries: Sequence[str]) -> Part
         raise InputError(f"{sheet.label}: no column of a query; {EXPECTED}")
     values = np.array([sheet.numbers(name) for name in queries]).T
     return Part(tall(systems, queries, values), sheet.label, "rows")
-
-
-# --- scores of systems on queries, from tables of any of the usual shapes, dicts, arrays, and several of them together ---
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,7 +263,9 @@ def scores_of(source: Any, metric: str | None = None, systems: Systems = "auto")
     if systems not in ("auto", "rows", "columns"):
         raise InputError(f"systems={systems!r}: systems stand in 'rows' or 'columns', or 'auto' finds out")
     if isinstance(source, ScoreTable):
-        return _only(source, metric)
+        if metric is not None and metric not in source.values:
+            raise InputError(_unknown(metric, list(source.values), "the scores"))
+        return source if metric is None else replace(source, values={metric: source.values[metric]})
     parts = list(_parts(source, None, systems, metric))
     if not parts:
         raise InputError(f"scores: nothing is there to read; {EXPECTED}")
@@ -289,17 +275,6 @@ def scores_of(source: Any, metric: str | None = None, systems: Systems = "auto")
         frame = _choose(frame, metric, parts)
     _refuse_twice(frame, parts)
     return _table(frame, parts)
-
-
-def _only(table: ScoreTable, metric: str | None) -> ScoreTable:
-    if metric is None:
-        return table
-    if metric not in table.values:
-        raise InputError(_unknown(metric, list(table.values), "the scores"))
-    return replace(table, values={metric: table.values[metric]})
-
-
-# --- what holds one part, and what holds several -------------------------------------------------------
 
 
 def _parts(source: Any, name: str | None, systems: Systems, metric: str | None) -> Iterator[Part]:
@@ -323,9 +298,8 @@ def _parts(source: Any, name: str | None, systems: Systems, metric: str | None) 
 
 def _of_array(values: Array, systems: Systems) -> Part:
     if values.ndim != 2 or not np.issubdtype(values.dtype, np.number):
-        raise InputError(
-            f"scores: an array of {values.ndim} dimensions and type {values.dtype}; it should be systems x queries, of numbers"
-        )
+        said = f"scores: an array of {values.ndim} dimensions and type {values.dtype}"
+        raise InputError(f"{said}; it should be systems x queries, of numbers")
     values = (values.T if systems == "columns" else values).astype(float)
     if np.isinf(values).any():
         row, query = np.argwhere(np.isinf(values))[0].tolist()
@@ -344,7 +318,7 @@ def _of_mapping(source: Mapping[Any, Any], label: str, systems: Systems, metric:
         elif is_path(value) or speaks_arrow(value):
             yield from _parts(value, str(name), systems, metric)
         elif isinstance(value, np.ndarray | Sequence) and np.ndim(np.asarray(value, dtype=object)) == 1:
-            yield _of_list(str(name), list(value), label)
+            yield _of_queries(str(name), {f"q{n}": one for n, one in enumerate(value, 1)}, label)
         else:
             raise InputError(f"{label}: system {name!r} has {quote_value(value)}; {EXPECTED}")
     sizes = {name: len(value) for name, value in source.items() if isinstance(value, np.ndarray | list | tuple)}
@@ -363,18 +337,12 @@ def _refuse_measures(source: Mapping[Any, Any], label: str) -> None:
         )
 
 
-def _of_list(name: str, values: list[Any], label: str) -> Part:
-    return _of_queries(name, {f"q{n}": value for n, value in enumerate(values, 1)}, label)
-
-
 def _of_queries(name: str, values: Mapping[Any, Any], label: str) -> Part:
     rows: list[tuple[str, str, str, float]] = []
     for query, said in values.items():
         by_metric = said if isinstance(said, Mapping) else {NAMELESS: said}
-        rows += [
-            (name, str(query), str(m), _number(v, f"{label}: system {name!r}, query {query!r}"))
-            for m, v in by_metric.items()
-        ]
+        where = f"{label}: system {name!r}, query {query!r}"
+        rows += [(name, str(query), str(m), _number(v, where)) for m, v in by_metric.items()]
     if not rows:
         raise InputError(f"{label}: system {name!r} has no query; {EXPECTED}")
     schema = {"system": pl.String, "query_id": pl.String, "metric": pl.String, "value": pl.Float64}
@@ -382,18 +350,10 @@ def _of_queries(name: str, values: Mapping[Any, Any], label: str) -> Part:
 
 
 def _number(value: Any, where: str) -> float:
-    if value is None:
-        return float("nan")
-    try:
-        number = float(value) if not isinstance(value, str | bytes) else None
-    except (TypeError, ValueError, OverflowError):
-        number = None
+    number = float("nan") if value is None else number_of(value)
     if number is None or abs(number) == float("inf"):
         raise InputError(f"{where}: {quote_value(value)} is not a finite number; NaN is undefined")
     return number
-
-
-# --- all parts together --------------------------------------------------------------------------------
 
 
 def _choose(frame: pl.DataFrame, metric: str, parts: Sequence[Part]) -> pl.DataFrame:
@@ -425,20 +385,18 @@ def _refuse_twice(frame: pl.DataFrame, parts: Sequence[Part]) -> None:
 
 def _table(frame: pl.DataFrame, parts: Sequence[Part]) -> ScoreTable:
     names = {key: frame[key].unique(maintain_order=True) for key in ("system", "query_id", "metric")}
-    at = {
-        key: frame[key].replace_strict(found, pl.int_range(len(found), eager=True)).to_numpy()
-        for key, found in names.items()
-    }
-    shape = tuple(len(names[key]) for key in ("metric", "system", "query_id"))
+    axes = [(frame[key], names[key]) for key in ("metric", "system", "query_id")]
+    shape = tuple(len(found) for _, found in axes)
     values, there = np.full(shape, np.nan), np.zeros(shape, dtype=bool)
-    place = (at["metric"], at["system"], at["query_id"])
+    place = tuple(
+        column.replace_strict(found, pl.int_range(len(found), eager=True)).to_numpy() for column, found in axes
+    )
     values[place], there[place] = frame["value"].to_numpy(), True
     systems, queries, metrics = (tuple(found.to_list()) for found in names.values())
     _refuse_apart(systems, queries, there, parts)
     lacking = int((~np.asarray(there.any(axis=0))).sum())
-    return ScoreTable(
-        systems, queries, dict(zip(metrics, values, strict=True)), _note(parts, (systems, queries, metrics), lacking)
-    )
+    note = _note(parts, (systems, queries, metrics), lacking)
+    return ScoreTable(systems, queries, dict(zip(metrics, values, strict=True)), note)
 
 
 def _refuse_apart(systems: Sequence[str], queries: Sequence[str], there: Array, parts: Sequence[Part]) -> None:
@@ -450,12 +408,10 @@ def _refuse_apart(systems: Sequence[str], queries: Sequence[str], there: Array, 
     alone = np.flatnonzero(~(has & (has.sum(axis=0) > 1)).any(axis=1))
     if len(alone):
         one = int(alone[0])
-        own, others = (
-            words.sample([queries[n] for n in np.flatnonzero(there).tolist()]) for there in (has[one], ~has[one])
-        )
-        raise DataError(
-            f"{label}: system {systems[one]!r} shares no query with the others: its queries are {own}, theirs {others}; use one set of query ids"
-        )
+        places = (np.flatnonzero(mask).tolist() for mask in (has[one], ~has[one]))
+        own, others = (words.sample([queries[n] for n in at]) for at in places)
+        said = f"{label}: system {systems[one]!r} shares no query with the others"
+        raise DataError(f"{said}: its queries are {own}, theirs {others}; use one set of query ids")
     if not (there.any(axis=2).sum(axis=1) > 1).any():
         raise DataError(f"{label}: no metric is there for two systems; give the same metric for each")
 

@@ -11,8 +11,7 @@ import numpy as np
 import polars as pl
 
 from rankscope.errors import InputError, MissingExtraError
-from rankscope.files.long import make_table, roles_of
-from rankscope.files.notes import Findings, make_qrels, make_run, stem
+from rankscope.files.long import Findings, make_qrels, make_run, make_table, roles_of, stem
 from rankscope.files.raw import Raw
 from rankscope.tables import Fault, Qrels, Run, Source
 
@@ -116,21 +115,16 @@ def read_dict(source: Mapping[Any, Any], what: str, name: str | None, raw: Raw |
     if raw:
         plain, title = raw.source("JSON"), f"JSON {what}"
         name = name or stem(label)
-    if what == "run":
-        run = make_run(frame, plain, found, title.replace("JSON", "a JSON"), name or "run")
-        return Run(run.frame, run.source, more, run.name) if more else run
-    qrels = make_qrels(frame, plain, found, title)
-    return Qrels(qrels.frame, qrels.source, more) if more else qrels
+    table: Run | Qrels = make_qrels(frame, plain, found, title) if what == "qrels" else make_run(
+        frame, plain, found, title.replace("JSON", "a JSON"), name or "run"
+    )  # fmt: skip
+    return replace(table, more_queries=more) if more else table
 
 
 def has_aspects(source: Mapping[Any, Any]) -> bool:
     """Whether qrels as a dict give a document several grades: ``{query: {document: {subtopic: grade}}}``."""
-    return any(
-        isinstance(graded, Mapping)
-        for value in source.values()
-        if isinstance(value, Mapping)
-        for graded in value.values()
-    )
+    by_doc = (value for value in source.values() if isinstance(value, Mapping))
+    return any(isinstance(graded, Mapping) for value in by_doc for graded in value.values())
 
 
 def _read_aspects(rows: Mapping[Any, Any], label: str, name: str | None, raw: Raw | None) -> Run | Qrels:
@@ -186,21 +180,19 @@ def _ids(values: Iterable[Any], label: str, noun: str) -> list[str]:
     for kind in kinds:
         if issubclass(kind, bool) or not issubclass(kind, (str, int, np.integer)):
             odd = next(value for value in ids if type(value) is kind)
-            raise InputError(
-                f"{label}: {noun} id {quote_value(odd)} is of type {kind.__name__}; ids are strings or integers"
-            )
+            said = f"{label}: {noun} id {quote_value(odd)} is of type {kind.__name__}"
+            raise InputError(f"{said}; ids are strings or integers")
     return [str(value) if isinstance(value, str) else str(int(value)) for value in ids]
 
 
 def _values(rows: Collection[Any], what: str) -> pl.Series:
     """Scores or grades, null where one is no number."""
-    total = sum(len(value) for value in rows)
+    parts = [_row_values(value, what) for value in rows]
     try:
-        flat = chain.from_iterable(_row_values(value, what) for value in rows)
-        return pl.Series(np.fromiter(flat, dtype=np.float64, count=total))
+        return pl.Series(np.fromiter(chain.from_iterable(parts), dtype=np.float64, count=sum(map(len, rows))))
     except (TypeError, ValueError, OverflowError):
-        flat = chain.from_iterable(_row_values(value, what) for value in rows)
-        return pl.Series([_number(value) for value in flat], dtype=pl.Float64)
+        parts = [_row_values(value, what) for value in rows]
+        return pl.Series(list(map(_number, chain.from_iterable(parts))), dtype=pl.Float64)
 
 
 def _row_values(value: Any, what: str) -> Iterable[Any]:
@@ -223,15 +215,17 @@ def _sound(frame: pl.DataFrame, value: str, rows: Mapping[Any, Any], label: str,
         good &= frame[value].is_not_nan().fill_null(False)
     if good.all():
         return frame
-    given = list(
-        chain.from_iterable(v.values() if isinstance(v, Mapping) else repeat(1, len(v)) for v in rows.values())
-    )
-    bad = np.flatnonzero(~good.to_numpy())
-    for row in bad.tolist():
+    given = list(chain.from_iterable(_row_values(v, "qrels") for v in rows.values()))
+    for row in np.flatnonzero(~good.to_numpy()).tolist():
         query, doc = frame["query_id"][row], frame["doc_id"][row]
         where = f"{label}: query {query!r}, document {doc!r}"
         found.fault("number", f"{where}: {value} {quote_value(given[row])} is not a number")
     return frame.filter(good)
+
+
+def number_of(value: Any) -> float | None:
+    """A value as a number; None for a text, and for what is none."""
+    return None if isinstance(value, str | bytes) else _number(value)
 
 
 def quote_value(value: Any) -> str:

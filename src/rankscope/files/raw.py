@@ -10,7 +10,7 @@ import zlib
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import polars as pl
 
@@ -50,10 +50,7 @@ class Raw:
     @property
     def feed(self) -> Path | bytes:
         """What Polars reads: the path, so that the file need not pass through Python, or the bytes."""
-        if self.data is not None:
-            return self.data
-        assert self.path is not None
-        return self.path
+        return cast("Path", self.path) if self.data is None else self.data
 
     @cached_property
     def packed(self) -> str:
@@ -98,10 +95,7 @@ class Raw:
         """All bytes, decompressed."""
         if self.packed == "zstd":
             return self._unzstd(rows=None)
-        data = self.data
-        if data is None:
-            assert self.path is not None
-            data = self.path.read_bytes()
+        data = self.feed.read_bytes() if isinstance(self.feed, Path) else self.feed
         if self.packed == "gzip":
             try:
                 return gzip.decompress(data)
@@ -112,10 +106,7 @@ class Raw:
     def sha256(self) -> str:
         """Digest of the bytes as they lie in the file, compressed or not. Raises DataError where the file has changed since it was read."""
         self.same()
-        if self.data is not None:
-            return hashlib.sha256(self.data).hexdigest()
-        assert self.path is not None
-        with self.path.open("rb") as file:
+        with self.open() as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def same(self) -> None:
@@ -141,19 +132,17 @@ class Raw:
         raise InputError(f"{self.label}: cannot be read: {text}") from error
 
     def _fail_utf8(self, error: Exception) -> NoReturn:
-        wrong = None if self.packed == "zstd" else _first_wrong(self.read())
-        where = (
-            f"{self.label} line {words.count(wrong[0])}: not UTF-8 text: {wrong[1]!r}"
-            if wrong
-            else f"{self.label}: not UTF-8 text"
-        )
+        where = f"{self.label}: not UTF-8 text"
+        if self.packed != "zstd" and (wrong := _first_wrong(self.read())):
+            where = f"{self.label} line {words.count(wrong[0])}: not UTF-8 text: {wrong[1]!r}"
         raise InputError(f"{where}; write the file as UTF-8 (iconv -f latin1 -t utf-8, if it is Latin-1)") from error
 
+    def open(self) -> io.BytesIO | io.BufferedReader:
+        """The bytes as they lie in the file, as a stream."""
+        return self.feed.open("rb") if isinstance(self.feed, Path) else io.BytesIO(self.feed)
+
     def _start(self, size: int) -> bytes:
-        if self.data is not None:
-            return self.data[:size]
-        assert self.path is not None
-        with self.path.open("rb") as file:
+        with self.open() as file:
             return file.read(size)
 
     def scan_parquet(self) -> pl.LazyFrame:
@@ -175,14 +164,8 @@ class Raw:
         schema = {"line": pl.String}
         for separator in "\x01\x02\x03\x04":  # one that stands in no line
             scan = pl.scan_csv(
-                self.feed,
-                separator=separator,
-                has_header=False,
-                quote_char=None,
-                schema=schema,
-                n_rows=rows,
-                glob=False,
-            )
+                self.feed, separator=separator, has_header=False, quote_char=None, schema=schema, n_rows=rows, glob=False
+            )  # fmt: skip
             try:
                 return scan.collect()
             except pl.exceptions.NoDataError:

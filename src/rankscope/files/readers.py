@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from rankscope.errors import InputError
-from rankscope.files.long import ALIASES, is_number, known_header
+from rankscope.files.long import ALIASES, EXPECTED, is_number, known_header
 from rankscope.files.memory import read_dict, read_frame, speaks_arrow
-from rankscope.files.notes import EXPECTED
 from rankscope.files.raw import BOM, Raw, open_raw
 from rankscope.files.tabular import header_of, is_jsonl, read_columns, read_json, read_jsonl, read_parquet
 from rankscope.files.trec import read_trec
@@ -72,9 +71,7 @@ def run_of(source: Any, name: str | None = None) -> Run:
         return source
     if isinstance(source, Qrels):
         raise InputError("these are qrels, not a run; the order is qrels first, then runs")
-    run = _of(source, "run", name)
-    assert isinstance(run, Run)
-    return run
+    return cast("Run", _of(source, "run", name))
 
 
 def qrels_of(source: Any) -> Qrels:
@@ -87,28 +84,22 @@ def qrels_of(source: Any) -> Qrels:
         return source
     if isinstance(source, Run):
         raise InputError("this is a run, not qrels; the order is qrels first, then runs")
-    qrels = _of(source, "qrels", None)
-    assert isinstance(qrels, Qrels)
-    return qrels
+    return cast("Qrels", _of(source, "qrels", None))
 
 
 def read_run(path: str | Path, name: str | None = None) -> Run:
     """Read a run from a file; its ending and its content tell the format, and ``-`` is standard input."""
-    run = _read(path, "run", name)
-    assert isinstance(run, Run)
-    return run
+    return cast("Run", _read(path, "run", name))
 
 
 def read_qrels(path: str | Path) -> Qrels:
     """Read judgments from a file; its ending and its content tell the format, and ``-`` is standard input."""
-    qrels = _read(path, "qrels", None)
-    assert isinstance(qrels, Qrels)
-    return qrels
+    return cast("Qrels", _read(path, "qrels", None))
 
 
 def _of(source: Any, what: str, name: str | None) -> Run | Qrels:
     if isinstance(source, (str, PathLike)):
-        return _read(Path(source) if not isinstance(source, str) else source, what, name)
+        return _read(source if isinstance(source, str) else Path(source), what, name)
     if isinstance(source, Mapping):
         return read_dict(source, what, name)
     if speaks_arrow(source):

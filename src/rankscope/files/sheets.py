@@ -14,9 +14,8 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.long import id_column
+from rankscope.files.long import Findings, id_column, is_number
 from rankscope.files.memory import frame_of, quote_value, speaks_arrow
-from rankscope.files.notes import Findings
 from rankscope.files.raw import BOM, Raw, open_raw
 from rankscope.files.readers import kind_of
 from rankscope.files.tabular import quote_of, reader_of, record_lines
@@ -87,19 +86,9 @@ class Sheet:
         what = "is not a number"
         if re.fullmatch(r"[+-]?\d+,\d+", text):
             what += f"; write {text.replace(',', '.')}, with a point"
-        elif re.fullmatch(r"[+-]?(inf(inity)?|\d.*)", text, re.IGNORECASE) and _infinite(text):
+        elif is_number(text) and abs(float(text)) == float("inf"):
             what = "is infinite; leave the cell empty where a value is undefined"
         raise InputError(f"{self.at(row)}, column {name}: {words.quote(text)} {what}")
-
-
-def _infinite(text: str) -> bool:
-    try:
-        return abs(float(text)) == float("inf")
-    except ValueError:
-        return False
-
-
-# --- JSON as tables: a list of objects, one object a line, or what ``evaluate`` writes -----------------
 
 
 def read_objects(raw: Raw, expected: str) -> Sheet | Mapping[str, Any]:
@@ -170,9 +159,6 @@ def _column(name: str, values: list[Any], label: str) -> pl.Series:
         return pl.Series(name, [None if v is None else float(v) for v in values], dtype=pl.Float64)
     text = [v if v is None or isinstance(v, str) else json.dumps(v) for v in values]
     return pl.Series(name, text, dtype=pl.String)
-
-
-# --- tables of any columns from whatever holds one: CSV, TSV, Parquet, JSON, JSONL, data frames --------
 
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -246,9 +232,6 @@ def _refuse_twice(names: Sequence[str], label: str) -> None:
         raise InputError(f"{label}: column {again!r} is there twice; is the header line missing or doubled?")
 
 
-# --- text with separators ------------------------------------------------------------------------------
-
-
 def _read_columns(raw: Raw) -> Sheet:
     head = raw.head if b"\n" in raw.head else raw.read()
     line = head.removeprefix(BOM).split(b"\n", 1)[0].rstrip(b"\r").decode("utf-8", "replace")
@@ -289,6 +272,3 @@ def _careful(raw: Raw, separator: str, quote: str | None, names: list[str]) -> S
     columns = list(zip(*rows, strict=True)) or [()] * len(names)
     data = [pl.Series(name, column, dtype=pl.String) for name, column in zip(names, columns, strict=True)]
     return Sheet(raw.label, pl.DataFrame(data), lambda: np.array(lines))
-
-
-opened = open_sheet

@@ -15,9 +15,8 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.long import make_table, roles_of
+from rankscope.files.long import Findings, make_table, roles_of
 from rankscope.files.memory import DICTS, Pairs, quote_value, read_dict
-from rankscope.files.notes import Findings
 from rankscope.files.raw import BOM, Raw
 from rankscope.tables import Array, Qrels, Run
 
@@ -80,10 +79,8 @@ def quote_of(raw: Raw, separator: str) -> str | None:
         return None
     quotes = raw.read().count(b'"')
     if quotes % 2:
-        raise InputError(
-            f"{raw.label}: {words.counted(quotes, 'double quote')}, an odd number: one is opened and never closed; "
-            'a quote within an id is written twice ("")'
-        )
+        said = f"{words.counted(quotes, 'double quote')}, an odd number: one is opened and never closed"
+        raise InputError(f'{raw.label}: {said}; a quote within an id is written twice ("")')
     return '"' if quotes else None
 
 
@@ -101,7 +98,6 @@ def _blank(scan: pl.LazyFrame, frame: pl.DataFrame) -> Array:
 
 
 def _over_lines(frame: pl.DataFrame, roles: dict[str, str]) -> Array:
-    """Rows whose ids hold a line break."""
     broken = pl.any_horizontal(pl.col(roles[role]).str.contains("\n", literal=True) for role in ("query_id", "doc_id"))
     return np.flatnonzero(frame.select(broken.fill_null(False)).to_series().to_numpy())
 
@@ -122,9 +118,6 @@ def record_lines(raw: Raw, separator: str, quote: str | None) -> Array:
     return np.array(starts[1:], dtype=np.int64)
 
 
-# --- JSON: one object a line (JSONL), or one object of queries -----------------------------------------
-
-
 def read_jsonl(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     """Read one JSON object a line, under the same names as columns have."""
     found = Findings()
@@ -135,11 +128,8 @@ def read_jsonl(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     frame, broken = _decode(text, list(dict.fromkeys(roles.values())))
     frame = _with_ids(frame, text, roles, raw.label, content, found)
     number = content + 1
-
-    def fault(row: int) -> tuple[str, str]:
-        return "json", f"not a JSON object: {words.quote(text[row])}"
-
-    found.fault_rows(raw.label, broken, fault, lambda row: int(number[row]))
+    told = (lambda row: ("json", f"not a JSON object: {words.quote(text[row])}")), (lambda row: int(number[row]))
+    found.fault_rows(raw.label, broken, *told)
     return make_table(frame, roles, raw.source(f"JSONL {what}"), found, what, name, lambda: number, broken)
 
 
@@ -206,9 +196,8 @@ def _keys(raw: Raw) -> list[str]:
     for line in raw.head.removeprefix(BOM).split(b"\n")[:200]:
         keys |= dict.fromkeys(_object(line) or {})
     if not keys:
-        raise InputError(
-            f"{raw.label} line 1: not a JSON object: {words.quote(raw.first_line)}; JSONL has one object a line"
-        )
+        said = f"not a JSON object: {words.quote(raw.first_line)}"
+        raise InputError(f"{raw.label} line 1: {said}; JSONL has one object a line")
     return list(keys)
 
 
@@ -231,10 +220,8 @@ def read_json(raw: Raw, what: str, name: str | None) -> Run | Qrels:
         line = getattr(error, "lineno", 1)
         raise InputError(f"{raw.label} line {words.count(line)}: not JSON ({getattr(error, 'msg', error)})") from error
     if not isinstance(value, Mapping):
-        raise InputError(
-            f"{raw.label}: a JSON {'array' if isinstance(value, list) else 'value'}; {DICTS[what]}, "
-            "or one object a line (jq -c '.[]' turns an array into lines)"
-        )
+        kind, lines = "array" if isinstance(value, list) else "value", "(jq -c '.[]' turns an array into lines)"
+        raise InputError(f"{raw.label}: a JSON {kind}; {DICTS[what]}, or one object a line {lines}")
     return read_dict(_merge(value, what, raw.label), what, name, raw)
 
 
@@ -257,9 +244,6 @@ def _merge(queries: Mapping[str, Any], what: str, label: str) -> dict[str, Any]:
         else:
             raise InputError(f"{label}: query {query!r} is there twice; put its documents into one list")
     return out
-
-
-# --- parquet tables ------------------------------------------------------------------------------------
 
 
 def read_parquet(raw: Raw, what: str, name: str | None) -> Run | Qrels:

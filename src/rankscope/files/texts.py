@@ -1,37 +1,483 @@
-"""Texts of queries and documents by their ids, from whatever holds them: TSV, CSV, JSONL, TREC topics and documents, dicts, frames."""
+"""Texts of queries and documents by their ids: TSV, CSV, JSONL, TREC topics and documents, SMART, dicts, frames."""
 
 from __future__ import annotations
 
+import csv
+import gzip
+import html
+import io
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import lru_cache
+from typing import IO, Any, Literal, NoReturn, cast
 
 import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.long import id_column
+from rankscope.files.long import ALIASES, Findings, id_column
 from rankscope.files.memory import frame_of, quote_value, speaks_arrow
-from rankscope.files.notes import Findings
 from rankscope.files.raw import BOM, Raw, open_raw
-from rankscope.files.records import (
-    Roles,
-    Selection,
-    has_marks,
-    id_of,
-    join_row,
-    of_jsonl,
-    of_object,
-    of_smart,
-    plain_text,
-    roles_among,
-    separator_of,
-    texts_of_columns,
-    texts_of_marks,
-)
 from rankscope.files.sheets import is_path
 from rankscope.tables import Source
+
+IDS = ("_id", "id", "number", "num")
+OWN_IDS = {
+    "document": (*ALIASES["doc_id"], "pid", "passage_id", "document_id"),
+    "query": (*ALIASES["query_id"], "topic_id", "topic-id"),
+}
+TEXTS = (
+    "text", "contents", "content", "body", "passage", "segment", "abstract", "document", "query_text", "query", "question",
+    "utterance",
+)  # fmt: skip
+TITLES = ("title", "headline", "name")
+LARGEST = (1 << 31) - 1  # of a cell of CSV: the library's own limit is 128 KiB
+SEPARATOR = " · "
+
+
+@dataclass
+class Selection:
+    """The ids to read (None: all); ``seen`` are the first ids read, ``remarks`` notes about the reading."""
+
+    ids: frozenset[str] | None
+    seen: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    replaced: bool = False
+
+    def wants(self, one: str) -> bool:
+        """Whether to read the text of this id."""
+        if len(self.seen) < 3:
+            self.seen.append(one)
+        return self.ids is None or one in self.ids
+
+    def text(self, data: bytes) -> str:
+        """Bytes as text; invalid UTF-8 becomes the replacement character."""
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError:
+            self.replaced = True
+            return data.decode("utf-8", "replace")
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which key or column holds the id, and which the texts, a title first."""
+
+    id: str
+    texts: tuple[str, ...]
+
+
+@lru_cache(maxsize=256)
+def _roles(names: tuple[str, ...], noun: str, needs_id: bool) -> Roles | None:
+    by_lower = {name.strip().casefold(): name for name in reversed(names)}
+    other = "query" if noun == "document" else "document"
+    known = (*OWN_IDS[noun], *IDS, *OWN_IDS[other])
+    text = next((by_lower[name] for name in TEXTS if name in by_lower), None)
+    title = next((by_lower[name] for name in TITLES if name in by_lower), None)
+    texts = tuple(name for name in (title, text) if name is not None)
+    if not needs_id:
+        return Roles("", texts) if texts else None
+    # "query" may be the id beside a text, or the text beside an id
+    one = next((by_lower[name] for name in known if name in by_lower and by_lower[name] not in texts), None)
+    if one is None and "" in by_lower and texts:
+        one = by_lower[""]  # the index of a data frame, written without a name
+    return Roles(one, texts) if one is not None and texts else None
+
+
+def roles_among(names: Sequence[Any], noun: str, needs_id: bool = True) -> Roles | None:
+    """Which of these names hold the id and the texts; None where some do not.
+
+    >>> roles_among(["_id", "title", "text"], "document")
+    Roles(id='_id', texts=('title', 'text'))
+    >>> roles_among(["query", "text"], "query"), roles_among(["qid", "query"], "query")
+    (Roles(id='query', texts=('text',)), Roles(id='qid', texts=('query',)))
+    """
+    return _roles(tuple(map(str, names)), noun, needs_id)
+
+
+def join_row(row: Mapping[str, Any], roles: Roles) -> str:
+    """The texts of a row as one; a title that the text begins with stands once."""
+    return join_texts([plain_text(row.get(name)) for name in roles.texts])
+
+
+def join_texts(parts: Sequence[str]) -> str:
+    """Title and text as one, each once."""
+    kept = [" ".join(part.split()) for part in parts]
+    kept = [part for part in kept if part]
+    if len(kept) == 2 and kept[1].casefold().startswith(kept[0].rstrip(".").casefold()):
+        return kept[1]
+    return SEPARATOR.join(kept)
+
+
+def plain_text(value: Any) -> str:
+    """A value of JSON as text: lists are joined, null is no text."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    if isinstance(value, list):
+        return " ".join(map(plain_text, value))
+    return json.dumps(value, ensure_ascii=False)
+
+
+def id_of(value: Any, where: Callable[[], str]) -> str:
+    """An id as a string; ``where()`` says what it is the id of."""
+    if isinstance(value, str) and value.strip():
+        return value.strip()
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if value is None or value == "":
+        raise InputError(f"{where()}: no id")
+    raise InputError(f"{where()}: {quote_value(value)} is not an id; ids are strings or integers")
+
+
+def stream_of(raw: Raw) -> IO[bytes]:
+    """The bytes of an input, decompressed as they are read."""
+    if raw.packed == "zstd":
+        return io.BytesIO(raw.read())
+    if raw.packed == "gzip":
+        return cast("IO[bytes]", gzip.open(raw.path or io.BytesIO(raw.data or b"")))
+    return raw.open()
+
+
+def lines_of(raw: Raw) -> Iterator[tuple[int, bytes]]:
+    """Each line that holds something, with its number; damage of a compressed file is told in one line."""
+    try:
+        with stream_of(raw) as file:
+            for number, line in enumerate(file, 1):
+                text = (line.removeprefix(BOM) if number == 1 else line).strip(b"\r\n")
+                if text and not text.isspace():
+                    yield number, text
+    except (OSError, EOFError, zlib.error) as error:
+        raw.fail(error)
+
+
+def of_object(line: bytes) -> dict[str, Any] | None:
+    """A line as an object; None where it is none."""
+    try:
+        value = json.loads(line.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def of_jsonl(raw: Raw, selection: Selection, noun: str, roles: Roles) -> Iterator[tuple[str, str]]:
+    """One object a line; ``roles`` are those of the first. A line whose id nobody asked for is not taken apart."""
+    key = json.dumps(roles.id).encode()
+    at = re.compile(re.escape(key) + rb'\s*:\s*(?:"([^"\\]*)"|(-?\d+)\s*[,}])')
+    for number, line in lines_of(raw):
+        if selection.ids is not None and line.count(key) == 1 and line.rstrip().endswith(b"}"):
+            found = at.search(line)
+            if found and not selection.wants(selection.text(found[1] if found[1] is not None else found[2]).strip()):
+                continue
+        where = f"{raw.label} line {words.count(number)}"
+        value = of_object(line)
+        if value is None:
+            text = words.quote(line.decode("utf-8", "replace"))
+            raise InputError(f"{where}: not a JSON object: {text}; is the file cut off, or a line broken in two?")
+        own = roles if roles.id in value else roles_among(list(value), noun) or roles
+        own = Roles(own.id, (roles_among(list(value), noun) or own).texts)
+        one = id_of(value.get(own.id), lambda where=where: where)  # type: ignore[misc]
+        if selection.wants(one):
+            selection.text(line)
+            yield one, join_row(value, own)
+
+
+def separator_of(raw: Raw, noun: str) -> str | None:
+    """What parts id and text in the first line: a tab before anything else, unless the name says CSV; None where nothing does."""
+    line, ending = raw.first_line, raw.ending
+    likely = ",;\t" if ending == ".csv" else "\t,;"
+    for separator in likely:
+        if roles_among(_cells(line, separator), noun):
+            return separator
+    if "\t" in line and (ending != ".csv" or "," not in line):
+        return "\t"
+    return "," if ending == ".csv" and "," in line else None
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=separator), [])
+    except csv.Error:
+        return line.split(separator)
+
+
+def texts_of_columns(raw: Raw, separator: str, selection: Selection, noun: str) -> Iterator[tuple[str, str]]:
+    """Rows of an id and a text, or under a header that names them."""
+    rows = _tab_rows(raw, selection) if separator == "\t" else _quoted_rows(raw, separator, selection)
+    layout: Callable[[list[str]], tuple[str, str]] | None = None
+    for number, cells in rows:
+        if layout is None:
+            layout, skip = _layout(cells, noun)
+            if skip:
+                width = len(cells)
+                continue
+            width = 0
+        where = f"{raw.label} line {words.count(number)}"
+        if len(cells) < 2 or len(cells) < width:
+            _refuse_short(where, cells, separator)
+        one, text = layout(cells)
+        if not one.strip():
+            raise InputError(f"{where}: no id before the text")
+        if selection.wants(one.strip()):
+            yield one.strip(), text
+
+
+def _layout(cells: list[str], noun: str) -> tuple[Callable[[list[str]], tuple[str, str]], bool]:
+    """Where id and text stand, and whether this first row is a header."""
+    roles = roles_among(cells, noun)
+    if roles is None:
+        return (lambda row: (row[0], join_texts(row[1:]) if len(row) > 2 else row[1])), False
+    places = [cells.index(name) for name in roles.texts]
+    at = cells.index(roles.id)
+    return (lambda row: (row[at], join_texts([row[place] for place in places]))), True
+
+
+def _refuse_short(where: str, cells: list[str], separator: str) -> NoReturn:
+    mark = {"\t": "tab", ",": "comma", ";": "semicolon"}[separator]
+    raise InputError(
+        f"{where}: {words.quote(separator.join(cells))} has too few columns: each line is an id, a {mark} and a text; "
+        "is a text broken over lines?"
+    )
+
+
+def _tab_rows(raw: Raw, selection: Selection) -> Iterator[tuple[int, list[str]]]:
+    """Lines parted at tabs: a quote is a quote, unless it stands around a whole cell."""
+    for number, line in lines_of(raw):
+        yield number, [_unquote(cell) for cell in selection.text(line).split("\t")]
+
+
+def _unquote(cell: str) -> str:
+    if len(cell) < 2 or cell[0] != '"' or cell[-1] != '"':
+        return cell
+    inside = cell[1:-1].replace('""', "")
+    return cell[1:-1].replace('""', '"') if '"' not in inside else cell
+
+
+def _quoted_rows(raw: Raw, separator: str, selection: Selection) -> Iterator[tuple[int, list[str]]]:
+    limit = csv.field_size_limit(LARGEST)
+    last = 0
+    try:
+        with stream_of(raw) as file, io.TextIOWrapper(file, "utf-8-sig", "replace", newline="") as text:
+            reader = csv.reader(text, delimiter=separator, strict=True)
+            for row in reader:
+                start, last = last + 1, reader.line_num
+                if any(row):
+                    selection.replaced |= any("�" in cell for cell in row)
+                    yield start, row
+    except csv.Error as error:
+        remedy = 'a quote within a text is written twice ("") and closed in the end'
+        raise InputError(f"{raw.label} line {words.count(last + 1)}: {error}; {remedy}") from error
+    except (OSError, EOFError, zlib.error) as error:
+        raw.fail(error)
+    finally:
+        csv.field_size_limit(limit)
+
+
+BLOCK = 1 << 22
+LONGEST = 1 << 28  # bytes of one record: what is longer was never closed
+_I = re.IGNORECASE
+_OPEN = re.compile(rb"<(topic|top|doc)(\s[^<>]*)?>|<!--", _I)
+_CLOSE = {name: re.compile(rb"</" + name + rb"\s*>", _I) for name in (b"topic", b"top", b"doc")}
+_AGAIN = {name: re.compile(rb"<" + name + rb"(\s[^<>]*)?>", _I) for name in (b"topic", b"top", b"doc")}
+_ID = re.compile(
+    rb"<(docno|docid|num|number|qid|id)(?:\s[^<>]*)?>\s*(?:(?:Number|Topic)\s*:)?\s*([^<>]*?)\s*(?=<|$)", _I
+)
+_OWN_ID = re.compile(rb"\b(?:number|num|id|qid|docno)\s*=\s*[\"']([^\"']*)[\"']", _I)
+_MARK = re.compile(r"<(/?)([A-Za-z][\w:.-]*)(?:\s[^<>]*)?/?>")
+_LABEL = re.compile(r"^\s*(?:Topic|Title|Description|Narrative|Query)\s*:", _I)
+_HIDDEN = re.compile(r"<!--.*?-->|<(script|style|dochdr)\b[^<>]*>.*?</\1\s*>", _I | re.DOTALL)
+_RAW = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+TAGS_OF_TITLES = ("title", "query", "headline", "head", "ttl", "hl")
+QUESTIONS = ("question", "desc", "description")
+NAMES = {"docno", "docid", "num", "number", "qid", "id"}
+EXAMPLE = {
+    b"doc": "a document has its id in <DOCNO>",
+    b"top": "a topic has its id in <num>",
+    b"topic": 'a topic has its id in <num>, or as <topic number="1">',
+}
+
+
+@dataclass(frozen=True)
+class _Record:
+    """One topic or document: the line it begins on, its mark, and what stands between its marks."""
+
+    line: int
+    name: bytes
+    own: bytes
+    body: bytes
+
+
+def has_marks(head: bytes) -> bool:
+    r"""Whether a file begins like TREC topics or documents, or like XML.
+
+    >>> has_marks(b"<top>"), has_marks(b"<?xml version='1.0'?>"), has_marks(b"1\t<b>bold</b>")
+    (True, True, False)
+    """
+    return re.match(rb"<[A-Za-z?!]", head) is not None
+
+
+def texts_of_marks(raw: Raw, selection: Selection) -> Iterator[tuple[str, str]]:
+    """The topics or documents of a file: ids and texts."""
+    for record in _records(raw):
+        one = _id_of(record, raw.label, selection)
+        if selection.wants(one):
+            text = selection.text(record.body)
+            yield one, _document(text) if record.name == b"doc" else _topic(text)
+
+
+def _id_of(record: _Record, label: str, selection: Selection) -> str:
+    found = None if record.name == b"doc" else _OWN_ID.search(record.own)
+    data = found[1] if found else _inner_id(record.body)
+    one = html.unescape(selection.text(data)).strip()
+    if not one:
+        mark = record.name.decode()
+        raise InputError(f"{label} line {words.count(record.line)}: a <{mark}> without an id; {EXAMPLE[record.name]}")
+    return one
+
+
+def _inner_id(body: bytes) -> bytes:
+    """The id between marks: a DOCID beside a DOCNO is the collection's own business."""
+    second = b""
+    for found in _ID.finditer(body):
+        if found[2] and found[1].lower() != b"docid":
+            return found[2]
+        second = second or found[2]
+    return second
+
+
+def _records(raw: Raw) -> Iterator[_Record]:
+    """Each record of a file, read in blocks; InputError for one that is never closed, and where there is none."""
+    buffer, line, at, number = b"", 1, 0, 0
+    for block in _blocks(raw):
+        buffer = buffer[at:] + block
+        at = 0
+        while True:
+            opened = _OPEN.search(buffer, at)
+            if opened is None:
+                passed = max(at, buffer.rfind(b"<"))  # a mark may be cut in two
+                line += buffer.count(b"\n", at, passed)
+                at = passed
+                break
+            line += buffer.count(b"\n", at, opened.start())
+            at = opened.start()
+            end = _end_of(buffer, opened, f"{raw.label} line {words.count(line)}")
+            if end is None:
+                break
+            if opened[1] is not None:
+                number += 1
+                name = opened[1].lower()
+                body = buffer[opened.end() : end[0]]
+                yield _Record(line, name, opened[2] or b"", body)
+            line += buffer.count(b"\n", at, end[1])
+            at = end[1]
+    rest = _OPEN.search(buffer, at)
+    if rest is not None and rest[1] is not None:
+        line += buffer.count(b"\n", at, rest.start())
+        _refuse_open(f"{raw.label} line {words.count(line)}", rest[1])
+    if not number:
+        first = buffer.removeprefix(BOM).strip()[:60].decode("utf-8", "replace").split("\n")[0]
+        raise InputError(f"{raw.label}: begins with {words.quote(first)} and holds no <top>, <topic> or <DOC>")
+
+
+def _end_of(buffer: bytes, opened: re.Match[bytes], where: str) -> tuple[int, int] | None:
+    """Where a record ends, and where its closing mark ends; None where that is yet to be read."""
+    if opened[1] is None:
+        end = buffer.find(b"-->", opened.end())
+        return (end, end + 3) if end >= 0 else None
+    name = opened[1].lower()
+    closed = _CLOSE[name].search(buffer, opened.end())
+    last = closed.start() if closed else len(buffer)
+    if _AGAIN[name].search(buffer, opened.end(), last) or last - opened.start() > LONGEST:
+        _refuse_open(where, opened[1])
+    return (closed.start(), closed.end()) if closed else None
+
+
+def _refuse_open(where: str, name: bytes) -> None:
+    mark = name.decode()
+    raise InputError(f"{where}: <{mark}> is never closed by </{mark}>; is the file cut off?")
+
+
+def _blocks(raw: Raw) -> Iterator[bytes]:
+    try:
+        with stream_of(raw) as file:
+            while block := file.read(BLOCK):
+                yield block
+    except (OSError, EOFError, zlib.error) as error:
+        raw.fail(error)
+
+
+def _topic(text: str) -> str:
+    """The title of a topic, then its question or description; where it has neither, all that it says."""
+    parts = _parts(text)
+    title = next((parts[name] for name in TAGS_OF_TITLES if parts.get(name)), "")
+    question = next((parts[name] for name in QUESTIONS if parts.get(name)), "")
+    if title or question:
+        return join_texts([title, question])
+    return " ".join(said for name, said in parts.items() if name not in NAMES and said)
+
+
+def _parts(text: str) -> dict[str, str]:
+    """What stands after each mark, up to the next mark of any name; labels such as Number: are left out."""
+    parts: dict[str, str] = {}
+    name, at = "", 0
+    kept = _RAW.sub(lambda found: html.escape(found[1]), _HIDDEN.sub(" ", text))
+    for mark in [*_MARK.finditer(kept), None]:
+        said = _LABEL.sub("", kept[at : mark.start() if mark else len(kept)])
+        said = " ".join(html.unescape(said).split())
+        parts[name] = " ".join(filter(None, [parts.get(name, ""), said]))
+        if mark is None:
+            break
+        name, at = ("" if mark[1] else mark[2].lower()), mark.end()
+    return parts
+
+
+def _document(text: str) -> str:
+    """The title of a document, then its text: what stands in <TEXT>, or all but its id where there is none."""
+    text = _RAW.sub(lambda found: html.escape(found[1]), _HIDDEN.sub(" ", text))
+    title = next((said for name in TAGS_OF_TITLES if (said := _inside(text, name))), "")
+    body = _inside(text, "text")
+    if not body:
+        for name in (*NAMES, *TAGS_OF_TITLES):
+            text = re.sub(rf"<{name}(?:\s[^<>]*)?>.*?</{name}\s*>", " ", text, flags=_I | re.DOTALL)
+        body = text
+    return join_texts([_plain(title), _plain(body)])
+
+
+def _inside(text: str, name: str) -> str:
+    return " ".join(re.findall(rf"<{name}(?:\s[^<>]*)?>(.*?)</{name}\s*>", text, _I | re.DOTALL))
+
+
+def _plain(text: str) -> str:
+    return html.unescape(_MARK.sub(" ", text))
+
+
+def of_smart(raw: Raw, selection: Selection) -> Iterator[tuple[str, str]]:
+    """Records that begin with ``.I id``: the title (.T) and the text (.W) of each."""
+    one, kept, part = "", False, b""
+    said: dict[bytes, list[str]] = {}
+    for number, line in lines_of(raw):
+        if line.startswith(b".I ") or line == b".I":
+            if kept:
+                yield one, _of_parts(said)
+            one, part, said = selection.text(line[2:]).strip(), b"", {}
+            if not one:
+                raise InputError(f"{raw.label} line {words.count(number)}: .I without an id")
+            kept = selection.wants(one)
+        elif len(line.rstrip()) == 2 and line[:1] == b"." and line[1:2].isupper():
+            part = line[1:2]
+        elif kept:
+            said.setdefault(part, []).append(selection.text(line))
+    if kept:
+        yield one, _of_parts(said)
+
+
+def _of_parts(said: dict[bytes, list[str]]) -> str:
+    return join_texts([" ".join(said.get(b"T", [])), " ".join(said.get(b"W", []))])
+
 
 Noun = Literal["document", "query"]
 MANY = {"document": "documents", "query": "queries"}
@@ -97,9 +543,8 @@ def _gather(pairs: Iterator[tuple[str, str]], selection: Selection) -> dict[str,
         if selection.ids is not None and len(by_id) == len(selection.ids):
             break
     if again:
-        selection.remarks.append(
-            f"{words.counted(again, 'text has', 'texts have')} an id that stood before: the first is taken"
-        )
+        said = f"{words.counted(again, 'text has', 'texts have')} an id that stood before: the first is taken"
+        selection.remarks.append(said)
     if selection.replaced:
         selection.remarks.append("some bytes are not UTF-8 text: they are shown as �")
     return by_id
@@ -118,9 +563,6 @@ def _refuse_strangers(label: str, selection: Selection, noun: Noun) -> None:
         f"{label}: no text of a {noun} that is shown: it has ids like {words.listing(map(repr, selection.seen), 3)}, the {MANY[noun]} are "
         f"{words.listing((repr(one) for one in asked), 3)}; is it the file of these {MANY[noun]}?"
     )
-
-
-# --- files -----------------------------------------------------------------------------------------------
 
 
 def _of_file(raw: Raw, selection: Selection, noun: Noun) -> tuple[str, Iterator[tuple[str, str]]]:
@@ -156,12 +598,8 @@ def _of_json(raw: Raw, head: bytes, selection: Selection, noun: Noun) -> tuple[s
             raise InputError(said) from error
         where = f" line {words.count(error.lineno)}" if isinstance(error, json.JSONDecodeError) else ""
         raise InputError(f"{raw.label}{where}: not JSON ({getattr(error, 'msg', error)}); {EXPECTED}") from error
-    if isinstance(value, dict):
-        return "JSON", _of_mapping(value, raw.label, selection, noun)
-    return "JSON", _of_list(value, raw.label, selection, noun)
-
-
-# --- memory ----------------------------------------------------------------------------------------------
+    read = _of_mapping if isinstance(value, dict) else _of_list
+    return "JSON", read(value, raw.label, selection, noun)
 
 
 def _in_memory(source: Any, selection: Selection, noun: Noun) -> tuple[str, Iterator[tuple[str, str]]]:
@@ -182,9 +620,8 @@ def _of_mapping(source: Mapping[Any, Any], label: str, selection: Selection, nou
         if isinstance(value, Mapping):
             roles = roles_among(list(value), noun, needs_id=False)
             if roles is None:
-                raise InputError(
-                    f"{label}, {words.quote(one)}: no text among the keys {words.listing(map(repr, value)) or 'none'}; call it text"
-                )
+                keys = words.listing(map(repr, value)) or "none"
+                raise InputError(f"{label}, {words.quote(one)}: no text among the keys {keys}; call it text")
             yield one, join_row(value, roles)
         elif isinstance(value, str | list | None):
             yield one, plain_text(value)
@@ -193,20 +630,14 @@ def _of_mapping(source: Mapping[Any, Any], label: str, selection: Selection, nou
 
 
 def _of_list(source: Any, label: str, selection: Selection, noun: Noun) -> Iterator[tuple[str, str]]:
-    """A list of objects, each with an id and a text."""
     for number, value in enumerate(source, 1):
         roles = roles_among(list(value), noun) if isinstance(value, Mapping) else None
+        where = f"{label} entry {words.count(number)}"
         if roles is None:
-            raise InputError(
-                f"{label} entry {words.count(number)}: {quote_value(value)} has no id and text, like _id and text"
-            )
-        one = _id_in(value, roles, f"{label} entry {words.count(number)}")
+            raise InputError(f"{where}: {quote_value(value)} has no id and text, like _id and text")
+        one = id_of(value.get(roles.id), lambda said=f"{where}: {roles.id}": said)  # type: ignore[misc]
         if selection.wants(one):
             yield one, join_row(value, roles)
-
-
-def _id_in(value: Mapping[str, Any], roles: Roles, where: str) -> str:
-    return id_of(value.get(roles.id), lambda: f"{where}: {roles.id}")
 
 
 def _of_frame(scan: pl.LazyFrame, label: str, selection: Selection, noun: Noun) -> Iterator[tuple[str, str]]:
@@ -214,9 +645,9 @@ def _of_frame(scan: pl.LazyFrame, label: str, selection: Selection, noun: Noun) 
     names = scan.collect_schema().names()
     roles = roles_among(names, noun)
     if roles is None:
-        raise InputError(
-            f"{label}: no columns of ids and texts among {words.listing(names) or 'none'}; call them {'query_id' if noun == 'query' else 'doc_id'} and text"
-        )
+        own = "query_id" if noun == "query" else "doc_id"
+        said = f"{label}: no columns of ids and texts among {words.listing(names) or 'none'}"
+        raise InputError(f"{said}; call them {own} and text")
     heads = scan.select(roles.id).head(3).collect()[roles.id]
     for one in id_column(heads, roles.id, label, Findings()).to_list():
         selection.wants(str(one))
@@ -236,6 +667,3 @@ def _keep(scan: pl.LazyFrame, key: str, label: str, selection: Selection) -> pl.
         return scan.collect()
     asked = pl.Series(sorted(selection.ids), dtype=pl.String).implode()
     return scan.filter(pl.col(key).is_in(asked)).collect()
-
-
-__all__ = ["Texts", "texts_of"]

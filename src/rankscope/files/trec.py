@@ -15,39 +15,37 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.long import is_number
-from rankscope.files.notes import (
+from rankscope.files.long import (
     EXPECTED,
     ORDER,
     QRELS_LINE,
     RUN_LINE,
     Findings,
     content_lines,
+    is_number,
     line_finder,
     make_qrels,
     make_run,
     stem,
 )
 from rankscope.files.raw import BOM, Raw
-from rankscope.tables import Array, Qrels, Run, Source, blocks_of
+from rankscope.tables import Array, Qrels, Run, blocks_of
 
 
 @dataclass(frozen=True)
 class LineLayout:
-    """The columns of a headerless file: all are strings but those named as numbers."""
+    """The columns of a headerless file: all are strings but those named as numbers; its ``title`` and ``note`` for readers."""
 
-    what: str
     names: tuple[str, ...]
     number: str
     line: str
-    optional: frozenset[str] = frozenset()
+    title: str
+    note: str = ""
 
     @property
     def schema(self) -> dict[str, type[pl.DataType]]:
         """Polars types of the columns."""
-        types: dict[str, type[pl.DataType]] = {self.number: pl.Float64}
-        if self.number != "rank":
-            types["rank"] = pl.Int32
+        types: dict[str, type[pl.DataType]] = {"rank": pl.Int32, self.number: pl.Float64}
         return {name: types.get(name, pl.String) for name in self.names}
 
     @property
@@ -58,23 +56,30 @@ class LineLayout:
 
     @property
     def needed(self) -> list[str]:
-        """The columns without which a line is no row."""
-        return [name for name in self.names if name not in self.optional]
+        """The columns without which a line is no row: all but the rank beside a score."""
+        return [name for name in self.names if name != "rank" or self.number == "rank"]
 
 
-RUN = LineLayout("run", ("query_id", "q0", "doc_id", "rank", "score", "tag"), "score", RUN_LINE, frozenset({"rank"}))
-QRELS = LineLayout("qrels", ("query_id", "iteration", "doc_id", "grade"), "grade", QRELS_LINE)
-PRELS = LineLayout("qrels", ("query_id", "doc_id", "grade", "method", "inclusion"), "grade", QRELS_LINE)
+RUN = LineLayout(("query_id", "q0", "doc_id", "rank", "score", "tag"), "score", RUN_LINE, "a TREC run")
+QRELS = LineLayout(("query_id", "iteration", "doc_id", "grade"), "grade", QRELS_LINE, "TREC qrels")
+PRELS = LineLayout(
+    ("query_id", "doc_id", "grade", "method", "inclusion"), "grade", QRELS_LINE,
+    "TREC prels (query document grade method probability)",
+    "columns 4 and 5 (sampling method, inclusion probability) are not used",
+)  # fmt: skip
 PREFS = LineLayout(
-    "qrels",
-    ("query_id", "iteration", "subgroup", "doc_id", "grade"),
-    "grade",
+    ("query_id", "iteration", "subgroup", "doc_id", "grade"), "grade",
     "a line of TREC preferences has 5 (query judge part document grade)",
-)
-RUN3 = LineLayout("run", ("query_id", "doc_id", "rank"), "rank", "an MS MARCO run line has 3 (query document rank)")
+    "TREC preferences", "columns 2 and 3 name the judge and the part of the judge's preferences",
+)  # fmt: skip
+RUN3 = LineLayout(
+    ("query_id", "doc_id", "rank"), "rank", "an MS MARCO run line has 3 (query document rank)", "an MS MARCO run",
+    "no scores: the third column is taken as the rank, and the score is -rank",
+)  # fmt: skip
 QRELS3 = LineLayout(
-    "qrels", ("query_id", "doc_id", "grade"), "grade", "this file's lines have 3 (query document grade)"
-)
+    ("query_id", "doc_id", "grade"), "grade", "this file's lines have 3 (query document grade)",
+    "headerless qrels of 3 columns", "no header and 3 columns: taken as query, document, grade",
+)  # fmt: skip
 
 
 def head_lines(raw: Raw) -> list[bytes]:
@@ -100,25 +105,21 @@ def layout_of(raw: Raw, what: str, lines: list[bytes]) -> LineLayout:
     split = [line.split() for line in lines[:1000]]
     width = Counter(len(fields) for fields in split).most_common(1)[0][0]
     typical = next(fields for fields in split if len(fields) == width)
+    other = ""
     if what == "run" and width == 4 and is_number(typical[3]):
-        raise InputError(
-            f"{raw.label}: these are TREC qrels (4 columns: query iteration document grade), not a run; {ORDER}"
-        )
-    if what == "qrels" and width >= 6 and is_number(typical[4]):
-        raise InputError(
-            f"{raw.label}: this is a TREC run (6 columns: query Q0 document rank score tag), not qrels; {ORDER}"
-        )
-    if what == "run" and width == 5 and is_number(typical[4]) and not is_number(typical[3]):
-        raise InputError(
-            f"{raw.label}: these are TREC preferences (5 columns: query judge part document grade), not a run; {ORDER}"
-        )
+        other = "these are TREC qrels (4 columns: query iteration document grade), not a run"
+    elif what == "qrels" and width >= 6 and is_number(typical[4]):
+        other = "this is a TREC run (6 columns: query Q0 document rank score tag), not qrels"
+    elif what == "run" and width == 5 and is_number(typical[4]) and not is_number(typical[3]):
+        other = "these are TREC preferences (5 columns: query judge part document grade), not a run"
+    if other:
+        raise InputError(f"{raw.label}: {other}; {ORDER}")
     if width == 3 and is_number(typical[2]):
         return _three(raw, what, split)
     if width < 3:
-        raise InputError(
-            f"{raw.label}: not {'a run' if what == 'run' else 'qrels'}: most lines have {words.counted(width, 'column')}, "
-            f"like {words.quote(b' '.join(typical).decode('utf-8', 'replace'))}; {EXPECTED[what]}"
-        )
+        like = words.quote(b" ".join(typical).decode("utf-8", "replace"))
+        said = f"not {'a run' if what == 'run' else 'qrels'}: most lines have {words.counted(width, 'column')}, like {like}"
+        raise InputError(f"{raw.label}: {said}; {EXPECTED[what]}")
     if what == "qrels" and width == 5:
         return _five(raw, [fields for fields in split if len(fields) == 5])
     return RUN if what == "run" else QRELS
@@ -171,9 +172,6 @@ def _is_prels(rows: list[list[bytes]]) -> bool:
     return documents >= 0.9 * len(rows) and documents > len({(f[0], f[2]) for f in rows})
 
 
-# --- whether a file is regular, and how to make it so: the same number of fields in every line, parted by one separator each ---
-
-
 BLOCK = 1 << 18  # what a processor's second cache holds
 NEWLINE, BLANK = 10, 32
 BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
@@ -205,11 +203,6 @@ def tidy(data: bytes) -> bytes:
     return data.replace(b"\n ", b"\n").replace(b" \n", b"\n").strip(b" ")
 
 
-def comment_lines(data: bytes) -> int:
-    """How many lines begin with #, blanks before it not counted."""
-    return len(re.findall(rb"^[ \t]*#", data.removeprefix(BOM), re.MULTILINE))
-
-
 def _ends_with(block: Array, ends: Array, separator: str, last: bytes | None) -> bool:
     """Whether every line of the block ends with the separator and these bytes."""
     if last is None:
@@ -239,9 +232,6 @@ def _blocks(feed: Path | bytes) -> Iterator[Array]:
         yield np.frombuffer(bytes(buffer[:kept]) + b"\n", np.uint8)
 
 
-# --- TREC runs, qrels and preferences: six, four or five columns apart by any whitespace ---------------
-
-
 @dataclass
 class _Rows:
     """The good rows, and which lines were not among them."""
@@ -261,43 +251,27 @@ def read_trec(raw: Raw, what: str, name: str | None) -> Run | Qrels:
         found.refuse(f"{raw.label}: no rows, only blank lines or comments; {EXPECTED[what]}", "line")
     lines = line_finder(lambda: content_lines(raw.read()), parsed.bad)
     source = raw.source(f"TREC {what}", line_of=lines)
+    if layout.note:
+        found.notes.append(layout.note)
+    frame = _with_ranks(parsed.frame, layout, found) if what == "run" else parsed.frame
+    columns = ("query_id", "doc_id", "score", "rank", "grade", "iteration", "subgroup")
+    frame = frame.select([c for c in columns if c in frame.columns])
     if what == "run":
-        return _finish_run(parsed, layout, source, name)
-    return _finish_qrels(parsed, layout, source)
+        return make_run(frame, source, found, layout.title, name or found.tag or stem(source.label))
+    return make_qrels(frame, source, found, layout.title)
 
 
-def _finish_run(parsed: _Rows, layout: LineLayout, source: Source, name: str | None) -> Run:
-    frame, found = parsed.frame, parsed.found
-    title = "a TREC run"
+def _with_ranks(frame: pl.DataFrame, layout: LineLayout, found: Findings) -> pl.DataFrame:
+    """The rows of a run with scores, and with ranks where these are whole numbers in every row."""
     if layout is RUN3:
-        title = "an MS MARCO run"
-        found.notes.append("no scores: the third column is taken as the rank, and the score is -rank")
         frame = frame.with_columns(score=-pl.col("rank"))
         whole = frame.filter(pl.col("rank") != pl.col("rank").floor()).is_empty()
-        frame = frame.with_columns(pl.col("rank").cast(pl.Int64)) if whole else frame.drop("rank")
-    elif frame["rank"].null_count():
-        text = "the rank column is left out: {} no whole number in it"
-        found.notes.append(text.format(words.counted(frame["rank"].null_count(), "row has", "rows have")))
-        frame = frame.drop("rank")
-    columns = [c for c in ("query_id", "doc_id", "score", "rank") if c in frame.columns]
-    name = name or found.tag or stem(source.label)
-    return make_run(frame.select(columns), source, found, title, name)
-
-
-def _finish_qrels(parsed: _Rows, layout: LineLayout, source: Source) -> Qrels:
-    frame, found = parsed.frame, parsed.found
-    title = "TREC qrels"
-    if layout is PRELS:
-        title = "TREC prels (query document grade method probability)"
-        found.notes.append("columns 4 and 5 (sampling method, inclusion probability) are not used")
-    if layout is PREFS:
-        title = "TREC preferences"
-        found.notes.append("columns 2 and 3 name the judge and the part of the judge's preferences")
-    if layout is QRELS3:
-        title = "headerless qrels of 3 columns"
-        found.notes.append("no header and 3 columns: taken as query, document, grade")
-    columns = [c for c in ("query_id", "doc_id", "grade", "iteration", "subgroup") if c in frame.columns]
-    return make_qrels(frame.select(columns), source, found, title)
+        return frame.with_columns(pl.col("rank").cast(pl.Int64)) if whole else frame.drop("rank")
+    lacking = frame["rank"].null_count()
+    if lacking:
+        rows = words.counted(lacking, "row has", "rows have")
+        found.notes.append(f"the rank column is left out: {rows} no whole number in it")
+    return frame.drop("rank") if lacking else frame
 
 
 def _fast(raw: Raw, layout: LineLayout, first: bytes) -> _Rows | None:
@@ -319,11 +293,10 @@ def _fast(raw: Raw, layout: LineLayout, first: bytes) -> _Rows | None:
 
 
 def _tell_comments(found: Findings, data: bytes) -> None:
-    skipped = comment_lines(data)
+    skipped = len(re.findall(rb"^[ \t]*#", data.removeprefix(BOM), re.MULTILINE))
     if skipped:
-        found.notes.append(
-            f"{words.counted(skipped, 'line that begins', 'lines that begin')} with # skipped as a comment"
-        )
+        lines = words.counted(skipped, "line that begins", "lines that begin")
+        found.notes.append(f"{lines} with # skipped as a comment")
 
 
 def _regular(raw: Raw, layout: LineLayout, separator: str, first: bytes) -> _Rows | None:
@@ -354,15 +327,9 @@ def _regular(raw: Raw, layout: LineLayout, separator: str, first: bytes) -> _Row
 
 def _scan(raw: Raw, separator: str, schema: dict[str, type[pl.DataType]], comment: str | None) -> pl.LazyFrame:
     return pl.scan_csv(
-        raw.feed,
-        separator=separator,
-        has_header=False,
-        quote_char=None,
-        ignore_errors=True,
-        comment_prefix=comment,
-        schema=schema,
-        glob=False,
-    )
+        raw.feed, separator=separator, has_header=False, quote_char=None, ignore_errors=True, comment_prefix=comment,
+        schema=schema, glob=False,
+    )  # fmt: skip
 
 
 def _read_scan(raw: Raw, layout: LineLayout, separator: str, first: bytes, comment: str | None) -> _Rows | None:
@@ -379,19 +346,17 @@ def _read_scan(raw: Raw, layout: LineLayout, separator: str, first: bytes, comme
 
     try:
         frame = _scan(raw, separator, layout.schema, comment).select(*keep, sound=sound.fill_null(False)).collect()
-    except (pl.exceptions.PolarsError, OSError) as error:
-        if isinstance(error, OSError):
-            raw.fail(error)
+    except OSError as error:
+        raw.fail(error)
+    except pl.exceptions.PolarsError:
         return None
     odd = frame.filter(~pl.col("sound"))
     frame = frame.drop("sound")
     if odd.height:
         # blank lines, unless what a line holds is no number where one is due
-        texts = _scan(raw, separator, dict.fromkeys(layout.names, pl.String), comment).select(
-            pl.all_horizontal(pl.all().is_null()).sum()
-        )
+        texts = _scan(raw, separator, dict.fromkeys(layout.names, pl.String), comment)
         empty = pl.all_horizontal(pl.col(keep).is_null())
-        if odd.filter(empty).height != odd.height or _count_tags(texts) != odd.height:
+        if odd.filter(empty).height != odd.height or _count_blank(texts) != odd.height:
             return None
         frame = frame.filter(~empty)
     nan = layout.number == "grade" and frame["grade"].is_nan().any()
@@ -405,9 +370,9 @@ def _read_scan(raw: Raw, layout: LineLayout, separator: str, first: bytes, comme
     return _Rows(frame, Findings(tag=tag, blocks=blocks))
 
 
-def _count_tags(lines: pl.LazyFrame) -> int | None:
+def _count_blank(lines: pl.LazyFrame) -> int | None:
     try:
-        return int(lines.collect().item())
+        return int(lines.select(pl.all_horizontal(pl.all().is_null()).sum()).collect().item())
     except pl.exceptions.PolarsError:
         return None
 
@@ -421,8 +386,7 @@ def _general(raw: Raw, layout: LineLayout) -> _Rows:
         header + tidy(data), separator=" ", has_header=True, quote_char=None, ignore_errors=True, comment_prefix="#",
         schema=layout.schema | {"beyond": pl.String}, truncate_ragged_lines=True,
     )  # fmt: skip
-    needed = pl.col(layout.needed)
-    good = pl.all_horizontal(needed.is_not_null())
+    good = pl.all_horizontal(pl.col(layout.needed).is_not_null())
     if layout.number == "grade":
         good &= pl.col("grade").is_not_nan()
     keep = [c for c in layout.names if c != "q0"]
@@ -443,8 +407,8 @@ def _general(raw: Raw, layout: LineLayout) -> _Rows:
         frame = frame.filter("good")
     beyond = int(frame["beyond"].sum())
     if beyond:
-        text = f"{words.counted(beyond, 'line has', 'lines have')} more than {len(layout.names)} columns: the rest is ignored"
-        found.notes.append(text)
+        lines = words.counted(beyond, "line has", "lines have")
+        found.notes.append(f"{lines} more than {len(layout.names)} columns: the rest is ignored")
     if "tag" in layout.names and len(frame):
         _name_tag(frame["tag"], found)
     return _Rows(frame.drop("beyond", "good", "blank", "tag", strict=False), found, bad)
@@ -454,9 +418,8 @@ def _name_tag(tag: pl.Series, found: Findings) -> None:
     found.tag = tag[-1]
     tags = tag.unique(maintain_order=True)
     if len(tags) > 1:
-        found.notes.append(
-            f"{words.counted(len(tags), 'tag')} ({words.listing(tags.to_list(), 3)}): the last line's, {found.tag}, names the run"
-        )
+        several = f"{words.counted(len(tags), 'tag')} ({words.listing(tags.to_list(), 3)})"
+        found.notes.append(f"{several}: the last line's, {found.tag}, names the run")
 
 
 def _name_faults(raw: Raw, layout: LineLayout, data: bytes, bad: Array, found: Findings) -> None:

@@ -43,6 +43,3 @@ def find_method(kind: type[T], said: Any, seed: int | None = None) -> T:
     if seed and "seed" in parameters(type(found)) and getattr(found, "seed", seed) == 0:
         found = found.having(seed=seed)
     return found
-
-
-called = find_method

@@ -50,10 +50,8 @@ def two_way(scores: Array) -> Anova:
     left = table - mean - systems[:, None] - queries
     freedom = (m - 1, (m - 1) * (n - 1))
     rounding = (CLOSE * float(np.abs(table - mean).max())) ** 2
-    between, residual = (
-        square if square > rounding else 0.0
-        for square in (n * exact_sum(systems**2) / freedom[0], exact_sum(left**2) / freedom[1])
-    )
+    squares = n * exact_sum(systems**2) / freedom[0], exact_sum(left**2) / freedom[1]
+    between, residual = (square if square > rounding else 0.0 for square in squares)
     ratio = between / residual if residual else math.inf if between else 0.0
     p_value = 0.0 if ratio == math.inf else float(fdtrc(*freedom, ratio))
     return Anova(ratio, p_value, between, m * exact_sum(queries**2) / (n - 1), residual, freedom)
@@ -81,7 +79,7 @@ class tukey(Correction, aliases=("hsd", "tukey_hsd")):
         """Adjusted p-values of pairs (rows of ``scores``), and how far from 0 a difference must be.
 
         A difference beyond ``critical * error``, where ``error`` is the root of residual / queries, has an adjusted p-value below
-        1 - level. ``details`` is the analysis of variance. Raises as ``two_way``, and InputError for a level outside 0 to 1.
+        1 - level. Raises as ``two_way``, and InputError for a level outside 0 to 1.
         """
         check_between("level", level, 0.95)
         table, found = _table(scores), two_way(scores)
@@ -94,7 +92,7 @@ class tukey(Correction, aliases=("hsd", "tukey_hsd")):
         else:
             adjusted = np.where(apart > 0, studentised_range(apart / error, m, freedom), 1.0)
         critical = np.full(len(apart), studentised_range_beyond(1 - level, m, freedom))
-        return Joint(adjusted, critical, np.full(len(apart), error), details=found)
+        return Joint(adjusted, critical, np.full(len(apart), error))
 
 
 def studentised_range(q: Array, systems: int, freedom: int) -> Array:
@@ -142,8 +140,7 @@ def _range_above(w: Array, systems: int) -> Array:
     weights = 0.1 * systems * np.exp(-(_PLACES**2) / 2) / math.sqrt(2 * math.pi) * below ** (systems - 1)
     with np.errstate(divide="ignore"):
         all_near = (systems - 1) * np.log1p(-np.minimum(ndtr(_PLACES - w[..., None]) / below, 1.0))
-    chance: Array = (-np.expm1(all_near) * weights).sum(axis=-1)  # row by row, whatever the other rows are
-    return chance
+    return np.asarray((-np.expm1(all_near) * weights).sum(axis=-1))  # row by row, whatever the other rows are
 
 
 def studentised_range_beyond(share: float, systems: int, freedom: int) -> float:
@@ -153,24 +150,16 @@ def studentised_range_beyond(share: float, systems: int, freedom: int) -> float:
         low, high = high, 2 * high
     for _ in range(60):
         middle = (low + high) / 2
-        if studentised_range(np.array([middle]), systems, freedom)[0] > share:
-            low = middle
-        else:
-            high = middle
+        above = studentised_range(np.array([middle]), systems, freedom)[0] > share
+        low, high = (middle, high) if above else (low, middle)
     return high
 
 
 def _table(scores: Array) -> Array:
     table = np.asarray(scores, dtype=np.float64)
+    what = "an analysis of variance"
     if table.ndim != 2 or not np.isfinite(table).all():
-        raise InputError(
-            "an analysis of variance takes a table of systems x queries without gaps; leave out queries that some lack"
-        )
+        raise InputError(f"{what} takes a table of systems x queries without gaps; leave out queries that some lack")
     if min(table.shape) < 2:
-        raise DataError(
-            f"an analysis of variance needs two systems and two queries; got {table.shape[0]} and {table.shape[1]}"
-        )
+        raise DataError(f"{what} needs two systems and two queries; got {table.shape[0]} and {table.shape[1]}")
     return table
-
-
-__all__ = ["Anova", "error_places", "studentised_range", "studentised_range_beyond", "tukey", "two_way"]

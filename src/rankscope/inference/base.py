@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
@@ -16,8 +16,6 @@ from rankscope.lists import Array
 
 CLOSE = 1e-9  # sums of the same numbers in another order are equal up to this part of the largest
 CELLS = 2_000_000  # random numbers held at once: some tens of megabytes
-
-# --- the vocabulary of parameters ----------------------------------------------------------------
 
 Rounds = Annotated[int, Param("how many random draws are made", low=99, high=100_000_000)]
 Seed = Annotated[int, Param("where the random numbers start", low=0)]
@@ -87,16 +85,14 @@ class Sample:
         """The standard deviation over queries (n - 1), not looking at clusters; NaN for fewer than two queries."""
         if self.count < 2:
             return math.nan
-        around = self.values - self.mean
-        return math.sqrt(exact_sum(around**2) / (self.count - 1))
+        return math.sqrt(exact_sum((self.values - self.mean) ** 2) / (self.count - 1))
 
     @cached_property
     def error(self) -> float:
         """The standard error of the mean, between clusters where there are such; NaN without freedom."""
         if not self.freedom:
             return math.nan
-        groups = self.freedom + 1
-        return math.sqrt(groups / self.freedom * exact_sum(self.by_cluster**2)) / self.count
+        return math.sqrt((self.freedom + 1) / self.freedom * exact_sum(self.by_cluster**2)) / self.count
 
     @cached_property
     def constant(self) -> bool:
@@ -117,16 +113,6 @@ class Sample:
     def mirrored(self) -> Sample:
         """The same sample with every sign turned, as when two runs change places."""
         return replace(self, values=-self.values)
-
-    @cached_property
-    def turned(self) -> bool:
-        """Whether this sample, rather than its mirror image, is the one that random draws are made for.
-
-        Draws are always made for the same one of the two, so that what is said of A against B mirrors what is said of B against A.
-        """
-        here, there = np.sort(self.values), np.sort(-self.values)
-        apart = np.flatnonzero(here != there)
-        return bool(len(apart)) and bool(here[apart[-1]] < there[apart[-1]])
 
 
 @dataclass(frozen=True)
@@ -160,11 +146,8 @@ class Estimate:
         >>> found.mean, round(found.error, 4), round(found.freedom, 3)
         (-1.0, 1.4142, 4.075)
         """
-        mean, count, largest = (
-            run.mean - baseline.mean,
-            run.count + baseline.count,
-            max(run.largest, baseline.largest),
-        )
+        mean, count = run.mean - baseline.mean, run.count + baseline.count
+        largest = max(run.largest, baseline.largest)
         if not (run.freedom and baseline.freedom):
             return cls(mean, math.nan, 0, count, largest)
         squares = [(side.error**2, side.freedom) for side in (run, baseline)]
@@ -279,9 +262,8 @@ class PairedTest(Declared, kind="test"):
     def refuse_clusters(self, sample: Sample) -> None:
         """One line where queries come in clusters and the test takes them as independent."""
         if sample.clusters is not None:
-            raise InputError(
-                f"the test {self} takes queries as independent; with clusters use t, permutation or bootstrap"
-            )
+            remedy = "with clusters use t, permutation or bootstrap"
+            raise InputError(f"the test {self} takes queries as independent; {remedy}")
 
 
 class Correction(Declared, kind="correction"):
@@ -334,4 +316,3 @@ class Joint:
     critical: Array
     error: Array
     single: Array | None = None
-    details: Any = None

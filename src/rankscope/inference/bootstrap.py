@@ -36,17 +36,13 @@ class Groups:
     @classmethod
     def of(cls, sample: Sample) -> Groups:
         """The groups of a sample, in the one of both orientations whose largest values are farther from the mean."""
-        sizes = None
-        if sample.clusters is not None:
-            sizes = np.unique(sample.clusters, return_counts=True)[1].astype(float)
+        clusters = sample.clusters
+        sizes = None if clusters is None else np.unique(clusters, return_counts=True)[1].astype(float)
         here, there = _sort(sample.by_cluster, sizes), _sort(-sample.by_cluster, sizes)
         apart = np.argwhere(here != there)
-        if not len(apart):
-            return cls(here[:, 0], None if sizes is None else here[:, 1], 1.0, symmetric=True)
-        row, column = apart[-1]
-        turned = bool(here[row, column] < there[row, column])
+        turned = bool(len(apart)) and bool(here[tuple(apart[-1])] < there[tuple(apart[-1])])
         table = there if turned else here
-        return cls(table[:, 0], None if sizes is None else table[:, 1], -1.0 if turned else 1.0, symmetric=False)
+        return cls(table[:, 0], None if sizes is None else table[:, 1], -1.0 if turned else 1.0, not len(apart))
 
     @property
     def noise(self) -> float:
@@ -115,12 +111,9 @@ class _ResamplingInterval(Interval):
         """
         outside = outside_each(level)
         if (self.rounds + 1) * outside < 1 - CLOSE:
-            least = math.ceil(round(1 / outside, 6)) - 1
-            raise InputError(
-                f"{self}: an interval of level {level:g} needs at least {words.count(least)} rounds, not {words.count(self.rounds)}"
-            )
-        reason = without_interval(sample)
-        if reason:
+            least, there = words.count(math.ceil(round(1 / outside, 6)) - 1), words.count(self.rounds)
+            raise InputError(f"{self}: an interval of level {level:g} needs at least {least} rounds, not {there}")
+        if reason := without_interval(sample):
             return Bounds.none(reason)
         groups = Groups.of(sample)
         lower, upper = self._ends(groups, sample.error, outside)
@@ -244,9 +237,8 @@ class bootstrap(PairedTest):
             return math.nan
         groups = Groups.of(sample)
         far = abs(sample.mean) - CLOSE * sample.largest
-        beyond = sum(
-            int(np.count_nonzero(np.abs(groups.means(picked)) >= far)) for picked in groups.draw(self.rounds, self.seed)
-        )
+        draws = groups.draw(self.rounds, self.seed)
+        beyond = sum(int(np.count_nonzero(np.abs(groups.means(picked)) >= far)) for picked in draws)
         return (beyond + 1) / (self.rounds + 1)
 
 
@@ -271,13 +263,8 @@ class Posterior:
     @property
     def mirrored(self) -> Posterior:
         """The same with the runs in each other's place."""
-        return replace(
-            self,
-            better=self.worse,
-            worse=self.better,
-            clearly_better=self.clearly_worse,
-            clearly_worse=self.clearly_better,
-        )
+        turned = {"clearly_better": self.clearly_worse, "clearly_worse": self.clearly_better}
+        return replace(self, better=self.worse, worse=self.better, **turned)
 
 
 def bayesian(sample: Sample, margin: float | None = None, rounds: int = 10_000, seed: int = 0) -> Posterior:
@@ -304,9 +291,8 @@ def bayesian(sample: Sample, margin: float | None = None, rounds: int = 10_000, 
         # where both orientations are the same, each round counts once in each
         for mean in (around, -around) if groups.symmetric else (around,):
             counts += _count(sample.mean + groups.sign * mean, within, tie)
-    shares = (counts / (rounds * (1 + groups.symmetric))).tolist()
-    better, worse, equal, clearly_better, clearly_worse = shares
-    return Posterior(better, worse, equal, clearly_better, clearly_worse, within)
+    better, worse, equal, above, below = (counts / (rounds * (1 + groups.symmetric))).tolist()
+    return Posterior(better, worse, equal, above, below, within)
 
 
 def _weigh(groups: Groups, rounds: int, seed: int) -> list[Array]:

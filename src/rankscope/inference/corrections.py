@@ -131,6 +131,3 @@ def _in_order(p_values: Array, work: Callable[[Array], Array]) -> Array:
     out = np.full(p.shape, np.nan)
     out[ascending] = work(p[ascending])
     return out
-
-
-__all__ = ["bh", "bonferroni", "holm", "none"]

@@ -195,19 +195,5 @@ def _quantile(sample: Sample | Estimate, share: float) -> float:
 
 def _check(margin: float, alpha: float) -> None:
     if not (0 < margin < math.inf and 0 < alpha < 0.5):
-        raise InputError(
-            f"margin={margin}, alpha={alpha}: a margin is a difference above 0 that would not matter, like 0.01, "
-            "and alpha lies between 0 and 0.5"
-        )
-
-
-__all__ = [
-    "Equivalence",
-    "NonInferiority",
-    "equivalence",
-    "favourable",
-    "noninferiority",
-    "relative",
-    "standardised",
-    "superiority",
-]
+        remedy = "a margin is a difference above 0 that would not matter, like 0.01, and alpha lies between 0 and 0.5"
+        raise InputError(f"margin={margin}, alpha={alpha}: {remedy}")

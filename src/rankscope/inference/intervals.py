@@ -88,9 +88,6 @@ def _expand(freedom: int, z: float) -> float:
     return math.fsum(term / freedom**i for i, term in enumerate(terms))
 
 
-# --- intervals of a mean by formula: Student's t and Wilson's, and which is used where none is asked for ---
-
-
 def interval_of_mean(
     sample: Sample,
     interval: Interval | None = None,
@@ -135,8 +132,7 @@ class t(Interval):
     def of(self, sample: Sample | Estimate, level: float = 0.95) -> Bounds:
         """The interval of the mean of a sample; none for fewer than two queries or clusters, or without spread."""
         outside = outside_each(level)
-        reason = without_interval(sample)
-        if reason:
+        if reason := without_interval(sample):
             return Bounds.none(reason)
         reach = student(sample.freedom, outside) * sample.error
         return Bounds(sample.mean - reach, sample.mean + reach, str(self))
@@ -156,8 +152,7 @@ class wilson(Interval):
     def of(self, sample: Sample, level: float = 0.95) -> Bounds:
         """The interval of a share; none for clusters, or for values other than 0 and 1."""
         z = normal(outside_each(level))
-        reason = _not_successes(sample)
-        if reason:
+        if reason := _not_successes(sample):
             return Bounds.none(reason)
         n, share = sample.count, sample.mean
         shrink = 1 + z * z / n
@@ -210,8 +205,7 @@ def without_interval(sample: Sample | Estimate) -> str:
         return f"fewer than 2 {groups}"
     # differences that are the same may differ by their rounding, and so may the sums of clusters around the mean
     if sample.constant or sample.error <= CLOSE * sample.largest:
-        same = "query has the same value" if sample.clusters is None else "cluster has the same mean"
-        return f"every {same}"
+        return f"every {'query has the same value' if sample.clusters is None else 'cluster has the same mean'}"
     return ""
 
 
@@ -224,6 +218,3 @@ def _not_successes(sample: Sample) -> str:
     if not np.isin(sample.values, (0.0, 1.0)).all():
         return "wilson takes only values of 0 and 1"
     return ""
-
-
-linearised = linearise

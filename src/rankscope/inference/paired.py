@@ -13,6 +13,7 @@ from rankscope.errors import DataError
 from rankscope.inference.base import CLOSE, Estimate, PairedTest, Sample
 from rankscope.lists import Array
 
+Zeros = Annotated[Literal["wilcox", "pratt", "zsplit"], Param("what becomes of queries without a difference")]
 _EXACT = 1000  # as many differing queries as signed ranks are counted out for, in about a second
 
 
@@ -75,9 +76,7 @@ class wilcoxon(PairedTest, aliases=("signed_rank",)):
     source = "Wilcoxon, Individual comparisons by ranking methods, 1945; Pratt 1959; Cureton 1967"
     best_for = "symmetry itself; on skewed scores it rejects an equal mean in 8 to 22 % of samples of 50"
 
-    zeros: Annotated[Literal["wilcox", "pratt", "zsplit"], Param("what becomes of queries without a difference")] = (
-        "wilcox"
-    )
+    zeros: Zeros = "wilcox"
     method: Annotated[Literal["auto", "exact", "asymptotic"], Param("how the p-value is found")] = "auto"
 
     def statistic(self, sample: Sample) -> float:
@@ -186,9 +185,9 @@ class _Ranks:
     def exact(self) -> float:
         """Twice the share of all signs under which the smaller sum is no larger."""
         if len(self.ranks) > _EXACT:
-            raise DataError(
-                f"{words.counted(len(self.ranks), 'query')} differ, and exact signed ranks go to {words.count(_EXACT)}; use wilcoxon(method='asymptotic')"
-            )
+            differ = f"{words.counted(len(self.ranks), 'query')} differ"
+            remedy = "use wilcoxon(method='asymptotic')"
+            raise DataError(f"{differ}, and exact signed ranks go to {words.count(_EXACT)}; {remedy}")
         doubled = np.sort((2 * self.ranks).astype(np.int64))
         chance = np.zeros(int(doubled.sum()) + 1)
         chance[0], filled = 1.0, 1
@@ -206,6 +205,3 @@ class _Ranks:
         ties = float((self.tied.astype(np.float64) ** 3 - self.tied).sum())
         variance = n * (n + 1) * (2 * n + 1) - z * (z + 1) * (2 * z + 1) - ties / 2
         return min(2 * float(ndtr((self.without - self.half) / math.sqrt(variance / 24))), 1.0)
-
-
-__all__ = ["on_lattice", "sign", "t", "wilcoxon"]

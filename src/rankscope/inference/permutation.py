@@ -164,9 +164,6 @@ def patterns(queries: int, rounds: int, draws: np.random.PCG64) -> Iterator[tupl
         yield some, bits.astype(np.float64)
 
 
-# --- fisher's randomisation test: whether the signs of the differences could have fallen like this by chance ---
-
-
 class permutation(PairedTest, aliases=("sign_flip", "fisher", "randomisation", "randomization")):
     """Counts how often the mean of differences with random signs is as far from 0 as it was.
 
@@ -191,9 +188,8 @@ class permutation(PairedTest, aliases=("sign_flip", "fisher", "randomisation", "
 
     def p_value(self, sample: Sample) -> float:
         """The two-sided p-value: 1 where no query differs, NaN without queries."""
-        return (
-            flip_signs(sample.sum_clusters(sample.values), self.rounds, self.seed).p_value if sample.count else math.nan
-        )
+        sums = sample.sum_clusters(sample.values)
+        return flip_signs(sums, self.rounds, self.seed).p_value if sample.count else math.nan
 
     def smallest(self, sample: Sample) -> float:
         """That of all differences going one way: counted out for up to 40, one of the draws above."""

@@ -61,9 +61,8 @@ def detectable_difference(n: int, deviation: float, power: float = 0.8, alpha: f
     """
     _check(power, alpha)
     if n < 2 or not 0 <= deviation < math.inf:
-        raise InputError(
-            f"n={n}, deviation={deviation:g}: what queries show takes at least 2 of them and a deviation of 0 or more"
-        )
+        remedy = "what queries show takes at least 2 of them and a deviation of 0 or more"
+        raise InputError(f"n={n}, deviation={deviation:g}: {remedy}")
     return _quantiles(n - 1, power, alpha) * deviation / math.sqrt(n)
 
 
@@ -82,9 +81,8 @@ def queries_needed(
     """
     _check(power, alpha)
     if not (0 <= deviation < math.inf and 0 < abs(difference) < math.inf):
-        raise InputError(
-            f"deviation={deviation}, difference={difference}: give a deviation of 0 or more and a difference that is not 0"
-        )
+        remedy = "give a deviation of 0 or more and a difference that is not 0"
+        raise InputError(f"deviation={deviation}, difference={difference}: {remedy}")
     if not deviation:
         return 2
     ratio = abs(difference) / deviation
@@ -141,15 +139,20 @@ def topic_set_size(
     34
     """
     _check(power, alpha)
-    _needs(method, variance, width if method == "interval" else difference)
+    if method not in {"t", "anova", "interval"}:
+        raise InputError(f"method={method!r}: a topic set is designed by 't', 'anova' or 'interval'")
+    if not 0 < variance < math.inf:
+        raise InputError(f"variance={variance}: a variance is above 0")
+    name, size = ("width", width) if method == "interval" else ("difference", difference)
+    if size is None or not 0 < size < math.inf:
+        raise InputError(f"{name}={size}: method={method!r} needs a {name} above 0")
     if method == "interval":
-        return _smallest(lambda n: _mean_width(n, variance, alpha) <= float(width or 0))
-    assert difference is not None
+        return _smallest(lambda n: _mean_width(n, variance, alpha) <= size)
     if method == "t":
-        return queries_needed(math.sqrt(variance), difference, power, alpha, exact=True)
+        return queries_needed(math.sqrt(variance), size, power, alpha, exact=True)
     if systems is None or systems < 2:
         raise InputError(f"systems={systems}: an analysis of variance needs how many systems it is of, 2 or more")
-    each = difference**2 / (2 * variance)
+    each = size**2 / (2 * variance)
     return _smallest(lambda n: _power_f(systems - 1, systems * (n - 1), n * each, alpha) >= power)
 
 
@@ -205,19 +208,5 @@ def _smallest(enough: Callable[[int], bool]) -> int:
 
 def _check(power: float, alpha: float) -> None:
     if not (0 < alpha < 1 and alpha < power < 1):
-        raise InputError(
-            f"power={power}, alpha={alpha}: both lie between 0 and 1, like 0.8 and 0.05, and power above alpha"
-        )
-
-
-def _needs(method: str, variance: float, size: float | None) -> None:
-    if method not in {"t", "anova", "interval"}:
-        raise InputError(f"method={method!r}: a topic set is designed by 't', 'anova' or 'interval'")
-    name = "width" if method == "interval" else "difference"
-    if not 0 < variance < math.inf:
-        raise InputError(f"variance={variance}: a variance is above 0")
-    if size is None or not 0 < size < math.inf:
-        raise InputError(f"{name}={size}: method={method!r} needs a {name} above 0")
-
-
-__all__ = ["Detectable", "detectable", "detectable_difference", "power_of", "queries_needed", "topic_set_size"]
+        remedy = "both lie between 0 and 1, like 0.8 and 0.05, and power above alpha"
+        raise InputError(f"power={power}, alpha={alpha}: {remedy}")

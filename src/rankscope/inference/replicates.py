@@ -68,36 +68,19 @@ def average(scores: Array) -> Replicates:
     residual = max((within - runs_vary) * complete / (complete - 1), 0.0)  # below 0 only by rounding
     by_runs = runs_vary / runs
     variance = max(queries_vary - residual / runs, 0.0) / complete + by_runs
-    return Replicates(
-        values=values,
-        runs=runs,
-        complete=complete,
-        between_queries=queries_vary,
-        between_runs=within,
-        deviation=math.sqrt(runs_vary),
-        residual=residual,
-        variance=variance,
-        removable=by_runs / variance if variance else 0.0,
-    )
+    removable = by_runs / variance if variance else 0.0
+    parts = queries_vary, within, math.sqrt(runs_vary), residual, variance, removable  # in the order of the fields
+    return Replicates(values, runs, complete, *parts)
 
 
 def _means(rows: Array) -> Array:
     """The mean of each row over what is defined; NaN where nothing is."""
-    defined = ~np.isnan(rows)
-    return np.array(
-        [
-            exact_sum(row[known]) / np.count_nonzero(known) if known.any() else math.nan
-            for row, known in zip(rows, defined, strict=True)
-        ]
-    )
+    defined = [row[~np.isnan(row)] for row in rows]
+    return np.array([exact_sum(row) / len(row) if len(row) else math.nan for row in defined])
 
 
 def _variance(values: Array) -> float:
     """The variance by n - 1, from exact sums."""
     if np.ptp(values) == 0:
         return 0.0  # the mean itself may be rounded
-    around = values - exact_sum(values) / len(values)
-    return exact_sum(around**2) / (len(values) - 1)
-
-
-averaged = average
+    return exact_sum((values - exact_sum(values) / len(values)) ** 2) / (len(values) - 1)

@@ -42,8 +42,7 @@ class anytime(Interval, aliases=("asymptotic", "confidence_sequence")):
         if is_constant(sample):
             return Bounds.none("every query has the same value")
         x = prior(sample.count, self.narrowest)
-        factor = math.sqrt((1 + 1 / x) * (math.log1p(x) - 2 * math.log(alpha)))
-        away = factor * sample.error
+        away = math.sqrt((1 + 1 / x) * (math.log1p(x) - 2 * math.log(alpha))) * sample.error
         return Bounds(sample.mean - away, sample.mean + away, str(self))
 
 
@@ -87,6 +86,3 @@ class betting(Interval):
         if lower >= upper:
             return Bounds.none("every mean has been refuted at some look: the values drift")
         return Bounds(middle + half * lower, middle + half * upper, str(self))
-
-
-__all__ = ["anytime", "betting"]

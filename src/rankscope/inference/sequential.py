@@ -12,12 +12,14 @@ from rankscope.errors import InputError
 from rankscope.inference.base import CLOSE, PairedTest, Sample
 from rankscope.lists import Array
 
-# --- the vocabulary of parameters ----------------------------------------------------------------
-
+_FEWEST = "the number of queries at which the interval is narrowest, decided beforehand"
+First = Annotated[int, Param("how many queries there are at the first look, decided beforehand", low=20)]
+Narrowest = Annotated[int, Param(_FEWEST, low=20)]
 Low = Annotated[float, Param("the lowest value there can be", low=-1e9)]
 High = Annotated[float, Param("the highest value there can be", high=1e9)]
 
 _AIM = 2 * np.log(2 / 0.05)  # bets are sized for a 95% interval, and right for any other
+_BEST = 8.2122  # where (1 + 1/x) * log((1 + x) / 0.05**2) is smallest: the narrowest 95% interval
 _CAP = 0.5  # at most this part of the capital can be lost at one query
 
 
@@ -32,9 +34,8 @@ def within(sample: Sample, low: float, high: float) -> Array:
     least, most = float(sample.values.min()), float(sample.values.max())
     room = CLOSE * (high - low)  # a score may be above 1 by its rounding
     if least < low - room or most > high + room:
-        raise InputError(
-            f"betting(low={low:g}, high={high:g}) was given values from {least:g} to {most:g}: say what range they have"
-        )
+        there = f"values from {least:g} to {most:g}"
+        raise InputError(f"betting(low={low:g}, high={high:g}) was given {there}: say what range they have")
     return np.clip((sample.values - (low + high) / 2) / ((high - low) / 2), -1.0, 1.0)
 
 
@@ -63,12 +64,6 @@ def most_wealth(values: Array, sizes: Array, mean: float) -> float:
     return max(0.0, float(np.cumsum(np.log1p(stakes(sizes, mean) * (values - mean))).max()))
 
 
-def log_capital(values: Array, mean: float) -> float:
-    """The logarithm of the most that a gambler had who bets half on a larger and half on a smaller mean."""
-    sizes = bets(values)
-    return max(most_wealth(values, sizes, mean), most_wealth(-values, sizes, -mean)) - float(np.log(2))
-
-
 def lowest(values: Array, alpha: float) -> float:
     """The lowest mean that is not refuted at this alpha, on the scale from -1 to 1."""
     sizes, enough = bets(values), float(np.log(2 / alpha))
@@ -76,24 +71,8 @@ def lowest(values: Array, alpha: float) -> float:
     if most_wealth(values, sizes, refuted) < enough:
         return refuted
     while (middle := (refuted + left) / 2) not in {refuted, left}:
-        if most_wealth(values, sizes, middle) >= enough:
-            refuted = middle
-        else:
-            left = middle
+        refuted, left = (middle, left) if most_wealth(values, sizes, middle) >= enough else (refuted, middle)
     return refuted
-
-
-# --- tests for those who look more than once: their p-values hold at every look, whatever made one look ---
-
-
-# --- the vocabulary of parameters ----------------------------------------------------------------
-
-First = Annotated[int, Param("how many queries there are at the first look, decided beforehand", low=20)]
-Narrowest = Annotated[
-    int, Param("the number of queries at which the interval is narrowest, decided beforehand", low=20)
-]
-
-_BEST = 8.2122  # where (1 + 1/x) * log((1 + x) / 0.05**2) is smallest: the narrowest 95% interval
 
 
 def prior(count: int, narrowest: int) -> float:
@@ -169,9 +148,8 @@ class betting(PairedTest):
         """The range has room, and 0 in it."""
         check_range(self.low, self.high)
         if not self.low <= 0 <= self.high:
-            raise InputError(
-                f"betting(low={self.low:g}, high={self.high:g}): 0 lies between low and high, as in betting(low=-1, high=1)"
-            )
+            remedy = "0 lies between low and high, as in betting(low=-1, high=1)"
+            raise InputError(f"betting(low={self.low:g}, high={self.high:g}): {remedy}")
 
     def p_value(self, sample: Sample) -> float:
         """One over the largest capital so far, at most 1. InputError for a difference outside ``low`` to ``high``."""
@@ -179,8 +157,6 @@ class betting(PairedTest):
         if not sample.differing:
             return 1.0 if sample.count else math.nan
         values = within(sample, self.low, self.high)
-        middle = -(self.low + self.high) / (self.high - self.low)
-        return min(1.0, math.exp(-log_capital(values, middle)))
-
-
-__all__ = ["anytime", "betting"]
+        sizes, middle = bets(values), -(self.low + self.high) / (self.high - self.low)
+        most = max(most_wealth(values, sizes, middle), most_wealth(-values, sizes, -middle))
+        return min(1.0, math.exp(float(np.log(2)) - most))  # half is bet on a larger and half on a smaller mean

@@ -228,6 +228,3 @@ def _sum_agreements(found: tuple[Array, Array, Array, float], short: int, long: 
         scale * (math.fsum((least * weight).tolist()) + below),
         scale * (math.fsum((most * weight).tolist()) + above),
     )
-
-
-shared_by_depth = count_shared_by_depth

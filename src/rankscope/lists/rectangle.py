@@ -122,12 +122,8 @@ class Lists:
         """The same rankings cut after this rank. What is true of the query, ``ideal``, is never cut."""
         if cutoff is None:
             return self
-        return replace(
-            self,
-            shown=self.shown & (self.rank <= cutoff),
-            retrieved=np.minimum(self.retrieved, cutoff),
-            uncut=self.uncut or self,
-        )
+        shown, retrieved = self.shown & (self.rank <= cutoff), np.minimum(self.retrieved, cutoff)
+        return replace(self, shown=shown, retrieved=retrieved, uncut=self.whole)
 
     @cached_property
     def condensed(self) -> Lists:

@@ -51,3 +51,9 @@ def by_rank(weight: Callable[[int], float], rank: Array) -> Array:
 def log2_discount(rank: int) -> float:
     """1 / log2(rank + 1)."""
     return 1.0 / math.log2(rank + 1)
+
+
+def not_before(chance: Array) -> Array:
+    """The chance that what happens with these chances has not happened before each cell."""
+    stays = np.cumprod(1.0 - chance, axis=1)
+    return np.hstack([np.ones((len(chance), 1)), stays[:, :-1]])

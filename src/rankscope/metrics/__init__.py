@@ -7,29 +7,34 @@ from collections.abc import Iterable
 from typing import Any
 
 from rankscope import words
-from rankscope.declared import parse_all as _parse_all
+from rankscope.declared import parse_all
 from rankscope.errors import InputError
-from rankscope.metrics.accuracy import *
-from rankscope.metrics.base import Example as Example
-from rankscope.metrics.base import Metric as Metric
-from rankscope.metrics.base import Terms as Terms
-from rankscope.metrics.browsing import *
-from rankscope.metrics.buckley import *
-from rankscope.metrics.counts import *
-from rankscope.metrics.diversity import *
-from rankscope.metrics.gain import *
-from rankscope.metrics.interpolated import *
-from rankscope.metrics.judges import *
-from rankscope.metrics.labels import *
-from rankscope.metrics.overlap import *
-from rankscope.metrics.pairs import *
-from rankscope.metrics.pooled import *
-from rankscope.metrics.preferences import *
-from rankscope.metrics.recommendation import *
-from rankscope.metrics.relevance import *
-from rankscope.metrics.sets import *
-from rankscope.metrics.stopping import *
+from rankscope.metrics.base import Example, Metric, Terms
+from rankscope.metrics.browsing import ERR, RBP, Compat, RBPResidual
+from rankscope.metrics.buckley import YAAP, BinG, G, RnDCG, RprecMult, nDCGRel
+from rankscope.metrics.diversity import AP_IA, ERR_IA, NRBP, P_IA, StRecall, alpha_DCG, alpha_nDCG, nERR_IA, nNRBP
+from rankscope.metrics.gain import CG, DCG, IdealDCG, nDCG
+from rankscope.metrics.labels import LRAP, CoverageError, LabelRankingLoss, PercentileRank
+from rankscope.metrics.pairs import AUC, GAUC, LAUC, OPA, Accuracy
+from rankscope.metrics.pooled import Bpref, GBpref, Judged, Unjudged, infAP
+from rankscope.metrics.preferences import AvgAP, AvgP, AvgRprec, NumPrefs, NumPrefsFul, Prefs, PrefsR
+from rankscope.metrics.recommendation import FallOut, HitCount, MeanP, MeanR, PFound, RelevantPosition, pAP, pAUC
+from rankscope.metrics.relevance import AP, GMAP, RR, F, IPrec, IPrecAvg, P, R, Rprec, Success
+from rankscope.metrics.sets import NumNonrelRet, NumQ, NumRel, NumRelRet, NumRet, SetAP, SetF, SetP, SetR, Utility
+from rankscope.metrics.stopping import BPM, INSQ, INST, NERR8, NERR9, NERR10, NERR11, SDCG
 from rankscope.metrics.trec import SETS, parse_trec
+
+__all__ = [
+    "AP", "AP_IA", "AUC", "BPM", "CATALOGUE", "CG", "DCG", "DEFAULT", "ERR", "ERR_IA", "FAMILIES", "GAUC", "GMAP",
+    "INSQ", "INST", "LAUC", "LRAP", "NERR8", "NERR9", "NERR10", "NERR11", "NICKNAMES", "NRBP", "OPA", "P_IA", "RBP",
+    "RR", "SDCG", "SETS", "YAAP", "Accuracy", "AvgAP", "AvgP", "AvgRprec", "BinG", "Bpref", "Compat", "CoverageError",
+    "Example", "F", "FallOut", "G", "GBpref", "HitCount", "IPrec", "IPrecAvg", "IdealDCG", "Judged", "LabelRankingLoss",
+    "MeanP", "MeanR", "Metric", "NumNonrelRet", "NumPrefs", "NumPrefsFul", "NumQ", "NumRel", "NumRelRet", "NumRet", "P",
+    "PFound", "PercentileRank", "Prefs", "PrefsR", "R", "RBPResidual", "RelevantPosition", "RnDCG", "Rprec",
+    "RprecMult", "SetAP", "SetF", "SetP", "SetR", "StRecall", "Success", "Terms", "Unjudged", "Utility", "alpha_DCG",
+    "alpha_nDCG", "families", "family_of", "in_order", "infAP", "nDCG", "nDCGRel", "nERR_IA", "nNRBP", "pAP", "pAUC", "parse",
+    "parse_many",
+]  # fmt: skip
 
 CATALOGUE: dict[str, type[Metric]] = Metric.catalogue
 
@@ -75,18 +80,14 @@ def parse_many(text: str | Metric | type[Metric]) -> list[tuple[str, Metric]]:
     parts = _split_spellings(text)
     found = [pair for part in parts for pair in _read(part)]
     # one spelling, one metric: what was asked is kept to the letter
-    return (
-        [(text.strip(), found[0][1])]
-        if len(parts) == len(found) == 1 and not parse_trec(parts[0], CATALOGUE)
-        else found
-    )
+    alone = len(parts) == len(found) == 1 and not parse_trec(parts[0], CATALOGUE)
+    return [(text.strip(), found[0][1])] if alone else found
 
 
 def _split_spellings(text: str) -> list[str]:
     """Blanks between metrics part them; blanks inside parentheses do not."""
-    return re.findall(
-        r"(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|[^\s()]|\)|\()+", re.sub(r"\s*([(@,=])\s*", r"\1", text.strip())
-    ) or [text]
+    close = re.sub(r"\s*([(@,=])\s*", r"\1", text.strip())
+    return re.findall(r"(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|[^\s()]|\)|\()+", close) or [text]
 
 
 def _read(text: str) -> list[tuple[str, Metric]]:
@@ -95,15 +96,20 @@ def _read(text: str) -> list[tuple[str, Metric]]:
     named = parse_trec(text, CATALOGUE)
     if named is not None and (len(named) > 1 or text not in CATALOGUE):
         return [(metric.trec_name() or text, metric) for metric in named]
-    found = _parse_all(Metric, text)
+    found = parse_all(Metric, text)
     return [(text if len(found) == 1 else str(metric), metric) for metric in found]
+
+
+def family_of(cls: type[Metric]) -> str:
+    """The family that a metric belongs to."""
+    return cls.family or cls.__module__.rpartition(".")[2]
 
 
 def families() -> dict[str, list[type[Metric]]]:
     """The catalogue by family, each metric once, the families most asked for first."""
     out: dict[str, list[type[Metric]]] = {name: [] for name in FAMILIES}
     for cls in dict.fromkeys(CATALOGUE.values()):
-        out.setdefault(cls.__module__.rpartition(".")[2], []).append(cls)
+        out.setdefault(family_of(cls), []).append(cls)
     return {name: group for name, group in out.items() if group}
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from rankscope.declared import Declared, Lookup, Param
 from rankscope.errors import InputError
-from rankscope.lists import Array, Judged, Lists, each, ratio, running, total
+from rankscope.lists import Array, Judged, Lists, each, ratio, total
 from rankscope.metrics.trec import TrecName
 
 
@@ -114,6 +114,7 @@ class Metric(Declared, kind="metric"):
     """
 
     listed_by: ClassVar[str] = "rankscope metrics"
+    family: ClassVar[str] = ""  # where it is not called as its module is
     formula: ClassVar[str] = ""
     convention: ClassVar[str] = ""
     source: ClassVar[str] = ""
@@ -271,6 +272,13 @@ class Metric(Declared, kind="metric"):
         values = self.score(judged.lists(np.arange(len(judged))))
         return values if is_batch(ranking) else float(values[0])
 
+    def refuse_grades_above(self, max_grade: float, lists: Lists) -> None:
+        """One clear line where a document is graded above the scale that the metric was given."""
+        top = float(np.max(lists.ideal.grade, initial=0.0))
+        if top > max_grade:
+            say = self.having(max_grade=top)
+            raise InputError(f"{self}: a document has grade {top:g}, above max_grade={max_grade:g}; say {say}")
+
     def trec_name(self) -> str | None:
         """What trec_eval prints for this metric, where it has the same one."""
         return next((name for spec in self.trec if (name := spec.spell(self))), None)
@@ -297,15 +305,6 @@ def gains(grade: Array, gain: str | Lookup) -> Array:
     return each(lambda g: table.get(g, g), grade)
 
 
-def refuse_grades_above(metric: Metric, lists: Lists, max_grade: float) -> None:
-    """One clear line where a document is graded above the scale that the metric was given."""
-    top = float(np.max(lists.ideal.grade, initial=0.0))
-    if top > max_grade:
-        raise InputError(
-            f"{metric}: a document has grade {top:g}, above max_grade={max_grade:g}; say {metric.having(max_grade=top)}"
-        )
-
-
 def gains_of(lists: Lists, gain: str | Lookup) -> Array:
     """What each cell gains: nothing without a grade."""
     return np.where(lists.judged, gains(lists.grade, gain), 0.0)
@@ -315,14 +314,3 @@ def ideal_gains(lists: Lists, gain: str | Lookup) -> Array:
     """What each judged document of a query gains, retrieved or not: the best grade first."""
     ideal = lists.ideal
     return np.where(ideal.shown & (ideal.grade >= 0), gains(ideal.grade, gain), 0.0)
-
-
-def not_before(chance: Array) -> Array:
-    """The chance that what happens with these chances has not happened before each cell."""
-    stays = np.cumprod(1.0 - chance, axis=1)
-    return np.hstack([np.ones((len(chance), 1)), stays[:, :-1]])
-
-
-def first(marked: Array) -> Array:
-    """The first marked cell of each row."""
-    return np.asarray(marked & (running(marked) == 1))

@@ -13,7 +13,7 @@ from rankscope.lists import Array, Lists, by_rank, each, log2_discount, ratio, r
 from rankscope.metrics.base import Example, Level, Terms, gains_of, ideal_gains
 from rankscope.metrics.gain import _GainMetric, best_gains
 from rankscope.metrics.relevance import _Binary
-from rankscope.metrics.trec import TrecName, pair, two_places
+from rankscope.metrics.trec import FIFTHS, TrecName, pair, two_places
 
 # a name of trec_eval's that takes gains, as in G.1=3.5,2=9
 TREC_G = TrecName("G", sets="gain", defaults=("linear",), reads=pair, together=True, plain_too=True)
@@ -29,11 +29,7 @@ class RprecMult(_Binary, at="multiple"):
     source = "trec_eval Rprec_mult"
     best_for = "telling runs that are good at the top from runs that are good at depth, at points that fit each query"
     examples = (Example("RprecMult@0.5", (1, 0, 1, 1), "1 / 2", {"known": 4}),)
-    trec = (
-        TrecName(
-            "Rprec_mult", sets="multiple", defaults=tuple(i / 5 for i in range(1, 11)), reads=float, writes=two_places
-        ),
-    )
+    trec = (TrecName("Rprec_mult", sets="multiple", defaults=FIFTHS, reads=float, writes=two_places),)
 
     multiple: Annotated[
         float | None, Param("how many times the number of known relevant documents", above=0, high=1e6, needed=True)
@@ -55,17 +51,13 @@ class BinG(_Binary):
     best_for = "like AP, but with a smaller penalty for a miss near the top"
     examples = (Example("BinG", (1, 0, 1), "(1 / log2(2) + 1 / log2(3)) / 2"),)
     trec = (TrecName("binG"),)
-
     additive = False  # what a document earns depends on those above it
 
     def terms(self, lists: Lists) -> Terms:
         relevant = self.relevant(lists)
         others = np.where(relevant, lists.rank - running(relevant), 0.0).astype(np.int64)
-        return Terms(
-            lists,
-            {"relevant": relevant, "1/log2(2 + others above)": by_rank(log2_discount, others + 1)},
-            self.known(lists),
-        )
+        factors = {"relevant": relevant, "1/log2(2 + others above)": by_rank(log2_discount, others + 1)}
+        return Terms(lists, factors, self.known(lists))
 
 
 class _Ratio(_GainMetric):
@@ -89,10 +81,8 @@ class G(_Ratio):
     best_for = "grades, where a document should not be penalised for better ones above it, as a discount by rank does"
     examples = (Example("G", (2, 0, 1), "(2 / log2(2) + 1 / log2(2 + (2 + 1 + 1) - (2 + 1))) / 3"),)
     trec = (TREC_G,)
-
     # not always: where the list has caught up with the ideal further down, a good document is worth more there
     monotone = False
-
     additive = False  # what a document earns depends on those above it
 
     def terms(self, lists: Lists) -> Terms:
@@ -101,11 +91,8 @@ class G(_Ratio):
         beyond = running(np.maximum(best - 1.0, 0.0))
         cost = lists.rank + np.take_along_axis(beyond, _column(lists.rank, best), axis=1)
         behind = np.where(lists.shown, 2.0 + cost - running(gain), 2.0)
-        return Terms(
-            lists,
-            {"gain": gain, "1/log2(2 + behind the ideal)": each(lambda b: 1.0 / math.log2(b), behind)},
-            total(best),
-        )
+        factors = {"gain": gain, "1/log2(2 + behind the ideal)": each(lambda b: 1.0 / math.log2(b), behind)}
+        return Terms(lists, factors, total(best))
 
 
 class RnDCG(_Ratio):
@@ -135,11 +122,8 @@ class RnDCG(_Ratio):
         here = _from_here_on(_inverse(np.where(falls, ideal, 0.0)), lists.rank)
         discount = by_rank(log2_discount, lists.rank)
         weight = here + (end * _inverse(ideal[:, -1]))[:, None]
-        return Terms(
-            lists,
-            {"gain": gains_of(lists, self.gain), "discount": discount, "points from here on": weight},
-            (total(falls) + end) * (lists.known(self.level) > 0),
-        )
+        factors = {"gain": gains_of(lists, self.gain), "discount": discount, "points from here on": weight}
+        return Terms(lists, factors, (total(falls) + end) * (lists.known(self.level) > 0))
 
 
 class nDCGRel(_Ratio):
@@ -160,9 +144,7 @@ class nDCGRel(_Ratio):
         ),
     )
     trec = (replace(TREC_G, name="ndcg_rel"),)
-
     monotone = False  # not always: a document that moves up moves the point at which nDCG is taken
-
     additive = False  # what a document earns depends on those above it
 
     def terms(self, lists: Lists) -> Terms:
@@ -173,15 +155,9 @@ class nDCGRel(_Ratio):
         from_here = running(at_rank[:, ::-1])[:, ::-1]
         worthy = total(best > 0)
         at_end = (worthy - total(found)) * _inverse(ideal[:, -1])
-        return Terms(
-            lists,
-            {
-                "gain": gain,
-                "discount": by_rank(log2_discount, lists.rank),
-                "points from here on": from_here + at_end[:, None],
-            },
-            worthy,
-        )
+        discount = by_rank(log2_discount, lists.rank)
+        factors = {"gain": gain, "discount": discount, "points from here on": from_here + at_end[:, None]}
+        return Terms(lists, factors, worthy)
 
 
 class YAAP(_Binary):
@@ -196,18 +172,13 @@ class YAAP(_Binary):
     examples = (Example("YAAP", (1, 0, 1), "log((1 + 1 + 2 / 3) / (1 + 2 - 1 - 2 / 3))"),)
     bounds = (-math.inf, math.inf)
     trec = (TrecName("yaap"),)
-
     empty = "varies"  # the more relevant documents there are, the lower
-
     additive = False  # the mean of a logarithm is not the logarithm of a mean
 
     def terms(self, lists: Lists) -> Terms:
         relevant, known = self.relevant(lists), self.known(lists)
-        return Terms(
-            lists,
-            {"relevant": relevant, "precision so far": running(relevant) / lists.rank},
-            link=lambda total: each(math.log, (1.0 + total) / (1.0 + known - total)),
-        )
+        factors = {"relevant": relevant, "precision so far": running(relevant) / lists.rank}
+        return Terms(lists, factors, link=lambda total: each(math.log, (1.0 + total) / (1.0 + known - total)))
 
 
 def _column(rank: Array, best: Array) -> Array:
@@ -229,6 +200,3 @@ def _from_here_on(points: Array, rank: Array) -> Array:
     """Of values that belong to ranks 1, 2 ..., the sum from each cell's own rank on."""
     rest = running(points[:, ::-1])[:, ::-1]
     return np.where(rank <= points.shape[1], np.take_along_axis(rest, _column(rank, points), axis=1), 0.0)
-
-
-__all__ = ["YAAP", "BinG", "G", "RnDCG", "RprecMult", "nDCGRel"]

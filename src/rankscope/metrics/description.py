@@ -100,17 +100,12 @@ def relevance_levels(metrics: Iterable[Metric]) -> str:
     by_level: dict[float, list[str]] = {}
     for metric in metrics:
         level = getattr(metric, "level", None)
-        if level is not None and not _graded(metric):
+        if level is not None and getattr(metric, "gain", None) is None:  # gains of its own take the place of the level
             by_level.setdefault(level, []).append(str(metric))
     parts = [f"from grade {plain(level)} on" for level in by_level]
     if len(parts) > 1:
         parts = [f"{part} for {', '.join(by_level[level])}" for part, level in zip(parts, by_level, strict=True)]
     return f"A document is relevant {', '.join(parts)}." if parts else ""
-
-
-def _graded(metric: Metric) -> bool:
-    """Whether gains of its own take the place of the level."""
-    return getattr(metric, "gain", None) is not None
 
 
 def _parameters(metric: Metric) -> Iterator[tuple[str, Any]]:

@@ -107,9 +107,7 @@ class _BySubtopic(Metric):
 
     level: Level = 1.0
     judged_only: JudgedOnly = False
-
     needs = frozenset({"subtopics"})  # a grade for each subtopic
-
     # not by grade, which does not say how many subtopics a document is about, or how new they are
     monotone = False
 
@@ -197,10 +195,8 @@ class _Novelty(_BySubtopic):
         return (1.0 - self.alpha) ** (times - 1)
 
     def factors(self, lists: Lists) -> dict[str, Array]:
-        return {
-            "gain": marginal_gain(by_rank(self.left, self.count_seen(lists))),
-            "discount": by_rank(self.discount, lists.rank),
-        }
+        gain = marginal_gain(by_rank(self.left, self.count_seen(lists)))
+        return {"gain": gain, "discount": by_rank(self.discount, lists.rank)}
 
 
 class _OfAllSubtopics(_Novelty):
@@ -225,7 +221,6 @@ class _OfGreedy(_Novelty):
     )
 
     cutoff: Cutoff = None
-
     # a grade for each subtopic; and ids, by which documents of equal gain are told apart
     needs = frozenset({"subtopics", "identities"})
 
@@ -280,7 +275,6 @@ class alpha_DCG(_OfAllSubtopics, aliases=("alpha-DCG", "α_DCG", "α-DCG")):
         Example("alpha_DCG@1", ({"a": 1}, {"b": 1}), "1 / 2"),
         Example("alpha_DCG@2", ({"a": 1}, {"a": 1, "b": 1}), "(1 + (1 + 0.5) / log2(3)) / (2 + 2 * 0.5 / log2(3))"),
     )
-
     discount = staticmethod(log2_discount)
 
 
@@ -296,7 +290,6 @@ class alpha_nDCG(_OfGreedy, aliases=("alpha-nDCG", "α_nDCG", "α-nDCG")):
             "alpha_nDCG(alpha=0)@2", ({"a": 1}, {"b": 1}, {"a": 1, "b": 1}), "(1 + 1 / log2(3)) / (2 + 1 / log2(3))"
         ),
     )
-
     discount = staticmethod(log2_discount)
 
 
@@ -335,6 +328,3 @@ class nNRBP(_OfGreedy):
     def discount(self, rank: int) -> float:
         """Who reads this far."""
         return self.beta ** (rank - 1)
-
-
-__all__ = ["AP_IA", "ERR_IA", "NRBP", "P_IA", "StRecall", "alpha_DCG", "alpha_nDCG", "nERR_IA", "nNRBP"]

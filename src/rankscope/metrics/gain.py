@@ -11,18 +11,7 @@ import numpy as np
 from rankscope.declared import Lookup, Param
 from rankscope.errors import InputError
 from rankscope.lists import Array, Lists, by_rank, log2_discount, total
-from rankscope.metrics.base import (
-    Cutoff,
-    Example,
-    Gain,
-    JudgedOnly,
-    Metric,
-    Terms,
-    gains,
-    gains_of,
-    ideal_gains,
-    refuse_grades_above,
-)
+from rankscope.metrics.base import Cutoff, Example, Gain, JudgedOnly, Metric, Terms, gains, gains_of, ideal_gains
 from rankscope.metrics.trec import CUTOFFS, TrecName, pair
 
 Discount = Annotated[
@@ -165,7 +154,6 @@ class IdealDCG(DCG, aliases=("IDCG",)):
     positions = False
     better = "neither"
     trec = (TrecName("ideal_dcg"),)
-
     empty = "judgments"  # a fact of the judgments, whatever was returned
 
     def terms(self, lists: Lists) -> Terms:
@@ -221,12 +209,8 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
     @property
     def range(self) -> tuple[float, float]:
         """At most 1 where the ideal is the best that can be retrieved."""
-        best = (
-            self.ideal != "full_k"
-            and self.falling
-            and not (self.ideal == "max_grade_k" and isinstance(self.gain, Lookup))
-        )
-        return (0.0, 1.0 if best else float("inf"))
+        own_scale = self.ideal == "full_k" or (self.ideal == "max_grade_k" and isinstance(self.gain, Lookup))
+        return (0.0, 1.0 if self.falling and not own_scale else float("inf"))
 
     @property
     def monotone(self) -> bool:
@@ -245,7 +229,7 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
 
     def terms(self, lists: Lists) -> Terms:
         if self.ideal == "max_grade_k":
-            refuse_grades_above(self, lists, float(self.max_grade or 0))
+            self.refuse_grades_above(float(self.max_grade or 0), lists)
         return Terms(lists, super().terms(lists).factors, out_of=self.best(lists))
 
     def best(self, lists: Lists) -> Array:
@@ -267,6 +251,3 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
             return lists.retrieved
         cutoff = np.inf if self.cutoff is None or self.ideal == "judged_uncut" else float(self.cutoff)
         return np.full(len(lists), cutoff)
-
-
-__all__ = ["CG", "DCG", "IdealDCG", "nDCG"]

@@ -37,7 +37,6 @@ class LRAP(_Labels, aliases=("LabelRankingAveragePrecision", "label_ranking_aver
     no_relevant: Annotated[
         Literal[1, 0, "skip"], Param("the value of a query in which no label holds; 'skip' leaves it out")
     ] = 1
-
     monotone = False  # not where scores are equal: two labels that hold and are tied lift each other
 
     @property
@@ -71,7 +70,6 @@ class LabelRankingLoss(_Labels, aliases=("RankingLoss", "label_ranking_loss")):
         Example("LabelRankingLoss", (1, 0, 1), "1 / 2"),
         Example("LabelRankingLoss", (1, 0, 1), "2 / 2", {"scores": [0.9, 0.9, 0.1]}),
     )
-
     empty = "varies"  # 1 where there is a pair, as all share one place
 
     def terms(self, lists: Lists) -> Terms:
@@ -100,7 +98,6 @@ class CoverageError(_Labels, aliases=("LabelCoverage", "coverage_error")):
         Example("CoverageError", (1, 0, 1, 0), "3"),
         Example("CoverageError", (1, 0, 1, 0), "4", {"scores": [0.9, 0.8, 0.2, 0.2]}),
     )
-
     empty = "varies"  # all labels, where any holds
 
     def terms(self, lists: Lists) -> Terms:
@@ -109,9 +106,8 @@ class CoverageError(_Labels, aliases=("LabelCoverage", "coverage_error")):
         complete = (known > 0) & (found == known)
         final = relevant & (running(relevant) == known[:, None]) & complete[:, None]
         last = lists.tie_start + lists.tie_size - 1
-        return Terms(
-            lists, {"last that holds": final, "rank": last}, base=np.where(found < known, count_listed(lists), 0.0)
-        )
+        factors = {"last that holds": final, "rank": last}
+        return Terms(lists, factors, base=np.where(found < known, count_listed(lists), 0.0))
 
 
 class PercentileRank(Metric, aliases=("PercentileRanking", "ExpectedPercentileRank", "MPR")):
@@ -145,7 +141,6 @@ class PercentileRank(Metric, aliases=("PercentileRanking", "ExpectedPercentileRa
     empty = "varies"  # one half where there is anything relevant
 
     def weight(self, lists: Lists) -> Array:
-        """The weight of each query."""
         return lists.known(self.level) if self.weights == "relevant" else np.ones(len(lists))
 
     def terms(self, lists: Lists) -> Terms:
@@ -157,6 +152,3 @@ class PercentileRank(Metric, aliases=("PercentileRanking", "ExpectedPercentileRa
         depth = np.where(relevant, (lists.rank - 1) / items[:, None], 0.0)
         below_list = ratio(known - total(relevant), known) * (lists.retrieved + items) / (2 * items)
         return Terms(lists, {"relevant": relevant, "(rank - 1) / n": depth}, known, base=below_list, defined=known > 0)
-
-
-__all__ = ["LRAP", "CoverageError", "LabelRankingLoss", "PercentileRank"]

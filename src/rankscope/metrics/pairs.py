@@ -126,18 +126,13 @@ class GAUC(AUC, aliases=("gAUC", "GroupAUC", "wuAUC")):
 
     @property
     def aggregate(self) -> Literal["weighted", "pooled"]:
-        """A weighted mean over queries."""
         return "pooled" if self.pooled else "weighted"
 
     def weight(self, lists: Lists) -> Array:
-        """The weight of each query."""
         relevant, other = (total(c) for c in self.classes(lists.top(self.cutoff)))
-        return {
-            "length": relevant + other,
-            "positives": relevant,
-            "pairs": relevant * other,
-            "equal": np.ones(len(lists)),
-        }[self.weights]
+        if self.weights == "equal":
+            return np.ones(len(lists))
+        return {"length": relevant + other, "positives": relevant, "pairs": relevant * other}[self.weights]
 
 
 class OPA(_PairMetric, aliases=("OrderedPairAccuracy", "PairAccuracy", "XAUC")):
@@ -176,7 +171,6 @@ class OPA(_PairMetric, aliases=("OrderedPairAccuracy", "PairAccuracy", "XAUC")):
         return total(count_lower_grades(lists, np.zeros(lists.rank.shape), tied=1.0))
 
     def weight(self, lists: Lists) -> Array:
-        """The weight of each query."""
         return self.pairs(lists) if self.weights == "pairs" else np.ones(len(lists))
 
     def terms(self, lists: Lists) -> Terms:
@@ -205,7 +199,6 @@ class LAUC(_PairMetric, aliases=("LimitedAUC",)):
     candidates: Annotated[
         int | None, Param("how many items there are to rank, judged or not; otherwise the judged ones", low=10)
     ] = None
-
     empty = "varies"  # one half where there is a pair, else the value given
 
     def terms(self, lists: Lists) -> Terms:
@@ -284,4 +277,36 @@ def refuse_more_than(metric: Metric, candidates: int, lists: Lists) -> None:
         )
 
 
-__all__ = ["AUC", "GAUC", "LAUC", "OPA"]
+# --- pairs within what was retrieved, judged or not
+
+
+class Accuracy(Metric):
+    """The probability that a retrieved relevant document ranks above a retrieved non-relevant one."""
+
+    family = "accuracy"
+    formula = "pairs with the relevant document above / pairs of a relevant and another document, in the top k"
+    convention = (
+        "unjudged documents count as not relevant (AUC leaves them out), and only what was retrieved counts; a "
+        "query without a pair is undefined and left out of the mean"
+    )
+    source = "ir_measures Accuracy"
+    best_for = "checking a ranker on the lists it was trained on"
+    examples = (Example("Accuracy", (1, None, 1, 0), "3 / 4"), Example("Accuracy@3", (0, 1, 0, 1), "1 / 2"))
+
+    cutoff: Cutoff = None
+    level: Level = 1.0
+
+    @property
+    def monotone(self) -> bool:
+        """Not under a cutoff: a relevant document that comes into the top k from below brings pairs of its own."""
+        return self.cutoff is None
+
+    empty = None  # no pair, no value
+
+    def terms(self, lists: Lists) -> Terms:
+        relevant = lists.relevant(self.level)
+        count = total(relevant)
+        others = lists.retrieved - count
+        above = lists.rank - running(relevant)
+        pairs = count * others
+        return Terms(lists, {"relevant": relevant, "others below": others[:, None] - above}, pairs, defined=pairs > 0)

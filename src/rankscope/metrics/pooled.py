@@ -27,7 +27,6 @@ class Judged(Metric):
     better = "neither"
 
     cutoff: Cutoff = None
-
     additive = True  # a position earns by itself
 
     def terms(self, lists: Lists) -> Terms:
@@ -85,7 +84,6 @@ class GBpref(Bpref, aliases=("GeometricBpref",)):
     best_for = "improving the queries that fail, with incomplete judgments"
     examples = (Example("GBpref", (1, 0, 1), "(1 + (1 - 1 / 1)) / 2"),)
     trec = (TrecName("gm_bpref"),)
-
     aggregate = "geometric"  # geometric, with a floor
 
 
@@ -102,7 +100,6 @@ class infAP(Metric, aliases=("InferredAP",)):
     trec = (TrecName("infAP"),)
 
     level: Level = 1.0
-
     settled_by_grade = False  # documents without a grade count, too, and stand between the grades
 
     def terms(self, lists: Lists) -> Terms:
@@ -112,9 +109,5 @@ class infAP(Metric, aliases=("InferredAP",)):
         in_pool_above = running(lists.shown) - lists.shown
         rank = lists.rank.astype(float)
         expected = in_pool_above * (relevant_above + SMALL) / (judged_above + 2 * SMALL)
-        return Terms(
-            lists, {"relevant": relevant, "precision expected": (1.0 + expected) / rank}, lists.known(self.level)
-        )
-
-
-__all__ = ["Bpref", "GBpref", "Judged", "Unjudged", "infAP"]
+        factors = {"relevant": relevant, "precision expected": (1.0 + expected) / rank}
+        return Terms(lists, factors, lists.known(self.level))

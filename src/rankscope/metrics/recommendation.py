@@ -8,20 +8,8 @@ from typing import Annotated, Literal
 import numpy as np
 
 from rankscope.declared import Param
-from rankscope.lists import Array, Lists, by_rank, running, total
-from rankscope.metrics.base import (
-    Cutoff,
-    Example,
-    JudgedOnly,
-    Level,
-    MaxGrade,
-    Metric,
-    NeededCutoff,
-    Terms,
-    gains_of,
-    not_before,
-    refuse_grades_above,
-)
+from rankscope.lists import Array, Lists, by_rank, not_before, running, total
+from rankscope.metrics.base import Cutoff, Example, JudgedOnly, Level, MaxGrade, Metric, NeededCutoff, Terms, gains_of
 from rankscope.metrics.relevance import _Binary
 from rankscope.metrics.trec import TrecName
 
@@ -54,7 +42,7 @@ class PFound(Metric, aliases=("pFound",)):
     judged_only: JudgedOnly = False
 
     def terms(self, lists: Lists) -> Terms:
-        refuse_grades_above(self, lists, self.max_grade)
+        self.refuse_grades_above(self.max_grade, lists)
         most = self.max_grade if self.stops == "linear" else 2.0**self.max_grade
         satisfied = gains_of(lists, self.stops) / most
         # documents nobody judged, in the gaps between ranks, satisfy nobody and cost patience all the same
@@ -78,7 +66,6 @@ class RelevantPosition(Metric, aliases=("AverageRelevancePosition", "ARP")):
     relevance = "graded"
     better = "lower"
     bounds = (1.0, float("inf"))
-
     empty = None  # nothing was returned that could have a rank
 
     def terms(self, lists: Lists) -> Terms:
@@ -99,11 +86,9 @@ class HitCount(_Binary, aliases=("HitK",)):
     best_for = "what a user sees on a page of fixed length"
     examples = (Example("HitCount@3", (1, 0, 1, 1), "2"),)
     positions = False
-
     shorthands = (TrecName("hits", sets="cutoff"),)
 
     cutoff: NeededCutoff = None
-
     additive = True  # a position earns by itself
 
     @property
@@ -129,9 +114,7 @@ class FallOut(_Binary, aliases=("Fallout", "FalsePositiveRate", "fall_out")):
     positions = False
 
     cutoff: NeededCutoff = None
-
     additive = True  # a position earns by itself, or costs
-
     # not where a document without a grade, which costs nothing, is tied with one that is not relevant
     settled_by_grade = False
 
@@ -144,7 +127,6 @@ class _OverCutoffs(_Binary):
     """A mean over the cutoffs 1 to k: what a relevant document adds at each of them depends on its rank alone."""
 
     cutoff: NeededCutoff = None
-
     additive = True  # a position earns by itself
 
     @property
@@ -191,9 +173,8 @@ class MeanR(_OverCutoffs, aliases=("MeanRecall", "MAR")):
 
     def terms(self, lists: Lists) -> Terms:
         cutoffs = np.maximum(self.k - lists.rank + 1.0, 0.0)
-        return Terms(
-            lists, {"relevant": self.relevant(lists), "cutoffs that hold it": cutoffs}, self.k * self.known(lists)
-        )
+        factors = {"relevant": self.relevant(lists), "cutoffs that hold it": cutoffs}
+        return Terms(lists, factors, self.k * self.known(lists))
 
 
 class pAUC(Metric, aliases=("PAUC", "PartialAUC"), at="negatives"):
@@ -240,8 +221,3 @@ class pAP(pAUC, aliases=("PAP", "pAp"), at="negatives"):
         """The first k relevant documents."""
         relevant, k = lists.relevant(self.level), float(self.negatives or 0)
         return relevant & (running(relevant) <= k), np.minimum(lists.known(self.level), k)
-
-
-__all__ = [
-    "FallOut", "HitCount", "MeanP", "MeanR", "PFound", "RelevantPosition", "pAP", "pAUC",
-]  # fmt: skip

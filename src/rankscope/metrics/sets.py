@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 
 from rankscope.declared import Param, plain
 from rankscope.errors import InputError
 from rankscope.lists import Lists, total
-from rankscope.metrics.base import Example, Terms
+from rankscope.metrics.base import Example, Level, Metric, Terms
 from rankscope.metrics.relevance import Beta, _Binary
 from rankscope.metrics.trec import TrecName, root, square
 
@@ -78,18 +78,14 @@ class SetAP(_Set):
     best_for = "Boolean search and filters, in place of AP"
     examples = (Example("SetAP", (1, 0, 1, 0), "(2 / 4) * (2 / 3)", {"known": 3}),)
     trec = (TrecName("set_map"),)
-
     # not where a depth cuts through tied documents: how many are missed then depends on their order
     additive = False
 
     def terms(self, lists: Lists) -> Terms:
         relevant = self.relevant(lists)
         precision = total(relevant) / np.maximum(lists.retrieved, 1)
-        return Terms(
-            lists,
-            {"relevant": relevant, "precision of the set": np.broadcast_to(precision[:, None], relevant.shape)},
-            self.known(lists),
-        )
+        factors = {"relevant": relevant, "precision of the set": np.broadcast_to(precision[:, None], relevant.shape)}
+        return Terms(lists, factors, self.known(lists))
 
 
 class Utility(_Set):
@@ -161,4 +157,103 @@ class Utility(_Set):
         )
 
 
-__all__ = ["SetAP", "SetF", "SetP", "SetR", "Utility"]
+# --- counts, added up over queries
+
+
+class _Count(Metric):
+    """What counts share: they are summed, and neither high nor low is better."""
+
+    family = "counts"
+    positions = False
+    bounds = (0.0, float("inf"))
+    better: ClassVar[Literal["higher", "lower", "neither"]] = "neither"
+    convention = "summed over queries; the value of one query is its own count"
+    aggregate = "sum"  # counts are added up
+
+
+class NumQ(_Count):
+    """The number of queries that are scored."""
+
+    formula = "1 for every query"
+    source = "trec_eval num_q"
+    best_for = "seeing how many queries a mean covers"
+    examples = (Example("NumQ", (1, 0), "1"),)
+    relevance = "none"
+    trec = (TrecName("num_q"),)
+    empty = 1.0  # a query without a ranking counts too
+
+    def terms(self, lists: Lists) -> Terms:
+        return Terms(lists, {}, base=np.ones(len(lists)))
+
+
+class NumRet(_Count):
+    """The number of documents returned."""
+
+    formula = "documents returned"
+    source = "trec_eval num_ret"
+    best_for = "seeing whether lists were cut"
+    examples = (Example("NumRet", (1, 0, 1), "3"), Example("NumRet(min_grade=1)", (1, 0, 1), "2"))
+    trec = (TrecName("num_ret"),)
+
+    min_grade: Annotated[
+        float | None, Param("count only documents of at least this grade", low=0, also={"rel": {}, "level": {}})
+    ] = None
+
+    @property
+    def relevance(self) -> Literal["graded", "none"]:  # type: ignore[override]
+        """Blind to grades, unless a grade is asked for."""
+        return "none" if self.min_grade is None else "graded"
+
+    def terms(self, lists: Lists) -> Terms:
+        if self.min_grade is not None:
+            return Terms(lists, {"relevant": lists.relevant(self.min_grade)})
+        return Terms(lists, {}, base=lists.retrieved)
+
+
+class NumRel(_Count):
+    """The number of known relevant documents."""
+
+    formula = "known relevant documents"
+    convention = "respects level, unlike trec_eval -c -l; summed over queries"
+    source = "trec_eval num_rel"
+    best_for = "seeing what recall is divided by"
+    examples = (Example("NumRel", (1, 0, 1), "2"),)
+    trec = (TrecName("num_rel"),)
+
+    level: Level = 1.0
+    empty = "judgments"  # a fact of the judgments, whatever was returned
+
+    def terms(self, lists: Lists) -> Terms:
+        return Terms(lists, {}, base=lists.known(self.level))
+
+
+class NumRelRet(_Count, aliases=("Hits",)):
+    """The number of relevant documents returned."""
+
+    formula = "relevant documents returned"
+    source = "trec_eval num_rel_ret"
+    best_for = "recall before division"
+    examples = (Example("NumRelRet", (1, 0, 1), "2"),)
+    better = "higher"
+    trec = (TrecName("num_rel_ret"),)
+
+    level: Level = 1.0
+
+    def terms(self, lists: Lists) -> Terms:
+        return Terms(lists, {"relevant": lists.relevant(self.level)})
+
+
+class NumNonrelRet(_Count, aliases=("NumNonrelJudgedRet",)):
+    """The number of returned documents that were judged not relevant."""
+
+    formula = "judged documents below the level, returned"
+    convention = "unjudged documents and those with a negative grade do not count; summed over queries"
+    source = "trec_eval num_nonrel_judged_ret"
+    best_for = "telling known mistakes from unjudged documents"
+    examples = (Example("NumNonrelRet", (1, 0, None, 0, -1), "2"),)
+    trec = (TrecName("num_nonrel_judged_ret"),)
+
+    level: Level = 1.0
+
+    def terms(self, lists: Lists) -> Terms:
+        return Terms(lists, {"judged, not relevant": lists.judged & ~lists.relevant(self.level)})

@@ -61,12 +61,8 @@ def judged_lists(ranking: Any, level: float, given: Mapping[str, Any]) -> Judged
         if not isinstance(one, list | np.ndarray) or (isinstance(one, np.ndarray) and one.ndim != 1):
             raise InputError(f"{takes}: entry {i + 1} is {one!r}, not a list like the first")
     count = len(ranking)
-    return judged_of(
-        [
-            _one(one, level, {name: _for_list(name, value, i, count) for name, value in given.items()})
-            for i, one in enumerate(ranking)
-        ]
-    )
+    parts = ({name: _for_list(name, value, i, count) for name, value in given.items()} for i in range(count))
+    return judged_of([_one(one, level, part) for one, part in zip(ranking, parts, strict=True)])
 
 
 def _for_list(name: str, value: Any, i: int, count: int) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from rankscope.declared import Param
 from rankscope.errors import InputError
 from rankscope.lists import Array, Lists, by_rank, log2_discount, total
-from rankscope.metrics.base import LARGEST, Example, Metric, Terms, gains, refuse_grades_above
+from rankscope.metrics.base import LARGEST, Example, Metric, Terms, gains
 
 DEEPEST = 1_000_000  # every rank down to there is looked at, so it is bounded
 CELLS = 2_000_000  # ranks that are held in memory at once
@@ -46,7 +46,7 @@ class _ScaledMetric(Metric):
 
     def points(self, lists: Lists) -> Array:
         """Grades counted from the grade of no gain; divided by ``full`` they are gains."""
-        refuse_grades_above(self, lists, float(self.max_grade or 0.0))
+        self.refuse_grades_above(float(self.max_grade or 0.0), lists)
         return np.where(lists.judged, np.maximum(lists.grade - self.min_grade, 0.0), 0.0)
 
 
@@ -99,7 +99,6 @@ class BPM(_Stopping, aliases=("BejeweledPlayerModel",)):
 
     cutoff: NeededDepth = None
     T: Annotated[float, Param("the gain at which the reader is content", above=0)] = 1.0
-
     monotone = False  # a better document above may end the reading before the best one is met
 
     def goes_on(self, points: Array, rank: Array) -> Array:
@@ -239,6 +238,3 @@ class SDCG(_ScaledMetric, aliases=("ScaledDCG",)):
 def _square(wanted: Array) -> Array:
     share = (wanted - 1.0) / wanted
     return np.asarray(share * share)
-
-
-__all__ = ["BPM", "INSQ", "INST", "NERR8", "NERR9", "NERR10", "NERR11", "SDCG"]

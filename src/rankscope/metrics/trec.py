@@ -14,23 +14,14 @@ from rankscope.errors import InputError
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 # what others call recall that is divided by the smaller of k and the relevant documents
 NAMES_OF_CAPPED_RECALL = (
-    "R_cap",
-    "CappedRecall",
-    "capped_recall",
-    "TruncatedRecall",
-    "CalibratedRecall",
-    "CalibratedRecallK",
-)
+    "R_cap", "CappedRecall", "capped_recall", "TruncatedRecall", "CalibratedRecall", "CalibratedRecallK",
+)  # fmt: skip
 TENTHS = tuple(i / 10 for i in range(11))
-
+FIFTHS = tuple(i / 5 for i in range(1, 11))  # 0.2 to 2.0
 
 # what may follow a name: cutoffs after @, values after a dot (as asked) or after _ (as printed)
 _CUTOFFS = re.compile(r"@([\d,]+)")
 _VALUES = re.compile(r"(?:\.(?P<dotted>.+)|_(?P<printed>(?:p=)?[\d.,=-]+))?")
-
-
-def _float(text: str) -> float:
-    return float(text)
 
 
 @dataclass(frozen=True)
@@ -68,23 +59,20 @@ class TrecName:
             ) from None
         try:
             if self.together:
-                return [cls(**self.fixed, **{self.sets: self._join(said)})]
+                said = [dict(said) if isinstance(said[0], tuple) else tuple(said)]
             return [cls(**self.fixed, **{self.sets: value}) for value in said]
         except InputError as error:
             raise InputError(f"metric {text!r}: {error}") from None
 
-    @staticmethod
-    def _join(said: list[Any]) -> Any:
-        return dict(said) if isinstance(said[0], tuple) else tuple(said)
+    def implies(self, metric: Any, *free: str) -> bool:
+        """Whether the parameters of a metric, but for the ``free`` ones, are those of the name."""
+        usual = {f.name: self.fixed.get(f.name, f.default) for f in fields(metric) if f.name not in free}
+        return all(getattr(metric, name) == value for name, value in usual.items())
 
     def spell(self, metric: Any) -> str | None:
         """The printed name of a metric of ours, or None where this measure is another one."""
-        for f in fields(metric):
-            value = getattr(metric, f.name)
-            if f.name == self.sets:
-                continue
-            if value != self.fixed.get(f.name, f.default):
-                return None
+        if not self.implies(metric, self.sets):
+            return None
         if not self.sets:
             return self.name
         value = getattr(metric, self.sets)
@@ -121,9 +109,8 @@ class RbpName(TrecName):
 
     def spell(self, metric: Any) -> str | None:
         """The printed name, p first where it is not the usual one."""
-        for f in fields(metric):
-            if f.name not in {"p", self.sets} and getattr(metric, f.name) != self.fixed.get(f.name, f.default):
-                return None
+        if not self.implies(metric, "p", self.sets):
+            return None
         said = [] if metric.p == self.fixed["p"] else [f"p={plain(metric.p)}"]
         said += map(spell_value, getattr(metric, self.sets) or ())
         return f"{self.name}_{','.join(said)}" if said else self.name

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 from rankscope import words
 from rankscope.declared import one_of
 from rankscope.errors import InputError
-from rankscope.inference import called
+from rankscope.inference import find_method
 from rankscope.inference.base import Correction, Interval, PairedTest
 from rankscope.metrics import parse
 
@@ -89,14 +89,14 @@ def method_of(  # noqa: PLR0913 - each is an option of the command line
     if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 0.5:
         raise InputError(f"alpha={alpha!r}: alpha is a share above 0 and below 0.5, like 0.05")
     if test is None and interval is not None:
-        test = _dual(called(Interval, interval), PairedTest)
-    asked = None if test is None else called(PairedTest, test, seed)
+        test = _dual(find_method(Interval, interval), PairedTest)
+    asked = None if test is None else find_method(PairedTest, test, seed)
     if interval is None and asked is not None:
         interval = _dual(asked, Interval)
     found = Method(
         test=asked,
-        interval=None if interval is None else called(Interval, interval, seed),
-        correction=called(Correction, correction, seed),
+        interval=None if interval is None else find_method(Interval, interval, seed),
+        correction=find_method(Correction, correction, seed),
         family=family,
         alpha=float(alpha),
         margin=None if margin is None else _margin(margin),
@@ -112,7 +112,7 @@ def method_of(  # noqa: PLR0913 - each is an option of the command line
 
 def _dual(part: PairedTest | Interval, other: type[T]) -> T | None:
     """The test to an interval, or the interval to a test, that holds however often one looks; None for others."""
-    return called(other, str(part)) if part.every_look else None
+    return find_method(other, str(part)) if part.every_look else None
 
 
 def _margin(margin: Any) -> float | Mapping[str, float]:

@@ -94,18 +94,18 @@ def parts_of(measure: Averaged, value: Array, weight: Array | None = None) -> Ar
     out = np.where(known, value, np.nan)
     if not known.any():
         return out
-    from rankscope.inference.intervals import linearised
+    from rankscope.inference.intervals import linearise
 
     even = bool((weight[known] == 1).all())
     if measure.aggregate == "sum":
         out[known] = value[known] * int(np.count_nonzero(known))
     elif measure.aggregate == "geometric":
         logs = logs_of(value[known])
-        logs = logs if even else linearised(logs, weight[known])
+        logs = logs if even else linearise(logs, weight[known])
         centre = mean(measure, value[known], weight[known])
         out[known] = centre * (1.0 + logs - math.log(centre))
     elif not even:
-        out[known] = linearised(value[known], weight[known])
+        out[known] = linearise(value[known], weight[known])
     return out
 
 
@@ -154,12 +154,12 @@ def numbered(clusters: Array) -> Array:
 def _of_geometric(value: Array, weight: Array | None, level: float, clusters: Array | None) -> Bounds:
     """The interval of the mean logarithm, turned back."""
     from rankscope.inference.base import Bounds
-    from rankscope.inference.intervals import linearised, t
+    from rankscope.inference.intervals import linearise, t
 
     known = ~np.isnan(value) & (True if weight is None else weight > 0)
     logs = logs_of(value[known])
     if weight is not None and not (weight[known] == 1).all():
-        logs = linearised(logs, weight[known])
+        logs = linearise(logs, weight[known])
     parts = np.full(len(value), np.nan)
     parts[known] = logs
     found = t().of(sample_of(parts, clusters), level)

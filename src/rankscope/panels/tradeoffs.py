@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Block, Column, Heading, Paragraph, Table, Value, Written
+from rankscope.blocks import EMPTY, Block, Column, Heading, NumberText, Paragraph, Table, Value
 from rankscope.errors import DataError, InputError
 from rankscope.files.costs import Costs
 
@@ -168,10 +168,10 @@ class TradeOffs:
         rows: list[tuple[Value, ...]] = [
             (
                 place.run,
-                Written(words.amount(place.cost), place.cost),
+                NumberText(words.amount(place.cost), place.cost),
                 place.quality,
                 "yes" if place.on_front else f"no: {place.beaten_by} is at least as good and costs no more",
-                None if place.price is None else Written(words.amount(place.price), place.price),
+                None if place.price is None else NumberText(words.amount(place.price), place.price),
             )
             for place in places
         ]

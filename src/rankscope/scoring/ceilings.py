@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from rankscope.declared import Lookup
-from rankscope.engines.base import SEVERAL, mapped
+from rankscope.engines.base import SEVERAL, map_kernels
 from rankscope.errors import InputError
 from rankscope.lists import Array, Judged, Lists
 from rankscope.lists.rectangle import perfect
@@ -78,7 +78,7 @@ def ceilings(
     depths: list[int | None] = [None, *(depth for depth in DEPTHS if depth < deepest)]
     kernels: list[Callable[[Lists], Array]] = [_reordering(metric, depth) for depth in depths]
     rankings = [lambda lists, make=make: metric.score(make(lists)) for make in candidates(metric)]
-    found = mapped(judged, [*kernels, *rankings])
+    found = map_kernels(judged, [*kernels, *rankings])
     out = np.isnan(values)
     tops = [np.where(out | fixed, values, best_of(values, top)) for top in found[: len(depths)]]
     for at in range(1, len(tops)):  # all that was retrieved holds its top n
@@ -88,9 +88,6 @@ def ceilings(
     best = np.where(out | fixed, values, best)
     close = np.isclose(best, everything, rtol=0, atol=1e-12, equal_nan=True) | out | fixed
     return Ceilings(dict(zip(depths, tops, strict=True)), best, bool(close.all()))
-
-
-# --- orders of what was retrieved -------------------------------------------------------------------
 
 
 def worthy(metric: Metric, grade: Array) -> Array:
@@ -149,9 +146,6 @@ def reordered(lists: Lists, metric: Metric, depth: int | None = None, sunk: bool
     )  # fmt: skip
 
 
-# --- rankings of any documents ----------------------------------------------------------------------
-
-
 def candidates(metric: Metric) -> Sequence[Callable[[Lists], Lists]]:
     """Rankings of which one may be ideal: all judged documents, the relevant ones alone, as many as the metric looks at."""
     mosts = dict.fromkeys((None, getattr(metric, "cutoff", None)))
@@ -159,7 +153,6 @@ def candidates(metric: Metric) -> Sequence[Callable[[Lists], Lists]]:
 
 
 def _only(metric: Metric, lists: Lists, *, most: int | None) -> Lists:
-    """The relevant documents alone, the most worthy first."""
     best = perfect(lists, _worth(metric))
     shown = best.shown & worthy(metric, best.grade)
     if most is not None:

@@ -11,7 +11,7 @@ from operator import itemgetter
 from rankscope import words
 from rankscope.blocks import Chart, Column, Table, Value
 from rankscope.metrics import Metric, parse
-from rankscope.metrics.interpolated import IPrec
+from rankscope.metrics.relevance import IPrec
 from rankscope.metrics.trec import TENTHS
 from rankscope.scoring.rescore import rescored, why_not
 from rankscope.scoring.scores import Scores
@@ -136,14 +136,10 @@ def _with_cutoffs(scores: Scores, lead: Metric | None) -> Iterator[tuple[Metric,
 
 
 def _deepest(scores: Scores, runs: Sequence[str]) -> int:
-    """The length of the longest ranking, or the depth at which all were cut."""
     at = scores.request.place(scores.metrics[0])
     found = [e.judged[at] for s, e in zip(scores.runs, scores.evaluations, strict=True) if s.name in runs]
     longest = max((int(judged.retrieved.max(initial=0)) for judged in found), default=0)
     return min(longest, scores.request.policies.depth or longest)
-
-
-# --- precision at each recall ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -196,7 +192,6 @@ def by_recall(scores: Scores, runs: Sequence[str], level: float = 1.0) -> Recall
 
 
 def _values(scores: Scores, runs: Sequence[str], metrics: Sequence[Metric], like: Metric) -> dict[str, list[float]]:
-    """The means of these runs on other metrics, under the conventions of one that was asked for."""
     means = rescored(scores, [(like, metric) for metric in metrics], runs)
     return {run: [mean.value for mean in means if mean.run == run] for run in runs}
 

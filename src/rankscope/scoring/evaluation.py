@@ -44,7 +44,7 @@ def evaluate_request(qrels: Any, runs: Any, request: Request, progress: Callable
         evaluations.append(_evaluate_run(run, name, number, grades, request))
         if progress is not None:
             progress(evaluations[-1].labels[0])
-    evaluations = _with_queries_averaged(request, evaluations, frozenset(grades.queries))
+    evaluations = _with_averaged(request, evaluations, frozenset(grades.queries))
     names = distinct_names([e.labels for e in evaluations])
     scored = [_run_scores(name, e, request) for name, e in zip(names, evaluations, strict=True)]
     sources = [s for s in (grades.source, *(e.source for e in evaluations)) if s is not None]
@@ -52,19 +52,13 @@ def evaluate_request(qrels: Any, runs: Any, request: Request, progress: Callable
     if request.policies.weights is not None:
         notes += request.policies.weights.unused({query for run in scored for query in run.query_ids})
     return Scores(
-        request=request,
-        runs=scored,
-        board=list(_board(request, scored, evaluations)),
-        warnings=request.cautions({run.name: run.health for run in scored}),
-        inputs=sources,
-        notes=notes,
-        evaluations=evaluations,
-        data=(qrels, given),
-    )
+        request=request, runs=scored, board=list(_board(request, scored, evaluations)),
+        warnings=request.cautions({run.name: run.health for run in scored}), inputs=sources, notes=notes,
+        evaluations=evaluations, data=(qrels, given),
+    )  # fmt: skip
 
 
 def _refuse_fractions(grades: CleanInput, request: Request) -> None:
-    """One line where a grade is no whole number and what was asked for takes nothing else."""
     taker, dialect = next(iter(request.facts), ""), request.policies.dialect
     if dialect is not None:
         from rankscope.dialects import DIALECTS
@@ -91,14 +85,9 @@ def _evaluate_run(run: Any, name: str | None, number: int, grades: CleanInput, r
         raise DataError(f"no query of {name} is judged: the run has ids like {ids}, the qrels like {qrels_ids}")
     by_metric = [by_order[order][0] for order in orders]
     return RunEvaluation(
-        labels,
-        judged.query_id,
-        by_metric,
-        values_of(request, by_metric),
-        frozenset(seen.missing),
-        examine(judged, seen, orders[0].cutoffs, count, cleaned, grades),
-        source,
-    )
+        labels, judged.query_id, by_metric, values_of(request, by_metric), frozenset(seen.missing),
+        examine(judged, seen, orders[0].cutoffs, count, cleaned, grades), source,
+    )  # fmt: skip
 
 
 def values_of(request: Request, judged: Sequence[Judged]) -> list[Values]:
@@ -121,12 +110,7 @@ def values_of(request: Request, judged: Sequence[Judged]) -> list[Values]:
     return [out[i] for i in range(len(judged))]
 
 
-# --- which queries are averaged ---------------------------------------------------------------------------
-
-
-def _with_queries_averaged(
-    request: Request, runs: Sequence[RunEvaluation], judged: frozenset[str]
-) -> list[RunEvaluation]:
+def _with_averaged(request: Request, runs: Sequence[RunEvaluation], judged: frozenset[str]) -> list[RunEvaluation]:
     """The runs, each with the queries that each metric averages; ``judged`` are all queries of the qrels.
 
     Raises DataError where that is none.
@@ -158,11 +142,7 @@ def _with_queries_averaged(
     return out
 
 
-# --- their values, and these as one number ----------------------------------------------------------------
-
-
 def _run_scores(name: str, e: RunEvaluation, request: Request) -> RunScores:
-    """The values of the queries that some metric averages, NaN where a metric does not average them."""
     at = np.flatnonzero(np.logical_or.reduce(list(e.inside)))
     by_metric = list(zip(request.metrics, e.values, e.inside, strict=True))
     depth = request.policies.depth
@@ -173,15 +153,12 @@ def _run_scores(name: str, e: RunEvaluation, request: Request) -> RunScores:
             weight[kept] = _weight_of(m, v, e.query_id, np.flatnonzero(kept), request)
             weights[m.metric] = weight[at]
     return RunScores(
-        name,
-        [e.query_id[int(i)] for i in at] if len(at) < len(e.query_id) else list(e.query_id),
-        {m.metric: np.where(kept, v.value, np.nan)[at] for m, v, kept in by_metric},
-        e.health,
+        name, [e.query_id[int(i)] for i in at] if len(at) < len(e.query_id) else list(e.query_id),
+        {m.metric: np.where(kept, v.value, np.nan)[at] for m, v, kept in by_metric}, e.health,
         None if e.source is None else e.source.tag,
         {fact: relstrings(e.judged[0], at, min(signs, depth or signs)) for fact, signs in request.facts.items()},
-        weights,
-        first_ranks(e.judged[0], depth)[at],
-    )
+        weights, first_ranks(e.judged[0], depth)[at],
+    )  # fmt: skip
 
 
 def first_ranks(judged: Judged, depth: int | None = None) -> Array:
@@ -234,7 +211,6 @@ def board_of(run: str, request: Request, evaluation: RunEvaluation) -> list[Mean
 
 
 def _weight_of(m: MetricRequest, values: Values, query_id: Sequence[str], at: Array, request: Request) -> Array:
-    """What the queries at these places weigh in the mean of a metric."""
     weight, weights = values.weight[at], request.policies.weights
     if weights is None or m.metric.aggregate == "sum":
         return weight
@@ -246,14 +222,9 @@ def _weight_of(m: MetricRequest, values: Values, query_id: Sequence[str], at: Ar
 
 def _board(request: Request, runs: Sequence[RunScores], evaluations: Sequence[RunEvaluation]) -> list[Mean]:
     """The means of all runs, each with its interval, which is made when it is first looked at."""
-    codes = request.intervals.codes([run.query_ids for run in runs])
+    of_mean, codes = request.intervals.of_mean, request.intervals.codes([run.query_ids for run in runs])
     return [
-        replace(
-            one,
-            interval=partial(
-                request.intervals.of_mean, one.metric, run.values[one.metric], run.weights.get(one.metric), clusters
-            ),
-        )
+        replace(m, interval=partial(of_mean, m.metric, run.values[m.metric], run.weights.get(m.metric), clusters))
         for run, e, clusters in zip(runs, evaluations, codes, strict=True)
-        for one in board_of(run.name, request, e)
+        for m in board_of(run.name, request, e)
     ]

@@ -87,24 +87,13 @@ def examine(
         unjudged[k] = (shown - known) / shown if shown else 0.0
         tied[k] = seen.tied_in_top.get(k, 0) / shown if shown else 0.0
     return Health(
-        rows=seen.rows,
-        queries=seen.queries,
-        judged_queries=judged_queries,
-        missing_queries=len(seen.missing),
-        missing=tuple(seen.missing[:LISTED]),
-        extra_queries=len(seen.extra),
-        extra=tuple(seen.extra[:LISTED]),
-        queries_without_relevant=int((good == 0).sum()),
-        tied_rows=seen.tied_rows,
-        ties_at_cutoff=dict(seen.tied_at),
-        unjudged_at_cutoff=unjudged,
-        rank_disagreements=seen.disagreeing,
-        duplicates=run.duplicates,
-        self_matches=run.self_matches,
-        empty_queries=max(int((retrieved == 0).sum()) - len(seen.missing), 0),
-        qrels_duplicates=qrels.duplicates,
-        tied_at_cutoff=tied,
-    )
+        rows=seen.rows, queries=seen.queries, judged_queries=judged_queries, missing_queries=len(seen.missing),
+        missing=tuple(seen.missing[:LISTED]), extra_queries=len(seen.extra), extra=tuple(seen.extra[:LISTED]),
+        queries_without_relevant=int((good == 0).sum()), tied_rows=seen.tied_rows, ties_at_cutoff=dict(seen.tied_at),
+        unjudged_at_cutoff=unjudged, rank_disagreements=seen.disagreeing, duplicates=run.duplicates,
+        self_matches=run.self_matches, empty_queries=max(int((retrieved == 0).sum()) - len(seen.missing), 0),
+        qrels_duplicates=qrels.duplicates, tied_at_cutoff=tied,
+    )  # fmt: skip
 
 
 def warnings_of(
@@ -153,7 +142,6 @@ def _of_run(name: str, h: Health, population: str, ties: str) -> Iterator[Told]:
 
 
 def _of_judgments(health: Mapping[str, Health], metrics: Sequence[Metric]) -> Iterator[Told]:
-    """What is to say about the qrels, once for all runs."""
     if repeated := max((h.qrels_duplicates for h in health.values()), default=0):
         what = words.counted(repeated, "repeated judgment was", "repeated judgments were")
         yield "RS104", f"qrels: {what} dropped", "see --duplicates"

@@ -18,6 +18,7 @@ from rankscope.lists import Judged
 from rankscope.metrics import CATALOGUE, Metric
 from rankscope.scoring.policies import Policies
 
+Kind = Literal["run", "qrels"]
 _SEVERAL = {"aspects", "subtopics"}  # what takes several grades of one document
 
 
@@ -62,7 +63,6 @@ def named_runs(runs: Any) -> Iterator[tuple[str | None, Any]]:
 
 
 def _names_runs(runs: Mapping[Any, Any]) -> bool:
-    """Whether a dict maps names to runs, rather than queries to documents."""
 
     def is_ranking(value: Any) -> bool:
         if isinstance(value, list | tuple | set | frozenset | KeysView | ValuesView):
@@ -82,7 +82,7 @@ def _names_runs(runs: Mapping[Any, Any]) -> bool:
     return False
 
 
-def read_any(kind: Literal["run", "qrels"], source: Any, name: str | None = None) -> Any:
+def read_any(kind: Kind, source: Any, name: str | None = None) -> Any:
     """A run or qrels from whatever was given: dicts of dicts stay dicts, the rest becomes a table."""
     # dicts of dicts of numbers need no table; several grades of a document do
     if isinstance(source, Mapping) and all(
@@ -103,9 +103,7 @@ def read_any(kind: Literal["run", "qrels"], source: Any, name: str | None = None
     return run_of(source, name) if kind == "run" else qrels_of(source)
 
 
-def clean(
-    data: Any, policies: Policies, kind: Literal["run", "qrels"], metrics: Sequence[Metric] | None = None
-) -> CleanInput:
+def clean(data: Any, policies: Policies, kind: Kind, metrics: Sequence[Metric] | None = None) -> CleanInput:
     """Refuse what no number can be made of, and apply the policies for duplicates and self-matches.
 
     A document of the qrels may have a grade for each aspect where none of the ``metrics`` takes a single one.
@@ -120,9 +118,7 @@ def clean(
         raise InputError(faults[0].message + more)
     for row in data.nan_rows[:1].tolist():
         said = "NaN" if math.isnan(data.frame[data.worth][row]) else "infinite"
-        raise InputError(
-            f"{data.source.at(row)}: the {data.worth} is {said}; give it a number or leave the document out"
-        )
+        raise InputError(f"{data.source.at(row)}: the {data.worth} is {said}; give a number or leave the document out")
     repeated, matches = data.repeated, 0
     if len(repeated):
         taker = None if metrics is None else taker_of_one_grade(metrics)

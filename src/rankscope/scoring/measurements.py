@@ -12,7 +12,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.errors import DataError, InputError
-from rankscope.inference.replicates import Replicates, averaged
+from rankscope.inference.replicates import Replicates, average
 from rankscope.metrics import DEFAULT, Metric, in_order, parse
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import UNKNOWN, Measure
@@ -318,7 +318,7 @@ def _with_repetitions(given: Measurements, systems: Mapping[str, str]) -> Measur
     for row, name in enumerate(names):
         rows.setdefault(of[name], []).append(row)
     parts = {
-        panel.name: {system: averaged(panel.values[at]) for system, at in rows.items()}
+        panel.name: {system: average(panel.values[at]) for system, at in rows.items()}
         for panel in (*given.panels, *given.curve)
     }
     return replace(

@@ -14,7 +14,7 @@ import polars as pl
 from rankscope import words
 from rankscope.blocks import Chart, Column, NumberText, Table, Value
 from rankscope.lists import Array
-from rankscope.lists.overlap import jaccard_by_query, rbo_by_query, shared_by_depth
+from rankscope.lists.overlap import count_shared_by_depth, jaccard_by_query, rbo_by_query
 from rankscope.metrics import Metric
 from rankscope.scoring.ranking import top_of
 from rankscope.scoring.scores import Scores
@@ -65,9 +65,7 @@ class RunOverlaps:
     def charts(self) -> tuple[Chart, Chart]:
         """A square of runs for rank-biased overlap, and one for the documents of the top."""
         k = self.k
-        jaccard = (
-            f"Jaccard of the first {k} of each pair of runs: 1 where they hold the same documents, in whatever order."
-        )
+        jaccard = f"Jaccard of the first {k} of each pair of runs: 1 where they hold the same documents, in any order."
         title = f"Documents in the first {k} of both, of those in the first {k} of either"
         return (
             self._heat("agreement-rbo", f"Rank-biased overlap (p={PERSISTENCE:g})", "RBO", "rbo", RBO),
@@ -96,11 +94,10 @@ class RunOverlaps:
         if len(self.runs) <= MATRIX:
             order = sorted(self.pairs, key=lambda p: -(words.finite(p.rbo) or 0.0))
             rows += [(pair.one, pair.other, *_cells(pair), pair.queries) for pair in order]
-            columns, title = (
-                (Column("run"), Column("other"), *last, Column("queries", "count")),
-                "Pairs of runs, the most alike first",
+            columns = (Column("run"), Column("other"), *last, Column("queries", "count"))
+            return Table(
+                columns, tuple(rows), labels=2, name="agreement-table", title="Pairs of runs, the most alike first"
             )
-            return Table(columns, tuple(rows), labels=2, name="agreement-table", title=title)
         for name in self.runs:
             own = [pair for pair in self.known if name in (pair.one, pair.other)]
             if own:
@@ -167,7 +164,7 @@ def _pair(one: str, other: str, a: _Top, b: _Top, queries: int, k: int) -> RunOv
         return RunOverlap(one, other, 0, math.nan, math.nan, math.nan)
     _, in_a, in_b = np.intersect1d(a.doc, b.doc, assume_unique=True, return_indices=True)
     depth = int(max(a.size.max(initial=1), b.size.max(initial=1)))
-    shared = shared_by_depth(a.query[in_a], np.maximum(a.rank[in_a], b.rank[in_b]), queries, depth)[both]
+    shared = count_shared_by_depth(a.query[in_a], np.maximum(a.rank[in_a], b.rank[in_b]), queries, depth)[both]
     sizes = a.size[both], b.size[both]
     overlaps = rbo_by_query(shared, *sizes, PERSISTENCE), jaccard_by_query(shared, *sizes, k)
     parts = (*overlaps, shared[:, min(k, depth) - 1])
@@ -175,15 +172,11 @@ def _pair(one: str, other: str, a: _Top, b: _Top, queries: int, k: int) -> RunOv
 
 
 def _tops(scores: Scores, metric: Metric, runs: Mapping[str, Any], queries: Sequence[str], depth: int) -> list[_Top]:
-    """The first documents of each run, documents numbered query by query."""
     number = pl.DataFrame({"query_id": list(queries)}, schema={"query_id": pl.String}).with_row_index("query")
     tops = (top_of(scores, metric, run, depth, queries, name) for name, run in runs.items())
     frames = [top.join(number, on="query_id").with_columns(run=pl.lit(i)) for i, top in enumerate(tops)]
     whole = pl.concat(frames).with_columns((pl.struct("query", "doc_id").rank("dense") - 1).alias("doc"))
     return [_Top.of(whole.filter(pl.col("run") == i), len(queries)) for i in range(len(frames))]
-
-
-# --- one ranking under several names ---------------------------------------------------------------------
 
 
 def same_rankings(scores: Scores, metric: Metric, runs: Mapping[str, Any]) -> list[list[str]]:

@@ -77,8 +77,6 @@ class Policy:
         cls.expects = cls.expects or (f"one of {words.choices(cls.values)}" if cls.least is None else whole)
         POLICIES[cls.name] = cls()
 
-    # -- values ---------------------------------------------------------------------------------------
-
     def accepts(self, value: Any) -> bool:
         """Whether this can be a value; in a file of settings nothing else can."""
         if self.least is not None:
@@ -107,8 +105,6 @@ class Policy:
         """Why a metric cannot be computed with this value; empty where it can."""
         return ""
 
-    # -- what it does ---------------------------------------------------------------------------------
-
     def applied(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
         """The values of the queries under this policy."""
         return values
@@ -116,8 +112,6 @@ class Policy:
     def acted(self, health: Iterable[object]) -> bool:
         """Whether there was something for this policy to do in data of this ``Health``, a run each."""
         return not self.acts_on or any(getattr(h, name) for h in health for name in self.acts_on)
-
-    # -- words ----------------------------------------------------------------------------------------
 
     def stated(self, value: Any, conventions: Sequence[Convention]) -> Any:
         """The value as JSON has it; None where it could not change a number."""
@@ -275,12 +269,9 @@ class NoRelevant(Policy):
         in_list = convention.looks_at == "list"
         instead = float("nan") if value == "skip" else float(value)
         return _overrule(
-            values,
-            metric,
-            judged,
-            lambda lists: metric.missed(lists, True) if in_list else metric.hopeless(lists),
+            values, metric, judged, lambda lists: metric.missed(lists, True) if in_list else metric.hopeless(lists),
             instead,
-        )
+        )  # fmt: skip
 
 
 class NothingFound(Policy):

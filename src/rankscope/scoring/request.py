@@ -62,12 +62,9 @@ class Intervals:
     def stated(self) -> dict[str, Any]:
         """What a result states of it."""
         source = self.clusters
-        label = str(source) if isinstance(source, str | Path) else "clusters"
-        return {
-            "interval": USUAL if self.interval is None else str(self.interval),
-            "level": self.level,
-            "clusters": None if source is None else label,
-        }
+        label = None if source is None else str(source) if isinstance(source, str | Path) else "clusters"
+        interval = USUAL if self.interval is None else str(self.interval)
+        return {"interval": interval, "level": self.level, "clusters": label}
 
 
 @dataclass(frozen=True)
@@ -118,8 +115,6 @@ class Request:
         intervals = Intervals(interval, float(level), clusters)
         return cls(tuple(_requests(metrics, chosen)), chosen, facts, intervals)
 
-    # -- what follows from it -------------------------------------------------------------------------
-
     @property
     def cutoffs(self) -> tuple[int, ...]:
         """The cutoffs at which the state of the data is of interest."""
@@ -147,8 +142,6 @@ class Request:
         """What was asked for under a metric."""
         return self.metrics[self.place(metric)]
 
-    # -- others made of it ----------------------------------------------------------------------------
-
     def with_metrics(self, *metrics: Metric | MetricRequest, like: Metric | None = None) -> Request:
         """The same with other metrics.
 
@@ -172,8 +165,6 @@ class Request:
     def differs(self, other: Request) -> list[Policy]:
         """The policies in which another request departs so that values of the two cannot be compared."""
         return differing(other.conventions(), self.conventions())
-
-    # -- as results state it --------------------------------------------------------------------------
 
     def stated(self, name: str) -> Any:
         """The value of a policy as results state it: what holds for all metrics, or that they differ."""
@@ -242,9 +233,6 @@ class Request:
                 text = "@FILE" if value == "list" else shlex.quote(str(value))
                 out += f" --{name.replace('_', '-')} {text}"
         return out
-
-
-# --- metrics as they are asked for ----------------------------------------------------------------------
 
 
 def _requests(metrics: Any, policies: Policies) -> Iterator[MetricRequest]:

@@ -77,7 +77,7 @@ class Scores(Result):
         Records(
             "per_query",
             (Col("run"), Col("query_id"), Col("metric"), Col("value", kind="value")),
-            lambda scores: scores._query_values(),
+            lambda scores: scores.per_query.iter_rows(named=True),
         ),
         View(
             "facts",
@@ -104,8 +104,6 @@ class Scores(Result):
     notes: Sequence[str] = field(default_factory=list)
     evaluations: Sequence[RunEvaluation] = ()
     data: tuple[Any, Sequence[tuple[str | None, Any]]] | None = None
-
-    # -- numbers --------------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> float:
         return self.mean_of(key).value
@@ -203,8 +201,6 @@ class Scores(Result):
         """A table as a Polars frame."""
         return self.per_query if table == "per_query" else super().to_polars(table)
 
-    # -- for programs ---------------------------------------------------------------------------------
-
     def facts(self) -> Mapping[str, Any]:
         """What JSON holds before the views."""
         return {
@@ -239,29 +235,16 @@ class Scores(Result):
             lines += [_trec(mean.metric, "all", mean.value) for mean in self.board if mean.run == run.name]
             yield from (f"{name:<22}\t{query}\t{text}\n" for name, query, text in lines if text)
 
-    def _query_values(self) -> Iterator[dict[str, Any]]:
-        """One record a run, query and metric."""
-        for run in self.runs:
-            columns = {str(metric): values.tolist() for metric, values in run.values.items()}
-            for i, query in enumerate(run.query_ids):
-                for metric, values in columns.items():
-                    value = values[i] if values[i] == values[i] else None
-                    yield {"run": run.name, "query_id": query, "metric": metric, "value": value}
-
     def _facts(self) -> Iterator[dict[str, Any]]:
-        """What is no number of each query: the run's id, and the facts that were asked for."""
         for run in self.runs:
             for i, query in enumerate(run.query_ids):
                 facts = {name: values[i] for name, values in run.facts.items()}
                 yield {"run": run.name, "query_id": query, "runid": run.tag, **facts}
 
     def _spread(self) -> Iterator[dict[str, Any]]:
-        """The quantiles of each run and metric."""
         for run in self.runs:
             for metric, values in run.values.items():
                 yield {"run": run.name, "metric": str(metric), **spread.spread_of(values)}
-
-    # -- for people -----------------------------------------------------------------------------------
 
     def sentences(self) -> Iterator[str]:
         """Each number in a line."""
@@ -326,7 +309,6 @@ class Scores(Result):
         yield from self._without_interval()
 
     def _left_out(self, metric: Metric) -> Iterator[str]:
-        """Queries without a value, and those whose orders of equal scores were too many."""
         means = [mean for mean in self.board if mean.metric == metric]
         counts = {mean.run: mean.undefined for mean in means if mean.undefined}
         if counts:
@@ -345,7 +327,6 @@ class Scores(Result):
             yield f"{metric}: too many orders of equal scores to count, so they were sampled: standard error {max(errors):.2g}"
 
     def _without_interval(self) -> Iterator[str]:
-        """Which values have no interval, and why: one sentence a reason."""
         bare = [mean for mean in self.board if not mean.bounds.known and not math.isnan(mean.value)]
         by_reason = sorted(bare, key=lambda mean: mean.bounds.reason)
         for reason, group in groupby(by_reason, key=lambda mean: mean.bounds.reason):
@@ -356,7 +337,6 @@ class Scores(Result):
             yield f"no interval of {', '.join(self._named(alike))}: {reason}"
 
     def _named(self, alike: Sequence[Mean]) -> Iterator[str]:
-        """The metrics of these means, each with its runs where these are not all."""
         for metric in dict.fromkeys(mean.metric for mean in alike):
             runs = [mean.run for mean in alike if mean.metric == metric]
             which = ", ".join(runs) if len(runs) <= FEW else words.counted(len(runs), "run")
@@ -381,14 +361,11 @@ class Scores(Result):
             *(note for note in self.notes if note not in own),
         ]
 
-    # -- tables ---------------------------------------------------------------------------------------
-
     @property
     def _queries_vary(self) -> bool:
         return len({len(run.query_ids) for run in self.runs}) > 1
 
     def _scoreboard(self) -> Table:
-        """Runs as rows, metrics as columns; the best value of each metric is marked where there are several runs."""
         means = {(mean.run, mean.metric): mean for mean in self.board}
         columns = [Column("run"), *map(_column, self.metrics)]
         rows = [(run.name, *(_with_interval(means[run.name, metric]) for metric in self.metrics)) for run in self.runs]
@@ -403,7 +380,6 @@ class Scores(Result):
         return Table(tuple(columns), tuple(rows), best=best, turns=True, note=self._legend(), unranged=UNRANGED)
 
     def _legend(self) -> str:
-        """What the marks beside the values mean; empty where no value has an interval."""
         known = [mean for mean in self.board if mean.bounds.known]
         if not known:
             return ""
@@ -417,7 +393,6 @@ class Scores(Result):
         return f"± is half of {which}" + ("" if all(even) else ", - and + its two sides where they differ")
 
     def _query_table(self, most: int | None = None) -> Table:
-        """The values of each query: a row a query, or with several runs a row a query and run."""
         several = len(self.runs) > 1
         rows: list[tuple[Value, ...]] = []
         places = [{query: i for i, query in enumerate(run.query_ids)} for run in self.runs]
@@ -469,7 +444,6 @@ def best_rows(better: str, values: Sequence[float | None]) -> list[int]:
 
 
 def _quantiles(first: str, records: Sequence[dict[str, Any]], head: str = "") -> Table:
-    """Quantiles under one another; how many queries only where that differs."""
     names = [*spread.QUANTILES, "zeros", *(["queries"] if len({record["queries"] for record in records}) > 1 else [])]
     columns = (Column(head or first), *(Column(n, "value" if n in spread.QUANTILES else "count") for n in names))
     return Table(columns, tuple(tuple(record[name] for name in (first, *names)) for record in records))
@@ -478,9 +452,6 @@ def _quantiles(first: str, records: Sequence[dict[str, Any]], head: str = "") ->
 def _span(numbers: Sequence[int]) -> str:
     low, high = min(numbers), max(numbers)
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
-# --- as trec_eval prints: the name of a number, the query, and the number ---------------------------------
 
 
 def _trec_queries(run: RunScores) -> Iterator[tuple[str, str, str]]:

@@ -33,16 +33,11 @@ class Setting:
         return self.only in {"", verb}
 
 
-# --- what each setting can be ----------------------------------------------------------------------------
-
-
 def _is_number(value: Any) -> bool:
-    """Whether this is a number, and not true or false."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")
 
 
 def _is_allowance(value: Any) -> bool:
-    """Whether this can be a tolerance: a number of at least 0, or a percentage such as 2%."""
     if not isinstance(value, str):
         return _is_number(value) and value >= 0
     try:
@@ -56,7 +51,6 @@ def _is_text(value: Any) -> bool:
 
 
 def _each(value: Any) -> list[Any]:
-    """One value for all metrics, or those of a table of values by metric."""
     return [*value.values()] or [None] if isinstance(value, dict) else [value]
 
 
@@ -93,9 +87,6 @@ SETTINGS: dict[str, Setting] = {
         for name, policy in POLICIES.items()
     },
 }
-
-
-# --- the settings of a project ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -170,7 +161,6 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _check(table: Any, place: str, folder: Path) -> dict[str, Any]:
-    """The settings of a table, each of the right kind, by their names with underscores."""
     if not isinstance(table, Mapping):
         raise InputError(f"{place} is no table of settings: write [tool.rankscope.gate] above them")
     out: dict[str, Any] = {}

@@ -88,21 +88,14 @@ def distribution_chart(
         -1: "The further left and the higher a line, the better",
         0: "A line further right has higher values",
     }[sign]
-    rows = tuple(
-        (x, share, run) for run, of_run in values.items() for x, share in cumulative(of_run[~np.isnan(of_run)], bounds)
-    )
+    rows = tuple((x, y, run) for run, line in values.items() for x, y in cumulative(line[~np.isnan(line)], bounds))
     return Chart(
-        "distribution",
-        f"Distribution of {column.header} over queries",
-        "steps",
-        (Column(header, "value", hint=column.hint), Column(SHARE, "value"), Column("run")),
-        rows,
-        x=header,
-        y=SHARE,
+        "distribution", f"Distribution of {column.header} over queries", "steps",
+        (Column(header, "value", hint=column.hint), Column(SHARE, "value"), Column("run")), rows, x=header, y=SHARE,
         series="run",
         caption=f"The share of queries that score at most the value on the axis. {read}; where lines cross, neither run is better throughout.{note}",
         limits=(0.0, 1.0),
-    )
+    )  # fmt: skip
 
 
 def first_relevant_chart(runs: Sequence[RunScores], note: str = "", told: bool = False) -> Chart:
@@ -114,18 +107,11 @@ def first_relevant_chart(runs: Sequence[RunScores], note: str = "", told: bool =
         for name, of_run in counts.items()
         for label, ranks in parts.items()
     )
-    first = runs[0].name
-    none = counts[first][NONE]
+    first, none = runs[0].name, counts[runs[0].name][NONE]
     never = f"{first} shows none on {words.counted(none, 'query')}." if none else f"{first} shows one on every query."
     return Chart(
-        "first-relevant",
-        "Queries by the rank of their first relevant document",
-        "bars",
-        (Column("rank"), Column("queries", "count"), Column("run")),
-        rows,
-        x="rank",
-        y="queries",
+        "first-relevant", "Queries by the rank of their first relevant document", "bars",
+        (Column("rank"), Column("queries", "count"), Column("run")), rows, x="rank", y="queries",
         series="run" if len(runs) > 1 else "",
-        caption=f"Where a reader meets the first document of grade 1 or more. {never}{note}",
-        told=told,
-    )
+        caption=f"Where a reader meets the first document of grade 1 or more. {never}{note}", told=told,
+    )  # fmt: skip

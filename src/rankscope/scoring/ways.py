@@ -73,9 +73,6 @@ def changes(options: Mapping[str, Sequence[Any]], count: int) -> Iterator[dict[s
             yield dict(zip(names, values, strict=True))
 
 
-# --- in the dialect of another tool ------------------------------------------------------------------------
-
-
 def family(metric: Metric) -> str:
     """The name under which a dialect speaks of a metric."""
     return type(metric).__name__

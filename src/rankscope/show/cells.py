@@ -43,6 +43,16 @@ def sides_of(value: Value) -> str:
     return f"-{words.cell(max(below, 0.0))} +{words.cell(max(above, 0.0))}"
 
 
+def numbers_in(value: Value) -> list[float]:
+    """The finite numbers of a value: its own and the ends of its interval.
+
+    >>> numbers_in(ValueRange(0.5, 0.4, math.inf)), numbers_in("bm25")
+    ([0.5, 0.4], [])
+    """
+    parts = (value.value, value.lower, value.upper) if isinstance(value, ValueRange) else (plain_value(value),)
+    return [float(part) for part in parts if part is not None and not isinstance(part, str) and math.isfinite(part)]
+
+
 def printable(text: str) -> str:
     r"""Text in which every sign that a terminal would act on, or not show, stands as its escape.
 
@@ -51,12 +61,9 @@ def printable(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(
-        sign
-        if sign.isprintable() or unicodedata.category(sign) == "Zs"
-        else sign.encode("unicode_escape").decode("ascii")
-        for sign in text
-    )
+    shown = (sign.isprintable() or unicodedata.category(sign) == "Zs" for sign in text)
+    signs = zip(text, shown, strict=True)
+    return "".join(sign if fits else sign.encode("unicode_escape").decode("ascii") for sign, fits in signs)
 
 
 def number_headers(headers: Sequence[str]) -> list[str]:

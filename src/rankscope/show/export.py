@@ -15,7 +15,6 @@ from rankscope.show.html.tables import slug
 from rankscope.show.text import as_csv
 
 HALVES = "backslashreplace"  # halves of characters, which no file can hold, stand as their escapes
-
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)")  # no names of files on Windows
 
 
@@ -51,8 +50,8 @@ def _name_files(page: Page) -> Iterator[tuple[str, Table | Chart]]:
 
 
 def _distinct(name: str, used: set[str]) -> str:
-    name = f"{name}-" if RESERVED.fullmatch(name) else name
-    number, out = 1, name
+    number = 1
+    out = name = f"{name}-" if RESERVED.fullmatch(name) else name
     while out in used:
         number += 1
         out = f"{name}-{number}"
@@ -81,12 +80,8 @@ def records_of(columns: Sequence[Column], rows: Sequence[Sequence[Value]]) -> tu
     (['run', 'AP', 'AP lower', 'AP upper'], [{'run': 'bm25', 'AP': 0.5, 'AP lower': 0.4, 'AP upper': 0.6}])
     """
     ranged = {i for row in rows for i, value in enumerate(row) if isinstance(value, ValueRange)}
-    headers = [
-        name
-        for i, column in enumerate(columns)
-        for name in (column.header, *((f"{column.header} lower", f"{column.header} upper") if i in ranged else ()))
-    ]
-    header = number_headers(headers)
+    ends = [("", " lower", " upper") if i in ranged else ("",) for i in range(len(columns))]
+    header = number_headers([c.header + end for c, those in zip(columns, ends, strict=True) for end in those])
     return header, [dict(zip(header, _flat(row, ranged), strict=True)) for row in rows]
 
 

@@ -41,28 +41,21 @@ class Grid:
     def columns(self, kept: Sequence[int]) -> Grid:
         """Only these columns."""
         place = {column: i for i, column in enumerate(kept)}
-        return Grid(
-            tuple(self.header[i] for i in kept),
-            tuple(tuple(row[i] for i in kept) for row in self.rows),
-            tuple(self.right[i] for i in kept),
-            self.labels,
-            frozenset((row, place[column]) for row, column in self.best if column in place),
-            tuple(self.wraps[i] for i in kept) if self.wraps else (),
-            beside=self.beside,
-        )
+        header, *rows = (tuple(row[i] for i in kept) for row in (self.header, *self.rows))
+        right, wraps = (tuple(flags[i] for i in kept) if flags else () for flags in (self.right, self.wraps))
+        best = frozenset((row, place[column]) for row, column in self.best if column in place)
+        return Grid(header, tuple(rows), right, self.labels, best, wraps, beside=self.beside)
 
     def transpose(self) -> Grid:
         """Rows and columns exchanged."""
-        return replace(
-            self,
+        return Grid(
             header=("", *(row[0] for row in self.rows)),
-            rows=tuple(
-                (name, *(row[i] for row in self.rows)) for i, name in enumerate(self.header) if i >= self.labels
-            ),
+            rows=tuple(zip(self.header, *self.rows, strict=True))[self.labels :],
             right=(False, *(True for _ in self.rows)),
+            labels=self.labels,
             best=frozenset((column - 1, row + 1) for row, column in self.best),
-            wraps=(),
             sides=tuple(("", *column) for column in zip(*self.sides, strict=True))[self.labels :],
+            beside=self.beside,
         )
 
     def with_intervals(self, columns: int) -> Grid:
@@ -71,13 +64,12 @@ class Grid:
         shown, header, rows = ranged[:columns], list(self.header), [list(row) for row in self.rows]
         for i in shown:
             wide = max(cell_len(row[i]) for row in self.rows)
-            beside = max(len(row[i]) for row in self.sides)
+            reach = max(len(row[i]) for row in self.sides)
             for row, sides in zip(rows, self.sides, strict=True):
-                row[i] = f"{row[i]:>{wide}} {sides[i]:<{beside}}"
-            header[i] += " " * (wide + 1 + beside - cell_len(header[i]))  # the header stands over the values
-        return replace(
-            self, header=tuple(header), rows=tuple(map(tuple, rows)), sides=(), beside=(len(shown), len(ranged))
-        )
+                row[i] = f"{row[i]:>{wide}} {sides[i]:<{reach}}"
+            header[i] += " " * (wide + 1 + reach - cell_len(header[i]))  # the header stands over the values
+        beside = (len(shown), len(ranged))
+        return replace(self, header=tuple(header), rows=tuple(map(tuple, rows)), sides=(), beside=beside)
 
 
 def upright(table: Table) -> Grid:
@@ -155,12 +147,13 @@ def _split_columns(grid: Grid, width: int) -> list[tuple[Grid, Widths]]:
     """As many columns as fit at a time, each part under the same labels."""
     widths = _widths(grid, 0, FOLDED[0] if max(grid.natural()[grid.labels :], default=0) <= FOLDED[0] else FOLDED[1])
     labels = list(range(grid.labels))
-    starts, used = [grid.labels], _total(widths[: grid.labels])
+    first = used = _total(widths[: grid.labels])
+    starts = [grid.labels]
     for i in range(grid.labels, len(widths)):
         used += GAP + widths[i]
         if used > width and i > starts[-1]:
             starts.append(i)
-            used = _total(widths[: grid.labels]) + GAP + widths[i]
+            used = first + GAP + widths[i]
     parts = []
     for start, stop in pairwise([*starts, len(widths)]):
         kept = [*labels, *range(start, stop)]

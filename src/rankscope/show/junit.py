@@ -36,14 +36,12 @@ def as_junit(suite: str, cases: Sequence[JUnitCase]) -> str:
     </testsuites>
     <BLANKLINE>
     """
-    counts = {
-        "tests": str(len(cases)),
-        "failures": str(sum(bool(case.failure) for case in cases)),
-        "errors": "0",
-        "skipped": str(sum(bool(case.skipped) for case in cases)),
-    }
-    root = ET.Element("testsuites", {"name": _fit(suite), **counts})
-    inside = ET.SubElement(root, "testsuite", {"name": _fit(suite), **counts})
+    failures, skipped = (
+        str(sum(map(bool, those))) for those in ([c.failure for c in cases], [c.skipped for c in cases])
+    )
+    counts = {"name": _fit(suite), "tests": str(len(cases)), "failures": failures, "errors": "0", "skipped": skipped}
+    root = ET.Element("testsuites", counts)
+    inside = ET.SubElement(root, "testsuite", counts)
     for case in cases:
         node = ET.SubElement(inside, "testcase", {"classname": _fit(suite), "name": _fit(case.name)})
         for kind, message in (("failure", case.failure), ("skipped", case.skipped)):
@@ -52,8 +50,7 @@ def as_junit(suite: str, cases: Sequence[JUnitCase]) -> str:
         if case.text:
             ET.SubElement(node, "system-out").text = _fit(case.text)
     ET.indent(root)
-    body = ET.tostring(root, encoding="unicode")
-    return f"<?xml version='1.0' encoding='utf-8'?>\n{body}\n"
+    return f"<?xml version='1.0' encoding='utf-8'?>\n{ET.tostring(root, encoding='unicode')}\n"
 
 
 def _fit(text: str) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from rankscope._version import __version__
 from rankscope.blocks import EMPTY, Block, Caution, Chart, Column, Explorer, Note, Notes, Paragraph, Table, Value
 from rankscope.errors import InputError, MissingExtraError
+from rankscope.show.text import as_csv, as_json, as_jsonl, as_latex, as_markdown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -61,14 +62,9 @@ class Col:
             by_name, by_key = attrgetter(*names), itemgetter(*names)
             of = lambda row: by_key(row) if isinstance(row, Mapping) else by_name(row)  # noqa: E731
         self.of: Callable[[Any], Any] = of or (lambda _: None)
-        self.head = head
-        self.cell = cell or self.of
+        self.head, self.cell, self.hint, self.wraps = head, cell or self.of, hint, wraps
         self.kind: Kind = kind
-        self.hint = hint
-        self.rare = rare
-        self.fill = fill
-        self.queries = queries
-        self.wraps = wraps
+        self.rare, self.fill, self.queries = rare, fill, queries
 
     @property
     def always(self) -> bool:
@@ -154,8 +150,6 @@ class Result:
     formats: ClassVar[tuple[str, ...]] = FORMATS[:-1]
     main: ClassVar[str] = "results"
 
-    # -- what a subclass says of itself ---------------------------------------------------------------
-
     if TYPE_CHECKING:  # fields or properties of the subclass; no defaults here, as dataclasses would inherit them
 
         @property
@@ -191,8 +185,6 @@ class Result:
         """The charts of the result."""
         yield from ()
 
-    # -- tables -----------------------------------------------------------------------------------------
-
     def view(self, name: str = "") -> View:
         """A view by its name; the first without one. Raises InputError for a name that there is not."""
         for view in self.views:
@@ -207,8 +199,6 @@ class Result:
     def chart(self, name: str) -> Chart | None:
         """The chart of this name; None where the result has none such."""
         return next((chart for chart in self.charts() if chart.name == name), None)
-
-    # -- for programs -----------------------------------------------------------------------------------
 
     def to_dicts(self, table: str = "") -> list[dict[str, Any]]:
         """A table as a list of records, null where there is no number; the main one unless named."""
@@ -231,8 +221,6 @@ class Result:
 
     def to_json(self, **options: Any) -> str:
         """The result as JSON, with its conventions, inputs and warnings."""
-        from rankscope.show.text import as_json
-
         return as_json(self.envelope(**options))
 
     def to_jsonl(self, table: str = "") -> str:
@@ -245,14 +233,10 @@ class Result:
 
     def to_markdown(self, **options: Any) -> str:
         """The result as Markdown."""
-        from rankscope.show.text import as_markdown
-
         return as_markdown(self.paper(**options))
 
     def to_latex(self, **options: Any) -> str:
         """The tables of the result as LaTeX."""
-        from rankscope.show.text import as_latex
-
         return as_latex(self.paper(**options))
 
     def to_text(self, width: int = 80, *, colour: bool = False, **options: Any) -> str:
@@ -309,17 +293,11 @@ class Result:
         return [self.to_markdown(**options) if form == "markdown" else self.to_latex(**options)]
 
     def _jsonl(self, table: str) -> Iterator[str]:
-        from rankscope.show.text import as_jsonl
-
         return iter(as_jsonl(self.view(table).records(self)))
 
     def _csv(self, table: str) -> Iterator[str]:
-        from rankscope.show.text import as_csv
-
         view = self.view(table)
         return as_csv(view.header(self), view.rectangle(self))
-
-    # -- for people -------------------------------------------------------------------------------------
 
     def __str__(self) -> str:
         return "\n".join(self.sentences()) or self.to_text()
@@ -327,8 +305,6 @@ class Result:
     __repr__ = __str__
 
     def _repr_markdown_(self) -> str:
-        from rankscope.show.text import as_markdown
-
         return as_markdown(self.blocks())
 
     def _repr_html_(self) -> str | None:
@@ -359,7 +335,7 @@ def caution_notes(warnings: Iterable[Caution], where: str = "--format json lists
     """Warnings as notes, those of one kind together, no more than can be read; ``where`` says what lists all of them."""
     out = []
     for code, group in groupby(sorted(warnings, key=lambda w: w.code), key=lambda w: w.code):
-        alike: list[Caution] = list(group)
+        alike = list(group)
         shown = alike if len(alike) <= FEW else alike[:1]
         rest = len(alike) - len(shown)
         more = f" (and {rest:,} more like it; {where})" if rest else ""
@@ -370,5 +346,4 @@ def caution_notes(warnings: Iterable[Caution], where: str = "--format json lists
 
 def caution_block(warnings: Iterable[Caution]) -> list[Block]:
     """Warnings as a block; nothing where there are none."""
-    notes = caution_notes(warnings)
-    return [Notes(tuple(notes))] if notes else []
+    return [Notes(tuple(notes))] if (notes := caution_notes(warnings)) else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -12,12 +13,17 @@ from rich.cells import cell_len
 
 from rankscope import words
 from rankscope.blocks import Block, Chart, Code, Column, Heading, Paragraph, Table, Value, ValueRange, plain_value
-from rankscope.show.cells import printable, sides_of, text_of
+from rankscope.show.cells import numbers_in, printable, sides_of, text_of
 from rankscope.show.grid import GAP
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
 HEAPS = "·oO●"  # one point, two or three, four to seven, eight or more
 SHORTEST, LONGEST = 10, 60  # cells that a bar may have
+MOST = 20  # as many rows are read in a terminal
+NAME = 28  # as wide is a name
+PARTS = "█▓▒░"  # parts of a whole, the first the darkest
+HIGH, MIDDLE = 14, 60  # lines of a field of points, and cells across
+Ends = tuple[float, float]
 
 
 def bar(value: float | None, low: float, high: float, room: int) -> str:
@@ -62,18 +68,13 @@ def whisker(value: Value, low: float, high: float, room: int) -> str:
     return "".join(cells).rstrip()
 
 
-def heaps(
-    points: Sequence[tuple[float, float]], x: tuple[float, float], y: tuple[float, float], wide: int, high: int
-) -> list[str]:
+def heaps(points: Sequence[Ends], x: Ends, y: Ends, wide: int, high: int) -> list[str]:
     """Lines of signs, the uppermost first, each sign for how many points are in its cell.
 
     >>> heaps([(0.0, 0.0), (1.0, 1.0), (1.0, 1.0)], (0.0, 1.0), (0.0, 1.0), 3, 2)
     ['  o', '·']
     """
-    counts: dict[tuple[int, int], int] = {}
-    for across, up in points:
-        at = (cell_of(up, *y, high), cell_of(across, *x, wide))
-        counts[at] = counts.get(at, 0) + 1
+    counts = Counter((cell_of(up, *y, high), cell_of(across, *x, wide)) for across, up in points)
     signs = {at: HEAPS[min(len(HEAPS) - 1, int(math.log2(count)))] for at, count in counts.items()}
     return ["".join(signs.get((line, i), " ") for i in range(wide)).rstrip() for line in reversed(range(high))]
 
@@ -93,14 +94,9 @@ def number_of(value: Value) -> float | None:
     return float(value)
 
 
-def ends_of(
-    values: Iterable[Value], limits: tuple[float, float] | None = None, zero: bool = False
-) -> tuple[float, float]:
+def ends_of(values: Iterable[Value], limits: Ends | None = None, zero: bool = False) -> Ends:
     """The ends of a line that all values are on, ends of intervals too; ``zero`` says that 0 is."""
-    found = [*(limits or ()), *([0.0] if zero else [])]
-    for value in values:
-        parts = (value.value, value.lower, value.upper) if isinstance(value, ValueRange) else (value,)
-        found += [number for part in parts if (number := number_of(part)) is not None]
+    found = [*(limits or ()), *([0.0] if zero else []), *(number for value in values for number in numbers_in(value))]
     low, high = min(found, default=0.0), max(found, default=1.0)
     return (low, high) if high > low else (low, low + 1.0)
 
@@ -116,15 +112,6 @@ def room_beside(table: Table, width: int) -> int:
     return min(LONGEST, room) if room >= SHORTEST else 0
 
 
-# --- A chart in a terminal: block characters beside the numbers, a table where those would say less ----
-
-
-MOST = 20  # as many rows are read in a terminal
-NAME = 28  # as wide is a name
-PARTS = "█▓▒░"  # parts of a whole, the first the darkest
-HIGH, MIDDLE = 14, 60  # lines of a field of points, and cells across
-
-
 def in_text(chart: Chart, width: int = 80) -> tuple[Block, ...]:
     """A chart as blocks of text no wider than ``width``: title, numbers with bars beside them, caption.
 
@@ -135,10 +122,8 @@ def in_text(chart: Chart, width: int = 80) -> tuple[Block, ...]:
     >>> in_text(chart, 30)[1].rows[1]
     (2, 0.5, '███████▌')
     """
-    if not chart.rows:
-        shown: tuple[Block, ...] = (Paragraph("nothing to show", quiet=True),)
-    else:
-        shown = FORMS[chart.form](chart, max(width, 30))
+    nothing = (Paragraph("nothing to show", quiet=True),)
+    shown = FORMS[chart.form](chart, max(width, 30)) if chart.rows else nothing
     caption = (Paragraph(chart.caption, quiet=True),) if chart.caption else ()
     return (Heading(chart.title), *shown, *caption)
 
@@ -146,11 +131,11 @@ def in_text(chart: Chart, width: int = 80) -> tuple[Block, ...]:
 def _intervals(chart: Chart, width: int) -> tuple[Block, ...]:
     labels = _labels(chart, chart.y)
     values = _column(chart, chart.x)
-    low, high = ends_of(values, chart.limits, chart.guide == "zero")
+    ends = ends_of(values, chart.limits, chart.guide == "zero")
     rows = [(*_shorten(row, labels, chart), value) for row, value in zip(chart.rows, values, strict=True)]
     table = _table(chart, labels, chart.x, rows)
     room = room_beside(table, width)
-    return (_beside(table, [whisker(value, low, high, room) for value in values]),)
+    return (_beside(table, [whisker(value, *ends, room) for value in values]),)
 
 
 def _bars(chart: Chart, width: int) -> tuple[Block, ...]:
@@ -163,10 +148,8 @@ def _bars(chart: Chart, width: int) -> tuple[Block, ...]:
     ends = ends_of(values, chart.limits, True)
     values = [values[i] for i in kept]
     cells = [(*_shorten(row, labels, chart), value) for row, value in zip(rows, values, strict=True)]
-    table = _table(chart, labels, chart.y, cells)
-    room = room_beside(table, width)
-    drawn = [bar(number_of(value), *ends, room) for value in values]
-    return (_beside(table, drawn), *_of(len(rows), len(chart.rows)))
+    table = _with_bars(_table(chart, labels, chart.y, cells), values, ends, width)
+    return (table, *_of(len(rows), len(chart.rows)))
 
 
 def _stack(chart: Chart, width: int) -> tuple[Block, ...]:
@@ -202,17 +185,14 @@ def _lines(chart: Chart, width: int) -> tuple[Block, ...]:
         if (x := number_of(row[chart.at(chart.x)])) is not None:
             lines[name][x] = row[chart.at(chart.y)]
     level = chart.form == "steps"
-    places = _places(sorted({x for line in lines.values() for x in line}), level)
-    kind = _kind(chart, chart.x)
-    there = len({x for line in lines.values() for x in line})
-    of = () if level else _of(len(places), there, f"values of {chart.x}")
+    there = sorted({x for line in lines.values() for x in line})
+    places = _places(there, level)
+    of = () if level else _of(len(places), len(there), f"values of {chart.x}")
     if len(lines) == 1:
         values = [_value_at(line, x, level) for line in lines.values() for x in places]
         table = _table(chart, [chart.x], chart.y, list(zip(map(_whole, places), values, strict=True)))
-        room = room_beside(table, width)
-        ends = ends_of(values, chart.limits, True)
-        return (_beside(table, [bar(number_of(value), *ends, room) for value in values]), *of)
-    columns = (Column(chart.x, kind), *(Column(_short(name), "value") for name in lines))
+        return (_with_bars(table, values, ends_of(values, chart.limits, True), width), *of)
+    columns = (Column(chart.x, _kind(chart, chart.x)), *(Column(_short(name), "value") for name in lines))
     rows = tuple((_whole(x), *(_alone(_value_at(line, x, level)) for line in lines.values())) for x in places)
     return (Table(columns, rows, turns=True), *of)
 
@@ -267,13 +247,11 @@ def _field(chart: Chart, points: Sequence[tuple[float, float]], width: int) -> t
 
 def _heat(chart: Chart, width: int) -> tuple[Block, ...]:
     """A table of names by names, the longer list downwards."""
-    down, across = (
-        (chart.x, chart.y) if len(_distinct(chart, chart.x)) > len(_distinct(chart, chart.y)) else (chart.y, chart.x)
-    )
-    values = {
-        (_label(chart, row, down), _label(chart, row, across)): _alone(row[chart.at(chart.colour)])
-        for row in chart.rows
-    }
+    down, across = chart.y, chart.x
+    if len(_distinct(chart, across)) > len(_distinct(chart, down)):
+        down, across = across, down
+    at = chart.at(chart.colour)
+    values = {(_label(chart, row, down), _label(chart, row, across)): _alone(row[at]) for row in chart.rows}
     names, heads = _distinct(chart, down), _distinct(chart, across)
     kept = [names[i] for i in _space(len(names))]
     columns = (Column(down), *(Column(_short(head), _kind(chart, chart.colour)) for head in heads[:MOST]))
@@ -288,7 +266,6 @@ FORMS: dict[str, Callable[[Chart, int], tuple[Block, ...]]] = {
 
 
 def _table(chart: Chart, labels: Sequence[str], value: str, rows: Sequence[tuple[Value, ...]]) -> Table:
-    """A table of names and a value."""
     kinds = {column.header: column.kind for column in chart.columns}
     columns = (*(Column(header, kinds[header]) for header in labels), Column(value, _kind(chart, value)))
     return Table(columns, tuple(rows), unranged="The intervals have no room here.")
@@ -302,18 +279,20 @@ def _beside(table: Table, drawn: Sequence[str]) -> Table:
     return replace(table, columns=(*table.columns, Column("")), rows=rows)
 
 
+def _with_bars(table: Table, values: Sequence[Value], ends: Ends, width: int) -> Table:
+    room = room_beside(table, width)
+    return _beside(table, [bar(number_of(value), *ends, room) for value in values])
+
+
 def _of(shown: int, there: int, what: str = "rows") -> tuple[Block, ...]:
     """A line that says how many are shown of how many."""
-    return (
-        (Paragraph(f"{words.count(shown)} of {words.count(there)} {what} shown", quiet=True),) if shown < there else ()
-    )
+    line = Paragraph(f"{words.count(shown)} of {words.count(there)} {what} shown", quiet=True)
+    return (line,) if shown < there else ()
 
 
 def _space(count: int) -> list[int]:
     """Places of at most ``MOST`` rows, evenly spaced, the first and the last among them."""
-    if count <= MOST:
-        return list(range(count))
-    return [round(i * (count - 1) / (MOST - 1)) for i in range(MOST)]
+    return list(range(count)) if count <= MOST else [round(i * (count - 1) / (MOST - 1)) for i in range(MOST)]
 
 
 def _labels(chart: Chart, *names: str) -> list[str]:
@@ -353,7 +332,6 @@ def _whole(value: float) -> int | float:
 
 
 def _alone(value: Value) -> Value:
-    """A value without its interval."""
     return value.value if isinstance(value, ValueRange) else value
 
 

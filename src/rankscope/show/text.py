@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rankscope import words
-from rankscope.blocks import Block, Chart, Code, Heading, Notes, Paragraph, Table
+from rankscope.blocks import Block, Chart, Code, Facts, Heading, Notes, Paragraph, Table
 from rankscope.show.cells import printable, rows_of
 
 SHOWN = 20  # as many rows of a chart stand in a text
@@ -70,19 +70,20 @@ def _markdown(block: Block | Chart) -> str:
         return _escape(block.text, MARKDOWN) + "\n"
     if isinstance(block, Code):
         return "```\n" + "\n".join(map(printable, block.lines)) + "\n```\n"
-    if not isinstance(block, Table):
-        said = (
-            [f"{note} {note.code}".strip() for note in block.items]
-            if isinstance(block, Notes)
-            else map(": ".join, block.items)
-        )
-        return "".join(f"- {_escape(line, MARKDOWN)}\n" for line in said)
+    if isinstance(block, Notes):
+        return _bullets(f"{note} {note.code}".strip() for note in block.items)
+    if isinstance(block, Facts):
+        return _bullets(map(": ".join, block.items))
     rows = [[_escape(text, MARKDOWN) for text in row] for row in rows_of(block)]
     rows = _stress(block, rows, "**{}**")
     header = [_escape(column.header, MARKDOWN) for column in block.columns]
     align = ["---" if column.kind == "text" else "---:" for column in block.columns]
     note = f"\n{_escape(block.note, MARKDOWN)}\n" if block.note else ""
     return "".join(f"| {' | '.join(row)} |\n" for row in (header, align, *rows)) + note
+
+
+def _bullets(lines: Iterable[str]) -> str:
+    return "".join(f"- {_escape(line, MARKDOWN)}\n" for line in lines)
 
 
 def _as_table(chart: Chart) -> Iterator[Block]:
@@ -103,26 +104,10 @@ def _latex(block: Table | Paragraph | Heading) -> str:
     header = [_escape(column.header, LATEX) for column in block.columns]
     align = "".join("l" if column.kind == "text" else "r" for column in block.columns)
     lines = [f"{' & '.join(row)} \\\\" for row in (header, *rows)]
-    return "\n".join(
-        [
-            rf"\begin{{tabular}}{{{align}}}",
-            r"\hline",
-            lines[0],
-            r"\hline",
-            *lines[1:],
-            r"\hline",
-            *_latex_note(block),
-            r"\end{tabular}",
-            "",
-        ]
-    )
-
-
-def _latex_note(table: Table) -> list[str]:
-    """What the marks of a table mean, under it and as wide."""
-    if not table.note:
-        return []
-    return [rf"\multicolumn{{{len(table.columns)}}}{{l}}{{\footnotesize {_escape(table.note, LATEX)}}} \\"]
+    note = rf"\multicolumn{{{len(header)}}}{{l}}{{\footnotesize {_escape(block.note, LATEX)}}} \\"
+    rule, last = r"\hline", [note] if block.note else []
+    head = [rf"\begin{{tabular}}{{{align}}}", rule, lines[0], rule]
+    return "\n".join([*head, *lines[1:], rule, *last, r"\end{tabular}", ""])
 
 
 def _stress(table: Table, rows: list[list[str]], how: str) -> list[list[str]]:

@@ -9,9 +9,8 @@ import numpy as np
 from rankscope.metrics import Metric, parse
 from rankscope.testing import laws as laws
 from rankscope.testing.cases import Case, accepted, made_up, smallest, top_grade
-from rankscope.testing.examples import check_example, worked_out
 from rankscope.testing.laws import LAWS, Breach, Law
-from rankscope.testing.variants import variants
+from rankscope.testing.variants import check_example, variants, worked_out
 
 
 def check_metric(metric: str | Metric | type[Metric], *, examples: int = 200, seed: int = 20240229) -> None:

@@ -63,11 +63,8 @@ class Case:
 
     def graded_anew(self, grade: Callable[[float], float]) -> Case:
         """Another grade for every document that has one."""
-        return replace(
-            self,
-            ranking=tuple(None if g is None else grade(g) for g in self.ranking),
-            missing=tuple(map(grade, self.missing)),
-        )
+        ranking = tuple(None if g is None else grade(g) for g in self.ranking)
+        return replace(self, ranking=ranking, missing=tuple(map(grade, self.missing)))
 
 
 def _list_grades(values: Sequence[float | None]) -> str:
@@ -107,9 +104,8 @@ def made_up(examples: int, seed: int, top: float) -> tuple[Case, ...]:
 @lru_cache(maxsize=256)
 def judged(cases: tuple[Case, ...]) -> Judged:
     """The cases as an engine hands them over."""
-    return judged_of(
-        [PlainList(_with_aspects(case.ranking), np.asarray(case.scores), _with_aspects(case.missing)) for case in cases]
-    )
+    parts = ((_with_aspects(case.ranking), np.asarray(case.scores), _with_aspects(case.missing)) for case in cases)
+    return judged_of([PlainList(*part) for part in parts])
 
 
 def _with_aspects(grades: Iterable[float | None]) -> list[Grade]:

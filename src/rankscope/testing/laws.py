@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, permutations, product
+from itertools import combinations, groupby, permutations, product
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,10 @@ import numpy as np
 from rankscope.engines import local
 from rankscope.engines.base import SEVERAL, Order, score
 from rankscope.engines.mappings import judge
-from rankscope.engines.orders import ordered, scored
+from rankscope.engines.orders import depends_on_order, score_under_ties
 from rankscope.files import qrels_of, run_of
 from rankscope.lists import Array, Judged
-from rankscope.metrics import Metric
+from rankscope.metrics import Metric, parse
 from rankscope.testing.cases import Case, accepted, aspects_of, judged, top_grade, values
 
 CLOSE = 1e-12
@@ -112,8 +112,6 @@ FEW = 25  # queries of which they are
 @law()
 def spelling(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     """Its spelling reads back as the same metric."""
-    from rankscope.metrics import parse
-
     back = parse(str(metric))
     if back == metric and hash(back) == hash(metric) and type(back) is type(metric):
         return None
@@ -134,9 +132,8 @@ def parts(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     whole = whole if terms.link is None else terms.link(whole)
     wrong = np.where(defined, ~np.isfinite(value) | ~close(value, whole), ~np.isnan(value))
     for i in np.flatnonzero(wrong).tolist():
-        return Breach(
-            cases[i], f"gives {value[i]!s}, while the parts sum to {whole[i]!s} (defined: {bool(defined[i])})"
-        )
+        said = f"gives {value[i]!s}, while the parts sum to {whole[i]!s} (defined: {bool(defined[i])})"
+        return Breach(cases[i], said)
     return None
 
 
@@ -242,12 +239,7 @@ def monotone(metric: Metric, cases: Sequence[Case]) -> Breach | None:
 
     def improved(case: Case) -> Iterable[Case]:
         graded = [i for i, grade in enumerate(case.ranking) if grade is not None and grade >= 0]
-        pairs = [
-            (i, j)
-            for n, i in enumerate(graded)
-            for j in graded[n + 1 :]
-            if (case.ranking[i] or 0) < (case.ranking[j] or 0)
-        ]
+        pairs = [(i, j) for i, j in combinations(graded, 2) if (case.ranking[i] or 0) < (case.ranking[j] or 0)]
         for i, j in pairs[:: max(1, len(pairs) // 12)]:
             ranking = list(case.ranking)
             ranking[i], ranking[j] = ranking[j], ranking[i]
@@ -296,9 +288,8 @@ def blind_to_degree(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     def flattened(case: Case, high: float) -> Case:
         return case.graded_anew(lambda g: high if g >= level else 0.0 if g >= 0 else -1.0)
 
-    return compared(
-        metric, cases, lambda case: [flattened(case, level), flattened(case, max(level, top_grade(metric)))], same
-    )
+    high = max(level, top_grade(metric))
+    return compared(metric, cases, lambda case: [flattened(case, level), flattened(case, high)], same)
 
 
 @law(lambda m: m.relevance == "none")
@@ -307,9 +298,8 @@ def blind_to_grades(metric: Metric, cases: Sequence[Case]) -> Breach | None:
 
     def levelled(case: Case) -> Iterable[Case]:
         for grade in (0.0, 1.0, top_grade(metric), -1.0):
-            yield Case(
-                tuple(None if g is None else grade for g in case.ranking), (grade,) * len(case.missing), case.tied
-            )
+            ranking = tuple(None if g is None else grade for g in case.ranking)
+            yield Case(ranking, (grade,) * len(case.missing), case.tied)
 
     return compared(metric, cases, levelled, same)
 
@@ -336,7 +326,7 @@ def over_all_orders(metric: Metric, cases: Sequence[Case]) -> Breach | None:
 
 def _over_all_orders(metric: Metric, cases: Sequence[Case], depth: int | None) -> Breach | None:
     few = [case for case in cases if 1 < _orders(case) <= MOST_ORDERS][:FEW]
-    if not few or not ordered(metric, depth):
+    if not few or not depends_on_order(metric, depth):
         return None
     orders = [
         [case.ranked(ranking).cut(len(ranking) if depth is None else depth) for ranking in _rankings(case)]
@@ -351,7 +341,7 @@ def _over_all_orders(metric: Metric, cases: Sequence[Case], depth: int | None) -
     for ties, of in (("expected", np.mean), ("best", high), ("worst", low)):
         if ties != "expected" and metric.better == "neither":
             continue
-        found = scored(data, [metric], ties, depth, 0)[0].value
+        found = score_under_ties(data, [metric], ties, depth, 0)[0].value
         for i, case in enumerate(few):
             known = each[i][~np.isnan(each[i])]
             right = of(known) if len(known) else np.nan

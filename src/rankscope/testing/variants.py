@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import ast
+import math
+import operator
+from collections.abc import Callable, Iterable, Iterator
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 from rankscope.declared import Lookup, Param, parameters, required
 from rankscope.errors import InputError
-from rankscope.metrics import Metric, parse
+from rankscope.metrics import Example, Metric, parse
 
 # numbers to try, of which those within a parameter's bounds are taken
 WHOLE = (1, 3)
@@ -41,11 +44,9 @@ def _variants(cls: type[Metric]) -> Iterator[Metric]:
 
 
 def _with_others(base: Metric, said: dict[str, Any], choices: dict[str, list[Any]]) -> Iterator[Metric]:
-    others = [name for name in choices if name not in said]
-    for one in others:
+    for one in [name for name in choices if name not in said]:
         for value in choices[one]:
-            made = _make(base, {**said, one: value}) or _make(base, {**said, one: value, "cutoff": 3})
-            yield from made
+            yield from _make(base, {**said, one: value}) or _make(base, {**said, one: value, "cutoff": 3})
 
 
 def _make(of: Any, changes: dict[str, Any]) -> list[Metric]:
@@ -73,23 +74,56 @@ def _values(hint: Any, param: Param) -> Iterable[Any]:
         return (None,)
     if hint is Lookup:
         return TABLES
-    return (
-        [value for value in (WHOLE if hint is int else NUMBERS) if _is_within(value, param)]
-        if hint in {int, float}
-        else ()
-    )
+    numbers = {int: WHOLE, float: NUMBERS}.get(hint, ())
+    return [value for value in numbers if _is_within(value, param)]
 
 
 def _is_within(value: float, param: Param) -> bool:
     return param.low <= value <= param.high and value > param.above
 
 
-def every_pair(cls: type[Metric]) -> list[Metric]:
-    """The metrics in which up to two parameters at once differ from a worked example."""
-    choices = {name: list(_values(hint, param)) for name, (hint, param) in parameters(cls).items()}
-    bases = variants(cls)
-    out = list(bases)
-    for base in bases:
-        for name, values in choices.items():
-            out += [changed for value in values for changed in _make(base, {name: value})]
-    return list(dict.fromkeys(out))
+# --- worked examples, which metrics declare as arithmetic
+
+_DO: dict[type, Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+}
+_FUNCTIONS: dict[str, Callable[..., float]] = {
+    "log2": math.log2, "log": math.log, "exp": math.exp, "sqrt": math.sqrt, "min": min, "max": max,
+}  # fmt: skip
+
+
+def worked_out(arithmetic: str) -> float:
+    """The number that a worked example comes to; ``log2``, ``log``, ``exp``, ``sqrt``, ``min`` and ``max`` may be used.
+
+    >>> worked_out("(3 / log2(2) + 2 / log2(4)) / 8")
+    0.5
+    """
+    return _of(ast.parse(arithmetic, mode="eval").body, arithmetic)
+
+
+def _of(node: ast.expr, text: str) -> float:
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return node.value
+    if isinstance(node, ast.BinOp) and type(node.op) in _DO:
+        return _DO[type(node.op)](_of(node.left, text), _of(node.right, text))
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -_of(node.operand, text)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS:
+        return _FUNCTIONS[node.func.id](*(_of(a, text) for a in node.args))
+    raise ValueError(f"{text!r} is no plain arithmetic: {ast.unparse(node)}")
+
+
+def check_example(example: Example) -> None:
+    """Raise AssertionError where a worked example does not come to what its metric gives."""
+    metric: Metric = parse(example.metric)
+    value = metric.of(list(example.grades), **(example.more or {}))
+    expected = worked_out(example.value)
+    if not math.isclose(value, expected, rel_tol=1e-12, abs_tol=1e-12):
+        more = "".join(f", {k}={v}" for k, v in (example.more or {}).items())
+        raise AssertionError(
+            f"{metric}: its worked example is wrong: {list(example.grades)}{more} gives {value!r}, and {example.value} is {expected!r}"
+        )

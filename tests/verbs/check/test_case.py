@@ -9,8 +9,8 @@ import pytest
 
 import rankscope as rs
 from rankscope.metrics import parse
+from rankscope.verbs.check.case import Alternative, leaders
 from rankscope.verbs.check.check import check
-from rankscope.verbs.check.leads import Alternative, leaders
 
 
 def drawn(seed: int, queries: int = 12, docs: int = 30) -> tuple[Any, Any]:

@@ -7,7 +7,7 @@ import pytest
 from tests.made.scores import drawn, ranked_run, table
 
 import rankscope as rs
-from rankscope.blocks import Ranged
+from rankscope.blocks import ValueRange
 
 QRELS = {f"q{i:02}": {"good": 1} for i in range(24)}
 
@@ -21,7 +21,7 @@ def test_one_rival_gets_a_forest_of_metrics_and_its_queries() -> None:
     c = found["new", "RR"]
     row = charts["forest"].rows[0]
     assert row[0] == "RR"
-    assert isinstance(row[2], Ranged)
+    assert isinstance(row[2], ValueRange)
     assert (row[2].value, row[2].lower, row[2].upper) == (c.difference, c.adjusted.lower, c.adjusted.upper)
     outcomes = {(row[0], row[1]): row[2] for row in charts["win-loss"].rows}
     assert [outcomes["RR", which] for which in ("better", "same", "worse")] == [c.wins, c.ties, c.losses]

@@ -13,7 +13,7 @@ from rankscope.metrics import AP, RR, nDCG
 from rankscope.scoring.ceilings import ceilings
 from rankscope.testing.cases import judged as judged_of
 from rankscope.testing.cases import made_up
-from rankscope.verbs.diagnose.failures import (
+from rankscope.verbs.diagnose.losses import (
     BANDS,
     KINDS,
     NOTHING,

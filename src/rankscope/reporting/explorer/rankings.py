@@ -215,7 +215,7 @@ class _Draft:
         grades = [None if math.isnan(grade) else grade for grade in pool.grade.tolist()]
         columns = pool.doc_ids, grades, map(tuple, pool.ranks.T.tolist()), map(tuple, pool.adds.T.tolist())
         out: list[list[Document]] = [[] for _ in self.queries]
-        for query, (doc, grade, ranks, adds) in zip(pool.query.tolist(), zip(*columns, strict=True), strict=True):
+        for query, doc, grade, ranks, adds in zip(pool.query.tolist(), *columns, strict=True):
             out[query].append(Document(doc, grade, ranks, adds, texts.get(doc, "")))
         return list(map(tuple, out))
 

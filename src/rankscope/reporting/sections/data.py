@@ -145,6 +145,10 @@ def _unjudged(health: Health, k: int) -> Value:
     return value if not value else NumberText(words.share(value), value)
 
 
+def _tied(health: Health, k: int) -> Value:
+    return health.ties_at_cutoff.get(k)
+
+
 def _of_panels(subject: Subject[Any]) -> Table:
     """What there is to say of scores alone: a row a metric."""
     rows = tuple((p.name, len(p.systems), len(p.units), int(np.isnan(p.values).sum())) for p in subject.panels)

@@ -16,7 +16,7 @@ from rankscope.verbs.compare.charts import by_size, query_ids
 from rankscope.verbs.compare.result import Comparison
 from rankscope.verbs.compare.tables import FEW
 from rankscope.verbs.diagnose.diagnose import diagnosis_of
-from rankscope.verbs.diagnose.failures import LABELS
+from rankscope.verbs.diagnose.losses import LABELS
 
 DOUBTFUL = {"RS101", "RS201", "RS204"}  # missing queries, ranks that contradict scores, much that is unjudged
 MEANS_ONLY = "By the means alone; whether a difference is real is another question."
@@ -116,10 +116,8 @@ def _beside(found: Comparison, others: Sequence[Verdict]) -> Iterator[Verdict]:
     budget = None if found.tradeoffs is None else found.tradeoffs.budget
     if budget is not None:
         about = f"within the {'limit' if len(budget.limits) == 1 else 'limits'}"
-        if budget.best is None:
-            yield Verdict(budget.sentence, "unclear", about)
-        else:
-            yield Verdict(budget.sentence, "plain", about, more=(MEANS_ONLY,))
+        tone: Tone = "unclear" if budget.best is None else "plain"
+        yield Verdict(budget.sentence, tone, about, (), () if budget.best is None else (MEANS_ONLY,))
     yield from others
     for group in found.groups:
         if group.metric == found.primary:

@@ -8,15 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 from rankscope.blocks import Chart, Value, ValueRange, plain_value
-from rankscope.show.cells import printable, text_of
+from rankscope.show.cells import numbers_in, printable, text_of
 
 # what every object of JavaScript has: a runtime that keeps names as keys of objects finds these there before they are put in
-INHERITED = frozenset(
-    {
-        "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf",
-        "__proto__", "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__",
-    }
-)  # fmt: skip
+INHERITED = frozenset({
+    "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf",
+    "__proto__", "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__",
+})  # fmt: skip
 UNSEEN = "\u200b"  # a space without width
 
 
@@ -48,12 +46,9 @@ def data_of(chart: Chart) -> list[dict[str, Any]]:
     """
     records = [dict(_cells(row)) for row in chart.rows]
     for at in range(len(chart.columns)):
-        shown = _display(chart, at)
-        if shown is None:
-            continue
-        for record, text in zip(records, shown, strict=True):
-            record[f"c{at}_id"] = record[f"c{at}"]
-            record[f"c{at}"] = text
+        if (shown := _display(chart, at)) is not None:
+            for record, text in zip(records, shown, strict=True):
+                record |= {f"c{at}_id": record[f"c{at}"], f"c{at}": text}
     return records
 
 
@@ -68,10 +63,9 @@ def query_field(chart: Chart) -> str | None:
 def _display(chart: Chart, at: int) -> list[Any] | None:
     """What a chart shows for the values of a column; None where these are shown as they are."""
     plain = [_finite(row[at]) for row in chart.rows]
+    shown: list[Any] = [safe(value) if isinstance(value, str) else value for value in plain]
     if at in {chart.at(header) for header in naming(chart)}:
-        shown: list[Any] = [_name(chart, at, row) for row in chart.rows]
-    else:
-        shown = [safe(value) if isinstance(value, str) else value for value in plain]
+        shown = [_name(chart, at, row) for row in chart.rows]
     return None if shown == plain else shown
 
 
@@ -131,9 +125,5 @@ def has_intervals(chart: Chart, header: str) -> bool:
 
 def numbers_of(chart: Chart, header: str) -> list[float]:
     """All finite numbers of a column, ends of intervals among them."""
-    at, found = chart.at(header), []
-    for row in chart.rows:
-        value = row[at]
-        ends = (value.value, value.lower, value.upper) if isinstance(value, ValueRange) else (plain_value(value),)
-        found += [float(v) for v in ends if v is not None and not isinstance(v, str) and math.isfinite(v)]
-    return found
+    at = chart.at(header)
+    return [number for row in chart.rows for number in numbers_in(row[at])]

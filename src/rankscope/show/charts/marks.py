@@ -1,34 +1,295 @@
-"""The marks of each form of chart: intervals, bars, stacks, heat, points and lines."""
+"""What charts are made of: axes, colours of series, tooltips, and the marks of each form."""
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rankscope import words
-from rankscope.blocks import Chart
-from rankscope.show.charts.canvas import (
-    Canvas,
-    colour_of,
-    domain_of,
-    faint,
-    labels,
-    limits_of,
-    log_scale,
-    name_axis,
-    outline,
-    series_of,
-    value_axis,
-    zero_line,
-)
-from rankscope.show.charts.data import has_intervals, names_of, numbers_of, safe
-from rankscope.show.charts.theme import BLUE, GREY, ORANGE
+from rankscope.blocks import Chart, NumberText, ValueRange
+from rankscope.show.cells import number_headers
+from rankscope.show.charts.data import field_of, has_intervals, names_of, numbers_of, parts_of, safe
+from rankscope.show.charts.theme import BLUE, DASHES, GREY, MEANINGS, ORANGE, PALETTE, SHAPES
 
+SPEAKABLE = 200  # as many marks are read out one by one; more of them would only be noise
+APART = 5.0  # panels whose values reach so many times as far as those of another have scales of their own
 UPRIGHT = (14, 16)  # as many names, as long, have room below upright bars
 WRITTEN = 150  # as many cells of a heat chart have their values written in
+MOST_HOVER_POINTS = 2000  # as many rows of a line chart have a point each to point at
+MOST_DOTS = 25  # as many places on x have their points shown
+WIDE = 160  # as many bars in order have room to stand side by side
 Plot = tuple[list[Any], float]
 """Layers, from the lowest up, and the height of the plot in pixels."""
+
+
+@dataclass(frozen=True)
+class Canvas:
+    """A chart, the module it is drawn with, and how wide it becomes in pixels (None: as wide as where it is put)."""
+
+    chart: Chart
+    alt: Any
+    width: int | None = None
+
+    def field(self, header: str) -> str:
+        """The field of a column."""
+        return field_of(self.chart, header)
+
+    @property
+    def size(self) -> int:
+        """How many rows there are."""
+        return len(self.chart.rows)
+
+    def mark(self, kind: str, **looks: Any) -> Any:
+        """A mark of one kind for each row, with what is told of it."""
+        told = tellings(self.chart)
+        if self.chart.query:
+            looks["cursor"] = "pointer"
+        spoken = self.size <= SPEAKABLE and self.width is not None  # a page says it by a table
+        base = getattr(self.alt.Chart(), f"mark_{kind}")(aria=spoken, **looks)
+        hover = ", ".join(f"{json.dumps(header)}: {text}" for header, text in told)
+        base = base.encode(tooltip=self.alt.TooltipValue({"expr": f"{{{hover}}}"}))
+        if spoken:
+            speech = " + '; ' + ".join(f"{json.dumps(header + ': ')} + ({text})" for header, text in told)
+            base = base.encode(description=self.alt.DescriptionValue({"expr": speech}))
+        return base
+
+    def plain(self, kind: str, **looks: Any) -> Any:
+        """A mark that tells nothing by itself: the second part of another."""
+        return getattr(self.alt.Chart(), f"mark_{kind}")(aria=False, tooltip=None, **looks)
+
+    def once(self, kind: str, **looks: Any) -> Any:
+        """A mark that is drawn once, whatever the rows."""
+        return self.plain(kind, **looks).properties(data=self.alt.sequence(0, 1, as_="once"))
+
+
+def tellings(chart: Chart) -> list[tuple[str, str]]:
+    """All that a row says: headers, each with an expression for the text of its value."""
+    told, headers = [], number_headers([safe(column.header) for column in chart.columns])
+    for at, column in enumerate(chart.columns):
+        value = f"datum['c{at}']"
+        if column.kind == "text":
+            text = f"isValid({value}) ? '' + {value} : '–'"
+        else:
+            how = ",.4f" if column.kind == "value" else ",.4~f"
+            if any(isinstance(row[at], NumberText) for row in chart.rows):
+                how = ".3~g"  # a number of its own writing may be far below four decimals
+            number = f"format({value}, '{how}')"
+            if has_intervals(chart, column.header):
+                low, high = f"datum['c{at}_low']", f"datum['c{at}_high']"
+                ends = f"' (' + format({low}, '{how}') + ' to ' + format({high}, '{how}') + ')'"
+                number = f"{number} + (isNumber({low}) && isNumber({high}) ? {ends} : '')"
+            text = f"isNumber({value}) ? {number} : isValid({value}) ? '' + {value} : '–'"
+        told.append((headers[at], text))
+    return told
+
+
+def name_axis(canvas: Canvas, header: str, channel: str, **looks: Any) -> Any:
+    """An axis of names, in the order of the rows, cut where they are long."""
+    most = 180 if canvas.width is None else max(90, min(180, round(canvas.width * 0.3)))
+    limit = most if canvas.width else {"expr": f"max(90, min({most}, 0.3 * (containerSize()[0] || 600)))"}
+    if canvas.chart.panel:
+        limit = 110
+    looks = {"labelLimit": limit, "title": None if channel == "Y" else safe(header), **looks}
+    axis, scale = canvas.alt.Axis(**looks), canvas.alt.Scale(paddingInner=0.2)
+    return getattr(canvas.alt, channel)(f"{canvas.field(header)}:N", sort=None, axis=axis, scale=scale)
+
+
+def value_axis(canvas: Canvas, header: str, channel: str, zero: bool = False, end: str = "") -> Any:
+    """An axis of numbers; ``zero`` says that 0 is on it, ``end`` that it is of one end of the intervals (_low, _high)."""
+    chart, alt = canvas.chart, canvas.alt
+    log = log_scale(chart, header)
+    domain = domain_of(chart, header, zero and not log)
+    scale: dict[str, Any] = {} if log else {"zero": False}
+    axis: dict[str, Any] = {"title": safe(header), "titleLimit": 300}
+    if chart.form in {"points", "intervals"} and limits_of(chart, header) is None:
+        scale["padding"] = 8
+    if log:
+        above = [number for number in numbers_of(chart, header) if number > 0]
+        scale |= {"type": "log", "domain": [min(above), max(above)], "nice": False, "clamp": True}
+        axis |= {"format": "~r", "values": ticks(above, chart.form in {"lines", "steps"}), "labelOverlap": "greedy"}
+    elif apart(chart) and header == scale_of_values(chart):
+        scale["zero"] = zero or chart.guide == "zero"
+    elif domain is not None:
+        scale |= {"domain": domain, "nice": limits_of(chart, header) is None}
+    elif channel == "X":
+        axis["tickCount"] = 4 if chart.panel else {"expr": "clamp(ceil(width / 70), 2, 10)"}
+    if chart.columns[chart.at(header)].kind == "count":
+        axis |= {"format": ",~r"} if log else {"tickMinStep": 1, "format": ",d"}
+    field = f"{canvas.field(header)}{end}:Q"
+    return getattr(alt, channel)(field, scale=alt.Scale(**scale), axis=alt.Axis(**axis), stack=None)
+
+
+def log_scale(chart: Chart, header: str) -> bool:
+    """Whether an axis is logarithmic: where that was asked for and all values are above 0, so that none is lost."""
+    if ("x" if header == chart.x else "y") not in chart.logs:
+        return False
+    at = chart.at(header)
+    values = [row[at].value if isinstance(row[at], ValueRange) else row[at] for row in chart.rows]  # type: ignore[union-attr]
+    numbers = [value for value in values if isinstance(value, int | float) and math.isfinite(value)]
+    return bool(numbers) and min(numbers) > 0
+
+
+def ticks(numbers: Sequence[float], chosen: bool = False) -> list[float]:
+    """Where a logarithmic axis is marked: at 1, 2 and 5 times powers of ten, or at the numbers where these were ``chosen`` and are few.
+
+    >>> ticks([3.0, 80.0]), ticks([1.0, 3.0, 1000.0], chosen=True)
+    ([5.0, 10.0, 20.0, 50.0], [1.0, 3.0, 1000.0])
+    """
+    there = sorted(set(numbers))
+    if chosen and len(there) <= 12:
+        return there
+    low, high = math.floor(math.log10(there[0])), math.ceil(math.log10(there[-1]))
+    steps = (1, 2, 5) if high - low <= 4 else (1,)
+    marks = [step * 10.0**power for power in range(low, high + 1) for step in steps]
+    inside = [mark for mark in marks if there[0] <= mark <= there[-1]]
+    return inside if len(inside) > 1 else [there[0], there[-1]]
+
+
+def scale_of_values(chart: Chart) -> str:
+    """The header of the value that ``limits`` and the guide at zero are about."""
+    if chart.form == "heat":
+        return chart.colour
+    return chart.x if chart.form in {"intervals", "stacked"} else chart.y
+
+
+def apart(chart: Chart) -> bool:
+    """Whether panels have scales of their own: their values are of different sizes, so that one scale would hide some."""
+    if not chart.panel or chart.limits or chart.guide == "equal" or chart.form == "heat":
+        return False
+    parts = [numbers_of(part, scale_of_values(chart)) for part in parts_of(chart)]
+    sizes = [size for numbers in parts if (size := max(map(abs, numbers), default=0.0)) > 0]
+    return bool(sizes) and max(sizes) > APART * min(sizes)
+
+
+def limits_of(chart: Chart, header: str) -> tuple[float, float] | None:
+    """The known ends of an axis."""
+    both = chart.guide == "equal" and header in {chart.x, chart.y}
+    return chart.limits if both or header == scale_of_values(chart) else None
+
+
+def domain_of(chart: Chart, header: str, zero: bool = False) -> list[float] | None:
+    """The ends of an axis where they must be said: known ones, those that two axes share, and where 0 belongs to them."""
+    same = chart.guide == "equal"
+    numbers = [n for h in ((chart.x, chart.y) if same else (header,)) for n in numbers_of(chart, h)]
+    limits = limits_of(chart, header)
+    zero = zero or (chart.guide == "zero" and header == scale_of_values(chart))
+    if limits is None and not zero and not same:
+        return None if numbers else [0.0, 1.0]
+    ends = [*numbers, *(limits or ()), *([0.0] if zero else [])]
+    if not numbers and limits is None:
+        ends = [0.0, 1.0]
+    low, high = min(ends), max(ends)
+    if limits is None and not zero and high > low:
+        edge = (high - low) * 0.03
+        low, high = low - edge, high + edge
+    return [low, high] if high > low else [low - 0.5, high + 0.5]
+
+
+@dataclass(frozen=True)
+class Series:
+    """The names that colours stand for, and how each is drawn."""
+
+    header: str
+    names: tuple[str, ...]
+    colours: tuple[str, ...]
+    shapes: tuple[str, ...]
+    dashes: tuple[tuple[int, ...], ...]
+
+
+def series_of(chart: Chart) -> Series | None:
+    """What each series looks like: a colour of its own for the first eight, grey for the rest; None where there are none."""
+    names = names_of(chart, chart.series)
+    if not names:
+        return None
+    place = {safe(name): i for i, name in enumerate(chart.order)}
+    names = sorted(names, key=lambda name: place.get(name, len(place)))
+    own = {name: place[name] for name in names if place.get(name, len(PALETTE)) < len(PALETTE)}
+    taken = {MEANINGS[name][0] for name in names if name in MEANINGS} | {PALETTE[i] for i in own.values()}
+    free = iter([i for i, colour in enumerate(PALETTE) if colour not in taken])
+    looks: list[tuple[str, str, tuple[int, ...]]] = []
+    for name in names:
+        at = own[name] if name in own else None if name in MEANINGS else next(free, None)
+        colour, shape = (PALETTE[at], SHAPES[at]) if at is not None else MEANINGS.get(name, (GREY, "circle"))
+        looks.append((colour, shape, DASHES[at] if at is not None else (1, 0)))
+    return Series(chart.series, tuple(names), *zip(*looks, strict=True))
+
+
+def _legend(canvas: Canvas, series: Series, **looks: Any) -> Any:
+    """A legend in as many columns as there is room for, which says how many series are grey for want of colours."""
+    chart, alt = canvas.chart, canvas.alt
+    if series.header in {chart.x, chart.y, chart.panel, chart.label}:
+        return None
+    grey = [n for n, colour in zip(series.names, series.colours, strict=True) if colour == GREY and n not in MEANINGS]
+    shown = [name for name in series.names if name not in grey]
+    looks |= {"title": safe(series.header), "symbolOpacity": 1}
+    if len(grey) > 1:
+        looks["values"] = [*shown, grey[0]]
+        looks["labelExpr"] = f"datum.label === {json.dumps(grey[0])} ? '{len(grey)} others' : datum.label"
+    wide = min(max(map(len, shown), default=1), 26) * 7 + 44
+    fitting: Any = {"expr": f"max(1, floor(((containerSize()[0] || 600) - 90) / {wide}))"}
+    return alt.Legend(**looks, columns=max(1, (canvas.width - 60) // wide) if canvas.width else fitting)
+
+
+def _differ(canvas: Canvas, series: Series, channel: str, looks: Sequence[Any], legend: Any) -> Any:
+    """What tells series apart in a channel, as by colour."""
+    scale = canvas.alt.Scale(domain=list(series.names), range=list(looks))
+    return getattr(canvas.alt, channel)(f"{canvas.field(series.header)}:N", sort=None, legend=legend, scale=scale)
+
+
+def colour_of(canvas: Canvas, form: str = "") -> dict[str, Any]:
+    """The encodings of series: a colour, and beside it a ``form``, for colour never tells alone.
+
+    A form is ``shape``, ``dash``, or ``line``: the colour of what goes with lines that have dashes.
+    """
+    series = series_of(canvas.chart)
+    if series is None:
+        return {"color": canvas.alt.value(PALETTE[0])}
+    looks: dict[str, Any] = {"symbolType": "stroke", "symbolSize": 400} if form in {"line", "dash"} else {}
+    legend = _legend(canvas, series, **looks)
+    encodings = {"color": _differ(canvas, series, "Color", series.colours, legend)}
+    if form == "shape":
+        encodings["shape"] = _differ(canvas, series, "Shape", series.shapes, legend)
+    elif form == "dash":
+        encodings["strokeDash"] = _differ(canvas, series, "StrokeDash", list(map(list, series.dashes)), legend)
+    return encodings
+
+
+def outline(canvas: Canvas) -> Any:
+    """The colour of series as that of an outline."""
+    if (series := series_of(canvas.chart)) is None:
+        return canvas.alt.value(PALETTE[0])
+    return _differ(canvas, series, "Stroke", series.colours, _legend(canvas, series))
+
+
+def faint(canvas: Canvas, seen: float = 1.0, unseen: float = 0.5) -> dict[str, Any]:
+    """How much a mark shows: less in rows that are not ``marked``."""
+    chart, alt = canvas.chart, canvas.alt
+    if not chart.marked:
+        return {"opacity": alt.value(seen)} if seen != 1.0 else {}
+    test = f"datum['{canvas.field(chart.marked)}'] === 0"
+    return {"opacity": alt.OpacityValue(seen, condition={"test": test, "value": unseen * seen})}
+
+
+def labels(canvas: Canvas, x: Any, y: Any, middle: float | None) -> list[Any]:
+    """What is written at the marks: to their right in the left half (below ``middle``), else to their left."""
+    chart, alt = canvas.chart, canvas.alt
+    if not chart.label:
+        return []
+    right = "false" if middle is None else f"datum['{canvas.field(chart.x)}'] > {middle!r}"
+    place = {"align": {"expr": f"{right} ? 'right' : 'left'"}, "dx": {"expr": f"{right} ? -8 : 8"}}
+    looks = {**place, "dy": -9, "style": "said", "limit": 130}
+    text = alt.Text(f"{canvas.field(chart.label)}:N")
+    return [canvas.plain("text", **looks).encode(x=x, y=y, text=text, **faint(canvas))]
+
+
+def zero_line(canvas: Canvas, channel: str) -> list[Any]:
+    """A line where the value is 0."""
+    if canvas.chart.guide != "zero" or log_scale(canvas.chart, getattr(canvas.chart, channel)):
+        return []
+    return [canvas.once("rule", style="reference").encode(**{channel: canvas.alt.datum(0)})]
 
 
 def _beside(chart: Chart, header: str) -> int:
@@ -56,11 +317,8 @@ def intervals(canvas: Canvas) -> Plot:
     if has_intervals(chart, chart.x):
         low, high = (value_axis(canvas, chart.x, "X", end="_low"), value_axis(canvas, chart.x, "X", end="_high"))
         ends = canvas.mark("rule", strokeWidth=2).encode(x=low, x2=alt.X2(f"{field}_high:Q"), **place, **plain)
-        caps = [
-            canvas.plain("tick", thickness=2, size=9, orient="vertical").encode(x=end, **place, **plain)
-            for end in (low, high)
-        ]
-        layers += [ends, *caps]
+        cap = canvas.plain("tick", thickness=2, size=9, orient="vertical")
+        layers += [ends, *(cap.encode(x=end, **place, **plain) for end in (low, high))]
     hollow: dict[str, Any] = {}
     if chart.marked:
         test = f"datum['{canvas.field(chart.marked)}'] === 0"
@@ -119,12 +377,9 @@ def stack(canvas: Canvas) -> Plot:
     ranks = f"indexof({json.dumps(series.names if series else ())}, {value})"
     bar = canvas.mark("bar", style="part").encode(**place, **colour_of(canvas), **faint(canvas))
     room = 0.05 * max(_totals(chart).values(), default=0)
-    text = canvas.plain("text", fontSize=11).encode(
-        **{**place, "x": alt.X(f"{field}:Q", stack="zero", bandPosition=0.5, scale=scale)}
-    )
-    text = text.encode(
-        text=alt.TextValue({"expr": f"datum['{field}'] > {room!r} ? format(datum['{field}'], ',.4~f') : ''"})
-    )
+    place["x"] = alt.X(f"{field}:Q", stack="zero", bandPosition=0.5, scale=scale)
+    said = f"datum['{field}'] > {room!r} ? format(datum['{field}'], ',.4~f') : ''"
+    text = canvas.plain("text", fontSize=11).encode(**place, text=alt.TextValue({"expr": said}))
     text = text.encode(color=alt.ColorValue({"expr": ink_on(f"scale('color', {value})" if series else f"'{BLUE}'")}))
     if series is not None:
         bar, text = bar.transform_calculate(place=ranks), text.transform_calculate(place=ranks)
@@ -151,17 +406,8 @@ def heat(canvas: Canvas) -> Plot:
     dense = len(across) > 60
     long = len(across) > 12 or sum(max(map(len, across), default=0) + 1 for _ in across) > 60
     title = safe(chart.x) + (f" ({words.count(len(across))})" if dense else "")
-    x = name_axis(
-        canvas,
-        chart.x,
-        "X",
-        labelAngle=-40 if long else 0,
-        labelLimit=110,
-        labels=not dense,
-        labelOverlap=True,
-        orient="bottom",
-        title=title,
-    )
+    looks = {"labelAngle": -40 if long else 0, "labelLimit": 110, "labels": not dense, "orient": "bottom"}
+    x = name_axis(canvas, chart.x, "X", labelOverlap=True, title=title, **looks)
     y = name_axis(canvas, chart.y, "Y", labels=len(down) <= 200, labelOverlap=True)
     gap = 0.06 if len(across) <= 60 and len(down) <= 60 else 0
     for axis in (x, y):
@@ -173,13 +419,9 @@ def heat(canvas: Canvas) -> Plot:
         how = ",.4~f" if counts else ".2f"
         ink = ink_on(f"scale('color', datum['{field}'])")
         said = f"isNumber(datum['{field}']) ? format(datum['{field}'], '{how}') : '–'"
-        text = canvas.plain("text", fontSize=11).encode(
-            x=x,
-            y=y,
-            text=alt.TextValue({"expr": said}),
-            color=alt.ColorValue({"expr": f"isNumber(datum['{field}']) ? {ink} : '{GREY}'"}),
-        )
-        layers.append(text)
+        color = alt.ColorValue({"expr": f"isNumber(datum['{field}']) ? {ink} : '{GREY}'"})
+        text = canvas.plain("text", fontSize=11)
+        layers.append(text.encode(x=x, y=y, text=alt.TextValue({"expr": said}), color=color))
     steps = ((30, 40), (20, 120), (14, 300))
     return layers, next((step for step, most in steps if len(down) <= most), max(1.0, 2400 / max(len(down), 1)))
 
@@ -191,22 +433,12 @@ def ink_on(paper: str) -> str:
 
 def _shades(chart: Chart) -> dict[str, Any]:
     """The colours of values: from little to much, or parted at the middle and as far to both sides."""
-    numbers = numbers_of(chart, chart.colour)
-    if chart.limits:
-        numbers = [*numbers, *chart.limits]
+    numbers = [*numbers_of(chart, chart.colour), *(chart.limits or ())]
     low, high = min(numbers, default=0.0), max(numbers, default=1.0)
     if chart.middle is None:
         return {"domain": [low, high if high > low else low + 1.0], "range": "heatmap", "interpolate": "rgb"}
     far = max(high - chart.middle, chart.middle - low) or 1.0
     return {"domain": [chart.middle - far, chart.middle + far], "range": "diverging", "interpolate": "rgb"}
-
-
-# --- charts of values: points, lines, steps, and bars in order with no room for names ------------------
-
-
-MOST_HOVER_POINTS = 2000  # as many rows of a line chart have a point each to point at
-MOST_DOTS = 25  # as many places on x have their points shown
-WIDE = 160  # as many bars in order have room to stand side by side
 
 
 def ordered(canvas: Canvas) -> Plot:
@@ -225,15 +457,13 @@ def ordered(canvas: Canvas) -> Plot:
     axis = alt.Axis(title=safe(title), grid=False, format=",d", tickMinStep=1)
     down = {} if log_scale(chart, chart.y) else {"y2": alt.datum(0)}
     if canvas.size <= WIDE:
-        gap = 0.42
-        start, end = f"datum['{field}'] - {gap}", f"datum['{field}'] + {gap}"
+        start, end = f"datum['{field}'] - 0.42", f"datum['{field}'] + 0.42"
         mark = canvas.mark("bar", minBandSize=1).transform_calculate(start=start, end=end)
         mark = mark.encode(x=alt.X("start:Q", scale=scale, axis=axis), x2="end:Q", y=y, **down)
     else:
         mark = canvas.mark("rule", strokeWidth=1.2 if canvas.size > 500 else 2)
         mark = mark.encode(x=alt.X(f"{field}:Q", scale=scale, axis=axis), y=y, **down)
-    base = canvas.once("rule", style="reference").encode(y=alt.datum(0))
-    base = [] if log_scale(chart, chart.y) else [base]
+    base = [canvas.once("rule", style="reference").encode(y=alt.datum(0))] if down else []
     x = alt.X(f"{field}:Q", scale=scale, axis=axis)
     return [mark.encode(**colour, **faint(canvas)), *base, *labels(canvas, x, y, sum(ends) / 2)], -260
 
@@ -244,12 +474,8 @@ def points(canvas: Canvas) -> Plot:
     x, y = value_axis(canvas, chart.x, "X"), value_axis(canvas, chart.y, "Y")
     layers = [*zero_line(canvas, "y"), *_diagonal(canvas)]
     if chart.path:
-        test = f"datum['{canvas.field(chart.path)}']"
-        layers.append(
-            canvas.plain("line", style="joined")
-            .transform_filter(test)
-            .encode(x=x, y=y, order=alt.Order(f"{canvas.field(chart.x)}:Q"))
-        )
+        line = canvas.plain("line", style="joined").transform_filter(f"datum['{canvas.field(chart.path)}']")
+        layers.append(line.encode(x=x, y=y, order=alt.Order(f"{canvas.field(chart.x)}:Q")))
     size = 70 if canvas.size <= 100 else 40 if canvas.size <= 1000 else 22
     seen = 0.9 if canvas.size <= 60 else 0.8 if canvas.size <= 300 else 0.65 if canvas.size <= 1000 else 0.5
     for channel, other in (("x", y), ("y", x)):
@@ -258,9 +484,8 @@ def points(canvas: Canvas) -> Plot:
             ends = value_axis(canvas, header, channel.upper(), end="_low")
             high = getattr(alt, f"{channel.upper()}2")(f"{canvas.field(header)}_high:Q")
             rest = {channel: ends, f"{channel}2": high, "y" if channel == "x" else "x": other}
-            layers.append(
-                canvas.plain("rule", strokeWidth=1.5).encode(**rest, **colour_of(canvas), **faint(canvas, 0.6))
-            )
+            rule = canvas.plain("rule", strokeWidth=1.5)
+            layers.append(rule.encode(**rest, **colour_of(canvas), **faint(canvas, 0.6)))
     mark = canvas.mark("point", filled=True, size=size)
     layers.append(mark.encode(x=x, y=y, **colour_of(canvas, "shape"), **faint(canvas, seen)))
     return [*layers, *labels(canvas, x, y, _middle(canvas))], -340
@@ -282,10 +507,8 @@ def lines(canvas: Canvas) -> Plot:
     layers.append(line.encode(x=x, y=y, **colour_of(canvas, "dash")))
     places = len(set(numbers_of(chart, chart.x)))
     if places <= MOST_DOTS and not level:
-        many = series is not None and len(series.names) > 1
-        layers.append(
-            canvas.mark("point", filled=True, size=34 if many else 40).encode(x=x, y=y, **colour, **faint(canvas))
-        )
+        point = canvas.mark("point", filled=True, size=34 if series is not None and len(series.names) > 1 else 40)
+        layers.append(point.encode(x=x, y=y, **colour, **faint(canvas)))
     elif canvas.size <= MOST_HOVER_POINTS:
         layers.append(canvas.mark("point", filled=True, size=90, opacity=0).encode(x=x, y=y, **colour))
     return [*layers, *labels(canvas, x, y, _middle(canvas))], -300

@@ -11,9 +11,8 @@ from typing import Any
 from rankscope.blocks import Chart
 from rankscope.errors import InputError
 from rankscope.show.cells import printable
-from rankscope.show.charts.canvas import Canvas, apart
 from rankscope.show.charts.data import data_of, field_of, names_of, parts_of, query_field, safe
-from rankscope.show.charts.marks import Plot, bars, heat, intervals, lines, lying, ordered, points, stack
+from rankscope.show.charts.marks import Canvas, Plot, apart, bars, heat, intervals, lines, lying, ordered, points, stack
 from rankscope.show.charts.theme import PAPER, PICTURE_FONT, config_of
 from rankscope.show.extra import import_extra
 
@@ -21,6 +20,7 @@ FORMS: dict[str, Callable[[Canvas], Plot]] = {
     "intervals": intervals, "bars": bars, "ordered": ordered, "stacked": stack, "points": points, "lines": lines,
     "steps": lines, "heat": heat,
 }  # fmt: skip
+ROLES = ("role-title", "role-mark")  # a title and marks, drawn or not, are in every picture
 NARROW = 200  # a panel that has room on a phone, in pixels
 
 
@@ -36,17 +36,6 @@ def spec_of(chart: Chart) -> dict[str, Any]:
     Raises MissingExtraError without the extra ``report``.
     """
     return _spec(chart, None)
-
-
-def title_of(chart: Chart, width: int) -> dict[str, Any]:
-    """A chart as a specification for a picture of a width in pixels, with its title and caption."""
-    spec = _spec(chart, width)
-    title = textwrap.wrap(safe(chart.title), max(20, width // 8)) or [""]
-    caption = textwrap.wrap(safe(chart.caption), max(24, round(width / 5.6)))
-    if "title" in spec:
-        caption.append(spec["title"]["text"])
-    spec["title"] = {"text": title, **({"subtitle": caption} if caption else {})}
-    return spec
 
 
 def _spec(chart: Chart, width: int | None) -> dict[str, Any]:
@@ -103,9 +92,7 @@ def _facet(canvas: Canvas, panels: list[str]) -> Any:
     facet = alt.Facet(f"{field_of(chart, chart.panel)}:N", sort=panels, header=alt.Header(title=None))
     drawn = alt.layer(*layers, data=alt.NamedData("rows")).properties(width=wide, height=height)
     drawn = drawn.facet(facet=facet, columns=columns, spacing=18).resolve_axis(x="independent")
-    own = {}
-    if down and not alike:
-        own["y"] = "independent"
+    own = {"y": "independent"} if down and not alike else {}
     if apart(chart):
         own["x" if down else "y"] = "independent"
     return drawn.resolve_scale(**own) if own else drawn
@@ -136,13 +123,6 @@ def _name_down(chart: Chart) -> bool:
     return chart.form in {"intervals", "stacked", "heat"} or (chart.form == "bars" and lying(chart))
 
 
-# --- charts as pictures, and the script that draws them in a browser: both from vl-convert, with no browser and no network ---
-
-
-ROLES = ("role-title", "role-mark")  # a title and marks, drawn or not, are in every picture
-SNIPPET = "window.vegaEmbed = vegaEmbed;"
-
-
 def svg_of(chart: Chart, dark: bool = False, width: int = 640) -> str:
     """A chart as SVG with its title and caption, on no paper of its own.
 
@@ -167,7 +147,7 @@ def runtime() -> str:
 
     Always the same bytes for the same versions of altair and vl-convert. Raises MissingExtraError without the extra ``report``.
     """
-    script: str = import_extra("vl_convert").javascript_bundle(SNIPPET, vl_version=_version())
+    script: str = import_extra("vl_convert").javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=_version())
     return script
 
 
@@ -191,8 +171,7 @@ def _first(error: ValueError) -> str:
 
 def _number_ids(svg: str) -> str:
     """The picture with its gradients numbered anew: vl-convert counts them on from picture to picture."""
-    names = dict.fromkeys(re.findall(r'<linearGradient id="(gradient_\d+)"', svg))
-    for i, name in enumerate(names):
+    for i, name in enumerate(dict.fromkeys(re.findall(r'<linearGradient id="(gradient_\d+)"', svg))):
         svg = svg.replace(f'id="{name}"', f'id="shades-{i}"').replace(f"url(#{name})", f"url(#shades-{i})")
     return svg
 
@@ -211,6 +190,11 @@ def _version() -> str:
 
 
 def _fill(chart: Chart, width: int) -> dict[str, Any]:
-    """The specification with its rows; ids as they are stay out, for a picture opens nothing and must hold no control character."""
+    """The specification of a picture with its title, caption and rows; ids as they are stay out, for a picture opens nothing and must hold no control character."""
     rows = [{key: value for key, value in row.items() if not key.endswith("_id")} for row in data_of(chart)]
-    return {**title_of(chart, width), "datasets": {"rows": rows}}
+    spec = _spec(chart, width)
+    title = textwrap.wrap(safe(chart.title), max(20, width // 8)) or [""]
+    caption = textwrap.wrap(safe(chart.caption), max(24, round(width / 5.6)))
+    if "title" in spec:
+        caption.append(spec["title"]["text"])
+    return {**spec, "title": {"text": title, **({"subtitle": caption} if caption else {})}, "datasets": {"rows": rows}}

@@ -86,11 +86,8 @@ def _grades(queries: Sequence[Query]) -> dict[float | None, int]:
 
 def _texts(queries: Sequence[Query]) -> dict[str, int]:
     """All texts of documents, each once, and their codes; code 0 is no text."""
-    codes = {"": 0}
-    for query in queries:
-        for document in query.documents:
-            codes.setdefault(document.text, len(codes))
-    return codes
+    texts = dict.fromkeys(document.text for query in queries for document in query.documents if document.text)
+    return {text: code for code, text in enumerate(["", *texts])}
 
 
 def _short(value: float) -> float | int | None:
@@ -133,9 +130,8 @@ def query_table(explorer: Explorer, linked: Container[str] = ()) -> QueryTable:
 
     It holds the queries that the page links to, whose fragments are in ``linked``, and of the others as many as 500 leave room for.
     """
-    runs = explorer.runs[:RUNS]
+    runs, metric = explorer.runs[:RUNS], explorer.metrics[0] if explorer.metrics else ""
     differs = len(runs) > 1
-    metric = explorer.metrics[0] if explorer.metrics else ""
     heads = (*(f"{metric} of {shown(run)}" for run in runs),)
     if differs:
         heads += (f"{shown(runs[1])} against {shown(runs[0])}",)
@@ -171,14 +167,9 @@ def _query_row(query: Query, runs: int, differs: bool) -> tuple[str, str, str, t
     values = [of_run[0] if of_run else math.nan for of_run in query.values[:runs]]
     said = [text_of(value) for value in values]
     if differs:
-        change = values[1] - values[0]
-        said.append(words.cell(change, sign=True))
-    return (
-        fragment(query.query_id),
-        words.short(named(query.query_id), ID),
-        words.short(shown(" ".join(query.text.split())), TEXT),
-        tuple(said),
-    )
+        said.append(words.cell(values[1] - values[0], sign=True))
+    query_id, text = words.short(named(query.query_id), ID), shown(" ".join(query.text.split()))
+    return fragment(query.query_id), query_id, words.short(text, TEXT), tuple(said)
 
 
 def _omissions(explorer: Explorer, rows: int) -> str:

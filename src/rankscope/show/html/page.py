@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rankscope.blocks import Block, Chart, Explorer, Page, Paragraph, Section, Table, Tone, Verdict
+from rankscope.show.charts import runtime, svg_of, themes
 from rankscope.show.extra import import_extra
 from rankscope.show.html import assets
-from rankscope.show.html.parts import KINDS, Parts, environment
+from rankscope.show.html.parts import Parts, environment
 from rankscope.show.html.tables import table_of
 
 MOST = 200  # rows of a table
@@ -44,15 +45,13 @@ def _part(block: Block | Chart | Explorer | Verdict, dark: bool | None) -> dict[
         return {"kind": "explorer", "count": len(block.queries)}
     if isinstance(block, Verdict):
         return {"kind": "verdict", "shown": block}
-    return {"kind": KINDS[type(block)], "shown": block}
+    return {"kind": type(block).__name__.lower(), "shown": block}
 
 
 def _svg(chart: Chart, dark: bool | None) -> str:
     """The picture of a chart, with ids that no other chart of the notebook has: of equal ids a browser takes the first."""
     if not chart.rows:
         return ""
-    from rankscope.show.charts import svg_of
-
     svg = svg_of(chart, dark=bool(dark))
     own = "r" + hashlib.sha256(svg.encode()).hexdigest()[:10]
     svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{own}-", svg)
@@ -60,12 +59,6 @@ def _svg(chart: Chart, dark: bool | None) -> str:
     paper = ";background:#fff;border-radius:4px" if dark is None else ""
     style = f"max-width:100%;height:auto;box-sizing:border-box;padding:10px 16px{paper}"
     return svg.replace("<svg ", f'<svg style="{style};overflow:visible" ', 1)
-
-
-# --- A page as one HTML file that loads nothing and needs no network -----------------------------------
-
-
-__all__ = ["fragment", "render"]
 
 
 def render(page: Page) -> str:
@@ -81,27 +74,19 @@ def render(page: Page) -> str:
     explored = page.explorer is not None
     first, scripts = assets.static(assets.FIRST), list(_scripts(drawn, explored))
     styles = [*assets.STYLES, *(assets.EXPLORER_STYLES if explored else ()), *assets.LAST_STYLES]
-    return str(
-        environment()
-        .get_template("page.html.j2")
-        .render(
-            page=page,
-            sections=sections,
-            verdicts=[(verdict, parts.deciding(verdict)) for verdict in page.verdicts],
-            policy=assets.policy([first, *scripts]),
-            styles=[markup(assets.static(name)) for name in styles],
-            first=markup(first),
-            themes=_themes(markup) if drawn else "",
-            scripts=[markup(script) for script in scripts],
-        )
-    )
+    filled = environment().get_template("page.html.j2").render(
+        page=page, sections=sections, first=markup(first), themes=markup(assets.as_data(themes())) if drawn else "",
+        verdicts=[(verdict, parts.deciding(verdict)) for verdict in page.verdicts],
+        policy=assets.policy([first, *scripts]),
+        styles=[markup(assets.static(name)) for name in styles],
+        scripts=[markup(script) for script in scripts],
+    )  # fmt: skip
+    return str(filled)
 
 
 def _scripts(drawn: bool, explored: bool) -> Iterator[str]:
     """The scripts of a page in their order; the runtime of the charts only where there are charts."""
     if drawn:
-        from rankscope.show.charts import runtime
-
         yield runtime()
     yield from map(assets.static, assets.SCRIPTS)
     if drawn:
@@ -110,17 +95,6 @@ def _scripts(drawn: bool, explored: bool) -> Iterator[str]:
         yield from map(assets.static, assets.EXPLORER_SCRIPTS)
 
 
-def _themes(markup: Callable[[str], str]) -> str:
-    from rankscope.show.charts import themes
-
-    return markup(assets.as_data(themes()))
-
-
 def _section(section: Section, parts: Parts) -> dict[str, Any]:
-    return {
-        "name": section.name,
-        "title": section.title,
-        "lead": section.lead,
-        "folded": section.folded,
-        "parts": [parts.part(block, section) for block in section.blocks if block != Paragraph("")],
-    }
+    made = [parts.part(block, section) for block in section.blocks if block != Paragraph("")]
+    return {"parts": made, **{name: getattr(section, name) for name in ("name", "title", "lead", "folded")}}

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
 
 from rankscope import words
-from rankscope.blocks import (
-    Block,
-    Chart,
-    Code,
-    Explorer,
-    Facts,
-    Heading,
-    Notes,
-    Page,
-    Paragraph,
-    Section,
-    Table,
-    ValueRange,
-    Verdict,
-)  # fmt: skip
+from rankscope.blocks import Block, Chart, Explorer, Page, Section, Table, ValueRange, Verdict
+from rankscope.show.charts import data_of, spec_of
+from rankscope.show.charts.data import query_field
 from rankscope.show.extra import import_extra
 from rankscope.show.html.assets import as_data
 from rankscope.show.html.explorer_data import encode, query_table
@@ -30,6 +18,8 @@ from rankscope.show.html.explorer_data import fragment as address_of
 from rankscope.show.html.tables import TONES, HtmlTable, Link, named, shown, slug, table_of
 
 MANY = 200  # rows: more numbers are saved, not shown
+QUERY = 60  # signs of the text of a query that decides a verdict
+RUN = 40  # signs of the name of a run beside it
 HEIGHT = 260  # pixels kept free for a chart whose height is not known before it is drawn
 
 
@@ -49,32 +39,22 @@ def figure_of(chart: Chart, anchor: str, name: str, link: Link) -> Figure:
     """A chart made ready for the page."""
     if not chart.rows:
         return Figure(anchor, chart, name, "", 0, None)
-    from rankscope.show.charts import spec_of
-    from rankscope.show.charts.data import query_field
-
     spec = spec_of(chart)
     height = spec.get("height")
     table = None
     if len(chart.rows) <= MANY and not chart.told:
         numbers = Table(chart.columns, chart.rows, name=name)
         table = table_of(numbers, f"{anchor}-numbers", name, f"Numbers: {chart.title}", link)
+    ranged = [any(isinstance(row[i], ValueRange) for row in chart.rows) for i in range(len(chart.columns))]
+    columns = [{"header": c.header, "ranged": some} for c, some in zip(chart.columns, ranged, strict=True)]
     data = {
-        "spec": spec,
-        "columns": [
-            {"header": column.header, "ranged": any(isinstance(row[i], ValueRange) for row in chart.rows)}
-            for i, column in enumerate(chart.columns)
-        ],
-        "query": query_field(chart),
-        "count": len(chart.rows),
-        "fields": pack(chart),
-    }
+        "spec": spec, "columns": columns, "query": query_field(chart), "count": len(chart.rows), "fields": pack(chart),
+    }  # fmt: skip
     return Figure(anchor, chart, name, as_data(data), height if isinstance(height, int) else HEIGHT, table)
 
 
 def pack(chart: Chart) -> dict[str, Any]:
     """The rows by field; repeated names are stored once, with their positions in ``at``."""
-    from rankscope.show.charts import data_of
-
     records = data_of(chart)
     fields = dict.fromkeys(field for record in records for field in record)
     return {field: _column([record.get(field) for record in records]) for field in fields}
@@ -88,17 +68,6 @@ def _column(values: Sequence[Any]) -> Any:
     return values if 2 * len(places) > len(values) else {"of": list(places), "at": at}
 
 
-# --- what the templates of a page take: blocks made ready, and the environment that writes them --------
-
-
-KINDS: dict[type, str] = {
-    Paragraph: "paragraph", Heading: "heading", Notes: "notes", Facts: "facts", Code: "code",
-}  # fmt: skip
-
-QUERY = 60  # signs of the text of a query that decides a verdict
-RUN = 40  # signs of the name of a run beside it
-
-
 @cache
 def environment() -> Any:
     """Where templates are found and how they write: everything escaped, nothing undefined, no control characters."""
@@ -109,16 +78,10 @@ def environment() -> Any:
         return shown(value) if isinstance(value, str) and not isinstance(value, markup) else value
 
     made = jinja.Environment(
-        loader=jinja.PackageLoader("rankscope.show.html"),
-        autoescape=True,
-        undefined=jinja.StrictUndefined,
-        finalize=written,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    made.globals["tones"] = TONES
-    made.globals["words"] = words
+        loader=jinja.PackageLoader("rankscope.show.html"), undefined=jinja.StrictUndefined, finalize=written,
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
+    )  # fmt: skip
+    made.globals.update(tones=TONES, words=words)
     return made
 
 
@@ -170,16 +133,10 @@ class Parts:
             places.append(address)
         return f"#{address}"
 
-    def links(self, systems: tuple[str, ...]) -> Callable[[str], str]:
-        """The addresses of queries with two runs."""
-        return lambda query_id: self.link(query_id, systems)
-
     def deciding(self, verdict: Verdict) -> list[Deciding]:
         """The queries that decide a verdict; none where a verdict before it has named them all with the same runs."""
         pairs = verdict.pairs or ((),) * len(verdict.queries)
-        found = [
-            self._deciding(query_id, said, pair) for (query_id, said), pair in zip(verdict.queries, pairs, strict=True)
-        ]
+        found = [self._deciding(*query, pair) for query, pair in zip(verdict.queries, pairs, strict=True)]
         addresses = [one.address or one.query_id for one in found]
         if any(set(addresses) <= set(told) for told in self.decided):
             return []
@@ -191,14 +148,8 @@ class Parts:
         short, brief = words.short(text, QUERY), said
         for name in sorted(systems, key=len, reverse=True):
             brief = brief.replace(name, words.short(name, RUN))
-        return Deciding(
-            self.link(query_id, systems),
-            named(query_id),
-            brief,
-            said if brief != said else "",
-            short,
-            text if short != text else "",
-        )
+        told, whole = said if brief != said else "", text if short != text else ""
+        return Deciding(self.link(query_id, systems), named(query_id), brief, told, short, whole)
 
     def part(self, block: Block | Chart | Explorer | Verdict, section: Section) -> dict[str, Any]:
         """What a template needs of a block."""
@@ -212,13 +163,16 @@ class Parts:
         if isinstance(block, Table):
             name = self.distinct(slug(block.name) or slug(section.name) or "table")
             label = self.distinct(block.title or f"Table of {section.title}", " ")
-            return {"kind": "table", "shown": table_of(block, f"table-{name}", name, label, self.links(block.pair))}
+            return {
+                "kind": "table",
+                "shown": table_of(block, f"table-{name}", name, label, partial(self.link, systems=block.pair)),
+            }
         if isinstance(block, Chart):
             name = self.distinct(slug(block.name) or slug(section.name) or "chart")
-            figure = figure_of(block, f"chart-{name}", name, self.links(block.pair))
+            figure = figure_of(block, f"chart-{name}", name, partial(self.link, systems=block.pair))
             data = import_extra("markupsafe").Markup(figure.data)
             return {"kind": "chart", "shown": figure, "data": data, "pair": self.pair(block.pair)}
-        return {"kind": KINDS[type(block)], "shown": block}
+        return {"kind": type(block).__name__.lower(), "shown": block}
 
     def distinct(self, name: str, join: str = "-") -> str:
         """A name that no other block has: numbered from the second on."""

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from rankscope.blocks import Column, Table, Tone, Value, ValueRange, plain_value
 from rankscope.show.cells import printable, sides_of, text_of
 
+LONG = 30  # rows: of longer tables the first 20 are shown
+WIDE = 48  # characters of a name, more are cut
+Link = Callable[[str], str]  # the address of a query, or nothing where it cannot be looked into
 _ENDS = re.compile(r"^ +| +$")
 JOINERS = ("\u200c", "\u200d")  # scripts need them to be spelled right, and they do no harm
 TONES: dict[Tone, tuple[str, str]] = {
@@ -51,13 +54,9 @@ def exact(value: Value) -> str:
     value = plain_value(value)
     if value is None or isinstance(value, str):
         return value or ""
-    if isinstance(value, float):
-        if math.isnan(value):
-            return ""
-        if math.isinf(value):
-            return "Infinity" if value > 0 else "-Infinity"
-        return repr(float(value))
-    return str(int(value))
+    if not isinstance(value, float):
+        return str(int(value))
+    return {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, "" if math.isnan(value) else repr(float(value)))
 
 
 def slug(text: str) -> str:
@@ -68,14 +67,6 @@ def slug(text: str) -> str:
     """
     kept = "".join(sign if sign.isascii() and sign.isalnum() else " " for sign in text.lower())
     return "-".join(kept.split())[:60]
-
-
-# --- A table as a page shows it: each cell with its text, its number in full, and where it links to ----
-
-
-LONG = 30  # rows: of longer tables the first 20 are shown
-WIDE = 48  # characters of a name, more are cut
-Link = Callable[[str], str]  # the address of a query, or nothing where it cannot be looked into
 
 
 @dataclass(frozen=True)
@@ -167,9 +158,7 @@ def _scale(values: Sequence[Value]) -> tuple[float, float] | None:
     """The ends of all intervals of a column; None where there is nothing to compare."""
     ranged = [value for value in values if isinstance(value, ValueRange)]
     ends = [end for value in ranged for end in (value.lower, value.upper) if math.isfinite(end)]
-    if len(ranged) < 2 or not ends or min(ends) == max(ends):
-        return None
-    return min(ends), max(ends)
+    return (min(ends), max(ends)) if len(ranged) > 1 and ends and min(ends) < max(ends) else None
 
 
 def _bar(value: ValueRange, scale: tuple[float, float]) -> tuple[float, float, float] | None:

@@ -67,19 +67,13 @@ def advise(
     request = Request.of(metrics, {"duplicates": duplicates})
     scores = evaluate_request(grades, named, request) if named else None
     return Advice(
-        situation=data,
-        task=chosen,
-        sure=sure,
-        likeliest=likeliest,
-        recommended=recommended,
+        situation=data, task=chosen, sure=sure, likeliest=likeliest, recommended=recommended,
         avoid=list(misfits_of(data, chosen.name, list(map(str, metrics)))),
         showable=_sensitivity(data, metrics[0], scores),
-        notes=preview.notes if preview else getattr(getattr(read, "source", None), "notes", ()),
-        scores=scores,
-        duplicates=duplicates,
-        qrels=_path(read) if not isinstance(qrels, str | Path) else str(qrels),
+        notes=preview.notes if preview else getattr(getattr(read, "source", None), "notes", ()), scores=scores,
+        duplicates=duplicates, qrels=_path(read) if not isinstance(qrels, str | Path) else str(qrels),
         runs=[_run_argument(name, run) for name, run in named],
-    )
+    )  # fmt: skip
 
 
 def _check(k: Any) -> None:
@@ -96,11 +90,7 @@ def _refuse_nothing(data: Situation) -> None:
         )
 
 
-# --- what the runs are like -------------------------------------------------------------------------
-
-
 def _preview(grades: Any, named: Sequence[tuple[str | None, Any]], data: Situation, duplicates: str) -> Scores | None:
-    """The runs against the judgments, by metrics that take any grades."""
     if not named:
         return None
     metrics = [f"Judged@{LOOK}"] + ([f"StRecall@{LOOK}"] if data.several else [])
@@ -126,23 +116,15 @@ def _run_facts(preview: Scores, number: int, k: int) -> RunFacts:
     shown = int(np.minimum(lists, k).sum())
     known = int(((judged.rank > 0) & (judged.rank <= k)).sum())
     return RunFacts(
-        run=name,
-        lists=len(lists),
-        depth=int(np.median(lists)) if len(lists) else 0,
-        deepest=deepest,
+        run=name, lists=len(lists), depth=int(np.median(lists)) if len(lists) else 0, deepest=deepest,
         cut=len(lists) > 1 and 2 * int((lists == deepest).sum()) > len(lists),
         unjudged=(shown - known) / shown if shown else 0.0,
         unjudged_in_all=1 - int(judged.found.sum()) / int(lists.sum()) if len(lists) else 0.0,
-        tied_in_top_10=health.tied_at_cutoff[LOOK],
-        missing_queries=health.missing_queries,
-    )
-
-
-# --- what fits ----------------------------------------------------------------------------------------
+        tied_in_top_10=health.tied_at_cutoff[LOOK], missing_queries=health.missing_queries,
+    )  # fmt: skip
 
 
 def _recommend(data: Situation, task: Task) -> Iterator[Recommendation]:
-    """The picks whose conditions hold, each metric once, the first one primary."""
     seen: set[str] = set()
     picks: tuple[Pick, ...] = (*(WITH_ASPECTS if data.several else task.picks), *SHARED_LAST)
     for pick in picks:
@@ -155,7 +137,6 @@ def _recommend(data: Situation, task: Task) -> Iterator[Recommendation]:
 
 
 def _sensitivity(data: Situation, primary: Metric, scores: Scores | None) -> Sensitivity | None:
-    """What difference in the primary metric the queries detect, by the spread at hand; None where there is none."""
     if scores is not None and len(scores.runs) > 1:
         over = summary_of_all_pairs(panels_of(scores, [primary])[0])
         if over is None:  # runs that do not differ, a single query
@@ -173,11 +154,7 @@ def _sensitivity(data: Situation, primary: Metric, scores: Scores | None) -> Sen
     return Sensitivity(queries, detectable_difference(queries, deviation), deviation, "scores" if scores else "assumed")
 
 
-# --- how the inputs are written in a command ----------------------------------------------------------
-
-
 def _path(read: Any) -> str | None:
-    """The path that something was read from, None where it was no file."""
     return getattr(getattr(read, "source", None), "path", None)
 
 

@@ -109,8 +109,6 @@ class Advice(Result):
         """Those of them that have a direction, as a comparison takes them."""
         return [str(one.metric) for one in self.recommended if one.metric.better != "neither"]
 
-    # -- sentences --------------------------------------------------------------------------------------
-
     def __str__(self) -> str:
         return self.verdict
 
@@ -202,8 +200,6 @@ class Advice(Result):
         yield self.detection
         yield from self.doubts()
 
-    # -- what to do next --------------------------------------------------------------------------------
-
     @property
     def next(self) -> list[str]:
         """The commands (calls, where nothing was read from files) to go on with."""
@@ -231,8 +227,6 @@ class Advice(Result):
         if self.duplicates != "error":
             lines.append(f'duplicates = "{self.duplicates}"')
         return "\n".join(lines) + "\n"
-
-    # -- formats ----------------------------------------------------------------------------------------
 
     def blocks(self, **_: Any) -> list[Shown]:
         """The answer, the doubts, what fits, what does not, and what to do next."""
@@ -273,7 +267,6 @@ class Advice(Result):
 
 
 def _because(guess: Guess) -> str:
-    """Why a task fits, in one clause."""
     return ", ".join(guess.because[:2]) or "nothing speaks against it"
 
 
@@ -300,26 +293,14 @@ def fold(command: str) -> list[str]:
 
 
 def _numbers(data: Situation) -> dict[str, Any]:
-    """The judgments and runs in numbers, as JSON has them."""
     return {
-        "queries": data.queries,
-        "queries_with_relevant": len(data.answered),
-        "queries_with_one_relevant": data.singles,
-        "queries_with_both_kinds": data.mixed,
-        "judgments": data.judgments,
-        "grades": {f"{grade:g}": count for grade, count in data.grades.items()},
-        "level": data.level,
-        "ratings": data.holds("stars"),
-        "negative": data.negative,
-        "relevant_median": data.median,
-        "relevant_fewest": int(data.answered.min()),
-        "relevant_most": int(data.answered.max()),
-        "several_grades": data.several,
-        "subtopics_fewest": data.subtopics[0],
-        "subtopics_most": data.subtopics[1],
-        "queries_look_like_users": data.users,
-        "documents_look_like_entities": data.entities,
-        "precision_ceiling": data.precision_ceiling(data.k),
-        "recall_ceiling": data.recall_ceiling(data.k),
+        "queries": data.queries, "queries_with_relevant": len(data.answered),
+        "queries_with_one_relevant": data.singles, "queries_with_both_kinds": data.mixed, "judgments": data.judgments,
+        "grades": {f"{grade:g}": count for grade, count in data.grades.items()}, "level": data.level,
+        "ratings": data.holds("stars"), "negative": data.negative, "relevant_median": data.median,
+        "relevant_fewest": int(data.answered.min()), "relevant_most": int(data.answered.max()),
+        "several_grades": data.several, "subtopics_fewest": data.subtopics[0], "subtopics_most": data.subtopics[1],
+        "queries_look_like_users": data.users, "documents_look_like_entities": data.entities,
+        "precision_ceiling": data.precision_ceiling(data.k), "recall_ceiling": data.recall_ceiling(data.k),
         "runs": [asdict(run) for run in data.runs],
     }  # fmt: skip

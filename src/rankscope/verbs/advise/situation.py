@@ -140,8 +140,6 @@ class Situation:
         """Whether all of these ``CONDITIONS`` hold, which are named: ``("graded", "not one")``."""
         return all(CONDITIONS[name.removeprefix("not ")][1](self) != name.startswith("not ") for name in when)
 
-    # -- metrics as they are spelled for these data ------------------------------------------------
-
     def metric(self, name: str, at: str = "", args: str = "") -> Metric:
         """A metric with what these data need: a cutoff ("k", "deep", "uncut" or a number), a level, gains, the top grade."""
         known = parameters(CATALOGUE[name])
@@ -207,22 +205,15 @@ def situation_of(qrels: Qrels, users: bool = False) -> Situation:
     # a query may stand in the judgments without a document
     lists += [np.zeros(0)] * (len(qrels.queries) - len(lists))
     return Situation(
-        queries=len(qrels.queries),
-        judgments=frame.height,
-        grades=grades,
-        level=level,
+        queries=len(qrels.queries), judgments=frame.height, grades=grades, level=level,
         relevant=np.array([int((found >= level).sum()) for found in lists]),
-        rejected=np.array([int(((found >= 0) & (found < level)).sum()) for found in lists]),
-        grade_lists=lists,
-        several=several,
-        subtopics=subtopics,
-        users=users or _alike(qrels.queries, USER),
+        rejected=np.array([int(((found >= 0) & (found < level)).sum()) for found in lists]), grade_lists=lists,
+        several=several, subtopics=subtopics, users=users or _alike(qrels.queries, USER),
         entities=_alike(frame["doc_id"].head(1000).to_list(), ENTITY),
-    )
+    )  # fmt: skip
 
 
 def _subtopics(qrels: Qrels) -> tuple[int, tuple[int, int]]:
-    """How many documents have several grades, and the fewest and most aspects (column 2) of a query."""
     if "iteration" not in qrels.frame.columns or not len(qrels.repeated):
         return 0, (0, 0)
     number = qrels.frame[qrels.repeated].select("query_id", "doc_id").n_unique()
@@ -231,12 +222,9 @@ def _subtopics(qrels: Qrels) -> tuple[int, tuple[int, int]]:
 
 
 def _alike(ids: Sequence[str], like: re.Pattern[str]) -> bool:
-    """Whether nearly all of the first ids begin like this."""
     some = ids[:1000]
     return bool(some) and sum(like.match(i) is not None for i in some) >= 0.9 * len(some)
 
-
-# --- conditions ------------------------------------------------------------------------------------------
 
 # What a declaration may name in ``when``: what it means, and whether it holds.
 CONDITIONS: Mapping[str, tuple[str, Callable[[Situation], bool]]] = {
@@ -286,9 +274,6 @@ CONDITIONS: Mapping[str, tuple[str, Callable[[Situation], bool]]] = {
         ),
     ),
 }  # fmt: skip
-
-
-# --- what reasons rest on: numbers of the data, in words ---------------------------------------------
 
 
 def _of_queries(data: Situation, number: int) -> str:

@@ -96,8 +96,6 @@ class Pitfall:
     beside: str = ""
 
 
-# --- picks that several tasks share -----------------------------------------------------------------
-
 # fmt: off
 GRADES = Pick("nDCG", "k", "it rewards better grades and higher ranks, relative to the best ranking of the query", "grades", ("graded",))
 PLACES = Pick("nDCG", "k", "it rewards higher ranks, relative to the best ranking of the query", "relevant", ("not graded", "not one"))
@@ -127,7 +125,6 @@ WITH_ASPECTS = (
     Pick("StRecall", "k", "it shows which share of the subtopics the results cover", "aspects"),
 )  # fmt: skip
 
-# --- the tasks --------------------------------------------------------------------------------------
 
 TASKS = (
     Task(
@@ -281,8 +278,6 @@ def task_called(name: Any) -> Task:
     raise InputError(f"no task is called {name!r}{words.hint(name.casefold(), known, ':')} there are {there}")
 
 
-# --- the signs of each task ----------------------------------------------------------------------------
-
 SIGNS = (
     Sign("exploratory", 7, ("aspects",), "documents have grades by subtopic"),
     Sign("web", 4, ("graded", "both", "not one", "not stars"), "several grades, and documents judged as not relevant"),
@@ -322,9 +317,6 @@ def guess_task(data: Situation) -> tuple[list[Guess], str]:
     found.sort(key=lambda guess: -guess.points)  # of equals the first in the list of tasks
     ahead = found[0].points - found[1].points
     return found[:2], "clear" if ahead >= CLEAR else "likely" if ahead >= LIKELY else "a guess"
-
-
-# --- what to avoid ---------------------------------------------------------------------------------
 
 
 def _precision(data: Situation) -> str:
@@ -391,16 +383,12 @@ def _pooled(data: Situation) -> str:
     )
 
 
-def _ignores_grades(data: Situation) -> str:
-    return f"it treats grades {data.positive[0]:g} and {data.top:g} alike ({grades_in_words(data)})"
-
-
 PITFALLS = (
     Pitfall("RR({level})", lambda data: f"it stops at the first relevant document and ignores grades, but {relevant_in_words(data)}", ("graded", "not one", "not aspects"), apart=("known-item", "candidates")),
     Pitfall("RR({level})", lambda data: f"it stops at the first of many: {relevant_in_words(data)}", ("not graded", "many", "not aspects"), apart=("known-item", "question-answering", "candidates")),
     Pitfall("RR({level})@{k}", lambda _: "what matters is whether documents are passed on, not their order", tasks=("candidates",), when=("not one",)),
     Pitfall("nDCG@10", lambda _: "it is about the order of the top, which the next stage changes anyway", tasks=("candidates",)),
-    Pitfall("AP", _ignores_grades, ("graded", "not stars", "not aspects"), apart=("recall", "candidates", "rag", "clicks")),
+    Pitfall("AP", lambda data: f"it treats grades {data.positive[0]:g} and {data.top:g} alike ({grades_in_words(data)})", ("graded", "not stars", "not aspects"), apart=("recall", "candidates", "rag", "clicks")),
     Pitfall("P({level})@{k}", _precision, ("not aspects",), apart=("clicks",)),
     Pitfall("R({level})@{k}", _recall, ("capped", "not aspects"), apart=("clicks",)),
     Pitfall("nDCG at different k", lambda data: f"the ideal ranking is cut at k, too, so nDCG@{data.k} and nDCG@{2 * data.k} are not comparable: compare runs at one k", ("not aspects",), beside="nDCG"),

@@ -12,7 +12,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from rankscope import words
 from rankscope.blocks import EMPTY, Block, Chart, Code, Facts, Heading, Paragraph
 from rankscope.declared import Lookup, parameters, plain, required
-from rankscope.metrics import DEFAULT, NICKNAMES, Example, Metric, families, parse
+from rankscope.metrics import DEFAULT, NICKNAMES, Example, Metric, families, family_of, parse
 from rankscope.metrics.description import DIRECTIONS, rewards
 from rankscope.show.result import Col, Result, View
 
@@ -224,7 +224,7 @@ class Catalogue(Result):
             "metrics",
             (
                 Col("name", of=lambda cls: cls.__name__, head="metric"),
-                Col("family", of=lambda cls: cls.__module__.rpartition(".")[2]),
+                Col("family", of=family_of),
                 Col("rewards", of=rewards),
                 Col("formula"),
                 Col("convention"),

@@ -10,9 +10,10 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from rankscope import words
 from rankscope.blocks import Caution
 from rankscope.dialects.base import Convention
-from rankscope.engines.base import Order, mapped
+from rankscope.engines.base import Order, map_kernels
 from rankscope.engines.orders import score_under_ties
 from rankscope.engines.pairs import PAIR, Frame
 from rankscope.engines.top import top
@@ -36,12 +37,74 @@ from rankscope.scoring.rescore import places_of, rescored
 from rankscope.scoring.runs import RunEvaluation, RunScores
 from rankscope.scoring.scores import Scores
 from rankscope.tables import Qrels, Run
-from rankscope.verbs.check.leads import Alternative
 
 TableT = TypeVar("TableT", Run, Qrels)
 
 EXAMPLES = 5  # queries, documents and places that a finding names
 LOOKED_AT = 20  # documents at the top of a ranking that are compared with judged ones
+EVEN = 1e-12  # means closer than this have no winner
+
+Means = Mapping[str, float]  # by run
+
+
+def against(one: float, other: float) -> str:
+    """Two means beside each other.
+
+    >>> against(0.5, 0.4)
+    '0.5000 vs 0.4000'
+    """
+    return f"{words.number(one, digits=4)} vs {words.number(other, digits=4)}"
+
+
+def leaders(means: Means, better: str = "higher") -> frozenset[str]:
+    """The runs with the best mean; all that are even. Nobody where nothing is better."""
+    sign = {"higher": 1.0, "lower": -1.0}.get(better, math.nan)
+    known = {name: sign * value for name, value in means.items() if not math.isnan(sign * value)}
+    best = max(known.values(), default=math.nan)
+    return frozenset(name for name, value in known.items() if best - value <= EVEN * max(1.0, abs(best)))
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """A metric and another one in its place: the means of all runs ``now``, and those they would have ``then``."""
+
+    metric: Metric
+    other: Metric
+    now: Means
+    then: Means
+
+    @property
+    def moves(self) -> dict[str, float]:
+        """By run, how far the mean would move."""
+        return {n: self.then[n] - v for n, v in self.now.items() if not math.isnan(self.then.get(n, math.nan) - v)}
+
+    @property
+    def most(self) -> tuple[str, float]:
+        """The run whose mean would move most, and how far."""
+        return max(self.moves.items(), key=lambda move: abs(move[1]), default=(next(iter(self.now)), 0.0))
+
+    @property
+    def swaps(self) -> list[tuple[str, str]]:
+        """Pairs of runs that the two metrics order differently, the one ahead now named first."""
+        names, now, then = list(self.moves), self.now, self.then
+        return [(a, b) for a in names for b in names if now[a] - now[b] > EVEN and then[b] - then[a] > EVEN]
+
+    @property
+    def winners(self) -> str:
+        """Who leads under each metric, where no run leads under both; empty where one does, or all are even.
+
+        >>> from rankscope.metrics import AP, nDCG
+        >>> Alternative(AP(), nDCG(), {"a": 0.5, "b": 0.1}, {"a": 0.3, "b": 0.6}).winners
+        'a leads on AP (0.5000 vs 0.1000) and b on nDCG (0.6000 vs 0.3000)'
+        """
+        one, two = leaders(self.now, self.metric.better), leaders(self.then, self.metric.better)
+        if not one or not two or one & two:
+            return ""
+        first, second = (next(n for n in means if n in ahead) for means, ahead in ((self.now, one), (self.then, two)))
+        return (
+            f"{first} leads on {self.metric} ({against(self.now[first], self.now[second])}) "
+            f"and {second} on {self.other} ({against(self.then[second], self.then[first])})"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +131,6 @@ class InputTable(Generic[TableT]):
 
     @cached_property
     def _kept(self) -> Array:
-        """The rows of ``table`` that are rows of ``sound``."""
         return np.delete(np.arange(self.table.frame.height), self.table.nan_rows)
 
     def places(self, rows: Array, *, of_sound: bool = True) -> list[str]:
@@ -141,7 +203,7 @@ class ScoredRun(RunScores):
 
     def of_lists(self, metric: Metric, kernel: Callable[[Lists], Array]) -> Array:
         """What a plain function gives for the queries, over the lists that a metric sees."""
-        return mapped(self.judged(metric), [kernel])[0][self.at]
+        return map_kernels(self.judged(metric), [kernel])[0][self.at]
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,8 +222,6 @@ class CheckCase:
     scale: tuple[float, float] | None = None
     train: Any = None
     docs_text: Any = None
-
-    # --- what evaluates ------------------------------------------------------------------------------
 
     @cached_property
     def comparable(self) -> list[InputTable[Run]]:
@@ -229,8 +289,6 @@ class CheckCase:
         health = {run.name: run.health for run in runs or self.scored}
         return [c for c in self.request.with_metrics(*self.metrics).cautions(health) if c.code == code]
 
-    # --- policies --------------------------------------------------------------------------------------
-
     @property
     def convention(self) -> Convention:
         """The conventions of the first metric: how equal scores are ordered, which queries are averaged."""
@@ -256,8 +314,6 @@ class CheckCase:
     def cutoff(self) -> int:
         """The cutoff of interest: of those of the metrics the one nearest to 10."""
         return min(self.request.cutoffs, key=lambda k: (abs(k - 10), k))
-
-    # --- what other metrics, rows or policies would give ---------------------------------------------
 
     def means(self, metric: Metric) -> dict[str, float]:
         """By run, the mean of a metric."""
@@ -315,8 +371,6 @@ class CheckCase:
                 return {m: v - scored.means[m] for m, v in self.again(run, **other).items()}
         return {}
 
-    # --- comparisons ---------------------------------------------------------------------------------
-
     @cached_property
     def doubts(self) -> list[Caution]:
         """What ``compare`` would doubt about these runs against the first, over the metrics with a direction and a value a query."""
@@ -343,8 +397,6 @@ class CheckCase:
         systems = tuple(run.name for run in self.scored)
         values = {m: np.array([[means[m][name]] for name in systems]) for m in curve if m in means}
         return [Panel(Measure.of(m), systems, ("mean",), value) for m, value in values.items()]
-
-    # --- documents -----------------------------------------------------------------------------------
 
     def top(self, run: InputTable[Run], k: int) -> Frame:
         """The documents of a run in the top k, 20 or the cutoff at most: ``query_id``, ``doc_id`` and the 1-based ``rank``.

@@ -19,7 +19,6 @@ SHORT = {"warning": "warning", "information": "info"}
 
 
 def _message(finding: Finding) -> str:
-    """The message, and the first places of what can be looked up in a file."""
     if not finding.places:
         return finding.message
     places = finding.places[:PLACES]

@@ -17,8 +17,7 @@ from rankscope.scoring.request import Request
 from rankscope.scoring.rescore import judged_of
 from rankscope.scoring.runs import RunScores
 from rankscope.scoring.scores import Scores
-from rankscope.verbs.diagnose.failures import facts_of
-from rankscope.verbs.diagnose.losses import Examples, RunDiagnosis
+from rankscope.verbs.diagnose.losses import Examples, RunDiagnosis, facts_of
 from rankscope.verbs.diagnose.result import Diagnosis
 
 
@@ -74,10 +73,8 @@ def _diagnose_run(run: RunScores, scores: Scores) -> RunDiagnosis:
     # queries whose value a policy gives, because no relevant document is known (or, in some dialects, retrieved)
     none = (facts.found if convention.looks_at == "list" else facts.known) == 0
     fixed = none & (convention.no_relevant != "metric")
-    limits = ceilings(metric, judged, value, convention.mean == "micro", fixed)
-    lost = (limits.best - value) * (-1.0 if metric.better == "lower" else 1.0)
+    limit = ceilings(metric, judged, value, convention.mean == "micro", fixed)
+    lost = (limit.best - value) * (-1.0 if metric.better == "lower" else 1.0)
     whole = next(mean.value for mean in scores.board if (mean.run, mean.metric) == (run.name, metric))
     weight = run.weights.get(metric, np.ones(len(value)))
-    return RunDiagnosis(
-        run.name, metric, run.query_ids, whole, value, weight, limits, replace(facts, lost=lost), judged
-    )
+    return RunDiagnosis(run.name, metric, run.query_ids, whole, value, weight, limit, replace(facts, lost=lost), judged)

@@ -16,37 +16,39 @@ from rankscope.blocks import EMPTY, Chart, Column, Heading, Paragraph, Table, Va
 from rankscope.metrics import RR, Metric
 from rankscope.scoring.scores import OfScores, Scores
 from rankscope.show.result import Col, Shown, View, caution_block
-from rankscope.verbs.diagnose.failures import BANDS, EQUAL, HOPELESS, KINDS, LABELS, NOTHING, FailureKind
-from rankscope.verbs.diagnose.losses import Examples, QueryDiagnosis, RunDiagnosis
+from rankscope.verbs.diagnose.losses import (
+    BANDS,
+    EQUAL,
+    HOPELESS,
+    KINDS,
+    LABELS,
+    NOTHING,
+    Examples,
+    FailureKind,
+    QueryDiagnosis,
+    RunDiagnosis,
+)
 
 FEW = 3  # runs that have a sentence, or a column, each
 
 
-# --- columns ----------------------------------------------------------------------------------------------
-
-
 def _number(head: str, name: str) -> Col:
-    """A printed number of a row, None where it is undefined."""
     of = attrgetter(name)
     return Col(head=head, kind="value", cell=lambda row: words.finite(of(row)))
 
 
 def _query_record(diagnosis: Diagnosis) -> tuple[Col, ...]:
-    """A query of a run, for programs."""
     return (
-        Col("run"),
-        Col("query_id"),
-        Col("metric", of=lambda _: str(diagnosis.metric)),
+        Col("run"), Col("query_id"), Col("metric", of=lambda _: str(diagnosis.metric)),
         *(Col(name, kind="value") for name in ("value", "ceiling", "best")),
         Col("lost", of=attrgetter("total"), kind="value"),
         *(Col(name, kind="value") for name in ("never_retrieved", "ordered_badly")),
         Col("regret", of=lambda q: q.regret if q.best_run else None, kind="value"),
-        Col("best_run", of=lambda q: q.best_run or None),
-        Col("kind"),
+        Col("best_run", of=lambda q: q.best_run or None), Col("kind"),
         Col("relevant_known", of=attrgetter("known"), kind="count"),
         Col("relevant_retrieved", of=attrgetter("found"), kind="count"),
         Col("first_relevant_rank", of=lambda q: q.first_relevant or None, kind="count"),
-    )
+    )  # fmt: skip
 
 
 QUERY, RUN = Col(head="query", cell=attrgetter("query_id")), Col(head="run", cell=attrgetter("run"))
@@ -54,20 +56,17 @@ HOW = Col(head="how", cell=lambda q: LABELS[q.kind])
 
 
 def _query_columns(diagnosis: Diagnosis) -> tuple[Col, ...]:
-    """A query with what it loses."""
     losses = {} if diagnosis.reason else {"ceiling": "ceiling", "ideal": "best", "lost": "total"}
     numbers = ({"value": "value"} | losses).items()
     return (*_query_record(diagnosis), QUERY, *([RUN] if diagnosis.several else []), *starmap(_number, numbers), HOW)
 
 
 def _regret_columns(diagnosis: Diagnosis) -> tuple[Col, ...]:
-    """A query beside the run that is best on it."""
     best = Col(head="best run", cell=attrgetter("best_run"))
     return (*_query_record(diagnosis), QUERY, RUN, _number("value", "value"), best, _number("regret", "regret"), HOW)
 
 
 def _run_columns(diagnosis: Diagnosis) -> tuple[Col, ...]:
-    """A run with what it loses."""
     missing = all(run.ceilings.missing_only for run in diagnosis.runs)
     heads = {str(diagnosis.metric): "value"}
     if not diagnosis.reason:
@@ -101,16 +100,10 @@ def _depth_records(run: RunDiagnosis) -> list[dict[str, Any]]:
 
 
 EXAMPLES = (
-    Col("run"),
-    Col("what", head="documents to look at"),
-    Col("query_id", head="query"),
-    Col("doc_id", head="document"),
-    Col("grade", head="grade", cell=lambda d: words.amount(d.grade)),
+    Col("run"), Col("what", head="documents to look at"), Col("query_id", head="query"),
+    Col("doc_id", head="document"), Col("grade", head="grade", cell=lambda d: words.amount(d.grade)),
     Col("rank", head="rank", kind="count"),
-)
-
-
-# --- the result -------------------------------------------------------------------------------------------
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -190,15 +183,10 @@ class Diagnosis(OfScores):
     def facts(self) -> dict[str, Any]:
         """What JSON holds beside the tables."""
         return {
-            "metric": str(self.metric),
-            "summary": list(self.sentences()),
-            **super().facts(),
-            "data_health": self.scores.data_health,
-            "no_ceiling": self.reason or None,
+            "metric": str(self.metric), "summary": list(self.sentences()), **super().facts(),
+            "data_health": self.scores.data_health, "no_ceiling": self.reason or None,
             "kinds": [{"kind": k.name, "meaning": k.meaning, "remedy": k.remedy} for k in KINDS],
-        }
-
-    # -- in words ---------------------------------------------------------------------------------------
+        }  # fmt: skip
 
     def sentences(self) -> Iterator[str]:
         """What is lost and why, of each run or, where there are many, of the best; how queries fail; the typical first rank."""
@@ -212,7 +200,6 @@ class Diagnosis(OfScores):
             yield "The values of single queries are those of each query alone; their mean is another number."
 
     def _leader(self) -> RunDiagnosis:
-        """The best run; the first, of a metric without a direction."""
         if self.metric.better == "neither":
             return self.runs[0]
         return max(self.runs, key=lambda r: -math.inf if math.isnan(r.whole) else r.sign * r.whole)
@@ -235,8 +222,6 @@ class Diagnosis(OfScores):
             f"reach {words.number(loss.ceiling)} (now {value}; an ideal ranking scores {words.number(loss.best)})."
         )
 
-    # -- in blocks --------------------------------------------------------------------------------------
-
     def blocks(self, **_: Any) -> list[Shown]:
         """The sentences, the tables, what to doubt, the conventions, and the next step."""
         blocks: list[Shown] = [*map(Paragraph, self.sentences())]
@@ -248,7 +233,6 @@ class Diagnosis(OfScores):
         return [*blocks, Paragraph(step, quiet=True)] if step else blocks
 
     def _tables(self) -> Iterator[tuple[str, Table]]:
-        """The tables with their headings; those without rows are not shown."""
         if self.several or not self.reason:
             yield "", self.table("results")
         if any(run.loss.ordered_badly > EQUAL for run in self.runs):
@@ -263,7 +247,6 @@ class Diagnosis(OfScores):
             yield "", self.table("documents")
 
     def _reach(self) -> Table:
-        """How far re-ranking only the first documents would bring each run."""
         depths = sorted({depth for run in self.runs for depth in run.loss.tops})
         heads = ("now", *(f"N = {depth}" for depth in depths), "all")
         rows: list[tuple[Value, ...]] = []
@@ -273,7 +256,6 @@ class Diagnosis(OfScores):
         return Table((Column("run"), *(Column(head, "value") for head in heads)), tuple(rows))
 
     def _kinds(self) -> Table:
-        """How many queries of each run fail in each way; ways in which no query fails are left out."""
         kinds = [kind for kind in KINDS if any(run.kinds[kind.name] for run in self.runs)]
         if len(self.runs) > FEW:
             rows = [(run.name, *(run.kinds[kind.name] for kind in kinds)) for run in self.runs]
@@ -291,7 +273,6 @@ class Diagnosis(OfScores):
         return meaning.replace("top k", f"top {k}").replace("below k", f"below rank {k}")
 
     def _depths(self) -> Table:
-        """How deep relevant documents were found: by grade for one run, in all for several."""
         if self.several:
             counts = [(run.name, run.depth) for run in self.runs]
         else:
@@ -302,7 +283,6 @@ class Diagnosis(OfScores):
         return _counts("run" if self.several else "", (*names, "never", "known"), rows)
 
     def _ranks(self) -> Table:
-        """What is at the first ranks of one run, or at rank 1 of several."""
         if self.several:
             counts = [(run.name, run.high[0]) for run in self.runs]
         else:
@@ -351,7 +331,6 @@ def _counts(label: str, heads: Iterable[str], rows: Sequence[tuple[Any, ...]], *
 
 
 def _why(run: RunDiagnosis) -> str:
-    """The two parts of a loss, or the one where the other is nothing."""
     loss = run.loss
     never, order = "because of which documents were returned", "because of their order"
     if run.ceilings.missing_only:
@@ -365,7 +344,6 @@ def _why(run: RunDiagnosis) -> str:
 
 
 def _failures(run: RunDiagnosis) -> str:
-    """How many queries show nothing relevant, and how many start with what is not."""
     k, queries = run.facts.k, words.counted(len(run.query_ids), "query")
     hopeless = run.kinds[HOPELESS]
     empty = hopeless + sum(run.kinds[name] for name in NOTHING)

@@ -55,15 +55,11 @@ def explain(
     [('x', 0.0), ('a', 0.4796)]
     """
     if ties not in TIES:
-        raise InputError(
-            f"ties={ties!r}: an explanation is of one order, so ties is one of {words.listing(TIES, last='or')}"
-        )
+        raise InputError(f"ties={ties!r}: an explanation is of one order: one of {words.listing(TIES, last='or')}")
     parsed = parse(metric)
     read = [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
     if len(read) > 2:
-        raise InputError(
-            f"there are {len(read)} runs: give one to explain its value, or two to explain their difference"
-        )
+        raise InputError(f"there are {len(read)} runs: give one to explain its value, or two for their difference")
     if query is None and len(read) == 1:
         raise InputError("name a query to explain, or give two runs; diagnose explains one run over all queries")
     grades = read_any("qrels", qrels)
@@ -75,9 +71,6 @@ def explain(
         raise InputError(f"{reason}; name a query, or another metric")
     before, after = (run.name for run in scores.runs)
     return explain_origin(scores, before, after, metric)
-
-
-# --- one query --------------------------------------------------------------------------------------------
 
 
 def _explain_query(scores: Scores, grades: Any, runs: Sequence[Any], query: str) -> Explanation | Difference:
@@ -115,7 +108,6 @@ def explain_difference(before: Explanation, after: Explanation) -> Difference:
 
 
 def _change(doc: str, before: Explanation, after: Explanation) -> DocumentChange | None:
-    """What a document adds to a difference; None where neither value looks at it."""
     old, new = before.ranking.rank_of(doc), after.ranking.rank_of(doc)
     was, now = before.adds_of(old), after.adds_of(new)
     shown = any(rank is not None and rank <= len(one.positions) for one, rank in ((before, old), (after, new)))
@@ -123,9 +115,6 @@ def _change(doc: str, before: Explanation, after: Explanation) -> DocumentChange
         return None
     factors = next((p.factors for p in after.positions if p.doc_id == doc), {})
     return DocumentChange(doc, before.ranking.grades.get(doc), old, new, factors, was, now)
-
-
-# --- all queries ------------------------------------------------------------------------------------------
 
 
 def why_not_by_rank(metric: Metric) -> str:
@@ -162,7 +151,6 @@ def explain_origin(scores: Scores, before: str, after: str, metric: Metric) -> O
 def _by_rank(
     evaluation: RunEvaluation, place: int, metric: Metric, ids: Sequence[str], weights: Array | None
 ) -> tuple[Array, float]:
-    """What each rank adds to the mean of one run over these queries, with their weights."""
     places = {query: i for i, query in enumerate(evaluation.query_id)}
     weight = np.zeros(len(places))
     at = [places[query] for query in ids]

@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from rankscope.engines.base import mapped
+from rankscope.engines.base import map_kernels
 from rankscope.engines.orders import rerank
 from rankscope.lists import Array, Judged, Lists
 from rankscope.metrics import Metric
@@ -68,18 +68,13 @@ class BestRanking(NamedTuple):
     ranks: Sequence[tuple[float, float]]
 
 
-def ideal_of(metric: Metric, judged: Judged) -> BestRanking | None:
-    """What the best ranking earns, rank by rank; None where no order is known to be best."""
-    if why_not(metric):
-        return None
-    lists = replace(judged, aspects=None).lists(np.arange(1))
-    sign = -1.0 if metric.better == "lower" else 1.0
-    rankings = [make(lists) for make in candidates(metric)]
-    best = max(rankings, key=lambda ranking: sign * float(np.nan_to_num(metric.score(ranking)[0], nan=-np.inf)))
-    terms = metric.taken_apart(best)
-    ranks = np.flatnonzero(terms.lists.shown[0])
-    pairs = zip(best.grade[0][ranks].tolist(), terms.shares[0][ranks].tolist(), strict=True)
-    return BestRanking(float(terms.value[0]), list(pairs))
+@dataclass(frozen=True)
+class Swap:
+    """Two ranks whose exchange gains most, and the gain in the better direction."""
+
+    upper: int
+    lower: int
+    gain: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +114,6 @@ class ValueParts:
 
     @cached_property
     def _cells(self) -> dict[int, int]:
-        """The cell of each rank with a judged document."""
         return {int(self._lists.rank[0, j]): j for j in np.flatnonzero(self._lists.shown[0]).tolist()}
 
     @cached_property
@@ -143,7 +137,16 @@ class ValueParts:
     @cached_property
     def ideal(self) -> BestRanking | None:
         """The best ranking; None where no order is known to be best."""
-        return ideal_of(self.metric, self.judged)
+        metric, sign = self.metric, -1.0 if self.metric.better == "lower" else 1.0
+        if why_not(metric):
+            return None
+        lists = replace(self.judged, aspects=None).lists(np.arange(1))
+        rankings = [make(lists) for make in candidates(metric)]
+        best = max(rankings, key=lambda ranking: sign * float(np.nan_to_num(metric.score(ranking)[0], nan=-np.inf)))
+        terms = metric.taken_apart(best)
+        ranks = np.flatnonzero(terms.lists.shown[0])
+        pairs = zip(best.grade[0][ranks].tolist(), terms.shares[0][ranks].tolist(), strict=True)
+        return BestRanking(float(terms.value[0]), list(pairs))
 
     @property
     def best(self) -> float:
@@ -166,7 +169,6 @@ class ValueParts:
         return out
 
     def _factors(self, rank: int) -> dict[str, float]:
-        """The factors of the metric at a rank; none where it counts no document there."""
         cell = self._cells.get(rank)
         if cell is None or not self.terms.lists.shown[0, cell]:
             return {}
@@ -197,13 +199,46 @@ class ValueParts:
 
     @cached_property
     def unjudged(self) -> tuple[int, float]:
-        """How many of the documents that the metric looks at are unjudged, and the value if all had the top grade."""
-        return value_if_relevant(self.metric, self.judged, self.value)
+        """How many of the documents that the metric looks at are unjudged, and the value if all had the top grade of the query."""
+        judged = self.judged
+        retrieved = int(judged.retrieved[0])
+        depth = min(retrieved, getattr(self.metric, "cutoff", None) or retrieved)
+        missing = np.setdiff1d(np.arange(1, depth + 1), judged.rank)
+        more = len(missing)
+        if not more or judged.aspects is not None:
+            return more, self.value
+        top = max(float(np.max(judged.grade, initial=1.0)), 1.0)
+        rank, grade = np.append(judged.rank, missing), np.append(judged.grade, np.full(more, top))
+        by = np.argsort(np.where(rank > 0, rank, np.iinfo(rank.dtype).max), kind="stable")
+        size, found = judged.size + more, judged.found + more
+        filled = replace(judged, size=size, found=found, grade=grade[by], rank=rank[by], by_id=None)
+        return more, float(_values(self.metric, _untied(filled))[0])
 
     @cached_property
     def swap(self) -> Swap | None:
         """The exchange of two retrieved documents that gains most; None where none gains anything."""
-        return best_swap(self.metric, self.judged, self.value, len(self.ranking.doc_ids))
+        metric, judged, value = self.metric, self.judged, self.value
+        ranks = judged.rank[: int(judged.found[0])]
+        count = min(len(ranks), MOST)
+        sign = {"higher": 1.0, "lower": -1.0, "neither": 0.0}[metric.better]
+        if not sign or math.isnan(value):
+            return None
+        limit = min(getattr(metric, "cutoff", None) or FEW, len(self.ranking.doc_ids))
+        places = sorted({*range(1, limit + 1), *ranks[:count].tolist()})
+        pairs = [(j, place) for j in range(count) for place in places if place != ranks[j]]
+        if not pairs:
+            return None
+        moved, target = np.array(pairs).T
+        ranks_tried = np.tile(ranks, (len(pairs), 1))
+        tried, at = np.nonzero(ranks_tried == target[:, None])  # a judged document stands there
+        ranks_tried[tried, at] = ranks[moved[tried]]
+        ranks_tried[np.arange(len(pairs)), moved] = target
+        gains = sign * (_values(metric, _at_ranks(judged, ranks_tried)) - value)
+        best = int(np.nanargmax(gains)) if not np.isnan(gains).all() else 0
+        if not gains[best] > ROUNDING:
+            return None
+        upper, lower = sorted((int(ranks[moved[best]]), int(target[best])))
+        return Swap(upper, lower, float(gains[best]))
 
 
 def _at(factor: Array, cell: int) -> float:
@@ -213,64 +248,8 @@ def _at(factor: Array, cell: int) -> float:
     return float(np.broadcast_to(values, (1, max(values.shape[1], cell + 1)))[0, cell])
 
 
-# --- other ranks, other grades ------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Swap:
-    """Two ranks whose exchange gains most, and the gain in the better direction."""
-
-    upper: int
-    lower: int
-    gain: float
-
-
-def best_swap(metric: Metric, judged: Judged, value: float, length: int) -> Swap | None:
-    """The exchange of two retrieved documents that gains most; None where none gains anything.
-
-    ``judged`` is one query of this ``value``, whose ranking has this ``length``.
-    """
-    ranks = judged.rank[: int(judged.found[0])]
-    count = min(len(ranks), MOST)
-    sign = {"higher": 1.0, "lower": -1.0, "neither": 0.0}[metric.better]
-    if not sign or math.isnan(value):
-        return None
-    limit = min(getattr(metric, "cutoff", None) or FEW, length)
-    places = sorted({*range(1, limit + 1), *ranks[:count].tolist()})
-    pairs = [(j, place) for j in range(count) for place in places if place != ranks[j]]
-    if not pairs:
-        return None
-    moved, target = np.array(pairs).T
-    ranks_tried = np.tile(ranks, (len(pairs), 1))
-    tried, at = np.nonzero(ranks_tried == target[:, None])  # a judged document stands there
-    ranks_tried[tried, at] = ranks[moved[tried]]
-    ranks_tried[np.arange(len(pairs)), moved] = target
-    gains = sign * (_values(metric, _at_ranks(judged, ranks_tried)) - value)
-    best = int(np.nanargmax(gains)) if not np.isnan(gains).all() else 0
-    if not gains[best] > ROUNDING:
-        return None
-    upper, lower = sorted((int(ranks[moved[best]]), int(target[best])))
-    return Swap(upper, lower, float(gains[best]))
-
-
-def value_if_relevant(metric: Metric, judged: Judged, value: float) -> tuple[int, float]:
-    """How many documents that the metric looks at are unjudged, and the value if they had the top grade of the query."""
-    retrieved = int(judged.retrieved[0])
-    depth = min(retrieved, getattr(metric, "cutoff", None) or retrieved)
-    missing = np.setdiff1d(np.arange(1, depth + 1), judged.rank)
-    more = len(missing)
-    if not more or judged.aspects is not None:
-        return more, value
-    top = max(float(np.max(judged.grade, initial=1.0)), 1.0)
-    rank, grade = np.append(judged.rank, missing), np.append(judged.grade, np.full(more, top))
-    by = np.argsort(np.where(rank > 0, rank, np.iinfo(rank.dtype).max), kind="stable")
-    size, found = judged.size + more, judged.found + more
-    filled = replace(judged, size=size, found=found, grade=grade[by], rank=rank[by], by_id=None)
-    return more, float(_values(metric, _untied(filled))[0])
-
-
 def _values(metric: Metric, judged: Judged) -> Array:
-    return mapped(judged, [metric.score])[0]
+    return map_kernels(judged, [metric.score])[0]
 
 
 def _at_ranks(judged: Judged, ranks: Array) -> Judged:
@@ -282,6 +261,5 @@ def _at_ranks(judged: Judged, ranks: Array) -> Judged:
 
 
 def _untied(judged: Judged) -> Judged:
-    """The same documents with a score of its own each."""
     score = None if judged.score is None else -judged.rank.astype(float)
     return replace(judged, tie_start=judged.rank, tie_size=np.ones_like(judged.rank), score=score)

@@ -35,10 +35,9 @@ class _Explain(OfScores):
 
     def facts(self) -> dict[str, Any]:
         """What JSON holds beside the rows."""
-        return {**self.about(), **super().facts()}
+        return {**self._about(), **super().facts()}
 
-    def about(self) -> dict[str, Any]:
-        """What is explained."""
+    def _about(self) -> dict[str, Any]:
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -70,13 +69,9 @@ def _grade(row: Any) -> str:
 
 
 def _bars(name: str, title: str, of: str, rows: Sequence[tuple[str, float]]) -> Iterator[Chart]:
-    """What each part adds, as bars; nothing where there are none."""
     if rows:
         columns = (Column(of), Column("adds", "value"))
         yield Chart(name, title, "bars", columns, tuple(rows), x=of, y="adds", guide="zero")
-
-
-# --- one query, one run -----------------------------------------------------------------------------------
 
 
 def _position_columns(explanation: Explanation) -> tuple[Col, ...]:
@@ -92,7 +87,12 @@ def _position_columns(explanation: Explanation) -> tuple[Col, ...]:
         _part("so_far", "so far", "value", lambda p: words.cell(p.so_far, 3)),
         _part("ideal_grade", kind="value"),
         _part("ideal_adds", "ideal" if ideal else "", "value", _ideal),
-        _part("lost", "lost" if ideal else "", "value", _lost),
+        _part(
+            "lost",
+            "lost" if ideal else "",
+            "value",
+            lambda p: words.cell(p.lost, 3) if p.lost and abs(p.lost) >= 0.0005 else words.UNDEFINED,
+        ),
         Col("what"),
     )
 
@@ -108,10 +108,6 @@ def _ideal(p: Position) -> str:
     return f"{words.amount(p.ideal_grade)} ({words.cell(p.ideal_adds, 3)})"
 
 
-def _lost(p: Position) -> str:
-    return words.UNDEFINED if not p.lost or abs(p.lost) < 0.0005 else words.cell(p.lost, 3)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation(_Explain, ValueParts):
     """The value of one query taken apart: the ``adds`` of ``positions`` and ``rest`` sum to it."""
@@ -125,20 +121,14 @@ class Explanation(_Explain, ValueParts):
         """The query."""
         return self.ranking.query_id
 
-    def about(self) -> dict[str, Any]:
-        """What is explained."""
+    def _about(self) -> dict[str, Any]:
         count, value = self.unjudged
         return {
-            "run": self.run,
-            "query": self.query_id,
-            "metric": str(self.metric),
-            "value": self.value,
-            "earned": self.earned,
-            "worth": self.worth,
-            "best": words.finite(self.best),
+            "run": self.run, "query": self.query_id, "metric": str(self.metric), "value": self.value,
+            "earned": self.earned, "worth": self.worth, "best": words.finite(self.best),
             "swap": None if self.swap is None else asdict(self.swap),
             "unjudged": {"documents": count, "value_if_perfect": words.finite(value)},
-        }
+        }  # fmt: skip
 
     def sentences(self) -> Iterator[str]:
         """The value, what costs most, what would gain most, and what is not known."""
@@ -200,9 +190,6 @@ class Explanation(_Explain, ValueParts):
         yield from _bars("adds", f"What each rank adds to {self.metric}, query {self.query_id}", "document", rows)
 
 
-# --- one query, two runs ----------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class DocumentChange:
     """One document in two rankings: where it stood, where it stands, and what that adds to the difference.
@@ -238,7 +225,6 @@ class DocumentChange:
         return "rose" if self.rank < self.rank_before else "fell"
 
     def __str__(self) -> str:
-        """What happened to it and what that adds, in words."""
         move = {
             "rose": f"rose from rank {self.rank_before} to {self.rank}",
             "fell": f"fell from rank {self.rank_before} to {self.rank}",
@@ -303,16 +289,12 @@ class Difference(_Explain):
         """The documents that add something, either way, the largest first."""
         return sorted((d for d in self.documents if d.adds), key=lambda d: (-abs(d.adds), d.doc_id))
 
-    def about(self) -> dict[str, Any]:
-        """What is explained."""
+    def _about(self) -> dict[str, Any]:
         return {
-            "runs": [self.before.run, self.after.run],
-            "query": self.query_id,
-            "metric": str(self.before.metric),
-            "value": self.value,
-            "values": [self.before.value, self.after.value],
+            "runs": [self.before.run, self.after.run], "query": self.query_id, "metric": str(self.before.metric),
+            "value": self.value, "values": [self.before.value, self.after.value],
             "worths": [self.before.worth, self.after.worth],
-        }
+        }  # fmt: skip
 
     def sentences(self) -> Iterator[str]:
         """The two values, and the documents that add most to their difference."""
@@ -344,9 +326,6 @@ class Difference(_Explain):
         rows += [(part.what, part.adds) for part in self.rest if part.adds]
         title = f"What each document adds to the difference, query {self.query_id}"
         yield from _bars("adds", title, "document", rows)
-
-
-# --- two runs over all queries ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -393,14 +372,11 @@ class Origin(_Explain):
         ),
     )
 
-    def about(self) -> dict[str, Any]:
-        """What is explained."""
+    def _about(self) -> dict[str, Any]:
         return {
-            "runs": list(self.runs),
-            "metric": str(self.metric),
-            "value": self.value,
+            "runs": list(self.runs), "metric": str(self.metric), "value": self.value,
             "queries_that_carry_it": self.carried[0] if self.carried else None,
-        }
+        }  # fmt: skip
 
     @property
     def _moved(self) -> int:

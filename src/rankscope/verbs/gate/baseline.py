@@ -81,7 +81,6 @@ class StoredBaseline:
         return replace(scores, runs=(self._scores(run), run))
 
     def _differences(self, scores: Scores) -> Iterator[str]:
-        """In what the two were made differently."""
         then, now = (self.inputs[0].get("sha256") if self.inputs else None, _qrels_of(scores)["sha256"])
         if then is None or now is None:
             when = "then" if then is None else "now"
@@ -101,7 +100,6 @@ class StoredBaseline:
             yield f"rankscope was {self.version}, now {__version__}"
 
     def _faults(self, scores: Scores) -> Iterator[str]:
-        """What the values say that cannot be right."""
         now = set(scores.runs[0].query_ids)
         first = set(self.values[str(scores.metrics[0])])
         for metric in map(str, scores.metrics):
@@ -116,7 +114,6 @@ class StoredBaseline:
             yield from _odd(self.values[str(m)], m, self.counts.get(str(m)))
 
     def _scores(self, run: RunScores) -> RunScores:
-        """These values as those of a run beside another one."""
         name = self.run if self.run != run.name else Path(self.label).name.split(".")[0] or "baseline"
         name = f"{name} before" if name == run.name else name
         ids = list(self.values[str(next(iter(run.values)))])
@@ -160,20 +157,14 @@ def provenance(scores: Scores, stored: StoredBaseline | None, names: tuple[str, 
         baseline = {"run": names[0], "path": stored.label, "stored": True, "rankscope": stored.version}
         baseline["made_from"] = [dict(source) for source in stored.inputs[1:]]
     return {
-        "qrels": _qrels_of(scores),
-        "baseline": baseline,
-        "candidate": {"run": names[1], **runs[-1]},
+        "qrels": _qrels_of(scores), "baseline": baseline, "candidate": {"run": names[1], **runs[-1]},
         "rankscope": __version__,
-    }
+    }  # fmt: skip
 
 
 def _qrels_of(scores: Scores) -> dict[str, Any]:
-    """The file of judgments behind scores, and its hash; None for both where they were no file."""
     of_file = len(scores.inputs) > len(scores.runs)
     return input_record(scores.inputs[0]) if of_file else {"path": None, "sha256": None}
-
-
-# --- reading ---------------------------------------------------------------------------------------------
 
 
 def _document(path: Path) -> Any:
@@ -199,7 +190,6 @@ def _document(path: Path) -> Any:
 
 
 def _read(document: Mapping[str, Any], label: str, name: str | None) -> StoredBaseline:
-    """One run of a stored result."""
     if document.get("schema") != SCHEMA:
         raise InputError(
             f"{label} holds {document.get('schema')}, and a baseline is {SCHEMA}: write it with rankscope evaluate --per-query -o baseline.json"
@@ -222,9 +212,7 @@ def _read(document: Mapping[str, Any], label: str, name: str | None) -> StoredBa
             f"{label} is not as rankscope evaluate writes it ({type(error).__name__}: {error}): store it again"
         ) from None
     if not values:
-        raise InputError(
-            f"{label} has no values of queries: store it again with rankscope evaluate ... --per-query -o {label}"
-        )
+        raise InputError(f"{label} has no values of queries: store it with rankscope evaluate --per-query -o {label}")
     run = _choose(values, label, name)
     mine = {metric: count for (of, metric), count in counts.items() if of == run}
     return StoredBaseline(label, name or run, values[run], mine, conventions, inputs, version)
@@ -252,7 +240,6 @@ def _values(rows: Iterable[Any], label: str) -> dict[str, Values]:
 
 
 def _odd(values: Mapping[str, float], metric: Metric, count: int | None) -> Iterator[str]:
-    """Why these cannot be the values of a metric that ``evaluate`` wrote."""
     low, high = metric.range
     for query, value in values.items():
         if value < low - ROUNDING or value > high + ROUNDING:
@@ -264,7 +251,6 @@ def _odd(values: Mapping[str, float], metric: Metric, count: int | None) -> Iter
 
 
 def _of_kind(value: Any, kind: Any, what: str) -> Any:
-    """A value that is of this kind. Raises TypeError for another."""
     if isinstance(value, bool) or not isinstance(value, kind):
         raise TypeError(f"{words.short(json.dumps(value, default=str))} is no {what}")
     return value

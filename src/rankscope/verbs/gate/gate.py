@@ -14,7 +14,7 @@ from rankscope.errors import DataError, InputError
 from rankscope.inference.base import Bounds
 from rankscope.lists import Array
 from rankscope.metrics import Metric
-from rankscope.panels.contrast import Contrast, contrast
+from rankscope.panels.contrast import contrast
 from rankscope.panels.method import FEWEST, Method, method_of
 from rankscope.panels.panel import PairedValues, Panel
 from rankscope.panels.samples import NO_SAMPLE
@@ -107,17 +107,12 @@ def _named(baseline: Any, candidate: Any) -> list[Any]:
 def _refuse_undirected(metrics: Sequence[Metric]) -> None:
     for metric in metrics:
         if metric.better == "neither":
-            raise InputError(
-                f"{metric} is neither better nor worse when it is higher, so nothing can be gated on it: leave it out"
-            )
+            raise InputError(f"{metric} is neither better nor worse when it is higher: leave it out of the gate")
         if metric.aggregate in NO_SAMPLE:
-            raise InputError(
-                f"{metric} is {NO_SAMPLE[metric.aggregate]}, so it has no interval to gate on: leave it out"
-            )
+            raise InputError(f"{metric} is {NO_SAMPLE[metric.aggregate]} and has no interval to gate on: leave it out")
 
 
 def _slices(source: Any, ids: Sequence[str]) -> tuple[list[tuple[str | None, Array | None]], list[str]]:
-    """All queries, then the slices that a table of query attributes makes; and notes about the table."""
     parts: list[tuple[str | None, Array | None]] = [(None, None)]
     if source is None:
         return parts, []
@@ -131,13 +126,9 @@ def _slices(source: Any, ids: Sequence[str]) -> tuple[list[tuple[str | None, Arr
     return parts, table.remarks(list(ids))
 
 
-# --- the rule --------------------------------------------------------------------------------------------
-
-
 def _drafts(
     panels: Sequence[Panel], slices: Any, allowances: Mapping[Metric, Allowance], fail_on: FailOn, method: Method
 ) -> tuple[list[Check], list[str]]:
-    """A check for each metric on all queries and on each slice, and notes about the slices."""
     parts, notes = _slices(slices, panels[0].units)
     checks = []
     for panel in panels:
@@ -168,19 +159,16 @@ def _draft(panel: Panel, part: str | None, allowance: Allowance, fail_on: FailOn
     # what is judged is how much better the candidate is
     lower, upper = (bounds.lower, bounds.upper) if panel.sign > 0 else (-bounds.upper, -bounds.lower)
     way = f"{bounds.method} interval" if bounds.known else FLIPS if evidence.by_flips else LOSSES
+    # by its weight alone a query may add more to one mean than to the other
+    changed = c.differing or (isinstance(c.pair, PairedValues) and bool(c.pair.means.differing))
     return Check(
         metric=panel.name, slice=part, better=panel.better, value=c.value, baseline_value=c.baseline_value,
         difference=panel.sign * c.difference, lower=lower, upper=upper, loss=losses_alone(c),
         tolerance=tolerance, allowed=str(allowance), p_value=evidence.p_value, loses=evidence.loses,
         queries=c.queries, differing=c.differing, wins=c.wins, losses=c.losses, left_out=c.pair.undefined_for_one,
-        method=way if c.differing or _means_differ(c) else NOTHING, differing_clusters=clusters,
+        method=way if changed else NOTHING, differing_clusters=clusters,
         queries_needed=queries_to_settle(c, tolerance, fail_on == "tolerance") if bounds.known else None,
     )  # fmt: skip
-
-
-def _means_differ(c: Contrast) -> bool:
-    """Whether some query adds more to one mean than to the other, as it may by its weight alone."""
-    return isinstance(c.pair, PairedValues) and bool(c.pair.means.differing)
 
 
 def _settle(drafts: Sequence[Check], fail_on: FailOn, method: Method) -> list[Check]:
@@ -202,7 +190,6 @@ def _settle(drafts: Sequence[Check], fail_on: FailOn, method: Method) -> list[Ch
 
 
 def _settled(check: Check, fail_on: FailOn, method: Method) -> Check:
-    """A check with its status; what would settle it stays only where it cannot tell."""
     status, reason = _status(check, fail_on, method)
     unsettled = status == "cannot tell" and (check.queries_needed or 0) > check.queries
     return replace(check, status=status, reason=reason, queries_needed=check.queries_needed if unsettled else None)

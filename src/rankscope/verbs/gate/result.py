@@ -89,7 +89,6 @@ class Check:
 
 
 def _change(check: Check) -> str:
-    """What is known of the difference, as the table has it."""
     if not math.isnan(check.lower):
         return words.in_table(words.interval(check.lower, check.upper, True, 4, " … "))
     return {NOTHING: "same", FLIPS: FLIPS}.get(check.method, f"{LOSSES} {words.cell(-check.loss)}")
@@ -223,8 +222,6 @@ class Gate(OfScores):
                     hint,
                 )
 
-    # -- for programs ---------------------------------------------------------------------------------
-
     def facts(self) -> dict[str, Any]:
         """The verdict, its rule, and what it rests on."""
         return {
@@ -259,8 +256,6 @@ class Gate(OfScores):
             cases.append(JUnitCase(check.name, text, failure, skipped))
         return as_junit("rankscope gate", cases)
 
-    # -- in words -------------------------------------------------------------------------------------
-
     @cached_property
     def sentence(self) -> str:
         """The verdict: the check that decides it, or the one that comes nearest to its tolerance."""
@@ -289,7 +284,6 @@ class Gate(OfScores):
 
     @property
     def _worst_first(self) -> list[Check]:
-        """The checks, first the one that decides the verdict: of those with its status that which is furthest from its tolerance."""
         return sorted(self.checks, key=lambda c: (WORST.index(c.status), c.margin))
 
     def sentence_of(self, check: Check) -> str:
@@ -325,8 +319,6 @@ class Gate(OfScores):
     def _p_value(self, check: Check) -> str:
         return f"{words.p_value(check.p_value_adjusted)}{self.method.corrected_for(len(self.checks))}"
 
-    # -- as printed -----------------------------------------------------------------------------------
-
     def blocks(self, **_: Any) -> list[Shown]:
         """The verdict, the table of the checks, the cautions, what it rests on, and the exit code."""
         answer = [*map(Paragraph, self.sentences()), EMPTY, self.table(), EMPTY, *caution_block(self.warnings)]
@@ -344,7 +336,6 @@ class Gate(OfScores):
         ]
 
     def _small_print(self) -> Iterator[Paragraph]:
-        """The rule, and the conventions of the metrics."""
         several = ", in every check" if len(self.checks) > 1 else ""
         floor = "below 0" if self.fail_on == "loss" else "below minus the tolerance"
         corrected = self.method.corrected_for(len(self.checks), "check")
@@ -360,7 +351,6 @@ class Gate(OfScores):
         yield Paragraph(self.scores.request.small_print(), quiet=True)
 
     def _without_intervals(self) -> Iterator[str]:
-        """What was done where there is no interval."""
         bare = [c for c in self.checks if math.isnan(c.lower) and c.method != NOTHING]
         units = "queries" if all(check.differing_clusters is None for check in self.checks) else "clusters"
         if any(c.few for c in bare):

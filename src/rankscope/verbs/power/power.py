@@ -83,9 +83,7 @@ def _plan_of(measured: Measurements, aim: Aim, sizes: Sequence[float], baseline:
     against = baseline_of(baseline, panels[0].systems)
     for panel in panels:
         if panel.reason:
-            raise InputError(
-                f"{panel.name} is {panel.reason}, which more queries make larger: leave it out of the plan"
-            )
+            raise InputError(f"{panel.name} is {panel.reason}, which grows with queries: leave it out of the plan")
     widest = max(panels, key=lambda panel: panel.bounds[1] - panel.bounds[0])
     low, high = widest.bounds
     if sizes and sizes[-1] > high - low:  # percent for parts of 1
@@ -103,14 +101,11 @@ def _plan_of(measured: Measurements, aim: Aim, sizes: Sequence[float], baseline:
 def _design(
     kind: Any, variance: Any, differences: Sequence[float], widths: Sequence[float], systems: Any, aim: Aim
 ) -> Design:
-    """The topics that a design needs, after Sakai."""
     from rankscope.inference.power import topic_set_size
 
     one_of("design", kind, tuple(VARIANCE_OF))
     kind = cast(DesignKind, kind)
-    variance = _number(
-        "variance", variance, f"design {kind!r} needs the variance {VARIANCE_OF[kind]}, a number above 0"
-    )
+    variance = _number("variance", variance, f"design {kind!r} needs the variance {VARIANCE_OF[kind]}, above 0")
     needs, sizes, other, extra = "difference", differences, "width", widths
     if kind == "interval":
         needs, sizes, other, extra = other, extra, needs, sizes
@@ -127,9 +122,6 @@ def _design(
     return Design(kind, variance, systems, tuple(zip(sizes, queries, strict=True)), aim)
 
 
-# --- what cannot be used ---------------------------------------------------------------------------------
-
-
 def _way(ways: dict[str, Any], **options: Any) -> str:
     """What to plan from: runs, a deviation or a design. Raises InputError for several, for none, and for options of another."""
     chosen = [name for name, value in ways.items() if value is not None]
@@ -144,9 +136,7 @@ def _way(ways: dict[str, Any], **options: Any) -> str:
             source = " or a ".join(BELONGS[name])
             raise InputError(f"{name} belongs to a plan from {source}: leave it out beside {beside}")
     if not way:
-        raise InputError(
-            "nothing to plan from: give judgments and two runs, or a deviation of differences, or a design"
-        )
+        raise InputError("nothing to plan from: give judgments and two runs, a deviation of differences, or a design")
     return way
 
 
@@ -160,7 +150,6 @@ def _aim(power: Any, alpha: Any, comparisons: Any, n: Any) -> Aim:
 
 
 def _sizes(name: str, values: Any) -> tuple[float, ...]:
-    """Differences or widths, each once, the smallest first."""
     several = hasattr(values, "__iter__") and not isinstance(values, str)
     sizes = () if values is None else values if several else (values,)
     return tuple(sorted({_number(name, value, f"a {name} is a number above 0, like 0.02") for value in sizes}))

@@ -42,40 +42,26 @@ def _of_reach(name: str, path: str = "", kind: Kind = "value") -> Col:
 
 
 def _of_target(name: str, path: str, kind: Kind = "count") -> Col:
-    """A column of a target; null where nothing can be planned."""
     return Col(name, of=lambda row: getattr(row[1], path, None), kind=kind)
 
 
 def _columns(plan: Plan) -> tuple[Col, ...]:
-    """The columns of the main table, in which a row is a pair of runs and one of its targets."""
     return (
-        *(_of_reach(name, kind="text") for name in ("run", "baseline", "metric")),
-        _of_reach("queries", kind="count"),
-        Col("planned_queries", of=lambda _: plan.aim.n, kind="count"),
-        _of_reach("differing", kind="count"),
-        _of_reach("difference"),
-        _of_reach("deviation"),
-        _of_reach("detectable_difference", "detectable.difference"),
-        _of_reach("detectable_lower", "detectable.low"),
-        _of_reach("detectable_upper", "detectable.high"),
-        _of_target("wanted_difference", "difference", "value"),
-        _of_target("observed", "observed", "text"),
-        _of_target("queries_needed", "queries"),
-        _of_target("queries_needed_lower", "low"),
-        _of_target("queries_needed_upper", "high"),
-        _of_target("power", "power", "value"),
+        *(_of_reach(name, kind="text") for name in ("run", "baseline", "metric")), _of_reach("queries", kind="count"),
+        Col("planned_queries", of=lambda _: plan.aim.n, kind="count"), _of_reach("differing", kind="count"),
+        _of_reach("difference"), _of_reach("deviation"), _of_reach("detectable_difference", "detectable.difference"),
+        _of_reach("detectable_lower", "detectable.low"), _of_reach("detectable_upper", "detectable.high"),
+        _of_target("wanted_difference", "difference", "value"), _of_target("observed", "observed", "text"),
+        _of_target("queries_needed", "queries"), _of_target("queries_needed_lower", "low"),
+        _of_target("queries_needed_upper", "high"), _of_target("power", "power", "value"),
         Col("reason", of=lambda row: None if row[1] else row[0].reason),
-    )
+    )  # fmt: skip
 
 
 SUMMARY = (
-    Col("metric"),
-    Col("pairs", "pairs_left_out", kind="count"),
-    Col("deviation"),
-    Col("detectable_difference"),
-    Col("variance_within_runs", kind="value"),
-    Col("wanted"),
-)
+    Col("metric"), Col("pairs", "pairs_left_out", kind="count"), Col("deviation"), Col("detectable_difference"),
+    Col("variance_within_runs", kind="value"), Col("wanted"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,13 +119,10 @@ class Plan(Result):
         """How rankings became values, and what is planned for."""
         measured = self.measurements
         return {
-            **(self.scores.conventions if self.scores else {}),
-            **self.aim.record(),
-            "planned_queries": self.aim.n,
-            "baseline": self.baseline,
-            "clustered": measured is not None and measured.panels[0].clusters is not None,
+            **(self.scores.conventions if self.scores else {}), **self.aim.record(), "planned_queries": self.aim.n,
+            "baseline": self.baseline, "clustered": measured is not None and measured.panels[0].clusters is not None,
             "in_words": FORMULA,
-        }
+        }  # fmt: skip
 
     def facts(self) -> dict[str, Any]:
         """The answer in words, what it assumes, and what it was made from."""
@@ -157,8 +140,6 @@ class Plan(Result):
             pairs = "; ".join(f"{r.run}, {r.baseline}, {r.metric}" for r in self.reaches[:5])
             raise KeyError(f"name the runs and the metric, like plan['run', 'metric']: there are {pairs}")
         return fits[0]
-
-    # -- in words ---------------------------------------------------------------------------------------
 
     def sentences(self) -> Iterator[str]:
         """What the queries can detect on the first metric for which something can be planned, and what more would take."""
@@ -194,7 +175,6 @@ class Plan(Result):
         return f"{text} in {first.metric} {chance} ({pairs}); {more}."
 
     def _more(self, first: Summary) -> str:
-        """The largest difference that is out of reach, or else the smallest, which is within."""
         beyond = [one for one in first.wanted if one.power.median < self.aim.power]
         if not beyond:
             least = first.wanted[0]
@@ -213,8 +193,6 @@ class Plan(Result):
         target = reach.targets[-1]
         size, queries = words.amount(target.difference), words.counted(target.queries, "query")
         return f"Detecting a difference of {size} {chance} takes {queries} {spread}"
-
-    # -- as printed -------------------------------------------------------------------------------------
 
     def blocks(self, *, details: bool = False, **_: Any) -> list[Shown]:
         """The answer, the tables, the cautions, and the formula with what it assumes."""
@@ -251,7 +229,6 @@ class Plan(Result):
             yield _table(["metric", "pairs", "s", "detects", *self._sizes], 1, lines, note=NEEDED, turns=True)
 
     def _two_tables(self, labels: list[str], lines: Sequence[Line]) -> Iterator[Block]:
-        """What the queries can detect, and what other differences take."""
         columns = [*labels, "queries", "s", "detects", "range", "observed"]
         note = f"{self._legend()} · range: at the ends of the 95% interval of s"
         yield _table(columns, len(labels), lines, note=note)
@@ -263,30 +240,21 @@ class Plan(Result):
 
     @cached_property
     def _sizes(self) -> list[str]:
-        """The columns of the chosen targets."""
         known = next(reach for reach in self.reaches if not reach.reason)
         return [f"for {words.amount(target.difference)}" for target in known.chosen]
 
     def _line(self, reach: Reach) -> Line:
-        """A pair of runs on a metric, by the columns of the tables."""
         can, seen = reach.detectable, reach.observed
         needs = (_need(target.queries, target.power or 0.0) for target in reach.chosen)
         return {
-            "metric": reach.metric,
-            "run": reach.run,
-            "against": reach.baseline,
-            "queries": words.count(reach.queries),
-            "s": _number(reach.deviation),
-            "detects": _number(can.difference),
+            "metric": reach.metric, "run": reach.run, "against": reach.baseline,
+            "queries": words.count(reach.queries), "s": _number(reach.deviation), "detects": _number(can.difference),
             "range": None if reach.reason else words.in_table(words.interval(can.low, can.high)),
-            "observed": NumberText(words.signed(reach.difference), reach.difference),
-            **dict.fromkeys(self._sizes),
-            **dict(zip(self._sizes, needs, strict=False)),
-            "for observed": _about(seen.queries) if seen else None,
-        }
+            "observed": NumberText(words.signed(reach.difference), reach.difference), **dict.fromkeys(self._sizes),
+            **dict(zip(self._sizes, needs, strict=False)), "for observed": _about(seen.queries) if seen else None,
+        }  # fmt: skip
 
     def _ends(self, over: Summary) -> list[Line]:
-        """The median over pairs and the ends of their range; the pair that needs fewest has the most power."""
         each = list(zip(self._sizes, over.wanted, strict=True))
         return [
             {
@@ -301,20 +269,13 @@ class Plan(Result):
         ]
 
     def _targets_alone(self) -> Table:
-        """Differences as rows, where the deviation was given."""
         heads = ["difference", "queries needed"]
         heads += [] if self.aim.n is None else [f"power of {words.count(self.aim.n)}"]
-        lines = [
-            dict(
-                zip(
-                    heads,
-                    (words.amount(t.difference), NumberText(words.count(t.queries), t.queries), _share(t.power)),
-                    strict=False,
-                )
-            )
+        rows = (
+            (words.amount(t.difference), NumberText(words.count(t.queries), t.queries), None if t.power is None else NumberText(words.share(t.power), t.power))
             for t in self.reaches[0].targets
-        ]
-        return _table(heads, 1, lines)
+        )  # fmt: skip
+        return _table(heads, 1, [dict(zip(heads, row, strict=False)) for row in rows])
 
     def _legend(self) -> str:
         queries = "these queries" if self.aim.n is None else words.counted(self.aim.n, "such query")
@@ -388,15 +349,9 @@ def _number(value: float) -> Value:
     return None if math.isnan(value) else NumberText(words.number(value), value)
 
 
-def _share(value: float | None) -> Value:
-    return None if value is None else NumberText(words.share(value), value)
-
-
 def _about(queries: float) -> str:
     return words.rounded(math.ceil(queries))
 
-
-# --- designs ---------------------------------------------------------------------------------------------
 
 VARIANCE_OF: dict[DesignKind, str] = {
     "t": "of the differences of two systems",
@@ -477,7 +432,6 @@ class Design(Result):
 
 
 def _level(aim: Aim) -> str:
-    """Alpha, and over how many comparisons it holds."""
     if aim.comparisons == 1:
         return f"alpha {words.amount(aim.alpha)} for one comparison (--comparisons M plans for M)"
     return f"alpha {words.amount(aim.alpha)} over {words.count(aim.comparisons)} comparisons: {aim.each:.2g} for each"

@@ -60,7 +60,6 @@ class ValueBounds:
         return "ranking" if self.depth is None else f"top {words.count(self.depth)}"
 
     def __str__(self) -> str:
-        """The value and its bounds in a sentence."""
         if math.isnan(self.value):
             return f"{self.run}: {self.metric} has no value on any query."
         value = words.number(self.value, digits=3)
@@ -104,7 +103,6 @@ class Turn:
         return self.run if self.difference > 0 else self.baseline
 
     def __str__(self) -> str:
-        """Who is ahead, and what would reverse that, in a sentence."""
         if self.ahead is None:
             return f"{self.run} and {self.baseline} do not differ on {self.metric}."
         behind = self.baseline if self.ahead == self.run else self.run
@@ -142,9 +140,6 @@ class DocumentToJudge:
         return "; ".join(f"{run}={rank}" for run, rank in self.ranks.items())
 
 
-# --- columns ----------------------------------------------------------------------------------------------
-
-
 HINTS = {
     "value": "an unjudged document is not relevant",
     "lower": "over all ways of grading the unjudged documents; the ideal changes with them",
@@ -154,12 +149,10 @@ HINTS = {
 
 
 def _near(one: float, other: float) -> bool:
-    """Whether two values look the same with four decimals."""
     return words.finite(one) == words.finite(other) or abs(one - other) < ALIKE
 
 
 def _bounds_columns(report: UnjudgedReport) -> tuple[Col, ...]:
-    """A run and metric: for programs, then as printed."""
     bounds = report.bounds
     names = (
         "value", "lower", "upper", "exact", "worthless", "perfect", "condensed", "residual", "residual_of", "unjudged", "shown",

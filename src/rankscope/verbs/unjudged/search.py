@@ -4,18 +4,23 @@ For a given number of documents of each grade, and where a better document moved
 ``monotone``), a ranking is at its best with the good ones on top, and at its worst with them at the end. So few arrangements have to
 be tried, and the extremes are exact. For a difference of two runs this holds where each document earns on its own; for other metrics
 all ways of grading are tried where they are few, else the extremes are the widest that were found.
+
+The engine gets a code as the grade of every unjudged document. So it finds for these, too, what it finds for judged ones (rank, ties,
+score); the code says which is which, and is replaced by a grade or taken out again.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations_with_replacement, product
 from math import comb
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 
 from rankscope.engines.base import Order
 from rankscope.lists import Array, Judged
@@ -23,8 +28,12 @@ from rankscope.metrics import Metric
 from rankscope.panels.samples import logs_of
 from rankscope.scoring.inputs import CleanInput, judge
 from rankscope.scoring.request import MetricRequest, Request
-from rankscope.verbs.unjudged.cells import CODE, Cells, UnjudgedDocuments
+from rankscope.scoring.rescore import values_on
+from rankscope.tables import Qrels
 
+CODE = 2.0**40  # plus the number of the document within its query: no grade is as large
+CELLS = 3_000_000  # judged documents of one batch of variants
+DOCS = ("query_id", "doc_id")
 BUDGET = 6_000_000  # judged documents in all variants together
 MOST = 4096  # variants of a query
 ROOM = 4_000_000  # cells of grades at a time
@@ -34,7 +43,131 @@ SAME = 1e-12  # a difference as small as this is none
 PLAIN = frozenset({"trec", "docid", "input", "rank"})
 
 
-# --- the ends of a value -----------------------------------------------------------------------------------
+@dataclass(frozen=True, eq=False)
+class UnjudgedDocuments:
+    """The unjudged documents in the top of some runs, each once.
+
+    ``frame`` has a row a document: ``query_id``, ``doc_id``, ``query`` (the number of the query in ``queries``) and ``place``
+    (the number of the document within its query). ``rank`` is runs x queries x places: the rank of each document in the top of
+    each run, 0 where it is not there. ``size`` counts all documents in the top of each run, judged or not.
+    """
+
+    frame: pl.DataFrame
+    queries: Sequence[str]
+    rank: Array
+    size: Sequence[int]
+
+    @cached_property
+    def there(self) -> Array:
+        """Which of queries x places hold a document."""
+        return np.asarray((self.rank > 0).any(axis=0))
+
+    @cached_property
+    def counts(self) -> list[int]:
+        """How many of the documents are in the top of each run."""
+        return [int((one > 0).sum()) for one in self.rank]
+
+    @property
+    def at(self) -> tuple[Array, Array]:
+        """The query and the place of each row of the frame."""
+        return self.frame["query"].to_numpy(), self.frame["place"].to_numpy()
+
+    @cached_property
+    def best_rank(self) -> Array:
+        """The best rank that any run gives each document; large where there is no document."""
+        return np.asarray(np.where(self.rank > 0, self.rank, np.iinfo(np.int64).max).min(axis=0))
+
+
+def unjudged_documents(
+    tops: Sequence[pl.DataFrame], qrels: Qrels, queries: Sequence[Sequence[str]]
+) -> UnjudgedDocuments:
+    """The documents of the tops that are not in the qrels, for the ``queries`` that each run is averaged over."""
+    parts, size = [], []
+    for number, (top, averaged) in enumerate(zip(tops, queries, strict=True)):
+        own = top.filter(pl.col("query_id").is_in(list(averaged)))
+        size.append(own.height)
+        parts.append(own.join(qrels.frame, on=DOCS, how="anti").with_columns(pl.lit(number).alias("run")))
+    rows = pl.concat(parts)
+    documents = (
+        rows.group_by(*DOCS)
+        .agg(pl.col("rank").min())
+        .sort("query_id", "rank", "doc_id")
+        .select(
+            *DOCS,
+            (pl.col("query_id").rle_id().cast(pl.Int64)).alias("query"),
+            pl.int_range(pl.len()).over("query_id").alias("place"),
+        )
+    )
+    names = documents["query_id"].unique(maintain_order=True).to_list()
+    at = rows.join(documents, on=DOCS, how="left")
+    rank = np.zeros((len(tops), len(names), documents["place"].n_unique()), dtype=np.int64)
+    rank[tuple(at[name].to_numpy() for name in ("run", "query", "place"))] = at["rank"].to_numpy()
+    return UnjudgedDocuments(documents, names, rank, size)
+
+
+def with_grades(qrels: Qrels, documents: pl.DataFrame, several: bool = False) -> Qrels:
+    """The judgments with more of them: ``documents`` have ``query_id``, ``doc_id`` and ``grade``.
+
+    For a metric that takes ``several`` grades of a document, the grade is given for each subtopic or judge that the query has.
+    """
+    frame, more = qrels.frame, documents.select(*DOCS, pl.col("grade").cast(pl.Float64))
+    aspects = [name for name in ("iteration", "subgroup") if name in frame.columns]
+    if several and aspects:
+        known = frame.select("query_id", *aspects).unique(maintain_order=True)
+        more = more.join(known, on="query_id", how="left", maintain_order="left")
+    queries = tuple(dict.fromkeys([*qrels.queries, *more["query_id"].to_list()]))
+    both = pl.concat([frame, more], how="diagonal_relaxed").with_columns(
+        pl.col(name).fill_null("0" if name == "iteration" else "") for name in aspects
+    )
+    return Qrels(both.sort(pl.col("query_id").cast(pl.Enum(queries)), maintain_order=True), qrels.source, queries)
+
+
+def with_codes(qrels: Qrels, documents: UnjudgedDocuments) -> Qrels:
+    """The judgments with a code in the place of the grade of every unjudged document."""
+    return with_grades(qrels, documents.frame.with_columns((pl.col("place") + CODE).alias("grade")))
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """One metric over some runs, with the unjudged documents among the judged ones.
+
+    ``request`` asks for the metric, ``judged`` is what the engine found for each run with ``with_codes`` judgments, and ``rows`` are
+    the numbers of the queries there.
+    """
+
+    request: Request
+    judged: Sequence[Judged]
+    rows: Sequence[Array]
+
+    def values(self, run: int, queries: Array, grades: Array) -> Array:
+        """The value of each variant: a query (by number), and a grade for each of its unjudged documents, NaN to leave it unjudged.
+
+        ``grades`` is variants x places. NaN where the metric has no value.
+        """
+        parts = [np.zeros(0)]
+        size = np.maximum(self.judged[run].size[self.rows[run][queries]], 1)
+        first = 0
+        while first < len(queries):
+            many = int(np.searchsorted(np.cumsum(size[first:]), CELLS, side="right"))
+            part = slice(first, first + max(1, many))
+            data = self._variants(run, queries[part], grades[part])
+            parts.append(values_on(self.request, data))
+            first = part.stop
+        return np.concatenate(parts)
+
+    def _variants(self, run: int, queries: Array, grades: Array) -> Judged:
+        data = self.judged[run].of(self.rows[run][queries])
+        owner = np.repeat(np.arange(len(queries)), data.size)
+        coded = np.flatnonzero(data.grade >= CODE)
+        grade = data.grade.copy()
+        grade[coded] = grades[owner[coded], (data.grade[coded] - CODE).astype(np.int64)]
+        keep = ~np.isnan(grade)
+        return replace(
+            data, size=np.bincount(owner[keep], minlength=len(queries)),
+            found=np.bincount(owner[keep & (data.rank > 0)], minlength=len(queries)), grade=grade[keep],
+            rank=data.rank[keep], tie_start=data.tie_start[keep], tie_size=data.tie_size[keep],
+            score=None if data.score is None else data.score[keep], aspects=None, by_id=None,
+        )  # fmt: skip
 
 
 class Extremes(NamedTuple):
@@ -124,9 +257,6 @@ def ways(count: int, levels: Sequence[float], limit: int, ordered: bool) -> tupl
     return np.vstack([rising, rising[:, ::-1]]), ordered and len(levels) == 2 and many == count + 1
 
 
-# --- traits of a metric --------------------------------------------------------------------------------
-
-
 def exchanges(metric: Metric, ties: str) -> bool:
     """Whether, for a given number of documents of each grade, a ranking is at its best with the good ones on top."""
     return metric.monotone and metric.better != "neither" and ties in PLAIN
@@ -149,7 +279,6 @@ def alone(metric: Metric, top: float, ties: str = "trec") -> bool:
 
 
 def _additive(metric: Metric, judged: Judged, top: float) -> bool:
-    """Whether every set of the four documents is worth what its documents are worth alone."""
     sets = np.array(list(product([np.nan, 0.0, top], repeat=4)))
     queries = np.repeat(np.arange(len(judged)), len(sets))
     cells = Cells(Request((MetricRequest(str(metric), metric),)), [judged], [np.arange(len(judged))])
@@ -177,9 +306,6 @@ def _probe(metric: Metric, top: float, deep: int) -> Judged:
         qrels[f"q{len(qrels)}"] = grades | {f"m{number}": grade for number, grade in enumerate(missed)}
         run[f"q{len(run)}"] = {f"d{rank}": -float(rank) for rank in range(len(ranked))}
     return judge(CleanInput(run), CleanInput(qrels), Order(needs=metric.needs), "run")[0]
-
-
-# --- documents judged alone --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,18 +403,13 @@ def single_effects(cells: Cells, documents: UnjudgedDocuments, means: Sequence[M
 
 
 def _changes(cells: Cells, run: int, mean: MeanParts, at: tuple[Array, Array], width: int, grade: float) -> Array:
-    """How the mean of a run would change if each document, alone, had this grade."""
-    queries, places = at
-    out = np.zeros(len(queries))
+    (queries, places), out = at, np.zeros(len(at[0]))
     many = max(1, ROOM // max(width, 1))
     for first in range(0, len(queries), many):
         part = slice(first, first + many)
         grades = np.where(np.arange(width) == places[part, None], grade, np.nan)
         out[part] = mean.change(queries[part], cells.values(run, queries[part], grades))
     return out
-
-
-# --- a difference reversed ---------------------------------------------------------------------------------
 
 
 def reversal(

@@ -28,17 +28,21 @@ from rankscope.scoring.inputs import CleanInput, clean, judge
 from rankscope.scoring.request import MetricRequest, Request
 from rankscope.scoring.scores import Scores
 from rankscope.tables import Qrels
-from rankscope.verbs.unjudged.cells import Cells, UnjudgedDocuments, unjudged_documents, with_codes, with_grades
 from rankscope.verbs.unjudged.result import NO_JUDGMENT, NONE_FOUND, DocumentToJudge, Turn, ValueBounds
 from rankscope.verbs.unjudged.search import (
     SAME,
+    Cells,
     MeanParts,
     Search,
     SingleEffects,
+    UnjudgedDocuments,
     alone,
     exchanges,
     reversal,
     single_effects,
+    unjudged_documents,
+    with_codes,
+    with_grades,
 )  # fmt: skip
 
 MOST = 5_000_000  # documents of all runs together: minutes of work
@@ -110,8 +114,6 @@ class Study:
         """What each document alone would do."""
         return single_effects(self.cells, self.documents, self.means, self.top)
 
-    # -- one run ----------------------------------------------------------------------------------
-
     def bounds(self, run: int) -> ValueBounds:
         """The value of a run, and its ends if the unjudged documents of its top get grades."""
         documents, value = self.documents.rank[run] > 0, self.values[run]
@@ -145,8 +147,6 @@ class Study:
     def _levels(self) -> Sequence[float]:
         """The grades that are tried; where each document earns on its own, the ends are enough."""
         return [0.0, self.top] if self.alone else self.levels
-
-    # -- two runs ---------------------------------------------------------------------------------
 
     def turn(self, run: int, baseline: int, ends: bool = True) -> Turn:
         """The difference of two runs, its ends (NaN where these are not looked for), and what would reverse it."""
@@ -202,8 +202,6 @@ class Study:
         reverse = self._difference(run, baseline, grades)
         return (len(picks), reverse, "") if reverse * difference < 0 else (None, None, NONE_FOUND)
 
-    # -- what to judge ----------------------------------------------------------------------------
-
     def worklist(self, n: int) -> list[DocumentToJudge]:
         """The documents that could change most, with the rank in each run that has them in its top."""
         if not self.considered:
@@ -221,8 +219,6 @@ class Study:
             DocumentToJudge(query, doc, {name: r for name, r in zip(names, row, strict=True) if r}, float(effect[i]))
             for (query, doc), row, i in zip(ids, ranks, order.tolist(), strict=True)
         ]
-
-    # -- through the evaluation -------------------------------------------------------------------
 
     def value(self, run: int, grades: Array) -> float:
         """The value of a run if these documents (queries x places) have these grades, NaN for those left unjudged."""
@@ -248,7 +244,6 @@ class Study:
 
 
 def _places(queries: Iterable[str], among: Sequence[str]) -> Array:
-    """Where queries stand among others; after the last for those that do not."""
     places = {query: i for i, query in enumerate(among)}
     return np.array([places.get(query, len(among)) for query in queries], dtype=np.int64)
 
@@ -318,6 +313,5 @@ def why_not_one_by_one(request: MetricRequest) -> str:
 
 
 def _range(values: Iterable[float]) -> tuple[float, float]:
-    """The least and the most of the values that are defined."""
     known = [v for v in values if not math.isnan(v)]
     return min(known, default=math.nan), max(known, default=math.nan)

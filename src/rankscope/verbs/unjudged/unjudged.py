@@ -57,17 +57,12 @@ def unjudged(
     others = [number for number in range(len(names)) if number != first]
     return UnjudgedReport(
         bounds=[study.bounds(number) for study in studies for number in range(len(names))],
-        turns=[study.turn(number, first) for study in studies for number in others],
-        worklist=studies[0].worklist(n),
-        candidates=studies[0].candidates,
-        considered=studies[0].considered,
-        scores=scores,
-        baseline=names[first],
-    )
+        turns=[study.turn(number, first) for study in studies for number in others], worklist=studies[0].worklist(n),
+        candidates=studies[0].candidates, considered=studies[0].considered, scores=scores, baseline=names[first],
+    )  # fmt: skip
 
 
 def _with_beside(request: Request) -> Request:
-    """The request with what stands beside its metrics, under the same conventions."""
     every = [*request.metrics]
     for m in request.metrics:
         every += request.with_metrics(*metrics_beside(m.metric).values(), like=m.metric).metrics

@@ -78,7 +78,6 @@ def select_rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list
 
 
 def _rules_in(names: Iterable[str]) -> list[Rule]:
-    """The rules that are named by codes, starts of codes or names, separated by commas or spaces."""
     texts = [names] if isinstance(names, str) else names
     out: list[Rule] = []
     for name in (part for text in texts for part in text.replace(",", " ").split()):

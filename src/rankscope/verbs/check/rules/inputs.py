@@ -24,7 +24,6 @@ LEFT_OUT = ": {} compared with leaving them out"
 
 
 def _inputs(case: CheckCase) -> Iterator[tuple[str | None, InputTable[Any]]]:
-    """The qrels (with None) and every run (with its name)."""
     yield None, case.qrels
     for run in case.runs:
         yield run.name, run
@@ -49,9 +48,7 @@ class MalformedLines(Rule, code="RS107"):
                 number = int(total[1].replace(",", ""))
             noun = "line" if given.table.source.line_of else "row"
             message = f"{given.table.source.label}: {words.counted(number, noun)} cannot be read"
-            yield self.finding(
-                message, run=run, count=number, places=[fault.message for fault in faults if fault.kind != "more"]
-            )
+            yield self.finding(message, run=run, count=number, places=[f.message for f in faults if f.kind != "more"])
 
 
 class NotANumber(Rule, code="RS108"):
@@ -78,11 +75,9 @@ class NotANumber(Rule, code="RS108"):
                 yield self.finding(
                     f"{given.name}: the score is infinite in {words.counted(len(rows), 'row')}, and equal infinite scores are ties",
                     serious=bool((score[rows] > 0).any()),  # minus infinity is how systems mask what they leave out
-                    run=run,
-                    count=len(rows),
-                    places=given.places(rows, of_sound=False),
+                    run=run, count=len(rows), places=given.places(rows, of_sound=False),
                     hint="look for a division by zero or an overflow; give finite scores",
-                )
+                )  # fmt: skip
 
 
 class Repeated(Rule, code="RS104"):
@@ -102,12 +97,9 @@ class Repeated(Rule, code="RS104"):
                 queries = words.counted(run.sound.frame["query_id"][rows].n_unique(), "query")
                 yield self.finding(
                     f"{run.name}: {words.counted(len(rows), 'row')} of {queries} {words.agree(len(rows), 'repeats')} a document",
-                    tail="; keeping the best score instead of the first row: {}",
-                    run=run.name,
-                    count=len(rows),
-                    effect=case.change(run, duplicates="best"),
-                    places=run.places(rows),
-                )
+                    tail="; keeping the best score instead of the first row: {}", run=run.name, count=len(rows),
+                    effect=case.change(run, duplicates="best"), places=run.places(rows),
+                )  # fmt: skip
 
     def _of_qrels(self, case: CheckCase) -> Iterator[Finding]:
         table = case.qrels.sound
@@ -128,13 +120,9 @@ class Repeated(Rule, code="RS104"):
             has = words.counted(number, "document is", "documents are")
             message = f"{has} judged more than once, {words.count(differing)} with different grades"
         yield self.finding(
-            f"{table.source.label}: {message}",
-            tail="; the highest grade instead of the first: {}",
-            hint=hint,
-            count=len(rows),
-            effect=case.change(case.runs[0], duplicates="best"),
-            places=case.qrels.places(rows),
-        )
+            f"{table.source.label}: {message}", tail="; the highest grade instead of the first: {}", hint=hint,
+            count=len(rows), effect=case.change(case.runs[0], duplicates="best"), places=case.qrels.places(rows),
+        )  # fmt: skip
 
 
 class Refused(Rule, code="RS109"):
@@ -179,13 +167,9 @@ class OffScale(Rule, code="RS112", needs="scale", tail="; moved to the ends of t
         yield self.finding(
             f"{words.counted(len(rows), 'grade is', 'grades are')} not on the scale {low:g} to {high:g} "
             f"({words.sample(values, most=4)})",
-            count=len(rows),
-            effect=case.change(case.comparable[0], qrels=clipped) if case.scored else None,
+            count=len(rows), effect=case.change(case.comparable[0], qrels=clipped) if case.scored else None,
             places=case.qrels.places(rows),
-        )
-
-
-# --- queries -------------------------------------------------------------------------------------------
+        )  # fmt: skip
 
 
 class MissingQueries(Rule, code="RS101", tail=LEFT_OUT):
@@ -207,7 +191,6 @@ class MissingQueries(Rule, code="RS101", tail=LEFT_OUT):
                 yield self._left_out(case, run, missing)
 
     def _left_out(self, case: CheckCase, run: ScoredRun, missing: Sequence[str]) -> Finding:
-        """Where the policy leaves the missing queries out: what counting them would give."""
         effect: dict[Metric, float] = {}
         for m in case.metrics:
             kept = int(np.count_nonzero(~np.isnan(run.values[m])))
@@ -234,16 +217,11 @@ class ExtraQueries(Rule, code="RS102", severity="information", tail="; counting 
         for run in case.scored:
             for caution in case.cautions(self.code, run):
                 yield self.finding(
-                    caution.message,
-                    hint=caution.hint,
-                    run=run.name,
-                    count=run.health.extra_queries,
-                    effect=self._effect(case, run),
-                    queries=run.health.extra,
-                )
+                    caution.message, hint=caution.hint, run=run.name, count=run.health.extra_queries,
+                    effect=self._effect(case, run), queries=run.health.extra,
+                )  # fmt: skip
 
     def _effect(self, case: CheckCase, run: ScoredRun) -> dict[Metric, float]:
-        """What averaging the queries without judgments in would change, where they are left out."""
         weighed = case.request.policies.weights is not None
         if case.convention.queries not in {"judged", "both"} or not case.plain or weighed:
             return {}
@@ -276,10 +254,9 @@ class NothingRelevant(Rule, code="RS103", severity="information", tail=LEFT_OUT)
             first = case.scored[0]
             yield self.finding(
                 caution.message,
-                serious=len(hopeless) >= MANY_HOPELESS * first.health.judged_queries,
-                effect=first.cost(hopeless),
+                serious=len(hopeless) >= MANY_HOPELESS * first.health.judged_queries, effect=first.cost(hopeless),
                 queries=hopeless,
-            )
+            )  # fmt: skip
 
 
 class EmptyRankings(Rule, code="RS106", tail=LEFT_OUT):
@@ -307,9 +284,7 @@ class NoSharedQuery(Rule, code="RS110"):
         for run in case.runs:
             if run not in case.comparable:
                 have, want = run.table.queries[:2], case.qrels.table.queries[:2]
-                message = (
-                    f"no query of {run.name} is judged: the run has ids like {_quoted(have)}, the qrels {_quoted(want)}"
-                )
+                message = f"no query of {run.name} is judged: the run has ids like {_ids(have)}, the qrels {_ids(want)}"
                 yield self.finding(message, run=run.name, count=len(run.query_set), queries=have)
 
 
@@ -327,16 +302,13 @@ class NoSharedDocument(Rule, code="RS111"):
                 have, want = (table["doc_id"].head(2).to_list() for table in (run.input.sound.frame, case.judgments))
                 yield self.finding(
                     f"{run.name}: none of {words.counted(len(judged.grade), 'judged document')} is retrieved: the run has ids like "
-                    f"{_quoted(have)}, the qrels {_quoted(want)}",
+                    f"{_ids(have)}, the qrels {_ids(want)}",
                     run=run.name,
                 )
 
 
-def _quoted(ids: Sequence[str]) -> str:
+def _ids(ids: Sequence[str]) -> str:
     return ", ".join(map(repr, ids)) or "none"
-
-
-# --- ids that mean the same and are written differently ----------------------------------------------
 
 
 class _IdsAlike(Rule):
@@ -344,10 +316,7 @@ class _IdsAlike(Rule):
 
     tail = "; treated as the same: {}"
 
-    def _finding(
-        self, case: CheckCase, run: InputTable[Run], table: Run, same: SameIds, what: str, **more: Any
-    ) -> Finding:
-        """A finding with the first pair, and what ``table``, the run with its ids as in the judgments, would have."""
+    def _of(self, case: CheckCase, run: InputTable[Run], table: Run, same: SameIds, what: str, **more: Any) -> Finding:
         policies: dict[str, Any] = {} if "queries" in more else {"duplicates": "best"}
         ranked, judged = same.pairs["ranked"][0], same.pairs["judged"][0]
         verb = words.agree(same.pairs.height, "differs")
@@ -376,7 +345,7 @@ class QueryIdsAlike(_IdsAlike, code="RS113"):
             if same is not None:
                 queries = same.pairs["ranked"].to_list()
                 what = words.counted(len(queries), "query without judgments", "queries without judgments")
-                yield self._finding(case, run, same.with_queries(run.sound), same, what, queries=queries)
+                yield self._of(case, run, same.with_queries(run.sound), same, what, queries=queries)
 
 
 class DocIdsAlike(_IdsAlike, code="RS114"):
@@ -397,4 +366,4 @@ class DocIdsAlike(_IdsAlike, code="RS114"):
                 what = f"{words.counted(same.pairs.height, 'unjudged document')} of its top {deepest}"
                 table = same.with_documents(run.sound, case.judgments)
                 documents = same.pairs.select("query_id", "ranked").rows()
-                yield self._finding(case, run, table, same, what, documents=documents)
+                yield self._of(case, run, table, same, what, documents=documents)

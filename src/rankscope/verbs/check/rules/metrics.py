@@ -14,8 +14,7 @@ from rankscope.errors import InputError
 from rankscope.lists.rectangle import perfect
 from rankscope.metrics import AUC, CG, DCG, ERR, GAUC, LAUC, IdealDCG, Metric, P, nDCG
 from rankscope.scoring.bands import by_rank
-from rankscope.verbs.check.case import CheckCase, ScoredRun
-from rankscope.verbs.check.leads import Alternative, against, leaders
+from rankscope.verbs.check.case import Alternative, CheckCase, ScoredRun, against, leaders
 from rankscope.verbs.check.rule import Finding, Rule, changes
 
 MANY_GRADES = 5  # grades in use; with more of them 2^grade - 1 leaves little to all but the top one
@@ -37,11 +36,7 @@ USUAL = {"P": "k", "R": "relevant", "AP": "relevant"}  # the denominators that k
 
 
 def _another_wins(one: Alternative) -> str:
-    """The end of a message about a metric and another one; empty where the same run wins under both."""
     return f"; another run wins: {one.winners}" if one.winners else ""
-
-
-# --- grades --------------------------------------------------------------------------------------------
 
 
 def _knows_no_grades(metric: Metric) -> bool:
@@ -132,11 +127,9 @@ class LowestGrade(Rule, code="RS302", severity="information"):
         yield self.finding(
             f"{words.share(counts[low] / sum(counts.values()))} of the relevant documents have grade {low:g}; counting only grade "
             f"{level:g} and above: {moved}{by}{winners}",
-            serious=bool(winners),
-            effect=effect,
-            run=run if case.several else None,
+            serious=bool(winners), effect=effect, run=run if case.several else None,
             hint=f"look up what grade {low:g} means; if it is not relevant, use {stricter[0].other}",
-        )
+        )  # fmt: skip
 
 
 class TopGrade(Rule, code="RS303", severity="information"):
@@ -189,18 +182,14 @@ class GainDecides(Rule, code="RS304"):
             now, then, best = found.now, found.then, leaders(found.now)
             # the pair with the winner in it, then the one that is furthest apart
             one, two = max(found.swaps, key=lambda pair: (pair[0] in best, now[pair[0]] - now[pair[1]]))
-            number, swapped = math.comb(len(case.scored), 2), len(found.swaps)
-            places = (
-                f"; {words.counted(swapped, 'pair')} of {words.count(number)} {words.agree(swapped, 'changes')} order"
-            )
-            yield self.finding(
+            number, moved = math.comb(len(case.scored), 2), len(found.swaps)
+            places = f"; {words.counted(moved, 'pair')} of {words.count(number)} {words.agree(moved, 'changes')} order"
+            message = (
                 f"{one} is ahead of {two} on {found.metric} ({against(now[one], now[two])}) and behind with "
                 f"{other[str(found.metric.gain)]} gain ({against(then[one], then[two])})"  # type: ignore[attr-defined]
-                f"{places if number > 1 else ''}{'' if found.winners else '; the same run wins'}",
-                serious=bool(found.winners),
-                count=swapped,
-                run=one,
+                f"{places if number > 1 else ''}{'' if found.winners else '; the same run wins'}"
             )
+            yield self.finding(message, serious=bool(found.winners), count=moved, run=one)
 
 
 class OtherScale(Rule, code="RS305", severity="information"):
@@ -222,9 +211,8 @@ class OtherScale(Rule, code="RS305", severity="information"):
             if _top_of(metric) < highest:
                 yield self.finding(
                     f"{metric} assumes that {_top_of(metric):g} is the top grade, but {highest:g} is in use: evaluate refuses it",
-                    serious=True,
-                    hint=f"use {_over(metric, highest) or f'max_grade={highest:g}'}",
-                )
+                    serious=True, hint=f"use {_over(metric, highest) or f'max_grade={highest:g}'}",
+                )  # fmt: skip
         too_high = [m for m in case.metrics if math.inf > _top_of(m) > top > 0]
         for one in case.alternatives({m: other for m in too_high if (other := _over(m, top))}):
             yield self._of(case, one, top)
@@ -241,11 +229,9 @@ class OtherScale(Rule, code="RS305", severity="information"):
             message += f" (a document of grade {top:g} stops {now} of readers instead of {then})"
         return self.finding(
             message + _another_wins(one),
-            serious=bool(one.winners),
-            effect={metric: by},
-            run=name if case.several else None,
+            serious=bool(one.winners), effect={metric: by}, run=name if case.several else None,
             hint=f"use {one.other}, unless the scale goes up to {most:g} and no document was that good (--scale 0-{most:g})",
-        )
+        )  # fmt: skip
 
 
 def _top_of(metric: Metric) -> float:
@@ -255,14 +241,10 @@ def _top_of(metric: Metric) -> float:
 
 
 def _over(metric: Metric, top: float) -> Metric | None:
-    """The metric with another top of the scale; None where its other parameters do not allow it."""
     try:
         return metric.having(max_grade=float(top))
     except InputError:
         return None
-
-
-# --- conventions ---------------------------------------------------------------------------------------
 
 
 class SeveralCutoffs(Rule, code="RS311", severity="information"):
@@ -330,10 +312,9 @@ class OutOfReturned(Rule, code="RS313"):
             yield self.finding(
                 f"{one.metric} divides by what was retrieved: {name} scores {words.number(one.now[name], digits=4)}, but "
                 f"{words.number(one.then[name], digits=4)} out of all judged documents{_another_wins(one)}",
-                run=name if case.several else None,
-                effect={one.metric: by},
+                run=name if case.several else None, effect={one.metric: by},
                 hint=f"use {one.other}; rankscope reconcile tells which tools compute the other",
-            )
+            )  # fmt: skip
 
 
 def out_of_all(metric: Metric) -> Metric | None:
@@ -400,11 +381,9 @@ class Constant(Rule, code="RS315", severity="information"):
                 queries = words.counted(int((~np.isnan(run.values[zero[0]])).sum()), "query")
                 yield self.finding(
                     f"{run.name}: {words.listing(zero, most=4)} {words.agree(len(zero), 'is')} 0 for all {queries}",
-                    serious=True,
-                    run=run.name,
-                    count=len(zero),
+                    serious=True, run=run.name, count=len(zero),
                     hint="check that ids and grades of run and qrels match, and that the cutoff is deep enough",
-                )
+                )  # fmt: skip
             rest = [m for m in constant if m not in zero]
             if rest:
                 values = words.listing([f"{m} is {plain(round(constant[m], 4))}" for m in rest], most=4)
@@ -412,13 +391,9 @@ class Constant(Rule, code="RS315", severity="information"):
                 best = constant[rest[0]] == (high if rest[0].better == "higher" else low)
                 yield self.finding(
                     f"{run.name}: {values} for every query, and cannot tell it from a {'better' if best else 'different'} run",
-                    run=run.name,
-                    count=len(rest),
+                    run=run.name, count=len(rest),
                     hint="choose a metric that still varies: a smaller cutoff, or one that sees order and grades",
-                )
-
-
-# --- cutoffs -------------------------------------------------------------------------------------------
+                )  # fmt: skip
 
 
 class DeepCutoff(Rule, code="RS321", severity="information"):
@@ -442,12 +417,10 @@ class DeepCutoff(Rule, code="RS321", severity="information"):
                 lead, effect = self._lead(case, metric)
                 yield self.finding(
                     f"{words.share(share)} of the weight of {metric} (to rank {words.count(depth)}) lies below rank {SEEN}{lead}",
-                    effect=effect,
-                    hint=f"report {metric.having(cutoff=SEEN)} beside it, if readers see ten results",
-                )
+                    effect=effect, hint=f"report {metric.having(cutoff=SEEN)} beside it, if readers see ten results",
+                )  # fmt: skip
 
     def _lead(self, case: CheckCase, metric: Metric) -> tuple[str, dict[Metric, float]]:
-        """What the ranks below add to the difference of the two runs with the best means."""
         runs = sorted(case.scored, key=lambda run: -run.means[metric])[:2]
         if len(runs) < 2 or any(math.isnan(run.means[metric]) for run in runs):
             return "", {}
@@ -471,7 +444,6 @@ def weight_below(metric: DCG, depth: int) -> float:
 
 
 def _below(run: ScoredRun, metric: Metric) -> float:
-    """What the ranks below 10 add to the mean of a run."""
     judged, known = run.judged(metric), ~np.isnan(run.values[metric])
     weights = np.where(known, run.weights.get(metric, np.ones(len(known))), 0.0)
     whole = math.fsum(weights.tolist())
@@ -517,7 +489,6 @@ class ListsEnd(Rule, code="RS322", severity="information"):
 
 
 def _endless(metric: Metric) -> bool:
-    """Whether a metric could be cut, is not, and looks at the whole list."""
     return (
         "cutoff" in parameters(type(metric))
         and getattr(metric, "cutoff", None) is None
@@ -568,12 +539,8 @@ class Ceiling(Rule, code="RS323", severity="information"):
                 f"even a perfect ranking scores {words.number(ceiling, digits=4)} on {metric}: "
                 f"{words.counted(below, 'query has', 'queries have')} {few} {cutoff} ranks"
                 + (f"; {run.name} reaches {words.number(value, digits=4)}, {share}" if share else ""),
-                count=below,
-                hint=f"use {metric.having(denominator='min_k_relevant')}, or compare runs only",
-            )
-
-
-# --- one class or two ----------------------------------------------------------------------------------
+                count=below, hint=f"use {metric.having(denominator='min_k_relevant')}, or compare runs only",
+            )  # fmt: skip
 
 
 class PooledAgainstGrouped(Rule, code="RS331"):

@@ -41,17 +41,12 @@ class RankColumn(Rule, code="RS201", tail="; by the rank column: {}"):
                 effect = {str(metric): by for metric, by in case.change(run.input, ties="rank").items()}
                 upside = " (they rise with the rank: are they distances?)" if self._rising(run) else ""
                 yield self.finding(
-                    caution.message + upside,
-                    hint=caution.hint,
-                    serious=bool(changes(effect)) or not effect,
-                    run=run.name,
-                    count=run.health.rank_disagreements,
-                    effect=effect,
-                )
+                    caution.message + upside, hint=caution.hint, serious=bool(changes(effect)) or not effect,
+                    run=run.name, count=run.health.rank_disagreements, effect=effect,
+                )  # fmt: skip
 
     @staticmethod
     def _rising(run: ScoredRun) -> bool:
-        """Whether nearly every document has a better score than the one that the rank column has above it."""
         frame = run.input.sound.frame.sort("query_id", "rank")
         query, score = frame["query_id"], frame["score"].to_numpy()
         step = np.diff(score)[(query[1:] == query[:-1]).to_numpy()]
@@ -109,14 +104,10 @@ class TiesAtCutoff(Rule, code="RS203", severity="information"):
             rival = self._rival(case, run.name, ends)
             yield self.finding(
                 f"{start}; {widest} could be anything from {words.interval(low, high, digits=3)}{rival}",
-                serious=widths[widest] >= WIDE or bool(rival),
-                run=run.name,
-                count=run.health.tied_rows,
-                effect=widths,
-            )
+                serious=widths[widest] >= WIDE or bool(rival), run=run.name, count=run.health.tied_rows, effect=widths,
+            )  # fmt: skip
 
     def _rival(self, case: CheckCase, name: str, ends: Mapping[str, Ends]) -> str:
-        """Another run against which the order of equal scores decides who is ahead, on the first metric."""
         metric = next(iter(ends[name]), None)
         if metric is None or ends[name][metric][1] - ends[name][metric][0] < NOTABLE:
             return ""
@@ -128,7 +119,6 @@ class TiesAtCutoff(Rule, code="RS203", severity="information"):
         return ""
 
     def _ends(self, case: CheckCase, run: ScoredRun) -> Ends:
-        """The lowest and the highest mean over all orders of equal scores."""
         metrics = [m for m in case.metrics if m.better != "neither" and m.aggregate != "pooled" and not m.counts_ties]
         if not run.health.tied_rows:
             return {m: (run.means[m], run.means[m]) for m in metrics}
@@ -164,11 +154,9 @@ class ConstantScores(Rule, code="RS205", tail="; the mean over all orders: {}"):
             yield self.finding(
                 f"{run.name}: all documents have the same score in {words.count(number)} of {words.counted(of, 'query')} "
                 f"({words.sample(queries)})",
-                serious=number >= MANY * of,
-                run=run.name,
-                effect=run.moved(dict(zip(metrics, run.under(metrics, "expected"), strict=True))),
-                queries=queries,
-            )
+                serious=number >= MANY * of, run=run.name,
+                effect=run.moved(dict(zip(metrics, run.under(metrics, "expected"), strict=True))), queries=queries,
+            )  # fmt: skip
 
 
 class SelfMatchRule(Rule, code="RS105", tail="; without it: {}"):
@@ -224,16 +212,11 @@ class NearDuplicates(Rule, code="RS206", needs="docs_text", tail="; without copi
                 f"{words.agree(len(copies), 'repeats')} the text of a higher one, in {words.counted(len(queries), 'query')} "
                 f"({doc} of {first}, query {query})",
                 serious=len(copies) >= MANY_COPIES * top.height or any(abs(by) >= WIDE for by in effect.values()),
-                run=run.name,
-                count=len(copies),
-                effect=effect,
-                queries=queries,
-                documents=gone.rows(),
-            )
+                run=run.name, count=len(copies), effect=effect, queries=queries, documents=gone.rows(),
+            )  # fmt: skip
 
 
 def _copies(top: Frame, texts: Mapping[str, str], known: dict[str, Words | None]) -> Iterator[tuple[str, str, str]]:
-    """Query, document and the higher document that it repeats; ``known`` keeps the words of documents met before."""
     for (query,), rows in top.group_by("query_id", maintain_order=True):
         seen: list[tuple[str, Words]] = []
         for doc in rows["doc_id"].to_list():
@@ -256,7 +239,6 @@ def _words(text: str) -> Words | None:
 
 
 def _alike(a: Words, b: Words) -> bool:
-    """Whether two texts are the same but for letters and punctuation, or share nine words of ten."""
     if a[0] == b[0]:
         return True
     small, large = sorted((len(a[1]), len(b[1])))
@@ -289,15 +271,11 @@ class UnjudgedRule(Rule, code="RS204", tail="; leaving unjudged documents out: {
             yield self.finding(
                 f"the qrels name {what}: {share} of the top {k} of {worst.name} is not in them, and counts as not relevant",
                 hint="expected with clicks, purchases and one answer a query; what is not known to be relevant may be",
-                serious=False,
-                run=worst.name,
-            )
+                serious=False, run=worst.name,
+            )  # fmt: skip
 
     def _judged_only(self, case: CheckCase, run: ScoredRun) -> dict[Metric, float]:
-        """What each metric would gain if unjudged documents were taken out of the ranking."""
         if not case.plain or case.convention.ties not in {"trec", "docid", "input", "rank"}:
             return {}
-        kinds = [
-            m for m in case.metrics if "judged_only" in parameters(type(m)) and not getattr(m, "judged_only", True)
-        ]
-        return run.moved({m: run.under([m.having(judged_only=True)])[0] for m in kinds})
+        own = [m for m in case.metrics if "judged_only" in parameters(type(m)) and not getattr(m, "judged_only", True)]
+        return run.moved({m: run.under([m.having(judged_only=True)])[0] for m in own})

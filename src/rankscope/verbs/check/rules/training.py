@@ -33,12 +33,10 @@ class TestInTrain(Rule, code="RS501", needs="train", tail="; without them: {}"):
             yield self.finding(
                 f"{words.count(both.height)} of {words.counted(case.relevant.height, 'relevant test item')} "
                 f"({words.share(both.height / case.relevant.height)}) {words.agree(both.height, 'is')} in the training data of the same user",
-                effect=self._effect(case, both) if case.scored else None,
-                documents=both.select(PAIR).rows(),
-            )
+                effect=self._effect(case, both) if case.scored else None, documents=both.select(PAIR).rows(),
+            )  # fmt: skip
 
     def _effect(self, case: CheckCase, both: Frame) -> dict[Metric, float]:
-        """What the first run would score without these tests; a user of whom nothing is left is no user of the test."""
         rest = without(case.qrels.sound.frame, both)
         gone = without(both, rest.filter(rest["grade"] >= 1), "query_id")
         rest = without(rest, gone, "query_id")
@@ -66,10 +64,9 @@ class SeenRecommended(Rule, code="RS502", needs="train", tail="; without seen it
                 share = words.share(seen.height / top.height)
                 yield self.finding(
                     f"{run.name}: {share} of the top {case.cutoff} was in the training data of the same user",
-                    run=run.name,
-                    effect=case.change(run.input, table=table._having(without(table.frame, train))),
+                    run=run.name, effect=case.change(run.input, table=table._having(without(table.frame, train))),
                     documents=seen.select(PAIR).rows(),
-                )
+                )  # fmt: skip
 
 
 class TimeOrder(Rule, code="RS503", needs="train"):
@@ -95,10 +92,8 @@ class TimeOrder(Rule, code="RS503", needs="train"):
             yield self.finding(
                 f"{words.count(len(users))} of {words.counted(shared(first, train, 'query_id').height, 'user')} have training "
                 f"interactions later than their first test interaction ({words.counted(later.height, 'interaction')})",
-                count=later.height,
-                queries=users.to_list(),
-                documents=later.select(PAIR).rows(),
-            )
+                count=later.height, queries=users.to_list(), documents=later.select(PAIR).rows(),
+            )  # fmt: skip
 
 
 class Cold(Rule, code="RS504", severity="information", needs="train", tail=LEFT_OUT):
@@ -120,7 +115,6 @@ class Cold(Rule, code="RS504", severity="information", needs="train", tail=LEFT_
                 yield self.finding(
                     f"{words.count(len(cold))} of {words.count(ids.height)} {what} of the test ({words.share(len(cold) / ids.height)}) "
                     f"{words.agree(len(cold), 'is')} not in the training data",
-                    count=len(cold),
-                    effect=case.scored[0].cost(users) if users and case.scored else None,
+                    count=len(cold), effect=case.scored[0].cost(users) if users and case.scored else None,
                     queries=users,
-                )
+                )  # fmt: skip

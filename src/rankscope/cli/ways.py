@@ -1,0 +1,272 @@
+"""What each command does that is more than to read, call its verb and write: a function each, called with the command as typed."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rankscope import words
+from rankscope.cli import output
+from rankscope.cli.runner import Call
+from rankscope.errors import InputError
+
+if TYPE_CHECKING:
+    from rankscope.scoring.scores import Scores
+
+SPREAD = ("table", "json", "markdown", "latex")  # formats that have room for --distribution
+SUMMARY = "GITHUB_STEP_SUMMARY"
+FIGURES = (".svg", ".png")
+
+
+def run(call: Call) -> int:
+    """Read what the command takes, call its verb, and write the result; gives the exit code."""
+    return call.show(call.result(call.command.function))
+
+
+def evaluate(call: Call) -> int:
+    """Score rankings; a table in the terminal ends with what to look at next."""
+    options = call.values("result")
+    if "distribution" in options and call.form not in SPREAD:
+        raise InputError(f"--distribution is written as {', '.join(SPREAD)}, not as {call.form}")
+    scores: Scores = call.result(call.command.function)
+    if call.form == "table" and call.out is None and "per_query" not in options:
+        options["next_step"] = _next(scores)
+    return call.show(scores, notes=scores.reader_notes(), **options)
+
+
+def _next(scores: Scores) -> str:
+    if len(scores.runs) > 1:
+        return (
+            "next: rankscope compare QRELS RUN RUN tells whether differences are real · --per-query shows every query"
+        )
+    first = next((m for m in scores.metrics if m.aggregate != "sum"), scores.metrics[0])
+    name = type(first).__name__
+    return f"next: --per-query shows every query · rankscope metrics {name} says what {name} is"
+
+
+def report(call: Call) -> int:
+    """Make a page, write it and all that was asked for beside it, and say the verdict."""
+    from rankscope.blocks import Paragraph
+    from rankscope.reporting.report import check_folder
+
+    out, folder = str(call.out), call.params["export"]
+    output.check_page(out, call.reads())
+    if folder is not None:
+        check_folder(folder)
+    page = call.result(call.command.function, command=_retyped(call.ctx.obj))
+    if not call.quiet:
+        output.tell(page.notes)
+    html = page.html
+    output.write([html], out)
+    output.say_where(out, f"{len(html.encode()) / 1e6:.1f} MB, opens in a browser", call.quiet)
+    if folder is not None:
+        output.say_where(folder, f"{len(page.export(folder)):,} files", call.quiet)
+    if out != "-":
+        output.write([output.rendered([Paragraph(verdict.text) for verdict in page.page.verdicts])])
+    return 0
+
+
+def _retyped(arguments: list[str]) -> str:
+    """The command as it was typed, but for where the page went: the same page has the same words."""
+    typed, rest = iter(arguments), []
+    for word in typed:
+        if word in {"-o", "--output", "--export"}:
+            next(typed, None)
+        elif not word.startswith(("-o", "--output=", "--export=")) and word not in {"-q", "--quiet"}:
+            rest.append(word)
+    return shlex.join(["rankscope", *rest])
+
+
+def explain(call: Call) -> int:
+    """Explain a score or a difference; without a query, and of one ranking or of many, diagnose."""
+    metrics = call.metrics or ["nDCG@10"]
+    if len(metrics) > 1:
+        raise InputError(f"there are {len(metrics)} metrics: name one, like -m {metrics[0]}")
+    if "query" in call.options or len(call.files) == 2:
+        return call.show(call.result(call.command.function, metrics[0]))
+    from rankscope.verbs.diagnose.diagnose import diagnose
+
+    return call.show(call.result(diagnose, metrics[0]))
+
+
+def check(call: Call) -> int:
+    """Find what can make a number wrong; or explain one rule, or list all."""
+    code = call.params["explain"]
+    if code is None and not call.params["list"]:
+        # the findings are the rows of every format: no need to repeat them
+        exit_code = call.show(call.result(call.command.function), warnings=())
+        return 0 if call.params["exit_zero"] else exit_code
+    from rankscope.verbs.check.result import RuleBook
+    from rankscope.verbs.check.rules import all_rules, rule_named
+
+    call.check_places()
+    return call.show(RuleBook(all_rules() if code is None else [rule_named(code)]))
+
+
+def gate(call: Call) -> int:
+    """Pass or fail a change: the exit code says which, and so do places where continuous integration looks."""
+    summary, junit = _summary() if call.params["github_summary"] else None, call.params["junit"]
+    call.runs = tuple(path for name in ("baseline", "candidate") if (path := call.params[name]) is not None)
+    if len(call.runs) < 2 or call.qrels is None:
+        like = f"{call.path} {call.command.usage}, like {call.path} qrels.txt main.run branch.run"
+        raise InputError(f"a gate takes judgments and two runs: {like}")
+    verdict = call.result(call.command.function)
+    settings = call.settings.place if call.settings else ""
+    code = call.show(verdict, [*verdict.scores.notes, *verdict.notes], settings=settings)
+    if call.out not in {None, "-"} and not call.quiet:  # the log of a job has the verdict in any case
+        output.say(verdict.sentence)
+    if junit is not None:
+        output.write([verdict.to_junit()], junit)
+        output.say_where(junit, "JUnit XML", call.quiet)
+    if summary is not None:
+        try:
+            with open(summary, "a", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(verdict.to_markdown() + "\n")
+        except OSError as error:
+            raise InputError(f"{summary}: cannot be written: {error.strerror or error} ({SUMMARY})") from error
+    return code
+
+
+def _summary() -> str:
+    """The file that shows on the page of a job."""
+    place = os.environ.get(SUMMARY)
+    if not place:
+        remedy = "elsewhere use --format markdown -o FILE"
+        raise InputError(f"--github-summary: {SUMMARY} is not set, as it is in GitHub Actions; {remedy}")
+    return place
+
+
+def unjudged(call: Call) -> int:
+    """Say what hangs on unjudged documents, and write those to judge."""
+    place = call.params["worklist"]
+    if place == "-":
+        raise InputError("--worklist -: name a file for the documents to judge, like judge.csv")
+    result = call.result(call.command.function)
+    call.show(result)
+    if place is not None:
+        output.write(result.write("csv", table="to_judge"), place)
+        output.say_where(place, f"csv, {words.counted(len(result.worklist), 'document')} to judge", call.quiet)
+    return 0
+
+
+def metrics(call: Call) -> int:
+    """Say what metrics mean, or draw what one gives for each rank."""
+    name, traits = call.params["name"], call.params["traits"]
+    ending = Path(call.out).suffix.lower() if call.out not in {None, "-"} else ""
+    call.check_places()
+    if call.params["plot"]:
+        _check_plot(call, name, traits, ending)
+        _plot(name, call.out, ending)
+        return 0
+    if name is not None and traits:
+        raise click.UsageError(f"--table compares all metrics: leave out {name} or --table", call.ctx)
+    if ending in FIGURES and call.params["form"] is None:
+        example = f"{call.path} {name or 'RR'} --plot -o {call.out}"
+        raise click.UsageError(f"{call.out}: a figure is drawn with --plot: add --plot ({example})", call.ctx)
+    _ = call.form
+    return call.show(call.command.function(name))
+
+
+def _check_plot(call: Call, name: str | None, traits: bool, ending: str) -> None:
+    form = call.params["form"]
+    if name is None or traits:
+        remedy = "name one, like rankscope metrics RR --plot" if name is None else "leave out --table"
+        raise click.UsageError(f"--plot draws one metric: {remedy}", call.ctx)
+    if form == "json" or ending not in {"", ".txt", *FIGURES}:
+        said = f"a plot is shown here or written as .svg, .png or .txt, not as {ending or form}"
+        raise click.UsageError(said, call.ctx)
+    from rankscope.verbs.catalogue.catalogue import find_set
+
+    if find_set(name):
+        raise InputError(f"--plot draws one metric, and {name} is a set: rankscope metrics {name} lists it")
+
+
+def _plot(name: str, out: str | None, ending: str) -> None:
+    """What each rank is worth to one metric, in the terminal or as a figure."""
+    from rankscope.metrics.rank_weights import chart_of, table_of
+    from rankscope.verbs.catalogue.catalogue import find_usual
+
+    metric = find_usual(name)
+    if out is None or ending not in FIGURES:
+        # one line has room to be drawn, the table tells of both
+        output.write([output.rendered([chart_of(metric, alone=True), table_of(metric)], out)], out)
+        output.say_where(out, "plot")
+        return
+    from rankscope.show.charts import png_of, svg_of
+
+    chart = chart_of(metric)
+    try:
+        Path(out).write_bytes(png_of(chart) if ending == ".png" else svg_of(chart).encode())
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written: {error.strerror or error}") from error
+    output.say_where(out, ending[1:])
+
+
+def demo(call: Call) -> int:
+    """Show what an evaluation says; or copy its files; or make its page, too."""
+    from rankscope.verbs.demo import demo
+
+    folder, page = call.params["copy"], call.params["report"]
+    if folder is not None:
+        files = demo.copy_files(folder)
+        output.say(f"copied {len(files)} files into {folder}; README.md tells what they are")
+        runs = " ".join(f"{folder}/{name}.run.gz" for name in demo.RUNS)
+        output.write([f"rankscope evaluate {folder}/qrels.txt {runs}\n"])
+        return 0
+    if page is not None:
+        output.check_page(page)
+    output.write([output.rendered(demo.introduction(demo.demo()))])
+    if page is not None:
+        from rankscope.reporting.demo import demo_report
+
+        output.write([demo_report().html], page)
+        output.say(f"wrote {page}: the same in one page, with every query to look into; open it in a browser")
+    return 0
+
+
+def playground(call: Call) -> int:
+    """Write the page, and open it in a browser unless it was told where to go."""
+    place = call.out or "playground.html"
+    output.check_page(place, charts=False)
+
+    from rankscope.reporting.playground import playground
+    from rankscope.show.html.page import render
+
+    output.write([render(playground())], place)
+    opens = call.out is None and not call.params["no_open"] and _has_screen() and _open(Path(place))
+    if place != "-":
+        output.say(f"wrote {place} ({'open in your browser' if opens else 'open it in a browser'})")
+    return 0
+
+
+def _has_screen() -> bool:
+    """Whether someone looks at the terminal, on a machine that has a screen."""
+    screen = sys.platform in {"darwin", "win32"} or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+    return screen and output.watched(sys.stdout)
+
+
+def _open(path: Path) -> bool:
+    """Whether a browser took the page."""
+    import webbrowser
+
+    try:
+        return webbrowser.open(path.resolve().as_uri())
+    except webbrowser.Error:
+        return False
+
+
+def completion(call: Call) -> int:
+    """Print the script for a shell."""
+    from click.shell_completion import ShellComplete, get_completion_class
+
+    kind = get_completion_class(call.params["shell"])
+    assert kind is not None
+    # the script of the base class: bash's own checks the version of whatever bash there is
+    script = ShellComplete.source(kind(call.ctx.find_root().command, {}, "rankscope", "_RANKSCOPE_COMPLETE"))
+    output.write([script.strip() + "\n"])
+    return 0
