@@ -136,10 +136,6 @@ def _facts(health: Sequence[Health]) -> Iterator[tuple[Column, str, Callable[[He
         yield Column(header, "count", hint=hint), nothing, attrgetter(entry)
 
 
-def _tied(health: Health, k: int) -> Value:
-    return health.ties_at_cutoff.get(k)
-
-
 def _unjudged(health: Health, k: int) -> Value:
     value = health.unjudged_at_cutoff.get(k)
     return value if not value else NumberText(words.share(value), value)

@@ -113,15 +113,16 @@ def deciding(c: Contrast, most: int, both: bool = False) -> tuple[tuple[str, str
 
 def _beside(found: Comparison, others: Sequence[Verdict]) -> Iterator[Verdict]:
     """After the first verdict: the best run within the limits on costs, the others, who is tied for first, what is left open."""
+    tone: Tone
     budget = None if found.tradeoffs is None else found.tradeoffs.budget
     if budget is not None:
         about = f"within the {'limit' if len(budget.limits) == 1 else 'limits'}"
-        tone: Tone = "unclear" if budget.best is None else "plain"
+        tone = "unclear" if budget.best is None else "plain"
         yield Verdict(budget.sentence, tone, about, (), () if budget.best is None else (MEANS_ONLY,))
     yield from others
     for group in found.groups:
         if group.metric == found.primary:
-            tone: Tone = "unclear" if 1 < len(group.systems) == group.of else "plain"
+            tone = "unclear" if 1 < len(group.systems) == group.of else "plain"
             yield Verdict(f"{group.sentence()}.", tone, f"best on {group.metric}")
     mine = found.of(found.primary)
     if len(mine) > FEW and any(c.verdict == "cannot tell" for c in mine):
