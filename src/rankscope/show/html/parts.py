@@ -75,7 +75,9 @@ def environment() -> Any:
     markup = import_extra("markupsafe").Markup
 
     def written(value: Any) -> Any:
-        return shown(value) if isinstance(value, str) and not isinstance(value, markup) else value
+        if not isinstance(value, str) or isinstance(value, markup):
+            return value
+        return shown(value).replace("p < ", "p\N{NO-BREAK SPACE}<\N{NO-BREAK SPACE}")  # a p-value stays on one line
 
     made = jinja.Environment(
         loader=jinja.PackageLoader("rankscope.show.html"), undefined=jinja.StrictUndefined, finalize=written,
