@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -98,6 +99,24 @@ def _read(text: str) -> list[tuple[str, Metric]]:
         return [(metric.trec_name() or text, metric) for metric in named]
     found = parse_all(Metric, text)
     return [(text if len(found) == 1 else str(metric), metric) for metric in found]
+
+
+# families that share a module with another one; what any other is, its module says
+SHARING = {
+    "accuracy": "Pairs within what was retrieved, of which one document is relevant",
+    "interpolated": "Interpolated precision: the best precision at a recall or beyond",
+    "overlap": "Metrics that compare a ranking with the ideal one by their overlap",
+    "judges": "Metrics averaged over several judges of the same documents",
+    "counts": "Counts: how many queries, documents, relevant documents",
+}
+
+
+def describe_family(name: str) -> str:
+    """What the metrics of a family have in common, in one sentence."""
+    module = sys.modules.get(f"{__name__}.{name}")
+    return SHARING.get(name) or ((module.__doc__ if module else "") or name).strip().split("\n")[0].split(". ")[
+        0
+    ].rstrip(".")
 
 
 def family_of(cls: type[Metric]) -> str:

@@ -159,14 +159,18 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
         refuse_unknown(options, "report", (*PAGE, *COMPARING))
         subject = _computed(qrels, runs, metrics, progress=progress, **options)
     subject = with_texts(replace(subject, shown=shown), queries_text, docs_text)
-    try:
-        page = page_of(subject, title, command)
-    except UnicodeEncodeError as error:  # from dicts; no file of text holds such ids
-        whole = error.object if len(error.object) <= 40 else "an id"
-        raise InputError(f"{whole!r} holds half of a character: correct the id, or drop that half") from None
+    page = _page(subject, title, command)
     if about:
         page = replace(page, about=f"{page.about}. {about}")
     return Report(page, [*subject.result.notes, *(note for texts in subject.texts for note in texts.notes)])
+
+
+def _page(subject: Subject[Any], title: str | None, command: str | None) -> Page:
+    try:
+        return page_of(subject, title, command)
+    except UnicodeEncodeError as error:  # from dicts; no file of text holds such ids
+        whole = error.object if len(error.object) <= 40 else "an id"
+        raise InputError(f"{whole!r} holds half of a character: correct the id, or drop that half") from None
 
 
 def _computed(qrels: Any, runs: Any, metrics: Any, **options: Any) -> Subject[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from types import NoneType, UnionType
@@ -12,7 +11,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from rankscope import words
 from rankscope.blocks import EMPTY, Block, Chart, Code, Facts, Heading, Paragraph
 from rankscope.declared import Lookup, parameters, plain, required
-from rankscope.metrics import DEFAULT, NICKNAMES, Example, Metric, families, family_of, parse
+from rankscope.metrics import DEFAULT, NICKNAMES, Example, Metric, describe_family, families, family_of, parse
 from rankscope.metrics.description import DIRECTIONS, rewards
 from rankscope.show.result import Col, Result, View
 
@@ -51,8 +50,7 @@ def _list() -> list[Block]:
     blocks: list[Block] = []
     room = max(len(cls.__name__) for cls in all_metrics())
     for name, group in families().items():
-        # what a family is, by the first line of its module
-        title = _one_line(sys.modules[f"rankscope.metrics.{name}"].__doc__ or name).split(". ")[0]
+        title = describe_family(name)
         blocks += [Heading(title), Facts(tuple((cls.__name__, rewards(cls)) for cls in group), room), EMPTY]
     usually = f"Without -m, evaluate computes {', '.join(DEFAULT)}. Sets: {', '.join(NICKNAMES)}."
     step = "next: rankscope metrics ERR tells one in full · rankscope metrics --table compares them"
