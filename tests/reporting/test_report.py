@@ -277,5 +277,5 @@ def test_any_result_makes_a_page(name: str) -> None:
 
 
 def test_a_result_takes_no_texts() -> None:
-    with pytest.raises(rs.InputError, match="queries_text, docs_text and shown"):
+    with pytest.raises(rs.InputError, match="queries_text, docs_text, shown"):
         rs.report(rs.ties(QRELS, RUNS), queries_text={"q00": "a question"})

@@ -177,7 +177,7 @@ def test_effect_sizes_say_what_they_are_and_hold_their_numbers() -> None:
     subject = COMPARED["gaps"]()
     table = tables(section_of("scoreboard", subject))["effect-sizes"]
     assert [c.header for c in table.columns] == [
-        "run", "against", "relative", "95% interval", "in sd", "P(better)", "carried by", "p",
+        "run", "against", "relative", "95% interval, not corrected", "in sd", "queries better", "carried by", "p",
     ]  # fmt: skip
     for row in table.rows:
         c = subject.result[str(row[0]), "AP"]

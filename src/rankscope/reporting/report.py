@@ -25,7 +25,7 @@ from rankscope.verbs.compare.compare import compare
 from rankscope.verbs.compare.result import Comparison
 from rankscope.verbs.evaluate.evaluate import evaluate
 
-PAGE = ("queries_text", "docs_text", "title", "about", "shown")  # options of the page itself
+PAGE = ("queries_text", "docs_text", "shown", "title", "about")  # options of the page itself
 ALONE = ("interval", "clusters")  # options of a comparison that one run has, too
 ENDINGS = {".html", ".htm"}
 WRITE = 'report.save("report.html") writes the whole page'
@@ -146,17 +146,15 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     """
     if shown is not None and (isinstance(shown, bool) or not hasattr(shown, "__index__") or shown < 1):
         raise InputError(f"shown={shown!r}: how many documents of each ranking are shown, a whole number of at least 1")
-    found = qrels if isinstance(qrels, Result) else None
-    if found is not None and (not isinstance(found, Scores) or (runs is None and metrics is None and not options)):
+    alone = runs is None and metrics is None and not options
+    if isinstance(qrels, Result) and (alone or not isinstance(qrels, Scores)):
         _refuse_settled(runs, metrics, options)
-        if not isinstance(found, Scores | Comparison):
+        if not isinstance(qrels, Scores | Comparison):
             if queries_text is not None or docs_text is not None or shown is not None:
-                raise InputError(
-                    "queries_text, docs_text and shown are for the page of scores or a comparison: leave them out"
-                )
-            made = replace(page_of_result(found, title, command), about=about or "")
-            return Report(made, list(getattr(found, "notes", ())))
-        subject = _read_again(found)
+                raise InputError(f"{', '.join(PAGE[:3])} are for the page of scores or a comparison: leave them out")
+            page = replace(page_of_result(qrels, title, command), about=about or "")
+            return Report(page, list(getattr(qrels, "notes", ())))
+        subject = _read_again(qrels)
     else:
         refuse_unknown(options, "report", (*PAGE, *COMPARING))
         subject = _computed(qrels, runs, metrics, progress=progress, **options)

@@ -58,7 +58,9 @@ class WorklistPart(PagePart):
         candidates, considered, top = study.candidates, study.considered, words.amount(study.top)
         bounds = [study.bounds(at) for at in range(len(study.runs))] if study.reason or candidates <= BOUNDED else []
         turns = list(self._turns(study)) if not study.reason and candidates <= TURNED else []
-        found = UnjudgedReport(bounds, turns, self._worklist(study), candidates, considered, study.scores, "")
+        by_name = {run.name: run for run in study.scores.runs}
+        scores = replace(study.scores, runs=[by_name[name] for name in self.subject.runs_in_order()])
+        found = UnjudgedReport(bounds, turns, self._worklist(study), candidates, considered, scores, "")
         if bounds:
             note = f"over grades from 0 to {top}{'' if all(b.exact for b in bounds) else ', as far as they could be tried'}"
             title = f"How far {study.metric} could move"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -17,6 +18,7 @@ from rankscope.show.html.explorer_data import encode, query_table
 from rankscope.show.html.explorer_data import fragment as address_of
 from rankscope.show.html.tables import TONES, HtmlTable, Link, named, shown, slug, table_of
 
+P_VALUE = re.compile(r"\bp (?:=|&lt;) [\d.]*\d")  # in text that is escaped
 MANY = 200  # rows: more numbers are saved, not shown
 QUERY = 60  # signs of the text of a query that decides a verdict
 RUN = 40  # signs of the name of a run beside it
@@ -79,11 +81,16 @@ def environment() -> Any:
             return value
         return shown(value).replace("p < ", "p\N{NO-BREAK SPACE}<\N{NO-BREAK SPACE}")  # a p-value stays on one line
 
+    def unbroken(text: str) -> Any:
+        """Running text in which no line breaks within a p-value."""
+        return markup(P_VALUE.sub(r'<span class="whole">\g<0></span>', str(markup.escape(shown(text)))))
+
     made = jinja.Environment(
         loader=jinja.PackageLoader("rankscope.show.html"), undefined=jinja.StrictUndefined, finalize=written,
         autoescape=True, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     made.globals.update(tones=TONES, words=words)
+    made.filters["unbroken"] = unbroken
     return made
 
 

@@ -104,10 +104,11 @@ VIEWS = (
     View(
         "top_groups",
         (
-            Col("metric", head="metric"), Col("best", of=lambda group: group.systems[0]),
-            Col("systems", of=lambda group: list(group.systems), head="tied for first", wraps=True,
-                cell=lambda group: words.listing(group.systems, NAMED)),
-            Col("of", kind="count", head="of", hint="how many runs were compared"),
+            Col("metric", head="metric"), Col("best", of=lambda group: group.systems[0], head="best"),
+            Col("systems", of=lambda group: list(group.systems), head="tied with it", wraps=True,
+                cell=lambda group: words.listing(group.systems[1:], NAMED) or "none"),
+            Col("of", kind="count"),
+            Col(head="runs", kind="count", cell=lambda group: len(group.systems), hint="how many are in the top group"),
         ),
         lambda found: found.groups,
     ),

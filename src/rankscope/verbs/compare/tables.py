@@ -265,7 +265,7 @@ EFFECTS = (
         cell=_relative_interval),
     Col(head="in sd", kind="value", hint="the difference in standard deviations of the differences of the queries",
         cell=lambda c: _known(words.cell(c.effect, 2, sign=True), c.effect)),
-    Col(head="P(better)", kind="value", hint="share of the queries on which the run is better (or higher, where neither is better), ties half",
+    Col(head="queries better", kind="value", hint="share of the queries on which the run is better (or higher, where neither is better), ties half",
         cell=lambda c: _known(words.cell(c.superiority, 2), c.superiority)),
     Col(head="carried by", kind="value",
         hint="how many of the queries that favour the run ahead most must go for its lead to vanish, whichever of the two it is",
@@ -276,10 +276,11 @@ EFFECTS = (
 def effects_table(family: Family, panel: Panel) -> Table:
     """How large each difference is, in other units: relative to the baseline, in standard deviations, in queries."""
     note = (
-        "in sd: standard deviations of the differences · P(better): share of queries that are better, ties half · "
+        "in sd: standard deviations of the differences · queries better: their share, ties half · "
         "carried by: the lead is gone without so many of the queries that favour it most"
     )
-    return _at_level(family, View("", EFFECTS, lambda _: family.of(panel.name), labels=2, note=note).table(None))
+    table = View("", EFFECTS, lambda _: family.of(panel.name), labels=2, note=note).table(None)
+    return _at_level(family, table, ", not corrected" if family.size > 1 and family.method.correction.corrects else "")
 
 
 def _table(
@@ -293,8 +294,8 @@ def _table(
     return _at_level(family, View("", columns, lambda _: rows, labels=labels, note=note).table(None))
 
 
-def _at_level(family: Family, table: Table) -> Table:
-    """A table whose header says of which level its intervals are."""
-    header = f"{words.percent(family.method.level)} interval"
+def _at_level(family: Family, table: Table, more: str = "") -> Table:
+    """A table whose header says of which level its intervals are, and what ``more`` is to be known of them."""
+    header = f"{words.percent(family.method.level)} interval{more}"
     columns = (replace(c, header=header) if c.header == "interval" else c for c in table.columns)
     return replace(table, columns=tuple(columns))
