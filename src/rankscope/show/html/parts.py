@@ -77,9 +77,7 @@ def environment() -> Any:
     markup = import_extra("markupsafe").Markup
 
     def written(value: Any) -> Any:
-        if not isinstance(value, str) or isinstance(value, markup):
-            return value
-        return shown(value).replace("p < ", "p\N{NO-BREAK SPACE}<\N{NO-BREAK SPACE}")  # a p-value stays on one line
+        return shown(value) if isinstance(value, str) and not isinstance(value, markup) else value
 
     def unbroken(text: str) -> Any:
         """Running text in which no line breaks within a p-value."""
