@@ -164,14 +164,14 @@ def same_name() -> Iterator[Iterator[str]]:
 
 def _same_name(found: Any) -> Iterator[str]:
     groups: dict[str, dict[str, list[str]]] = {number(found.ours[0], 4): {"": ["**rankscope**"]}}
-    for printed in found.printed:
+    for printed in found.tools[1:]:  # the first is rankscope
         if printed.values is not None:
             why = "; ".join(map(words, printed.reasons))
             groups.setdefault(number(printed.values[0], 4), {}).setdefault(why, []).append(printed.dialect)
     lines = [(value, ", ".join(names), why) for value, reasons in groups.items() for why, names in reasons.items()]
-    yield f"### {found.asked}\n"
-    yield "".join(table((found.asked, "printed by", "because of"), lines, "-ll"))
-    yield from (f"{p.tool}: {p.says.defect}.\n" for p in found.printed if p.values is None)
+    yield f"### {found.spelling}\n"
+    yield "".join(table((found.spelling, "printed by", "because of"), lines, "-ll"))
+    yield from (f"{p.tool}: {p.defect}.\n" for p in found.tools if p.values is None)
 
 
 def table(heads: Sequence[str], lines: Sequence[Sequence[str]], kinds: str) -> Iterator[str]:
