@@ -240,7 +240,7 @@ class PagePart:
         return self.comparison.of(self.comparison.primary)
 
     def blocks(self) -> Iterable[Any]:
-        """What the section shows."""
+        """What the section shows: each section says it."""
         raise NotImplementedError
 
     def lead(self) -> str:

@@ -38,6 +38,7 @@ class _Explain(OfScores):
         return {**self._about(), **super().facts()}
 
     def _about(self) -> dict[str, Any]:
+        """What is explained, and its value: each kind of explanation says it."""
         raise NotImplementedError
 
     def __str__(self) -> str:
