@@ -6,13 +6,15 @@ Both are skipped with a reason where absent, and fail where the environment says
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 from hypothesis import settings
+
+from rankscope.declared import Declared
 
 # the same worlds in every run, so that a change is judged by what it changes
 settings.register_profile("steady", derandomize=True, deadline=None)
@@ -43,6 +45,25 @@ def pytest_make_parametrize_id(val: Any, argname: str) -> str | None:
     if str(getattr(val, "__name__", "")).startswith("<"):  # a lambda, a generator
         return argname
     return None
+
+
+def forget_declared() -> None:
+    """Leaves in the catalogues of all kinds what the package declares."""
+    kinds = [Declared]
+    while kinds:
+        kind = kinds.pop()
+        kinds += kind.__subclasses__()
+        for name, cls in list(vars(kind).get("catalogue", {}).items()):
+            if not cls.__module__.startswith("rankscope."):
+                del kind.catalogue[name]
+
+
+@pytest.fixture(autouse=True)
+def catalogues() -> Iterator[None]:
+    """Metrics, tests and rules as they are shipped: what a file or a test declares is in no other test's catalogue."""
+    forget_declared()
+    yield
+    forget_declared()
 
 
 REQUIRED_BY = {

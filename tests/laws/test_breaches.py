@@ -12,8 +12,6 @@ from rankscope.metrics import Example, Metric, Terms
 from rankscope.metrics.base import Cutoff, JudgedOnly, Level
 from rankscope.testing import Case, check_cases, check_example, check_metric, worked_out
 
-pytestmark = pytest.mark.usefixtures("scratch")
-
 
 def caught(metric: Any, law: str) -> str:
     with pytest.raises(AssertionError, match=law) as error:

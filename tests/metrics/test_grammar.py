@@ -278,7 +278,6 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     assert all(isinstance(metric, Metric) for _, metric in found)
 
 
-@pytest.mark.usefixtures("scratch")
 def test_a_metric_of_ones_own() -> None:
     class Doubling(Metric, aliases=("doubling_rank",)):
         """Each relevant document, worth half of the one before."""
@@ -295,7 +294,6 @@ def test_a_metric_of_ones_own() -> None:
     assert scores["Doubling@1"] == 1 / 2
 
 
-@pytest.mark.usefixtures("scratch")
 def test_a_cell_of_a_notebook_may_run_twice() -> None:
     def cell(value: float) -> type[Metric]:
         class Flat(Metric):
@@ -309,7 +307,6 @@ def test_a_cell_of_a_notebook_may_run_twice() -> None:
     assert (first().of([1]), parse("Flat").of([1])) == (1 / 2, 1 / 4)
 
 
-@pytest.mark.usefixtures("scratch")
 def test_two_metrics_cannot_share_a_name() -> None:
     with pytest.raises(NameError, match="two of kind metric are called nDCG"):
         type("nDCG", (Metric,), {"__module__": "elsewhere"})
