@@ -207,6 +207,6 @@ def test_moments_say_what_they_cannot_answer() -> None:
 def test_merit_is_by_the_mean_in_the_direction_of_the_measure() -> None:
     values: Array = np.array([[0.1, 0.2], [0.5, 0.6], [np.nan, np.nan]])
     units = ("q1", "q2")
-    assert Panel(Measure("AP"), ("a", "b", "c"), units, values).by_merit == ["b", "a", "c"]
-    assert Panel(Measure("Loss", "lower"), ("a", "b", "c"), units, values).by_merit == ["a", "b", "c"]
-    assert Panel(Measure("NumRet", "neither"), ("a", "b"), units, values[:2]).by_merit == ["a", "b"]
+    assert list(Panel(Measure("AP"), ("a", "b", "c"), units, values).means) == ["b", "a", "c"]
+    assert list(Panel(Measure("Loss", "lower"), ("a", "b", "c"), units, values).means) == ["a", "b", "c"]
+    assert list(Panel(Measure("NumRet", "neither"), ("a", "b"), units, values[:2]).means) == ["a", "b"]

@@ -127,7 +127,7 @@ def test_runs_stand_in_one_order_everywhere() -> None:
     runs |= {name: {q: {d: -s for d, s in docs.items()} for q, docs in run.items()} for name, run in
              {"last": runs["low"], "third": runs["high"]}.items()}  # fmt: skip
     found = subject(qrels, runs, "nDCG@10")
-    order = sorted(runs, key=lambda name: -found.lead.mean(name))
+    order = sorted(runs, key=lambda name: -found.lead.means[name])
     shown = [
         tables(section_of("spread", found))["quantiles"],
         tables(section_of("spread", found))["first-relevant-ranks"],

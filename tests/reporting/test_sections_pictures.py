@@ -76,7 +76,7 @@ def test_the_heatmap_shows_where_runs_part() -> None:
     chart = charts(section_of("heatmap", subject))["heatmap"]
     assert len({row[0] for row in chart.rows}) == 40
     for query, run, value in chart.rows:
-        assert value == field.values[field.row(str(run)), field.units.index(str(query))]
+        assert value == field.values[field.systems.index(str(run)), field.units.index(str(query))]
     assert next(iter(dict.fromkeys(column(chart, "run")))) == max(field.systems, key=field.mean)
     many = drawn(3, systems=3, queries=90)
     wide = compared(many, metrics="AP")
@@ -170,7 +170,7 @@ def test_costs_draw_the_front() -> None:
     assert [(r[0], r[3]) for r in price.rows] == [("b", 1), ("a", 0)]
     assert time.logs == {"x"}
     assert not price.logs
-    assert [(r[1], r[2]) for r in time.rows] == [(10.0, subject.lead.mean("a")), (1000.0, subject.lead.mean("b"))]
+    assert [(r[1], r[2]) for r in time.rows] == [(10.0, subject.lead.means["a"]), (1000.0, subject.lead.means["b"])]
     assert time.told
     assert price.told
     assert not any(isinstance(b, Heading) for b in section.blocks), "the chart has the title"

@@ -134,7 +134,7 @@ def test_the_scoreboard_holds_the_means_and_marks_the_best() -> None:
     found, field = tables(section), subject.lead
     values = found["scoreboard"]
     order = [str(row[0]) for row in values.rows]
-    assert order == sorted(field.systems, key=lambda s: -field.mean(s))
+    assert order == sorted(field.systems, key=lambda s: -field.means[s])
     for i, (name, cell) in enumerate(values.rows):
         bounds = field.interval(str(name))
         assert cell == ValueRange(field.mean(str(name)), bounds.lower, bounds.upper)

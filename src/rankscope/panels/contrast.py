@@ -31,10 +31,9 @@ class Contrast:
     """A run against a baseline on one measure. The difference is run - baseline.
 
     ``wins``, ``losses`` and ``ties`` count the queries on which the run is better, worse and the same; on a measure without a direction,
-    higher and lower. ``bounds`` is the interval of the difference, ``p_value`` that of ``test``, which sees the differences go in a
-    ``direction`` and could have given no p-value below ``smallest``.
-    ``adjusted`` and ``p_value_adjusted`` take into account that there are ``comparisons`` in the family. What costs more is worked
-    out when it is asked for.
+    higher and lower. ``bounds`` is the interval of the difference, ``p_value`` that of ``test``, which could have given none below
+    ``smallest``; ``agrees`` says whether the test sees the differences go the way that their mean does. ``adjusted`` and
+    ``p_value_adjusted`` take into account that there are ``comparisons`` in the family. What costs more is worked out when it is asked for.
     """
 
     run: str
@@ -52,7 +51,7 @@ class Contrast:
     bounds: Bounds
     p_value: float
     test: str
-    direction: int = 0
+    agrees: bool = False
     smallest: float = 0.0
     p_value_adjusted: float = math.nan
     adjusted: Bounds = UNCORRECTED
@@ -71,12 +70,12 @@ class Contrast:
     @cached_property
     def value(self) -> float:
         """The mean of the run over these queries."""
-        return self._paired_only.mean(self.run)
+        return self.pair.run_sample.mean
 
     @cached_property
     def baseline_value(self) -> float:
         """The mean of the baseline over these queries."""
-        return self._paired_only.mean(self.baseline)
+        return self.pair.baseline_sample.mean
 
     @property
     def improved(self) -> bool:
@@ -87,12 +86,6 @@ class Contrast:
     def significant(self) -> bool:
         """Whether the adjusted p-value is small enough, six or more queries differ, and the test sees what the mean says."""
         return self.differing >= FEWEST and self.p_value_adjusted <= self.method.alpha and self.agrees
-
-    @cached_property
-    def agrees(self) -> bool:
-        """Whether the test sees the differences go the way that the mean does."""
-        rounding = abs(self.difference) <= CLOSE * self.pair.means.largest
-        return not rounding and self.direction == np.sign(self.difference)
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -121,7 +114,8 @@ class Contrast:
         """Fisher's sign-flip p-value, exact up to 40 differing queries."""
         from rankscope.inference.permutation import permutation
 
-        return permutation(seed=self.method.seed).p_value(self.paired.swaps)
+        test = permutation(seed=self.method.seed)
+        return test.p_value(self.pair.sample_for(test))
 
     @cached_property
     def effect(self) -> float:
@@ -140,8 +134,8 @@ class Contrast:
         """The difference as a part of the baseline's mean, with its interval."""
         from rankscope.inference.effects import relative
 
-        inside = self._paired_only
-        return relative(inside.sample_of_mean(self.run), inside.sample_of_mean(self.baseline), self.method.level)
+        pair = self.paired
+        return relative(pair.run_sample, pair.baseline_sample, self.method.level)
 
     @cached_property
     def detectable(self) -> Detectable:
@@ -200,12 +194,6 @@ class Contrast:
         from rankscope.inference.effects import noninferiority
 
         return noninferiority(self.pair.means, margin, self.panel.better).p_value
-
-    @property
-    def _paired_only(self) -> Panel:
-        """The metric on the queries for which both have a value."""
-        whole = not self.pair.by_unit or self.queries == len(self.panel.units)
-        return self.panel if whole else self.panel.within(self.paired.inside)
 
     # -- in words ----------------------------------------------------------------------------------
 
@@ -303,11 +291,13 @@ def contrast(panel: Panel, run: str, baseline: str, method: Method) -> Contrast:
     pair = panel.difference(run, baseline)
     test = choose_test(pair, method)
     sample = pair.sample_for(test)
+    difference = pair.means.mean
+    rounding = abs(difference) <= CLOSE * pair.means.largest
     wins, losses = (pair.higher, pair.lower)[:: panel.sign or 1]
     return Contrast(
         run, baseline, panel.name, panel, pair, method,
         queries=pair.queries,
-        difference=pair.means.mean,
+        difference=difference,
         differing=pair.differing,
         wins=wins,
         losses=losses,
@@ -315,7 +305,7 @@ def contrast(panel: Panel, run: str, baseline: str, method: Method) -> Contrast:
         bounds=interval_of(pair, method, method.level, panel),
         p_value=test.p_value(sample) if pair.queries else math.nan,
         test=str(test),
-        direction=test.direction(sample),
+        agrees=bool(not rounding and test.direction(sample) == np.sign(difference)),
         smallest=test.smallest(sample),
     )  # fmt: skip
 
@@ -328,7 +318,7 @@ def interval_of(pair: Pair, method: Method, level: float, panel: Panel) -> Bound
     if not isinstance(pair.means, Sample) and not interval.by_moments:
         raise InputError(f"the interval {interval} needs the differences of units: {WITHOUT_UNITS}; use t")
     bounds = interval.of(pair.means, level)  # type: ignore[arg-type] # such an interval takes either
-    low, high = panel.bounds
+    low, high = panel.measure.range
     return bounds.clipped(low - high, high - low) if math.isfinite(high - low) else bounds
 
 

@@ -52,7 +52,7 @@ def _by_cutoff(curve: Sequence[Panel]) -> Iterator[Caution]:
     """Where another system leads at another cutoff."""
     leads: list[tuple[int, str]] = []
     for panel in curve:
-        means = {system: panel.sign * panel.mean(system) for system in panel.systems}
+        means = {system: panel.sign * mean for system, mean in panel.means.items()}
         best = max((m for m in means.values() if not math.isnan(m)), default=math.nan)
         ahead = [system for system, m in means.items() if abs(m - best) <= EVEN]
         if len(ahead) == 1:

@@ -47,17 +47,12 @@ class Family:
     @property
     def each_pair(self) -> bool:
         """Whether more than two systems are compared each with each, so that no one is the baseline."""
-        return self.baseline is None and len(self.systems) > 2
+        return self.baseline is None and len(self.panels[0].systems) > 2
 
     @property
     def size(self) -> int:
         """How many comparisons are corrected together."""
         return max((c.comparisons for c in self.contrasts), default=1)
-
-    @property
-    def systems(self) -> tuple[str, ...]:
-        """All systems."""
-        return self.panels[0].systems
 
     @property
     def primary(self) -> Panel:
@@ -76,7 +71,7 @@ class Family:
     @cached_property
     def groups(self) -> list[TopGroup]:
         """The top group of each panel that has a direction, where there are more than two systems."""
-        if len(self.systems) < 3:
+        if len(self.panels[0].systems) < 3:
             return []
         groups = (top_group(panel, self.contrasts, self.method) for panel in self.panels)
         return [group for group in groups if group is not None]
@@ -134,14 +129,14 @@ def _jointly(panel: Panel, family: Sequence[Contrast]) -> list[Contrast]:
     if not family:
         return []
     found = joint(panel, [(c.run, c.baseline) for c in family], family[0].method)
-    low, high = panel.bounds[0] - panel.bounds[1], panel.bounds[1] - panel.bounds[0]
+    low, high = panel.measure.range
     out = []
     for i, c in enumerate(family):
         reach = float(found.critical[i]) * float(found.error[i])  # without end, or NaN, where chance reaches everything
         bounds = Bounds.none("no difference would be beyond what chance gives")
         if math.isfinite(reach):
             bounds = Bounds(c.difference - reach, c.difference + reach, str(c.method.correction))
-            bounds = bounds.clipped(low, high) if math.isfinite(high) else bounds
+            bounds = bounds.clipped(low - high, high - low) if math.isfinite(high - low) else bounds
         out.append(_with(c, float(found.adjusted[i]), bounds, len(family)))
     return out
 
@@ -150,9 +145,9 @@ def joint(panel: Panel, pairs: Pairs, method: Method) -> Joint:
     """What a joint correction says of pairs of systems."""
     if panel.clusters is not None:
         raise InputError(f"correction={str(method.correction)!r} takes queries as independent; with clusters use holm")
-    rows = np.array([(panel.row(run), panel.row(baseline)) for run, baseline in pairs])
+    rows = np.array([(panel.systems.index(run), panel.systems.index(baseline)) for run, baseline in pairs])
     used, places = np.unique(rows, return_inverse=True)
-    scores = panel.restricted(used.tolist()).complete
+    scores = panel.of_rows(used.tolist()).complete
     return method.correction.over(scores, places.reshape(rows.shape), method.level)
 
 
@@ -178,7 +173,7 @@ def top_group(panel: Panel, contrasts: Iterable[Contrast], method: Method) -> To
 
     The best is picked by looking at all, so all pairs are the family. A run that the contrasts at hand set apart from the best is not in it.
     """
-    ranked = [system for system in panel.by_merit if not math.isnan(panel.mean(system))]
+    ranked = [system for system, mean in panel.means.items() if not math.isnan(mean)]
     if not panel.sign or len(ranked) < 2:
         return None
     best, *others = ranked

@@ -16,7 +16,7 @@ from rankscope.inference.intervals import t
 from rankscope.lists import Array
 from rankscope.metrics import Metric
 from rankscope.moments import Moments
-from rankscope.panels.samples import NO_SAMPLE, Measure, bounds_of, logs_of, numbered, parts_of, sample_of
+from rankscope.panels.samples import NO_SAMPLE, SIGNS, Measure, bounds_of, logs_of, numbered, parts_of, sample_of
 
 SAME = 1e-12  # values closer than this part of the larger differ by their rounding alone
 
@@ -28,8 +28,9 @@ class PairedValues:
     ``inside`` marks these units among those of the panel, ``run`` and ``baseline`` are their values, and ``gains`` the differences,
     run minus baseline, 0 where they differ by rounding alone. What tests are given are samples of one number a unit: ``means``,
     ``signs``, ``ranks`` and ``swaps``, as a ``PairedTest`` says it is ``of``. For a plain mean all of them are the gains; ``weights``
-    is what each gain adds to the difference, where that is a multiple of the gain. Of the ``queries`` so many are ``differing``, and
-    ``higher`` or ``lower`` in the run; ``undefined_for_one`` counts those of the panel that only one of the two has a value for.
+    is what each gain adds to the difference, where that is a multiple of the gain. ``run_sample`` and ``baseline_sample`` hold what
+    each unit adds to the two means. Of the ``queries`` so many are ``differing``, and ``higher`` or ``lower`` in the run;
+    ``undefined_for_one`` counts those of the panel that only one of the two has a value for.
     """
 
     by_unit: ClassVar[bool] = True
@@ -37,6 +38,8 @@ class PairedValues:
     inside: Array
     run: Array
     baseline: Array
+    run_sample: Sample
+    baseline_sample: Sample
     gains: Array
     signs: Sample
     means: Sample
@@ -70,7 +73,8 @@ class PairedValues:
 class EstimatedPair:
     """Two systems of which the difference of the means is known, and its error, but no difference of a unit.
 
-    So it is where units are held as moments, and where each system has units of its own.
+    So it is where units are held as moments, and where each system has units of its own. ``run_sample`` and ``baseline_sample`` are
+    the two means with their errors.
     """
 
     by_unit: ClassVar[bool] = False
@@ -79,6 +83,8 @@ class EstimatedPair:
     undefined_for_one: ClassVar[int] = 0
 
     means: Estimate
+    run_sample: Sample | Estimate
+    baseline_sample: Sample | Estimate
 
     @property
     def queries(self) -> int:
@@ -148,11 +154,6 @@ class Panel:
         return self.measure.better
 
     @property
-    def bounds(self) -> tuple[float, float]:
-        """The lowest and the highest value that there can be."""
-        return self.measure.range
-
-    @property
     def reason(self) -> str:
         """Why nothing can be inferred about this measure; empty where something can."""
         return NO_SAMPLE.get(self.measure.aggregate, "")
@@ -160,38 +161,25 @@ class Panel:
     @property
     def sign(self) -> int:
         """1 where higher is better, -1 where lower is, 0 where neither."""
-        return self.measure.sign
-
-    def row(self, system: str) -> int:
-        """The row of a system."""
-        return self.systems.index(system)
+        return SIGNS[self.measure.better]
 
     # -- one system ----------------------------------------------------------------------------------
 
-    def sample_of_mean(self, system: str) -> Sample:
-        """What each unit adds to the mean of a system."""
-        at = self.row(system)
-        weights = None if self.weights is None else self.weights[at]
-        return sample_of(parts_of(self.measure, self.values[at], weights), self.clusters)
-
     def estimate(self, system: str) -> Sample | Estimate:
-        """The mean of a system and its error, from values or from moments."""
+        """The mean of a system and its error: what each unit adds to the mean, or of moments the two numbers alone."""
+        at = self.systems.index(system)
         if not self.moments:
-            return self.sample_of_mean(system)
-        at = self.row(system)
+            weights = None if self.weights is None else self.weights[at]
+            return sample_of(parts_of(self.measure, self.values[at], weights), self.clusters)
         held = self.moments[0] if self.paired else self.moments[at]
         column = at if self.paired else 0
         return Estimate.of(float(held.mean[column]), float(held.variance[column]), held.count)
 
-    def mean(self, system: str) -> float:
-        """The mean of a system over the units for which it has a value."""
-        return self.estimate(system).mean
-
     def interval(self, system: str, level: float = 0.95) -> Bounds:
         """The interval of the mean of a system, clipped to the range of the measure."""
         if self.moments:
-            return t().of(self.estimate(system), level).clipped(*self.bounds)
-        at = self.row(system)
+            return t().of(self.estimate(system), level).clipped(*self.measure.range)
+        at = self.systems.index(system)
         weights = None if self.weights is None else self.weights[at]
         return bounds_of(self.measure, self.values[at], weights, level=level, clusters=self.clusters)
 
@@ -200,7 +188,7 @@ class Panel:
     def difference(self, run: str, baseline: str) -> Pair:
         """Two systems: unit by unit where they share units whose values are held, else their means alone."""
         if self.moments or not self.paired:
-            return self._estimated(self.row(run), self.row(baseline))
+            return self._estimate_pair(run, baseline)
         return self.pair(run, baseline)
 
     def pair(self, run: str, baseline: str, inside: Array | None = None) -> PairedValues:
@@ -210,7 +198,7 @@ class Panel:
         """
         if self.moments or not self.paired:
             raise DataError(f"{self.name}: {WITHOUT_UNITS}")
-        a, b = self.row(run), self.row(baseline)
+        a, b = self.systems.index(run), self.systems.index(baseline)
         known = ~np.isnan(self.values[[a, b]])
         both = np.asarray(known.all(axis=0))
         if self.weights is not None:
@@ -221,6 +209,7 @@ class Panel:
         ours, theirs = self.values[a][both], self.values[b][both]
         gains = _without_rounding(ours - theirs, ours, theirs)
         signs = means = swaps = ranks = Sample(gains, clusters)
+        here, there = ours, theirs
         weights: Array | None = np.ones(len(gains))
         if self.weights is not None or self.measure.aggregate != "mean":
             here, there = self._parts(a, both)[both], self._parts(b, both)[both]
@@ -232,7 +221,7 @@ class Panel:
                 swaps = ranks = Sample(added * weights, clusters)
                 weights = None if geometric else weights
         return PairedValues(
-            both, ours, theirs, gains, signs, means, swaps, ranks, weights,
+            both, ours, theirs, Sample(here, clusters), Sample(there, clusters), gains, signs, means, swaps, ranks, weights,
             queries=len(gains),
             differing=int(np.count_nonzero(swaps.values)),
             higher=int(np.count_nonzero(gains > 0)),
@@ -248,22 +237,24 @@ class Panel:
         weight = self.weights[a][both]
         return weight * (count / exact_sum(weight)) if np.array_equal(weight, self.weights[b][both]) else None
 
-    def _estimated(self, a: int, b: int) -> EstimatedPair:
+    def _estimate_pair(self, run: str, baseline: str) -> EstimatedPair:
         """Two systems by their moments, or on units of their own."""
+        each = self.estimate(run), self.estimate(baseline)
         if not (self.paired and self.moments):
-            return EstimatedPair(Estimate.between(*(self.estimate(self.systems[at]) for at in (a, b))))
+            return EstimatedPair(Estimate.between(*each), *each)
         held = self.moments[0]
         factors = np.zeros(len(self.systems))
-        factors[a], factors[b] = 1.0, -1.0
-        return EstimatedPair(Estimate.of(*held.combined(factors), held.count))
+        factors[[self.systems.index(run), self.systems.index(baseline)]] = 1.0, -1.0
+        return EstimatedPair(Estimate.of(*held.combined(factors), held.count), *each)
 
     # -- all systems ---------------------------------------------------------------------------------
 
-    @property
-    def by_merit(self) -> list[str]:
-        """The systems, the best first; in the order given where there is no better."""
-        means = {system: self.sign * self.mean(system) for system in self.systems}
-        return sorted(self.systems, key=lambda s: math.inf if math.isnan(means[s]) else -means[s])
+    @cached_property
+    def means(self) -> dict[str, float]:
+        """The mean of each system over the units for which it has a value, the best first; in the order given where there is no better."""
+        means = {system: self.estimate(system).mean for system in self.systems}
+        sign = self.sign
+        return dict(sorted(means.items(), key=lambda item: math.inf if math.isnan(item[1]) else -sign * item[1]))
 
     @cached_property
     def complete(self) -> Array:
@@ -275,7 +266,7 @@ class Panel:
         inside = np.asarray(~np.isnan(self.values).any(axis=0))
         return np.stack([self._parts(i, inside)[inside] for i in range(len(self.systems))])
 
-    def restricted(self, rows: Sequence[int]) -> Panel:
+    def of_rows(self, rows: Sequence[int]) -> Panel:
         """The same of some of the systems."""
         return replace(
             self,

@@ -237,6 +237,6 @@ def _middle(values: Sequence[float]) -> Middle:
 
 def _within(panel: Panel) -> float:
     """The variance of queries within systems, pooled over systems by their degrees of freedom."""
-    samples = [panel.sample_of_mean(system) for system in panel.systems]
+    samples = [panel.estimate(system) for system in panel.systems]
     parts = [(s.deviation**2 * (s.count - 1), s.count - 1) for s in samples if s.count > 1]
     return math.fsum(total for total, _ in parts) / sum(n for _, n in parts) if parts else math.nan

@@ -52,11 +52,6 @@ class Measure:
         """The measure of a metric."""
         return cls(str(metric), metric.better, metric.range, metric.aggregate, metric)
 
-    @property
-    def sign(self) -> int:
-        """1 where higher is better, -1 where lower is, 0 where neither."""
-        return SIGNS[self.better]
-
 
 def mean(measure: Averaged, value: Array, weight: Array) -> float:
     """The values of the units as one number, undefined ones left out; NaN where none is defined.

@@ -159,7 +159,7 @@ def losses_alone(c: Contrast) -> float:
 
     every = np.ones((len(panel.systems), len(panel.units))) if panel.weights is None else panel.weights
     before, after = (
-        mean(panel.measure, values, every[panel.row(system)][pair.inside])
+        mean(panel.measure, values, every[panel.systems.index(system)][pair.inside])
         for system, values in ((c.baseline, pair.baseline), (c.run, worse))
     )
     return max(0.0, panel.sign * (before - after))

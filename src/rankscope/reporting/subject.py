@@ -121,13 +121,13 @@ class Subject(Generic[R]):
     def merit(self) -> list[str]:
         """All systems, the best on the main metric first; in the order given on a metric without a direction."""
         if isinstance(self.result, Comparison):
-            return list(self.lead.by_merit)
+            return list(self.lead.means)
         return self.result.by_merit(self.ranking_metric)
 
     def colours(self) -> tuple[str, ...]:
         """The systems in the order in which they get colours: the baseline, then the best first."""
         first = self.systems[0]
-        return (first, *(system for system in self.lead.by_merit if system != first))
+        return (first, *(system for system in self.lead.means if system != first))
 
     def best(self, most: int) -> list[str]:
         """As many systems as a chart has room for, in order of merit: the baseline of a comparison, and the best others."""

@@ -66,7 +66,7 @@ def alike(subject: Subject[Any]) -> Iterator[str]:
         what = "are the same ranking on every query"
     else:
         panels = subject.panels
-        groups = same_values({name: [p.values[p.row(name)] for p in panels] for name in subject.lead.systems})
+        groups = same_values({name: [p.values[p.systems.index(name)] for p in panels] for name in subject.lead.systems})
         what = "have the same value of every metric on every query"
     corrected = found is not None and len(subject.systems) > 2 and found.method.correction.corrects
     for group in groups:

@@ -88,7 +88,7 @@ class ComparisonPart(ScoresPart):
         lead = self.subject.lead
         if not lead.sign:
             return f"{self._order()} {self._best_marked()}"
-        best = lead.by_merit[0]
+        best = next(iter(lead.means))
         winners = {p.name: {p.systems[i] for i in _best(p, p.systems)} for p in self.subject.panels}
         differing = [name for name, at in winners.items() if at]
         first = [name for name, at in winners.items() if best in at]
@@ -166,12 +166,12 @@ class ComparisonPart(ScoresPart):
 
 
 def _mean(panel: Panel, system: str, level: float) -> Value:
-    mean = panel.mean(system)
+    mean = panel.means[system]
     return (None if panel.reason else ranged(mean, panel.interval(system, level))) or words.finite(mean)
 
 
 def _best(panel: Panel, order: Sequence[str]) -> list[int]:
-    return best_rows(panel.better, [words.finite(panel.mean(system)) for system in order])
+    return best_rows(panel.better, [words.finite(panel.means[system]) for system in order])
 
 
 def _counts(marked: Array) -> str:

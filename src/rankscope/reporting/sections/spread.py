@@ -45,7 +45,7 @@ class SpreadPart(PagePart):
         which = f" Of {words.count(total)} runs these are shown: {words.listing(shown, LINES)}."
         note = f"{unevenness(panel)}{which if len(shown) < total else ''}"
         values = {system: values_of(panel, system) for system in shown}
-        yield distribution_chart(column_of(panel), values, panel.sign, panel.bounds, note)
+        yield distribution_chart(column_of(panel), values, panel.sign, panel.measure.range, note)
         yield from self._quantiles()
         if scores is not None:
             names = list(self.subject.runs_by_merit())
@@ -74,7 +74,7 @@ class SpreadPart(PagePart):
             return f"On {level} of {queries} {system} has the same {panel.name}, {median}; the others lie between {low} and {high}."
         worst, full = spread["zeros"], _full(panel, known)
         ends = f", {words.counted(worst, 'scores', 'score')} 0" if worst else ", none scores 0"
-        ends += f" and {words.counted(full, 'scores', 'score')} {words.amount(panel.bounds[1])}" if full else ""
+        ends += f" and {words.counted(full, 'scores', 'score')} {words.amount(panel.measure.range[1])}" if full else ""
         return f"The mean hides the spread: half of the queries of {system} score between {q25} and {q75} on {panel.name}{ends}."
 
     def _quantiles(self) -> Iterator[Table]:
@@ -103,13 +103,13 @@ class SpreadPart(PagePart):
 
 def values_of(panel: Panel, system: str) -> Array:
     """The values that a system has."""
-    values = panel.values[panel.row(system)]
+    values = panel.values[panel.systems.index(system)]
     return np.asarray(values[~np.isnan(values)])
 
 
 def _full(panel: Panel, known: Array) -> int | None:
     """How many values are the highest possible; None where there is none."""
-    top = panel.bounds[1]
+    top = panel.measure.range[1]
     return int(np.count_nonzero(known >= top)) if np.isfinite(top) else None
 
 
@@ -176,7 +176,7 @@ def heat(panel: Panel, order: Sequence[str]) -> Chart:
     columns = sorted(picked.tolist(), key=lambda i: (-panel.sign * _mean(panel.values[:, i]), i))
     rows: list[tuple[Value, ...]] = []
     for system in order:
-        values = panel.values[panel.row(system)]
+        values = panel.values[panel.systems.index(system)]
         rows += [(panel.units[i], system, float(values[i])) for i in columns if not math.isnan(values[i])]
     total = len(panel.units)
     which = (
@@ -186,7 +186,7 @@ def heat(panel: Panel, order: Sequence[str]) -> Chart:
     )
     ordered = "the best run on top and the easiest query on the left" if panel.sign else "in the order given"
     holes = " A gap: no value." if len(rows) < len(order) * len(columns) else ""
-    header, (low, high) = other_than(panel.name, "run", "query"), panel.bounds
+    header, (low, high) = other_than(panel.name, "run", "query"), panel.measure.range
     return Chart(
         "heatmap", f"{panel.name} by run and query", "heat",
         (Column("query", queries=True), Column("run"), column_of(panel, header)), tuple(rows),

@@ -67,7 +67,7 @@ def forests(family: Family) -> Iterator[Chart]:
 
 def _wide(panel: Panel) -> bool:
     """Whether differences may be far beyond those of a share; scores of an unknown range tell by their values."""
-    low, high = panel.bounds
+    low, high = panel.measure.range
     if math.isfinite(high - low):
         return high - low > LARGE
     known = panel.values[~np.isnan(panel.values)]
@@ -109,7 +109,7 @@ def _in_order(family: Family, panel: Panel) -> list[Contrast]:
     mine = family.of(panel.name)
     if family.each_pair:
         return sorted(mine, key=lambda c: -np.nan_to_num(abs(c.difference)))[:ROOM]
-    place = {run: i for i, run in enumerate(family.primary.by_merit)}
+    place = {run: i for i, run in enumerate(family.primary.means)}
     return sorted(mine, key=lambda c: place[c.run])
 
 
@@ -218,7 +218,7 @@ def scatter(c: Contrast, name: str) -> Chart:
 def _limits(c: Contrast) -> tuple[float, float] | None:
     """One axis for both runs: from the lowest value there can be to the highest there is."""
     values = np.concatenate([c.paired.run, c.paired.baseline])
-    low = c.panel.bounds[0]
+    low = c.panel.measure.range[0]
     low, high = float(low if math.isfinite(low) else values.min()), float(values.max())
     return (low, high) if low < high else None
 

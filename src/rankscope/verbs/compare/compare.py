@@ -92,7 +92,7 @@ def _tradeoffs(given: Measurements, costs: Any, limits: Any, baseline: str) -> t
     if first.better == "neither":
         raise InputError(f"{first.name} is neither better nor worse when it is higher: name a primary metric that is")
     table = costs_of(costs)
-    means = {system: first.mean(system) for system in first.systems}
+    means = {system: first.means[system] for system in first.systems}
     found = tradeoffs(means, table, metric=first.name, better=first.better, baseline=baseline, within=limits or None)
     return replace(given, notes=[*given.notes, *table.remarks(first.systems)]), found
 

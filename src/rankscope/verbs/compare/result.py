@@ -205,7 +205,7 @@ class Comparison(Result):
     @property
     def systems(self) -> tuple[str, ...]:
         """All runs, the baseline among them."""
-        return self.family.systems
+        return self.panels[0].systems
 
     @property
     def metrics(self) -> list[str]:
@@ -320,7 +320,7 @@ class Comparison(Result):
         if family.each_pair:
             yield from _of_pairs(family)
             return
-        runs = [system for system in family.systems if system != self.baseline]
+        runs = [system for system in self.systems if system != self.baseline]
         if len(runs) > FEW:
             yield from _of_many(family, self.baseline, runs)
             return
@@ -503,7 +503,7 @@ def _of_pairs(family: Family) -> Iterator[str]:
     for i, metric in enumerate(family.metrics):
         mine = family.of(metric)
         share = separated(mine)
-        lead = f"Of {len(mine):,} pairs of {len(family.systems)} runs, " if not i else ""
+        lead = f"Of {len(mine):,} pairs of {len(family.primary.systems)} runs, " if not i else ""
         yield f"{lead}{metric} shows a clear difference on {round(share * len(mine)):,} ({words.share(share)}{family.method.corrected_for(mine[0].comparisons)})."
 
 

@@ -181,7 +181,7 @@ def columns_of(family: Family) -> list[str]:
     if family.baseline is None:
         pairs = len(family.of(family.primary.name))
         return ["run", "against", "change", "interval", "p", "W/L/T" if pairs > ROOM else "detects"]
-    method, few = family.method, len(family.systems) <= FEW + 1
+    method, few = family.method, len(family.primary.systems) <= FEW + 1
     usual = (method.test is None or str(method.test) == "t") and not method.correction.joint
     last = [] if few or method.every_look else ["detects"]
     return ["run", "value", "change", "interval", "p", *(["flip p"] if usual and few else []), "W/L/T", *last]
@@ -194,7 +194,7 @@ def run_table(family: Family, panel: Panel) -> Table:
     if "flip p" in names:
         flips = family.method.correction.adjusted(np.array([c.sign_flip for c in contrasts]))
     rows = {c.run: Row.of(c, flip) for c, flip in zip(contrasts, flips.tolist(), strict=True)}
-    by_merit = [rows[system] if system in rows else Row(system, panel.mean(system)) for system in panel.by_merit]
+    by_merit = [rows[system] if system in rows else Row(system, mean) for system, mean in panel.means.items()]
     return _table(family, names, by_merit)
 
 
@@ -217,7 +217,7 @@ def slice_table(family: Family, contrasts: Iterable[SliceContrast], parted: bool
 
     ``parted`` gives each count of queries a column of its own, and writes slices as ``kind = head``.
     """
-    several = len(family.systems) > 2
+    several = len(family.primary.systems) > 2
     labels = ["slice", *(["run"] if several else []), *(["against"] if several and family.each_pair else [])]
     names = [*labels, "change", "interval", "p", *([] if several else ["W/L/T"]), "queries"]
     if family.baseline is not None:
@@ -236,7 +236,7 @@ def board(family: Family) -> Table:
 
     def cell(panel: Panel) -> Callable[[str], Value]:
         def text(system: str) -> Value:
-            mean = panel.mean(system)
+            mean = panel.means[system]
             return None if math.isnan(mean) else words.cell(mean) + marks.get((system, panel.name), "")
 
         return text
@@ -245,7 +245,7 @@ def board(family: Family) -> Table:
         Col(head="run", cell=lambda system: system),
         *(Col(head=panel.name, kind="value", cell=cell(panel)) for panel in family.panels),
     )
-    return replace(View("", columns, lambda _: family.primary.by_merit).table(None), turns=True)
+    return replace(View("", columns, lambda _: family.primary.means).table(None), turns=True)
 
 
 def _relative_interval(c: Contrast) -> Value:

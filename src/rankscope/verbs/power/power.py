@@ -84,7 +84,7 @@ def _plan_of(measured: Measurements, aim: Aim, sizes: Sequence[float], baseline:
     for panel in panels:
         if panel.reason:
             raise InputError(f"{panel.name} is {panel.reason}, which grows with queries: leave it out of the plan")
-    widest = max(panels, key=lambda panel: panel.bounds[1] - panel.bounds[0])
+    widest = max(panels, key=lambda panel: panel.measure.range[1] - panel.measure.range[0])
     low, high = widest.bounds
     if sizes and sizes[-1] > high - low:  # percent for parts of 1
         raise InputError(
