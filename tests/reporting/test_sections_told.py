@@ -47,7 +47,7 @@ def test_many_runs_are_counted_and_the_best_is_told() -> None:
     assert total.text.startswith("Of 39 runs compared with run00 on AP:")
     assert len(total.queries) == 4, "those of the best are on its own card"
     assert not {pair for pair in total.pairs if pair in best.pairs}
-    leader = max(subject.lead.systems, key=subject.lead.mean)
+    leader = max(subject.lead.systems, key=subject.lead.means.__getitem__)
     assert best.about == f"{leader} against run00"
     assert group.text.startswith(f"AP: {leader}, ")
     unclear = sum(c.verdict == "cannot tell" for c in subject.result.contrasts)
@@ -137,7 +137,7 @@ def test_the_scoreboard_holds_the_means_and_marks_the_best() -> None:
     assert order == sorted(field.systems, key=lambda s: -field.means[s])
     for i, (name, cell) in enumerate(values.rows):
         bounds = field.interval(str(name))
-        assert cell == ValueRange(field.mean(str(name)), bounds.lower, bounds.upper)
+        assert cell == ValueRange(field.means[str(name)], bounds.lower, bounds.upper)
         assert ((i, 1) in values.best) == (i == 0)
     marked = found["against-baseline"]
     marks = dict(zip(column(marked, "run"), column(marked, marked.columns[1].header), strict=True))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rankscope.inference.base import CLOSE
+from rankscope.inference.base import CLOSE, Sample
 from rankscope.inference.power import Detectable, detectable, detectable_difference, power_of, queries_needed
 from rankscope.panels.panel import PairedValues, Panel
 
@@ -237,6 +237,6 @@ def _middle(values: Sequence[float]) -> Middle:
 
 def _within(panel: Panel) -> float:
     """The variance of queries within systems, pooled over systems by their degrees of freedom."""
-    samples = [panel.estimate(system) for system in panel.systems]
+    samples = [s for s in map(panel.estimate, panel.systems) if isinstance(s, Sample)]
     parts = [(s.deviation**2 * (s.count - 1), s.count - 1) for s in samples if s.count > 1]
     return math.fsum(total for total, _ in parts) / sum(n for _, n in parts) if parts else math.nan

@@ -85,7 +85,7 @@ def _plan_of(measured: Measurements, aim: Aim, sizes: Sequence[float], baseline:
         if panel.reason:
             raise InputError(f"{panel.name} is {panel.reason}, which grows with queries: leave it out of the plan")
     widest = max(panels, key=lambda panel: panel.measure.range[1] - panel.measure.range[0])
-    low, high = widest.bounds
+    low, high = widest.measure.range
     if sizes and sizes[-1] > high - low:  # percent for parts of 1
         raise InputError(
             f"difference={sizes[-1]:g}: {widest.name} lies between {low:g} and {high:g}, so no two runs are that far apart; "

@@ -157,7 +157,7 @@ class Plan(Result):
             queries = count or "These queries"
         size, (low, high) = (
             first.detectable_difference,
-            next(p.bounds for p in measured.panels if p.name == first.metric),
+            next(p.measure.range for p in measured.panels if p.name == first.metric),
         )
         about, more = words.number(size.median), self._more(first)
         if size.median > high - low:
