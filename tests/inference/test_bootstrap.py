@@ -50,8 +50,8 @@ def said(given: Sample) -> list[Any]:
 
 
 def mirrored(given: Sample) -> list[Any]:
-    *ends, p, seen = said(given.mirrored)
-    return [*((-upper, -lower) for lower, upper in ends), p, seen.mirrored]
+    *ends, p, seen = said(given.mirror)
+    return [*((-upper, -lower) for lower, upper in ends), p, seen.mirror]
 
 
 @settings(max_examples=60)

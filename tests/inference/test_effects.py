@@ -40,7 +40,7 @@ def elinor(shared_data: Callable[[str], Path], *names: str) -> list[Array]:
 @settings(deadline=None, max_examples=60)
 @given(LISTS, st.randoms())
 def test_mirrored_and_shuffled(values: Array, random: Random) -> None:
-    here, there = of(values), of(values).mirrored
+    here, there = of(values), of(values).mirror
     assert standardised(there) == pytest.approx(-standardised(here), nan_ok=True)
     assert superiority(there) == pytest.approx(1 - superiority(here))
     assert favourable(there) == favourable(here)

@@ -176,7 +176,7 @@ def test_whole_clusters_are_flipped() -> None:
     clusters = np.array([0, 1, 0, 0, 1, 2])
     sample = Sample(values, clusters)
     assert permutation().p_value(sample) == enumerated([1, 4, -1])
-    assert permutation().p_value(sample.mirrored) == enumerated([1, 4, -1])
+    assert permutation().p_value(sample.mirror) == enumerated([1, 4, -1])
     order = [5, 3, 1, 0, 2, 4]
     assert permutation().p_value(Sample(values[order], clusters[order])) == enumerated([1, 4, -1])
     assert permutation().p_value(Sample(values)) == enumerated([1, 3, -2, 2, 1, -1])

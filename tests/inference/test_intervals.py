@@ -32,7 +32,7 @@ def sample(values: object, clusters: object = None) -> Sample:
 def test_order_does_not_matter_and_the_mirror_is_exact(values: Any, random: Any, level: Any) -> None:
     shuffled = random.sample(values, len(values))
     here, there = t().of(sample(values), level), t().of(sample(shuffled), level)
-    mirrored = t().of(sample(shuffled).mirrored, level)
+    mirrored = t().of(sample(shuffled).mirror, level)
     assert str(here) == str(there)
     if here.known:
         assert (mirrored.lower, mirrored.upper) == (-here.upper, -here.lower)

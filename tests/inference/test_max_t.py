@@ -253,7 +253,7 @@ def test_errs_as_seldom_as_it_says() -> None:
 def test_they_are_declared() -> None:
     assert parse_all(Correction, "max_t(rounds=20000, seed=1)") == (max_t(rounds=20_000, seed=1),)
     assert parse_all(Correction, "randomized_tukey") == (randomised_tukey(),)
-    assert all(method.joint and method.measured and "%" in method.measured for method in JOINT)
+    assert all(method.joint and method.calibration and "%" in method.calibration for method in JOINT)
 
 
 @pytest.mark.parametrize("kind", [max_t, randomised_tukey])

@@ -48,7 +48,7 @@ def test_neither_order_nor_direction_nor_unit_matters(test: PairedTest, steps: l
     shuffled = list(steps)
     random.shuffle(shuffled)
     assert test.p_value(of(shuffled)) == here or math.isnan(here)
-    assert test.p_value(of(steps).mirrored) == here or math.isnan(here)
+    assert test.p_value(of(steps).mirror) == here or math.isnan(here)
     assert test.p_value(of(np.array(steps) / 10)) == pytest.approx(here, rel=1e-9, nan_ok=True)
 
 

@@ -18,7 +18,7 @@ from scipy import stats
 import rankscope as rs
 from rankscope.errors import InputError
 from rankscope.panels.contrast import CLEAR, Contrast
-from rankscope.panels.families import separated
+from rankscope.panels.families import discriminative_power
 from rankscope.verbs.compare.result import Comparison
 
 Table = dict[str, dict[str, float]]
@@ -245,7 +245,7 @@ def test_the_top_group(scores: Table, metric: str, all_pairs: bool) -> None:
     assert group.of == len(scores)
     assert len(set(group.systems)) == len(group.systems)
     for c in found.contrasts:
-        ahead, behind = (c.run, c.baseline) if c.improved else (c.baseline, c.run)
+        ahead, behind = (c.run, c.baseline) if c.is_gain else (c.baseline, c.run)
         if c.verdict in CLEAR and ahead == group.systems[0]:
             assert behind not in group.systems
 
@@ -288,7 +288,7 @@ def test_discriminative_power_is_the_share_of_pairs_told_apart(correction: str) 
     assert {(c.run, c.baseline) for c in found.contrasts} == {(b, a) for a, b in combinations(scores, 2)}
     clear = sum(c.p_value_adjusted <= 0.05 for c in found.contrasts)
     assert 0 < clear < 15
-    assert separated(found.contrasts) == clear / 15
+    assert discriminative_power(found.contrasts) == clear / 15
     assert found.envelope()["discriminative_power"] == {"AP": clear / 15}
     assert "discriminative_power" not in rs.compare(scores, metrics="AP").envelope()
 
@@ -298,7 +298,7 @@ def test_real_scores_of_many_systems(shared_data: Callable[[str], Path]) -> None
     found = rs.compare(path, metrics="AP", all_pairs=True)
     systems = len(found.systems)
     assert len(found.contrasts) == systems * (systems - 1) // 2
-    assert 0.2 < separated(found.contrasts) < 0.8
+    assert 0.2 < discriminative_power(found.contrasts) < 0.8
     assert all(outside(c) == (c.verdict in CLEAR) for c in found.contrasts)
 
 

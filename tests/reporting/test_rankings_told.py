@@ -122,4 +122,4 @@ def test_the_mean_is_known_to_the_comparison() -> None:
     found = rs.compare(
         qrels, {**runs, "third": runs["low"]}, "AP", systems={"low": "one", "third": "one", "high": "two"}
     )
-    assert found.given.members == {"one": ("low", "third")}
+    assert found.measurements.members == {"one": ("low", "third")}

@@ -67,7 +67,7 @@ class tukey(Correction, aliases=("hsd", "tukey_hsd")):
     joint = True
     title = "Tukey's HSD"
     anova = True
-    measured = (
+    calibration = (
         "errs in 5.1 to 6.5 % of families at alpha = 5 % (10 systems, 50 queries of TREC scores), but in 11.8 to 14.1 % where eight "
         "near variants stand beside two others: use max_t or Holm there"
     )

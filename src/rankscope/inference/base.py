@@ -110,7 +110,7 @@ class Sample:
         return int(np.count_nonzero(self.values))
 
     @cached_property
-    def mirrored(self) -> Sample:
+    def mirror(self) -> Sample:
         """The same sample with every sign turned, as when two runs change places."""
         return replace(self, values=-self.values)
 
@@ -166,7 +166,7 @@ class Estimate:
         return self.error == 0
 
     @property
-    def mirrored(self) -> Estimate:
+    def mirror(self) -> Estimate:
         """The same with the two systems in each other's place."""
         return replace(self, mean=-self.mean)
 
@@ -281,7 +281,7 @@ class Correction(Declared, kind="correction"):
     anova: ClassVar[bool] = False
     least: ClassVar[bool] = False
     controls: ClassVar[str] = "the chance of any false difference in the family"
-    measured: ClassVar[str] = ""
+    calibration: ClassVar[str] = ""
     in_words: ClassVar[str] = ""
     source: ClassVar[str] = ""
     best_for: ClassVar[str] = ""

@@ -261,7 +261,7 @@ class Posterior:
     margin: float
 
     @property
-    def mirrored(self) -> Posterior:
+    def mirror(self) -> Posterior:
         """The same with the runs in each other's place."""
         turned = {"clearly_better": self.clearly_worse, "clearly_worse": self.clearly_better}
         return replace(self, better=self.worse, worse=self.better, **turned)

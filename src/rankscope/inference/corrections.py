@@ -61,7 +61,7 @@ class holm(_OfP):
     title = "Holm"
     least = True
     best_for = "any family of comparisons; no assumption beside valid p-values"
-    measured = "errs in 3.3 to 4.3 % of families at alpha = 5 % (10 systems, 50 queries of TREC scores), in 1 % among near variants"
+    calibration = "errs in 3.3 to 4.3 % of families at alpha = 5 % (10 systems, 50 queries of TREC scores), in 1 % among near variants"
 
     def _raw(self, p: Array) -> Array:
         return np.maximum.accumulate(p * np.arange(len(p), 0, -1))

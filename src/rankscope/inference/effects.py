@@ -116,7 +116,7 @@ def equivalence(sample: Sample | Estimate, margin: float, alpha: float = 0.05) -
     True
     """
     _check(margin, alpha)
-    p_value = max(_above(sample, -margin), _above(sample.mirrored, -margin))
+    p_value = max(_above(sample, -margin), _above(sample.mirror, -margin))
     reach = _reach(sample, alpha)
     return Equivalence(p_value, sample.mean - reach, sample.mean + reach)
 
@@ -147,7 +147,7 @@ def noninferiority(
     if better not in {"higher", "lower"}:
         raise InputError(f"better={better!r}: not worse needs a direction, 'higher' or 'lower'")
     side = 1 if better == "higher" else -1
-    p_value = _above(sample if side > 0 else sample.mirrored, -margin)
+    p_value = _above(sample if side > 0 else sample.mirror, -margin)
     return NonInferiority(p_value, sample.mean - side * _reach(sample, alpha))
 
 

@@ -27,7 +27,7 @@ class max_t(Correction):
 
     joint = True
     title = "max-T"
-    measured = (
+    calibration = (
         "errs in 4.5 to 7.4 % of families at alpha = 5 % (10 systems, 50 queries of TREC scores; 25 queries: 6.4 to 10.3 %), and in "
         "4.9 to 5.6 % among near variants"
     )
@@ -76,7 +76,7 @@ class randomised_tukey(Correction, aliases=("randomized_tukey",)):
     title = "randomised Tukey HSD"
     anova = True
     controls = "the chance of any difference where all systems are the same"
-    measured = (
+    calibration = (
         "errs in 5.2 to 6.7 % of families at alpha = 5 % (10 systems, 50 queries of TREC scores), but in 11.7 to 13.8 % where eight "
         "near variants stand beside two others: use max_t or Holm there"
     )

@@ -78,7 +78,7 @@ class Contrast:
         return self.pair.baseline_sample.mean
 
     @property
-    def improved(self) -> bool:
+    def is_gain(self) -> bool:
         """Whether the difference is in the better direction; on a measure without one, upwards."""
         return (self.panel.sign or 1) * self.difference > 0
 
@@ -93,7 +93,7 @@ class Contrast:
         if not self.differing and self.queries:
             return "same"
         if self.significant:
-            return ("better" if self.improved else "worse") if self.panel.sign else "different"
+            return ("better" if self.is_gain else "worse") if self.panel.sign else "different"
         if self.queries < FEWEST or self.method.margin is None:
             return "cannot tell"
         # Bonferroni's level, whatever corrects the differences

@@ -22,18 +22,18 @@ def doubts_of(family: Family, slices: Slices | None = None, curve: Sequence[Pane
     """The doubts about a family of comparisons, each with a stable code; ``curve`` is the primary metric at several cutoffs."""
     contrasts = family.contrasts
     return [
-        *(_opposed(contrasts) if len(family.panels) > 1 else ()),
-        *_by_cutoff(curve),
-        *_carried(contrasts),
-        *(_reversed(contrasts, slices) if slices else ()),
-        *_few(contrasts),
+        *(_metrics_disagree(contrasts) if len(family.panels) > 1 else ()),
+        *_cutoffs_disagree(curve),
+        *_few_queries_carry(contrasts),
+        *(_slices_disagree(contrasts, slices) if slices else ()),
+        *_few_queries_differ(contrasts),
         *_out_of_reach(family),
         *_left_out(contrasts),
-        *(_gaps(family) if family.method.correction.joint else ()),
+        *(_runs_have_gaps(family) if family.method.correction.joint else ()),
     ]
 
 
-def _opposed(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
+def _metrics_disagree(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
     by_pair: dict[tuple[str, str], list[Contrast]] = {}
     for c in contrasts:
         by_pair.setdefault((c.run, c.baseline), []).append(c)
@@ -48,7 +48,7 @@ def _opposed(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
             )
 
 
-def _by_cutoff(curve: Sequence[Panel]) -> Iterator[Caution]:
+def _cutoffs_disagree(curve: Sequence[Panel]) -> Iterator[Caution]:
     """Where another system leads at another cutoff."""
     leads: list[tuple[int, str]] = []
     for panel in curve:
@@ -68,7 +68,7 @@ def _by_cutoff(curve: Sequence[Panel]) -> Iterator[Caution]:
         )
 
 
-def _carried(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
+def _few_queries_carry(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
     for c in contrasts:
         if c.verdict in CLEAR and c.favourable is not None and c.favourable[1] <= CARRIED:
             count, share = c.favourable
@@ -79,7 +79,7 @@ def _carried(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
             )
 
 
-def _reversed(contrasts: Sequence[Contrast], slices: Slices) -> Iterator[Caution]:
+def _slices_disagree(contrasts: Sequence[Contrast], slices: Slices) -> Iterator[Caution]:
     """Where the whole improves and a slice worsens."""
     whole = {(c.run, c.baseline, c.metric): c for c in contrasts}
     for part in slices.contrasts:
@@ -94,7 +94,7 @@ def _reversed(contrasts: Sequence[Contrast], slices: Slices) -> Iterator[Caution
             )
 
 
-def _few(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
+def _few_queries_differ(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
     few = [c for c in contrasts if c.few]
     if few:
         c = few[0]
@@ -143,7 +143,7 @@ def _left_out(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
             )
 
 
-def _gaps(family: Family) -> Iterator[Caution]:
+def _runs_have_gaps(family: Family) -> Iterator[Caution]:
     """Where a joint correction, which needs a value of every run, sees fewer queries than a pair does."""
     for panel in family.panels:
         whole = panel.complete.shape[1]

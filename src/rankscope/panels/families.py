@@ -41,8 +41,8 @@ class Family:
         if self.method.correction.joint:
             return [c for panel, part in zip(self.panels, by_panel, strict=True) for c in _jointly(panel, part)]
         if self.method.family == "all":
-            return corrected([c for part in by_panel for c in part])
-        return [c for part in by_panel for c in corrected(part)]
+            return correct([c for part in by_panel for c in part])
+        return [c for part in by_panel for c in correct(part)]
 
     @property
     def each_pair(self) -> bool:
@@ -96,7 +96,7 @@ def pairs_of(systems: Sequence[str], baseline: str, all_pairs: bool) -> Pairs:
     return [(system, baseline) for system in systems if system != baseline]
 
 
-def corrected(family: Sequence[Contrast]) -> list[Contrast]:
+def correct(family: Sequence[Contrast]) -> list[Contrast]:
     """The members of a family with p-values and intervals that take its size into account."""
     if not family:
         return []
@@ -194,6 +194,6 @@ def anova_of(panel: Panel) -> Anova | None:
     return two_way(scores)
 
 
-def separated(contrasts: Sequence[Contrast]) -> float:
+def discriminative_power(contrasts: Sequence[Contrast]) -> float:
     """The share of the pairs that a metric tells apart with these queries: its discriminative power."""
     return sum(c.verdict in CLEAR for c in contrasts) / len(contrasts) if contrasts else math.nan

@@ -117,11 +117,11 @@ def _dual(part: PairedTest | Interval, other: type[T]) -> T | None:
 
 def _margin(margin: Any) -> float | Mapping[str, float]:
     if isinstance(margin, Mapping):
-        return {_spelled(metric): _positive(value) for metric, value in margin.items()}
+        return {_spelling(metric): _positive(value) for metric, value in margin.items()}
     return _positive(margin)
 
 
-def _spelled(metric: Any) -> str:
+def _spelling(metric: Any) -> str:
     """The canonical spelling of a metric; other names stay, as scores may be of anything."""
     try:
         return str(parse(metric))

@@ -16,7 +16,7 @@ from rankscope.inference.intervals import t
 from rankscope.lists import Array
 from rankscope.metrics import Metric
 from rankscope.moments import Moments
-from rankscope.panels.samples import NO_SAMPLE, SIGNS, Measure, bounds_of, logs_of, numbered, parts_of, sample_of
+from rankscope.panels.samples import NO_SAMPLE, SIGNS, Measure, bounds_of, logs_of, number_clusters, parts_of, sample_of
 
 SAME = 1e-12  # values closer than this part of the larger differ by their rounding alone
 
@@ -205,7 +205,7 @@ class Panel:
             both &= (self.weights[a] > 0) & (self.weights[b] > 0)
         if inside is not None:
             both &= inside
-        clusters = None if self.clusters is None else numbered(self.clusters[both])
+        clusters = None if self.clusters is None else number_clusters(self.clusters[both])
         ours, theirs = self.values[a][both], self.values[b][both]
         gains = _without_rounding(ours - theirs, ours, theirs)
         signs = means = swaps = ranks = Sample(gains, clusters)
@@ -282,7 +282,7 @@ class Panel:
             units=tuple(unit for unit, kept in zip(self.units, inside.tolist(), strict=True) if kept),
             values=self.values[:, inside],
             weights=None if self.weights is None else self.weights[:, inside],
-            clusters=None if self.clusters is None else numbered(self.clusters[inside]),
+            clusters=None if self.clusters is None else number_clusters(self.clusters[inside]),
         )
 
     def _parts(self, at: int, inside: Array) -> Array:

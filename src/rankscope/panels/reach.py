@@ -76,12 +76,12 @@ class Reach:
     reason: str = ""
 
     @property
-    def observed(self) -> Target | None:
+    def observed_target(self) -> Target | None:
         """What it takes to detect the observed difference; None where there is none, or where other differences were named."""
         return next((target for target in self.targets if target.observed), None)
 
     @property
-    def chosen(self) -> tuple[Target, ...]:
+    def chosen_targets(self) -> tuple[Target, ...]:
         """The targets that do not come from these queries."""
         return tuple(target for target in self.targets if not target.observed)
 
@@ -139,13 +139,13 @@ class _Spread:
     def target(self, difference: float, aim: Aim, units: int | None, observed: bool = False) -> Target:
         """What it takes to detect a difference; the power is that of so many ``units``, if any."""
 
-        def needed(part: float) -> int:
+        def count_of(part: float) -> int:
             count = queries_needed(part * self.deviation, difference, aim.power, aim.each)
             return count if self.each == 1 else math.ceil(count * self.each - CLOSE)
 
-        low, high = (None, None) if self.ends is None else map(needed, self.ends)
+        low, high = (None, None) if self.ends is None else map(count_of, self.ends)
         power = None if units is None else power_of(self.deviation, difference, units, aim.each)
-        return Target(difference, needed(1.0), low, high, power, observed)
+        return Target(difference, count_of(1.0), low, high, power, observed)
 
 
 def _no_spread(paired: PairedValues, panel: Panel, pair: tuple[str, str]) -> str:
@@ -181,7 +181,7 @@ class Middle:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class TargetOverPairs:
     """A difference over all pairs: how many queries it needs, and the chance to detect it."""
 
     difference: float
@@ -202,7 +202,7 @@ class Summary:
     deviation: Middle
     detectable_difference: Middle
     variance_within_runs: float
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[TargetOverPairs, ...]
 
 
 def summary_of(panel: Panel, reaches: Sequence[Reach]) -> Summary | None:
@@ -210,9 +210,9 @@ def summary_of(panel: Panel, reaches: Sequence[Reach]) -> Summary | None:
     known = [reach for reach in reaches if not reach.reason]
     if not known:
         return None
-    wanted = (
-        Wanted(each[0].difference, _middle([t.queries for t in each]), _middle([t.power or 0.0 for t in each]))
-        for each in zip(*(reach.chosen for reach in known), strict=True)
+    targets = (
+        TargetOverPairs(each[0].difference, _middle([t.queries for t in each]), _middle([t.power or 0.0 for t in each]))
+        for each in zip(*(reach.chosen_targets for reach in known), strict=True)
     )
     return Summary(
         panel.name,
@@ -221,7 +221,7 @@ def summary_of(panel: Panel, reaches: Sequence[Reach]) -> Summary | None:
         _middle([reach.deviation for reach in known]),
         _middle([reach.detectable.difference for reach in known]),
         _within(panel),
-        tuple(wanted),
+        tuple(targets),
     )
 
 

@@ -20,7 +20,7 @@ SIGNS = {"higher": 1, "lower": -1, "neither": 0}
 UNKNOWN = (-math.inf, math.inf)
 
 
-class Averaged(Protocol):
+class HasAggregate(Protocol):
     """Whatever says how the values of units become one number: a metric, or the measure of a panel."""
 
     @property
@@ -53,7 +53,7 @@ class Measure:
         return cls(str(metric), metric.better, metric.range, metric.aggregate, metric)
 
 
-def mean(measure: Averaged, value: Array, weight: Array) -> float:
+def mean(measure: HasAggregate, value: Array, weight: Array) -> float:
     """The values of the units as one number, undefined ones left out; NaN where none is defined.
 
     Sums are exact before they are rounded, so the order of the units does not matter.
@@ -78,7 +78,7 @@ def logs_of(value: Array) -> Array:
     return np.array([math.log(max(v, FLOOR)) for v in value.tolist()])
 
 
-def parts_of(measure: Averaged, value: Array, weight: Array | None = None) -> Array:
+def parts_of(measure: HasAggregate, value: Array, weight: Array | None = None) -> Array:
     """One number a unit, NaN where undefined, whose plain mean is the value of the measure over all units.
 
     A plain mean needs nothing; weighted and geometric means are linearised around their value, so that the spread of the numbers
@@ -105,7 +105,7 @@ def parts_of(measure: Averaged, value: Array, weight: Array | None = None) -> Ar
 
 
 def bounds_of(
-    measure: Averaged,
+    measure: HasAggregate,
     value: Array,
     weight: Array | None = None,
     interval: Interval | None = None,
@@ -138,10 +138,10 @@ def sample_of(parts: Array, clusters: Array | None) -> Sample:
     from rankscope.inference.base import Sample
 
     kept = ~np.isnan(parts)
-    return Sample(parts[kept], None if clusters is None else numbered(clusters[kept]))
+    return Sample(parts[kept], None if clusters is None else number_clusters(clusters[kept]))
 
 
-def numbered(clusters: Array) -> Array:
+def number_clusters(clusters: Array) -> Array:
     """Clusters numbered from 0 without gaps."""
     return np.unique(clusters, return_inverse=True)[1]
 

@@ -77,7 +77,7 @@ class TradeOffs:
         for run in order:
             place = Place(run, cost[run], self.quality[run], beaten[run])
             cheaper = [p for p in found if p.on_front and p.cost < place.cost]
-            found.append(place if beaten[run] or not cheaper else self._priced(place, cheaper[-1]))
+            found.append(place if beaten[run] or not cheaper else self._with_price(place, cheaper[-1]))
         return tuple(found)
 
     def front(self, column: str) -> tuple[Place, ...]:
@@ -102,7 +102,7 @@ class TradeOffs:
         'B loses 0.056 nDCG@10 (6.1%) against A and is 5.6x faster.'
         """
         own, other = self.costs.by_run[run], self.costs.by_run[against]
-        parts = [self._compared(run, against)]
+        parts = [self._against(run, against)]
         parts += [_cost_in_words(name, own[name], other[name], self._alone(name)) for name in self.costs.columns]
         return f"{run} {words.listing(parts, most=len(parts))}."
 
@@ -143,12 +143,12 @@ class TradeOffs:
         ]
         return min(beating, key=lambda other: (-self._good(other), cost[other], other), default=None)
 
-    def _priced(self, place: Place, cheaper: Place) -> Place:
+    def _with_price(self, place: Place, cheaper: Place) -> Place:
         gained = abs(place.quality - cheaper.quality)
         price = (place.cost - cheaper.cost) / (gained / STEP)
         return Place(place.run, place.cost, place.quality, price=price)
 
-    def _compared(self, run: str, against: str) -> str:
+    def _against(self, run: str, against: str) -> str:
         difference = self._good(run) - self._good(against)
         if difference == 0:
             return f"equals {against} on {self.metric}"

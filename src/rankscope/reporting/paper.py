@@ -87,7 +87,9 @@ def _scored(subject: Subject[Any], cites: Cites) -> Iterator[str]:
         level = relevance_levels(panel.metric for panel in panels if panel.metric is not None)
         yield from [level] if level else []
         yield from scores.request.sentences([run.health for run in scores.runs])
-    if found is not None and (replicates := next(iter(found.given.replicates.values()), {})):  # on one metric as on all
+    if found is not None and (
+        replicates := next(iter(found.measurements.replicates.values()), {})
+    ):  # on one metric as on all
         several = ", ".join(f"{system} of {words.counted(one.runs, 'run')}" for system, one in replicates.items())
         yield f"Runs of one system were averaged query by query: {several}."
 
@@ -182,10 +184,10 @@ def _further(found: Comparison, cites: Cites) -> Iterator[str]:
         yield f"Whether runs are practically the same was tested by two one-sided t tests{about}, with the margin {margins(method)}."
     if method.bayes:
         yield f"Chances are of the Bayesian bootstrap{cites.of(Posterior)}."
-    if found.declared:
+    if found.primary_declared:
         yield f"{found.primary} was declared as the primary metric."
-    if found.tried is not None:
-        yield f"{words.count(found.tried)} systems were tried on these judgments."
+    if found.candidates_tried is not None:
+        yield f"{words.count(found.candidates_tried)} systems were tried on these judgments."
 
 
 def margins(method: Method) -> str:

@@ -106,7 +106,7 @@ class Subject(Generic[R]):
     @property
     def members(self) -> Mapping[str, Sequence[str]]:
         """The runs of each system that is the mean of several."""
-        return {} if self.comparison is None else self.comparison.given.members
+        return {} if self.comparison is None else self.comparison.measurements.members
 
     @property
     def title(self) -> str:

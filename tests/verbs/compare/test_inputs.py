@@ -73,7 +73,7 @@ def test_repetitions_are_averaged_query_by_query() -> None:
     rows = {n: np.array(list(r.values())) for n, r in scores.items()}
     old, new = (rows["a"] + rows["b"]) / 2, (rows["c"] + rows["d"]) / 2
     assert merged["new", "AP"].p_value == pytest.approx(stats.ttest_rel(new, old).pvalue, rel=1e-9)
-    found = merged.given.replicates["AP"]["old"]
+    found = merged.measurements.replicates["AP"]["old"]
     within = np.var([rows["a"], rows["b"]], axis=0, ddof=1).mean()
     assert found.between_runs == pytest.approx(within)
     assert found.between_queries == pytest.approx(old.var(ddof=1))

@@ -167,7 +167,7 @@ def test_the_primary_metric_leads() -> None:
     text = str(found)
     assert "on P@2" in text
     assert text.index("P@2") < text.index("RR:") < text.index("P@1:")
-    assert found.declared
+    assert found.primary_declared
 
 
 def test_many_runs_are_counted() -> None:

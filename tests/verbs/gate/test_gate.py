@@ -21,7 +21,7 @@ from rankscope.panels.method import method_of
 from rankscope.panels.panel import Panel
 from rankscope.panels.samples import Measure
 from rankscope.panels.tolerance import Allowance, tolerances_of
-from rankscope.verbs.gate.gate import _draft, _settle, gate
+from rankscope.verbs.gate.gate import _draft, _settle_checks, gate
 
 QRELS = {f"q{i:02}": {"good": 1} for i in range(40)}
 METHOD = method_of()
@@ -57,7 +57,7 @@ def checked(
     panel = Panel(Measure.of(m), ("a", "b"), ids, values, **more)
     draft = _draft(panel, None, Allowance(tolerance), fail_on, METHOD)
     assert draft is not None
-    return _settle([draft], fail_on, METHOD)[0]
+    return _settle_checks([draft], fail_on, METHOD)[0]
 
 
 # --- the rule -----------------------------------------------------------------------------------------
@@ -507,10 +507,10 @@ def test_other_conventions_are_refused(policies: Any, message: str) -> None:
 @pytest.mark.parametrize("ties", ["expected", "best", "worst"])
 def test_orders_drawn_from_another_seed_are_refused(ties: Any) -> None:
     keep("drawn.json", "main.run", ties=ties)
-    assert gate("qrels.txt", "drawn.json", "main.run", "RR", ties=ties).unchanged
+    assert gate("qrels.txt", "drawn.json", "main.run", "RR", ties=ties).nothing_changed
     with pytest.raises(DataError, match="seed was 0, now 1"):
         gate("qrels.txt", "drawn.json", "main.run", "RR", ties=ties, seed=1)
-    assert gate("qrels.txt", "baseline.json", "main.run", "RR", seed=1).unchanged
+    assert gate("qrels.txt", "baseline.json", "main.run", "RR", seed=1).nothing_changed
 
 
 @pytest.mark.usefixtures("stored")
@@ -636,7 +636,7 @@ def test_the_hint_makes_it_as_it_is_asked_for() -> None:
 
 def test_a_run_as_json_is_no_stored_baseline(stored: Path) -> None:
     Path("main.json").write_text(json.dumps(SAME))
-    assert gate(stored / "qrels.txt", "main.json", "main.run", "RR").unchanged
+    assert gate(stored / "qrels.txt", "main.json", "main.run", "RR").nothing_changed
 
 
 # --- what is said ---------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ def test_planning_for_the_queries_at_hand_changes_nothing() -> None:
     now, planned = (power(SCORES, metrics="x", n=n)["d", "x"] for n in (None, 30))
     assert planned.detectable.difference == pytest.approx(now.detectable.difference, rel=1e-12)
     assert planned.detectable.low == pytest.approx(now.detectable.low, rel=1e-12)
-    assert [t.power for t in planned.chosen] == [t.power for t in now.chosen]
+    assert [t.power for t in planned.chosen_targets] == [t.power for t in now.chosen_targets]
     assert [t.queries for t in planned.targets] == [t.queries for t in now.targets]
 
 
@@ -67,7 +67,7 @@ def test_turned_pairs_and_other_runs_say_the_same() -> None:
     one = power(SCORES, metrics="x", baseline="a")["b", "x"]
     turned = power(SCORES, metrics="x", baseline="b")["a", "x"]
     assert turned.detectable == one.detectable
-    assert turned.targets == one.targets
+    assert turned.targets == one.wanted
     assert turned.difference == -one.difference
     assert power(PAIR, metrics="x")["x"] == one
 
@@ -92,7 +92,7 @@ def test_queries_in_clusters_of_one_are_queries() -> None:
     clusters = {q: f"user {i}" for i, q in enumerate(SCORES["a"])}
     one, other = power(PAIR, metrics="x")["x"], power(PAIR, metrics="x", clusters=clusters)["x"]
     assert other.detectable.difference == pytest.approx(one.detectable.difference, rel=1e-12)
-    assert [(t.queries, t.low, t.high) for t in other.targets] == [(t.queries, t.low, t.high) for t in one.targets]
+    assert [(t.queries, t.low, t.high) for t in other.targets] == [(t.queries, t.low, t.high) for t in one.wanted]
 
 
 def test_queries_repeated_in_clusters_show_no_more_than_one_of_each() -> None:
@@ -116,8 +116,8 @@ def test_it_agrees_with_compare() -> None:
             reach = planned[contrast.run, "x"]
             assert reach.detectable == contrast.detectable
             assert reach.difference == contrast.difference
-            assert reach.observed is not None
-            assert reach.observed.queries == contrast.queries_needed
+            assert reach.observed_target is not None
+            assert reach.observed_target.queries == contrast.queries_needed
 
 
 # --- worked, and against another tool ----------------------------------------------------------------
@@ -131,7 +131,7 @@ def test_the_formula_by_hand() -> None:
     assert found.detectable.difference == pytest.approx((2.262157 + 0.883404) * s / math.sqrt(10), rel=1e-6)
     assert found.detectable.low == pytest.approx(found.detectable.difference * math.sqrt(9 / 19.022768), rel=1e-6)
     assert found.detectable.high == pytest.approx(found.detectable.difference * math.sqrt(9 / 2.700389), rel=1e-6)
-    assert found.observed is None  # the mean difference is 0
+    assert found.observed_target is None  # the mean difference is 0
 
 
 def test_statsmodels_says_the_same(need: Callable[[str], ModuleType]) -> None:
@@ -179,7 +179,7 @@ def test_a_summary_is_the_median_and_range_over_pairs(shared_data: Callable[[str
     assert (one.detectable_difference.median, one.detectable_difference.lowest, one.detectable_difference.highest) == (
         float(np.median(reach)), min(reach), max(reach),
     )  # fmt: skip
-    needed = [r.chosen[1].queries for r in found.reaches]
+    needed = [r.chosen_targets[1].queries for r in found.reaches]
     assert one.wanted[1].difference == 0.02
     assert (one.wanted[1].queries_needed.median, one.wanted[1].queries_needed.highest) == (
         float(np.median(needed)),
@@ -324,7 +324,7 @@ def test_all_pairs_of_a_panel_are_summed_up_alike() -> None:
 
 
 def test_the_observed_difference_has_no_power_of_its_own() -> None:
-    observed = power(PAIR, metrics="x")["x"].observed
+    observed = power(PAIR, metrics="x")["x"].observed_target
     assert observed is not None
     assert observed.power is None
     assert observed.difference == pytest.approx(abs(float(DIFFERENCES.mean())))

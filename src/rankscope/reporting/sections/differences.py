@@ -13,7 +13,7 @@ import numpy as np
 from rankscope import words
 from rankscope.blocks import EMPTY, Chart, Column, Heading, Notes, Paragraph, Table, Value, other_than
 from rankscope.panels.contrast import CLEAR, Contrast
-from rankscope.panels.families import separated
+from rankscope.panels.families import discriminative_power
 from rankscope.panels.method import FEWEST
 from rankscope.panels.slices import SliceContrast
 from rankscope.panels.tradeoffs import STEP, TradeOffs
@@ -30,10 +30,10 @@ from rankscope.verbs.compare.charts import (
     p_in_words,
     pair_differences,
     pair_p_values,
-    ranged,
     scatter,
     side_of,
     slug,
+    value_range,
     waterfall,
 )
 from rankscope.verbs.compare.tables import FEW, ROOM, pair_table, slice_table
@@ -55,7 +55,7 @@ class DifferencesPart(PagePart):
         """Forest plots, what is not drawn, and queries better, same and worse."""
         family = self.comparison.family
         yield from forests(family)
-        bare = [c for c in family.contrasts if ranged(c.difference, c.adjusted) is None]
+        bare = [c for c in family.contrasts if value_range(c.difference, c.adjusted) is None]
         if bare:
             c = bare[0]
             reason = c.adjusted.reason or c.bounds.reason or "it has no end"
@@ -112,7 +112,7 @@ class ByQueryPart(PagePart):
             return f"{pair}: unchanged on {queries}."
         parts, share = [], share_of_top(c)
         if share is not None:
-            gain = f"the {'gain' if c.improved else 'loss'}"
+            gain = f"the {'gain' if c.is_gain else 'loss'}"
             what = gain if c.panel.sign else "the changes in the direction of the mean"
             parts.append(f"the top {TOP} queries account for {words.share(share)} of {what}")
         parts += [lost] if (lost := _lead_lost(c)) else []
@@ -130,7 +130,7 @@ def _lead_lost(c: Contrast) -> str:
     queries = f"query ({words.share(part, 1)} of all) is"
     if count > 1:
         queries = f"{words.count(count)} ({words.share(part, 1)} of all) are"
-    ahead = f" of {c.run if c.improved else c.baseline}" if c.panel.sign else ""
+    ahead = f" of {c.run if c.is_gain else c.baseline}" if c.panel.sign else ""
     return f"the {lead}{ahead} vanishes only if the {best} {queries} removed"
 
 
@@ -170,7 +170,7 @@ class PairsPart(PagePart):
         family, mine = self.comparison.family, self.mine
         clear, alpha = words.count(sum(c.verdict in CLEAR for c in mine)), words.percent(family.method.alpha)
         return (
-            f"{clear} of {words.count(len(mine))} pairs differ clearly on {family.primary.name} ({words.share(separated(mine))}) at "
+            f"{clear} of {words.count(len(mine))} pairs differ clearly on {family.primary.name} ({words.share(discriminative_power(mine))}) at "
             f"{alpha}: {method_in_words(family)}."
         )
 
@@ -218,7 +218,7 @@ class SlicesPart(PagePart):
         text += f", no clear difference in {len(parts) - better - worse:,}" if len(parts) > better + worse else ""
         against = [part for part in parts if part.contrast.difference * whole.difference < 0]
         if against:
-            ahead = whole.improved if whole.panel.sign else whole.difference > 0
+            ahead = whole.is_gain if whole.panel.sign else whole.difference > 0
             up, down = outcomes_of(whole) if ahead else reversed(outcomes_of(whole))
             clear = sum(part.contrast.verdict in CLEAR for part in against)
             which = f"{clear:,} of {len(against):,} clear" if clear else "not clear"
@@ -238,7 +238,7 @@ class SlicesPart(PagePart):
             rows: list[tuple[Value, ...]] = [
                 (label, value, c.queries, c.verdict, int(c.verdict in CLEAR))
                 for label, c in parts
-                if (value := ranged(c.difference, c.adjusted)) is not None
+                if (value := value_range(c.difference, c.adjusted)) is not None
             ]
             if len(rows) < 2:
                 continue

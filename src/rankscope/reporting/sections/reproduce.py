@@ -104,7 +104,7 @@ def _method(subject: Subject[Any], found: Comparison) -> Iterator[Fact]:
     """How runs were compared."""
     method = found.method
     yield "baseline", "every run against every other" if found.all_pairs else found.baseline
-    yield "primary metric", f"{found.primary}{'' if found.declared else ' (the first one)'}"
+    yield "primary metric", f"{found.primary}{'' if found.primary_declared else ' (the first one)'}"
     usual = f"paired t; where fewer than {FEWEST} queries differ, the exact sign-flip test"
     yield "test", usual if method.test is None else str(method.test)
     yield "interval of means", f"{words.percent(method.level)}, {USUAL}"
@@ -119,10 +119,10 @@ def _method(subject: Subject[Any], found: Comparison) -> Iterator[Fact]:
         yield "margin", paper.margins(method)
     if subject.lead.clusters is not None:
         yield "clusters", f"queries come in {paper.clusters(subject)}; intervals and tests are of the sums over each"
-    for system, runs in next(iter(found.given.replicates.values()), {}).items():
+    for system, runs in next(iter(found.measurements.replicates.values()), {}).items():
         yield f"runs of {system}", f"{words.count(runs.runs)}, averaged query by query"
-    if found.tried is not None:
-        yield "systems tried", words.count(found.tried)
+    if found.candidates_tried is not None:
+        yield "systems tried", words.count(found.candidates_tried)
     yield "seed", str(method.seed)
 
 
@@ -142,7 +142,7 @@ def _inputs(subject: Subject[Any]) -> Iterator[tuple[Value, ...]]:
     elif scores is not None:
         yield from ((source.label, source.label, source.kind, None, _hash(source)) for source in scores.inputs)
     elif found is not None:
-        for one in found.given.inputs:
+        for one in found.measurements.inputs:
             yield "scores", str(one.get("path", "")), "scores", None, str(one.get("sha256") or NO_HASH)
     for texts in subject.texts:
         path = texts.label if texts.source.sha256 else None

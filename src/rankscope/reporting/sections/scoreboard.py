@@ -11,11 +11,11 @@ import numpy as np
 from rankscope import words
 from rankscope.blocks import Column, NumberText, Paragraph, Table, Value, ValueRange
 from rankscope.lists import Array
-from rankscope.panels.families import separated
+from rankscope.panels.families import discriminative_power
 from rankscope.panels.panel import Panel
 from rankscope.reporting.subject import PagePart, column_of
 from rankscope.scoring.scores import best_rows
-from rankscope.verbs.compare.charts import is_corrected, method_in_words, p_in_words, ranged
+from rankscope.verbs.compare.charts import is_corrected, method_in_words, p_in_words, value_range
 from rankscope.verbs.compare.tables import MARKS, effects_table, p_cell
 
 MOST_EFFECTS = 60  # pairs whose effect sizes are read
@@ -78,7 +78,7 @@ class ComparisonPart(ScoresPart):
             note = "found by comparing each run with each, so that the best is not favoured for being the best"
             yield replace(found.table("top_groups"), note=note, name="top-groups", title="Top groups")
         if found.family.each_pair:
-            shares = ", ".join(f"{m} {words.share(separated(found.of(m)))}" for m in found.metrics)
+            shares = ", ".join(f"{m} {words.share(discriminative_power(found.of(m)))}" for m in found.metrics)
             yield Paragraph(f"Pairs with a clear difference on these queries (discriminative power): {shares}.")
         if len(self.mine) <= MOST_EFFECTS:
             yield self._effects()
@@ -167,7 +167,7 @@ class ComparisonPart(ScoresPart):
 
 def _mean(panel: Panel, system: str, level: float) -> Value:
     mean = panel.means[system]
-    return (None if panel.reason else ranged(mean, panel.interval(system, level))) or words.finite(mean)
+    return (None if panel.reason else value_range(mean, panel.interval(system, level))) or words.finite(mean)
 
 
 def _best(panel: Panel, order: Sequence[str]) -> list[int]:

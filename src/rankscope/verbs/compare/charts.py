@@ -79,7 +79,7 @@ def _forest(family: Family, panels: Sequence[Panel], name: str, by_metric: bool 
     for panel in panels:
         label = f"{panel.name} (lower is better)" if panel.sign < 0 else panel.name
         for c in _in_order(family, panel):
-            value = ranged(c.difference, c.adjusted)
+            value = value_range(c.difference, c.adjusted)
             if value is not None:
                 names = (label, c.run) if by_metric else (name_of(family, c), label)
                 rows.append((*names, value, p_cell(c.p_value_adjusted), c.verdict, c.queries, int(c.verdict in CLEAR)))
@@ -335,7 +335,7 @@ def name_of(family: Family, c: Contrast) -> str:
     return f"{c.run} {words.MINUS} {c.baseline}" if family.each_pair else c.run
 
 
-def ranged(value: float, bounds: Bounds) -> ValueRange | None:
+def value_range(value: float, bounds: Bounds) -> ValueRange | None:
     """A value with its interval; None where an end is not known or without bound."""
     ends = (value, bounds.lower, bounds.upper)
     return ValueRange(*ends) if all(map(math.isfinite, ends)) else None

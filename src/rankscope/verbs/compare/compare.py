@@ -77,7 +77,7 @@ def compare(  # noqa: PLR0913 - the options of the command line, each with its d
     given, priced = (given, None) if costs is None and not limits else _tradeoffs(given, costs, limits, chosen)
     if not any(c.queries for c in compared.contrasts):
         raise DataError(f"no query has a value for two of the runs: {_why_none(given)}")
-    return Comparison(given, compared, chosen, parts, priced, None if tried is None else _tried(tried), primary is not None)
+    return Comparison(given, compared, chosen, parts, priced, None if tried is None else _check_tried(tried), primary is not None)
 # fmt: on
 
 
@@ -105,7 +105,7 @@ def _why_none(given: Measurements) -> str:
     return "they are of different queries"
 
 
-def _tried(number: Any) -> int:
+def _check_tried(number: Any) -> int:
     """How many systems were tried, checked."""
     if isinstance(number, bool) or not hasattr(number, "__index__") or int(number) < 1:
         raise InputError(

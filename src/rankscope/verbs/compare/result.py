@@ -9,17 +9,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rankscope import words
-from rankscope.blocks import EMPTY, Block, Caution, Chart, Heading, Notes, Paragraph, Table, ValueRange
+from rankscope.blocks import EMPTY, Block, Caution, Chart, Heading, Notes, Paragraph, Table
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.doubts import doubts_of
-from rankscope.panels.families import Family, TopGroup, anova_of, separated
+from rankscope.panels.families import Family, TopGroup, anova_of, discriminative_power
 from rankscope.panels.method import Method
 from rankscope.panels.panel import Panel
 from rankscope.panels.slices import SliceContrast, Slices
 from rankscope.scoring.measurements import Measurements
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import FORMATS, Col, Result, Shown, View, caution_notes, input_record
-from rankscope.verbs.compare.charts import charts_of
+from rankscope.verbs.compare.charts import charts_of, value_range
 from rankscope.verbs.compare.tables import (
     FEW,
     LEGEND,
@@ -71,7 +71,7 @@ def _means(found: Comparison) -> Iterator[dict[str, Any]]:
 
 def _replicates(found: Comparison) -> Iterator[dict[str, Any]]:
     """The variances of each system that ran several times: between queries, and between its runs."""
-    for metric, by_system in found.given.replicates.items():
+    for metric, by_system in found.measurements.replicates.items():
         for system, r in by_system.items() if metric in found.metrics else ():
             yield {"run": system, "metric": metric, "of": r}
 
@@ -83,19 +83,13 @@ def _anovas(found: Comparison) -> Iterator[dict[str, Any]]:
             yield {"metric": panel.name, "of": anova}
 
 
-def _ranged(row: dict[str, Any]) -> ValueRange | None:
-    """A mean with its interval; None where there is none."""
-    bounds = row["bounds"]
-    return ValueRange(row["value"], bounds.lower, bounds.upper) if bounds.known else None
-
-
 VIEWS = (
     View("results", lambda found: record_columns(found.family), lambda found: found.contrasts),
     View(
         "means",
         (
             Col("run", head="run"), Col("metric", head="metric"), Col("value", kind="value", head="mean"),
-            Col("ci_lower", "ci_upper", of=lambda row: (row["bounds"].lower, row["bounds"].upper), kind="value", head="interval", cell=_ranged),
+            Col("ci_lower", "ci_upper", of=lambda row: (row["bounds"].lower, row["bounds"].upper), kind="value", head="interval", cell=lambda row: value_range(row["value"], row["bounds"])),
             Col("interval", of=lambda row: row["bounds"].method), Col("queries", kind="count", head="queries"),
         ),
         _means,
@@ -163,13 +157,13 @@ class Comparison(Result):
     verdict in words. ``groups`` holds the top group of each metric, ``warnings`` what to doubt.
     """
 
-    given: Measurements
+    measurements: Measurements
     family: Family
     baseline: str
     slices: Slices | None = None
     tradeoffs: TradeOffs | None = None
-    tried: int | None = None
-    declared: bool = False
+    candidates_tried: int | None = None
+    primary_declared: bool = False
 
     schema = "compare/1"
     views = VIEWS
@@ -195,7 +189,7 @@ class Comparison(Result):
     @property
     def panels(self) -> Sequence[Panel]:
         """The metrics that are compared, the primary one first."""
-        return self.given.panels
+        return self.measurements.panels
 
     @property
     def primary(self) -> str:
@@ -215,7 +209,7 @@ class Comparison(Result):
     @property
     def scores(self) -> Scores | None:
         """What ``evaluate`` found, where runs were compared and not scores."""
-        return self.given.scores
+        return self.measurements.scores
 
     @property
     def groups(self) -> Sequence[TopGroup]:
@@ -225,13 +219,13 @@ class Comparison(Result):
     @property
     def notes(self) -> Sequence[str]:
         """What was read, and what was passed over."""
-        return [*self.given.notes, *(self.slices.notes if self.slices else ())]
+        return [*self.measurements.notes, *(self.slices.notes if self.slices else ())]
 
     @cached_property
     def warnings(self) -> list[Caution]:
         """What to know before believing the verdict: of the data, then of the comparison."""
-        cautions = self.given.scores.warnings if self.given.scores is not None else []
-        return [*cautions, *doubts_of(self.family, self.slices, self.given.curve)]
+        cautions = self.measurements.scores.warnings if self.measurements.scores is not None else []
+        return [*cautions, *doubts_of(self.family, self.slices, self.measurements.curve)]
 
     def of(self, metric: str) -> list[Contrast]:
         """The contrasts on one metric."""
@@ -261,7 +255,7 @@ class Comparison(Result):
             **(self.scores.conventions if self.scores is not None else {}),
             "baseline": self.family.baseline,
             "primary": self.primary,
-            "primary_declared": self.declared,
+            "primary_declared": self.primary_declared,
             "test": None if method.test is None else str(method.test),
             "test_in_words": usual if method.test is None else method.test.hypothesis,
             "interval_of_differences": "t" if method.interval is None else str(method.interval),
@@ -272,14 +266,14 @@ class Comparison(Result):
             "comparisons": self.family.size,
             "clustered": self.panels[0].clusters is not None,
             "compared": len(self.systems),
-            "candidates_tried": self.tried,
+            "candidates_tried": self.candidates_tried,
             "compare_seed": method.seed,
         }
 
     def facts(self) -> dict[str, Any]:
         """The verdict, the conventions, what was read, and the state of the data."""
         scores = self.scores
-        inputs = self.given.inputs if scores is None else map(input_record, scores.inputs)
+        inputs = self.measurements.inputs if scores is None else map(input_record, scores.inputs)
         out = {
             "verdict": list(self.sentences()),
             "conventions": self.conventions,
@@ -287,14 +281,14 @@ class Comparison(Result):
             "data_health": {} if scores is None else scores.data_health,
         }
         if self.all_pairs:
-            out["discriminative_power"] = {m: words.finite(separated(self.of(m))) for m in self.metrics}
+            out["discriminative_power"] = {m: words.finite(discriminative_power(self.of(m))) for m in self.metrics}
         return out
 
     def beside(self, **options: Any) -> Iterator[str]:
         """The views that JSON holds beside the contrasts: means, top groups, and what was asked for."""
         yield from ("means", "top_groups")
         asked = {
-            "anova": self.all_pairs, "slices": self.slices, "tradeoffs": self.tradeoffs, "replicates": self.given.replicates,
+            "anova": self.all_pairs, "slices": self.slices, "tradeoffs": self.tradeoffs, "replicates": self.measurements.replicates,
         }  # fmt: skip
         yield from (name for name, wanted in asked.items() if wanted)
 
@@ -387,7 +381,7 @@ class Comparison(Result):
             yield from (EMPTY, Heading("all metrics"), board(family))
 
     def _title(self, panel: Panel) -> str:
-        return f"{panel.name} (primary)" if self.declared and panel is self.family.panels[0] else panel.name
+        return f"{panel.name} (primary)" if self.primary_declared and panel is self.family.panels[0] else panel.name
 
     def _marks(self) -> str:
         family = self.family
@@ -403,7 +397,7 @@ class Comparison(Result):
             if group.metric == primary or len(family.panels) <= 3:
                 yield group.sentence()
         if family.each_pair:
-            shares = ", ".join(f"{m} {words.share(separated(self.of(m)))}" for m in self.metrics)
+            shares = ", ".join(f"{m} {words.share(discriminative_power(self.of(m)))}" for m in self.metrics)
             yield f"pairs with a clear difference (discriminative power): {shares}"
         if method.correction.anova:
             for row in _anovas(self):
@@ -411,7 +405,7 @@ class Comparison(Result):
                 freedom = ", ".join(map(words.count, anova.freedom))
                 f_value = words.number(anova.F, digits=4)
                 yield f"two-way ANOVA of {row['metric']}: F({freedom}) = {f_value}, {words.p_value(anova.p_value)}"
-        for system, r in self.given.replicates.get(primary, {}).items():
+        for system, r in self.measurements.replicates.get(primary, {}).items():
             yield (
                 f"{system}: mean of {r.runs} runs; the variance of {primary} is {words.number(r.between_queries, digits=4)} between "
                 f"queries and {words.number(r.between_runs, digits=4)} between runs of a query; more runs would remove "
@@ -420,9 +414,9 @@ class Comparison(Result):
         if method.margin is not None or method.bayes:
             for c in family.of(primary):
                 yield from _margins(c)
-        if self.tried is not None:
+        if self.candidates_tried is not None:
             yield (
-                f"{words.counted(self.tried, 'system')} {words.agree(self.tried, 'was')} tried on these judgments: the best of many "
+                f"{words.counted(self.candidates_tried, 'system')} {words.agree(self.candidates_tried, 'was')} tried on these judgments: the best of many "
                 "looks better than it is; fresh queries tell by how much"
             )
 
@@ -444,10 +438,10 @@ class Comparison(Result):
             yield f"{method.test} tests that {method.test.hypothesis}"
             if str(method.test) != "t" and not method.every_look:
                 yield "intervals are of the mean difference, and may disagree with such a test"
-        if method.correction.joint and method.correction.measured:
-            yield f"{method.correction.name} {method.correction.measured}"
-        if self.given.scores is not None:
-            yield self.given.scores.request.small_print()
+        if method.correction.joint and method.correction.calibration:
+            yield f"{method.correction.name} {method.correction.calibration}"
+        if self.measurements.scores is not None:
+            yield self.measurements.scores.request.small_print()
 
 
 # --- in words --------------------------------------------------------------------------------------------
@@ -482,10 +476,10 @@ def _of_many(family: Family, baseline: str, runs: Sequence[str]) -> Iterator[str
         else:
             corrected = family.method.corrected_for(mine[0].comparisons).removeprefix(", ")
             method = f" ({corrected})" if corrected else ""
-            yield f"Of {len(runs):,} runs compared with {baseline} on {metric}: {'; '.join(parts)}{method}.{_detected(mine)}"
+            yield f"Of {len(runs):,} runs compared with {baseline} on {metric}: {'; '.join(parts)}{method}.{_detectable_range(mine)}"
 
 
-def _detected(contrasts: Sequence[Contrast]) -> str:
+def _detectable_range(contrasts: Sequence[Contrast]) -> str:
     """The range of the differences that could have been detected, of those contrasts that are not clear."""
     unclear = sorted(
         c.detectable.difference
@@ -502,7 +496,7 @@ def _of_pairs(family: Family) -> Iterator[str]:
     """On how many pairs of runs each metric shows a clear difference."""
     for i, metric in enumerate(family.metrics):
         mine = family.of(metric)
-        share = separated(mine)
+        share = discriminative_power(mine)
         lead = f"Of {len(mine):,} pairs of {len(family.primary.systems)} runs, " if not i else ""
         yield f"{lead}{metric} shows a clear difference on {round(share * len(mine)):,} ({words.share(share)}{family.method.corrected_for(mine[0].comparisons)})."
 

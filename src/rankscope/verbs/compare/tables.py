@@ -96,7 +96,7 @@ class Row:
     @classmethod
     def of(cls, c: Contrast, flip: float = math.nan, part: str = "", ahead: bool = False) -> Row:
         """The row of a contrast; with ``ahead`` the one that is ahead stands first."""
-        turned = ahead and (c.difference < 0 if not c.panel.sign else not c.improved and bool(c.difference))
+        turned = ahead and (c.difference < 0 if not c.panel.sign else not c.is_gain and bool(c.difference))
         sign, low, high = (
             (-1, -c.adjusted.upper, -c.adjusted.lower) if turned else (1, c.adjusted.lower, c.adjusted.upper)
         )
@@ -142,10 +142,10 @@ LEGEND = {
 
 def p_cell(value: float) -> Value:
     """A p-value in a table; None where there is none."""
-    return _known(words.p_cell(value), value)
+    return _number_text(words.p_cell(value), value)
 
 
-def _known(text: str, value: float) -> Value:
+def _number_text(text: str, value: float) -> Value:
     """A number as it is written; None where there is none."""
     return None if words.finite(value) is None else NumberText(text, value)
 
@@ -154,7 +154,7 @@ def _detects(c: Contrast | None) -> Value:
     """The smallest difference that could be detected, where none is clear."""
     if c is None or c.verdict in CLEAR or c.verdict == "same":
         return ""
-    return _known(words.in_table(words.number(c.detectable.difference)), c.detectable.difference)
+    return _number_text(words.in_table(words.number(c.detectable.difference)), c.detectable.difference)
 
 
 def how(family: Family) -> str:
@@ -260,13 +260,13 @@ EFFECTS = (
     Col(head="run", cell=lambda c: c.run),
     Col(head="against", cell=lambda c: c.baseline),
     Col(head="relative", kind="value", hint="the difference relative to the mean of the run it is compared with",
-        cell=lambda c: _known(words.in_table(words.relative(c.relative[0])), c.relative[0])),
+        cell=lambda c: _number_text(words.in_table(words.relative(c.relative[0])), c.relative[0])),
     Col(head="interval", kind="value", hint="of the relative difference (Fieller), of this comparison alone: not corrected for others",
         cell=_relative_interval),
     Col(head="in sd", kind="value", hint="the difference in standard deviations of the differences of the queries",
-        cell=lambda c: _known(words.cell(c.effect, 2, sign=True), c.effect)),
+        cell=lambda c: _number_text(words.cell(c.effect, 2, sign=True), c.effect)),
     Col(head="queries better", kind="value", hint="share of the queries on which the run is better (or higher, where neither is better), ties half",
-        cell=lambda c: _known(words.cell(c.superiority, 2), c.superiority)),
+        cell=lambda c: _number_text(words.cell(c.superiority, 2), c.superiority)),
     Col(head="carried by", kind="value",
         hint="how many of the queries that favour the run ahead most must go for its lead to vanish, whichever of the two it is",
         cell=lambda c: c.favourable and NumberText(f"{c.favourable[0]:,} of {c.queries:,}", c.favourable[0])),

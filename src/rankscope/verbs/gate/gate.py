@@ -82,18 +82,18 @@ def gate(  # noqa: PLR0913 - the options of the command line, each with its defa
     method = method_of(test=test, interval=interval, alpha=alpha, seed=policies.get("seed", 0))
     request = Request.of(USUAL if metrics is None else metrics, policies)
     stored = stored_baseline(baseline)
-    runs = [candidate] if stored is not None else _named(baseline, candidate)
+    runs = [candidate] if stored is not None else _name_runs(baseline, candidate)
     scores = evaluate_request(qrels, runs, request, progress)
     _refuse_undirected(scores.metrics)
     panels = in_clusters(panels_of(scores if stored is None else stored.beside(scores), scores.metrics), clusters)
     allowances = tolerances_of(tolerance, [(m.spelling, m.metric) for m in request.metrics])
     drafts, notes = _drafts(panels, slices, allowances, fail_on, method)
     one, two = panels[0].systems
-    return Gate(_settle(drafts, fail_on, method), one, two, scores, method, fail_on, stored, notes)
+    return Gate(_settle_checks(drafts, fail_on, method), one, two, scores, method, fail_on, stored, notes)
 # fmt: on
 
 
-def _named(baseline: Any, candidate: Any) -> list[Any]:
+def _name_runs(baseline: Any, candidate: Any) -> list[Any]:
     """Both runs; called by their parts where they have no names of their own that would tell them apart."""
     runs = [baseline, candidate]
     bare = [run for _, run in map(as_pair, runs)]
@@ -164,32 +164,34 @@ def _draft(panel: Panel, part: str | None, allowance: Allowance, fail_on: FailOn
     return Check(
         metric=panel.name, slice=part, better=panel.better, value=c.value, baseline_value=c.baseline_value,
         difference=panel.sign * c.difference, lower=lower, upper=upper, loss=losses_alone(c),
-        tolerance=tolerance, allowed=str(allowance), p_value=evidence.p_value, loses=evidence.loses,
+        tolerance=tolerance, tolerance_said=str(allowance), p_value=evidence.p_value, loses=evidence.loses,
         queries=c.queries, differing=c.differing, wins=c.wins, losses=c.losses, left_out=c.pair.undefined_for_one,
         method=way if changed else NOTHING, differing_clusters=clusters,
         queries_needed=queries_to_settle(c, tolerance, fail_on == "tolerance") if bounds.known else None,
     )  # fmt: skip
 
 
-def _settle(drafts: Sequence[Check], fail_on: FailOn, method: Method) -> list[Check]:
+def _settle_checks(drafts: Sequence[Check], fail_on: FailOn, method: Method) -> list[Check]:
     """The checks with their status: what fails must be clear after correction over all of them.
 
     Where not every check passes, a loss that is proved fails, however small it is.
     """
     adjusted = corrected_p([check.p_value for check in drafts], method)
-    checks = [_settled(replace(c, p_value_adjusted=p), fail_on, method) for c, p in zip(drafts, adjusted, strict=True)]
+    checks = [
+        _settle_check(replace(c, p_value_adjusted=p), fail_on, method) for c, p in zip(drafts, adjusted, strict=True)
+    ]
     if fail_on == "tolerance" or all(check.status == "pass" for check in checks):
         return checks
     reason = "a loss is proved; it is within the tolerance, but not every check passes"
     return [
         replace(check, status="fail", reason=reason)
-        if check.status == "pass" and _proved(check, 0.0, method)
+        if check.status == "pass" and _is_proved(check, 0.0, method)
         else check
         for check in checks
     ]
 
 
-def _settled(check: Check, fail_on: FailOn, method: Method) -> Check:
+def _settle_check(check: Check, fail_on: FailOn, method: Method) -> Check:
     status, reason = _status(check, fail_on, method)
     unsettled = status == "cannot tell" and (check.queries_needed or 0) > check.queries
     return replace(check, status=status, reason=reason, queries_needed=check.queries_needed if unsettled else None)
@@ -197,7 +199,7 @@ def _settled(check: Check, fail_on: FailOn, method: Method) -> Check:
 
 def _status(check: Check, fail_on: FailOn, method: Method) -> tuple[Status, str]:
     """The rule, for one check: it holds, or its loss is proved, or neither; and why."""
-    proved = _proved(check, -check.tolerance if fail_on == "tolerance" else 0.0, method)
+    proved = _is_proved(check, -check.tolerance if fail_on == "tolerance" else 0.0, method)
     if check.method == NOTHING:
         return "pass", "no query changed"
     if math.isnan(check.lower):
@@ -216,6 +218,6 @@ def _status(check: Check, fail_on: FailOn, method: Method) -> tuple[Status, str]
     return "cannot tell", "the interval reaches beyond the tolerance, and no loss is proved"
 
 
-def _proved(check: Check, floor: float, method: Method) -> bool:
+def _is_proved(check: Check, floor: float, method: Method) -> bool:
     """Whether the mean lies below a floor, the test sees a loss, too, and that is more than chance."""
     return check.difference < floor and check.loses and check.p_value_adjusted < method.alpha

@@ -51,7 +51,7 @@ class Check:
     upper: float
     loss: float
     tolerance: float
-    allowed: str
+    tolerance_said: str
     p_value: float
     loses: bool
     queries: int
@@ -99,7 +99,7 @@ def _columns(gate: Gate) -> tuple[Col, ...]:
         Col("run", of=lambda _: gate.candidate),
         Col("baseline", of=lambda _: gate.baseline),
         Col("metric", head="metric"),
-        Col("slice", head="slice" if gate.sliced else "", cell=lambda c: c.slice or "all"),
+        Col("slice", head="slice" if gate.has_slices else "", cell=lambda c: c.slice or "all"),
         Col("status", head="verdict", cell=lambda c: WORDS[c.status]),
         Col("difference", head="change", cell=lambda c: words.cell(c.difference, sign=True), kind="value"),
         Col(
@@ -118,7 +118,7 @@ def _columns(gate: Gate) -> tuple[Col, ...]:
         Col("better"),
         Col("left_out", kind="count"),
         Col("differing_clusters", kind="count"),
-        Col("tolerance_said", of=lambda c: c.allowed),
+        Col("tolerance_said"),
     )  # fmt: skip
 
 
@@ -127,7 +127,7 @@ class Gate(OfScores):
     """The verdict of a gate; true where it passes.
 
     ``status`` is pass, fail or cannot tell, ``exit_code`` 0, 1 or 4, and ``sentence`` the verdict in words. ``checks`` holds one
-    check a metric and slice. ``scores`` are the runs evaluated here, ``stored`` is a baseline that was read as stored scores.
+    check a metric and slice. ``scores`` are the runs evaluated here, ``stored_baseline`` is a baseline that was read as stored scores.
     """
 
     checks: Sequence[Check]
@@ -136,11 +136,11 @@ class Gate(OfScores):
     scores: Scores
     method: Method
     fail_on: FailOn = "loss"
-    stored: StoredBaseline | None = None
+    stored_baseline: StoredBaseline | None = None
     slice_notes: Sequence[str] = ()
 
     schema = "gate/1"
-    views = (View("results", _columns, lambda gate: gate.checks, labels=lambda gate: 2 if gate.sliced else 1),)
+    views = (View("results", _columns, lambda gate: gate.checks, labels=lambda gate: 2 if gate.has_slices else 1),)
 
     @cached_property
     def status(self) -> Status:
@@ -163,12 +163,12 @@ class Gate(OfScores):
         return CODES[self.status]
 
     @property
-    def unchanged(self) -> bool:
+    def nothing_changed(self) -> bool:
         """Whether no query changed in any metric."""
         return all(check.method == NOTHING for check in self.checks)
 
     @property
-    def sliced(self) -> bool:
+    def has_slices(self) -> bool:
         """Whether there are checks of slices."""
         return any(check.slice is not None for check in self.checks)
 
@@ -180,25 +180,25 @@ class Gate(OfScores):
     @property
     def provenance(self) -> dict[str, Any]:
         """The judgments, both runs and the version, with hashes of the files."""
-        return provenance(self.scores, self.stored, (self.baseline, self.candidate))
+        return provenance(self.scores, self.stored_baseline, (self.baseline, self.candidate))
 
     @property
     def notes(self) -> list[str]:
         """What was read of a stored baseline and of slices."""
-        return [*([self.stored.note] if self.stored else []), *self.slice_notes]
+        return [*([self.stored_baseline.note] if self.stored_baseline else []), *self.slice_notes]
 
     @cached_property
     def warnings(self) -> list[Caution]:
         """What to know before trusting the verdict."""
-        return [*self.scores.warnings, *self._unanswered(), *self._left_out()]
+        return [*self.scores.warnings, *self._lost_queries(), *self._left_out()]
 
-    def _unanswered(self) -> Iterator[Caution]:
+    def _lost_queries(self) -> Iterator[Caution]:
         """Where only queries in common count: those that only the baseline answers, which would else be losses."""
         evaluations = self.scores.evaluations
         if self.scores.request.stated("queries") != "both" or not evaluations:
             return
         lost = set(evaluations[-1].missing)
-        lost = lost - evaluations[0].missing if self.stored is None else lost & self.stored.queries
+        lost = lost - evaluations[0].missing if self.stored_baseline is None else lost & self.stored_baseline.queries
         if lost:
             yield Caution(
                 "RS101",
@@ -211,7 +211,7 @@ class Gate(OfScores):
         hint = "use --queries judged to count a missing ranking as a loss"
         if self.scores.request.stated("nothing_found") != "metric":
             hint = "use --nothing-found metric to score a query that finds nothing"
-        elif queries != "run" and (queries != "both" or self.stored is None):
+        elif queries != "run" and (queries != "both" or self.stored_baseline is None):
             hint = "the metric itself may be undefined for a query (as AUC with one class); choose one that is not"
         for c in self.checks:
             if c.left_out and c.slice is None:
@@ -260,7 +260,7 @@ class Gate(OfScores):
     def sentence(self) -> str:
         """The verdict: the check that decides it, or the one that comes nearest to its tolerance."""
         word, number = WORDS[self.status], len(self.checks)
-        if self.unchanged:
+        if self.nothing_changed:
             metrics = words.listing(dict.fromkeys(check.metric for check in self.checks))
             on = "the query" if self.queries == 1 else f"all {words.count(self.queries)} queries"
             return f"{word}: nothing changed: {self.candidate} scores the same as {self.baseline} on {on} ({metrics})."
@@ -366,5 +366,5 @@ class Gate(OfScores):
 
 
 def _tolerance(check: Check) -> str:
-    share = f" ({check.allowed})" if "%" in check.allowed else ""
+    share = f" ({check.tolerance_said})" if "%" in check.tolerance_said else ""
     return f"{words.number(check.tolerance, digits=4)}{share}"

@@ -235,17 +235,17 @@ class Plan(Result):
         have = "current power" if self.aim.n is None else f"power of {words.counted(self.aim.n, 'such query')}"
         yield EMPTY
         yield Paragraph(f"queries needed to detect a difference of (in brackets: {have} for it)")
-        observed = ["for observed"] if any(reach.observed for reach in self.reaches) else []
+        observed = ["for observed"] if any(reach.observed_target for reach in self.reaches) else []
         yield _table([*labels, *self._sizes, *observed], len(labels), lines, turns=True, without="for ")
 
     @cached_property
     def _sizes(self) -> list[str]:
         known = next(reach for reach in self.reaches if not reach.reason)
-        return [f"for {words.amount(target.difference)}" for target in known.chosen]
+        return [f"for {words.amount(target.difference)}" for target in known.chosen_targets]
 
     def _line(self, reach: Reach) -> Line:
-        can, seen = reach.detectable, reach.observed
-        needs = (_need(target.queries, target.power or 0.0) for target in reach.chosen)
+        can, seen = reach.detectable, reach.observed_target
+        needs = (_need(target.queries, target.power or 0.0) for target in reach.chosen_targets)
         return {
             "metric": reach.metric, "run": reach.run, "against": reach.baseline,
             "queries": words.count(reach.queries), "s": _number(reach.deviation), "detects": _number(can.difference),
@@ -292,7 +292,7 @@ class Plan(Result):
         clusters = self.measurements.panels[0].clusters
         if clusters is not None:
             yield f"queries in {words.counted(int(clusters.max()) + 1, 'cluster')}; more such clusters are planned for"
-        if any(reach.observed for reach in self.reaches):
+        if any(reach.observed_target for reach in self.reaches):
             yield "the observed difference is uncertain itself: plan for the smallest that would matter"
         if self.scores:
             yield self.scores.request.small_print()
