@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from rankscope.declared import Declared, Param
+from rankscope.declared import Declared, Param, plain
 from rankscope.errors import InputError
 from rankscope.lists import Array
 
@@ -36,7 +36,7 @@ def portions(rounds: int, each: int, most: int | None = None) -> Iterator[slice]
 def check_between(name: str, value: float, example: float) -> None:
     """Refuse a level or an alpha that is not between 0 and 1."""
     if not 0 < value < 1:
-        raise InputError(f"{name}={value:g}: {name} is between 0 and 1, like {example}")
+        raise InputError(f"{name}={plain(float(value))}: {name} is between 0 and 1, like {example}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,11 +159,6 @@ class Estimate:
     @property
     def clusters(self) -> None:
         """None: clusters are in the error already."""
-
-    @property
-    def constant(self) -> bool:
-        """Whether nothing varies."""
-        return self.error == 0
 
     @property
     def mirror(self) -> Estimate:

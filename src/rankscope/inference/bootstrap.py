@@ -112,7 +112,9 @@ class _ResamplingInterval(Interval):
         outside = outside_each(level)
         if (self.rounds + 1) * outside < 1 - CLOSE:
             least, there = words.count(math.ceil(round(1 / outside, 6)) - 1), words.count(self.rounds)
-            raise InputError(f"{self}: an interval of level {level:g} needs at least {least} rounds, not {there}")
+            raise InputError(
+                f"{self}: an interval of level {words.percent(level)} needs at least {least} rounds, not {there}"
+            )
         if reason := without_interval(sample):
             return Bounds.none(reason)
         groups = Groups.of(sample)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from rankscope.declared import plain
 from rankscope.errors import InputError
 from rankscope.inference.base import Correction, check_between
 from rankscope.lists import Array
@@ -125,7 +126,7 @@ def _in_order(p_values: Array, work: Callable[[Array], Array]) -> Array:
     p = np.asarray(p_values, dtype=np.float64)
     wrong = p[(p < 0) | (p > 1)]
     if len(wrong):
-        raise InputError(f"p-value {wrong[0]:g}: a p-value lies between 0 and 1")
+        raise InputError(f"p-value {plain(float(wrong[0]))}: a p-value lies between 0 and 1")
     known = np.flatnonzero(~np.isnan(p))
     ascending = known[np.argsort(p[known], kind="stable")]
     out = np.full(p.shape, np.nan)

@@ -203,8 +203,8 @@ def without_interval(sample: Sample | Estimate) -> str:
         return "no queries"
     if not sample.freedom:
         return f"fewer than 2 {groups}"
-    # differences that are the same may differ by their rounding, and so may the sums of clusters around the mean
-    if sample.constant or sample.error <= CLOSE * sample.largest:
+    # values that are the same may differ by their rounding, and so may the sums of clusters around the mean
+    if sample.error <= CLOSE * sample.largest:
         return f"every {'query has the same value' if sample.clusters is None else 'cluster has the same mean'}"
     return ""
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Literal
 
 from rankscope import words
+from rankscope.declared import plain
 from rankscope.errors import DataError, InputError
 from rankscope.inference.anova import error_places
 from rankscope.inference.base import Estimate, Sample
@@ -62,7 +63,7 @@ def detectable_difference(n: int, deviation: float, power: float = 0.8, alpha: f
     _check(power, alpha)
     if n < 2 or not 0 <= deviation < math.inf:
         remedy = "what queries show takes at least 2 of them and a deviation of 0 or more"
-        raise InputError(f"n={n}, deviation={deviation:g}: {remedy}")
+        raise InputError(f"n={n}, deviation={plain(float(deviation))}: {remedy}")
     return _quantiles(n - 1, power, alpha) * deviation / math.sqrt(n)
 
 
@@ -104,7 +105,9 @@ def power_of(deviation: float, difference: float, n: int, alpha: float = 0.05) -
     """
     _check(0.8, alpha)
     if n < 2 or not 0 <= deviation < math.inf or not math.isfinite(difference):
-        raise InputError(f"n={n}, deviation={deviation:g}: power takes at least 2 queries and a deviation of 0 or more")
+        raise InputError(
+            f"n={n}, deviation={plain(float(deviation))}: power takes at least 2 queries and a deviation of 0 or more"
+        )
     if not difference:
         return alpha
     return _power_t(n - 1, abs(difference) / deviation * math.sqrt(n), alpha) if deviation else 1.0

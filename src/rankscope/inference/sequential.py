@@ -7,7 +7,8 @@ from typing import Annotated
 
 import numpy as np
 
-from rankscope.declared import Param
+from rankscope import words
+from rankscope.declared import Param, plain
 from rankscope.errors import InputError
 from rankscope.inference.base import CLOSE, PairedTest, Sample
 from rankscope.lists import Array
@@ -26,7 +27,9 @@ _CAP = 0.5  # at most this part of the capital can be lost at one query
 def check_range(low: float, high: float) -> None:
     """Refuse a range whose low end is not below its high end."""
     if low >= high:
-        raise InputError(f"betting(low={low:g}, high={high:g}): low is below high, as in betting(low=0, high=1)")
+        raise InputError(
+            f"betting(low={plain(low)}, high={plain(high)}): low is below high, as in betting(low=0, high=1)"
+        )
 
 
 def within(sample: Sample, low: float, high: float) -> Array:
@@ -34,8 +37,8 @@ def within(sample: Sample, low: float, high: float) -> Array:
     least, most = float(sample.values.min()), float(sample.values.max())
     room = CLOSE * (high - low)  # a score may be above 1 by its rounding
     if least < low - room or most > high + room:
-        there = f"values from {least:g} to {most:g}"
-        raise InputError(f"betting(low={low:g}, high={high:g}) was given {there}: say what range they have")
+        there = f"values from {words.amount(least)} to {words.amount(most)}"
+        raise InputError(f"betting(low={plain(low)}, high={plain(high)}) was given {there}: say what range they have")
     return np.clip((sample.values - (low + high) / 2) / ((high - low) / 2), -1.0, 1.0)
 
 
@@ -82,7 +85,7 @@ def prior(count: int, narrowest: int) -> float:
 
 def is_constant(sample: Sample) -> bool:
     """Whether all values are the same up to rounding, so that their spread is unknown."""
-    return sample.constant or sample.error <= CLOSE * sample.largest
+    return sample.error <= CLOSE * sample.largest
 
 
 class anytime(PairedTest, aliases=("asymptotic",)):
@@ -149,7 +152,7 @@ class betting(PairedTest):
         check_range(self.low, self.high)
         if not self.low <= 0 <= self.high:
             remedy = "0 lies between low and high, as in betting(low=-1, high=1)"
-            raise InputError(f"betting(low={self.low:g}, high={self.high:g}): {remedy}")
+            raise InputError(f"betting(low={plain(self.low)}, high={plain(self.high)}): {remedy}")
 
     def p_value(self, sample: Sample) -> float:
         """One over the largest capital so far, at most 1. InputError for a difference outside ``low`` to ``high``."""

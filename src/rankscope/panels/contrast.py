@@ -159,10 +159,10 @@ class Contrast:
 
     @cached_property
     def favourable(self) -> tuple[int, float] | None:
-        """How many of the queries that favour the one ahead carry its lead, and their share; None where nobody leads."""
+        """How many of the queries that favour the one ahead carry its lead, and their share; None where nobody leads, or by no unit known."""
         from rankscope.inference.effects import favourable
 
-        return favourable(self.paired.means)
+        return favourable(self.pair.means) if isinstance(self.pair, PairedValues) else None
 
     @cached_property
     def chances(self) -> dict[str, float] | None:

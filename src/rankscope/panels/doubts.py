@@ -114,7 +114,7 @@ def _out_of_reach(family: Family) -> Iterator[Caution]:
     if correction.joint and least > alpha:
         yield Caution(
             "RS406",
-            f"{correction} cannot give an adjusted p-value below {least:.2g}, so nothing can be clear at {alpha:g}",
+            f"{correction} cannot give an adjusted p-value below {words.number(least)}, so nothing can be clear at {words.amount(alpha)}",
             f"draw more: --correction '{type(correction).__name__}(rounds={math.ceil(20 / alpha)})'",
         )
     lost = [c for c in family.contrasts if c.smallest * c.comparisons > alpha and c.differing and not c.few]
@@ -122,8 +122,8 @@ def _out_of_reach(family: Family) -> Iterator[Caution]:
         c = lost[0]
         yield Caution(
             "RS406",
-            f"{c.test} cannot give a p-value below {c.smallest:.2g} on {c.differing} differing queries, so none of "
-            f"{c.comparisons} comparisons can be clear at {alpha:g} unless others are ({c.metric})",
+            f"{c.test} cannot give a p-value below {words.number(c.smallest)} on {c.differing} differing queries, so none of "
+            f"{c.comparisons} comparisons can be clear at {words.amount(alpha)} unless others are ({c.metric})",
             "compare fewer runs, judge more queries, or use --test t",
         )
 

@@ -47,7 +47,7 @@ class Family:
     @property
     def each_pair(self) -> bool:
         """Whether more than two systems are compared each with each, so that no one is the baseline."""
-        return self.baseline is None and len(self.panels[0].systems) > 2
+        return self.baseline is None and len(self.pairs) > 1
 
     @property
     def size(self) -> int:

@@ -42,7 +42,7 @@ class Allowance:
         low, high = metric.range
         if not self.relative and self.number >= high - low:
             raise InputError(
-                f"tolerance {self} for {metric}, which goes from {low:g} to {high:g}, would pass everything; "
+                f"tolerance {self} for {metric}, which goes from {words.amount(low)} to {words.amount(high)}, would pass everything; "
                 f"{self.number:g} percent of the baseline is written '{self.number:g}%'"
             )
         return self

@@ -67,7 +67,7 @@ def test_turned_pairs_and_other_runs_say_the_same() -> None:
     one = power(SCORES, metrics="x", baseline="a")["b", "x"]
     turned = power(SCORES, metrics="x", baseline="b")["a", "x"]
     assert turned.detectable == one.detectable
-    assert turned.targets == one.wanted
+    assert turned.targets == one.targets
     assert turned.difference == -one.difference
     assert power(PAIR, metrics="x")["x"] == one
 
@@ -92,7 +92,7 @@ def test_queries_in_clusters_of_one_are_queries() -> None:
     clusters = {q: f"user {i}" for i, q in enumerate(SCORES["a"])}
     one, other = power(PAIR, metrics="x")["x"], power(PAIR, metrics="x", clusters=clusters)["x"]
     assert other.detectable.difference == pytest.approx(one.detectable.difference, rel=1e-12)
-    assert [(t.queries, t.low, t.high) for t in other.targets] == [(t.queries, t.low, t.high) for t in one.wanted]
+    assert [(t.queries, t.low, t.high) for t in other.targets] == [(t.queries, t.low, t.high) for t in one.targets]
 
 
 def test_queries_repeated_in_clusters_show_no_more_than_one_of_each() -> None:

@@ -314,7 +314,7 @@ class Comparison(Result):
         if family.each_pair:
             yield from _of_pairs(family)
             return
-        runs = [system for system in self.systems if system != self.baseline]
+        runs = [run for run, _ in family.pairs]
         if len(runs) > FEW:
             yield from _of_many(family, self.baseline, runs)
             return

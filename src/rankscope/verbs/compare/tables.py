@@ -179,9 +179,8 @@ def columns_of(family: Family) -> list[str]:
     Few runs get the sign-flip test, as sentences tell what their queries could show; many get that in the table.
     """
     if family.baseline is None:
-        pairs = len(family.of(family.primary.name))
-        return ["run", "against", "change", "interval", "p", "W/L/T" if pairs > ROOM else "detects"]
-    method, few = family.method, len(family.primary.systems) <= FEW + 1
+        return ["run", "against", "change", "interval", "p", "W/L/T" if len(family.pairs) > ROOM else "detects"]
+    method, few = family.method, len(family.pairs) <= FEW
     usual = (method.test is None or str(method.test) == "t") and not method.correction.joint
     last = [] if few or method.every_look else ["detects"]
     return ["run", "value", "change", "interval", "p", *(["flip p"] if usual and few else []), "W/L/T", *last]
@@ -217,7 +216,7 @@ def slice_table(family: Family, contrasts: Iterable[SliceContrast], parted: bool
 
     ``parted`` gives each count of queries a column of its own, and writes slices as ``kind = head``.
     """
-    several = len(family.primary.systems) > 2
+    several = len(family.pairs) > 1
     labels = ["slice", *(["run"] if several else []), *(["against"] if several and family.each_pair else [])]
     names = [*labels, "change", "interval", "p", *([] if several else ["W/L/T"]), "queries"]
     if family.baseline is not None:

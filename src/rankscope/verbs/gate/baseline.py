@@ -243,7 +243,7 @@ def _odd(values: Mapping[str, float], metric: Metric, count: int | None) -> Iter
     low, high = metric.range
     for query, value in values.items():
         if value < low - ROUNDING or value > high + ROUNDING:
-            yield f"{metric} of query {query} is {value:g}, outside its range of {low:g} to {high:g}"
+            yield f"{metric} of query {query} is {words.amount(value)}, outside its range of {words.amount(low)} to {words.amount(high)}"
     defined = sum(not math.isnan(value) for value in values.values())
     if count != defined:
         results = "do not mention it" if count is None else f"count {words.count(count)}"

@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, cast, overload
 
-from rankscope.declared import one_of
+from rankscope import words
+from rankscope.declared import one_of, plain
 from rankscope.errors import DataError, InputError
 from rankscope.panels.families import baseline_of, pairs_of
 from rankscope.panels.reach import Aim, reach_by, reach_of
@@ -88,7 +89,7 @@ def _plan_of(measured: Measurements, aim: Aim, sizes: Sequence[float], baseline:
     low, high = widest.measure.range
     if sizes and sizes[-1] > high - low:  # percent for parts of 1
         raise InputError(
-            f"difference={sizes[-1]:g}: {widest.name} lies between {low:g} and {high:g}, so no two runs are that far apart; "
+            f"difference={plain(sizes[-1])}: {widest.name} lies between {words.amount(low)} and {words.amount(high)}, so no two runs are that far apart; "
             "write 0.05 for five hundredths"
         )
     pairs = pairs_of(panels[0].systems, against, all_pairs)

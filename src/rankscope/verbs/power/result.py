@@ -434,4 +434,4 @@ class Design(Result):
 def _level(aim: Aim) -> str:
     if aim.comparisons == 1:
         return f"alpha {words.amount(aim.alpha)} for one comparison (--comparisons M plans for M)"
-    return f"alpha {words.amount(aim.alpha)} over {words.count(aim.comparisons)} comparisons: {aim.each:.2g} for each"
+    return f"alpha {words.amount(aim.alpha)} over {words.count(aim.comparisons)} comparisons: {words.number(aim.each)} for each"
