@@ -213,9 +213,9 @@ def test_clusters_are_refused() -> None:
 
 def test_values_outside_the_range_are_refused() -> None:
     sample = Sample(np.array([-0.3, 0.4]))
-    with pytest.raises(InputError, match=r"low=0, high=1\) was given values from -0.3 to 0.4: say what range"):
+    with pytest.raises(InputError, match=r"low=0, high=1\) was given values from −0.3 to 0.4: say what range"):
         sequences.betting(low=0).of(sample)
-    with pytest.raises(InputError, match="was given values from -3 to 4"):
+    with pytest.raises(InputError, match="was given values from −3 to 4"):
         betting().p_value(Sample(np.array([-3.0, 4.0])))
 
 

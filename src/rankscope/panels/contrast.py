@@ -327,8 +327,8 @@ def choose_test(pair: Pair, method: Method) -> PairedTest:
     if method.test is not None:
         return method.test
     # without spread t would be infinitely sure
-    level = pair.means.freedom and without_interval(pair.means)
-    if isinstance(pair, PairedValues) and pair.differing and (pair.differing < FEWEST or level):
+    alike = pair.means.freedom and without_interval(pair.means)
+    if isinstance(pair, PairedValues) and pair.differing and (pair.differing < FEWEST or alike):
         from rankscope.inference.permutation import permutation
 
         return permutation(seed=method.seed)
