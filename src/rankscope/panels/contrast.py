@@ -1,4 +1,7 @@
-"""One system against another on one measure: the difference, what is known about it, and the verdict."""
+"""One system against another on one measure: the difference, what is known about it, and the verdict.
+
+The p-value of two runs is made in ``contrast``, whoever asks; ``families`` corrects it, and ``Contrast.verdict`` says what it means.
+"""
 
 from __future__ import annotations
 

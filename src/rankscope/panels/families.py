@@ -112,11 +112,11 @@ def correct(family: Sequence[Contrast]) -> list[Contrast]:
                 bounds = interval_of(c.pair, method, 1 - level, c.panel)
             except InputError as error:  # random draws too few for this level
                 bounds = Bounds.none(str(error))
-        out.append(_with(c, p, bounds, len(family)))
+        out.append(_with_correction(c, p, bounds, len(family)))
     return out
 
 
-def _with(c: Contrast, p_value: float, bounds: Bounds, size: int) -> Contrast:
+def _with_correction(c: Contrast, p_value: float, bounds: Bounds, size: int) -> Contrast:
     """A contrast with its corrected p-value and an interval that does not contradict it."""
     c = replace(c, p_value_adjusted=p_value, adjusted=bounds, comparisons=size)
     if c.significant or not bounds.known:
@@ -137,7 +137,7 @@ def _jointly(panel: Panel, family: Sequence[Contrast]) -> list[Contrast]:
         if math.isfinite(reach):
             bounds = Bounds(c.difference - reach, c.difference + reach, str(c.method.correction))
             bounds = bounds.clipped(low - high, high - low) if math.isfinite(high - low) else bounds
-        out.append(_with(c, float(found.adjusted[i]), bounds, len(family)))
+        out.append(_with_correction(c, float(found.adjusted[i]), bounds, len(family)))
     return out
 
 
