@@ -17,6 +17,7 @@ from rankscope.inference.paired import sign, t, wilcoxon
 from rankscope.inference.permutation import permutation
 from rankscope.lists import Array
 from rankscope.moments import Moments
+from rankscope.panels.contrast import contrast
 from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.method import method_of
 from rankscope.panels.panel import Panel
@@ -125,6 +126,21 @@ def test_a_shift_is_added_to_every_gain() -> None:
 # --- one mean ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("measure", [PLAIN, GEOMETRIC])
+@pytest.mark.parametrize("make", [panel, weighted])
+def test_the_values_of_a_pair_are_means_over_the_queries_of_both(make: Any, measure: Measure) -> None:
+    found = make(measure=measure)
+    found.values[0, 7], found.values[1, 11:14] = math.nan, math.nan
+    c = contrast(found, "b", "a", method_of())
+    used = ~np.isnan(found.values).any(axis=0)
+    weights = None if found.weights is None else found.weights[0, used]
+    over = stats.gmean if measure is GEOMETRIC else np.average
+    for value, row in ((c.value, 0), (c.baseline_value, 1)):
+        assert value == pytest.approx(over(np.maximum(found.values[row, used], FLOOR), weights=weights), abs=FLOOR)
+    assert (c.queries, c.pair.undefined_for_one) == (36, 4)
+    assert c.difference == pytest.approx(c.value - c.baseline_value)
+
+
 def test_the_interval_of_a_geometric_mean_in_clusters_is_made_of_logarithms() -> None:
     clusters = np.arange(40) % 8
     found = panel(measure=GEOMETRIC, clusters=clusters)
@@ -200,6 +216,7 @@ def test_moments_say_what_they_cannot_answer() -> None:
     (c,) = family(found).contrasts
     with pytest.raises(DataError, match="no units in common"):
         c.paired  # noqa: B018
+    assert (c.value, c.favourable) == (found.means["b"], None)
     with pytest.raises(InputError, match="2 systems and moments of 1"):
         Panel.of_moments(Measure("clicks"), ("a", "b"), [Moments.of([1.0, 2.0])])
 

@@ -70,12 +70,12 @@ class Contrast:
             raise DataError(f"{self.metric}: {WITHOUT_UNITS}")
         return self.pair
 
-    @cached_property
+    @property
     def value(self) -> float:
         """The mean of the run over these queries."""
         return self.pair.run_sample.mean
 
-    @cached_property
+    @property
     def baseline_value(self) -> float:
         """The mean of the baseline over these queries."""
         return self.pair.baseline_sample.mean
