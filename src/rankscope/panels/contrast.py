@@ -320,9 +320,8 @@ def interval_of(pair: Pair, method: Method, level: float, panel: Panel) -> Bound
     interval = method.interval or t_interval()
     if not isinstance(pair.means, Sample) and not interval.by_moments:
         raise InputError(f"the interval {interval} needs the differences of units: {WITHOUT_UNITS}; use t")
-    bounds = interval.of(pair.means, level)  # type: ignore[arg-type] # such an interval takes either
     low, high = panel.measure.range
-    return bounds.clipped(low - high, high - low) if math.isfinite(high - low) else bounds
+    return interval.of(pair.means, level).clipped(low - high, high - low)  # type: ignore[arg-type] # such an interval takes either
 
 
 def choose_test(pair: Pair, method: Method) -> PairedTest:

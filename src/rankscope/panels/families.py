@@ -136,7 +136,7 @@ def _jointly(panel: Panel, family: Sequence[Contrast]) -> list[Contrast]:
         bounds = Bounds.none("no difference would be beyond what chance gives")
         if math.isfinite(reach):
             bounds = Bounds(c.difference - reach, c.difference + reach, str(c.method.correction))
-            bounds = bounds.clipped(low - high, high - low) if math.isfinite(high - low) else bounds
+            bounds = bounds.clipped(low - high, high - low)
         out.append(_with_correction(c, float(found.adjusted[i]), bounds, len(family)))
     return out
 
