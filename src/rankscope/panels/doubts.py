@@ -14,6 +14,17 @@ from rankscope.panels.method import FEWEST
 from rankscope.panels.panel import Panel
 from rankscope.panels.slices import Slices
 
+REMEDIES = {  # what to do about each doubt, here and where ``check`` explains its rule
+    "RS401": "decide before looking which metric stands for what users need (rankscope compare --primary names it)",
+    "RS402": "choose the cutoff that users see, before looking",
+    "RS403": "look at these queries first, as a few may carry the whole difference; judge more like them",
+    "RS404": "find out who sends these queries before shipping",
+    "RS405": "judge more queries, above all those that the two runs answer differently",
+    "RS406": "compare fewer runs, judge more queries, or use --test t",
+    "RS407": "trust the difference, not the two means, which are over different queries; or give the missing ones a value",
+    "RS408": "leave the pair out of the plan, or judge more queries",
+    "RS410": "leave out the run with gaps, or use --correction holm",
+}
 CARRIED = 0.05  # a lead carried by this share of the queries, or less, is told
 EVEN = 1e-12  # means closer than this have no winner
 
@@ -44,7 +55,7 @@ def _opposed(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
             yield Caution(
                 "RS401",
                 f"{run} is better than {baseline} on {', '.join(up)} and worse on {', '.join(down)}",
-                "decide which metric stands for what users need, before looking (--primary)",
+                REMEDIES["RS401"],
             )
 
 
@@ -61,11 +72,7 @@ def _by_cutoff(curve: Sequence[Panel]) -> Iterator[Caution]:
     if len(spans) > 1:
         name = str(curve[0].name).rpartition("@")[0]
         said = "; ".join(f"{system} at {words.listing(ks, most=20)}" for system, ks in spans)
-        yield Caution(
-            "RS402",
-            f"which run is ahead on {name} changes with the cutoff: {said}",
-            "name the cutoff that users see, and say it before looking",
-        )
+        yield Caution("RS402", f"which run is ahead on {name} changes with the cutoff: {said}", REMEDIES["RS402"])
 
 
 def _carried(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
@@ -75,7 +82,7 @@ def _carried(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
             yield Caution(
                 "RS403",
                 f"{c.run} against {c.baseline} on {c.metric}: the lead is gone without {count:,} of {c.queries:,} queries ({words.share(share, 1)})",
-                "look at these queries first: a few may carry the whole difference",
+                REMEDIES["RS403"],
             )
 
 
@@ -90,7 +97,7 @@ def _reversed(contrasts: Sequence[Contrast], slices: Slices) -> Iterator[Caution
                 "RS404",
                 f"{c.run} is {all_queries.verdict} than {c.baseline} on {c.metric} over all queries and {c.verdict} in the slice "
                 f"{part.label} ({words.number(c.difference, sign=True, digits=4)}, {words.counted(c.queries, 'query')})",
-                "ask who sends these queries before shipping",
+                REMEDIES["RS404"],
             )
 
 
@@ -103,7 +110,7 @@ def _few(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
             "RS405",
             f"{c.run} and {c.baseline} differ on {c.differing} of {c.queries:,} queries on {c.metric}; "
             f"fewer than {FEWEST} cannot show a difference{more}",
-            "judge more queries, above all those that the two answer differently",
+            REMEDIES["RS405"],
         )
 
 
@@ -124,7 +131,7 @@ def _out_of_reach(family: Family) -> Iterator[Caution]:
             "RS406",
             f"{c.test} cannot give a p-value below {c.smallest:.2g} on {c.differing} differing queries, so none of "
             f"{c.comparisons} comparisons can be clear at {alpha:g} unless others are ({c.metric})",
-            "compare fewer runs, judge more queries, or use --test t",
+            REMEDIES["RS406"],
         )
 
 
@@ -139,7 +146,7 @@ def _left_out(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
                 "RS407",
                 f"{c.metric}: {words.counted(without, 'query has', 'queries have')} a value for only one of {c.run} and "
                 f"{c.baseline} and cannot be paired: the difference is over the other {c.queries:,}",
-                "differences may not equal those of the means over all queries",
+                REMEDIES["RS407"],
             )
 
 
@@ -153,5 +160,5 @@ def _gaps(family: Family) -> Iterator[Caution]:
                 "RS410",
                 f"{panel.name}: {family.method.correction} takes the {whole:,} queries for which every run has a value, while single pairs "
                 f"have up to {most:,}",
-                "leave out the run with gaps, or take --correction holm",
+                REMEDIES["RS410"],
             )

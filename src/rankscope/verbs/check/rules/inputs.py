@@ -14,6 +14,7 @@ from rankscope.engines.pairs import PAIR, SameIds, documents_alike, queries_alik
 from rankscope.lists import Judged
 from rankscope.metrics import Metric
 from rankscope.panels.samples import mean
+from rankscope.scoring.health import REMEDIES
 from rankscope.scoring.inputs import taker_of_one_grade
 from rankscope.tables import Run
 from rankscope.verbs.check.case import LOOKED_AT, CheckCase, InputTable, ScoredRun
@@ -87,7 +88,7 @@ class Repeated(Rule, code="RS104"):
         "evaluate refuses it. A tool that counts a relevant document every time it appears can print more than 1 (nDCG 1.31 has been "
         "seen); one that keeps either row prints one of two numbers. Where judgments differ, the tool picks one."
     )
-    remedy = "remove the repeated rows at their source; --duplicates first or best says which one to keep"
+    remedy = REMEDIES["RS104"]
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         yield from self._of_qrels(case)
@@ -179,14 +180,14 @@ class MissingQueries(Rule, code="RS101", tail=LEFT_OUT):
         "It scores as empty, which is 0 for most metrics, and pulls the mean down. A tool that averages over the queries of the run "
         "leaves it out, and prints a higher number for a system that answered less."
     )
-    remedy = "find out why they are missing; --queries both leaves them out, for all runs alike"
+    remedy = REMEDIES["RS101"]
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         for run in case.scored:
             missing = sorted(run.evaluation.missing)
             for caution in case.cautions(self.code, run):
                 effect = run.cost(missing)
-                yield self.finding(caution.message, hint=caution.hint, run=run.name, effect=effect, queries=missing)
+                yield self.finding(caution.message, run=run.name, effect=effect, queries=missing)
             if missing and case.convention.queries in {"run", "both"}:
                 yield self._left_out(case, run, missing)
 
@@ -211,13 +212,13 @@ class ExtraQueries(Rule, code="RS102", severity="information", tail="; counting 
         "They are left out of the mean. A tool that averages over the queries of the run counts each as 0, and the number falls "
         "with every unjudged query."
     )
-    remedy = "expected where a run covers more than the qrels do; --queries run counts them"
+    remedy = REMEDIES["RS102"]
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         for run in case.scored:
             for caution in case.cautions(self.code, run):
                 yield self.finding(
-                    caution.message, hint=caution.hint, run=run.name, count=run.health.extra_queries,
+                    caution.message, run=run.name, count=run.health.extra_queries,
                     effect=self._effect(case, run), queries=run.health.extra,
                 )  # fmt: skip
 
@@ -246,7 +247,7 @@ class NothingRelevant(Rule, code="RS103", severity="information", tail=LEFT_OUT)
         "Any ranking scores 0 on most metrics, for every system: all means fall by the same factor, and no difference changes its "
         "sign. Tools that leave such queries out, or count them as 1, print another number."
     )
-    remedy = "keep them to match trec_eval, or leave them out with --no-relevant skip, and say which"
+    remedy = REMEDIES["RS103"]
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         for caution in case.cautions(self.code):
@@ -263,7 +264,7 @@ class EmptyRankings(Rule, code="RS106", tail=LEFT_OUT):
     """A judged query has a ranking without any document."""
 
     why = "It scores as empty, which is 0 for most metrics. Files cannot hold such a ranking, so a saved run loses the query."
-    remedy = "find out why nothing was returned"
+    remedy = REMEDIES["RS106"]
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         for run in case.scored:

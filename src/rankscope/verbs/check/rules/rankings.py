@@ -11,7 +11,7 @@ from rankscope import words
 from rankscope.declared import parameters
 from rankscope.engines.pairs import PAIR, Frame, without
 from rankscope.metrics import Metric
-from rankscope.scoring.health import NOTABLE
+from rankscope.scoring.health import NOTABLE, REMEDIES
 from rankscope.verbs.check.case import CheckCase, ScoredRun
 from rankscope.verbs.check.rule import Finding, Rule, changes
 
@@ -33,7 +33,7 @@ class RankColumn(Rule, code="RS201", tail="; by the rank column: {}"):
         "trec_eval and evaluate order by score and never look at the rank column, so a run that was sorted by something else (or "
         "re-ranked without new scores, or scored by distances) is not measured in the order that users saw."
     )
-    remedy = "write scores that fall with the rank; --ties rank follows the rank column"
+    remedy = REMEDIES["RS201"]
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         for run in case.scored:
@@ -41,7 +41,7 @@ class RankColumn(Rule, code="RS201", tail="; by the rank column: {}"):
                 effect = {str(metric): by for metric, by in case.change(run.input, ties="rank").items()}
                 upside = " (they rise with the rank: are they distances?)" if self._rising(run) else ""
                 yield self.finding(
-                    caution.message + upside, hint=caution.hint, serious=bool(changes(effect)) or not effect,
+                    caution.message + upside, serious=bool(changes(effect)) or not effect,
                     run=run.name, count=run.health.rank_disagreements, effect=effect,
                 )  # fmt: skip
 
@@ -83,7 +83,7 @@ class TiesAtCutoff(Rule, code="RS203", severity="information"):
         "Documents with equal scores can stand in any order, and each tool picks one: by document id, by the order of the file, at "
         "random. A system that gives all documents one score can print any number between the worst and the best."
     )
-    remedy = "give distinct scores, or report --ties expected; rankscope ties has the details"
+    remedy = REMEDIES["RS203"]
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run, where a metric could move by 0.0005 or more."""
@@ -166,7 +166,7 @@ class SelfMatchRule(Rule, code="RS105", tail="; without it: {}"):
         "Where queries are themselves documents (arguments, duplicate questions, similar items), each finds itself first, and "
         "everything else moves down a rank. Some tools drop such documents and print up to 10 points more."
     )
-    remedy = "remove the query from its own ranking, or use --self-match drop, and say which"
+    remedy = REMEDIES["RS105"]
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run: a warning where it is often the first document, none where numbers meet by chance."""
@@ -255,7 +255,7 @@ class UnjudgedRule(Rule, code="RS204", tail="; leaving unjudged documents out: {
         "Unjudged documents count as not relevant. The number is then too low by an unknown amount; where one run has more of them "
         "than another (often the new kind of system, which did not contribute to the pool), the comparison is unfair to it."
     )
-    remedy = "judge the unjudged documents in the top k, or report Judged@k and metrics with judged_only=True beside the others"
+    remedy = REMEDIES["RS204"]
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding for all runs; information where the judgments name relevant documents only."""
@@ -264,7 +264,7 @@ class UnjudgedRule(Rule, code="RS204", tail="; leaving unjudged documents out: {
             worst = max(case.scored, key=lambda run: run.health.unjudged_at_cutoff.get(k, 0.0))
             if negative >= POSITIVE * case.judgments.height and case.train is None:
                 effect = self._judged_only(case, worst)
-                yield self.finding(caution.message, hint=caution.hint, run=worst.name, effect=effect)
+                yield self.finding(caution.message, run=worst.name, effect=effect)
                 continue
             what = "hardly any document that is not relevant" if negative else "relevant documents only"
             share = words.share(worst.health.unjudged_at_cutoff.get(k, 0.0))
