@@ -12,6 +12,7 @@ from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.families import Family
 from rankscope.panels.method import FEWEST
 from rankscope.panels.panel import Panel
+from rankscope.panels.samples import leaders
 from rankscope.panels.slices import Slices
 
 REMEDIES = {  # what to do about each doubt, here and where ``check`` explains its rule
@@ -26,7 +27,6 @@ REMEDIES = {  # what to do about each doubt, here and where ``check`` explains i
     "RS410": "leave out the run with gaps, or use --correction holm",
 }
 CARRIED = 0.05  # a lead carried by this share of the queries, or less, is told
-EVEN = 1e-12  # means closer than this have no winner
 
 
 def doubts_of(family: Family, slices: Slices | None = None, curve: Sequence[Panel] = ()) -> list[Caution]:
@@ -63,9 +63,7 @@ def _by_cutoff(curve: Sequence[Panel]) -> Iterator[Caution]:
     """Where another system leads at another cutoff."""
     leads: list[tuple[int, str]] = []
     for panel in curve:
-        means = {system: panel.sign * panel.mean(system) for system in panel.systems}
-        best = max((m for m in means.values() if not math.isnan(m)), default=math.nan)
-        ahead = [system for system, m in means.items() if abs(m - best) <= EVEN]
+        ahead = leaders({system: panel.mean(system) for system in panel.systems}, panel.measure.better)
         if len(ahead) == 1:
             leads.append((int(panel.measure.metric.cutoff), ahead[0]))  # type: ignore[union-attr]
     spans = [(system, [k for k, _ in part]) for system, part in groupby(leads, key=lambda lead: lead[1])]

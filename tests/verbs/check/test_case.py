@@ -9,7 +9,7 @@ import pytest
 
 import rankscope as rs
 from rankscope.metrics import parse
-from rankscope.verbs.check.case import Alternative, leaders
+from rankscope.verbs.check.case import Alternative
 from rankscope.verbs.check.check import check
 
 
@@ -98,14 +98,6 @@ def test_in_a_dialect_metrics_stay_with_their_conventions() -> None:
     for metric in case.metrics:
         means = case.other_means([(metric, metric)])
         assert means[metric] == case.means(metric)
-
-
-def test_who_leads() -> None:
-    assert leaders({"a": 0.5, "b": 0.5 + 1e-15, "c": 0.4}) == {"a", "b"}
-    assert leaders({"a": 0.5, "b": 0.4}, "lower") == {"b"}
-    assert leaders({"a": 0.5, "b": float("nan")}) == {"a"}
-    assert leaders({"a": 0.5}, "neither") == set()
-    assert leaders({}) == set()
 
 
 def test_where_another_run_leads() -> None:

@@ -26,7 +26,7 @@ from rankscope.panels.doubts import doubts_of
 from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.method import method_of
 from rankscope.panels.panel import Panel
-from rankscope.panels.samples import Measure, mean
+from rankscope.panels.samples import EVEN, Measure, leaders, mean
 from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.health import BREAKS
 from rankscope.scoring.inputs import clean
@@ -42,7 +42,6 @@ TableT = TypeVar("TableT", Run, Qrels)
 
 EXAMPLES = 5  # queries, documents and places that a finding names
 LOOKED_AT = 20  # documents at the top of a ranking that are compared with judged ones
-EVEN = 1e-12  # means closer than this have no winner
 
 Means = Mapping[str, float]  # by run
 
@@ -54,14 +53,6 @@ def against(one: float, other: float) -> str:
     '0.5000 vs 0.4000'
     """
     return f"{words.number(one, digits=4)} vs {words.number(other, digits=4)}"
-
-
-def leaders(means: Means, better: str = "higher") -> frozenset[str]:
-    """The runs with the best mean; all that are even. Nobody where nothing is better."""
-    sign = {"higher": 1.0, "lower": -1.0}.get(better, math.nan)
-    known = {name: sign * value for name, value in means.items() if not math.isnan(sign * value)}
-    best = max(known.values(), default=math.nan)
-    return frozenset(name for name, value in known.items() if best - value <= EVEN * max(1.0, abs(best)))
 
 
 @dataclass(frozen=True)
@@ -98,9 +89,9 @@ class Alternative:
         'a leads on AP (0.5000 vs 0.1000) and b on nDCG (0.6000 vs 0.3000)'
         """
         one, two = leaders(self.now, self.metric.better), leaders(self.then, self.metric.better)
-        if not one or not two or one & two:
+        if not one or not two or set(one) & set(two):
             return ""
-        first, second = (next(n for n in means if n in ahead) for means, ahead in ((self.now, one), (self.then, two)))
+        first, second = one[0], two[0]
         return (
             f"{first} leads on {self.metric} ({against(self.now[first], self.now[second])}) "
             f"and {second} on {self.other} ({against(self.then[second], self.then[first])})"

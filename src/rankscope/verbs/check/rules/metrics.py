@@ -13,8 +13,9 @@ from rankscope.declared import parameters, plain
 from rankscope.errors import InputError
 from rankscope.lists.rectangle import perfect
 from rankscope.metrics import AUC, CG, DCG, ERR, GAUC, LAUC, IdealDCG, Metric, P, nDCG
+from rankscope.panels.samples import leaders
 from rankscope.scoring.bands import by_rank
-from rankscope.verbs.check.case import Alternative, CheckCase, ScoredRun, against, leaders
+from rankscope.verbs.check.case import Alternative, CheckCase, ScoredRun, against
 from rankscope.verbs.check.rule import Finding, Rule, changes
 
 MANY_GRADES = 5  # grades in use; with more of them 2^grade - 1 leaves little to all but the top one
