@@ -84,7 +84,7 @@ def test_what_cannot_be_computed_is_empty() -> None:
 def test_values_follow_the_queries_of_the_run() -> None:
     qrels, runs = drawn(5)
     case = check(qrels, runs, ["nDCG@5", "AP"], select=["RS104"], queries="both").case
-    for run in case.scored:
+    for run in case.scored_runs:
         for metric in case.metrics:
             values = run.of_lists(metric, metric.score)
             known = ~np.isnan(run.values[metric])

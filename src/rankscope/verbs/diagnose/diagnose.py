@@ -71,10 +71,10 @@ def _diagnose_run(run: RunScores, scores: Scores) -> RunDiagnosis:
     value = run.values[metric]
     facts = facts_of(metric, judged, np.full(len(value), np.nan))
     # queries whose value a policy gives, because no relevant document is known (or, in some dialects, retrieved)
-    none = (facts.found if convention.looks_at == "list" else facts.known) == 0
+    none = (facts.relevant_retrieved if convention.looks_at == "list" else facts.known) == 0
     fixed = none & (convention.no_relevant != "metric")
     limit = ceilings(metric, judged, value, convention.mean == "micro", fixed)
-    lost = (limit.best - value) * (-1.0 if metric.better == "lower" else 1.0)
+    loss = (limit.best - value) * (-1.0 if metric.better == "lower" else 1.0)
     whole = next(mean.value for mean in scores.board if (mean.run, mean.metric) == (run.name, metric))
     weight = run.weights.get(metric, np.ones(len(value)))
-    return RunDiagnosis(run.name, metric, run.query_ids, whole, value, weight, limit, replace(facts, lost=lost), judged)
+    return RunDiagnosis(run.name, metric, run.query_ids, whole, value, weight, limit, replace(facts, loss=loss), judged)

@@ -144,8 +144,9 @@ def explain_origin(scores: Scores, before: str, after: str, metric: Metric) -> O
         ranks.append(of_ranks)
         rest.append(of_rest)
     by_query = sorted(zip(ids, pair.gains.tolist(), strict=True), key=lambda item: (-abs(item[1]), item[0]))
-    bands, carried = bands_of(*ranks), favourable(pair.means)
-    return Origin((before, after), metric, pair.means.mean, bands, rest[1] - rest[0], by_query, carried, scores=scores)
+    return Origin(
+        (before, after), metric, pair.means.mean, bands_of(*ranks), rest[1] - rest[0], by_query, favourable(pair.means), scores=scores,
+    )  # fmt: skip
 
 
 def _by_rank(

@@ -99,7 +99,7 @@ class TooFewQueries(Rule, code="RS409", severity="information"):
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding for the first metric: the pairs of runs whose difference is smaller than what can be shown."""
         metric = next((m for m in case.metrics if m.aggregate in {"mean", "weighted"} and m.better != "neither"), None)
-        if metric is None or case.scores is None or any(metric in run.weights for run in case.scored):
+        if metric is None or case.scores is None or any(metric in run.weights for run in case.scored_runs):
             return
         (panel,) = panels_of(case.scores, [metric])
         reaches = [reach_of(panel, pair, Aim(), (), False) for pair in combinations(panel.systems, 2)]

@@ -136,8 +136,8 @@ class Refused(Rule, code="RS109"):
     remedy = "give the metric what it needs, or choose another (rankscope metrics NAME tells what it takes)"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        for message in dict.fromkeys(case.refused.values()):
-            metrics = [metric for metric, reason in case.refused.items() if reason == message]
+        for message in dict.fromkeys(case.refusals.values()):
+            metrics = [metric for metric, reason in case.refusals.items() if reason == message]
             yield self.finding(f"{words.sample(metrics)} cannot be computed: {message}", count=len(metrics))
 
 
@@ -164,11 +164,11 @@ class OffScale(Rule, code="RS112", needs="scale", tail="; moved to the ends of t
             return
         on_scale = column.zip_with(column < 0, column.clip(low, high))
         clipped = table._having(table.frame.with_columns(grade=on_scale))
-        values = [f"{value:g}" for value in np.unique(grade[rows])]
+        values = [words.amount(value) for value in np.unique(grade[rows])]
         yield self.finding(
-            f"{words.counted(len(rows), 'grade is', 'grades are')} not on the scale {low:g} to {high:g} "
+            f"{words.counted(len(rows), 'grade is', 'grades are')} not on the scale {words.amount(low)} to {words.amount(high)} "
             f"({words.sample(values, most=4)})",
-            count=len(rows), effect=case.change(case.comparable[0], qrels=clipped) if case.scored else None,
+            count=len(rows), effect=case.change(case.comparable[0], qrels=clipped) if case.scored_runs else None,
             places=case.qrels.places(rows),
         )  # fmt: skip
 
@@ -183,7 +183,7 @@ class MissingQueries(Rule, code="RS101", tail=LEFT_OUT):
     remedy = REMEDIES["RS101"]
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        for run in case.scored:
+        for run in case.scored_runs:
             missing = sorted(run.evaluation.missing)
             for caution in case.cautions(self.code, run):
                 effect = run.cost(missing)
@@ -215,7 +215,7 @@ class ExtraQueries(Rule, code="RS102", severity="information", tail="; counting 
     remedy = REMEDIES["RS102"]
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        for run in case.scored:
+        for run in case.scored_runs:
             for caution in case.cautions(self.code, run):
                 yield self.finding(
                     caution.message, run=run.name, count=run.health.extra_queries,
@@ -252,7 +252,7 @@ class NothingRelevant(Rule, code="RS103", severity="information", tail=LEFT_OUT)
     def find(self, case: CheckCase) -> Iterator[Finding]:
         for caution in case.cautions(self.code):
             hopeless = sorted(case.qrels.query_set.difference(case.relevant["query_id"].to_list()))
-            first = case.scored[0]
+            first = case.scored_runs[0]
             yield self.finding(
                 caution.message,
                 serious=len(hopeless) >= MANY_HOPELESS * first.health.judged_queries, effect=first.cost(hopeless),
@@ -267,7 +267,7 @@ class EmptyRankings(Rule, code="RS106", tail=LEFT_OUT):
     remedy = REMEDIES["RS106"]
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        for run in case.scored:
+        for run in case.scored_runs:
             for caution in case.cautions(self.code, run):
                 lengths = zip(run.evaluation.query_id, run.judged().retrieved.tolist(), strict=True)
                 known = case.qrels.query_set - run.evaluation.missing
@@ -297,7 +297,7 @@ class NoSharedDocument(Rule, code="RS111"):
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run, where nothing below a depth was left out of sight."""
-        for run in case.scored if case.whole else ():
+        for run in case.scored_runs if case.whole else ():
             judged = run.judged()
             if len(judged.grade) and not judged.found.sum():
                 have, want = (table["doc_id"].head(2).to_list() for table in (run.input.sound.frame, case.judgments))
