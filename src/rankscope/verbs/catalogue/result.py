@@ -173,10 +173,6 @@ def _span(bounds: tuple[float, float]) -> str:
     return words.in_table("…".join(map(words.amount, bounds)))
 
 
-def _one_line(text: str) -> str:
-    return text.strip().split("\n\n")[0].replace("\n", " ").rstrip(".")
-
-
 # --- for programs ---
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankscope import words
+from rankscope.declared import whole_number
 from rankscope.errors import InputError
 from rankscope.scoring.ceilings import ceilings
 from rankscope.scoring.evaluation import evaluate_request
@@ -45,8 +46,7 @@ def diagnose(
     >>> found.runs[0].kinds["low in the top"]
     1
     """
-    if isinstance(queries_shown, bool) or not hasattr(queries_shown, "__index__") or queries_shown < 0:
-        raise InputError(f"queries_shown={queries_shown!r}: how many queries to list, a whole number from 0")
+    whole_number("queries_shown", queries_shown, 0, "how many queries to list is a whole number of at least 0")
     grades = read_any("qrels", qrels)
     read = [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
     scores = evaluate_request(grades, read, Request.of(metric, policies), progress)

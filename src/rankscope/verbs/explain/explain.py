@@ -120,7 +120,7 @@ def _change(doc: str, before: Explanation, after: Explanation) -> DocumentChange
 def why_not_by_rank(metric: Metric) -> str:
     """Why the difference of two means cannot be split by rank; empty where it can."""
     if metric.aggregate in {"pooled", "sum", "geometric"}:
-        return f"{metric} is no mean over queries, so its difference cannot be split by rank"
+        return f"{metric} is not a plain mean over queries, so its difference cannot be split by rank"
     return ""
 
 

@@ -32,7 +32,7 @@ class Rest:
     what: str
     adds: float
 
-    factors: ClassVar[Mapping[str, float]] = {}
+    factors: ClassVar[Mapping[str, float]] = {}  # a row of the same table as positions, which have some
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Position:
     ideal_grade: float | None = None
     ideal_adds: float | None = None
 
-    what: ClassVar[None] = None
+    what: ClassVar[None] = None  # a row of the same table as the rest, which says what it is
 
     @property
     def lost(self) -> float | None:

@@ -410,7 +410,7 @@ class Origin(_Explain):
         queries = self.table("by_query", most=min(LISTED, differing))
         out += [EMPTY, Heading("where it comes from"), ranks]
         out += [EMPTY, Heading(f"queries with the largest differences ({differ})"), queries]
-        return [*out, Paragraph(f"next: --query {self.by_query[0][0]} shows its documents", quiet=True)]
+        return [*out, Paragraph(f"next: the same with --query {self.by_query[0][0]} shows its documents", quiet=True)]
 
     def charts(self) -> Iterator[Chart]:
         """What each band of ranks adds."""

@@ -23,7 +23,7 @@ class TieRange:
     """One metric of one run under all orders of equal scores.
 
     ``value`` is the number under trec_eval's order, ``expected`` the mean over all orders, ``worst`` and
-    ``best`` the ends (None where a metric knows no better). ``queries`` of ``of`` have a value that depends
+    ``best`` the ends (None where neither higher nor lower is better). ``queries`` of ``of`` have a value that depends
     on the order; ``tied`` is the share of the documents in the top k (10 without a cutoff) that are tied.
     """
 

@@ -66,7 +66,7 @@ class ValueBounds:
         if not self.unjudged:
             return f"{self.run}: every document of its {self.top} is judged; {self.metric} is {value}."
         ends = words.interval(self.lower, self.upper, digits=3, between=" and ")
-        why = "depending on" if self.exact else "for the grades tried of"
+        why = "depending on" if self.exact else "under the grades tried for"
         share = f"{self.run}: {words.share(self.share)} of its {self.top} is unjudged"
         return f"{share}; {self.metric} is {value} as judged, between {ends} {why} unjudged documents."
 
@@ -299,7 +299,7 @@ class UnjudgedReport(OfScores):
             out += [own.table(), EMPTY]
             out += [own.table("turns"), EMPTY] if own.turns else []
         if self.worklist:
-            what = f"a difference of {metrics[0]}" if self.turns else str(metrics[0])
+            what = f"a difference in {metrics[0]}" if self.turns else str(metrics[0])
             head = Paragraph(f"Judging these documents could change {what} most:")
             out += [head, self.table("worklist", most=SHOWN), EMPTY]
         return [*out, *(Paragraph(text, quiet=True) for text in self._small_print())]
