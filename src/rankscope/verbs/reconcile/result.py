@@ -245,8 +245,8 @@ class Reconciliation(Result):
             way = f"{self.metric} of {first.run} with {_together(first.departures)}"
             return f"{self.value} could be {way}; no tool known here computes it that way."
         values = [v for tool in self.tools for v in tool.values or () if not math.isnan(v)]
-        ours, ends = words.number(self.ours[0], digits=4), words.interval(min(values), max(values), digits=4)
-        return f"No convention known here gives {self.value}: {self.metric} is {ours}, and tools print {ends}."
+        own, ends = words.number(self.ours[0], digits=4), words.interval(min(values), max(values), digits=4)
+        return f"No convention known here gives {self.value}: {self.metric} is {own}, and tools print {ends}."
 
     def _about_tools(self) -> str:
         tools = [_four(tool.values) for tool in self.tools[1:] if tool.values is not None]

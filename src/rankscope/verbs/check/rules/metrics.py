@@ -339,9 +339,9 @@ class NotNormalised(Rule, code="RS314", severity="information"):
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a metric, where queries differ in what they have to give; a warning where nDCG names another winner."""
         metrics = [m for m in case.metrics if isinstance(m, CG | DCG) and not isinstance(m, IdealDCG | nDCG)]
-        for one in case.alternatives({m: _normalised(m) for m in metrics}):
+        for one in case.alternatives({m: _ndcg_like(m) for m in metrics}):
             run = case.scored_runs[0]
-            best, value = run.of_lists(one.metric, _normalised(one.metric).worth), run.values[one.metric]
+            best, value = run.of_lists(one.metric, _ndcg_like(one.metric).worth), run.values[one.metric]
             kept = ~np.isnan(value) & (best > 0)
             best, value = best[kept], value[kept]
             whole = math.fsum(value.tolist())
@@ -357,7 +357,7 @@ class NotNormalised(Rule, code="RS314", severity="information"):
             yield self.finding(message, serious=bool(one.winners), count=number, hint=f"report {one.other}")
 
 
-def _normalised(metric: Metric) -> nDCG:
+def _ndcg_like(metric: Metric) -> nDCG:
     known = {name: getattr(metric, name) for name in ("cutoff", "gain", "judged_only")}
     return nDCG(**known, discount=getattr(metric, "discount", "none"))
 
