@@ -40,7 +40,7 @@ def table() -> str:
 
 
 def _pick(pick: Pick) -> str:
-    args = f"({pick.args.replace('{top:g}', 'top')})" if pick.args else ""
+    args = f"({pick.args.replace('{top}', 'top')})" if pick.args else ""
     at = {"": "", "uncut": ""}.get(pick.at, f"@{pick.at}")
     return f"`{pick.metric}{args}{at}`" + (f" ({', '.join(pick.when)})" if pick.when else "")
 

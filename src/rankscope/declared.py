@@ -115,6 +115,12 @@ def one_of(name: str, value: Any, allowed: Sequence[Any]) -> None:
         raise InputError(f"{name}={value!r}: {name} is one of {words.choices(allowed)}")
 
 
+def whole_number(name: str, value: Any, least: int, expects: str) -> None:
+    """Refuse a value that is no whole number of at least ``least``: ``expects`` says what it should be."""
+    if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
+        raise InputError(f"{name}={value!r}: {expects}")
+
+
 def check_value(owner: str, name: str, value: Any, hint: Any, param: Param) -> Any:
     """The value in the type of a parameter of the ``owner`` and within its bounds, or one clear line."""
 

@@ -80,7 +80,7 @@ def test_one_run_over_all_queries(files: Path, capsys: pytest.CaptureFixture[str
         (["one.run", "--query", "q1", "-m", "nDGC@10"], 2, "did you mean nDCG?"),
         (["one.run", "--query", "q1", "--ties", "expected"], 2, "one order"),
         (["one.run", "one=two.run", "x=two.run", "--query", "q1"], 2, "3 runs"),
-        (["one.run", "two.run", "-m", "NumRel"], 2, "no mean over queries"),
+        (["one.run", "two.run", "-m", "NumRel"], 2, "not a plain mean over queries"),
         ([], 2, "no run was given"),
     ],
 )

@@ -21,7 +21,7 @@ from rankscope.panels.contrast import contrast
 from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.method import method_of
 from rankscope.panels.panel import Panel
-from rankscope.panels.samples import FLOOR, Measure
+from rankscope.panels.samples import FLOOR, Measure, leaders
 
 GEOMETRIC = Measure("GMAP", "higher", (0.0, 1.0), "geometric")
 PLAIN = Measure("AP", "higher", (0.0, 1.0))
@@ -227,3 +227,11 @@ def test_merit_is_by_the_mean_in_the_direction_of_the_measure() -> None:
     assert list(Panel(Measure("AP"), ("a", "b", "c"), units, values).means) == ["b", "a", "c"]
     assert list(Panel(Measure("Loss", "lower"), ("a", "b", "c"), units, values).means) == ["a", "b", "c"]
     assert list(Panel(Measure("NumRet", "neither"), ("a", "b"), units, values[:2]).means) == ["a", "b"]
+
+
+def test_who_leads() -> None:
+    assert leaders({"a": 0.5, "b": 0.5 + 1e-15, "c": 0.4}) == ("a", "b")
+    assert leaders({"a": 0.5, "b": 0.4}, "lower") == ("b",)
+    assert leaders({"a": 0.5, "b": float("nan")}) == ("a",)
+    assert leaders({"a": 0.5}, "neither") == ()
+    assert leaders({}) == ()

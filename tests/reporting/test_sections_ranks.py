@@ -262,7 +262,7 @@ def test_origins_are_those_that_explain_finds(covid: Any) -> None:
 
 @pytest.mark.parametrize(
     ("metric", "options", "said"),
-    [("GMAP", {}, "no mean over queries"), ("nDCG@10", {"ties": "expected"}, "no one rank")],
+    [("GMAP", {}, "not a plain mean over queries"), ("nDCG@10", {"ties": "expected"}, "no one rank")],
 )
 def test_what_does_not_part_by_rank_is_said(metric: str, options: dict[str, Any], said: str) -> None:
     qrels, runs = made_up()

@@ -12,10 +12,21 @@ from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.families import Family
 from rankscope.panels.method import FEWEST
 from rankscope.panels.panel import Panel
+from rankscope.panels.samples import leaders
 from rankscope.panels.slices import Slices
 
+REMEDIES = {  # what to do about each doubt, here and where ``check`` explains its rule
+    "RS401": "decide before looking which metric stands for what users need (rankscope compare --primary names it)",
+    "RS402": "choose the cutoff that users see, before looking",
+    "RS403": "look at these queries first, as a few may carry the whole difference; judge more like them",
+    "RS404": "find out who sends these queries before shipping",
+    "RS405": "judge more queries, above all those that the two runs answer differently",
+    "RS406": "compare fewer runs, judge more queries, or use --test t",
+    "RS407": "trust the difference, not the two means, which are over different queries; or give the missing ones a value",
+    "RS408": "leave the pair out of the plan, or judge more queries",
+    "RS410": "leave out the run with gaps, or use --correction holm",
+}
 CARRIED = 0.05  # a lead carried by this share of the queries, or less, is told
-EVEN = 1e-12  # means closer than this have no winner
 
 
 def doubts_of(family: Family, slices: Slices | None = None, curve: Sequence[Panel] = ()) -> list[Caution]:
@@ -44,7 +55,7 @@ def _metrics_disagree(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
             yield Caution(
                 "RS401",
                 f"{run} is better than {baseline} on {', '.join(up)} and worse on {', '.join(down)}",
-                "decide which metric stands for what users need, before looking (--primary)",
+                REMEDIES["RS401"],
             )
 
 
@@ -52,20 +63,14 @@ def _cutoffs_disagree(curve: Sequence[Panel]) -> Iterator[Caution]:
     """Where another system leads at another cutoff."""
     leads: list[tuple[int, str]] = []
     for panel in curve:
-        means = {system: panel.sign * mean for system, mean in panel.means.items()}
-        best = max((m for m in means.values() if not math.isnan(m)), default=math.nan)
-        ahead = [system for system, m in means.items() if abs(m - best) <= EVEN]
+        ahead = leaders(panel.means, panel.measure.better)
         if len(ahead) == 1:
             leads.append((int(panel.measure.metric.cutoff), ahead[0]))  # type: ignore[union-attr]
     spans = [(system, [k for k, _ in part]) for system, part in groupby(leads, key=lambda lead: lead[1])]
     if len(spans) > 1:
         name = str(curve[0].name).rpartition("@")[0]
         said = "; ".join(f"{system} at {words.listing(ks, most=20)}" for system, ks in spans)
-        yield Caution(
-            "RS402",
-            f"which run is ahead on {name} changes with the cutoff: {said}",
-            "name the cutoff that users see, and say it before looking",
-        )
+        yield Caution("RS402", f"which run is ahead on {name} changes with the cutoff: {said}", REMEDIES["RS402"])
 
 
 def _few_queries_carry(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
@@ -75,7 +80,7 @@ def _few_queries_carry(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
             yield Caution(
                 "RS403",
                 f"{c.run} against {c.baseline} on {c.metric}: the lead is gone without {count:,} of {c.queries:,} queries ({words.share(share, 1)})",
-                "look at these queries first: a few may carry the whole difference",
+                REMEDIES["RS403"],
             )
 
 
@@ -90,7 +95,7 @@ def _slices_disagree(contrasts: Sequence[Contrast], slices: Slices) -> Iterator[
                 "RS404",
                 f"{c.run} is {all_queries.verdict} than {c.baseline} on {c.metric} over all queries and {c.verdict} in the slice "
                 f"{part.label} ({words.number(c.difference, sign=True, digits=4)}, {words.counted(c.queries, 'query')})",
-                "ask who sends these queries before shipping",
+                REMEDIES["RS404"],
             )
 
 
@@ -103,7 +108,7 @@ def _few_queries_differ(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
             "RS405",
             f"{c.run} and {c.baseline} differ on {c.differing} of {c.queries:,} queries on {c.metric}; "
             f"fewer than {FEWEST} cannot show a difference{more}",
-            "judge more queries, above all those that the two answer differently",
+            REMEDIES["RS405"],
         )
 
 
@@ -124,7 +129,7 @@ def _out_of_reach(family: Family) -> Iterator[Caution]:
             "RS406",
             f"{c.test} cannot give a p-value below {words.number(c.smallest)} on {c.differing} differing queries, so none of "
             f"{c.comparisons} comparisons can be clear at {words.amount(alpha)} unless others are ({c.metric})",
-            "compare fewer runs, judge more queries, or use --test t",
+            REMEDIES["RS406"],
         )
 
 
@@ -139,7 +144,7 @@ def _left_out(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
                 "RS407",
                 f"{c.metric}: {words.counted(without, 'query has', 'queries have')} a value for only one of {c.run} and "
                 f"{c.baseline} and cannot be paired: the difference is over the other {c.queries:,}",
-                "differences may not equal those of the means over all queries",
+                REMEDIES["RS407"],
             )
 
 
@@ -153,5 +158,5 @@ def _runs_have_gaps(family: Family) -> Iterator[Caution]:
                 "RS410",
                 f"{panel.name}: {family.method.correction} takes the {whole:,} queries for which every run has a value, while single pairs "
                 f"have up to {most:,}",
-                "leave out the run with gaps, or take --correction holm",
+                REMEDIES["RS410"],
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -18,6 +19,7 @@ FLOOR = 0.00001  # what a value of 0 counts as in a geometric mean, as in trec_e
 NO_SAMPLE = {"pooled": "made of the documents of all queries together", "sum": "a total, not a mean"}
 SIGNS = {"higher": 1, "lower": -1, "neither": 0}
 UNKNOWN = (-math.inf, math.inf)
+EVEN = 1e-12  # means closer than this, or than this part of the best, have no winner
 
 
 class HasAggregate(Protocol):
@@ -51,6 +53,19 @@ class Measure:
     def of(cls, metric: Metric) -> Measure:
         """The measure of a metric."""
         return cls(str(metric), metric.better, metric.range, metric.aggregate, metric)
+
+
+def leaders(means: Mapping[str, float], better: str = "higher") -> tuple[str, ...]:
+    """The systems with the best mean: all that are even, in their order; nobody where no value is better than another.
+
+    >>> leaders({"a": 0.5, "b": 0.4, "c": 0.5}), leaders({"a": 0.5, "b": 0.4}, "lower"), leaders({"a": 0.5}, "neither")
+    (('a', 'c'), ('b',), ())
+    """
+    known = {
+        system: SIGNS[better] * value for system, value in means.items() if not math.isnan(value) and SIGNS[better]
+    }
+    best = max(known.values(), default=math.nan)
+    return tuple(system for system, value in known.items() if best - value <= EVEN * max(1.0, abs(best)))
 
 
 def mean(measure: HasAggregate, value: Array, weight: Array) -> float:

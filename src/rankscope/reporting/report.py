@@ -11,6 +11,7 @@ from typing import Any
 
 from rankscope import words
 from rankscope.blocks import Block, Chart, Explorer, Heading, Page, Paragraph, Table, Verdict
+from rankscope.declared import whole_number
 from rankscope.errors import DataError, InputError
 from rankscope.reporting.explorer.rankings import documents_of
 from rankscope.reporting.page import page_of, page_of_result
@@ -144,8 +145,8 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
     >>> rs.report(rs.ties(qrels, {"low": low}), title="Ties of low").page.title
     'Ties of low'
     """
-    if shown is not None and (isinstance(shown, bool) or not hasattr(shown, "__index__") or shown < 1):
-        raise InputError(f"shown={shown!r}: how many documents of each ranking are shown, a whole number of at least 1")
+    if shown is not None:
+        whole_number("shown", shown, 1, "how many documents of each ranking are shown, a whole number of at least 1")
     alone = runs is None and metrics is None and not options
     if isinstance(qrels, Result) and (alone or not isinstance(qrels, Scores)):
         _refuse_settled(runs, metrics, options)

@@ -13,13 +13,13 @@ from rankscope.blocks import Chart, Column, Table, Value
 from rankscope.metrics import Metric, parse
 from rankscope.metrics.relevance import IPrec
 from rankscope.metrics.trec import TENTHS
+from rankscope.panels.samples import leaders
 from rankscope.scoring.rescore import rescored, why_not
 from rankscope.scoring.scores import Scores
 
 CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100)
 FAMILIES = 3  # metrics that are drawn
 INSTEAD = "nDCG@10"  # where no metric with a cutoff was asked for
-EVEN = 1e-12  # means closer than this have no winner
 HALF = TENTHS.index(0.5)
 AT_CUTOFFS = (
     "Each line is one run; further right the list is cut later. Compare runs at one k, do not compare one run across cutoffs: "
@@ -48,13 +48,8 @@ class Curve:
 
     def winners(self) -> list[tuple[str, ...]]:
         """At each cutoff the runs that none is better than."""
-        sign = -1.0 if self.metric.better == "lower" else 1.0
-        out = []
-        for i in range(len(self.cutoffs)):
-            here = {run: sign * at[i] for run, at in self.values.items() if not math.isnan(at[i])}
-            best = max(here.values(), default=math.nan)
-            out.append(tuple(run for run, value in here.items() if abs(value - best) <= EVEN))
-        return out
+        by_cutoff = ({run: at[i] for run, at in self.values.items()} for i in range(len(self.cutoffs)))
+        return [leaders(means, self.metric.better) for means in by_cutoff]
 
     def chart(self) -> Chart:
         """A line a run."""
@@ -68,8 +63,8 @@ class Curve:
         """A row a run, a column a cutoff, the best at each stressed."""
         runs = list(self.values)
         columns = (Column("run"), *(Column(f"@{k}", "value") for k in self.cutoffs))
-        leaders = [(i, winners) for i, winners in enumerate(self.winners(), start=1) if len(winners) < len(runs)]
-        best = frozenset((runs.index(run), i) for i, winners in leaders for run in winners)
+        ahead = [(i, winners) for i, winners in enumerate(self.winners(), start=1) if len(winners) < len(runs)]
+        best = frozenset((runs.index(run), i) for i, winners in ahead for run in winners)
         return Table(columns, _lines(self.values), best=best, name=f"cutoffs-{type(self.metric).__name__}-table")
 
     def sentence(self, some: bool = False) -> str:

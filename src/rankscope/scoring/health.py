@@ -17,11 +17,22 @@ if TYPE_CHECKING:
     from rankscope.metrics import Metric
     from rankscope.scoring.inputs import CleanInput
 
-Told = tuple[str, str, str]  # a caution: its code, what is so, and what to do
+Warned = tuple[str, str]  # the code of a caution, and what is so
 LISTED = 10  # how many queries a health entry names
 NOTABLE = 0.0005  # a smaller change of a mean prints as 0.000 and is not worth a word
 # to these, and to what is made of them, unjudged is not "not relevant"
 BLIND = {"Judged", "Bpref", "infAP", "AUC", "_Count"}
+REMEDIES = {  # what to do about each warning, here and where ``check`` explains its rule
+    "RS101": "find out why they are missing; --queries both leaves them out, for all runs alike",
+    "RS102": "expected where a run covers more than the qrels do; --queries judged leaves them out, run counts them",
+    "RS103": "keep them to match trec_eval, or leave them out with --no-relevant skip, and say which",
+    "RS104": "remove the repeated rows at their source; --duplicates first or best says which one to keep",
+    "RS105": "remove the query from its own ranking, or let --self-match drop do it, and say which",
+    "RS106": "find out why nothing was returned for them",
+    "RS201": "write scores that fall with the rank; --ties rank follows the rank column",
+    "RS203": "give distinct scores, or take --ties expected; rankscope ties shows how much it matters",
+    "RS204": "judge more, or look at Bpref beside the others; rankscope unjudged shows how much it could matter",
+}
 BREAKS = {  # a tie across a cutoff
     "trec": "the document id breaks the tie",
     "docid": "the document id breaks the tie",
@@ -101,56 +112,51 @@ def warnings_of(
 ) -> list[Caution]:
     """What a reader should know before trusting the numbers of these metrics (of any, where none is given)."""
     found = [one for name, h in health.items() for one in _of_run(name, h, population, ties)]
-    return [Caution(*one) for one in (*found, *_of_judgments(health, metrics))]
+    return [Caution(code, message, REMEDIES[code]) for code, message in (*found, *_of_judgments(health, metrics))]
 
 
-def _of_run(name: str, h: Health, population: str, ties: str) -> Iterator[Told]:
+def _of_run(name: str, h: Health, population: str, ties: str) -> Iterator[Warned]:
     if h.missing_queries and population == "judged":
         which = f"{words.counted(h.judged_queries, 'judged query')} ({words.sample(h.missing, h.missing_queries)})"
         message = f"{name} has no ranking for {h.missing_queries} of {which}, scored as empty"
-        yield "RS101", message, "find out why they are missing; --queries both leaves them out"
+        yield "RS101", message
     if h.empty_queries:
         queries = words.counted(h.empty_queries, "judged query")
         message = f"{name} has an empty ranking for {queries}, scored as empty"
-        yield "RS106", message, "find out why nothing was returned for them"
+        yield "RS106", message
     if h.extra_queries:
         queries = words.counted(h.extra_queries, "query")
         what = "scored with no judgments" if population == "run" else "left out"
         message = f"{name} ranks {queries} without judgments ({words.sample(h.extra, h.extra_queries)}), {what}"
-        yield "RS102", message, "expected where a run covers more than the qrels do"
+        yield "RS102", message
     if h.duplicates:
         what = words.counted(h.duplicates, "repeated document was", "repeated documents were")
-        yield "RS104", f"{name}: {what} dropped", "see --duplicates"
+        yield "RS104", f"{name}: {what} dropped"
     if h.self_matches:
         nouns = "document that is its own query was", "documents that are their own query were"
-        yield "RS105", f"{name}: {words.counted(h.self_matches, *nouns)} dropped", "see --self-match"
+        yield "RS105", f"{name}: {words.counted(h.self_matches, *nouns)} dropped"
     if h.rank_disagreements:
         queries = words.counted(h.rank_disagreements, "query")
         message = f"{name}: the rank column contradicts the scores in {queries}; the scores were followed"
-        yield "RS201", message, "--ties rank follows the rank column"
+        yield "RS201", message
     tied = [(k, n) for k, n in h.ties_at_cutoff.items() if n]
     if tied and ties in BREAKS:  # the rank column leaves none
         (rank, number), *more = tied
         queries = words.counted(number, "query")
         rest = "".join(f", {n:,} at rank {k}" for k, n in more)
         where = f"the cutoff in {queries} at rank {rank}{rest}" if more else f"rank {rank} in {queries}"
-        yield (
-            "RS203",
-            f"{name}: scores tie across {where}; {BREAKS[ties]}",
-            "give distinct scores, or take --ties expected; rankscope ties shows how much it matters",
-        )
+        yield "RS203", f"{name}: scores tie across {where}; {BREAKS[ties]}"
 
 
-def _of_judgments(health: Mapping[str, Health], metrics: Sequence[Metric]) -> Iterator[Told]:
+def _of_judgments(health: Mapping[str, Health], metrics: Sequence[Metric]) -> Iterator[Warned]:
     if repeated := max((h.qrels_duplicates for h in health.values()), default=0):
         what = words.counted(repeated, "repeated judgment was", "repeated judgments were")
-        yield "RS104", f"qrels: {what} dropped", "see --duplicates"
+        yield "RS104", f"qrels: {what} dropped"
     if without := max((h.queries_without_relevant for h in health.values()), default=0):
         queries = f"{words.counted(without, 'judged query')} {words.agree(without, 'has')}"
         yield (
             "RS103",
             f"{queries} no relevant document (grade 1 or more) and {words.agree(without, 'scores')} 0 on most metrics",
-            "keep them to match trec_eval, or leave them out with --no-relevant skip, and say which",
         )
     cutoffs = {k for h in health.values() for k in h.unjudged_at_cutoff}
     counting = [
@@ -170,9 +176,8 @@ def _of_judgments(health: Mapping[str, Health], metrics: Sequence[Metric]) -> It
     worst, best = max(share, key=lambda n: share[n]), min(share, key=lambda n: share[n])
     if share[worst] >= 0.1:
         uneven = len(share) > 1 and share[worst] - share[best] > 0.05
-        compared = f" ({best}: {share[best]:.0%}), so the comparison may be unfair" if uneven else ""
+        compared = f" ({best}: {words.share(share[best])}), so the comparison may be unfair" if uneven else ""
         yield (
             "RS204",
-            f"{worst}: {share[worst]:.0%} of its top {k} is unjudged and counted as not relevant{compared}",
-            "judge more, or look at Bpref beside the others; rankscope unjudged shows how much it could matter",
+            f"{worst}: {words.share(share[worst])} of its top {k} is unjudged and counted as not relevant{compared}",
         )

@@ -9,7 +9,7 @@ import pytest
 
 import rankscope as rs
 from rankscope.metrics import parse
-from rankscope.verbs.check.case import Alternative, leaders
+from rankscope.verbs.check.case import Alternative
 from rankscope.verbs.check.check import check
 
 
@@ -84,7 +84,7 @@ def test_what_cannot_be_computed_is_empty() -> None:
 def test_values_follow_the_queries_of_the_run() -> None:
     qrels, runs = drawn(5)
     case = check(qrels, runs, ["nDCG@5", "AP"], select=["RS104"], queries="both").case
-    for run in case.scored:
+    for run in case.scored_runs:
         for metric in case.metrics:
             values = run.of_lists(metric, metric.score)
             known = ~np.isnan(run.values[metric])
@@ -98,14 +98,6 @@ def test_in_a_dialect_metrics_stay_with_their_conventions() -> None:
     for metric in case.metrics:
         means = case.other_means([(metric, metric)])
         assert means[metric] == case.means(metric)
-
-
-def test_who_leads() -> None:
-    assert leaders({"a": 0.5, "b": 0.5 + 1e-15, "c": 0.4}) == {"a", "b"}
-    assert leaders({"a": 0.5, "b": 0.4}, "lower") == {"b"}
-    assert leaders({"a": 0.5, "b": float("nan")}) == {"a"}
-    assert leaders({"a": 0.5}, "neither") == set()
-    assert leaders({}) == set()
 
 
 def test_where_another_run_leads() -> None:

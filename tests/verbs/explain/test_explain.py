@@ -260,7 +260,7 @@ def test_bad_input() -> None:
         explain(qrels, run, "AUC", query="q1")
     with pytest.raises(DataError, match="not judged"):
         explain(qrels, {"q1": {"a": 1.0}, "q2": {"a": 1.0}}, "RR", query="q2")
-    with pytest.raises(InputError, match="no mean over queries"):
+    with pytest.raises(InputError, match="not a plain mean over queries"):
         explain(qrels, [run, run], "NumRel")
 
 
@@ -272,5 +272,5 @@ def test_one_query_of_a_pooled_metric_is_explained_alone_and_a_difference_is_ref
     assert found.value == rs.evaluate(qrels, run, metric, queries=["q"])[metric] == 1 / 2
     assert close(math.fsum(row["adds"] for row in found.rows), found.value)
     assert "this is its value for the query alone" in " ".join(found.sentences())
-    with pytest.raises(InputError, match="no mean over queries, so its difference cannot be split by rank"):
+    with pytest.raises(InputError, match="not a plain mean over queries, so its difference cannot be split by rank"):
         explain(qrels, [run, run], metric)

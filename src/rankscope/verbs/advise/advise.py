@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rankscope import words
+from rankscope.declared import whole_number
 from rankscope.errors import DataError, InputError
 from rankscope.files import qrels_of
 from rankscope.inference.base import Sample
@@ -50,7 +51,8 @@ def advise(
     ('RR@10', '2 of 2 queries have exactly one relevant document')
     """
     chosen = None if task is None else task_called(task)
-    _check(k)
+    if k is not None:
+        whole_number("k", k, 1, "how many results people see is a whole number of at least 1, like 10")
     users = _has_user_column(qrels)
     read = read_any("qrels", qrels)
     grades = clean(qrels_of(read), Policies(duplicates=duplicates), "qrels", () if duplicates == "error" else None).data
@@ -74,11 +76,6 @@ def advise(
         duplicates=duplicates, qrels=_path(read) if not isinstance(qrels, str | Path) else str(qrels),
         runs=[_run_argument(name, run) for name, run in named],
     )  # fmt: skip
-
-
-def _check(k: Any) -> None:
-    if k is not None and (isinstance(k, bool) or not hasattr(k, "__index__") or k < 1):
-        raise InputError(f"k={k!r}: how many results people see is a whole number of at least 1, like 10")
 
 
 def _refuse_nothing(data: Situation) -> None:

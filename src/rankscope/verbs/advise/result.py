@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 
 from rankscope import words
 from rankscope.blocks import EMPTY, Caution, Code, Heading, Paragraph
+from rankscope.declared import plain
 from rankscope.metrics import Metric
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import Col, Result, Shown, View, input_record
@@ -165,7 +166,7 @@ class Advice(Result):
                 f"{words.share(tied.tied_in_top_10)} of the top 10 of {tied.run} shares its score with another document: rankscope ties shows "
                 "how much that matters."
             )
-        missing = len(data.relevant) - len(data.answered)
+        missing = len(data.relevant) - len(data.with_relevant)
         if missing:
             yield (
                 f"{words.count(missing)} of {words.counted(data.queries, 'query')} {words.agree(missing, 'has')} no relevant document: P, "
@@ -179,8 +180,8 @@ class Advice(Result):
         if data.level != 1:
             scale = "a scale of ratings" if data.holds("stars") else "a scale below 1"
             yield (
-                f"The grades look like {scale}: {data.level:g} or more counts as relevant here. If that is wrong, use another level, "
-                f"like P(level={data.top:g})@10."
+                f"The grades look like {scale}: {words.amount(data.level)} or more counts as relevant here. If that is wrong, use another level, "
+                f"like P(level={plain(data.top)})@10."
             )
         elif data.holds("graded", "not aspects") and any(m.metric.relevance == "binary" for m in self.recommended):
             yield (
@@ -294,11 +295,11 @@ def fold(command: str) -> list[str]:
 
 def _numbers(data: Situation) -> dict[str, Any]:
     return {
-        "queries": data.queries, "queries_with_relevant": len(data.answered),
-        "queries_with_one_relevant": data.singles, "queries_with_both_kinds": data.mixed, "judgments": data.judgments,
-        "grades": {f"{grade:g}": count for grade, count in data.grades.items()}, "level": data.level,
+        "queries": data.queries, "queries_with_relevant": len(data.with_relevant),
+        "queries_with_one_relevant": data.singles, "queries_with_both_kinds": data.both_kinds, "judgments": data.judgments,
+        "grades": {plain(grade): count for grade, count in data.grades.items()}, "level": data.level,
         "ratings": data.holds("stars"), "negative": data.negative, "relevant_median": data.median,
-        "relevant_fewest": int(data.answered.min()), "relevant_most": int(data.answered.max()),
+        "relevant_fewest": int(data.with_relevant.min()), "relevant_most": int(data.with_relevant.max()),
         "several_grades": data.several, "subtopics_fewest": data.subtopics[0], "subtopics_most": data.subtopics[1],
         "queries_look_like_users": data.users, "documents_look_like_entities": data.entities,
         "precision_ceiling": data.precision_ceiling(data.k), "recall_ceiling": data.recall_ceiling(data.k),

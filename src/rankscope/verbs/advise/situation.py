@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from rankscope import words
-from rankscope.declared import parameters
+from rankscope.declared import parameters, plain
 from rankscope.lists import Array
 from rankscope.metrics import CATALOGUE, Metric, parse
 from rankscope.tables import Qrels
@@ -52,7 +52,7 @@ class Situation:
     """Judgments and runs in numbers, and what can be asked of them. Arrays hold one number a judged query.
 
     ``grades`` counts judgments by grade; ``level`` is the lowest grade taken as relevant; ``relevant`` counts the documents
-    of that level, ``rejected`` those judged and below it; ``grade_lists`` are the grades of each query, the highest first.
+    of that level, ``not_relevant`` those judged and below it; ``grade_lists`` are the grades of each query, the highest first.
     ``several`` counts documents with several grades (by subtopic or judge), ``subtopics`` the fewest and the most of them a query.
     Results are looked at down to rank ``k``, and to ``deep`` for a deeper look; ``taste`` says that low grades are dislikes.
     """
@@ -62,7 +62,7 @@ class Situation:
     grades: Mapping[float, int]
     level: float
     relevant: Array
-    rejected: Array
+    not_relevant: Array
     grade_lists: Sequence[Array]
     several: int = 0
     subtopics: tuple[int, int] = (0, 0)
@@ -89,14 +89,14 @@ class Situation:
         return sum(count for grade, count in self.grades.items() if grade < 0)
 
     @cached_property
-    def answered(self) -> Array:
+    def with_relevant(self) -> Array:
         """The numbers of relevant documents, of queries that have one."""
         return self.relevant[self.relevant > 0]
 
     @property
     def median(self) -> float:
         """The median number of relevant documents of queries that have one."""
-        return float(np.median(self.answered)) if len(self.answered) else 0.0
+        return float(np.median(self.with_relevant)) if len(self.with_relevant) else 0.0
 
     @property
     def singles(self) -> int:
@@ -104,9 +104,9 @@ class Situation:
         return int((self.relevant == 1).sum())
 
     @property
-    def mixed(self) -> int:
+    def both_kinds(self) -> int:
         """Queries with judged documents of both kinds, relevant and not."""
-        return int(((self.relevant > 0) & (self.rejected > 0)).sum())
+        return int(((self.relevant > 0) & (self.not_relevant > 0)).sum())
 
     @property
     def reach(self) -> int:
@@ -116,7 +116,7 @@ class Situation:
     @property
     def answerable(self) -> float:
         """The share of queries with a relevant document: no metric of the mean can exceed it."""
-        return len(self.answered) / self.queries
+        return len(self.with_relevant) / self.queries
 
     def precision_ceiling(self, k: int) -> float:
         """P@k of a perfect ranking.
@@ -143,11 +143,11 @@ class Situation:
     def metric(self, name: str, at: str = "", args: str = "") -> Metric:
         """A metric with what these data need: a cutoff ("k", "deep", "uncut" or a number), a level, gains, the top grade."""
         known = parameters(CATALOGUE[name])
-        arguments = [args.format(top=self.top, level=self.level)] if args else []
+        arguments = [args.format(top=plain(self.top))] if args else []
         if "level" in known and "level" not in args and self.level != 1:
-            arguments.append(f"level={self.level:g}")
+            arguments.append(f"level={plain(self.level)}")
         if name == "ERR":
-            arguments.append(f"max_grade={self.top:g}")
+            arguments.append(f"max_grade={plain(self.top)}")
         if "gain" in known and "gain" not in args and (gain := self.gain):
             arguments.append(f"gain={gain}")
         uncut = f"@{self.reach}" if self.holds("cut") else ""
@@ -164,7 +164,7 @@ class Situation:
             return ""
         if not self.taste and self.top <= EXPONENTIAL:
             return "'exponential'"
-        return "" if len(below) > LONGEST_TABLE else "{" + ", ".join(f"{grade:g}: 0" for grade in below) + "}"
+        return "" if len(below) > LONGEST_TABLE else "{" + ", ".join(f"{plain(grade)}: 0" for grade in below) + "}"
 
 
 def stars(grades: Mapping[float, int]) -> bool:
@@ -207,7 +207,7 @@ def situation_of(qrels: Qrels, users: bool = False) -> Situation:
     return Situation(
         queries=len(qrels.queries), judgments=frame.height, grades=grades, level=level,
         relevant=np.array([int((found >= level).sum()) for found in lists]),
-        rejected=np.array([int(((found >= 0) & (found < level)).sum()) for found in lists]), grade_lists=lists,
+        not_relevant=np.array([int(((found >= 0) & (found < level)).sum()) for found in lists]), grade_lists=lists,
         several=several, subtopics=subtopics, users=users or _alike(qrels.queries, USER),
         entities=_alike(frame["doc_id"].head(1000).to_list(), ENTITY),
     )  # fmt: skip
@@ -228,7 +228,7 @@ def _alike(ids: Sequence[str], like: re.Pattern[str]) -> bool:
 
 # What a declaration may name in ``when``: what it means, and whether it holds.
 CONDITIONS: Mapping[str, tuple[str, Callable[[Situation], bool]]] = {
-    "one": ("Most queries have exactly one relevant document", lambda data: data.singles >= 0.8 * max(len(data.answered), 1)),
+    "one": ("Most queries have exactly one relevant document", lambda data: data.singles >= 0.8 * max(len(data.with_relevant), 1)),
     "many": ("The median query has ten relevant documents or more", lambda data: data.median >= 10),
     "hundreds": ("The median query has a hundred relevant documents or more", lambda data: data.median >= 100),
     "graded": (
@@ -244,9 +244,9 @@ CONDITIONS: Mapping[str, tuple[str, Callable[[Situation], bool]]] = {
     ),
     "both": (
         "Half of the queries or more have judged documents that are relevant and others that are not",
-        lambda data: 2 * data.mixed >= data.queries,
+        lambda data: 2 * data.both_kinds >= data.queries,
     ),
-    "some_both": ("A query has judged documents of both kinds", lambda data: data.mixed > 0),
+    "some_both": ("A query has judged documents of both kinds", lambda data: data.both_kinds > 0),
     "aspects": ("Documents have several grades, by subtopic or judge", lambda data: data.several > 0),
     "thousands": ("A thousand queries or more", lambda data: data.queries >= 1000),
     "users": ("The queries are users", lambda data: data.users),
@@ -260,7 +260,7 @@ CONDITIONS: Mapping[str, tuple[str, Callable[[Situation], bool]]] = {
     ),
     "holes": (
         "A run's top k is unjudged for a tenth or more, though documents that are not relevant were judged",
-        lambda data: data.mixed > 0 and any(run.unjudged >= HOLES for run in data.runs),
+        lambda data: data.both_kinds > 0 and any(run.unjudged >= HOLES for run in data.runs),
     ),
     "capped": (
         "A perfect ranking stays well below 1 on R@k: queries have more relevant documents than k",
@@ -283,17 +283,17 @@ def _of_queries(data: Situation, number: int) -> str:
 def grades_in_words(data: Situation) -> str:
     """Which grades there are, and how often."""
     if len(data.grades) > 8:
-        return f"{len(data.grades)} different grades from {min(data.grades):g} to {data.top:g}"
+        return f"{len(data.grades)} different grades from {words.amount(min(data.grades))} to {words.amount(data.top)}"
     total = sum(data.grades.values())
-    return "grades " + ", ".join(f"{g:g} ({words.share(n / total)})" for g, n in data.grades.items())
+    return "grades " + ", ".join(f"{words.amount(g)} ({words.share(n / total)})" for g, n in data.grades.items())
 
 
 def relevant_in_words(data: Situation) -> str:
     """How many relevant documents queries have."""
-    low, high = int(data.answered.min()), int(data.answered.max())
+    low, high = int(data.with_relevant.min()), int(data.with_relevant.max())
     if low == high:
         return f"every query that has any has {words.counted(low, 'relevant document')}"
-    level = "" if data.level == 1 else f" (grade {data.level:g} or more)"
+    level = "" if data.level == 1 else f" (grade {words.amount(data.level)} or more)"
     noun = words.plural("relevant document") if data.median != 1 else "relevant document"
     return f"the median query has {words.amount(data.median)} {noun}{level}; range {words.count(low)} to {words.count(high)}"
 
@@ -318,7 +318,7 @@ def _ceiling(data: Situation, k: int) -> str:
 
 def _tops(data: Situation) -> str:
     number = sum(bool((found >= data.top).any()) for found in data.grade_lists)
-    return f"{_of_queries(data, number)} have a document of grade {data.top:g}"
+    return f"{_of_queries(data, number)} have a document of grade {words.amount(data.top)}"
 
 
 RESTS: Mapping[str, Callable[[Situation], str]] = {
@@ -326,8 +326,8 @@ RESTS: Mapping[str, Callable[[Situation], str]] = {
     "relevant": relevant_in_words,
     "singles": lambda data: f"{_of_queries(data, data.singles)} have exactly one relevant document",
     "tops": _tops,
-    "queries": lambda data: f"{words.counted(data.queries, 'judged query')}, {words.count(len(data.answered))} with a relevant document",
-    "both": lambda data: f"{_of_queries(data, data.mixed)} have judged documents of both kinds",
+    "queries": lambda data: f"{words.counted(data.queries, 'judged query')}, {words.count(len(data.with_relevant))} with a relevant document",
+    "both": lambda data: f"{_of_queries(data, data.both_kinds)} have judged documents of both kinds",
     "depth": _depth,
     "unjudged": _unjudged,
     "ceiling": lambda data: _ceiling(data, data.k),

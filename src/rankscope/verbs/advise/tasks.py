@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rankscope import words
+from rankscope.declared import plain
 from rankscope.errors import InputError
 from rankscope.metrics import parse
 from rankscope.verbs.advise.situation import LOW, Situation, grades_in_words, relevant_in_words
@@ -101,7 +102,7 @@ GRADES = Pick("nDCG", "k", "it rewards better grades and higher ranks, relative 
 PLACES = Pick("nDCG", "k", "it rewards higher ranks, relative to the best ranking of the query", "relevant", ("not graded", "not one"))
 FIRST = Pick("RR", "k", "there is one right document, and only its rank counts", "singles", ("one",))
 FIRST_OF_MANY = Pick("RR", "k", "the first right document ends the search, and only its rank counts", "relevant", ("not one", "not graded"))
-FIRST_TOP = Pick("RR", "k", "people look for a document of the top grade, and only its rank counts", "tops", ("not one", "graded"), "level={top:g}")
+FIRST_TOP = Pick("RR", "k", "people look for a document of the top grade, and only its rank counts", "tops", ("not one", "graded"), "level={top}")
 AT_ONCE = Pick("Success", "1", "it shows how often the first result is right", "queries")
 FOUND = Pick("Success", "k", "it shows how often the answer is among the results that people see", "queries")
 RECALL = Pick("R", "deep", "it shows what is found at all: no later stage can rank what is missing", "relevant", ("not capped_deep",))
@@ -256,11 +257,11 @@ TASKS = (
 )  # fmt: skip
 
 
-def _folded(name: str) -> str:
+def _fold_name(name: str) -> str:
     return " ".join(name.casefold().replace("_", " ").replace("-", " ").split())
 
 
-BY_NAME = {_folded(name): task for task in TASKS for name in (task.name, *task.also)}
+BY_NAME = {_fold_name(name): task for task in TASKS for name in (task.name, *task.also)}
 
 
 def task_called(name: Any) -> Task:
@@ -272,8 +273,8 @@ def task_called(name: Any) -> Task:
     there = ", ".join(task.name for task in TASKS)
     if not isinstance(name, str):
         raise InputError(f"task={name!r}: a task is a name, like 'web': {there}")
-    if _folded(name) in BY_NAME:
-        return BY_NAME[_folded(name)]
+    if _fold_name(name) in BY_NAME:
+        return BY_NAME[_fold_name(name)]
     known = [name for task in TASKS for name in (task.name, *task.also)]
     raise InputError(f"no task is called {name!r}{words.hint(name.casefold(), known, ':')} there are {there}")
 
@@ -338,16 +339,17 @@ def _dcg(data: Situation) -> str:
     found = data.ideal_gains(data.k)
     if not found or max(found) < APART * min(found):
         return ""
-    return f"not normalised: the best value of a query ranges from {min(found):.1f} to {max(found):.1f}, so rich queries dominate the mean"
+    return f"not normalised: the best value of a query ranges from {words.interval(min(found), max(found), digits=1)}, so rich queries dominate the mean"
 
 
 def _err(data: Situation) -> str:
-    top = data.top
+    top, grade, use = data.top, words.amount(data.top), f"use max_grade={plain(data.top)}"
     if top > 4:
-        return f"it assumes that 4 is the top grade and refuses your {top:g}: use max_grade={top:g}"
+        return f"it assumes that 4 is the top grade and refuses your {grade}: {use}"
+    now, then = (words.number((2**top - 1) / 2**end, digits=2) for end in (4, top))
     return (
-        f"it assumes that 4 is the top grade, but yours is {top:g}: the best document would satisfy a reader with probability "
-        f"{(2**top - 1) / 16:.2f} instead of {(2**top - 1) / 2**top:.2f}; use max_grade={top:g}"
+        f"it assumes that 4 is the top grade, but yours is {grade}: the best document would satisfy a reader with probability "
+        f"{now} instead of {then}; {use}"
     )
 
 
@@ -374,8 +376,8 @@ def _uncut(data: Situation) -> str:
     return f"all lists are cut at {words.count(ends[0])}, so without a cutoff it is {name} by another name: name the cutoff"
 
 
-def _pooled(data: Situation) -> str:
-    shares = [r / (r + n) for r, n in zip(data.relevant.tolist(), data.rejected.tolist(), strict=True) if r + n]
+def _pooled_auc(data: Situation) -> str:
+    shares = [r / (r + n) for r, n in zip(data.relevant.tolist(), data.not_relevant.tolist(), strict=True) if r + n]
     who = "users" if data.users else "lists"
     return (
         f"it compares scores across {who}, and {who} differ: between {words.share(min(shares))} and {words.share(max(shares))} of what "
@@ -388,7 +390,7 @@ PITFALLS = (
     Pitfall("RR({level})", lambda data: f"it stops at the first of many: {relevant_in_words(data)}", ("not graded", "many", "not aspects"), apart=("known-item", "question-answering", "candidates")),
     Pitfall("RR({level})@{k}", lambda _: "what matters is whether documents are passed on, not their order", tasks=("candidates",), when=("not one",)),
     Pitfall("nDCG@10", lambda _: "it is about the order of the top, which the next stage changes anyway", tasks=("candidates",)),
-    Pitfall("AP", lambda data: f"it treats grades {data.positive[0]:g} and {data.top:g} alike ({grades_in_words(data)})", ("graded", "not stars", "not aspects"), apart=("recall", "candidates", "rag", "clicks")),
+    Pitfall("AP", lambda data: f"it treats grades {words.amount(data.positive[0])} and {words.amount(data.top)} alike ({grades_in_words(data)})", ("graded", "not stars", "not aspects"), apart=("recall", "candidates", "rag", "clicks")),
     Pitfall("P({level})@{k}", _precision, ("not aspects",), apart=("clicks",)),
     Pitfall("R({level})@{k}", _recall, ("capped", "not aspects"), apart=("clicks",)),
     Pitfall("nDCG at different k", lambda data: f"the ideal ranking is cut at k, too, so nDCG@{data.k} and nDCG@{2 * data.k} are not comparable: compare runs at one k", ("not aspects",), beside="nDCG"),
@@ -397,9 +399,9 @@ PITFALLS = (
     Pitfall("nDCG(gain='exponential')@{k}", _exponential, ("graded", "not aspects")),
     Pitfall("nDCG(ideal='retrieved_topk')@{k}", lambda _: "an ideal made of retrieved documents hides what was missed (some tools for language models and machine learning compute it)", ("not aspects",), ("rag", "re-ranking")),
     Pitfall("AP", _uncut, ("cut", "not aspects"), apart=("clicks", "candidates")),
-    Pitfall("AUC({level}, pooled=True)", _pooled, ("some_both", "not aspects"), ("clicks",)),
-    Pitfall("AUC({level}, pooled=True)", _pooled, ("some_both", "users", "not aspects"), apart=("clicks",)),
-    Pitfall("AUC", lambda data: f"it needs documents judged as not relevant: {words.count(data.mixed)} of {words.count(data.queries)} queries have both kinds", ("not some_both", "not aspects"), ("clicks", "feed")),
+    Pitfall("AUC({level}, pooled=True)", _pooled_auc, ("some_both", "not aspects"), ("clicks",)),
+    Pitfall("AUC({level}, pooled=True)", _pooled_auc, ("some_both", "users", "not aspects"), apart=("clicks",)),
+    Pitfall("AUC", lambda data: f"it needs documents judged as not relevant: {words.count(data.both_kinds)} of {words.count(data.queries)} queries have both kinds", ("not some_both", "not aspects"), ("clicks", "feed")),
     Pitfall("Bpref", lambda _: "no document is judged as not relevant, so every relevant document found scores as if it were ranked first", ("not some_both", "not aspects"), apart=("clicks", "feed", "next-item", "rag")),
     Pitfall("Judged@{k}", lambda _: "only relevant documents are listed, so it counts what P counts", ("not some_both", "not aspects"), ("benchmark", "web", "question-answering")),
     Pitfall("alpha_nDCG@{k}", lambda _: "column 2 of the judgments has no subtopics, so it cannot see whether results differ", ("not aspects",), ("exploratory",)),
@@ -410,7 +412,7 @@ PITFALLS = (
 def misfits_of(data: Situation, task: str, recommended: Sequence[str]) -> Iterator[Misfit]:
     """The metrics not to use and why, each once and never one that is recommended."""
     seen, names = set(recommended), {name.partition("@")[0].partition("(")[0] for name in recommended}
-    level = "" if data.level == 1 else f"level={data.level:g}"
+    level = "" if data.level == 1 else f"level={plain(data.level)}"
     for pitfall in PITFALLS:
         concerned = (not pitfall.tasks or task in pitfall.tasks) and task not in pitfall.apart
         if not concerned or pitfall.beside not in {"", *names} or not data.holds(*pitfall.when):

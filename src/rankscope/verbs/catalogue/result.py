@@ -95,7 +95,7 @@ def _in_full(cls: type[Metric]) -> list[Block]:
         blocks += [EMPTY, Heading("Parameters"), Facts(tuple(_parameters(cls)))]
     if cls.examples:
         title = "Worked example" if len(cls.examples) == 1 else "Worked examples"
-        blocks += [EMPTY, Heading(title), Code(tuple(_worked(cls)))]
+        blocks += [EMPTY, Heading(title), Code(tuple(_example_lines(cls)))]
     spelling = f'"{m}"' if any(sign in str(m) for sign in "()'* ") else str(m)
     return [*blocks, EMPTY, Paragraph(f"next: rankscope evaluate qrels.txt my.run -m {spelling}", quiet=True)]
 
@@ -127,26 +127,30 @@ def default_of(cls: type[Metric], name: str) -> Any:
     return next(f.default for f in fields(cls) if f.name == name)
 
 
-def _worked(cls: type[Metric]) -> Iterator[str]:
+def _example_lines(cls: type[Metric]) -> Iterator[str]:
     """The examples as arithmetic, with what it comes to."""
     for example in cls.examples:
         yield f"{example.metric} of grades {grades_of(example)}"
         yield f"  = {example.value}"
-        yield f"  = {value_of(example):.4f}"
+        yield f"  = {words.number(value_of(example), digits=4)}"
 
 
 def grades_of(example: Example) -> str:
     """The grades of a worked example, best rank first, and what else is known of it."""
     more = "".join(f", {name} {value}" for name, value in (example.more or {}).items())
-    return " ".join(map(_graded, example.grades)) + more
+    return " ".join(map(_grade_in_words, example.grades)) + more
 
 
-def _graded(grade: Any) -> str:
+def _grade_in_words(grade: Any) -> str:
     """A grade, or the grades by subtopic or judge."""
     if isinstance(grade, Mapping):
         same = set(grade.values()) == {1}
-        return "{" + " ".join(str(name) if same else f"{name}={value:g}" for name, value in grade.items()) + "}"
-    return "?" if grade is None else f"{grade:g}"
+        return (
+            "{"
+            + " ".join(str(name) if same else f"{name}={words.amount(value)}" for name, value in grade.items())
+            + "}"
+        )
+    return "?" if grade is None else words.amount(grade)
 
 
 def value_of(example: Example) -> float:
@@ -157,7 +161,7 @@ def value_of(example: Example) -> float:
 def _empty(m: Metric) -> str:
     if isinstance(m.empty, str):
         return {"judgments": "as the judgments say, whatever is returned", "varies": "depends on the query"}[m.empty]
-    return "undefined: left out of the mean, and counted" if m.empty is None else f"scores {m.empty:g}"
+    return "undefined: left out of the mean, and counted" if m.empty is None else f"scores {words.amount(m.empty)}"
 
 
 def trec_names(cls: type[Metric]) -> list[str]:
@@ -166,12 +170,7 @@ def trec_names(cls: type[Metric]) -> list[str]:
 
 
 def _span(bounds: tuple[float, float]) -> str:
-    low, high = ("∞" if value == math.inf else "-∞" if value == -math.inf else f"{value:.3g}" for value in bounds)
-    return f"{low}…{high}"
-
-
-def _one_line(text: str) -> str:
-    return text.strip().split("\n\n")[0].replace("\n", " ").rstrip(".")
+    return words.in_table("…".join(map(words.amount, bounds)))
 
 
 # --- for programs ---

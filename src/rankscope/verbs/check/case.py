@@ -26,7 +26,7 @@ from rankscope.panels.doubts import doubts_of
 from rankscope.panels.families import Family, pairs_of
 from rankscope.panels.method import method_of
 from rankscope.panels.panel import Panel
-from rankscope.panels.samples import Measure, mean
+from rankscope.panels.samples import EVEN, Measure, leaders, mean
 from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.health import BREAKS
 from rankscope.scoring.inputs import clean
@@ -42,7 +42,6 @@ TableT = TypeVar("TableT", Run, Qrels)
 
 EXAMPLES = 5  # queries, documents and places that a finding names
 LOOKED_AT = 20  # documents at the top of a ranking that are compared with judged ones
-EVEN = 1e-12  # means closer than this have no winner
 
 Means = Mapping[str, float]  # by run
 
@@ -54,14 +53,6 @@ def against(one: float, other: float) -> str:
     '0.5000 vs 0.4000'
     """
     return f"{words.number(one, digits=4)} vs {words.number(other, digits=4)}"
-
-
-def leaders(means: Means, better: str = "higher") -> frozenset[str]:
-    """The runs with the best mean; all that are even. Nobody where nothing is better."""
-    sign = {"higher": 1.0, "lower": -1.0}.get(better, math.nan)
-    known = {name: sign * value for name, value in means.items() if not math.isnan(sign * value)}
-    best = max(known.values(), default=math.nan)
-    return frozenset(name for name, value in known.items() if best - value <= EVEN * max(1.0, abs(best)))
 
 
 @dataclass(frozen=True)
@@ -98,9 +89,9 @@ class Alternative:
         'a leads on AP (0.5000 vs 0.1000) and b on nDCG (0.6000 vs 0.3000)'
         """
         one, two = leaders(self.now, self.metric.better), leaders(self.then, self.metric.better)
-        if not one or not two or one & two:
+        if not one or not two or set(one) & set(two):
             return ""
-        first, second = (next(n for n in means if n in ahead) for means, ahead in ((self.now, one), (self.then, two)))
+        first, second = one[0], two[0]
         return (
             f"{first} leads on {self.metric} ({against(self.now[first], self.now[second])}) "
             f"and {second} on {self.other} ({against(self.then[second], self.then[first])})"
@@ -119,8 +110,8 @@ class InputTable(Generic[TableT]):
         """The table without what cannot be scored: faulty lines, NaN scores, infinite grades. Repeated rows stay."""
         table = self.table
         if len(table.nan_rows):
-            table = table._having(table.frame[self._kept])
-            lines, kept = table.source.line_of, self._kept
+            table = table._having(table.frame[self._sound_rows])
+            lines, kept = table.source.line_of, self._sound_rows
             if lines is not None:
                 table = replace(table, source=replace(table.source, line_of=lambda row: lines(int(kept[row]))))
         if table.source.faults:
@@ -130,7 +121,7 @@ class InputTable(Generic[TableT]):
         return table
 
     @cached_property
-    def _kept(self) -> Array:
+    def _sound_rows(self) -> Array:
         return np.delete(np.arange(self.table.frame.height), self.table.nan_rows)
 
     def places(self, rows: Array, *, of_sound: bool = True) -> list[str]:
@@ -138,7 +129,7 @@ class InputTable(Generic[TableT]):
 
         Rows are those of ``sound``, or those of ``table`` as it was read.
         """
-        at = (self._kept[rows[:EXAMPLES]] if of_sound else rows[:EXAMPLES]).tolist()
+        at = (self._sound_rows[rows[:EXAMPLES]] if of_sound else rows[:EXAMPLES]).tolist()
         frame, source = self.table.frame, self.table.source
         return [f"{source.at(row)}: document {frame['doc_id'][row]} of query {frame['query_id'][row]}" for row in at]
 
@@ -182,7 +173,7 @@ class ScoredRun(RunScores):
         value = own if values is None else np.where(np.isnan(own), np.nan, values)
         return mean(metric, value[kept], self.weights.get(metric, np.ones(len(value)))[kept])
 
-    def moved(self, values: Mapping[Metric, Array]) -> dict[Metric, float]:
+    def shifts(self, values: Mapping[Metric, Array]) -> dict[Metric, float]:
         """By metric, how far other values of the queries would move the mean."""
         return {metric: self.mean_over(metric, value) - self.means[metric] for metric, value in values.items()}
 
@@ -254,12 +245,12 @@ class CheckCase:
         return self._attempt[0]
 
     @property
-    def refused(self) -> Mapping[str, str]:
+    def refusals(self) -> Mapping[str, str]:
         """By metric, as the caller spelled it, why ``evaluate`` refuses to compute it."""
         return self._attempt[1]
 
     @cached_property
-    def scored(self) -> list[ScoredRun]:
+    def scored_runs(self) -> list[ScoredRun]:
         """The runs with their values and means; none where nothing could be scored."""
         if self.scores is None:
             return []
@@ -282,11 +273,11 @@ class CheckCase:
     @property
     def several(self) -> bool:
         """Whether there is more than one run to compare."""
-        return len(self.scored) > 1
+        return len(self.scored_runs) > 1
 
     def cautions(self, code: str, *runs: ScoredRun) -> list[Caution]:
         """What ``evaluate`` warns of under a code, for these runs alone; for all together without any."""
-        health = {run.name: run.health for run in runs or self.scored}
+        health = {run.name: run.health for run in runs or self.scored_runs}
         return [c for c in self.request.with_metrics(*self.metrics).cautions(health) if c.code == code]
 
     @property
@@ -317,7 +308,7 @@ class CheckCase:
 
     def means(self, metric: Metric) -> dict[str, float]:
         """By run, the mean of a metric."""
-        return {run.name: run.means[metric] for run in self.scored}
+        return {run.name: run.means[metric] for run in self.scored_runs}
 
     def other_means(self, pairs: Collection[tuple[Metric, Metric]]) -> dict[Metric, dict[str, float]]:
         """By metric and run, the means of other metrics, each under the conventions (ties, queries) of one of the request.
@@ -366,7 +357,7 @@ class CheckCase:
 
     def change(self, run: InputTable[Run], **other: Any) -> dict[Metric, float]:
         """By metric, how far the mean of a run would move under what ``again`` takes; empty where it has none now."""
-        for scored in self.scored:
+        for scored in self.scored_runs:
             if scored.input is run:
                 return {m: v - scored.means[m] for m, v in self.again(run, **other).items()}
         return {}
@@ -394,7 +385,7 @@ class CheckCase:
         curve = [metric.having(cutoff=k) for k in sorted({*CUTOFFS, cutoff}) if k <= deepest or k == cutoff]
         means = self.other_means([(metric, other) for other in curve if other != metric])
         means = {**means, metric: self.means(metric)} if means else {}
-        systems = tuple(run.name for run in self.scored)
+        systems = tuple(run.name for run in self.scored_runs)
         values = {m: np.array([[means[m][name]] for name in systems]) for m in curve if m in means}
         return [Panel(Measure.of(m), systems, ("mean",), value) for m, value in values.items()]
 
@@ -430,7 +421,7 @@ class CheckCase:
         """The texts of the documents in the top ``cutoff`` of judged queries; None where none were given."""
         if self.docs_text is None:
             return None
-        return texts_of(self.docs_text, {doc for run in self.scored for doc in self.judged_top(run)["doc_id"]})
+        return texts_of(self.docs_text, {doc for run in self.scored_runs for doc in self.judged_top(run)["doc_id"]})
 
     @cached_property
     def interactions(self) -> Frame:

@@ -37,7 +37,8 @@ class Finding(Caution):
 class Rule(Declared, kind="rule"):
     """Base of every rule: one class is one rule.
 
-    Its docstring says what is wrong in one line (``what``); ``why`` tells why it matters for the number, ``remedy`` what to do.
+    Its docstring says what is wrong in one line (``what``); ``why`` tells why it matters for the number, ``remedy`` what to do
+    (where ``evaluate`` or ``compare`` warns of it, too, their ``REMEDIES`` say so).
     ``code`` never changes its meaning once released. ``find`` looks at a ``CheckCase`` and yields its findings, if any.
     The class statement names ``code``, ``severity`` and so on: ``class Refused(Rule, code="RS109")``.
     ``tail`` ends the message of a finding with an effect that is worth a word: ``{}`` stands for the changes. ``needs`` names what

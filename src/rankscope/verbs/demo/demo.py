@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rankscope import words
 from rankscope.blocks import EMPTY, Block, Code, Heading, Paragraph
 from rankscope.errors import InputError
 from rankscope.scoring.evaluation import evaluate_request
@@ -44,16 +45,16 @@ def copy_files(to: str) -> list[Path]:
 def introduction(scores: Scores) -> list[Block]:
     """What the demo is, its numbers, how to read them, and what to type next."""
     nDCG, RR, recall = ({run: scores[run, name] for run in RUNS} for name in ("nDCG@10", "RR@10", "R@100"))
-    unjudged = [1 - scores[run, "Judged@10"] for run in RUNS]
+    best, unjudged = max(RR.values()), [1 - scores[run, "Judged@10"] for run in RUNS]
     about = (
         f"Three systems search the documentation of Python's standard library: bm25 by words, dense by sentence embeddings, "
         f"hybrid by a fusion of the two. {len(scores.runs[0].query_ids)} queries, up to 100 documents each. {UNJUDGED}"
     )
     reading = (
         f"nDCG@10: how close the first ten come to the best ten that were possible; {max(nDCG, key=nDCG.__getitem__)} is ahead. "
-        f"RR@10: one over the rank of the first good answer; {max(RR.values()):.2f} is as good as rank {1 / max(RR.values()):.1f} "
+        f"RR@10: one over the rank of the first good answer; {words.number(best, digits=2)} is as good as rank {words.number(1 / best, digits=1)} "
         f"for every query. R@100: the share of the known good answers among the first 100; {max(recall, key=recall.__getitem__)} "
-        f"finds {max(recall.values()):.0%}. Judged@10 says how far to trust them: {min(unjudged):.0%} to {max(unjudged):.0%} of the "
+        f"finds {words.share(max(recall.values()))}. Judged@10 says how far to trust them: {words.share(min(unjudged))} to {words.share(max(unjudged))} of the "
         f"first ten were never judged and count as wrong."
     )
     own = Code(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankscope import words
+from rankscope.declared import whole_number
 from rankscope.errors import InputError
 from rankscope.scoring.ceilings import ceilings
 from rankscope.scoring.evaluation import evaluate_request
@@ -45,8 +46,7 @@ def diagnose(
     >>> found.runs[0].kinds["low in the top"]
     1
     """
-    if isinstance(queries_shown, bool) or not hasattr(queries_shown, "__index__") or queries_shown < 0:
-        raise InputError(f"queries_shown={queries_shown!r}: how many queries to list, a whole number from 0")
+    whole_number("queries_shown", queries_shown, 0, "how many queries to list is a whole number of at least 0")
     grades = read_any("qrels", qrels)
     read = [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
     scores = evaluate_request(grades, read, Request.of(metric, policies), progress)
@@ -71,10 +71,10 @@ def _diagnose_run(run: RunScores, scores: Scores) -> RunDiagnosis:
     value = run.values[metric]
     facts = facts_of(metric, judged, np.full(len(value), np.nan))
     # queries whose value a policy gives, because no relevant document is known (or, in some dialects, retrieved)
-    none = (facts.found if convention.looks_at == "list" else facts.known) == 0
+    none = (facts.relevant_retrieved if convention.looks_at == "list" else facts.known) == 0
     fixed = none & (convention.no_relevant != "metric")
     limit = ceilings(metric, judged, value, convention.mean == "micro", fixed)
-    lost = (limit.best - value) * (-1.0 if metric.better == "lower" else 1.0)
+    loss = (limit.best - value) * (-1.0 if metric.better == "lower" else 1.0)
     whole = next(mean.value for mean in scores.board if (mean.run, mean.metric) == (run.name, metric))
     weight = run.weights.get(metric, np.ones(len(value)))
-    return RunDiagnosis(run.name, metric, run.query_ids, whole, value, weight, limit, replace(facts, lost=lost), judged)
+    return RunDiagnosis(run.name, metric, run.query_ids, whole, value, weight, limit, replace(facts, loss=loss), judged)

@@ -29,26 +29,26 @@ FEW = 3  # examples of each thing
 class QueryFacts:
     """What is true of each query; all arrays have one entry a query.
 
-    ``known`` relevant documents exist, ``found`` of them were retrieved anywhere and ``in_top`` within rank ``k``; ``first`` is the
-    rank of the first (0: none retrieved). ``retrieved`` counts all documents, ``top`` those within rank k, and ``unjudged`` how many
-    of the latter are not in the qrels. ``lost`` is how much the best ranking there is scores more; NaN where that is not known.
+    ``known`` relevant documents exist, ``relevant_retrieved`` of them were retrieved anywhere and ``in_top`` within rank ``k``;
+    ``first`` is the rank of the first (0: none retrieved). ``retrieved`` counts all documents, ``top`` those within rank k, and ``unjudged`` how many
+    of the latter are not in the qrels. ``loss`` is how much more an ideal ranking scores; NaN where that is not known.
     """
 
     k: int
     known: Array
-    found: Array
+    relevant_retrieved: Array
     in_top: Array
     first: Array
     retrieved: Array
     top: Array
     unjudged: Array
-    lost: Array
+    loss: Array
 
     @property
     def perfect(self) -> Array:
         """Whether nothing is lost; where the loss is not known, whether the top k starts with a relevant document and holds all the relevant ones it can."""
         packed = self.in_top >= np.minimum(self.known, self.k)
-        return np.asarray(np.where(np.isnan(self.lost), packed & self.leads, self.lost <= EQUAL))
+        return np.asarray(np.where(np.isnan(self.loss), packed & self.leads, self.loss <= EQUAL))
 
     @property
     def leads(self) -> Array:
@@ -87,7 +87,7 @@ KINDS = (
     ),
     FailureKind(
         "nothing relevant retrieved", "nothing relevant retrieved", "relevant documents exist and none is in the ranking, at any rank",
-        "a re-ranker cannot help: check the wording of query and documents, the filters, the depth", lambda f: f.found == 0,
+        "a re-ranker cannot help: check the wording of query and documents, the filters, the depth", lambda f: f.relevant_retrieved == 0,
     ),
     FailureKind(
         "below the top", "relevant only below the top", "the first relevant document is ranked below k",
@@ -121,7 +121,7 @@ def kind_of(facts: QueryFacts) -> Array:
     return np.asarray(np.argmax(np.stack(holds), axis=0))
 
 
-def facts_of(metric: Metric, judged: Judged, lost: Array) -> QueryFacts:
+def facts_of(metric: Metric, judged: Judged, loss: Array) -> QueryFacts:
     """What is true of each query, from its judged documents."""
     k = int(getattr(metric, "cutoff", None) or TOP)
     count, retrieved = len(judged), judged.retrieved
@@ -140,9 +140,9 @@ def facts_of(metric: Metric, judged: Judged, lost: Array) -> QueryFacts:
     np.minimum.at(first, query[at], judged.rank[at])
     top = np.minimum(judged.retrieved, k)
     return QueryFacts(
-        k=k, known=per_query(relevant), found=per_query(relevant & there), in_top=per_query(relevant & within),
+        k=k, known=per_query(relevant), relevant_retrieved=per_query(relevant & there), in_top=per_query(relevant & within),
         first=np.where(first == never, 0, first), retrieved=retrieved, top=top, unjudged=top - per_query(within),
-        lost=lost,
+        loss=loss,
     )  # fmt: skip
 
 
@@ -267,8 +267,8 @@ class QueryDiagnosis(Loss):
     run: str
     query_id: str
     kind: str
-    known: int
-    found: int
+    relevant_known: int
+    relevant_retrieved: int
     first_relevant: int
     regret: float = 0.0
     best_run: str = ""
@@ -350,18 +350,26 @@ class RunDiagnosis:
     @property
     def worst_first(self) -> Array:
         """The numbers of the queries, those that lose most first; without a known loss by their values."""
-        lost = -self.sign * self.value if self.ceilings.reason else self.facts.lost
-        return np.argsort(-np.nan_to_num(lost, nan=-np.inf), kind="stable")
+        loss = -self.sign * self.value if self.ceilings.reason else self.facts.loss
+        return np.argsort(-np.nan_to_num(loss, nan=-np.inf), kind="stable")
 
     def queries(self) -> Iterator[QueryDiagnosis]:
         """Every query."""
         limits, facts = self.ceilings, self.facts
-        numbers = (self.value, limits.ceiling, limits.best, self.kind, facts.known, facts.found, facts.first)
+        numbers = (
+            self.value,
+            limits.ceiling,
+            limits.best,
+            self.kind,
+            facts.known,
+            facts.relevant_retrieved,
+            facts.first,
+        )
         for query, row in zip(self.query_ids, zip(*(one.tolist() for one in numbers), strict=True), strict=True):
             value, ceiling, best, kind, known, found, first = row
             yield QueryDiagnosis(
                 run=self.name, query_id=query, value=value, ceiling=ceiling, best=best, sign=self.sign, kind=KINDS[kind].name,
-                known=known, found=found, first_relevant=first,
+                relevant_known=known, relevant_retrieved=found, first_relevant=first,
             )  # fmt: skip
 
 

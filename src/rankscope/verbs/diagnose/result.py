@@ -45,8 +45,8 @@ def _query_record(diagnosis: Diagnosis) -> tuple[Col, ...]:
         *(Col(name, kind="value") for name in ("never_retrieved", "ordered_badly")),
         Col("regret", of=lambda q: q.regret if q.best_run else None, kind="value"),
         Col("best_run", of=lambda q: q.best_run or None), Col("kind"),
-        Col("relevant_known", of=attrgetter("known"), kind="count"),
-        Col("relevant_retrieved", of=attrgetter("found"), kind="count"),
+        Col("relevant_known", kind="count"),
+        Col("relevant_retrieved", kind="count"),
         Col("first_relevant_rank", of=lambda q: q.first_relevant or None, kind="count"),
     )  # fmt: skip
 
@@ -361,7 +361,7 @@ def _typical(run: RunDiagnosis) -> str:
     rank, middle = run.typical
     if not math.isfinite(rank):
         return "No relevant document was retrieved."
-    median = "half of the queries show none" if math.isinf(middle) else f"median {middle:.0f}"
+    median = "half of the queries show none" if math.isinf(middle) else f"median {words.count(middle)}"
     reciprocal = isinstance(run.metric, RR) and math.isclose(rank * run.loss.value, 1.0)
     how = "1 / RR, the harmonic mean" if reciprocal else "harmonic mean"
     return f"Typical first relevant rank {words.number(rank, digits=1)} ({how}; {median})."

@@ -120,7 +120,7 @@ def _change(doc: str, before: Explanation, after: Explanation) -> DocumentChange
 def why_not_by_rank(metric: Metric) -> str:
     """Why the difference of two means cannot be split by rank; empty where it can."""
     if metric.aggregate in {"pooled", "sum", "geometric"}:
-        return f"{metric} is no mean over queries, so its difference cannot be split by rank"
+        return f"{metric} is not a plain mean over queries, so its difference cannot be split by rank"
     return ""
 
 
@@ -144,8 +144,9 @@ def explain_origin(scores: Scores, before: str, after: str, metric: Metric) -> O
         ranks.append(of_ranks)
         rest.append(of_rest)
     by_query = sorted(zip(ids, pair.gains.tolist(), strict=True), key=lambda item: (-abs(item[1]), item[0]))
-    bands, carried = bands_of(*ranks), favourable(pair.means)
-    return Origin((before, after), metric, pair.means.mean, bands, rest[1] - rest[0], by_query, carried, scores=scores)
+    return Origin(
+        (before, after), metric, pair.means.mean, bands_of(*ranks), rest[1] - rest[0], by_query, favourable(pair.means), scores=scores,
+    )  # fmt: skip
 
 
 def _by_rank(

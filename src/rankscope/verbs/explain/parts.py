@@ -32,7 +32,7 @@ class Rest:
     what: str
     adds: float
 
-    factors: ClassVar[Mapping[str, float]] = {}
+    factors: ClassVar[Mapping[str, float]] = {}  # a row of the same table as positions, which have some
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Position:
     ideal_grade: float | None = None
     ideal_adds: float | None = None
 
-    what: ClassVar[None] = None
+    what: ClassVar[None] = None  # a row of the same table as the rest, which says what it is
 
     @property
     def lost(self) -> float | None:
@@ -212,7 +212,7 @@ class ValueParts:
         by = np.argsort(np.where(rank > 0, rank, np.iinfo(rank.dtype).max), kind="stable")
         size, found = judged.size + more, judged.found + more
         filled = replace(judged, size=size, found=found, grade=grade[by], rank=rank[by], by_id=None)
-        return more, float(_values(self.metric, _untied(filled))[0])
+        return more, float(_values(self.metric, _without_ties(filled))[0])
 
     @cached_property
     def swap(self) -> Swap | None:
@@ -257,9 +257,9 @@ def _at_ranks(judged: Judged, ranks: Array) -> Judged:
     copies, size = len(ranks), int(judged.size[0])
     rank = np.pad(ranks, ((0, 0), (0, size - ranks.shape[1])))  # 0: not retrieved
     many = judged.of(np.zeros(copies, dtype=np.int64))
-    return _untied(rerank(many, rank.ravel(), many.retrieved))
+    return _without_ties(rerank(many, rank.ravel(), many.retrieved))
 
 
-def _untied(judged: Judged) -> Judged:
+def _without_ties(judged: Judged) -> Judged:
     score = None if judged.score is None else -judged.rank.astype(float)
     return replace(judged, tie_start=judged.rank, tie_size=np.ones_like(judged.rank), score=score)

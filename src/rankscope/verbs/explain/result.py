@@ -13,6 +13,7 @@ from rankscope import words
 from rankscope.blocks import EMPTY, Chart, Column, Heading, Paragraph
 from rankscope.metrics import Metric
 from rankscope.scoring.bands import Band
+from rankscope.scoring.health import NOTABLE
 from rankscope.scoring.scores import OfScores, Scores
 from rankscope.show.result import Col, Kind, Shown, View
 from rankscope.verbs.explain.parts import ROUNDING, Position, Rest, ValueParts
@@ -92,7 +93,7 @@ def _position_columns(explanation: Explanation) -> tuple[Col, ...]:
             "lost",
             "lost" if ideal else "",
             "value",
-            lambda p: words.cell(p.lost, 3) if p.lost and abs(p.lost) >= 0.0005 else words.UNDEFINED,
+            lambda p: words.cell(p.lost, 3) if p.lost and abs(p.lost) >= NOTABLE else words.UNDEFINED,
         ),
         Col("what"),
     )
@@ -334,7 +335,7 @@ class Origin(_Explain):
     """Where the difference of two runs over all queries comes from.
 
     ``bands`` sum, with ``rest`` (what no rank adds), to ``value``, the mean of the second run less that of the first over the
-    queries that both have a value for. ``by_query`` holds each query's difference, the largest first. ``carried`` is how many
+    queries that both have a value for. ``by_query`` holds each query's difference, the largest first. ``favourable`` is how many
     queries, and what share of all, would have to go for the lead to vanish, those most in its favour first.
     """
 
@@ -344,7 +345,7 @@ class Origin(_Explain):
     bands: Sequence[Band]
     rest: float
     by_query: Sequence[tuple[str, float]]
-    carried: tuple[int, float] | None
+    favourable: tuple[int, float] | None
 
     views: ClassVar[tuple[View, ...]] = (
         View(
@@ -376,11 +377,11 @@ class Origin(_Explain):
     def _about(self) -> dict[str, Any]:
         return {
             "runs": list(self.runs), "metric": str(self.metric), "value": self.value,
-            "queries_that_carry_it": self.carried[0] if self.carried else None,
+            "queries_that_carry_it": self.favourable[0] if self.favourable else None,
         }  # fmt: skip
 
     @property
-    def _moved(self) -> int:
+    def _differing(self) -> int:
         """How many queries differ; they come first in ``by_query``."""
         return sum(bool(difference) for _, difference in self.by_query)
 
@@ -388,28 +389,28 @@ class Origin(_Explain):
         """The difference, and on how many queries it depends."""
         before, after = self.runs
         queries = words.counted(len(self.by_query), "query")
-        if not self._moved:
+        if not self._differing:
             where = "the only query" if len(self.by_query) == 1 else f"all {queries}"
             yield f"{after} and {before} have the same {self.metric} on {where}."
             return
         yield f"{after} minus {before} on {self.metric}: {words.signed(self.value)} on average over {queries}."
-        if self.carried is not None:
-            many, share = self.carried
-            favour = "1 query most" if many == 1 else f"{words.count(many)} queries most"
-            yield f"The lead vanishes only if the {favour} in its favour ({words.share(share)}) {words.agree(many, 'is')} removed."
+        if self.favourable is not None:
+            many, share = self.favourable
+            queries = words.counted(many, "query")
+            yield f"The lead vanishes only if the {queries} most in its favour ({words.share(share)}) {words.agree(many, 'is')} removed."
 
     def blocks(self, **_: Any) -> list[Shown]:
         """The difference, by ranks and by queries."""
         out: list[Shown] = [*map(Paragraph, self.sentences())]
-        moved = self._moved
-        if not moved:
+        differing = self._differing
+        if not differing:
             return out
         ranks = self.table(most=len(self.bands) + (abs(self.rest) > ROUNDING))
-        differ = f"{words.count(moved)} of {words.count(len(self.by_query))} differ"
-        queries = self.table("by_query", most=min(LISTED, moved))
+        differ = f"{words.count(differing)} of {words.count(len(self.by_query))} differ"
+        queries = self.table("by_query", most=min(LISTED, differing))
         out += [EMPTY, Heading("where it comes from"), ranks]
         out += [EMPTY, Heading(f"queries with the largest differences ({differ})"), queries]
-        return [*out, Paragraph(f"next: --query {self.by_query[0][0]} shows its documents", quiet=True)]
+        return [*out, Paragraph(f"next: the same with --query {self.by_query[0][0]} shows its documents", quiet=True)]
 
     def charts(self) -> Iterator[Chart]:
         """What each band of ranks adds."""

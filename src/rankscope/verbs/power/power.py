@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast, overload
 
 from rankscope import words
-from rankscope.declared import one_of, plain
+from rankscope.declared import one_of, plain, whole_number
 from rankscope.errors import DataError, InputError
 from rankscope.panels.families import baseline_of, pairs_of
 from rankscope.panels.reach import Aim, reach_by, reach_of
@@ -115,7 +115,7 @@ def _design(
     if not sizes:
         raise InputError(f"design {kind!r} needs a {needs}, like 0.1")
     if kind == "anova":
-        _whole("systems", systems, 2, "design 'anova' needs how many systems will be compared, 2 or more")
+        whole_number("systems", systems, 2, "design 'anova' needs how many systems will be compared, 2 or more")
     elif systems is not None:
         raise InputError(f"systems does not belong to design {kind!r}: it is about two systems")
     known: dict[str, Any] = {"variance": variance, "systems": systems, "power": aim.power, "alpha": aim.each}
@@ -144,9 +144,9 @@ def _way(ways: dict[str, Any], **options: Any) -> str:
 def _aim(power: Any, alpha: Any, comparisons: Any, n: Any) -> Aim:
     _number("alpha", alpha, "alpha is a share above 0 and below 0.5, like 0.05", below=0.5)
     _number("power", power, "power is a share above alpha and below 1, like 0.8", alpha, 1.0)
-    _whole("comparisons", comparisons, 1, "comparisons is a whole number of at least 1")
+    whole_number("comparisons", comparisons, 1, "comparisons is a whole number of at least 1")
     if n is not None:
-        _whole("n", n, 2, "n is a whole number of at least 2")
+        whole_number("n", n, 2, "n is a whole number of at least 2")
     return Aim(power, alpha, comparisons, n)
 
 
@@ -160,8 +160,3 @@ def _number(name: str, value: Any, expects: str, above: float = 0.0, below: floa
     if isinstance(value, bool) or not hasattr(value, "__float__") or not above < value < below:
         raise InputError(f"{name}={value!r}: {expects}")
     return float(value)
-
-
-def _whole(name: str, value: Any, least: int, expects: str) -> None:
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
-        raise InputError(f"{name}={value!r}: {expects}")

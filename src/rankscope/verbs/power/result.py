@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 from rankscope import words
 from rankscope.blocks import EMPTY, Block, Caution, Chart, Column, Heading, NumberText, Paragraph, Table, Value
 from rankscope.inference.power import detectable_difference
+from rankscope.panels.doubts import REMEDIES
 from rankscope.panels.method import FEWEST
 from rankscope.panels.reach import Aim, Reach, Summary, summary_of
 from rankscope.scoring.measurements import Measurements
@@ -321,7 +322,7 @@ class Plan(Result):
 
 def _caution(reach: Reach) -> Caution | None:
     if reach.reason:
-        return Caution("RS408", reach.reason, "leave the pair out of the plan, or judge more queries")
+        return Caution("RS408", reach.reason, REMEDIES["RS408"])
     if not 0 < reach.differing < FEWEST:
         return None
     return Caution(

@@ -245,10 +245,8 @@ class Reconciliation(Result):
             way = f"{self.metric} of {first.run} with {_together(first.departures)}"
             return f"{self.value} could be {way}; no tool known here computes it that way."
         values = [v for tool in self.tools for v in tool.values or () if not math.isnan(v)]
-        ends = f"{min(values):.4f} to {max(values):.4f}"
-        return (
-            f"No convention known here gives {self.value}: {self.metric} is {self.ours[0]:.4f}, and tools print {ends}."
-        )
+        own, ends = words.number(self.ours[0], digits=4), words.interval(min(values), max(values), digits=4)
+        return f"No convention known here gives {self.value}: {self.metric} is {own}, and tools print {ends}."
 
     def _about_tools(self) -> str:
         tools = [_four(tool.values) for tool in self.tools[1:] if tool.values is not None]
@@ -297,7 +295,7 @@ class Reconciliation(Result):
 
 def _four(values: Sequence[float]) -> tuple[str, ...]:
     """Values as they are told apart."""
-    return tuple(f"{value:.4f}" for value in values)
+    return tuple(words.number(value, digits=4) for value in values)
 
 
 def _together(departures: Sequence[tuple[str, Any]]) -> str:

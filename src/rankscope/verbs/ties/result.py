@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rankscope import words
 from rankscope.metrics import Metric
+from rankscope.scoring.health import NOTABLE
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import Col, Result, View
 
-NOTABLE = 0.0005  # a smaller spread is nothing to worry about
 LEGEND = (
     "by id: score, then document id, both descending, as trec_eval · expected: the mean over all orders of equal scores · "
     "queries: those whose value depends on the order · tied: share of the top k (10 without a cutoff) that shares its score"
@@ -22,7 +23,7 @@ class TieRange:
     """One metric of one run under all orders of equal scores.
 
     ``value`` is the number under trec_eval's order, ``expected`` the mean over all orders, ``worst`` and
-    ``best`` the ends (None where a metric knows no better). ``queries`` of ``of`` have a value that depends
+    ``best`` the ends (None where neither higher nor lower is better). ``queries`` of ``of`` have a value that depends
     on the order; ``tied`` is the share of the documents in the top k (10 without a cutoff) that are tied.
     """
 
@@ -50,9 +51,14 @@ def _columns(report: TieReport) -> Iterator[Col]:
     yield Col("expected", head="expected", kind="value")
     yield Col("worst", head="worst", kind="value")
     yield Col("best", head="best", kind="value")
-    yield Col("queries_that_move", of=lambda s: s.queries, head="queries", cell=lambda s: f"{s.queries:,} of {s.of:,}")
+    yield Col(
+        "queries_that_move",
+        of=lambda s: s.queries,
+        head="queries",
+        cell=lambda s: f"{words.count(s.queries)} of {words.count(s.of)}",
+    )
     yield Col("queries", of=lambda s: s.of)
-    yield Col("tied_in_top", of=lambda s: s.tied, head="tied", cell=lambda s: f"{s.tied:.0%}")
+    yield Col("tied_in_top", of=lambda s: s.tied, head="tied", cell=lambda s: words.share(s.tied))
     yield Col("standard_error_of_expected", of=lambda s: s.error, kind="value")
 
 
@@ -91,11 +97,12 @@ class TieReport(Result):
     def sentences(self) -> Iterator[str]:
         """Whether the order of equal scores matters here."""
         widest = max(self, key=lambda s: s.width, default=None)
-        if widest is None or widest.width < NOTABLE:
-            yield f"Equal scores do not matter here: no metric could move by {NOTABLE:g} or more."
+        if widest is None or widest.worst is None or widest.best is None or widest.width < NOTABLE:
+            yield f"Equal scores do not matter here: no metric could move by {words.amount(NOTABLE)} or more."
             return
         of = f" of {widest.run}" if len(self.scores.runs) > 1 else ""
         yield (
-            f"Equal scores matter: depending on their order, {widest.metric}{of} is between {widest.worst:.4f} and {widest.best:.4f} "
-            f"({widest.expected:.4f} on average). Give distinct scores, or report --ties expected."
+            f"Equal scores matter: depending on their order, {widest.metric}{of} is between "
+            f"{words.interval(widest.worst, widest.best, digits=4, between=' and ')} "
+            f"({words.number(widest.expected, digits=4)} on average). Give distinct scores, or report --ties expected."
         )

@@ -66,7 +66,7 @@ class ValueBounds:
         if not self.unjudged:
             return f"{self.run}: every document of its {self.top} is judged; {self.metric} is {value}."
         ends = words.interval(self.lower, self.upper, digits=3, between=" and ")
-        why = "depending on" if self.exact else "for the grades tried of"
+        why = "depending on" if self.exact else "under the grades tried for"
         share = f"{self.run}: {words.share(self.share)} of its {self.top} is unjudged"
         return f"{share}; {self.metric} is {value} as judged, between {ends} {why} unjudged documents."
 
@@ -171,7 +171,7 @@ def _bounds_columns(report: UnjudgedReport) -> tuple[Col, ...]:
         Col("run", head="run"),
         Col("metric", of=lambda b: str(b.metric)),
         *(Col(n, kind="text" if n in texts else "count" if n in counts else "value") for n in names),
-        *(_printed(name, head) for name, head in heads.items()),
+        *(_number(name, head) for name, head in heads.items()),
         Col(
             head="unjudged",
             kind="count",
@@ -182,11 +182,11 @@ def _bounds_columns(report: UnjudgedReport) -> tuple[Col, ...]:
     )
 
 
-def _printed(name: str, head: str) -> Col:
+def _number(name: str, head: str) -> Col:
     return Col(head=head, kind="value", cell=lambda b: words.finite(getattr(b, name)), hint=HINTS.get(name, ""))
 
 
-def _signed(name: str, head: str) -> Col:
+def _change(name: str, head: str) -> Col:
     return Col(name, head=head, kind="value", cell=lambda t: words.cell(getattr(t, name), sign=True))
 
 
@@ -218,7 +218,7 @@ def _rank(name: str) -> Col:
     return Col(head=name, kind="count", cell=lambda d: d.ranks.get(name), hint=hint)
 
 
-def _needed(turn: Turn) -> str | None:
+def _count_to_reverse(turn: Turn) -> str | None:
     return None if turn.needed is None else f"{'' if turn.fewest else '≤ '}{words.count(turn.needed)}"
 
 
@@ -247,12 +247,12 @@ class UnjudgedReport(OfScores):
                 Col("run", head="run"),
                 Col("baseline", head="against"),
                 Col("metric", of=lambda t: str(t.metric)),
-                _signed("difference", "change"),
-                _signed("lower", "lowest"),
-                _signed("upper", "highest"),
+                _change("difference", "change"),
+                _change("lower", "lowest"),
+                _change("upper", "highest"),
                 Col("exact"),
                 Col("unjudged", head="unjudged", kind="value", cell=lambda t: words.count(t.unjudged)),
-                Col("needed", head="to reverse", kind="value", cell=_needed),
+                Col("needed", head="to reverse", kind="value", cell=_count_to_reverse),
                 Col("fewest"),
                 Col("turned", kind="value"),
                 Col("reason"),
@@ -299,7 +299,7 @@ class UnjudgedReport(OfScores):
             out += [own.table(), EMPTY]
             out += [own.table("turns"), EMPTY] if own.turns else []
         if self.worklist:
-            what = f"a difference of {metrics[0]}" if self.turns else str(metrics[0])
+            what = f"a difference in {metrics[0]}" if self.turns else str(metrics[0])
             head = Paragraph(f"Judging these documents could change {what} most:")
             out += [head, self.table("worklist", most=SHOWN), EMPTY]
         return [*out, *(Paragraph(text, quiet=True) for text in self._small_print())]

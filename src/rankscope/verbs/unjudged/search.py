@@ -185,7 +185,7 @@ class Extremes(NamedTuple):
 class Search:
     """What is graded, and how: each of ``documents`` (queries x places) gets one of the ``levels``.
 
-    ``parts`` says of which runs the value is made, and what each query counts there. ``ordered`` says that the extremes are among
+    ``parts`` says of which runs the value is made, and what each query counts there. ``in_order`` says that the extremes are among
     the arrangements in the order of the ``key`` (least first) and its reverse.
     """
 
@@ -194,7 +194,7 @@ class Search:
     key: Array
     levels: Sequence[float]
     parts: Mapping[int, Array]
-    ordered: bool
+    in_order: bool
 
     def extremes(self) -> Extremes:
         """Find the grades under which the value of each query is lowest and highest."""
@@ -206,7 +206,7 @@ class Search:
         limit = int(min(max(BUDGET / max(weight, 1.0), 4), MOST))
         complete = True
         for count in np.unique(counts[some]).tolist():
-            fills, whole = ways(count, levels, limit, self.ordered)
+            fills, whole = ways(count, levels, limit, self.in_order)
             complete &= whole
             queries = np.flatnonzero(counts == count)
             many = max(1, ROOM // max(len(fills) * documents.shape[1], 1))  # as fit the memory with all their variants

@@ -306,7 +306,7 @@ def why_not_one_by_one(request: MetricRequest) -> str:
     if metric.needs & SEVERAL:
         return f"{metric} takes several grades of a document"
     if metric.aggregate not in {"mean", "sum", "geometric"}:
-        return f"{metric} is no plain mean of its queries"
+        return f"{metric} is not a plain mean over queries"
     if convention.mean != "macro" or convention.no_relevant != "metric" or convention.nothing_found != "metric":
         return "which queries count, and how much, would change with the judgments"
     return ""

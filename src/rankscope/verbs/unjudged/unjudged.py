@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from rankscope import words
+from rankscope.declared import whole_number
 from rankscope.errors import InputError
 from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.inputs import named_runs, read_any
@@ -44,8 +45,7 @@ def unjudged(
     number = isinstance(grade, int | float) and not isinstance(grade, bool)
     if grade is not None and not (number and 0 < grade < math.inf):
         raise InputError(f"grade={grade!r}: the best grade that a document can get is a number above 0, like 3")
-    if isinstance(n, bool) or not hasattr(n, "__index__") or n < 0:
-        raise InputError(f"n={n!r}: the length of the worklist is a whole number of at least 0")
+    whole_number("n", n, 0, "the length of the worklist is a whole number of at least 0")
     grades = read_any("qrels", qrels)
     read = [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
     scores = evaluate_request(grades, read, _with_beside(request))

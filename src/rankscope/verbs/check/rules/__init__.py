@@ -11,12 +11,12 @@ To add a rule, write one class in the module of its family::
 
         def find(self, case: CheckCase) -> Iterator[Finding]:
             if len(case.grades) == 1:
-                message = f"all {case.judgments.height:,} judgments have one grade"
+                message = f"all {words.count(case.judgments.height)} judgments have one grade"
                 yield self.finding(message, effect={"nDCG@10": -0.01})  # by metric, how far the number moves
 
 A finding may name a ``run``, ``count``, ``queries``, ``documents`` and ``places``, a ``hint`` of its own, and whether it is ``serious``.
 
-A ``CheckCase`` has all that a rule may look at: ``case.scored`` (the runs with their values, ``means``, ``cost``, ``moved``, ``under``
+A ``CheckCase`` has all that a rule may look at: ``case.scored_runs`` (the runs with their values, ``means``, ``cost``, ``shifts``, ``under``
 other ties), ``metrics``, ``alternatives`` (another metric in the place of one), ``change`` (other rows or policies), ``cautions`` of
 ``evaluate``, ``top(run, k)``, ``judgments``, ``grades``. A rule must be quiet on good data, give the size of the effect
 on this data, and cost little: work on judged documents and the top k, not on all rows. Families: RS1xx what was given, RS2xx rankings,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from rankscope import words
+from rankscope.panels.doubts import REMEDIES
 from rankscope.panels.reach import Aim, reach_of
 from rankscope.scoring.measurements import panels_of
 from rankscope.verbs.check.case import CheckCase
@@ -22,49 +23,49 @@ class _OfComparison(Rule):
         for number, caution in enumerate(cautions[:SHOWN], start=1):
             rest = len(cautions) - SHOWN
             more = f" (and {words.count(rest)} more like it)" if number == SHOWN and rest > 0 else ""
-            yield self.finding(caution.message + more, hint=caution.hint)
+            yield self.finding(caution.message + more)
 
 
 class MetricsDisagree(_OfComparison, code="RS401"):
     """A run is clearly better on one metric and clearly worse on another."""
 
     why = "Choosing the metric is choosing the winner. The difference is real on both: the run does one thing better and another worse."
-    remedy = "decide before looking which metric stands for what users need; rankscope compare --primary names it"
+    remedy = REMEDIES["RS401"]
 
 
 class CutoffDecides(_OfComparison, code="RS402", severity="information"):
     """Another run is ahead at another cutoff."""
 
     why = "The winner at k = 10 is not the winner at k = 3 or 100: the conclusion depends on a number that is often left at its default."
-    remedy = "choose the cutoff that users see, before looking"
+    remedy = REMEDIES["RS402"]
 
 
 class FewQueriesDecide(_OfComparison, code="RS403"):
     """A few queries carry a difference that looks clear."""
 
     why = "Without one query in twenty, or fewer, the lead is gone. Such a lead depends on whether future queries are like these."
-    remedy = "look at these queries first (rankscope compare names how many); judge more like them"
+    remedy = REMEDIES["RS403"]
 
 
 class SliceReversed(_OfComparison, code="RS404", other_verb="rankscope compare --slices"):
     """A run is better over all queries but worse in a slice of them."""
 
     why = "A mean over all queries can rise while those of one language, or one kind of user, get worse results."
-    remedy = "find out who sends these queries before shipping; rankscope compare --slices takes the slices"
+    remedy = REMEDIES["RS404"]
 
 
 class TooFewDiffer(_OfComparison, code="RS405"):
     """Two runs differ on fewer than six queries."""
 
     why = "With five differing queries no test of signs can reach 5%, whatever the difference: 2 x 1/2^5 is 6.25%."
-    remedy = "judge more queries, especially those on which the two runs differ"
+    remedy = REMEDIES["RS405"]
 
 
 class OutOfReach(_OfComparison, code="RS406", severity="information"):
     """The test cannot give a p-value small enough for so many comparisons."""
 
     why = "Corrected for many comparisons, the smallest p-value that the test can give on these queries is still above 5%."
-    remedy = "compare fewer runs, or judge more queries"
+    remedy = REMEDIES["RS406"]
 
 
 class NotPaired(_OfComparison, code="RS407"):
@@ -74,14 +75,14 @@ class NotPaired(_OfComparison, code="RS407"):
         "The means are then over different queries, and their difference mixes how the systems perform with which queries were left "
         "out: a run that skips hard queries looks better."
     )
-    remedy = "compare over the queries that both have (as rankscope compare does), or give the missing ones a value"
+    remedy = REMEDIES["RS407"]
 
 
 class JointWithGaps(_OfComparison, code="RS410", severity="information", other_verb="rankscope compare --correction"):
     """A joint correction leaves out queries for which one run has no value."""
 
     why = "max-T and Tukey need a value of every run for every query. One run with gaps takes queries away from the comparison of all others."
-    remedy = "leave out the run with gaps, or use --correction holm"
+    remedy = REMEDIES["RS410"]
 
 
 class TooFewQueries(Rule, code="RS409", severity="information"):
@@ -98,7 +99,7 @@ class TooFewQueries(Rule, code="RS409", severity="information"):
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding for the first metric: the pairs of runs whose difference is smaller than what can be shown."""
         metric = next((m for m in case.metrics if m.aggregate in {"mean", "weighted"} and m.better != "neither"), None)
-        if metric is None or case.scores is None or any(metric in run.weights for run in case.scored):
+        if metric is None or case.scores is None or any(metric in run.weights for run in case.scored_runs):
             return
         (panel,) = panels_of(case.scores, [metric])
         reaches = [reach_of(panel, pair, Aim(), (), False) for pair in combinations(panel.systems, 2)]
@@ -123,4 +124,4 @@ class NoPlan(Rule, code="RS408", severity="information", other_verb="rankscope p
         "The number of queries that a comparison needs follows from how the differences vary between queries; two runs that differ "
         "on one query, or on none, do not show that."
     )
-    remedy = "leave the pair out of the plan, or judge more queries"
+    remedy = REMEDIES["RS408"]

@@ -14,6 +14,7 @@ from rankscope.engines.pairs import PAIR, SameIds, documents_alike, queries_alik
 from rankscope.lists import Judged
 from rankscope.metrics import Metric
 from rankscope.panels.samples import mean
+from rankscope.scoring.health import REMEDIES
 from rankscope.scoring.inputs import taker_of_one_grade
 from rankscope.tables import Run
 from rankscope.verbs.check.case import LOOKED_AT, CheckCase, InputTable, ScoredRun
@@ -87,7 +88,7 @@ class Repeated(Rule, code="RS104"):
         "evaluate refuses it. A tool that counts a relevant document every time it appears can print more than 1 (nDCG 1.31 has been "
         "seen); one that keeps either row prints one of two numbers. Where judgments differ, the tool picks one."
     )
-    remedy = "remove the repeated rows at their source; --duplicates first or best says which one to keep"
+    remedy = REMEDIES["RS104"]
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         yield from self._of_qrels(case)
@@ -135,8 +136,8 @@ class Refused(Rule, code="RS109"):
     remedy = "give the metric what it needs, or choose another (rankscope metrics NAME tells what it takes)"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        for message in dict.fromkeys(case.refused.values()):
-            metrics = [metric for metric, reason in case.refused.items() if reason == message]
+        for message in dict.fromkeys(case.refusals.values()):
+            metrics = [metric for metric, reason in case.refusals.items() if reason == message]
             yield self.finding(f"{words.sample(metrics)} cannot be computed: {message}", count=len(metrics))
 
 
@@ -163,11 +164,11 @@ class OffScale(Rule, code="RS112", needs="scale", tail="; moved to the ends of t
             return
         on_scale = column.zip_with(column < 0, column.clip(low, high))
         clipped = table._having(table.frame.with_columns(grade=on_scale))
-        values = [f"{value:g}" for value in np.unique(grade[rows])]
+        values = [words.amount(value) for value in np.unique(grade[rows])]
         yield self.finding(
-            f"{words.counted(len(rows), 'grade is', 'grades are')} not on the scale {low:g} to {high:g} "
+            f"{words.counted(len(rows), 'grade is', 'grades are')} not on the scale {words.amount(low)} to {words.amount(high)} "
             f"({words.sample(values, most=4)})",
-            count=len(rows), effect=case.change(case.comparable[0], qrels=clipped) if case.scored else None,
+            count=len(rows), effect=case.change(case.comparable[0], qrels=clipped) if case.scored_runs else None,
             places=case.qrels.places(rows),
         )  # fmt: skip
 
@@ -179,14 +180,14 @@ class MissingQueries(Rule, code="RS101", tail=LEFT_OUT):
         "It scores as empty, which is 0 for most metrics, and pulls the mean down. A tool that averages over the queries of the run "
         "leaves it out, and prints a higher number for a system that answered less."
     )
-    remedy = "find out why they are missing; --queries both leaves them out, for all runs alike"
+    remedy = REMEDIES["RS101"]
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        for run in case.scored:
+        for run in case.scored_runs:
             missing = sorted(run.evaluation.missing)
             for caution in case.cautions(self.code, run):
                 effect = run.cost(missing)
-                yield self.finding(caution.message, hint=caution.hint, run=run.name, effect=effect, queries=missing)
+                yield self.finding(caution.message, run=run.name, effect=effect, queries=missing)
             if missing and case.convention.queries in {"run", "both"}:
                 yield self._left_out(case, run, missing)
 
@@ -211,13 +212,13 @@ class ExtraQueries(Rule, code="RS102", severity="information", tail="; counting 
         "They are left out of the mean. A tool that averages over the queries of the run counts each as 0, and the number falls "
         "with every unjudged query."
     )
-    remedy = "expected where a run covers more than the qrels do; --queries run counts them"
+    remedy = REMEDIES["RS102"]
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        for run in case.scored:
+        for run in case.scored_runs:
             for caution in case.cautions(self.code, run):
                 yield self.finding(
-                    caution.message, hint=caution.hint, run=run.name, count=run.health.extra_queries,
+                    caution.message, run=run.name, count=run.health.extra_queries,
                     effect=self._effect(case, run), queries=run.health.extra,
                 )  # fmt: skip
 
@@ -246,12 +247,12 @@ class NothingRelevant(Rule, code="RS103", severity="information", tail=LEFT_OUT)
         "Any ranking scores 0 on most metrics, for every system: all means fall by the same factor, and no difference changes its "
         "sign. Tools that leave such queries out, or count them as 1, print another number."
     )
-    remedy = "keep them to match trec_eval, or leave them out with --no-relevant skip, and say which"
+    remedy = REMEDIES["RS103"]
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         for caution in case.cautions(self.code):
             hopeless = sorted(case.qrels.query_set.difference(case.relevant["query_id"].to_list()))
-            first = case.scored[0]
+            first = case.scored_runs[0]
             yield self.finding(
                 caution.message,
                 serious=len(hopeless) >= MANY_HOPELESS * first.health.judged_queries, effect=first.cost(hopeless),
@@ -263,10 +264,10 @@ class EmptyRankings(Rule, code="RS106", tail=LEFT_OUT):
     """A judged query has a ranking without any document."""
 
     why = "It scores as empty, which is 0 for most metrics. Files cannot hold such a ranking, so a saved run loses the query."
-    remedy = "find out why nothing was returned"
+    remedy = REMEDIES["RS106"]
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        for run in case.scored:
+        for run in case.scored_runs:
             for caution in case.cautions(self.code, run):
                 lengths = zip(run.evaluation.query_id, run.judged().retrieved.tolist(), strict=True)
                 known = case.qrels.query_set - run.evaluation.missing
@@ -296,7 +297,7 @@ class NoSharedDocument(Rule, code="RS111"):
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run, where nothing below a depth was left out of sight."""
-        for run in case.scored if case.whole else ():
+        for run in case.scored_runs if case.whole else ():
             judged = run.judged()
             if len(judged.grade) and not judged.found.sum():
                 have, want = (table["doc_id"].head(2).to_list() for table in (run.input.sound.frame, case.judgments))

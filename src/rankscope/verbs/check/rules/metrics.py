@@ -13,8 +13,9 @@ from rankscope.declared import parameters, plain
 from rankscope.errors import InputError
 from rankscope.lists.rectangle import perfect
 from rankscope.metrics import AUC, CG, DCG, ERR, GAUC, LAUC, IdealDCG, Metric, P, nDCG
+from rankscope.panels.samples import leaders
 from rankscope.scoring.bands import by_rank
-from rankscope.verbs.check.case import Alternative, CheckCase, ScoredRun, against, leaders
+from rankscope.verbs.check.case import Alternative, CheckCase, ScoredRun, against
 from rankscope.verbs.check.rule import Finding, Rule, changes
 
 MANY_GRADES = 5  # grades in use; with more of them 2^grade - 1 leaves little to all but the top one
@@ -72,12 +73,14 @@ class BinaryOnGraded(Rule, code="RS301", severity="information"):
             yield self.finding(message, serious=True)
         same = [m for m in metrics if m not in changed]
         if same:
-            low, high, whole = min(grades), max(grades), sum(grades.values())
-            pair = f"difference between grades {low:g} and {high:g}"
-            between = pair if len(grades) == 2 else f"differences among grades {low:g} to {high:g}"
+            lowest, highest, whole = min(grades), max(grades), sum(grades.values())
+            low, high = words.amount(lowest), words.amount(highest)
+            of_low, of_high = words.share(grades[lowest] / whole), words.share(grades[highest] / whole)
+            pair = f"difference between grades {low} and {high}"
+            between = pair if len(grades) == 2 else f"differences among grades {low} to {high}"
             yield self.finding(
                 f"{words.listing(same, most=4)} {words.agree(len(same), 'ignores')} the {between} "
-                f"({words.share(grades[low] / whole)} of the judgments above 0 are {low:g}, {words.share(grades[high] / whole)} {high:g})"
+                f"({of_low} of the judgments above 0 are {low}, {of_high} {high})"
                 + ("; seeing them would not change which run wins" if case.several else "")
             )
 
@@ -125,10 +128,10 @@ class LowestGrade(Rule, code="RS302", severity="information"):
         by = f" ({run})" if case.several and changes(effect) else ""
         winners = next((_another_wins(one) for one in stricter if one.winners), "")
         yield self.finding(
-            f"{words.share(counts[low] / sum(counts.values()))} of the relevant documents have grade {low:g}; counting only grade "
-            f"{level:g} and above: {moved}{by}{winners}",
+            f"{words.share(counts[low] / sum(counts.values()))} of the relevant documents have grade {words.amount(low)}; counting only grade "
+            f"{words.amount(level)} and above: {moved}{by}{winners}",
             serious=bool(winners), effect=effect, run=run if case.several else None,
-            hint=f"look up what grade {low:g} means; if it is not relevant, use {stricter[0].other}",
+            hint=f"look up what grade {words.amount(low)} means; if it is not relevant, use {stricter[0].other}",
         )  # fmt: skip
 
 
@@ -155,7 +158,7 @@ class TopGrade(Rule, code="RS303", severity="information"):
         )
         steep, level, number = (words.share(held[top] / sum(held.values())) for held in weights)
         yield self.finding(
-            f"{len(grades)} grades are in use; with exponential gain, grade {top:g} holds {steep} of all gain ({level} with linear "
+            f"{len(grades)} grades are in use; with exponential gain, grade {words.amount(top)} holds {steep} of all gain ({level} with linear "
             f"gain; {number} of the judgments have it): {words.listing(metrics, most=4)}",
             count=grades[top],
         )
@@ -182,7 +185,7 @@ class GainDecides(Rule, code="RS304"):
             now, then, best = found.now, found.then, leaders(found.now)
             # the pair with the winner in it, then the one that is furthest apart
             one, two = max(found.swaps, key=lambda pair: (pair[0] in best, now[pair[0]] - now[pair[1]]))
-            number, moved = math.comb(len(case.scored), 2), len(found.swaps)
+            number, moved = math.comb(len(case.scored_runs), 2), len(found.swaps)
             places = f"; {words.counted(moved, 'pair')} of {words.count(number)} {words.agree(moved, 'changes')} order"
             message = (
                 f"{one} is ahead of {two} on {found.metric} ({against(now[one], now[two])}) and behind with "
@@ -210,8 +213,8 @@ class OtherScale(Rule, code="RS305", severity="information"):
         for metric in (asked.metric for asked in case.request.metrics):
             if _top_of(metric) < highest:
                 yield self.finding(
-                    f"{metric} assumes that {_top_of(metric):g} is the top grade, but {highest:g} is in use: evaluate refuses it",
-                    serious=True, hint=f"use {_over(metric, highest) or f'max_grade={highest:g}'}",
+                    f"{metric} assumes that {words.amount(_top_of(metric))} is the top grade, but {words.amount(highest)} is in use: evaluate refuses it",
+                    serious=True, hint=f"use {_over(metric, highest) or f'max_grade={plain(highest)}'}",
                 )  # fmt: skip
         too_high = [m for m in case.metrics if math.inf > _top_of(m) > top > 0]
         for one in case.alternatives({m: other for m in too_high if (other := _over(m, top))}):
@@ -221,16 +224,16 @@ class OtherScale(Rule, code="RS305", severity="information"):
         metric, most, (name, by) = one.metric, _top_of(one.metric), one.most
         grade = "the stated scale ends at" if case.scale else "the best grade in use is"
         message = (
-            f"{metric} assumes that {most:g} is the top grade, but {grade} {top:g}: with max_grade={top:g} "
+            f"{metric} assumes that {words.amount(most)} is the top grade, but {grade} {words.amount(top)}: with max_grade={plain(top)} "
             f"{words.number(by, sign=True, digits=3)}"
         )
         if isinstance(metric, ERR):  # the share of readers whom a document of this grade satisfies
             now, then = (words.share((2.0**top - 1) / 2.0**end) for end in (most, top))
-            message += f" (a document of grade {top:g} stops {now} of readers instead of {then})"
+            message += f" (a document of grade {words.amount(top)} stops {now} of readers instead of {then})"
         return self.finding(
             message + _another_wins(one),
             serious=bool(one.winners), effect={metric: by}, run=name if case.several else None,
-            hint=f"use {one.other}, unless the scale goes up to {most:g} and no document was that good (--scale 0-{most:g})",
+            hint=f"use {one.other}, unless the scale goes up to {words.amount(most)} and no document was that good (--scale 0-{plain(most)})",
         )  # fmt: skip
 
 
@@ -263,7 +266,7 @@ class SeveralCutoffs(Rule, code="RS311", severity="information"):
                 fixed = 1 if metric.ideal in {"full_k", "max_grade_k"} else None
                 alike.setdefault(metric.having(cutoff=fixed), []).append(metric)
         for metrics in alike.values():
-            run = case.scored[0]
+            run = case.scored_runs[0]
             if len(metrics) > 1 and not any(math.isnan(run.means[m]) for m in metrics):
                 means = words.listing([f"{m} {words.number(run.means[m], digits=4)}" for m in metrics], most=4)
                 yield self.finding(
@@ -288,7 +291,7 @@ class SeveralConventions(Rule, code="RS312"):
             differing = [name for name in known if len({getattr(m, name) for m in metrics}) > 1]
             if not differing:
                 continue
-            run = case.scored[0]
+            run = case.scored_runs[0]
             one = {tuple(getattr(m, name) for name in differing): m for m in reversed(metrics)}
             first, *others = sorted(one.values(), key=metrics.index)
             values = [f"{m} is {words.number(run.means[m], digits=4)}" for m in (first, *others)]
@@ -336,9 +339,9 @@ class NotNormalised(Rule, code="RS314", severity="information"):
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a metric, where queries differ in what they have to give; a warning where nDCG names another winner."""
         metrics = [m for m in case.metrics if isinstance(m, CG | DCG) and not isinstance(m, IdealDCG | nDCG)]
-        for one in case.alternatives({m: _normalised(m) for m in metrics}):
-            run = case.scored[0]
-            best, value = run.of_lists(one.metric, _normalised(one.metric).worth), run.values[one.metric]
+        for one in case.alternatives({m: _ndcg_like(m) for m in metrics}):
+            run = case.scored_runs[0]
+            best, value = run.of_lists(one.metric, _ndcg_like(one.metric).worth), run.values[one.metric]
             kept = ~np.isnan(value) & (best > 0)
             best, value = best[kept], value[kept]
             whole = math.fsum(value.tolist())
@@ -354,7 +357,7 @@ class NotNormalised(Rule, code="RS314", severity="information"):
             yield self.finding(message, serious=bool(one.winners), count=number, hint=f"report {one.other}")
 
 
-def _normalised(metric: Metric) -> nDCG:
+def _ndcg_like(metric: Metric) -> nDCG:
     known = {name: getattr(metric, name) for name in ("cutoff", "gain", "judged_only")}
     return nDCG(**known, discount=getattr(metric, "discount", "none"))
 
@@ -369,7 +372,7 @@ class Constant(Rule, code="RS315", severity="information"):
     remedy = "if all are 0, compare the ids of run and qrels, and the level; else choose a metric that still varies"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        for run in case.scored:
+        for run in case.scored_runs:
             constant: dict[Metric, float] = {}
             for m in case.metrics:
                 known = run.values[m][~np.isnan(run.values[m])]
@@ -410,7 +413,7 @@ class DeepCutoff(Rule, code="RS321", severity="information"):
         for metric in case.metrics:
             if not isinstance(metric, DCG) or isinstance(metric, IdealDCG) or metric.aggregate != "mean":
                 continue
-            deepest = max(int(run.judged().retrieved.max(initial=1)) for run in case.scored)
+            deepest = max(int(run.judged().retrieved.max(initial=1)) for run in case.scored_runs)
             depth = int(getattr(metric, "cutoff", None) or deepest)
             share = weight_below(metric, depth)
             if share > WEIGHTY:
@@ -421,7 +424,7 @@ class DeepCutoff(Rule, code="RS321", severity="information"):
                 )  # fmt: skip
 
     def _lead(self, case: CheckCase, metric: Metric) -> tuple[str, dict[Metric, float]]:
-        runs = sorted(case.scored, key=lambda run: -run.means[metric])[:2]
+        runs = sorted(case.scored_runs, key=lambda run: -run.means[metric])[:2]
         if len(runs) < 2 or any(math.isnan(run.means[metric]) for run in runs):
             return "", {}
         one, other = runs
@@ -468,7 +471,7 @@ class ListsEnd(Rule, code="RS322", severity="information"):
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding for all runs that end at one rank, a warning where another run goes deeper and wins for it."""
         metrics = [m for m in case.metrics if _endless(m)]
-        ends = {run.name: end for run in case.scored if (end := _end_of(run))} if metrics and case.whole else {}
+        ends = {run.name: end for run in case.scored_runs if (end := _end_of(run))} if metrics and case.whole else {}
         if not ends:
             return
         shallow = min(ends.values())
@@ -480,7 +483,7 @@ class ListsEnd(Rule, code="RS322", severity="information"):
             f"all lists of {words.listing(names, most=4)} end at rank {words.count(shallow)}, so that "
             f"{words.listing(metrics, most=4)} {words.agree(len(metrics), 'is')} {words.listing(at.values(), most=4)} there"
         )
-        if len(names) < len(case.scored) and effect:
+        if len(names) < len(case.scored_runs) and effect:
             name, by = max(effect.items(), key=lambda pair: abs(pair[1]))
             message += f"; cutting all runs there: up to {words.number(by, sign=True, digits=3)} {name}"
         winners = next((_another_wins(one) for one in cut if one.winners), "")
@@ -521,7 +524,7 @@ class Ceiling(Rule, code="RS323", severity="information"):
         """One finding a metric that the judgments keep below 1, from the judgments of the queries averaged."""
         for metric in case.metrics:
             cutoff, usual = getattr(metric, "cutoff", None), USUAL.get(type(metric).__name__)
-            run = case.scored[0]
+            run = case.scored_runs[0]
             several = run.judged(metric).aspects is not None
             if several or cutoff is None or usual is None or getattr(metric, "denominator", None) != usual:
                 continue
@@ -577,13 +580,13 @@ class OneClass(Rule, code="RS332", severity="information"):
             if not isinstance(metric, AUC) or metric.aggregate == "pooled":
                 continue
             kernel = metric.having(single_class="skip").score
-            defined = {run.name: ~np.isnan(run.of_lists(metric, kernel)) for run in case.scored}
+            defined = {run.name: ~np.isnan(run.of_lists(metric, kernel)) for run in case.scored_runs}
             name = min(defined, key=lambda run: int(defined[run].sum()))
             both, queries = int(defined[name].sum()), len(defined[name])
             if queries and 1 - both / queries > MOST:
                 yield self.finding(
                     f"{metric} is about {words.count(both)} of {words.counted(queries, 'query')}: {words.share(1 - both / queries)} "
                     f"have retrieved documents of one class only{f' ({name})' if case.several else ''}"
-                    + ("" if metric.single_class == "skip" else f", and count as {metric.single_class:g}"),
+                    + ("" if metric.single_class == "skip" else f", and count as {words.amount(metric.single_class)}"),
                     count=queries - both,
                 )

@@ -11,7 +11,7 @@ from rankscope import words
 from rankscope.declared import parameters
 from rankscope.engines.pairs import PAIR, Frame, without
 from rankscope.metrics import Metric
-from rankscope.scoring.health import NOTABLE
+from rankscope.scoring.health import NOTABLE, REMEDIES
 from rankscope.verbs.check.case import CheckCase, ScoredRun
 from rankscope.verbs.check.rule import Finding, Rule, changes
 
@@ -33,15 +33,15 @@ class RankColumn(Rule, code="RS201", tail="; by the rank column: {}"):
         "trec_eval and evaluate order by score and never look at the rank column, so a run that was sorted by something else (or "
         "re-ranked without new scores, or scored by distances) is not measured in the order that users saw."
     )
-    remedy = "write scores that fall with the rank; --ties rank follows the rank column"
+    remedy = REMEDIES["RS201"]
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        for run in case.scored:
+        for run in case.scored_runs:
             for caution in case.cautions(self.code, run):
                 effect = {str(metric): by for metric, by in case.change(run.input, ties="rank").items()}
                 upside = " (they rise with the rank: are they distances?)" if self._rising(run) else ""
                 yield self.finding(
-                    caution.message + upside, hint=caution.hint, serious=bool(changes(effect)) or not effect,
+                    caution.message + upside, serious=bool(changes(effect)) or not effect,
                     run=run.name, count=run.health.rank_disagreements, effect=effect,
                 )  # fmt: skip
 
@@ -64,7 +64,7 @@ class ShortRun(Rule, code="RS202"):
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run that was not cut: a warning where no query reaches the cutoff and another run's queries do."""
-        reach = {run.name: int(run.judged().retrieved.max(initial=0)) for run in case.scored if case.whole}
+        reach = {run.name: int(run.judged().retrieved.max(initial=0)) for run in case.scored_runs if case.whole}
         for name, end in reach.items():
             beyond = [str(m) for m in case.metrics if (getattr(m, "cutoff", None) or 0) > end > 0]
             if beyond:
@@ -83,14 +83,14 @@ class TiesAtCutoff(Rule, code="RS203", severity="information"):
         "Documents with equal scores can stand in any order, and each tool picks one: by document id, by the order of the file, at "
         "random. A system that gives all documents one score can print any number between the worst and the best."
     )
-    remedy = "give distinct scores, or report --ties expected; rankscope ties has the details"
+    remedy = REMEDIES["RS203"]
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run, where a metric could move by 0.0005 or more."""
         if not case.breaks_ties:
             return
-        ends = {run.name: self._ends(case, run) for run in case.scored} if case.plain else {}
-        for run in case.scored:
+        ends = {run.name: self._ends(case, run) for run in case.scored_runs} if case.plain else {}
+        for run in case.scored_runs:
             messages = [caution.message for caution in case.cautions(self.code, run)]
             if not case.plain:
                 yield from (self.finding(message, run=run.name) for message in messages)
@@ -141,7 +141,7 @@ class ConstantScores(Rule, code="RS205", tail="; the mean over all orders: {}"):
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run; a warning where it holds for half of the queries."""
         metrics = [m for m in case.metrics if m.aggregate != "pooled"] if case.breaks_ties and case.plain else []
-        for run in case.scored:
+        for run in case.scored_runs:
             table = run.input.sound.by_query()
             score, start, several = table.frame["score"].to_numpy(), table.blocks.start, table.blocks.size > 1
             if not several.any():
@@ -155,7 +155,7 @@ class ConstantScores(Rule, code="RS205", tail="; the mean over all orders: {}"):
                 f"{run.name}: all documents have the same score in {words.count(number)} of {words.counted(of, 'query')} "
                 f"({words.sample(queries)})",
                 serious=number >= MANY * of, run=run.name,
-                effect=run.moved(dict(zip(metrics, run.under(metrics, "expected"), strict=True))), queries=queries,
+                effect=run.shifts(dict(zip(metrics, run.under(metrics, "expected"), strict=True))), queries=queries,
             )  # fmt: skip
 
 
@@ -166,11 +166,11 @@ class SelfMatchRule(Rule, code="RS105", tail="; without it: {}"):
         "Where queries are themselves documents (arguments, duplicate questions, similar items), each finds itself first, and "
         "everything else moves down a rank. Some tools drop such documents and print up to 10 points more."
     )
-    remedy = "remove the query from its own ranking, or use --self-match drop, and say which"
+    remedy = REMEDIES["RS105"]
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run: a warning where it is often the first document, none where numbers meet by chance."""
-        for run in case.scored if case.request.policies.self_match != "drop" else ():
+        for run in case.scored_runs if case.request.policies.self_match != "drop" else ():
             _, number = run.input.sound.without_self_matches()
             if not number:
                 continue
@@ -198,7 +198,7 @@ class NearDuplicates(Rule, code="RS206", needs="docs_text", tail="; without copi
         if case.texts is None:
             return
         known: dict[str, Words | None] = {}
-        for run in case.scored:
+        for run in case.scored_runs:
             top = case.judged_top(run)
             copies = list(_copies(top, case.texts.by_id, known))
             if not copies:
@@ -255,16 +255,16 @@ class UnjudgedRule(Rule, code="RS204", tail="; leaving unjudged documents out: {
         "Unjudged documents count as not relevant. The number is then too low by an unknown amount; where one run has more of them "
         "than another (often the new kind of system, which did not contribute to the pool), the comparison is unfair to it."
     )
-    remedy = "judge the unjudged documents in the top k, or report Judged@k and metrics with judged_only=True beside the others"
+    remedy = REMEDIES["RS204"]
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding for all runs; information where the judgments name relevant documents only."""
         for caution in case.cautions(self.code):
             negative, k = case.judgments.height - case.relevant.height, case.cutoff
-            worst = max(case.scored, key=lambda run: run.health.unjudged_at_cutoff.get(k, 0.0))
+            worst = max(case.scored_runs, key=lambda run: run.health.unjudged_at_cutoff.get(k, 0.0))
             if negative >= POSITIVE * case.judgments.height and case.train is None:
                 effect = self._judged_only(case, worst)
-                yield self.finding(caution.message, hint=caution.hint, run=worst.name, effect=effect)
+                yield self.finding(caution.message, run=worst.name, effect=effect)
                 continue
             what = "hardly any document that is not relevant" if negative else "relevant documents only"
             share = words.share(worst.health.unjudged_at_cutoff.get(k, 0.0))
@@ -278,4 +278,4 @@ class UnjudgedRule(Rule, code="RS204", tail="; leaving unjudged documents out: {
         if not case.plain or case.convention.ties not in {"trec", "docid", "input", "rank"}:
             return {}
         own = [m for m in case.metrics if "judged_only" in parameters(type(m)) and not getattr(m, "judged_only", True)]
-        return run.moved({m: run.under([m.having(judged_only=True)])[0] for m in own})
+        return run.shifts({m: run.under([m.having(judged_only=True)])[0] for m in own})

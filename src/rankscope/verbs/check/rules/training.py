@@ -33,7 +33,7 @@ class TestInTrain(Rule, code="RS501", needs="train", tail="; without them: {}"):
             yield self.finding(
                 f"{words.count(both.height)} of {words.counted(case.relevant.height, 'relevant test item')} "
                 f"({words.share(both.height / case.relevant.height)}) {words.agree(both.height, 'is')} in the training data of the same user",
-                effect=self._effect(case, both) if case.scored else None, documents=both.select(PAIR).rows(),
+                effect=self._effect(case, both) if case.scored_runs else None, documents=both.select(PAIR).rows(),
             )  # fmt: skip
 
     def _effect(self, case: CheckCase, both: Frame) -> dict[Metric, float]:
@@ -56,7 +56,7 @@ class SeenRecommended(Rule, code="RS502", needs="train", tail="; without seen it
     def find(self, case: CheckCase) -> Iterator[Finding]:
         """One finding a run, where more than one of 100 recommendations in the top k was seen."""
         train = case.interactions
-        for run in case.scored:
+        for run in case.scored_runs:
             top = case.judged_top(run)
             seen = shared(top, train)
             if seen.height > OFTEN * top.height:
@@ -115,6 +115,6 @@ class Cold(Rule, code="RS504", severity="information", needs="train", tail=LEFT_
                 yield self.finding(
                     f"{words.count(len(cold))} of {words.count(ids.height)} {what} of the test ({words.share(len(cold) / ids.height)}) "
                     f"{words.agree(len(cold), 'is')} not in the training data",
-                    count=len(cold), effect=case.scored[0].cost(users) if users and case.scored else None,
+                    count=len(cold), effect=case.scored_runs[0].cost(users) if users and case.scored_runs else None,
                     queries=users,
                 )  # fmt: skip
