@@ -11,7 +11,7 @@ from rankscope.blocks import Table
 from rankscope.metrics import parse
 from rankscope.reporting.playground import EXPLAINED, LESSONS, METRICS, playground, value
 
-BY_NAME = {lesson.name.partition(" · ")[0]: lesson.told for lesson in LESSONS}
+BY_NAME = {lesson.name.partition(" · ")[0]: lesson.text for lesson in LESSONS}
 
 
 def dcg(*gains: float) -> float:

@@ -38,13 +38,13 @@ def page_of(subject: Subject[Any], title: str | None = None, command: str | None
 def _in_colours(section: Section, order: tuple[str, ...]) -> Section:
     """The section with charts in which every run has the colour that it has in the others."""
 
-    def ordered(block: Any) -> Any:
+    def with_order(block: Any) -> Any:
         if not isinstance(block, Chart) or not block.series:
             return block
         at = block.at(block.series)
         return replace(block, order=order) if {row[at] for row in block.rows} <= set(order) else block
 
-    return replace(section, blocks=tuple(map(ordered, section.blocks)))
+    return replace(section, blocks=tuple(map(with_order, section.blocks)))
 
 
 # --- any result ------------------------------------------------------------------------------------------

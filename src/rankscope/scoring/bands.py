@@ -23,10 +23,10 @@ class Band:
 
     @property
     def ranks(self) -> str:
-        """The ranks as an axis has room for them: ``1``, ``4 to 5``, ``from 1001``."""
+        """The ranks as an axis has room for them: ``1``, ``4-5``, ``1001+``, as in every table of ranks."""
         if self.first == self.last:
             return f"{self.first}"
-        return f"{self.first} to {self.last}" if self.last < 10**9 else f"from {self.first}"
+        return f"{self.first}-{self.last}" if self.last < 10**9 else f"{self.first}+"
 
     @property
     def label(self) -> str:

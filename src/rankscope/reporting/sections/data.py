@@ -131,7 +131,7 @@ def _facts(health: Sequence[Health]) -> Iterator[tuple[Column, str, Callable[[He
         yield Column(f"unjudged@{k}", "value", hint=hint), f"unjudged documents in the top {k}", partial(_unjudged, k=k)
     for k in cutoffs:
         column = Column(f"ties@{k}", "count", hint=f"queries in which scores tie across rank {k}")
-        yield column, f"scores tied across rank {k}", partial(_tied, k=k)
+        yield column, f"scores tied across rank {k}", partial(_ties, k=k)
     for header, hint, nothing, entry in ODD:
         yield Column(header, "count", hint=hint), nothing, attrgetter(entry)
 
@@ -141,7 +141,7 @@ def _unjudged(health: Health, k: int) -> Value:
     return value if not value else NumberText(words.share(value), value)
 
 
-def _tied(health: Health, k: int) -> Value:
+def _ties(health: Health, k: int) -> Value:
     return health.ties_at_cutoff.get(k)
 
 

@@ -49,7 +49,7 @@ APART = 50  # from this factor between the least and the largest cost on, the ax
 class DifferencesPart(PagePart):
     """The differences of the means with their intervals, and counts of queries."""
 
-    name, title, compared = "differences", "Differences", True
+    name, title, of_comparison = "differences", "Differences", True
 
     def blocks(self) -> Iterator[Any]:
         """Forest plots, what is not drawn, and queries better, same and worse."""
@@ -82,7 +82,7 @@ class DifferencesPart(PagePart):
 class ByQueryPart(PagePart):
     """Per rival each query's difference: in order, one run against the other, and the queries that differ most."""
 
-    name, title, compared = "by-query", "Query by query: where they differ", True
+    name, title, of_comparison = "by-query", "Query by query: where they differ", True
 
     @cached_property
     def rivals(self) -> list[Contrast]:
@@ -148,7 +148,7 @@ def share_of_top(c: Contrast, most: int = TOP) -> float | None:
 class PairsPart(PagePart):
     """Differences of all pairs on the main metric as a picture, their p-values as tables."""
 
-    name, title, compared = "pairs", "Each run against each", True
+    name, title, of_comparison = "pairs", "Each run against each", True
 
     def blocks(self) -> Iterator[Any]:
         """The picture, the p-values where there is room, and the table of pairs."""
@@ -181,7 +181,7 @@ class PairsPart(PagePart):
 class SlicesPart(PagePart):
     """The main metric slice by slice, with what reverses."""
 
-    name, title, compared = "slices", "Slices", True
+    name, title, of_comparison = "slices", "Slices", True
 
     @cached_property
     def parts(self) -> list[SliceContrast]:
@@ -263,7 +263,7 @@ class SlicesPart(PagePart):
 class CostsPart(PagePart):
     """What the runs cost against the main metric, a chart and a table a cost, with the front."""
 
-    name, title, compared = "costs", "Quality and cost", True
+    name, title, of_comparison = "costs", "Quality and cost", True
 
     def blocks(self) -> Iterator[Any]:
         """The sentences and tables of the trade-off, each table under its chart, which has its title."""
