@@ -51,7 +51,7 @@ def test_what_a_list_says_is_so(number: str) -> None:
 
 def test_every_list_is_told_and_tested() -> None:
     assert list(BY_NAME) == list(TOLD)
-    assert not any("<" in told or ">" in told for told in BY_NAME.values())
+    assert not any("<" in text or ">" in text for text in BY_NAME.values())
 
 
 def test_known_values() -> None:

@@ -79,6 +79,16 @@ class Contrast:
         return self._paired_only.mean(self.baseline)
 
     @property
+    def sides(self) -> str:
+        """Which system is compared with which: ``hybrid against bm25``."""
+        return f"{self.run} against {self.baseline}"
+
+    @property
+    def title(self) -> str:
+        """What is compared, and by which metric: ``hybrid against bm25 on nDCG@10``."""
+        return f"{self.sides} on {self.metric}"
+
+    @property
     def improved(self) -> bool:
         """Whether the difference is in the better direction; on a measure without one, upwards."""
         return (self.panel.sign or 1) * self.difference > 0
@@ -169,6 +179,13 @@ class Contrast:
         from rankscope.inference.effects import favourable
 
         return favourable(self.paired.means)
+
+    def share_of_largest(self, most: int) -> float | None:
+        """The share that the ``most`` largest differences have of all in its direction; None where there are no more, or weights differ."""
+        if self.panel.weights is not None or self.panel.measure.aggregate not in {"mean", "sum"} or not self.difference:
+            return None
+        sizes = sorted((abs(gain) for gain in self.paired.gains.tolist() if gain * self.difference > 0), reverse=True)
+        return math.fsum(sizes[:most]) / math.fsum(sizes) if len(sizes) > most else None
 
     @cached_property
     def chances(self) -> dict[str, float] | None:

@@ -74,7 +74,7 @@ def _carried(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
             count, share = c.favourable
             yield Caution(
                 "RS403",
-                f"{c.run} against {c.baseline} on {c.metric}: the lead is gone without {count:,} of {c.queries:,} queries ({words.share(share, 1)})",
+                f"{c.title}: the lead is gone without {count:,} of {c.queries:,} queries ({words.share(share, 1)})",
                 "look at these queries first: a few may carry the whole difference",
             )
 

@@ -45,10 +45,10 @@ class DataPart(PagePart):
     def lead(self) -> str:
         """How much there is, and whether anything is odd."""
         runs, doubts = len(self.subject.systems), len(self.doubts)
-        text = f"{'One run' if runs == 1 else words.counted(runs, 'run')} on {self.subject.queries}"
+        text = f"{words.counted(runs, 'run')} on {self.subject.queries}"
         if not doubts:
             return f"{text}; no problems found in the data."
-        return f"{text}; {'one warning' if doubts == 1 else words.counted(doubts, 'warning')} to read first."
+        return f"{text}; {words.counted(doubts, 'warning')} to read first."
 
 
 def warnings_table(cautions: Sequence[Caution]) -> Table:

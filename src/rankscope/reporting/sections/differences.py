@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
@@ -60,7 +59,7 @@ class DifferencesPart(PagePart):
             c = bare[0]
             reason = c.adjusted.reason or c.bounds.reason or "it has no end"
             more = f" (and {words.count(len(bare) - 1)} more)" if len(bare) > 1 else ""
-            text = f"Not drawn, without an interval: {c.run} against {c.baseline} on {c.metric}{more}: {reason}."
+            text = f"Not drawn, without an interval: {c.title}{more}: {reason}."
             yield Paragraph(text, quiet=True)
         yield from outcome_counts(family)
 
@@ -69,7 +68,7 @@ class DifferencesPart(PagePart):
         c = next((c for c in self.subject.rivals if c.queries), None)
         if c is None:
             return "No query has a value for two of the runs."
-        pair, (up, down) = f"{c.run} against {c.baseline} on {c.metric}", outcomes_of(c)
+        pair, (up, down) = c.title, outcomes_of(c)
         if not c.differing:
             return f"{pair}: unchanged on {words.counted(c.queries, 'query')}."
         same = f", unchanged on {words.count(c.ties)}" if c.ties else ""
@@ -107,10 +106,10 @@ class ByQueryPart(PagePart):
     def lead(self) -> str:
         """How few queries account for the difference of the first rival."""
         c = self.rivals[0]
-        pair, queries = f"{c.run} against {c.baseline} on {c.metric}", words.counted(c.queries, "query")
+        pair, queries = c.title, words.counted(c.queries, "query")
         if not c.differing:
             return f"{pair}: unchanged on {queries}."
-        parts, share = [], share_of_top(c)
+        parts, share = [], c.share_of_largest(TOP)
         if share is not None:
             gain = f"the {'gain' if c.improved else 'loss'}"
             what = gain if c.panel.sign else "the changes in the direction of the mean"
@@ -132,14 +131,6 @@ def _lead_lost(c: Contrast) -> str:
         queries = f"{words.count(count)} ({words.share(part, 1)} of all) are"
     ahead = f" of {c.run if c.improved else c.baseline}" if c.panel.sign else ""
     return f"the {lead}{ahead} vanishes only if the {best} {queries} removed"
-
-
-def share_of_top(c: Contrast, most: int = TOP) -> float | None:
-    """The share that the largest differences have of all in the direction of the mean; None where there are no more, or weights differ."""
-    if c.panel.weights is not None or c.panel.measure.aggregate not in {"mean", "sum"} or not c.difference:
-        return None
-    ahead = sorted((abs(g) for g in c.paired.gains.tolist() if g * c.difference > 0), reverse=True)
-    return math.fsum(ahead[:most]) / math.fsum(ahead) if len(ahead) > most else None
 
 
 # --- each run against each -------------------------------------------------------------------------------
@@ -214,14 +205,15 @@ class SlicesPart(PagePart):
         parts = self._of(whole)
         verdicts = [part.contrast.verdict for part in parts]
         better, worse = verdicts.count("better"), verdicts.count("worse")
-        text = f"{whole.run} against {whole.baseline} on {whole.metric}: better in {better:,} of {words.counted(len(parts), 'slice')}, worse in {worse:,}"
-        text += f", no clear difference in {len(parts) - better - worse:,}" if len(parts) > better + worse else ""
+        unclear, slices = len(parts) - better - worse, words.counted(len(parts), "slice")
+        text = f"{whole.title}: better in {words.count(better)} of {slices}, worse in {words.count(worse)}"
+        text += f", no clear difference in {words.count(unclear)}" if unclear else ""
         against = [part for part in parts if part.contrast.difference * whole.difference < 0]
         if against:
             ahead = whole.improved if whole.panel.sign else whole.difference > 0
             up, down = outcomes_of(whole) if ahead else reversed(outcomes_of(whole))
             clear = sum(part.contrast.verdict in CLEAR for part in against)
-            which = f"{clear:,} of {len(against):,} clear" if clear else "not clear"
+            which = f"{words.count(clear)} of {words.count(len(against))} clear" if clear else "not clear"
             text += f". The mean is {up} over all queries and {down} in {words.listing([p.equation for p in against], FEW)} ({which})"
         return f"{text}."
 
@@ -250,7 +242,7 @@ class SlicesPart(PagePart):
             missing = " A slice without an interval is not drawn." if len(rows) < len(parts) else ""
             yield Chart(
                 "slices" if len(rivals) == 1 else f"slices-{files[whole.run, whole.baseline]}",
-                f"{whole.run} against {whole.baseline} on {whole.metric}, slice by slice",
+                f"{whole.title}, slice by slice",
                 "intervals", columns, tuple(rows), x="difference", y="slice", marked="clear", guide="zero",
                 caption=f"Difference of the means with the {level} interval, corrected over all slices; that of {EVERY} is the one of "
                 f"the comparison above. {better}Fainter: no clear difference.{missing}",

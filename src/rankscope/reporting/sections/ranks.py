@@ -13,13 +13,13 @@ import numpy as np
 from rankscope import words
 from rankscope.blocks import Chart, Column, Paragraph, Table, Value
 from rankscope.errors import DataError, InputError
-from rankscope.lists import Array, Judged
+from rankscope.lists import Array
 from rankscope.metrics import Metric, parse
 from rankscope.metrics.base import LARGEST
 from rankscope.metrics.browsing import ERR
 from rankscope.metrics.rank_weights import DEPTH, TOP, chart, table, weight_below, weights_of
 from rankscope.reporting.subject import LINES, PagePart
-from rankscope.scoring.bands import Band
+from rankscope.scoring.bands import Band, reach_by_rank
 from rankscope.scoring.curves import Curve, RecallCurve, by_cutoff, by_recall
 from rankscope.scoring.overlap import RunOverlaps, overlaps_of
 from rankscope.scoring.rescore import judged_of
@@ -152,7 +152,9 @@ class DiscountsPart(PagePart):
         if metric is None or scores is None:
             return {}
         runs, _ = self.subject.few_runs(min(LINES - len(self.weights), OWN))
-        reach = {f"{REACH}{run}": reach_of(*judged_of(scores, run, scores.metrics[0]), metric) for run in runs}
+        reach = {
+            f"{REACH}{run}": reach_by_rank(*judged_of(scores, run, scores.metrics[0]), metric, DEPTH) for run in runs
+        }
         return {name: line for name, line in reach.items() if not np.isnan(line).any()}
 
     def blocks(self) -> Iterator[Any]:
@@ -183,27 +185,6 @@ class DiscountsPart(PagePart):
                 return metric.having(cutoff=None)
         top = max(float(found.judged[0].grade.max(initial=0.0)) for found in scores.evaluations)
         return ERR(max_grade=top) if 0 < top <= LARGEST else None
-
-
-def reach_of(judged: Judged, queries: Array, metric: ERR, depth: int = DEPTH) -> Array:
-    """The mean share of readers who look at rank 1, 2 ... under ERR, over those of these queries that have a ranking."""
-    inside = np.zeros(len(judged), dtype=bool)
-    inside[queries] = judged.retrieved[queries] > 0
-    if not inside.any():
-        return np.full(depth, np.nan)
-    looks = []
-    for chunk in judged.chunks():
-        here = chunk[inside[chunk]]
-        if not len(here):
-            continue
-        terms = metric.having(cutoff=depth).taken_apart(judged.lists(here))
-        stays = np.ones((len(here), depth))
-        row, column = np.nonzero(terms.lists.shown)
-        stays[row, terms.lists.rank[row, column] - 1] = 1.0 - terms.factors["satisfied here"][row, column]
-        reach = np.hstack([np.ones((len(here), 1)), np.cumprod(stays, axis=1)[:, :-1]])
-        reach[np.arange(1, depth + 1) > judged.retrieved[here][:, None]] = 0.0
-        looks.append(reach)
-    return np.array([math.fsum(rank) / len(rank) for rank in np.vstack(looks).T.tolist()])
 
 
 # --- where a difference comes from -----------------------------------------------------------------------
