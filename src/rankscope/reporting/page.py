@@ -20,6 +20,7 @@ from rankscope.reporting.sections.worklist import WorklistPart
 from rankscope.reporting.subject import PagePart, Subject
 from rankscope.show.result import Result, caution_notes
 
+# which sections there are, in the order in which they are read; each says for which subjects it is made
 SECTIONS: tuple[type[PagePart], ...] = (
     DataPart, ScoresPart, ComparisonPart, DifferencesPart, SlicesPart, CostsPart, QueriesPart, ByQueryPart, OriginPart, SpreadPart,
     HeatMapPart, CutoffsPart, RecallPart, PairsPart, AgreementPart, DiscountsPart, WorklistPart,

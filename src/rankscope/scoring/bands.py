@@ -31,8 +31,12 @@ class Band:
 
     @property
     def label(self) -> str:
-        """The ranks in words."""
-        return f"rank{'s' if self.first != self.last else ''} {self.ranks}"
+        """The ranks in a sentence: ``rank 1``, ``ranks 4 and 5``, ``ranks 6 to 10``."""
+        if self.first == self.last:
+            return f"rank {self.first}"
+        if self.last >= 10**9:
+            return f"ranks from {self.first}"
+        return f"ranks {self.first} {'and' if self.last == self.first + 1 else 'to'} {self.last}"
 
 
 def by_rank(metric: Metric, judged: Judged, kept: Array, weight: Array) -> tuple[Array, float]:
