@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from rankscope import words
 from rankscope.engines import local
 from rankscope.engines.base import SEVERAL, Order, score
 from rankscope.engines.mappings import judge
@@ -143,7 +144,7 @@ def within_range(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     low, high = metric.range
     value = values(metric, cases)
     for i in np.flatnonzero((value < low - CLOSE) | (value > high + CLOSE)).tolist():
-        return Breach(cases[i], f"gives {value[i]!s}, outside {low:g} to {high:g}")
+        return Breach(cases[i], f"gives {value[i]!s}, outside {words.amount(low)} to {words.amount(high)}")
     return None
 
 
