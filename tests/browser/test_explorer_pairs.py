@@ -130,8 +130,8 @@ def test_what_decides_has_a_label_and_is_said_once(opened: Any) -> None:
     losing = Verdict("fourth", "plain", "what is lost", (("q 2", "0.1"),))
     tab = opened(page_of(FIRST, FIRST, other, losing))
     said = tab.locator(".verdict").all_inner_texts()
-    assert ["decided by queries" in text for text in said] == [True, False, True, False]
-    assert "look at queries" in said[3]
+    assert ["largest differences" in text for text in said] == [True, False, True, False]
+    assert "queries to look at" in said[3]
     asked = tab.locator(".verdict").first.locator(".asked")
     assert asked.count() == 1, "q 2 has no text"
     assert len(asked.inner_text()) <= 60
@@ -153,15 +153,15 @@ def test_a_run_beside_itself_says_so(opened: Any) -> None:
 
 
 def test_numbers_are_those_that_python_writes(opened: Any) -> None:
-    from rankscope.words import in_table, number
+    from rankscope.words import cell, count, number
 
     tab = show(opened, block())
-    values = [k / 16 for k in range(-33, 34)] + [0.0004, -0.00042, 0.000999, 0.0005, 1 / 3, -2 / 3, 12.345, 0.0]
-    written = tab.evaluate(
-        "(all) => all.map((v) => [rankscope.explorer.written(v), rankscope.explorer.signed(v)])", values
-    )
-    assert [one for one, _ in written] == [in_table(number(v)) for v in values]
-    assert [one for _, one in written if float(one)] == [in_table(number(v, sign=True)) for v in values if v]
+    values = [k / 32 for k in range(-65, 66)] + [0.0004, -0.00042, 0.000999, 0.0005, 1 / 3, -2 / 3, 12.345, 1234.5]
+    each = "(v) => [rankscope.explorer.written(v), rankscope.explorer.signed(v), rankscope.cell(v, true)]"
+    written = tab.evaluate(f"(all) => all.map({each})", values)
+    assert written == [[number(v), number(v, sign=True), cell(v, sign=True)] for v in values]
+    assert tab.evaluate("[1, 999, 8691, 1234567].map(rankscope.count)") == list(map(count, (1, 999, 8691, 1234567)))
+    assert tab.evaluate("[NaN, null, Infinity].map((v) => rankscope.number(v))") == ["-", "-", "∞"]
 
 
 def test_what_one_run_misses_is_named(opened: Any) -> None:

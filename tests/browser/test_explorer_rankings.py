@@ -11,6 +11,7 @@ import pytest
 from tests.browser.exploring import FILL, GRADES, LEVEL, LOSES, USUAL, explorer, ids, pick, query, ranked, show, title
 
 from rankscope.blocks import Query
+from rankscope.words import number
 
 
 @pytest.fixture(autouse=True)
@@ -62,12 +63,9 @@ def test_a_sentence_says_what_happened(opened: Any) -> None:
     one = LOSES.values[1][0] - LOSES.values[0][0]
     adds = {d.doc_id: d.adds[1] - d.adds[0] for d in LOSES.documents}
 
-    def said(value: float) -> str:
-        return f"{value:.3f}"
-
     assert tab.locator(".explorer-story p").first.inner_text() == (
-        f"hybrid loses {said(abs(one))} here: good (grade 3) falls from rank 1 to 10 ({said(adds['good'])}); "
-        f"fine (grade 2) falls from rank 2 to 33 ({said(adds['fine'])})."
+        f"hybrid loses {number(abs(one))} here: good (grade 3) falls from rank 1 to 10 ({number(adds['good'])}); "
+        f"fine (grade 2) falls from rank 2 to 33 ({number(adds['fine'])})."
     )
     assert (
         "3 relevant documents are known: 2 in the top 10 of bm25, the first at rank 1; 1 in the top 10 of hybrid"
@@ -119,7 +117,7 @@ def test_values_that_are_not_there_are_dashes(opened: Any) -> None:
     one = Query("q", "", ((math.nan, 0.5), (0.25, math.nan)), (), (0, 0), (), ((), ()), (0.0, 0.0), (0, 0))
     tab = show(opened, explorer(one))
     assert "no value here under bm25" in tab.locator(".explorer-story").inner_text()
-    assert tab.locator(".explorer-table tbody tr").first.inner_text().split("\t")[1].startswith("–")
+    assert tab.locator(".explorer-table tbody tr").first.inner_text().split("\t")[1].startswith("-")
     assert "retrieved nothing" in tab.locator("[data-side=a]").inner_text()
 
 

@@ -38,7 +38,7 @@ def test_every_list_shows_what_rankscope_says(opened: Any, html: str) -> None:
     for lesson in LESSONS:
         tab.evaluate("fragment => { location.hash = fragment }", at(lesson.name))
         tab.locator(".explorer-title", has_text=lesson.name).wait_for()
-        assert lesson.told in tab.locator(".explorer-title").inner_text()
+        assert lesson.text in tab.locator(".explorer-title").inner_text()
         shown = tab.evaluate(NOW)
         for key, metric in KEYS.items():
             assert shown[key] == f"{value(metric, lesson.grades, lesson.missing):.4f}", (lesson.name, metric)

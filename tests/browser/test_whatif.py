@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rankscope import words
 from rankscope.metrics import CATALOGUE, parse
 from rankscope.metrics.single import judged_lists
 
@@ -377,7 +378,7 @@ def test_it_says_why_a_metric_stood_still(opened: Any) -> None:
 def test_numbers_are_rounded_as_in_python(opened: Any) -> None:
     values = [j / 32 for j in range(-70, 70)] + [0.00005, 0.12345, 0.99995, 1 / 3, 12.34565, 0.0]
     told = opened(page_of()).evaluate("values => values.map(rankscope.whatif.shown)", values)
-    assert told == [f"{value:.4f}" for value in values]
+    assert told == [words.number(value, digits=4) for value in values]
 
 
 def test_hostile_text_is_text(opened: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import rankscope as rs
+from rankscope import words
 from rankscope.reporting.demo import demo_report
 from rankscope.verbs.demo import demo
 
@@ -55,10 +56,10 @@ def test_what_the_page_tells_of_a_query_is_what_explain_tells(opened: Any, page:
     tab = opened(page, fragment="q=q136&a=bm25&b=hybrid")
     tab.wait_for_selector(".explorer-row")
     said = tab.locator("[data-explorer]").inner_text()
-    assert f"{found.value:.3f}" in said
+    assert words.signed(found.value) in said
     for moved in found.largest[:3]:  # type: ignore[union-attr]
         assert moved.doc_id in said
-        assert f"{moved.adds:+.3f}" in said
+        assert words.signed(moved.adds) in said
 
 
 @pytest.mark.parametrize("width", [360, 768, 1280])

@@ -10,7 +10,7 @@ import rankscope as rs
 from rankscope.engines.base import SEVERAL
 from rankscope.metrics import CATALOGUE
 from rankscope.testing import variants
-from rankscope.testing.cases import accepted, made_up, top_grade
+from rankscope.testing.cases import accepts, made_up, top_grade
 
 METRICS = [
     m
@@ -20,7 +20,7 @@ METRICS = [
     if not m.needs & SEVERAL  # those are read from tables alone
 ]
 CASES = made_up(150, 23, 4.0)
-FOR_ALL = [m for m in METRICS if top_grade(m) >= 4 and all(accepted(m, CASES))]
+FOR_ALL = [m for m in METRICS if top_grade(m) >= 4 and all(accepts(m, CASES))]
 
 
 def world() -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]:

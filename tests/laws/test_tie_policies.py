@@ -17,7 +17,7 @@ from rankscope.files import qrels_of, run_of
 from rankscope.lists import Judged
 from rankscope.metrics import CATALOGUE, Metric
 from rankscope.testing import variants
-from rankscope.testing.cases import Case, accepted, aspects_of, made_up, top_grade
+from rankscope.testing.cases import Case, accepts, aspects_of, made_up, top_grade
 
 CLOSE = 1e-9
 CLASSES = [cls for cls in dict.fromkeys(CATALOGUE.values()) if cls.__module__.startswith("rankscope.")]
@@ -59,7 +59,7 @@ def value(data: Judged, metric: Metric, ties: str) -> Any:
 def test_every_policy_keeps_the_laws(cls: type[Metric]) -> None:
     for metric in variants(cls)[:12]:
         drawn = [case for case in made_up(250, 77, top_grade(metric)) if few_orders(case)]
-        cases = [case for case, ok in zip(drawn, accepted(metric, drawn), strict=True) if ok][:30]
+        cases = [case for case, ok in zip(drawn, accepts(metric, drawn), strict=True) if ok][:30]
         if not cases:
             continue
         bounded = metric.better != "neither" or not depends_on_order(metric)

@@ -12,7 +12,7 @@ import rankscope as rs
 from rankscope.blocks import Code, Paragraph
 from rankscope.metrics import CATALOGUE, description, parse
 from rankscope.reporting import paper
-from rankscope.reporting.citations import bibliography, cited, read, sources_of
+from rankscope.reporting.citations import bibliography, in_brackets, read, sources_of
 from rankscope.reporting.subject import Subject
 
 QRELS = {f"q{i:02}": {"a": 2.0, "b": 1.0} for i in range(12)}
@@ -137,7 +137,7 @@ def test_only_what_was_computed_is_cited() -> None:
     assert sources_of(parse("P(denominator='min_k_listlen')@10")) == []
     assert not any("Burges" in source for source in sources_of(parse("DCG@10")))
     assert any("Burges" in source for source in sources_of(parse("DCG(gain='exponential')@10")))
-    assert cited([]) == ""
+    assert in_brackets([]) == ""
 
 
 def test_sources_part_into_authors_title_and_venue() -> None:

@@ -12,7 +12,7 @@ from tests.reporting.made_subjects import adds_up, by_id, looked, scored, world
 import rankscope as rs
 from rankscope.engines.base import Order
 from rankscope.engines.top import top
-from rankscope.reporting.explorer.rankings import interest, shortened
+from rankscope.reporting.explorer.rankings import excerpt, interest
 from rankscope.reporting.subject import Subject
 from rankscope.show.html.explorer_data import encode
 from rankscope.verbs.explain.result import Explanation
@@ -92,10 +92,10 @@ def test_those_to_look_at_first() -> None:
 
 
 def test_a_text_is_cut_on_one_line() -> None:
-    assert shortened("a\x00b\tc") == "a b c"
-    assert shortened("x" * 301) == "x" * 299 + "…"
-    assert shortened("x" * 300) == "x" * 300
-    assert len(shortened("word " * 100_000)) <= 300
+    assert excerpt("a\x00b\tc") == "a b c"
+    assert excerpt("x" * 301) == "x" * 299 + "…"
+    assert excerpt("x" * 300) == "x" * 300
+    assert len(excerpt("word " * 100_000)) <= 300
 
 
 def test_real_runs_with_ties(shared_data: Callable[[str], Path]) -> None:

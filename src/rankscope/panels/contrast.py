@@ -81,6 +81,16 @@ class Contrast:
         return self.pair.baseline_sample.mean
 
     @property
+    def sides(self) -> str:
+        """Which system is compared with which: ``hybrid against bm25``."""
+        return f"{self.run} against {self.baseline}"
+
+    @property
+    def title(self) -> str:
+        """What is compared, and by which metric: ``hybrid against bm25 on nDCG@10``."""
+        return f"{self.sides} on {self.metric}"
+
+    @property
     def is_gain(self) -> bool:
         """Whether the difference is in the better direction; on a measure without one, upwards."""
         return (self.panel.sign or 1) * self.difference > 0
@@ -166,6 +176,13 @@ class Contrast:
         from rankscope.inference.effects import favourable
 
         return favourable(self.pair.means) if isinstance(self.pair, PairedValues) else None
+
+    def share_of_largest(self, most: int) -> float | None:
+        """The share that the ``most`` largest differences have of all in its direction; None where there are no more, or weights differ."""
+        if self.panel.weights is not None or self.panel.measure.aggregate not in {"mean", "sum"} or not self.difference:
+            return None
+        sizes = sorted((abs(gain) for gain in self.paired.gains.tolist() if gain * self.difference > 0), reverse=True)
+        return math.fsum(sizes[:most]) / math.fsum(sizes) if len(sizes) > most else None
 
     @cached_property
     def chances(self) -> dict[str, float] | None:

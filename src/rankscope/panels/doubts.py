@@ -79,7 +79,7 @@ def _few_queries_carry(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
             count, share = c.favourable
             yield Caution(
                 "RS403",
-                f"{c.run} against {c.baseline} on {c.metric}: the lead is gone without {count:,} of {c.queries:,} queries ({words.share(share, 1)})",
+                f"{c.title}: the lead is gone without {count:,} of {c.queries:,} queries ({words.share(share, 1)})",
                 REMEDIES["RS403"],
             )
 

@@ -100,10 +100,10 @@ def sources_of(thing: Any, clustered: bool = False) -> list[str]:
     return out
 
 
-def cited(sources: Iterable[str], *before: str) -> str:
+def in_brackets(sources: Iterable[str], *before: str) -> str:
     """What stands in brackets after a metric or a method; empty where there is nothing to say.
 
-    >>> cited(["Holm, A simple sequentially rejective multiple test procedure, 1979"])
+    >>> in_brackets(["Holm, A simple sequentially rejective multiple test procedure, 1979"])
     ' (Holm, 1979)'
     """
     said = [*before, *dict.fromkeys(read(source).short for source in sources)]
@@ -138,8 +138,8 @@ def _entry(one: Reference, key: str) -> Iterator[str]:
     kind, where = _where(one) if one.title else ("misc", {})
     said = {
         "author": " and ".join([*one.authors, *(["others"] if one.others else [])]) if one.title else "",
-        "title": f"{{{_escaped(one.title or one.whole)}}}",
-        **{name: _escaped(value) for name, value in where.items()},
+        "title": f"{{{_as_bibtex(one.title or one.whole)}}}",
+        **{name: _as_bibtex(value) for name, value in where.items()},
         "year": one.year,
     }
     yield f"@{kind}{{{key},"
@@ -161,7 +161,7 @@ def _where(one: Reference) -> tuple[str, dict[str, str]]:
     return "misc", {"howpublished": one.venue}
 
 
-def _escaped(text: str) -> str:
+def _as_bibtex(text: str) -> str:
     """Text as BibTeX takes it."""
     return "".join(ESCAPED.get(character, character) for character in text)
 

@@ -14,9 +14,9 @@ from rankscope.verbs.demo.demo import RUNS, UNJUDGED, folder
 
 def demo_report() -> Report:
     """The report on the three rankings of the demo, with the texts of queries and documents."""
-    runs = [(name, _named(read_run(folder() / f"{name}.run.gz"))) for name in RUNS]
+    runs = [(name, _under_file_name(read_run(folder() / f"{name}.run.gz"))) for name in RUNS]
     return report(
-        _named(read_qrels(folder() / "qrels.txt")),
+        _under_file_name(read_qrels(folder() / "qrels.txt")),
         runs,
         queries_text=texts_of(folder() / "queries.tsv").by_id,
         docs_text=texts_of(folder() / "docs.jsonl.gz").by_id,
@@ -26,7 +26,7 @@ def demo_report() -> Report:
     )
 
 
-def _named(table: Any) -> Any:
+def _under_file_name(table: Any) -> Any:
     """A table that is told by the name of its file alone: where it lies is the same for nobody."""
     there, source = f"{folder()}{os.sep}", table.source
     notes = tuple(note.replace(there, "demo/") for note in source.notes)

@@ -20,6 +20,7 @@ from rankscope.reporting.sections.worklist import WorklistPart
 from rankscope.reporting.subject import PagePart, Subject
 from rankscope.show.result import Result, caution_notes
 
+# which sections there are, in the order in which they are read; each says for which subjects it is made
 SECTIONS: tuple[type[PagePart], ...] = (
     DataPart, ScoresPart, ComparisonPart, DifferencesPart, SlicesPart, CostsPart, QueriesPart, ByQueryPart, OriginPart, SpreadPart,
     HeatMapPart, CutoffsPart, RecallPart, PairsPart, AgreementPart, DiscountsPart, WorklistPart,
@@ -38,13 +39,13 @@ def page_of(subject: Subject[Any], title: str | None = None, command: str | None
 def _in_colours(section: Section, order: tuple[str, ...]) -> Section:
     """The section with charts in which every run has the colour that it has in the others."""
 
-    def ordered(block: Any) -> Any:
+    def with_order(block: Any) -> Any:
         if not isinstance(block, Chart) or not block.series:
             return block
         at = block.at(block.series)
         return replace(block, order=order) if {row[at] for row in block.rows} <= set(order) else block
 
-    return replace(section, blocks=tuple(map(ordered, section.blocks)))
+    return replace(section, blocks=tuple(map(with_order, section.blocks)))
 
 
 # --- any result ------------------------------------------------------------------------------------------

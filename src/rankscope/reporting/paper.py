@@ -17,7 +17,7 @@ from rankscope.inference.effects import Equivalence
 from rankscope.metrics.description import relevance_levels, stated_parameters
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.method import FEWEST, Method
-from rankscope.reporting.citations import bibliography, cited, sources_of
+from rankscope.reporting.citations import bibliography, in_brackets, sources_of
 from rankscope.reporting.subject import Subject
 from rankscope.verbs.compare.charts import is_corrected
 from rankscope.verbs.compare.result import Comparison
@@ -34,7 +34,7 @@ class Cites:
         """What stands in brackets behind a metric or a method: what is said of it ``before``, and its sources."""
         named = sources_of(thing, self.clustered)
         self.sources += named
-        return cited(named, *before)
+        return in_brackets(named, *before)
 
     def method(self, method: PairedTest | Interval | Correction, *more: str, between: str = "") -> str:
         """A test, interval or correction in words, with the numbers that it was given and its sources."""
@@ -63,16 +63,16 @@ def _numbers(spelling: str) -> list[str]:
 
 def blocks(subject: Subject[Any]) -> list[Block]:
     """The paragraph, and what it cites as BibTeX."""
-    cites, found = Cites(_clustered(subject)), subject.comparison
-    text = [*_scored(subject, cites), *_means(subject, cites)]
-    text += [] if found is None else _compared(found, cites)
+    cites, found = Cites(_has_clusters(subject)), subject.comparison
+    text = [*_scoring(subject, cites), *_means(subject, cites)]
+    text += [] if found is None else _comparing(found, cites)
     return [Heading("For a paper"), Paragraph(" ".join(text)), Code(tuple(bibliography(cites.sources)))]
 
 
 # --- how values were made ----------------------------------------------------------------------------------
 
 
-def _scored(subject: Subject[Any], cites: Cites) -> Iterator[str]:
+def _scoring(subject: Subject[Any], cites: Cites) -> Iterator[str]:
     panels, scores, found = subject.panels, subject.scores, subject.comparison
     runs, on = words.counted(len(subject.systems), "run"), subject.queries
     named = "; ".join(
@@ -112,7 +112,7 @@ def _means(subject: Subject[Any], cites: Cites) -> Iterator[str]:
         yield f"Queries come in {clusters(subject)}, and intervals{tests} of the sums over each."
 
 
-def _clustered(subject: Subject[Any]) -> bool:
+def _has_clusters(subject: Subject[Any]) -> bool:
     if subject.comparison is not None:
         return subject.lead.clusters is not None
     return subject.scores is not None and subject.scores.request.intervals.clusters is not None
@@ -127,7 +127,7 @@ def clusters(subject: Subject[Any]) -> str:
 # --- how runs were compared --------------------------------------------------------------------------------
 
 
-def _compared(found: Comparison, cites: Cites) -> Iterator[str]:
+def _comparing(found: Comparison, cites: Cites) -> Iterator[str]:
     method, corrected = found.method, is_corrected(found.family)
     against = "with every other" if found.all_pairs else f"with {found.baseline}"
     test, interval = method.test or find_method(PairedTest, "t"), interval_of(method)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rankscope import words
 from rankscope._version import __version__
 from rankscope.blocks import Column, Document, Explorer, Page, Query, Section, Table
 from rankscope.metrics import parse
@@ -41,9 +42,9 @@ class Lesson:
     missing: tuple[float, ...] = ()
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """What to try, with the values worked out."""
-        return _VALUE.sub(lambda found: f"{self._value(found[1], found[2]):.4f}", self.says)
+        return _VALUE.sub(lambda found: words.number(self._value(found[1], found[2]), digits=4), self.says)
 
     def _value(self, metric: str, grades: str | None) -> float:
         if grades is None:
@@ -182,7 +183,7 @@ def _query(lesson: Lesson) -> Query:
     )
     return Query(
         query_id=lesson.name,
-        text=lesson.told,
+        text=lesson.text,
         values=(tuple(value(metric, lesson.grades, lesson.missing) for metric in METRICS),),
         documents=documents,
         sizes=(len(documents),),

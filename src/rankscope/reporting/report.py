@@ -158,8 +158,8 @@ def report(  # noqa: PLR0913 - what is compared, and what the page shows of it
         subject = _read_again(qrels)
     else:
         refuse_unknown(options, "report", (*PAGE, *COMPARING))
-        subject = _computed(qrels, runs, metrics, progress=progress, **options)
-    subject = with_texts(replace(subject, shown=shown), queries_text, docs_text)
+        subject = _subject_of(qrels, runs, metrics, progress=progress, **options)
+    subject = with_texts(replace(subject, depth=shown), queries_text, docs_text)
     page = _page(subject, title, command)
     if about:
         page = replace(page, about=f"{page.about}. {about}")
@@ -174,7 +174,7 @@ def _page(subject: Subject[Any], title: str | None, command: str | None) -> Page
         raise InputError(f"{whole!r} holds half of a character: correct the id, or drop that half") from None
 
 
-def _computed(qrels: Any, runs: Any, metrics: Any, **options: Any) -> Subject[Any]:
+def _subject_of(qrels: Any, runs: Any, metrics: Any, **options: Any) -> Subject[Any]:
     """The subject of what is compared, or scored where there is one run."""
     if runs is None:
         return Subject(compare(qrels, None, metrics, **options))
@@ -235,7 +235,7 @@ def with_texts(subject: Subject[Any], queries_text: Any = None, docs_text: Any =
     if docs_text is not None:
         if subject.scores is None:
             raise InputError("scores alone name no documents, so their texts have no place: leave them out")
-        texts = texts_of(docs_text, documents_of(subject, subject.shown))
+        texts = texts_of(docs_text, documents_of(subject, subject.depth))
         subject = replace(subject, docs_text=texts.by_id, texts=(*subject.texts, texts))
     return subject
 

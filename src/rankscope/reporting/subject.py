@@ -33,7 +33,7 @@ class Subject(Generic[R]):
     """A result, and the rankings behind it.
 
     ``qrels`` and ``runs`` (by name, as in ``scores.runs``) are what was read: tables or dicts; empty without rankings.
-    ``queries_text`` and ``docs_text`` hold the texts that were given, by id, and ``texts`` where they came from. ``shown`` is
+    ``queries_text`` and ``docs_text`` hold the texts that were given, by id, and ``texts`` where they came from. ``depth`` is
     how many documents of each ranking are to be shown, None where that is left to the room there is.
     """
 
@@ -43,7 +43,7 @@ class Subject(Generic[R]):
     queries_text: Mapping[str, str] = field(default_factory=dict)
     docs_text: Mapping[str, str] = field(default_factory=dict)
     texts: tuple[Texts, ...] = ()
-    shown: int | None = None
+    depth: int | None = None
 
     @property
     def comparison(self) -> Comparison | None:
@@ -194,15 +194,15 @@ def hint_of(panel: Panel) -> str:
 class PagePart:
     """A section of a page: for which subjects it is made, and the tables and charts that it picks for one.
 
-    A subclass declares ``name`` (its anchor) and ``title``. It is made for all subjects, or for those alone that are ``compared``
-    (False: those that are not). One that is ``judged`` needs scores of runs, one that is ``ranked`` the rankings, too.
+    A subclass declares ``name`` (its anchor) and ``title``. It is made for all subjects, or, by ``of_comparison``, for comparisons alone
+    (False: for scores alone). One may say that it ``needs_scores`` of runs, or that it ``needs_rankings``, which are more.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
-    compared: ClassVar[bool | None] = None
-    judged: ClassVar[bool] = False
-    ranked: ClassVar[bool] = False
+    of_comparison: ClassVar[bool | None] = None
+    needs_scores: ClassVar[bool] = False
+    needs_rankings: ClassVar[bool] = False
     folded = False
 
     def __init__(self, subject: Subject[Any]) -> None:
@@ -212,11 +212,11 @@ class PagePart:
     def section(cls, subject: Subject[Any]) -> Section | None:
         """The section for a subject; None where it has nothing to show."""
         scores = subject.scores
-        if cls.compared not in (None, subject.comparison is not None):
+        if cls.of_comparison not in (None, subject.comparison is not None):
             return None
-        if (cls.judged or cls.ranked) and (scores is None or not scores.evaluations):
+        if (cls.needs_scores or cls.needs_rankings) and (scores is None or not scores.evaluations):
             return None
-        if cls.ranked and (not subject.runs or subject.metric is None):
+        if cls.needs_rankings and (not subject.runs or subject.metric is None):
             return None
         part = cls(subject)
         blocks = tuple(part.blocks())

@@ -1,4 +1,4 @@
-"""What each rank adds to the mean of a run, and bands of ranks that a difference of two runs comes from."""
+"""What each rank adds to the mean of a run, bands of ranks that a difference comes from, and how many readers get to a rank."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
+from rankscope.metrics.browsing import ERR
 
 BANDS = ((1, 1), (2, 2), (3, 3), (4, 5), (6, 10), (11, 20), (21, 50), (51, 100), (101, 1000), (1001, 10**9))
 
@@ -23,15 +24,19 @@ class Band:
 
     @property
     def ranks(self) -> str:
-        """The ranks as an axis has room for them: ``1``, ``4 to 5``, ``from 1001``."""
+        """The ranks as an axis has room for them: ``1``, ``4-5``, ``1001+``, as in every table of ranks."""
         if self.first == self.last:
             return f"{self.first}"
-        return f"{self.first} to {self.last}" if self.last < 10**9 else f"from {self.first}"
+        return f"{self.first}-{self.last}" if self.last < 10**9 else f"{self.first}+"
 
     @property
     def label(self) -> str:
-        """The ranks in words."""
-        return f"rank{'s' if self.first != self.last else ''} {self.ranks}"
+        """The ranks in a sentence: ``rank 1``, ``ranks 4 and 5``, ``ranks 6 to 10``."""
+        if self.first == self.last:
+            return f"rank {self.first}"
+        if self.last >= 10**9:
+            return f"ranks from {self.first}"
+        return f"ranks {self.first} {'and' if self.last == self.first + 1 else 'to'} {self.last}"
 
 
 def by_rank(metric: Metric, judged: Judged, kept: Array, weight: Array) -> tuple[Array, float]:
@@ -69,3 +74,24 @@ def bands_of(before: Array, after: Array) -> list[Band]:
     change[: len(before)] -= before
     size = int(np.flatnonzero(change)[-1]) + 1 if change.any() else 0
     return [Band(first, last, math.fsum(change[first : last + 1].tolist())) for first, last in BANDS if first < size]
+
+
+def reach_by_rank(judged: Judged, queries: Array, metric: ERR, depth: int) -> Array:
+    """The mean share of readers who look at rank 1, 2 ... under ERR, over those of these queries that have a ranking."""
+    inside = np.zeros(len(judged), dtype=bool)
+    inside[queries] = judged.retrieved[queries] > 0
+    if not inside.any():
+        return np.full(depth, np.nan)
+    looks = []
+    for chunk in judged.chunks():
+        here = chunk[inside[chunk]]
+        if not len(here):
+            continue
+        terms = metric.having(cutoff=depth).taken_apart(judged.lists(here))
+        stays = np.ones((len(here), depth))
+        row, column = np.nonzero(terms.lists.shown)
+        stays[row, terms.lists.rank[row, column] - 1] = 1.0 - terms.factors["satisfied here"][row, column]
+        reach = np.hstack([np.ones((len(here), 1)), np.cumprod(stays, axis=1)[:, :-1]])
+        reach[np.arange(1, depth + 1) > judged.retrieved[here][:, None]] = 0.0
+        looks.append(reach)
+    return np.array([math.fsum(rank) / len(rank) for rank in np.vstack(looks).T.tolist()])

@@ -1,15 +1,18 @@
-"""How the values of the queries are spread, and where rankings show their first relevant document: numbers and charts."""
+"""How the values of the queries are spread, and how far systems are apart on each, and where rankings show their first relevant document."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankscope import words
-from rankscope.blocks import Chart, Column, Table, other_than
+from rankscope.blocks import Chart, Column, Table, Value, other_than
 from rankscope.lists import Array
+from rankscope.panels.panel import SAME, Panel
 
 if TYPE_CHECKING:
     from rankscope.scoring.runs import RunScores
@@ -24,6 +27,7 @@ TOGETHER = {
 LINES = 8  # runs whose lines can be told apart
 BARS = 4  # runs whose bars can stand side by side
 STEPS = 200  # steps of a line
+HEAT = 60  # queries that can be told apart in a picture
 SHARE = "share of queries"
 
 
@@ -115,3 +119,42 @@ def first_relevant_chart(runs: Sequence[RunScores], note: str = "", told: bool =
         series="run" if len(runs) > 1 else "",
         caption=f"Where a reader meets the first document of grade 1 or more. {never}{note}", told=told,
     )  # fmt: skip
+
+
+def gaps(panel: Panel) -> Array:
+    """How far the systems are apart on each query; 0 where they differ by rounding alone, or where fewer than two have a value."""
+    high = np.where(np.isnan(panel.values), -np.inf, panel.values).max(axis=0)
+    low = np.where(np.isnan(panel.values), np.inf, panel.values).min(axis=0)
+    known = np.isfinite(high) & np.isfinite(low)
+    gap = np.where(known, np.where(known, high, 0.0) - np.where(known, low, 0.0), 0.0)
+    return np.where(gap <= SAME * np.maximum(np.abs(high), np.abs(low)), 0.0, gap)
+
+
+def heat_map_chart(panel: Panel, order: Sequence[str], column: Column) -> Chart:
+    """Systems and queries as a picture: those queries on which the systems differ most, the easiest on the left."""
+    picked = np.argsort(-gaps(panel), kind="stable")[:HEAT]
+    places = sorted(picked.tolist(), key=lambda i: (-panel.sign * _mean(panel.values[:, i]), i))
+    rows: list[tuple[Value, ...]] = []
+    for system in order:
+        values = panel.values[panel.row(system)]
+        rows += [(panel.units[i], system, float(values[i])) for i in places if not math.isnan(values[i])]
+    total = len(panel.units)
+    which = (
+        "All queries"
+        if len(picked) == total
+        else f"The {len(picked)} of {words.count(total)} queries on which the runs differ most"
+    )
+    ordered = "the best run on top and the easiest query on the left" if panel.sign else "in the order given"
+    holes = " A gap: no value." if len(rows) < len(order) * len(places) else ""
+    header, (low, high) = other_than(panel.name, "run", "query"), panel.bounds
+    return Chart(
+        "heatmap", f"{panel.name} by run and query", "heat",
+        (Column("query", queries=True), Column("run"), replace(column, header=header)), tuple(rows),
+        x="query", y="run", colour=header, query="query", limits=(low, high) if math.isfinite(low) and math.isfinite(high) else None,
+        caption=f"{which}, {ordered}. A column of one colour is a query that is equally hard for all; a cell that stands out is worth a look.{holes}",
+    )  # fmt: skip
+
+
+def _mean(values: Array) -> float:
+    known = [v for v in values.tolist() if not math.isnan(v)]
+    return math.fsum(known) / len(known) if known else math.nan

@@ -8,7 +8,7 @@ import numpy as np
 
 from rankscope.metrics import Metric, parse
 from rankscope.testing import laws as laws
-from rankscope.testing.cases import Case, accepted, made_up, smallest, top_grade
+from rankscope.testing.cases import Case, accepts, made_up, smallest, top_grade
 from rankscope.testing.laws import LAWS, Breach, Law
 from rankscope.testing.variants import check_example, variants, worked_out
 
@@ -30,7 +30,7 @@ def check_metric(metric: str | Metric | type[Metric], *, examples: int = 200, se
 
 def check_cases(metric: Metric, cases: Sequence[Case]) -> None:
     """Check a metric against every law, on queries of your own."""
-    taken = [case for case, ok in zip(cases, accepted(metric, cases), strict=True) if ok]
+    taken = [case for case, ok in zip(cases, accepts(metric, cases), strict=True) if ok]
     if cases and 2 * len(taken) < len(cases):
         raise AssertionError(
             f"{metric} refuses {len(cases) - len(taken)} of {len(cases)} made-up queries, which is too many to judge it"
@@ -45,17 +45,17 @@ def _check(law: Law, metric: Metric, cases: Sequence[Case]) -> None:
     if breach is None:
         return
     if breach.case is not None:
-        least = smallest(breach.case, lambda case: accepted(metric, [case])[0] and _breach(law, metric, [case]))
+        least = smallest(breach.case, lambda case: accepts(metric, [case])[0] and _breach(law, metric, [case]))
         breach = _breach(law, metric, [least]) or breach
     where = "" if breach.case is None else f"\n  {breach.case}"
-    raise AssertionError(f"{metric} breaks the law: {law.sentence}{where}\n  {breach.said}")
+    raise AssertionError(f"{metric} breaks the law: {law.sentence}{where}\n  {breach.message}")
 
 
 def _breach(law: Law, metric: Metric, cases: Sequence[Case]) -> Breach | None:
     """A breach of the law; an error, a division by zero or an overflow on the way is one too."""
     try:
         with np.errstate(divide="raise", over="raise", invalid="raise"):
-            return law.broken(metric, cases)
+            return law.find_breach(metric, cases)
     except Exception as error:  # noqa: BLE001 - a metric of somebody's may fail in any way
         case = cases[0] if len(cases) == 1 else _guilty(law, metric, cases)
         return Breach(case, f"fails on the way: {type(error).__name__}: {error}")

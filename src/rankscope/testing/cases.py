@@ -47,7 +47,7 @@ class Case:
         groups = np.cumsum([not t for t in self.tied or (False,) * len(self.ranking)])
         return [float(len(self.ranking) - g) for g in groups.tolist()]
 
-    def ranked(self, ranking: Sequence[float | None]) -> Case:
+    def with_ranking(self, ranking: Sequence[float | None]) -> Case:
         """The same scores and missing documents, other grades."""
         return replace(self, ranking=tuple(ranking))
 
@@ -126,7 +126,7 @@ def values(metric: Metric, cases: Sequence[Case]) -> Array:
     return metric.score(data.lists(np.arange(len(data))))
 
 
-def accepted(metric: Metric, cases: Sequence[Case]) -> list[bool]:
+def accepts(metric: Metric, cases: Sequence[Case]) -> list[bool]:
     """Which cases the metric does not refuse with an InputError; a metric may say that data are not for it."""
     if not _refuses(metric, cases):
         return [True] * len(cases)
@@ -155,7 +155,7 @@ def smaller(case: Case) -> Iterator[Case]:
         yield replace(case, tied=())
     for i, grade in enumerate(case.ranking):
         for plainer in _plainer(grade):
-            yield case.ranked((*case.ranking[:i], plainer, *case.ranking[i + 1 :]))
+            yield case.with_ranking((*case.ranking[:i], plainer, *case.ranking[i + 1 :]))
     for i, grade in enumerate(case.missing):
         for plainer in _plainer(grade):
             yield replace(case, missing=(*case.missing[:i], plainer, *case.missing[i + 1 :]))

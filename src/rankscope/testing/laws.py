@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from rankscope import words
 from rankscope.engines import local
 from rankscope.engines.base import SEVERAL, Order, score
 from rankscope.engines.mappings import judge
@@ -17,7 +18,7 @@ from rankscope.engines.orders import depends_on_order, score_under_ties
 from rankscope.files import qrels_of, run_of
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric, parse
-from rankscope.testing.cases import Case, accepted, aspects_of, judged, top_grade, values
+from rankscope.testing.cases import Case, accepts, aspects_of, judged, top_grade, values
 
 CLOSE = 1e-12
 
@@ -27,7 +28,7 @@ class Breach:
     """A case in which a law does not hold, and what happened; the case is None where the law needs none."""
 
     case: Case | None
-    said: str
+    message: str
 
 
 def every_metric(metric: Metric) -> bool:
@@ -40,7 +41,7 @@ class Law:
     """A sentence about metrics, the metrics that it is about, and how to look for a breach."""
 
     sentence: str
-    broken: Callable[[Metric, Sequence[Case]], Breach | None]
+    find_breach: Callable[[Metric, Sequence[Case]], Breach | None]
     about: Callable[[Metric], bool] = every_metric
 
 
@@ -50,15 +51,15 @@ LAWS: list[Law] = []
 def law(about: Callable[[Metric], bool] = every_metric) -> Callable[[Any], Any]:
     """Register a function as a law; its docstring is the sentence."""
 
-    def enter(broken: Any) -> Any:
-        said = broken.__doc__.rstrip(".")
-        LAWS.append(Law(said[0].lower() + said[1:], broken, about))
-        return broken
+    def enter(find_breach: Any) -> Any:
+        said = find_breach.__doc__.rstrip(".")
+        LAWS.append(Law(said[0].lower() + said[1:], find_breach, about))
+        return find_breach
 
     return enter
 
 
-def compared(
+def compare_changes(
     metric: Metric,
     cases: Sequence[Case],
     changes: Callable[[Case], Iterable[Case]],
@@ -68,7 +69,7 @@ def compared(
     pairs = [(number, after) for number, case in enumerate(cases) for after in changes(case) if after != case]
     if not pairs:
         return None
-    taken = accepted(metric, [after for _, after in pairs])
+    taken = accepts(metric, [after for _, after in pairs])
     pairs = [pair for pair, ok in zip(pairs, taken, strict=True) if ok]
     before = values(metric, cases)[[number for number, _ in pairs]]
     after = values(metric, [case for _, case in pairs])
@@ -143,7 +144,7 @@ def within_range(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     low, high = metric.range
     value = values(metric, cases)
     for i in np.flatnonzero((value < low - CLOSE) | (value > high + CLOSE)).tolist():
-        return Breach(cases[i], f"gives {value[i]!s}, outside {low:g} to {high:g}")
+        return Breach(cases[i], f"gives {value[i]!s}, outside {words.amount(low)} to {words.amount(high)}")
     return None
 
 
@@ -152,7 +153,7 @@ def alone(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     """A query scores the same alone and in company."""
     # a wide neighbour pads the rectangle, whatever the cases are
     wide = Case((0, 1, None) * 20)
-    company = [*cases, *(case for case in (wide,) if accepted(metric, [wide])[0])]
+    company = [*cases, *(case for case in (wide,) if accepts(metric, [wide])[0])]
     data = judged(tuple(company))
     lists = data.lists(np.arange(len(data)))
     batch = {"value": metric.score(lists), "weight": metric.weight(lists)}
@@ -206,30 +207,30 @@ def _through_engine(cases: tuple[Case, ...], needs: frozenset[str], turn: int) -
 def below_cutoff(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     """The order of what stands below the cutoff does not matter."""
 
-    def shuffled(case: Case) -> Iterable[Case]:
+    def shuffles(case: Case) -> Iterable[Case]:
         k = edge(metric, case)
-        yield case.ranked((*case.ranking[:k], *case.ranking[k:][::-1]))
+        yield case.with_ranking((*case.ranking[:k], *case.ranking[k:][::-1]))
 
-    return compared(metric, cases, shuffled, same)
+    return compare_changes(metric, cases, shuffles, same)
 
 
 @law(lambda m: getattr(m, "cutoff", None) is not None and not m.looks_below)
 def cut_off(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     """What stands below the cutoff counts as not retrieved."""
-    return compared(metric, cases, lambda case: [case.cut(edge(metric, case))], close)
+    return compare_changes(metric, cases, lambda case: [case.cut(edge(metric, case))], close)
 
 
 @law(lambda m: bool(getattr(m, "judged_only", False)))
 def judged_only(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     """Unjudged documents have no effect."""
 
-    def padded(case: Case) -> Iterable[Case]:
+    def with_padding(case: Case) -> Iterable[Case]:
         for at in sorted({0, 1, len(case.ranking) // 2, len(case.ranking)}):
             if at <= len(case.ranking):
                 yield case.insert(at, None)
                 yield case.insert(at, -1.0)
 
-    return compared(metric, cases, padded, same)
+    return compare_changes(metric, cases, with_padding, same)
 
 
 @law(lambda m: m.monotone and m.better != "neither")
@@ -237,18 +238,18 @@ def monotone(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     """A better document moved above a worse one never hurts."""
     sign = 1.0 if metric.better == "higher" else -1.0
 
-    def improved(case: Case) -> Iterable[Case]:
+    def improvements(case: Case) -> Iterable[Case]:
         graded = [i for i, grade in enumerate(case.ranking) if grade is not None and grade >= 0]
         pairs = [(i, j) for i, j in combinations(graded, 2) if (case.ranking[i] or 0) < (case.ranking[j] or 0)]
         for i, j in pairs[:: max(1, len(pairs) // 12)]:
             ranking = list(case.ranking)
             ranking[i], ranking[j] = ranking[j], ranking[i]
-            yield case.ranked(ranking)
+            yield case.with_ranking(ranking)
 
     def no_worse(before: Array, after: Array) -> Array:
         return np.isnan(before) | (sign * (after - before) >= -CLOSE * np.maximum(1.0, np.abs(before)))
 
-    return compared(metric, cases, improved, no_worse)
+    return compare_changes(metric, cases, improvements, no_worse)
 
 
 @law()
@@ -258,7 +259,7 @@ def empty(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     if said == "varies":
         return None
     if said == "judgments":
-        return compared(metric, cases, lambda case: [case.cut(0)], same)
+        return compare_changes(metric, cases, lambda case: [case.cut(0)], same)
     cases = [case.cut(0) for case in cases]
     value = values(metric, cases)
     wrong = ~np.isnan(value) if said is None else value != said
@@ -271,13 +272,13 @@ def empty(metric: Metric, cases: Sequence[Case]) -> Breach | None:
 def blind_to_order(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     """Positions=False: the order within the top k does not matter."""
 
-    def reordered(case: Case) -> Iterable[Case]:
+    def other_orders(case: Case) -> Iterable[Case]:
         k = edge(metric, case)
         top, rest = case.ranking[:k], case.ranking[k:]
-        yield case.ranked((*top[::-1], *rest))
-        yield case.ranked((*top[1:], *top[:1], *rest))
+        yield case.with_ranking((*top[::-1], *rest))
+        yield case.with_ranking((*top[1:], *top[:1], *rest))
 
-    return compared(metric, cases, reordered, close)
+    return compare_changes(metric, cases, other_orders, close)
 
 
 @law(lambda m: m.relevance == "binary" and not m.needs & SEVERAL)
@@ -285,23 +286,23 @@ def blind_to_degree(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     """Relevance='binary': only whether a grade reaches the level matters."""
     level = level_of(metric)
 
-    def flattened(case: Case, high: float) -> Case:
+    def flatten(case: Case, high: float) -> Case:
         return case.graded_anew(lambda g: high if g >= level else 0.0 if g >= 0 else -1.0)
 
     high = max(level, top_grade(metric))
-    return compared(metric, cases, lambda case: [flattened(case, level), flattened(case, high)], same)
+    return compare_changes(metric, cases, lambda case: [flatten(case, level), flatten(case, high)], same)
 
 
 @law(lambda m: m.relevance == "none")
 def blind_to_grades(metric: Metric, cases: Sequence[Case]) -> Breach | None:
     """Relevance='none': grades do not matter."""
 
-    def levelled(case: Case) -> Iterable[Case]:
+    def one_grade_each(case: Case) -> Iterable[Case]:
         for grade in (0.0, 1.0, top_grade(metric), -1.0):
             ranking = tuple(None if g is None else grade for g in case.ranking)
             yield Case(ranking, (grade,) * len(case.missing), case.tied)
 
-    return compared(metric, cases, levelled, same)
+    return compare_changes(metric, cases, one_grade_each, same)
 
 
 @law(lambda m: m.counts == "one")
@@ -313,9 +314,9 @@ def blind_after_first(metric: Metric, cases: Sequence[Case]) -> Breach | None:
         at = next((i for i, g in enumerate(case.ranking) if g is not None and g >= level), len(case.ranking))
         gone = 0.0 if level > 0 else -1.0
         rest = (gone if g is not None and g >= level else g for g in case.ranking[at + 1 :])
-        yield case.ranked((*case.ranking[: at + 1], *rest))
+        yield case.with_ranking((*case.ranking[: at + 1], *rest))
 
-    return compared(metric, cases, only_first, same)
+    return compare_changes(metric, cases, only_first, same)
 
 
 @law(lambda m: m.aggregate != "pooled")
@@ -329,11 +330,11 @@ def _over_all_orders(metric: Metric, cases: Sequence[Case], depth: int | None) -
     if not few or not depends_on_order(metric, depth):
         return None
     orders = [
-        [case.ranked(ranking).cut(len(ranking) if depth is None else depth) for ranking in _rankings(case)]
+        [case.with_ranking(ranking).cut(len(ranking) if depth is None else depth) for ranking in _rankings(case)]
         for case in few
     ]
     flat = [replace(case, tied=()) for group in orders for case in group]
-    if not all(accepted(metric, flat)):
+    if not all(accepts(metric, flat)):
         return None
     each = np.split(values(metric, flat), np.cumsum([len(group) for group in orders])[:-1])
     data = judged(tuple(few))

@@ -19,7 +19,7 @@ from rankscope.engines.base import SEVERAL
 from rankscope.errors import DataError, InputError
 from rankscope.metrics import CATALOGUE, Metric
 from rankscope.scoring.ceilings import ceilings, why_not
-from rankscope.testing.cases import Case, accepted, made_up, top_grade, values
+from rankscope.testing.cases import Case, accepts, made_up, top_grade, values
 from rankscope.testing.cases import judged as judged_of
 from rankscope.testing.variants import variants
 
@@ -111,7 +111,7 @@ def told(cls: type[Metric], size: int) -> Iterator[tuple[Metric, list[Case], np.
         if why_not(metric) or metric.needs & SEVERAL:
             continue
         cases = [c for c in made_up(110, 11, top_grade(metric)) if len(c.ranking) <= size]
-        cases = [c for c, ok in zip(cases, accepted(metric, cases), strict=True) if ok]
+        cases = [c for c, ok in zip(cases, accepts(metric, cases), strict=True) if ok]
         if cases:
             yield metric, cases, values(metric, cases), -1.0 if metric.better == "lower" else 1.0
 
@@ -141,7 +141,7 @@ def test_no_order_of_what_was_retrieved_beats_the_ceiling_and_one_reaches_it(cls
         for case, ceiling in zip(few, could.ceiling.tolist(), strict=True):
             if math.isnan(ceiling):
                 continue
-            orders = [case.ranked(ranking) for ranking in set(permutations(case.ranking))]
+            orders = [case.with_ranking(ranking) for ranking in set(permutations(case.ranking))]
             best = np.nanmax(sign * values(metric, orders))
             assert best == pytest.approx(sign * ceiling, abs=1e-9), f"{metric} on {case}"
 

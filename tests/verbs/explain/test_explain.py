@@ -21,7 +21,7 @@ from rankscope.scoring.inputs import clean, judge, read_any
 from rankscope.scoring.policies import Policies
 from rankscope.scoring.ranking import Ranking, ranking_of
 from rankscope.testing import Case, variants
-from rankscope.testing.cases import accepted, judged, made_up, top_grade
+from rankscope.testing.cases import accepts, judged, made_up, top_grade
 from rankscope.verbs.explain.explain import explain, explain_difference
 from rankscope.verbs.explain.result import Difference, Explanation, Origin
 
@@ -54,7 +54,7 @@ def close(parts: float, whole: float) -> bool:
 def test_what_the_rows_add_is_the_value(cls: type[Metric]) -> None:
     for metric in variants(cls):
         cases = made_up(25, 5, top_grade(metric))
-        for case, fine in zip(cases, accepted(metric, cases), strict=True):
+        for case, fine in zip(cases, accepts(metric, cases), strict=True):
             if not fine:
                 continue
             found = explained(case, metric)
@@ -80,7 +80,7 @@ def test_what_documents_add_is_the_difference(cls: type[Metric]) -> None:
                 tuple(case.ranking[i] for i in order[:cut]),
                 (*case.missing, *(grade for i in order[cut:] if (grade := case.ranking[i]) is not None)),
             )
-            if not all(accepted(metric, [case, other])):
+            if not all(accepts(metric, [case, other])):
                 continue
             before = explained(case, metric)
             named = ranking(case)
@@ -107,7 +107,7 @@ def test_no_swap_gains_more_than_the_one_named(name: str) -> None:
         for i, j in combinations(range(len(case.ranking)), 2):
             other = list(case.ranking)
             other[i], other[j] = other[j], other[i]
-            gains.append(explained(case.ranked(other), metric).value - found.value)
+            gains.append(explained(case.with_ranking(other), metric).value - found.value)
         best = max(gains)
         assert (found.swap.gain if found.swap else 0.0) == pytest.approx(best, abs=1e-12), (name, case)
         tried += best > 0

@@ -30,7 +30,7 @@ MISSED = 5  # documents of a query
 class RankingSource:
     """What stands behind the values of one metric: judgments and runs after the policies, and the judged documents of each run.
 
-    ``order`` is the one that documents are shown in; ``averaged`` says that the values are of all orders of equal scores.
+    ``order`` is the one that documents are shown in; ``over_orders`` says that the values are means over all orders of equal scores.
     ``number`` numbers the queries looked at.
     """
 
@@ -40,7 +40,7 @@ class RankingSource:
     runs: Sequence[CleanInput]
     judged: Sequence[Judged]
     order: Order
-    averaged: bool
+    over_orders: bool
     number: Mapping[str, int]
 
     @cached_property
@@ -56,26 +56,26 @@ class RankingSource:
     @cached_property
     def sizes(self) -> Array:
         """How many documents each run retrieved: runs x queries."""
-        return self._laid([one.retrieved for one in self.judged])
+        return self._by_query([one.retrieved for one in self.judged])
 
     def unjudged(self, top: int) -> Array:
         """How many of the first ``top`` documents are not in the qrels: runs x queries."""
         first = [_count(one, (one.rank > 0) & (one.rank <= top)) for one in self.judged]
-        return self._laid([np.minimum(one.retrieved, top) - n for one, n in zip(self.judged, first, strict=True)])
+        return self._by_query([np.minimum(one.retrieved, top) - n for one, n in zip(self.judged, first, strict=True)])
 
     @cached_property
     def good(self) -> Array:
         """How many documents of a grade above 0 each run retrieved: runs x queries."""
-        return self._laid([_count(one, (one.rank > 0) & (one.grade > 0)) for one in self.judged])
+        return self._by_query([_count(one, (one.rank > 0) & (one.grade > 0)) for one in self.judged])
 
-    def _laid(self, columns: Sequence[Array]) -> Array:
+    def _by_query(self, columns: Sequence[Array]) -> Array:
         out = np.zeros((len(self.judged), len(self.number)), dtype=np.int64)
         for run, (place, column) in enumerate(zip(self.places, columns, strict=True)):
             out[run, place[place >= 0]] = column[place >= 0]
         return out
 
     @cached_property
-    def graded(self) -> list[list[tuple[float, int]]]:
+    def grade_counts(self) -> list[list[tuple[float, int]]]:
         """The grades of the qrels for each query, the best first, each with its count."""
         out: list[list[tuple[float, int]]] = [[] for _ in self.number]
         seen: set[int] = set()
@@ -102,10 +102,10 @@ def source_of(
 ) -> RankingSource:
     """What stands behind a metric, for these queries; where they are ``few`` of those there are, the rest is put aside first."""
     policy = scores.request.policies
-    averaged = scores.request.of_metric(metric).convention.ties in {"expected", "best", "worst"}
+    over_orders = scores.request.of_metric(metric).convention.ties in {"expected", "best", "worst"}
     at, evaluations = scores.request.place(metric), dict(zip(subject.run_names, scores.evaluations, strict=True))
     judged = [evaluations[name].judged[at] for name in names]
-    if averaged:  # the engine read to the end, as a document below the depth may be tied with one above
+    if over_orders:  # the engine read to the end, as a document below the depth may be tied with one above
         judged = [cut(one, policy.depth) for one in judged]
     runs = [part_of(subject.runs[name], queries) if few else subject.runs[name] for name in names]
     return RankingSource(
@@ -115,7 +115,7 @@ def source_of(
         runs=[clean(run, policy, "run") for run in runs],
         judged=judged,
         order=order_of(scores, metric),
-        averaged=averaged,
+        over_orders=over_orders,
         number={query: number for number, query in enumerate(queries)},
     )
 
@@ -149,7 +149,7 @@ class DocumentPool:
 def pool_of_tops(source: RankingSource, depth: int, values: Array) -> DocumentPool:
     """The first ``depth`` documents of every run together; ``values`` (runs x queries) say which queries have a value to be parted."""
     tops = [top(run.data, source.order, depth, name) for name, run in zip(source.names, source.runs, strict=True)]
-    rows = pl.concat(tops).join(_numbered(source.number), on="query_id").group_by("query_id", "query", "doc_id")
+    rows = pl.concat(tops).join(_number_frame(source.number), on="query_id").group_by("query_id", "query", "doc_id")
     return pool_of(source, rows.agg(pl.col("rank").min().alias("best")).sort("query", "best", "doc_id"), values)
 
 
@@ -184,7 +184,7 @@ def ranks_of(source: RankingSource, query_ids: Sequence[str], doc_ids: Sequence[
     return out
 
 
-def _numbered(number: Mapping[str, int]) -> pl.DataFrame:
+def _number_frame(number: Mapping[str, int]) -> pl.DataFrame:
     """query_id and query: the queries with their numbers."""
     columns = {"query_id": list(number), "query": list(number.values())}
     return pl.DataFrame(columns, schema={"query_id": pl.String, "query": pl.Int64})
@@ -244,7 +244,7 @@ def pool_of_missed(source: RankingSource, pool: DocumentPool, kept: Array, value
     """Of each query that is ``kept``, the 5 best documents of a grade above 0 that are not in the pool; equal grades by id."""
     there = {"query": pool.query, "doc_id": pool.doc_ids.tolist()}
     keys = ["query", "doc_id"]
-    numbers = _numbered({query: number for query, number in source.number.items() if kept[number]})
+    numbers = _number_frame({query: number for query, number in source.number.items() if kept[number]})
     graded = source.qrels.frame.filter(pl.col("grade") > 0).join(numbers, on="query_id")
     rows = (
         graded.group_by("query_id", *keys)

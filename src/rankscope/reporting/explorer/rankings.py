@@ -142,7 +142,7 @@ class _Draft:
 
     def _fixed_room(self) -> Array:
         texts = [self.queries_text.get(query, "") for query in self.queries]
-        graded = np.array([len(grades) for grades in self.source.graded]) + self.source.good.sum(axis=0)
+        graded = np.array([len(grades) for grades in self.source.grade_counts]) + self.source.good.sum(axis=0)
         return room_of_queries(self.queries, [text[:TEXT] for text in texts], graded, self.values.shape[:2])
 
     def _depth(self, pool: DocumentPool, room: Array, fixed: int, wanted: int) -> int:
@@ -164,7 +164,7 @@ class _Draft:
             self.notes.append(
                 f"{words.counted(left_out, 'query is', 'queries are')} left out, so that the page stays small: those {least}"
             )
-        if self.source.averaged:
+        if self.source.over_orders:
             self.notes.append(
                 "equal scores are shown in trec_eval's order, with what documents add in that order; the values are over all orders"
             )
@@ -199,11 +199,11 @@ class _Draft:
             shown = documents[number]
             yield Query(
                 query_id=query,
-                text=shortened(self.queries_text.get(query, "")),
+                text=excerpt(self.queries_text.get(query, "")),
                 values=tuple(map(tuple, values[number])),
                 documents=shown,
                 sizes=tuple(sizes[number]),
-                judged=tuple(self.source.graded[number]),
+                judged=tuple(self.source.grade_counts[number]),
                 beyond=tuple(tuple(lists[number]) for lists in beyond),
                 rest=tuple(_rest(of_run[0], run, shown) for run, of_run in enumerate(values[number])),
                 unjudged=tuple(unjudged[number]),
@@ -230,7 +230,7 @@ class _Draft:
             doc = self.pool.doc_ids[at]
             if doc in out or doc in missing or not (whole := self.docs_text.get(doc)):
                 continue
-            text = shortened(whole) if left >= 0 else ""
+            text = excerpt(whole) if left >= 0 else ""
             left -= room_of_text(text)
             if left < 0:  # from here on there is no room: texts that nobody sees are not looked at
                 missing.add(doc)
@@ -250,10 +250,10 @@ def _rest(value: float, run: int, documents: Sequence[Document]) -> float:
     return 0.0 if abs(rest) < 1e-15 else rest
 
 
-def shortened(text: str, room: int = TEXT) -> str:
+def excerpt(text: str, room: int = TEXT) -> str:
     r"""A text on one line, cut where it is longer than its room.
 
-    >>> shortened("  one\n two\x00 three ", 8)
+    >>> excerpt("  one\n two\x00 three ", 8)
     'one two…'
     """
     said = _SPACE.sub(" ", text[: 2 * room]).strip()
@@ -344,12 +344,12 @@ def _bytes(text: str) -> int:
 class QueriesPart(PagePart):
     """Every query to look into: rankings side by side, document by document."""
 
-    name, title, ranked = "queries", "Query by query", True
+    name, title, needs_rankings = "queries", "Query by query", True
     several = False
 
     def blocks(self) -> Iterator[Explorer]:
         """The explorer."""
-        explorer = explorer_of(self.subject, depth=self.subject.shown)
+        explorer = explorer_of(self.subject, depth=self.subject.depth)
         if explorer is not None:
             self.several = len(explorer.runs) > 1
             yield explorer

@@ -45,10 +45,10 @@ class DataPart(PagePart):
     def lead(self) -> str:
         """How much there is, and whether anything is odd."""
         runs, doubts = len(self.subject.systems), len(self.doubts)
-        text = f"{'One run' if runs == 1 else words.counted(runs, 'run')} on {self.subject.queries}"
+        text = f"{words.counted(runs, 'run')} on {self.subject.queries}"
         if not doubts:
             return f"{text}; no problems found in the data."
-        return f"{text}; {'one warning' if doubts == 1 else words.counted(doubts, 'warning')} to read first."
+        return f"{text}; {words.counted(doubts, 'warning')} to read first."
 
 
 def warnings_table(cautions: Sequence[Caution]) -> Table:
@@ -131,7 +131,7 @@ def _facts(health: Sequence[Health]) -> Iterator[tuple[Column, str, Callable[[He
         yield Column(f"unjudged@{k}", "value", hint=hint), f"unjudged documents in the top {k}", partial(_unjudged, k=k)
     for k in cutoffs:
         column = Column(f"ties@{k}", "count", hint=f"queries in which scores tie across rank {k}")
-        yield column, f"scores tied across rank {k}", partial(_tied, k=k)
+        yield column, f"scores tied across rank {k}", partial(_ties, k=k)
     for header, hint, nothing, entry in ODD:
         yield Column(header, "count", hint=hint), nothing, attrgetter(entry)
 
@@ -141,7 +141,7 @@ def _unjudged(health: Health, k: int) -> Value:
     return value if not value else NumberText(words.share(value), value)
 
 
-def _tied(health: Health, k: int) -> Value:
+def _ties(health: Health, k: int) -> Value:
     return health.ties_at_cutoff.get(k)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
@@ -49,7 +48,7 @@ APART = 50  # from this factor between the least and the largest cost on, the ax
 class DifferencesPart(PagePart):
     """The differences of the means with their intervals, and counts of queries."""
 
-    name, title, compared = "differences", "Differences", True
+    name, title, of_comparison = "differences", "Differences", True
 
     def blocks(self) -> Iterator[Any]:
         """Forest plots, what is not drawn, and queries better, same and worse."""
@@ -60,7 +59,7 @@ class DifferencesPart(PagePart):
             c = bare[0]
             reason = c.adjusted.reason or c.bounds.reason or "it has no end"
             more = f" (and {words.count(len(bare) - 1)} more)" if len(bare) > 1 else ""
-            text = f"Not drawn, without an interval: {c.run} against {c.baseline} on {c.metric}{more}: {reason}."
+            text = f"Not drawn, without an interval: {c.title}{more}: {reason}."
             yield Paragraph(text, quiet=True)
         yield from outcome_counts(family)
 
@@ -69,7 +68,7 @@ class DifferencesPart(PagePart):
         c = next((c for c in self.subject.rivals if c.queries), None)
         if c is None:
             return "No query has a value for two of the runs."
-        pair, (up, down) = f"{c.run} against {c.baseline} on {c.metric}", outcomes_of(c)
+        pair, (up, down) = c.title, outcomes_of(c)
         if not c.differing:
             return f"{pair}: unchanged on {words.counted(c.queries, 'query')}."
         same = f", unchanged on {words.count(c.ties)}" if c.ties else ""
@@ -82,7 +81,7 @@ class DifferencesPart(PagePart):
 class ByQueryPart(PagePart):
     """Per rival each query's difference: in order, one run against the other, and the queries that differ most."""
 
-    name, title, compared = "by-query", "Query by query: where they differ", True
+    name, title, of_comparison = "by-query", "Query by query: where they differ", True
 
     @cached_property
     def rivals(self) -> list[Contrast]:
@@ -107,10 +106,10 @@ class ByQueryPart(PagePart):
     def lead(self) -> str:
         """How few queries account for the difference of the first rival."""
         c = self.rivals[0]
-        pair, queries = f"{c.run} against {c.baseline} on {c.metric}", words.counted(c.queries, "query")
+        pair, queries = c.title, words.counted(c.queries, "query")
         if not c.differing:
             return f"{pair}: unchanged on {queries}."
-        parts, share = [], share_of_top(c)
+        parts, share = [], c.share_of_largest(TOP)
         if share is not None:
             gain = f"the {'gain' if c.is_gain else 'loss'}"
             what = gain if c.panel.sign else "the changes in the direction of the mean"
@@ -134,21 +133,13 @@ def _lead_lost(c: Contrast) -> str:
     return f"the {lead}{ahead} vanishes only if the {best} {queries} removed"
 
 
-def share_of_top(c: Contrast, most: int = TOP) -> float | None:
-    """The share that the largest differences have of all in the direction of the mean; None where there are no more, or weights differ."""
-    if c.panel.weights is not None or c.panel.measure.aggregate not in {"mean", "sum"} or not c.difference:
-        return None
-    ahead = sorted((abs(g) for g in c.paired.gains.tolist() if g * c.difference > 0), reverse=True)
-    return math.fsum(ahead[:most]) / math.fsum(ahead) if len(ahead) > most else None
-
-
 # --- each run against each -------------------------------------------------------------------------------
 
 
 class PairsPart(PagePart):
     """Differences of all pairs on the main metric as a picture, their p-values as tables."""
 
-    name, title, compared = "pairs", "Each run against each", True
+    name, title, of_comparison = "pairs", "Each run against each", True
 
     def blocks(self) -> Iterator[Any]:
         """The picture, the p-values where there is room, and the table of pairs."""
@@ -181,7 +172,7 @@ class PairsPart(PagePart):
 class SlicesPart(PagePart):
     """The main metric slice by slice, with what reverses."""
 
-    name, title, compared = "slices", "Slices", True
+    name, title, of_comparison = "slices", "Slices", True
 
     @cached_property
     def parts(self) -> list[SliceContrast]:
@@ -214,14 +205,15 @@ class SlicesPart(PagePart):
         parts = self._of(whole)
         verdicts = [part.contrast.verdict for part in parts]
         better, worse = verdicts.count("better"), verdicts.count("worse")
-        text = f"{whole.run} against {whole.baseline} on {whole.metric}: better in {better:,} of {words.counted(len(parts), 'slice')}, worse in {worse:,}"
-        text += f", no clear difference in {len(parts) - better - worse:,}" if len(parts) > better + worse else ""
+        unclear, slices = len(parts) - better - worse, words.counted(len(parts), "slice")
+        text = f"{whole.title}: better in {words.count(better)} of {slices}, worse in {words.count(worse)}"
+        text += f", no clear difference in {words.count(unclear)}" if unclear else ""
         against = [part for part in parts if part.contrast.difference * whole.difference < 0]
         if against:
             ahead = whole.is_gain if whole.panel.sign else whole.difference > 0
             up, down = outcomes_of(whole) if ahead else reversed(outcomes_of(whole))
             clear = sum(part.contrast.verdict in CLEAR for part in against)
-            which = f"{clear:,} of {len(against):,} clear" if clear else "not clear"
+            which = f"{words.count(clear)} of {words.count(len(against))} clear" if clear else "not clear"
             text += f". The mean is {up} over all queries and {down} in {words.listing([p.equation for p in against], FEW)} ({which})"
         return f"{text}."
 
@@ -250,7 +242,7 @@ class SlicesPart(PagePart):
             missing = " A slice without an interval is not drawn." if len(rows) < len(parts) else ""
             yield Chart(
                 "slices" if len(rivals) == 1 else f"slices-{files[whole.run, whole.baseline]}",
-                f"{whole.run} against {whole.baseline} on {whole.metric}, slice by slice",
+                f"{whole.title}, slice by slice",
                 "intervals", columns, tuple(rows), x="difference", y="slice", marked="clear", guide="zero",
                 caption=f"Difference of the means with the {level} interval, corrected over all slices; that of {EVERY} is the one of "
                 f"the comparison above. {better}Fainter: no clear difference.{missing}",
@@ -263,7 +255,7 @@ class SlicesPart(PagePart):
 class CostsPart(PagePart):
     """What the runs cost against the main metric, a chart and a table a cost, with the front."""
 
-    name, title, compared = "costs", "Quality and cost", True
+    name, title, of_comparison = "costs", "Quality and cost", True
 
     def blocks(self) -> Iterator[Any]:
         """The sentences and tables of the trade-off, each table under its chart, which has its title."""

@@ -13,13 +13,13 @@ import numpy as np
 from rankscope import words
 from rankscope.blocks import Chart, Column, Paragraph, Table, Value
 from rankscope.errors import DataError, InputError
-from rankscope.lists import Array, Judged
+from rankscope.lists import Array
 from rankscope.metrics import Metric, parse
 from rankscope.metrics.base import LARGEST
 from rankscope.metrics.browsing import ERR
 from rankscope.metrics.rank_weights import DEPTH, TOP, chart, table, weight_below, weights_of
 from rankscope.reporting.subject import LINES, PagePart
-from rankscope.scoring.bands import Band
+from rankscope.scoring.bands import Band, reach_by_rank
 from rankscope.scoring.curves import Curve, RecallCurve, by_cutoff, by_recall
 from rankscope.scoring.overlap import RunOverlaps, overlaps_of
 from rankscope.scoring.rescore import judged_of
@@ -32,7 +32,7 @@ from rankscope.verbs.explain.result import Origin
 class CutoffsPart(PagePart):
     """Each run at cutoffs from 1 to 100."""
 
-    name, title, judged = "cutoffs", "Results by cutoff", True
+    name, title, needs_scores = "cutoffs", "Results by cutoff", True
     curves: list[Curve]
     left_out: str
 
@@ -60,7 +60,7 @@ class CutoffsPart(PagePart):
 class RecallPart(PagePart):
     """Precision against recall, interpolated at eleven points."""
 
-    name, title, judged = "recall", "Precision and recall", True
+    name, title, needs_scores = "recall", "Precision and recall", True
     curve: RecallCurve | str | None
 
     def blocks(self) -> Iterator[Any]:
@@ -85,27 +85,27 @@ class RecallPart(PagePart):
 class AgreementPart(PagePart):
     """Every pair of runs: rank-biased overlap and Jaccard at a cutoff."""
 
-    name, title, ranked = "agreement", "How alike the runs are", True
-    found: RunOverlaps
+    name, title, needs_rankings = "agreement", "How alike the runs are", True
+    overlaps: RunOverlaps
 
     def blocks(self) -> Iterator[Any]:
         """Two squares of runs and a table."""
         if len(self.subject.runs) < 2:
             return
         runs = {name: self.subject.runs[name] for name in self.subject.runs_by_merit()}
-        self.found = overlaps_of(self.scores, self.subject.ranking_metric, runs)
-        if not self.found.known:
+        self.overlaps = overlaps_of(self.scores, self.subject.ranking_metric, runs)
+        if not self.overlaps.known:
             yield Paragraph("No two runs rank the same query, so there is nothing to compare.")
             return
-        yield from (*self.found.charts(), self.found.table())
-        looked_at, queries = self.found.looked_at, self.found.queries
+        yield from (*self.overlaps.charts(), self.overlaps.table())
+        looked_at, queries = self.overlaps.looked_at, self.overlaps.queries
         if looked_at < queries:
             text = f"Of {words.count(looked_at)} of {words.counted(queries, 'query')}, picked evenly by their ids."
             yield Paragraph(text, quiet=True)
 
     def lead(self) -> str:
         """Which runs share most, and which least."""
-        return self.found.sentence() if self.found.known else ""
+        return self.overlaps.sentence() if self.overlaps.known else ""
 
 
 # --- what a rank is worth --------------------------------------------------------------------------------
@@ -152,7 +152,9 @@ class DiscountsPart(PagePart):
         if metric is None or scores is None:
             return {}
         runs, _ = self.subject.few_runs(min(LINES - len(self.weights), OWN))
-        reach = {f"{REACH}{run}": reach_of(*judged_of(scores, run, scores.metrics[0]), metric) for run in runs}
+        reach = {
+            f"{REACH}{run}": reach_by_rank(*judged_of(scores, run, scores.metrics[0]), metric, DEPTH) for run in runs
+        }
         return {name: line for name, line in reach.items() if not np.isnan(line).any()}
 
     def blocks(self) -> Iterator[Any]:
@@ -185,27 +187,6 @@ class DiscountsPart(PagePart):
         return ERR(max_grade=top) if 0 < top <= LARGEST else None
 
 
-def reach_of(judged: Judged, queries: Array, metric: ERR, depth: int = DEPTH) -> Array:
-    """The mean share of readers who look at rank 1, 2 ... under ERR, over those of these queries that have a ranking."""
-    inside = np.zeros(len(judged), dtype=bool)
-    inside[queries] = judged.retrieved[queries] > 0
-    if not inside.any():
-        return np.full(depth, np.nan)
-    looks = []
-    for chunk in judged.chunks():
-        here = chunk[inside[chunk]]
-        if not len(here):
-            continue
-        terms = metric.having(cutoff=depth).taken_apart(judged.lists(here))
-        stays = np.ones((len(here), depth))
-        row, column = np.nonzero(terms.lists.shown)
-        stays[row, terms.lists.rank[row, column] - 1] = 1.0 - terms.factors["satisfied here"][row, column]
-        reach = np.hstack([np.ones((len(here), 1)), np.cumprod(stays, axis=1)[:, :-1]])
-        reach[np.arange(1, depth + 1) > judged.retrieved[here][:, None]] = 0.0
-        looks.append(reach)
-    return np.array([math.fsum(rank) / len(rank) for rank in np.vstack(looks).T.tolist()])
-
-
 # --- where a difference comes from -----------------------------------------------------------------------
 
 PAIRS = 3  # pairs that are taken apart
@@ -221,8 +202,8 @@ ADDS = (
 class OriginPart(PagePart):
     """The difference of each of the first rivals by bands of ranks that sum to it."""
 
-    name, title, compared, judged = "origin", "Where in the ranking the difference comes from", True, True
-    moved: Sequence[Origin] = ()
+    name, title, of_comparison, needs_scores = "origin", "Where in the ranking the difference comes from", True, True
+    origins: Sequence[Origin] = ()
 
     def blocks(self) -> Iterator[Any]:
         """The bands as a chart and a table; or why they are not shown."""
@@ -235,13 +216,13 @@ class OriginPart(PagePart):
             yield Paragraph(f"Not shown: {reason}.", quiet=True)
             return
         found = {pair: self._origin(*pair, metric) for pair in pairs[:PAIRS]}
-        self.moved = [
+        self.origins = [
             one for one in found.values() if one and (any(band.adds for band in one.bands) or abs(one.rest) > NOTHING)
         ]
-        if self.moved:
-            rows = _by_band(self.moved)
-            yield from (_origin_chart(self.moved, rows, metric), _origin_table(self.moved, rows))
-            yield from (Paragraph(_in_words(one)) for one in self.moved[1:])
+        if self.origins:
+            rows = _by_band(self.origins)
+            yield from (_origin_chart(self.origins, rows, metric), _origin_table(self.origins, rows))
+            yield from (Paragraph(_in_words(one)) for one in self.origins[1:])
             yield from (Paragraph(text, quiet=True) for text in self._left_out(found, len(pairs) - PAIRS))
         elif None in found.values():
             self.folded = True
@@ -249,7 +230,7 @@ class OriginPart(PagePart):
 
     def lead(self) -> str:
         """Which ranks make the difference of the first rival."""
-        return _in_words(self.moved[0]) if self.moved else ""
+        return _in_words(self.origins[0]) if self.origins else ""
 
     def _why_not(self, metric: Metric) -> str:
         """Why a difference does not part by rank; empty where it does."""
@@ -273,7 +254,7 @@ class OriginPart(PagePart):
         for pair, one in found.items():
             if one is None:
                 yield f"{' against '.join(pair)} is left out: {UNEARNED}"
-            elif one not in self.moved:
+            elif one not in self.origins:
                 yield f"{' against '.join(pair)} is left out: no rank adds to a difference."
         if more > 0:
             yield f"Only the {PAIRS} pairs furthest ahead were looked at; {words.counted(more, 'is', 'are')} left out."

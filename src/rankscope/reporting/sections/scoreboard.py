@@ -24,7 +24,7 @@ MOST_EFFECTS = 60  # pairs whose effect sizes are read
 class ScoresPart(PagePart):
     """The scoreboard of ``evaluate``, with what each metric is."""
 
-    name, title, compared = "scoreboard", "Scoreboard", False
+    name, title, of_comparison = "scoreboard", "Scoreboard", False
 
     def blocks(self) -> Iterator[Any]:
         """The board, the best run first, and what it rests on."""
@@ -65,7 +65,7 @@ class ScoresPart(PagePart):
 class ComparisonPart(ScoresPart):
     """Runs x metrics with intervals, differences from the baseline with their marks, effect sizes, top groups."""
 
-    compared = True
+    of_comparison = True
 
     def blocks(self) -> Iterator[Any]:
         """Values, marks, top groups and effects."""

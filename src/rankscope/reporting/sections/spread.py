@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,14 +9,22 @@ from typing import Any
 import numpy as np
 
 from rankscope import words
-from rankscope.blocks import Chart, Column, Table, Value, other_than
+from rankscope.blocks import Column, Table, Value
 from rankscope.lists import Array
-from rankscope.panels.panel import SAME, Panel
+from rankscope.panels.panel import Panel
 from rankscope.reporting.subject import LINES, PagePart, column_of
-from rankscope.scoring.spread import BARS, QUANTILES, distribution_chart, first_relevant_chart, rank_table, spread_of
+from rankscope.scoring.spread import (
+    BARS,
+    QUANTILES,
+    distribution_chart,
+    first_relevant_chart,
+    gaps,
+    heat_map_chart,
+    rank_table,
+    spread_of,
+)
 from rankscope.verbs.compare.charts import unevenness
 
-HEAT = 60  # queries that can be told apart in a picture
 ROWS = 40  # rows of quantiles that are read at one go
 COLUMNS = (
     Column("min", "value"), Column("q05", "value", hint="5% of the queries score at most this"),
@@ -141,7 +148,7 @@ class HeatMapPart(PagePart):
     def blocks(self) -> Iterator[Any]:
         """The picture, where runs differ on some query."""
         if len(self.subject.lead.systems) > 1 and gaps(self.subject.lead).any():
-            yield heat(self.subject.lead, self.subject.merit())
+            yield heat_map_chart(self.subject.lead, self.subject.merit(), column_of(self.subject.lead))
 
     def lead(self) -> str:
         """The query on which runs disagree most, and counts that add up to all queries."""
@@ -159,42 +166,3 @@ class HeatMapPart(PagePart):
             f"Runs disagree most on {words.short(panel.units[widest])}: {words.number(float(gap[widest]))} between the highest and the lowest "
             f"{panel.name}. They differ on {words.count(int(np.count_nonzero(gap > 0)))} of {self.subject.queries}{''.join(others)}."
         )
-
-
-def gaps(panel: Panel) -> Array:
-    """How far the systems are apart on each query; 0 where they differ by rounding alone, or where fewer than two have a value."""
-    high = np.where(np.isnan(panel.values), -np.inf, panel.values).max(axis=0)
-    low = np.where(np.isnan(panel.values), np.inf, panel.values).min(axis=0)
-    known = np.isfinite(high) & np.isfinite(low)
-    gap = np.where(known, np.where(known, high, 0.0) - np.where(known, low, 0.0), 0.0)
-    return np.where(gap <= SAME * np.maximum(np.abs(high), np.abs(low)), 0.0, gap)
-
-
-def heat(panel: Panel, order: Sequence[str]) -> Chart:
-    """Systems and queries as a picture: those queries on which the systems differ most, the easiest on the left."""
-    picked = np.argsort(-gaps(panel), kind="stable")[:HEAT]
-    columns = sorted(picked.tolist(), key=lambda i: (-panel.sign * _mean(panel.values[:, i]), i))
-    rows: list[tuple[Value, ...]] = []
-    for system in order:
-        values = panel.values[panel.systems.index(system)]
-        rows += [(panel.units[i], system, float(values[i])) for i in columns if not math.isnan(values[i])]
-    total = len(panel.units)
-    which = (
-        "All queries"
-        if len(picked) == total
-        else f"The {len(picked)} of {words.count(total)} queries on which the runs differ most"
-    )
-    ordered = "the best run on top and the easiest query on the left" if panel.sign else "in the order given"
-    holes = " A gap: no value." if len(rows) < len(order) * len(columns) else ""
-    header, (low, high) = other_than(panel.name, "run", "query"), panel.measure.range
-    return Chart(
-        "heatmap", f"{panel.name} by run and query", "heat",
-        (Column("query", queries=True), Column("run"), column_of(panel, header)), tuple(rows),
-        x="query", y="run", colour=header, query="query", limits=(low, high) if math.isfinite(low) and math.isfinite(high) else None,
-        caption=f"{which}, {ordered}. A column of one colour is a query that is equally hard for all; a cell that stands out is worth a look.{holes}",
-    )  # fmt: skip
-
-
-def _mean(values: Array) -> float:
-    known = [v for v in values.tolist() if not math.isnan(v)]
-    return math.fsum(known) / len(known) if known else math.nan

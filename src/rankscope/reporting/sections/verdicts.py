@@ -68,7 +68,7 @@ def _of_contrasts(subject: Subject[Any], found: Comparison) -> Iterator[Verdict]
 def _of_contrast(subject: Subject[Any], c: Contrast, more: Sequence[str] = ()) -> Verdict:
     """One contrast on the main metric, what the other metrics say of the same two runs, and what makes it doubtful."""
     queries, small = deciding(c, DECIDING), (*more, *doubts(subject, c))
-    tone, about = TONES.get(c.verdict, "plain"), f"{c.run} against {c.baseline}"
+    tone, about = TONES.get(c.verdict, "plain"), c.sides
     return Verdict(c.sentence(), tone, about, queries, small, ((c.baseline, c.run),) * len(queries))
 
 
@@ -106,7 +106,7 @@ def deciding(c: Contrast, most: int, both: bool = False) -> tuple[tuple[str, str
     (('q1', 'high +0.700'), ('q2', 'high −0.100'))
     """
     ids, gains = query_ids(c), c.paired.gains
-    name = f"{c.run} against {c.baseline}" if both else c.run
+    name = c.sides if both else c.run
     lower = {True: " (better)", False: " (worse)"} if c.panel.sign < 0 else {True: "", False: ""}
     return tuple((ids[i], f"{name} {words.signed(gains[i])}{lower[bool(gains[i] < 0)]}") for i in by_size(c)[:most])
 
@@ -140,7 +140,7 @@ def _left_open(found: Comparison, mine: Sequence[Contrast]) -> str:
         return f"{text}."
     needed, c = min(needs, key=lambda need: need[0])
     return (
-        f"{text}; the closest is {c.run} against {c.baseline} ({words.signed(c.difference)}): detecting a difference of that size would take "
+        f"{text}; the closest is {c.sides} ({words.signed(c.difference)}): detecting a difference of that size would take "
         f"about {words.rounded(needed)} queries, and there are {words.count(c.queries)}."
     )
 

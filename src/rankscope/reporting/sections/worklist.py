@@ -31,7 +31,7 @@ class WorklistPart(PagePart):
     ``rankscope unjudged``. Where documents cannot be told apart by what they could do, bounds stand alone.
     """
 
-    name, title, ranked = "worklist", "What to judge next", True
+    name, title, needs_rankings = "worklist", "What to judge next", True
     listed = False
 
     def blocks(self) -> Iterator[Any]:

@@ -264,7 +264,7 @@ def outline(canvas: Canvas) -> Any:
     return _differ(canvas, series, "Stroke", series.colours, _legend(canvas, series))
 
 
-def faint(canvas: Canvas, seen: float = 1.0, unseen: float = 0.5) -> dict[str, Any]:
+def faint(canvas: Canvas, seen: float = 1.0, unseen: float = 0.65) -> dict[str, Any]:
     """How much a mark shows: less in rows that are not ``marked``."""
     chart, alt = canvas.chart, canvas.alt
     if not chart.marked:

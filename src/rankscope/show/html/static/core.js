@@ -28,6 +28,38 @@
     setTimeout(() => URL.revokeObjectURL(address), 60000); // a browser may still be asking where to save it
   };
 
+  /** The digits of a size as Python writes them: what lies in the middle goes to the even digit, where `toFixed` takes the larger. */
+  const decimals = (size, digits) => {
+    const middle = (size * 2 ** (digits + 1)) % 2 === 1; // only odd multiples of 1 / 2^(digits + 1) lie exactly in the middle
+    const below = Math.floor(size * 10 ** digits);
+    const [whole, ...rest] = (middle ? (below + (below % 2)) / 10 ** digits : size).toFixed(digits).split(".");
+    return [whole.replace(/\B(?=(\d{3})+$)/g, ","), ...rest].join(".");
+  };
+
+  /**
+   * A number as `words.number` writes it: three decimals, more where it is smaller than they show, or as many as `digits` says;
+   * thousands apart, a true minus sign, a dash where there is no value. What is written as zero has no sign.
+   */
+  rankscope.number = (value, { sign = false, digits = null } = {}) => {
+    if (value === null || Number.isNaN(value)) return "-";
+    const size = Math.abs(value);
+    const shown = digits ?? (size >= 0.001 || size < 5e-13 ? 3 : Math.min(1 - Math.floor(Math.log10(size)), 12));
+    const text = size === Infinity ? "∞" : decimals(size, shown);
+    return /[1-9∞]/.test(text) ? `${value < 0 ? "−" : sign ? "+" : ""}${text}` : text;
+  };
+
+  /** The text of a number as a table has it: with the hyphen, which other programs read as a minus sign. */
+  rankscope.inTable = (text) => text.replace("−", "-");
+
+  /** A number in a table, always with as many decimals. */
+  rankscope.cell = (value, sign = false) => rankscope.inTable(rankscope.number(value, { sign, digits: 4 }));
+
+  /** A count, thousands apart. */
+  rankscope.count = (number) => number.toLocaleString("en");
+
+  /** A count and its noun. */
+  rankscope.counted = (number, one, many = `${one}s`) => `${rankscope.count(number)} ${number === 1 ? one : many}`;
+
   /** Text without halves of characters, which are no text, and no address. */
   rankscope.whole = (text) => text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");
   const part = (text) => encodeURIComponent(rankscope.whole(text));

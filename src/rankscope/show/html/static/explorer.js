@@ -13,7 +13,7 @@
 
   const button = (label, title, act) => explorer.make("button", { type: "button", class: "explorer-button", title, on: { click: act } }, label);
 
-  const absent = (many) => (many ? ` ${many.toLocaleString("en")} ${many === 1 ? "query is" : "queries are"} not in this file.` : "");
+  const absent = (many) => (many ? ` ${rankscope.counted(many, "query is", "queries are")} not in this file.` : "");
 
   /** Builds the explorer in the place of its plain table. */
   explorer.mount = (root) => {
@@ -34,7 +34,7 @@
     };
     const told = () => {
       const [at, of] = list.place();
-      place.textContent = state.query < 0 ? "" : at < 0 ? "not in the list as filtered" : `${(at + 1).toLocaleString("en")} of ${of.toLocaleString("en")}`;
+      place.textContent = state.query < 0 ? "" : at < 0 ? "not in the list as filtered" : `${rankscope.count(at + 1)} of ${rankscope.count(of)}`;
     };
     const address = () => (state.query < 0 ? state.missing : explorer.fragment(data, data.queries[state.query].i, state.a, state.b));
     const remember = () => {

@@ -70,27 +70,14 @@
     return any(a) !== any(b);
   };
 
-  /**
-   * Three decimals as Python writes them: what lies in the middle goes to the even digit. Only odd multiples of 1/16 lie
-   * exactly in the middle of two such numbers; `toFixed` takes the larger one.
-   */
-  const threeDecimals = (value) => {
-    if (Math.abs(value * 16) % 2 !== 1) return value.toFixed(3);
-    const below = Math.floor(value * 1000);
-    return ((below + Math.abs(below % 2)) / 1000).toFixed(3);
-  };
+  // the data of the page have six digits: less than these is rounding
+  const settled = (value) => (Math.abs(value) < 1e-6 ? 0 : value);
 
-  /** A value as the sentences of the page write it: 0.512, or a dash; of a small one two digits that are not 0. */
-  explorer.written = (value) => {
-    if (!Number.isFinite(value)) return "–";
-    const size = Math.abs(value);
-    if (size >= 1000) return String(Math.round(value));
-    if (size < 1e-6) return "0.000"; // the data of the page have six digits: less is rounding
-    return size < 0.001 ? value.toFixed(1 - Math.floor(Math.log10(size))) : threeDecimals(value);
-  };
+  /** A value as the sentences of the page write it: 0.512, or a dash. */
+  explorer.written = (value) => rankscope.number(settled(value));
 
   /** A difference as it is written: with its sign. */
-  explorer.signed = (value) => (value >= 1e-6 ? `+${explorer.written(value)}` : explorer.written(value));
+  explorer.signed = (value) => rankscope.number(settled(value), { sign: true });
 
   /** better, worse, or same: which way a difference goes; changed where the metric has no better end. */
   explorer.tone = (data, difference) => {

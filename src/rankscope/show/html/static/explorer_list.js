@@ -133,7 +133,7 @@
       const part = Number.isFinite(value) ? Math.min(1, Math.abs(value) / most) : 0;
       const width = part * (two ? 50 : 100);
       const left = !two ? 0 : value < 0 ? 50 - width : 50;
-      return data.teaching ? null : make("span", { class: "explorer-bar", "aria-hidden": "true" }, make("span", { style: `left:${left}%;width:${width}%` }));
+      return data.teaching || !part ? null : make("span", { class: "explorer-bar", "aria-hidden": "true" }, make("span", { style: `left:${left}%;width:${width}%` }));
     };
 
     /** Which entries there are, after a search, a filter, an order. */
@@ -142,8 +142,8 @@
       const kept = (filters(data, state)[filter.value] || [0, () => true])[1];
       rows = known.filter((fact) => (!asked || words[fact.at].includes(asked)) && kept(fact)).sort(sorts[sort.value][1]);
       const whole = data.queries.length;
-      const listed = rows.length === whole ? "" : `${rows.length.toLocaleString("en")} of `;
-      count.textContent = `${listed}${whole.toLocaleString("en")} ${data.teaching ? "example" : whole === 1 ? "query" : "queries"}${data.teaching && whole !== 1 ? "s" : ""}`;
+      const listed = rows.length === whole ? "" : `${rankscope.count(rows.length)} of `;
+      count.textContent = `${listed}${data.teaching ? rankscope.counted(whole, "example") : rankscope.counted(whole, "query", "queries")}`;
       active = rows.findIndex((fact) => fact.at === state.query);
       box.scrollTop = 0;
       draw(true);
@@ -156,7 +156,7 @@
       most = known.reduce((sofar, fact) => Math.max(sofar, Math.abs(two ? fact.difference : fact.one) || 0), 1e-9);
       const chosen = filter.value;
       const offered = Object.entries(filters(data, state));
-      filter.replaceChildren(...offered.map(([key, [name, kept]]) => option(key, `${name} (${known.filter(kept).length.toLocaleString("en")})`)));
+      filter.replaceChildren(...offered.map(([key, [name, kept]]) => option(key, `${name} (${rankscope.count(known.filter(kept).length)})`)));
       filter.value = offered.some(([key]) => key === chosen) ? chosen : "all";
       refresh();
       follow();

@@ -88,7 +88,7 @@
     );
   };
 
-  const count = (number) => `${number.toLocaleString("en")} more ${number === 1 ? "document" : "documents"} not shown`;
+  const count = (number) => `${rankscope.counted(number, "more document")} not shown`;
 
   /** Rows of a ranking, with what is left out between them and the line that the metric looks no further than. */
   explorer.rows = (pair, run, side) => {
@@ -153,7 +153,7 @@
     });
     left -= rows.length;
     if (left > 0 && data.cutoff === rows.length) rows.push(make("li", { class: "explorer-cutoff" }, make("span", {}, `${data.metrics[0]} looks no further`)));
-    if (left > 0) rows.push(make("li", { class: "explorer-gap" }, `${left.toLocaleString("en")} more of a grade above 0`));
+    if (left > 0) rows.push(make("li", { class: "explorer-gap" }, `${rankscope.count(left)} more of a grade above 0`));
     if (!rows.length) rows.push(make("li", { class: "explorer-gap" }, "no document of a grade above 0 is known"));
     return rows;
   };

@@ -57,7 +57,7 @@
     ]);
     const others = pair.shown.filter((document) => !document.decides && Math.abs(document.change) > 1e-6);
     const sum = others.reduce((sofar, document) => sofar + document.change, 0);
-    if (others.length) clauses.push([`${others.length} other ${others.length === 1 ? "document" : "documents"} (${explorer.signed(sum)})`]);
+    if (others.length) clauses.push([`${rankscope.counted(others.length, "other document")} (${explorer.signed(sum)})`]);
     if (Math.abs(pair.rest) >= 5e-6) clauses.push([`what is not shown (${explorer.signed(pair.rest)})`]);
     clauses.forEach((clause, at) => parts.push(at ? "; " : ": ", ...clause));
     return [...parts, "."];
@@ -78,7 +78,7 @@
     });
     const unjudged = runs.map((run) => query.u[run] || 0);
     const open = Math.max(...unjudged) ? ` Unjudged in the top ${data.pool}: ${unjudged.join(" and ")}.` : "";
-    return `${known} relevant ${known === 1 ? "document is" : "documents are"} known: ${found.join("; ")}.${open}`;
+    return `${rankscope.counted(known, "relevant document is", "relevant documents are")} known: ${found.join("; ")}.${open}`;
   };
 
   /** The story of a query as elements. */

@@ -130,7 +130,7 @@
       fill();
       fillTray();
       const below = state.size - state.docs.length;
-      more.textContent = below > 0 ? `${below.toLocaleString("en")} more documents below${state.beyond.length ? `, ${state.beyond.length} of them with a grade above 0` : ""}.` : "";
+      more.textContent = below > 0 ? `${rankscope.counted(below, "more document")} below${state.beyond.length ? `, ${state.beyond.length} of them with a grade above 0` : ""}.` : "";
     }
 
     /** What the rows say of a state. */

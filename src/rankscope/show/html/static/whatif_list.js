@@ -217,7 +217,7 @@
         part.up.disabled = rank === 1;
         part.down.disabled = rank === order.length;
         const adds = look.adds[i] ?? null;
-        part.adds.textContent = adds === null ? "" : adds ? `+${whatif.shown(adds)}` : "0";
+        part.adds.textContent = adds === null ? "" : adds ? rankscope.number(adds, { sign: true, digits: 4 }) : "0";
         part.bar.style.setProperty("--part", adds && look.most ? String(adds / look.most) : "0");
         part.line.style.setProperty("--good", String(Math.min(Math.max(doc.grade ?? 0, 0) / look.top, 1)));
         part.line.classList.toggle("whatif-unjudged", doc.grade === null);

@@ -13,7 +13,7 @@
   /** A change: sign, number, arrow and colour, so that none of them is needed alone. */
   function changed(change) {
     const tone = change === null ? "same" : direction(change);
-    const text = change === null ? "–" : whatif.signed(change);
+    const text = change !== null && direction(change) === "same" ? "0" : rankscope.cell(change, true);
     return whatif.make("td", { class: `whatif-change whatif-${tone}` }, text, whatif.make("span", { "aria-hidden": "true" }, ` ${ARROWS[tone]}`));
   }
 
@@ -35,8 +35,8 @@
           "tr",
           { class: found.key === chosen ? "whatif-chosen" : "", "data-metric": found.key },
           make("th", { scope: "row" }, label),
-          make("td", { class: "whatif-now" }, whatif.shown(found.value)),
-          make("td", { class: "whatif-start" }, whatif.shown(was.value)),
+          make("td", { class: "whatif-now" }, rankscope.cell(found.value)),
+          make("td", { class: "whatif-start" }, rankscope.cell(was.value)),
           changed(change),
         );
       });
@@ -55,8 +55,8 @@
       make("td", { class: "whatif-name" }, make("bdi", {}, doc ? whatif.idOf(doc, 600) : "below")),
       make("td", {}, whatif.gradeText(row.grade)),
       ...row.factors.map((factor) => make("td", {}, plain(factor))),
-      make("td", {}, row.adds ? whatif.shown(row.adds) : "0"),
-      make("td", {}, whatif.shown(row.soFar)),
+      make("td", {}, row.adds ? rankscope.cell(row.adds) : "0"),
+      make("td", {}, rankscope.cell(row.soFar)),
     ];
     return make("tr", { class: row.earned ? "" : "whatif-nothing" }, ...cells);
   }

@@ -28,25 +28,8 @@
 
   const GAINS = { DCG: "linear", DCGexp: "exponential", nDCG: "linear", nDCGexp: "exponential" };
 
-  /**
-   * Four decimals, as in every table of rankscope: what lies in the middle goes to the even digit, as in Python.
-   * Only odd multiples of 1/32 lie exactly in the middle of two such numbers; `toFixed` takes the larger one.
-   */
-  function fourDecimals(value) {
-    if (Math.abs(value * 32) % 2 !== 1) return value.toFixed(4);
-    const below = Math.floor(value * 10000);
-    return ((below + Math.abs(below % 2)) / 10000).toFixed(4);
-  }
-
-  /** A number as it is shown; a dash where there is none. */
-  whatif.shown = (value) => (value === null ? "–" : fourDecimals(value));
-
-  /** A change with its sign. */
-  whatif.signed = function (change) {
-    const text = fourDecimals(Math.abs(change));
-    if (Number(text) === 0) return Math.abs(change) < 1e-12 ? "0" : change > 0 ? "+0.0000" : "-0.0000";
-    return (change > 0 ? "+" : "-") + text;
-  };
+  /** A number in a sentence: four decimals, as in every table of rankscope. */
+  whatif.shown = (value) => rankscope.number(value, { digits: 4 });
 
   /** A grade as it is shown; a question mark for an unjudged document. */
   whatif.gradeText = (grade) => (grade === null ? "?" : String(grade));
