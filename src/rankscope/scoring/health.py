@@ -130,13 +130,10 @@ def _of_run(name: str, h: Health, population: str, ties: str) -> Iterator[Told]:
         yield "RS201", message, "--ties rank follows the rank column"
     tied = [(k, n) for k, n in h.ties_at_cutoff.items() if n]
     if tied and ties in BREAKS:  # the rank column leaves none
-        (rank, number), *more = tied
-        queries = words.counted(number, "query")
-        rest = "".join(f", {n:,} at rank {k}" for k, n in more)
-        where = f"the cutoff in {queries} at rank {rank}{rest}" if more else f"rank {rank} in {queries}"
+        where = (f"rank {k} in {words.counted(n, 'query')}" for k, n in tied)
         yield (
             "RS203",
-            f"{name}: scores tie across {where}; {BREAKS[ties]}",
+            f"{name}: scores tie across {words.listing(where)}; {BREAKS[ties]}",
             "give distinct scores, or take --ties expected; rankscope ties shows how much it matters",
         )
 

@@ -267,7 +267,7 @@ class Difference(_Explain):
                 _rank("rank", "after"),
                 _part("move"),
                 _part("adds_before", "adds before", "value", lambda d: words.cell(d.adds_before, 3)),
-                _part("adds_after", "adds now", "value", lambda d: words.cell(d.adds_after, 3)),
+                _part("adds_after", "adds after", "value", lambda d: words.cell(d.adds_after, 3)),
                 Col("adds", head="difference", kind="value", cell=lambda row: words.cell(row.adds, 3, sign=True)),
                 Col("what"),
             ),
