@@ -259,7 +259,7 @@ COMMANDS = (
             "evaluate qrels.txt bm25.run dense.run.gz",
             'evaluate qrels.txt new=out.run -m "nDCG@5,10 RR" --per-query',
             "evaluate qrels.txt my.run -m official --format trec",
-            "evaluate qrels.txt *.run -o scores.csv",
+            "evaluate qrels.txt *.run --per-query -o scores.csv",
             "evaluate qrels.txt my.run --ties expected --no-relevant skip",
             "evaluate qrels.txt my.run -m nDCG@10 --dialect lightgbm",
             "evaluate qrels.txt my.run --interval bca --distribution",
