@@ -417,8 +417,8 @@ COMMANDS = (
             DETAILS, POLICIES, *OUTPUT,
         ),
         verb="rankscope.verbs.power.power", usage="QRELS RUN RUN...", alone=("deviation", "design", "variance", "width"), bar=True),
-    Command("unjudged", "Say how much hangs on documents that nobody judged.",
-        """Say how much hangs on documents that nobody judged: the bounds of each value and difference, how many would have to be
+    Command("unjudged", "Say how much depends on unjudged documents.",
+        """Say how much depends on unjudged documents: the bounds of each value and difference, how many would have to be
         relevant to turn a verdict, and which to judge next.""",
         (
             "unjudged qrels.txt my.run -m nDCG@10",

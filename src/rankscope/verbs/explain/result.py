@@ -395,8 +395,9 @@ class Origin(_Explain):
         yield f"{after} minus {before} on {self.metric}: {words.signed(self.value)} on average over {queries}."
         if self.carried is not None:
             many, share = self.carried
+            ahead = after if (self.value > 0) == (self.metric.better != "lower") else before
             favour = "1 query most" if many == 1 else f"{words.count(many)} queries most"
-            yield f"The lead vanishes only if the {favour} in its favour ({words.share(share)}) {words.agree(many, 'is')} removed."
+            yield f"The lead of {ahead} vanishes only if the {favour} in its favour ({words.share(share)}) {words.agree(many, 'is')} removed."
 
     def blocks(self, **_: Any) -> list[Shown]:
         """The difference, by ranks and by queries."""
