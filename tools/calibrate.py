@@ -27,7 +27,7 @@ written by one command, which takes five to ten minutes on two cores:
 
     python tools/calibrate.py
 
-It reads the scores in `../shared/data`, a folder of real collections that stands beside the checkout; tests that use it are
+It reads the scores in `../shared/data`, a folder of real collections next to the checkout; tests that use it are
 skipped where it is not there.
 
 **Population.** The score matrices of TREC ad hoc 5 to 8 (julian-urbano/sigir2019-statistical): AP, P@10 and

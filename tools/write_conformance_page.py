@@ -34,14 +34,14 @@ The input, unless a section says otherwise:
 
 - **demo**: {queries} queries of the collection that ships with rankscope (`rankscope demo`) and its run bm25.
   Grades go from 0 to 3; {tied:.0%} of the retrieved documents share their score with another one of the query,
-  and {unjudged:.0%} were judged by nobody.
+  and {unjudged:.0%} are unjudged.
 - **corners**: {corners} made-up queries with grades, ties, unjudged documents and relevant documents that are not in the
   run. One has no relevant document, one is not in the run, one has more than ten relevant documents, one a short list.
 
 Documents are given in the order of their ids, so that the order of the input is an order of its own where
 scores are equal.
 
-- **equal**: rankscope gives their numbers without further word.
+- **equal**: rankscope gives their numbers under the same name, with no parameter set.
 - **convention**: it gives them where a parameter or policy is named, as the table does; in brackets is what it gives
   without.
 - **defect**: we think that theirs is wrong; these are [at the end](#defects).

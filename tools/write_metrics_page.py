@@ -24,7 +24,7 @@ HEAD = """\
 Every metric that rankscope knows, by family. This page is written from the classes themselves
 (`make docs`); `rankscope metrics NAME` prints one entry. A metric is spelled `NAME(parameter=value)@k`,
 the same in Python, on the command line and in reports; names are read whatever their case, and
-trec_eval's own names are understood. In the worked examples `None` is a document that nobody judged.
+trec_eval's own names are understood. In the worked examples `None` is an unjudged document.
 
 Unless an entry says otherwise, values of queries are averaged, an empty ranking scores 0, and moving a
 better document above a worse one never hurts.
@@ -54,7 +54,7 @@ def entry(cls: type[Metric]) -> Iterator[str]:
     yield f"{first_line(cls)}\n"
     yield f"- **Formula**: {cls.formula}"
     if cls.convention:
-        yield f"- **Mind**: {cls.convention}"
+        yield f"- **Watch out for**: {cls.convention}"
     yield f"- **Best for**: {cls.best_for}"
     yield f"- **Traits**: {traits(usual)}"
     if cls.aliases:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,6 +22,22 @@ class ValueRange:
     def even(self) -> bool:
         """Whether both sides are the same, as far as four decimals tell."""
         return abs((self.value - self.lower) - (self.upper - self.value)) < EVEN
+
+    @staticmethod
+    def note(ranges: Sequence[ValueRange], which: str) -> str:
+        """What stands beside values in a table: ``±`` where both sides are the same, ``-`` and ``+`` where they differ.
+
+        >>> ValueRange.note([ValueRange(0.5, 0.4, 0.6)], "the 95% interval")
+        '± is half of the 95% interval'
+        >>> ValueRange.note([ValueRange(0.5, 0.4, 0.6), ValueRange(0.9, 0.7, 1.0)], "the 95% interval")
+        '± is half of the 95% interval, - and + its two sides where they differ'
+        >>> ValueRange.note([ValueRange(0.9, 0.7, 1.0)], "the 95% interval"), ValueRange.note([], "the 95% interval")
+        ('- and + are the two sides of the 95% interval', '')
+        """
+        even = [one.even for one in ranges]
+        if not any(even):
+            return f"- and + are the two sides of {which}" if even else ""
+        return f"± is half of {which}" + ("" if all(even) else ", - and + its two sides where they differ")
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ WRONG: list[tuple[tuple[str, ...], int, str]] = [
     (("-m", "nDGC@10"), 2, "did you mean nDCG?"),
     (("-m", "AUC(pooled=True)"), 2, "leave it out"),
     (("--primary", "nDGC@10"), 2, "did you mean nDCG?"),
-    (("--primry", "RR"), 2, "Did you mean '--primary'?"),
+    (("--primry", "RR"), 2, "no such option --primry, did you mean --primary? (see rankscope compare --help)"),
     (("--format", "trec"), 2, "'latex'"),
     (("-o", "judged.txt"), 2, "judged.txt"),
     (("--settings", "nowhere.toml"), 2, "nowhere.toml"),

@@ -87,7 +87,7 @@ def test_junit(run: Any) -> None:
     assert set(cases) == {"RR", "RR [kind=a<b0]", "RR [kind=a<b1]"}
     failure = cases["RR [kind=a<b1]"].find("failure")
     assert failure is not None
-    assert "Holm-corrected for 3 comparisons" in str(failure.get("message"))
+    assert "Holm-corrected for 3 checks" in str(failure.get("message"))
     assert cases["RR"].find("skipped") is not None
     assert "wrote gate.xml (JUnit XML)" in said.err
     assert said.code == 1

@@ -48,7 +48,7 @@ def test_ties_name_who_decides_and_another_policy() -> None:
     assert "the order of the file breaks the tie" in told(ties="input", **one)[0]
     assert told(ties="rank", **one) == []
     two = told(ties_at_cutoff={10: 2, 100: 10})[0]
-    assert "scores tie across the cutoff in 2 queries at rank 10, 10 at rank 100; the" in two
+    assert "scores tie across rank 10 in 2 queries and rank 100 in 10 queries; the" in two
 
 
 def test_one_is_not_several() -> None:

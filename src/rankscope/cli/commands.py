@@ -259,7 +259,7 @@ COMMANDS = (
             "evaluate qrels.txt bm25.run dense.run.gz",
             'evaluate qrels.txt new=out.run -m "nDCG@5,10 RR" --per-query',
             "evaluate qrels.txt my.run -m official --format trec",
-            "evaluate qrels.txt *.run -o scores.csv",
+            "evaluate qrels.txt *.run --per-query -o scores.csv",
             "evaluate qrels.txt my.run --ties expected --no-relevant skip",
             "evaluate qrels.txt my.run -m nDCG@10 --dialect lightgbm",
             "evaluate qrels.txt my.run --interval bca --distribution",
@@ -417,8 +417,8 @@ COMMANDS = (
             DETAILS, POLICIES, *OUTPUT,
         ),
         verb="rankscope.verbs.power.power", usage="QRELS RUN RUN...", alone=("deviation", "design", "variance", "width"), bar=True),
-    Command("unjudged", "Say how much hangs on documents that nobody judged.",
-        """Say how much hangs on documents that nobody judged: the bounds of each value and difference, how many would have to be
+    Command("unjudged", "Say how much depends on unjudged documents.",
+        """Say how much depends on unjudged documents: the bounds of each value and difference, how many would have to be
         relevant to turn a verdict, and which to judge next.""",
         (
             "unjudged qrels.txt my.run -m nDCG@10",

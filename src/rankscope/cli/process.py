@@ -79,7 +79,14 @@ def _run(argv: Sequence[str] | None) -> int:
 
 def _usage(error: click.ClickException) -> str:
     """What click says about a command line, and where to read on."""
-    text = " ".join(error.format_message().split())
+    import click
+
+    from rankscope import words
+
+    if isinstance(error, click.NoSuchOption):  # click names every option that is a little like it
+        text = f"no such option {error.option_name}{words.hint(error.option_name, error.possibilities or (), otherwise='')}"
+    else:
+        text = " ".join(error.format_message().split())
     ctx = getattr(error, "ctx", None)
     return f"{text[:1].lower()}{text[1:].rstrip('.')} (see {ctx.command_path if ctx else 'rankscope'} --help)"
 

@@ -106,7 +106,7 @@ def _few_queries_differ(contrasts: Sequence[Contrast]) -> Iterator[Caution]:
         more = f" (and {words.counted(len(few) - 1, 'more comparison')} like it)" if few[1:] else ""
         yield Caution(
             "RS405",
-            f"{c.run} and {c.baseline} differ on {c.differing} of {c.queries:,} queries on {c.metric}; "
+            f"{c.run} and {c.baseline} differ on {c.differing} of {words.counted(c.queries, 'query')} on {c.metric}; "
             f"fewer than {FEWEST} cannot show a difference{more}",
             REMEDIES["RS405"],
         )

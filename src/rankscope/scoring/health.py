@@ -141,11 +141,8 @@ def _of_run(name: str, h: Health, population: str, ties: str) -> Iterator[Warned
         yield "RS201", message
     tied = [(k, n) for k, n in h.ties_at_cutoff.items() if n]
     if tied and ties in BREAKS:  # the rank column leaves none
-        (rank, number), *more = tied
-        queries = words.counted(number, "query")
-        rest = "".join(f", {n:,} at rank {k}" for k, n in more)
-        where = f"the cutoff in {queries} at rank {rank}{rest}" if more else f"rank {rank} in {queries}"
-        yield "RS203", f"{name}: scores tie across {where}; {BREAKS[ties]}"
+        where = (f"rank {k} in {words.counted(n, 'query')}" for k, n in tied)
+        yield "RS203", f"{name}: scores tie across {words.listing(where)}; {BREAKS[ties]}"
 
 
 def _of_judgments(health: Mapping[str, Health], metrics: Sequence[Metric]) -> Iterator[Warned]:

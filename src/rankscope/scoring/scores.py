@@ -381,16 +381,11 @@ class Scores(Result):
 
     def _legend(self) -> str:
         known = [mean for mean in self.board if mean.bounds.known]
-        if not known:
-            return ""
-        even = [ValueRange(mean.value, mean.bounds.lower, mean.bounds.upper).even for mean in known]
         methods = " or ".join(sorted({mean.bounds.method for mean in known}))
         intervals = self.request.intervals
         clustered = " in clusters" if intervals.clusters is not None else ""
         which = f"the {words.percent(intervals.level)} {methods} interval over queries{clustered}"
-        if not any(even):
-            return f"- and + are the two sides of {which}"
-        return f"± is half of {which}" + ("" if all(even) else ", - and + its two sides where they differ")
+        return ValueRange.note([ValueRange(mean.value, mean.bounds.lower, mean.bounds.upper) for mean in known], which)
 
     def _query_table(self, most: int | None = None) -> Table:
         several = len(self.runs) > 1

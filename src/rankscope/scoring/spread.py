@@ -146,7 +146,7 @@ def heat_map_chart(panel: Panel, order: Sequence[str], column: Column) -> Chart:
     )
     ordered = "the best run on top and the easiest query on the left" if panel.sign else "in the order given"
     holes = " A gap: no value." if len(rows) < len(order) * len(places) else ""
-    header, (low, high) = other_than(panel.name, "run", "query"), panel.bounds
+    header, (low, high) = other_than(panel.name, "run", "query"), panel.measure.range
     return Chart(
         "heatmap", f"{panel.name} by run and query", "heat",
         (Column("query", queries=True), Column("run"), replace(column, header=header)), tuple(rows),

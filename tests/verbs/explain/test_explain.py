@@ -274,3 +274,13 @@ def test_one_query_of_a_pooled_metric_is_explained_alone_and_a_difference_is_ref
     assert "this is its value for the query alone" in " ".join(found.sentences())
     with pytest.raises(InputError, match="not a plain mean over queries, so its difference cannot be split by rank"):
         explain(qrels, [run, run], metric)
+
+
+def test_the_lead_is_that_of_the_run_ahead() -> None:
+    qrels = {f"q{i}": {"a": 1} for i in range(8)}
+    good = {query: {"a": 2.0, "b": 1.0} for query in qrels}
+    poor = good | {f"q{i}": {"b": 2.0, "a": 1.0} for i in range(3)} | {"q7": {"c": 1.0}}
+    said = "The lead of good vanishes only if the 4 queries most in its favour (50%) are removed."
+    for runs in ({"good": good, "poor": poor}, {"poor": poor, "good": good}):
+        _, lead = explain(qrels, runs, "RR").sentences()
+        assert lead == said

@@ -276,6 +276,17 @@ def test_a_small_slice_goes_by_its_losses() -> None:
     assert verdict.exit_code == 4
 
 
+def test_checks_beyond_the_third_are_counted() -> None:
+    run = placed([2] * 30 + [4] * 10)
+    *_, last = gate(QRELS, SAME, run, ["RR", "RR@5", "AP", "nDCG@10"]).sentences()
+    assert last == "1 more check does not pass."
+    verdict = gate(QRELS, SAME, run, ["RR", "RR@5", "AP", "nDCG@10", "nDCG@5"])
+    *_, last = verdict.sentences()
+    assert last == "2 more checks do not pass."
+    assert "by a t test (p, Holm-corrected for 5 checks)" in verdict.to_text()
+    assert "Holm-corrected for 5 checks); the tolerance" in verdict.sentence
+
+
 def test_clusters_count_instead_of_queries() -> None:
     users = {query: f"u{i % 4}" for i, query in enumerate(QRELS)}
     run = changed(0, 20)

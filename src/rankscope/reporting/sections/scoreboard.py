@@ -105,11 +105,11 @@ class ComparisonPart(ScoresPart):
         """Runs as rows, the best on the main metric first, metrics as columns; the best values are marked."""
         order, panels, level = self.subject.merit(), self.subject.panels, self.comparison.method.level
         rows = tuple((system, *(_mean(panel, system, level) for panel in panels)) for system in order)
-        ranges = any(isinstance(cell, ValueRange) for row in rows for cell in row)
+        ranges = [cell for row in rows for cell in row if isinstance(cell, ValueRange)]
         clustered = "" if panels[0].clusters is None else " in clusters"
-        note = f"± is half of the {words.percent(level)} interval over queries{clustered}, - and + its two sides where they differ"
+        note = ValueRange.note(ranges, f"the {words.percent(level)} interval over queries{clustered}")
         return Table(
-            (Column("run"), *map(column_of, panels)), rows, turns=True, note=note if ranges else "", name="scoreboard", title="Values",
+            (Column("run"), *map(column_of, panels)), rows, turns=True, note=note, name="scoreboard", title="Values",
             best=frozenset((i, j) for j, panel in enumerate(panels, start=1) for i in _best(panel, order)),
         )  # fmt: skip
 

@@ -268,7 +268,7 @@ class Difference(_Explain):
                 _rank("rank", "after"),
                 _part("move"),
                 _part("adds_before", "adds before", "value", lambda d: words.cell(d.adds_before, 3)),
-                _part("adds_after", "adds now", "value", lambda d: words.cell(d.adds_after, 3)),
+                _part("adds_after", "adds after", "value", lambda d: words.cell(d.adds_after, 3)),
                 Col("adds", head="difference", kind="value", cell=lambda row: words.cell(row.adds, 3, sign=True)),
                 Col("what"),
             ),
@@ -396,8 +396,9 @@ class Origin(_Explain):
         yield f"{after} minus {before} on {self.metric}: {words.signed(self.value)} on average over {queries}."
         if self.favourable is not None:
             many, share = self.favourable
-            queries = words.counted(many, "query")
-            yield f"The lead vanishes only if the {queries} most in its favour ({words.share(share)}) {words.agree(many, 'is')} removed."
+            ahead = after if (self.value > 0) == (self.metric.better != "lower") else before
+            favour = "1 query most" if many == 1 else f"{words.count(many)} queries most"
+            yield f"The lead of {ahead} vanishes only if the {favour} in its favour ({words.share(share)}) {words.agree(many, 'is')} removed."
 
     def blocks(self, **_: Any) -> list[Shown]:
         """The difference, by ranks and by queries."""

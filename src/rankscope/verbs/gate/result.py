@@ -280,7 +280,8 @@ class Gate(OfScores):
         rest = [check for check in self._worst_first[1:] if check.status != "pass"]
         yield from (f"{WORDS[check.status]}: {self.sentence_of(check)}" for check in rest[: MOST - 1])
         if len(rest) >= MOST:
-            yield f"and {words.count(len(rest) - MOST + 1)} more that do not pass"
+            more = len(rest) - MOST + 1
+            yield f"{words.counted(more, 'more check')} {words.agree(more, 'does')} not pass."
 
     @property
     def _worst_first(self) -> list[Check]:
@@ -317,7 +318,7 @@ class Gate(OfScores):
         return f"{text}, {why}; {loss}, above the tolerance of {tolerance}. Judge more queries on which the two answer differently."
 
     def _p_value(self, check: Check) -> str:
-        return f"{words.p_value(check.p_value_adjusted)}{self.method.corrected_for(len(self.checks))}"
+        return f"{words.p_value(check.p_value_adjusted)}{self.method.corrected_for(len(self.checks), 'check')}"
 
     def blocks(self, **_: Any) -> list[Shown]:
         """The verdict, the table of the checks, the cautions, what it rests on, and the exit code."""
@@ -342,7 +343,7 @@ class Gate(OfScores):
         parts = [
             f"{self.candidate} against {self.baseline}",
             f"pass: the interval lies above minus the tolerance{several}",
-            f"fail: the mean is {floor} by a {self.method.test or 't'} test{corrected}",
+            f"fail: the mean is {floor} by a {self.method.test or 't'} test (p{corrected})",
             *self._without_intervals(),
         ]
         if lower := dict.fromkeys(check.metric for check in self.checks if check.better == "lower"):
