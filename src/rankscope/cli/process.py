@@ -27,11 +27,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     _speak_utf8(sys.stdout, sys.stderr)
     try:
         code = _run(argv)
-        _flush()
     except BrokenPipeError:
         code = BROKEN_PIPE
     except KeyboardInterrupt:
-        code = _interrupted()
+        code = _fail("interrupted", INTERRUPTED)
     if code == BROKEN_PIPE:
         _close_quietly(sys.stdout)
     return code
@@ -54,15 +53,22 @@ def _run(argv: Sequence[str] | None) -> int:
     import click  # here, so that nobody who interrupts an import sees a traceback
 
     from rankscope.cli.app import app
+    from rankscope.cli.names import COMPLETION
     from rankscope.errors import RankscopeError
 
     try:
-        typed = sys.argv[1:] if argv is None else list(argv)  # kept for those who tell how to make a result again
-        result = app.main(list(typed), prog_name="rankscope", standalone_mode=False, obj=typed)
+        if shell := os.environ.get(COMPLETION):
+            from click.shell_completion import shell_complete
+
+            return shell_complete(app, {}, "rankscope", COMPLETION, shell)
+        line = sys.argv[1:] if argv is None else list(argv)
+        # kept as it was typed, for those who tell how to make a result again
+        with app.make_context("rankscope", line or ["--help"], obj=tuple(line)) as ctx:
+            app.invoke(ctx)
     except click.exceptions.Exit as leave:
         return leave.exit_code
     except click.Abort:
-        return _interrupted()
+        return _fail("interrupted", INTERRUPTED)
     except click.ClickException as error:
         return _fail(_usage(error), USAGE)
     except RankscopeError as error:
@@ -74,7 +80,7 @@ def _run(argv: Sequence[str] | None) -> int:
         return _fail(f"not enough memory for this input: {remedy}", INTERNAL)
     except Exception as error:  # noqa: BLE001 - whatever is left is ours to answer for
         return _bug(error)
-    return result if isinstance(result, int) else 0
+    return 0
 
 
 def _usage(error: click.ClickException) -> str:
@@ -91,13 +97,14 @@ def _bug(error: Exception) -> int:
         traceback.print_exception(error)
         return INTERNAL
     what = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-    told = f"this is a bug in rankscope, please report it: {what} (RANKSCOPE_DEBUG=1 shows the traceback)"
-    return _fail(told, INTERNAL)
+    remedy = "RANKSCOPE_DEBUG=1 shows the traceback"
+    return _fail(f"this is a bug in rankscope, please report it: {what} ({remedy})", INTERNAL)
 
 
 def _fail(message: str, code: int) -> int:
     try:
-        _flush()
+        if sys.stdout is not None:  # as it is where the shell closed it
+            sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError:  # a full disk, already told
@@ -111,16 +118,6 @@ def _say(message: str) -> None:
 
     if sys.stderr is not None:
         sys.stderr.write(printable(message) + "\n")
-
-
-def _flush() -> None:
-    if sys.stdout is not None:  # as it is where the shell closed it
-        sys.stdout.flush()
-
-
-def _interrupted() -> int:
-    _say("interrupted")
-    return INTERRUPTED
 
 
 def _speak_utf8(*streams: TextIO | None) -> None:
