@@ -33,13 +33,14 @@ def check_place(out: str | None, inputs: Iterable[str] = (), option: str = "-o")
 
 def check_page(out: str, inputs: Iterable[str] = (), charts: bool = True) -> None:
     """Refuse, before any work is done, a place for a page that is none, and a page without what makes it and its ``charts``."""
-    if out != "-" and Path(out).suffix.lower() not in {".html", ".htm"}:
-        raise InputError(f"{out}: a page is one HTML file: name it like {Path(out).stem or 'report'}.html")
-    check_place(out, inputs)
-    if out != "-" and not os.access(Path(out).parent, os.W_OK):
-        raise InputError(f"{out}: cannot be written: nothing may be written into {Path(out).parent}")
+    from rankscope.reporting import check_page_file
     from rankscope.show.extra import check_installed
 
+    if out != "-":
+        check_page_file(out)
+        check_place(out, inputs)
+        if not os.access(Path(out).parent, os.W_OK):
+            raise InputError(f"{out}: cannot be written: nothing may be written into {Path(out).parent}")
     check_installed(charts)
 
 

@@ -49,7 +49,7 @@ def _next(scores: Scores) -> str:
 def report(call: Call) -> int:
     """Make a page, write it and all that was asked for beside it, and say the verdict."""
     from rankscope.blocks import Paragraph
-    from rankscope.reporting.report import check_folder
+    from rankscope.reporting import check_folder
 
     out, folder = str(call.out), call.params["export"]
     output.check_page(out, call.reads())
