@@ -1,4 +1,8 @@
-"""The process of a command line: its streams, its exit code, and one line for whatever ends it early."""
+"""The process of a command line: its streams, its exit code, and one line for whatever ends it early.
+
+Exit codes: 0 done or passed; 1 a gate failed, or check found something; 2 usage or unreadable input; 3 the data refuse an answer;
+4 a gate cannot tell; 70 a bug; 130 interrupted; 141 the reader of our output went away. None comes with a traceback.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from rankscope.cli.exits import BROKEN_PIPE, INTERNAL, INTERRUPTED, USAGE
-
 if TYPE_CHECKING:
     import click
 
+USAGE, INTERNAL, INTERRUPTED, BROKEN_PIPE = 2, 70, 130, 141  # beside those that errors and results have
 # Loading modules makes hundreds of thousands of objects and no garbage; to look for some a hundred times takes a tenth of a small call.
 COLLECT = 100_000
 # Polars gives memory back to the system and asks for it again while it reads a large file; a short-lived
@@ -30,7 +33,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         code = BROKEN_PIPE
     except KeyboardInterrupt:
-        code = _fail("interrupted", INTERRUPTED)
+        from rankscope.cli.output import say
+
+        say("interrupted")
+        code = INTERRUPTED
     if code == BROKEN_PIPE:
         _close_quietly(sys.stdout)
     return code
@@ -67,8 +73,6 @@ def _run(argv: Sequence[str] | None) -> int:
             app.invoke(ctx)
     except click.exceptions.Exit as leave:
         return leave.exit_code
-    except click.Abort:
-        return _fail("interrupted", INTERRUPTED)
     except click.ClickException as error:
         return _fail(_usage(error), USAGE)
     except RankscopeError as error:
@@ -109,15 +113,10 @@ def _fail(message: str, code: int) -> int:
         raise
     except OSError:  # a full disk, already told
         _close_quietly(sys.stdout)
-    _say(message)
+    from rankscope.cli.output import say
+
+    say(message)
     return code
-
-
-def _say(message: str) -> None:
-    from rankscope.show.cells import printable
-
-    if sys.stderr is not None:
-        sys.stderr.write(printable(message) + "\n")
 
 
 def _speak_utf8(*streams: TextIO | None) -> None:

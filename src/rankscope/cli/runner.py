@@ -94,13 +94,13 @@ class Call:
         if not self.runs and without_files:
             return [self.qrels, None], self.options
         if self.qrels is None or not (self.runs or "[RUN...]" in self.command.usage):
-            raise InputError(self._what_lacks())
+            raise InputError(self._what_is_missing())
         check_stdin([self.qrels, *(path for _, path in self.files)])
         files, systems = number_runs(self.files)
         runs = files if "candidate" in self.params else [files or None]  # a gate takes its two apart
         return [self.qrels, *runs], ({"systems": systems} if systems else {}) | self.options
 
-    def _what_lacks(self) -> str:
+    def _what_is_missing(self) -> str:
         """What a command without judgments or rankings is told: its usage, with an example."""
         usage = self.command.usage
         optional = "[RUN...]" in usage
@@ -155,7 +155,6 @@ class Call:
 
     def result(self, metrics: Any = None, *, verb: Callable[..., Any] | None = None, **more: Any) -> Any:
         """The result of the command's verb or of another; ``metrics`` stand for those that were typed, ``more`` are further keywords."""
-        verb = verb or self.command.function
         arguments, options = self.arguments()
         if "metrics" in self.own:
             several = metrics or self.metrics
@@ -165,6 +164,7 @@ class Call:
             _ = self.form  # what cannot be written is refused before any work
         if self.settings is not None and self.settings.place and not self.quiet:
             output.say(f"settings: {self.settings.place}")
+        verb = verb or self.command.function  # loaded when all else is right: it takes longer than to refuse
         if not self.command.bar or self.quiet:
             return verb(*arguments, **options, **more)
         paths = [] if self.of_scores else [path for _, path in self.files]
