@@ -65,5 +65,10 @@ Examples:
   rankscope metrics ERR                            what a metric means
 """
 
-app = Lazy("rankscope", help=HELP, context_settings={"help_option_names": ["-h", "--help"]})
+app = Lazy(
+    "rankscope",
+    help=HELP,
+    subcommand_metavar="[COMMAND] [ARGS]...",  # without one there is help
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 click.version_option(__version__, "--version", "-V", message="rankscope %(version)s")(app)

@@ -50,7 +50,7 @@ class Option(click.Option):
         if self.help and "{names}" in self.help and isinstance(self.type, NameType):
             from rankscope.inference import NAMES
 
-            known = NAMES.get(self.type.name) or [name for name, _ in self.type.known("")]
+            known = NAMES.get(self.type.name) or [name for name, _ in self.type.offers("")]
             self.help = self.help.replace("{names}", words.listing(known, most=len(known), last="or"))
         return super().get_help_record(ctx)
 

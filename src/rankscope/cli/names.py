@@ -27,19 +27,19 @@ Names = Iterable[tuple[str, str]]  # each with what it is about
 class NameType(Kind):
     """A name that the shell completes; what it means, and whether there is one, is for the verb to say.
 
-    ``known`` takes what was typed so far and gives the names there are, each with what it is about.
+    ``offers`` takes what was typed so far and gives the names there are, each with what it is about.
     """
 
     name: str
-    known: Callable[[str], Names]
+    offers: Callable[[str], Names]
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """The names that go on from what was typed."""
         from click.shell_completion import CompletionItem
 
         start = incomplete.casefold()
-        known = self.known(incomplete)
-        return [CompletionItem(name, help=about) for name, about in known if name.casefold().startswith(start)]
+        offers = self.offers(incomplete)
+        return [CompletionItem(name, help=about) for name, about in offers if name.casefold().startswith(start)]
 
 
 def _metrics(start: str) -> Names:

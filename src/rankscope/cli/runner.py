@@ -157,8 +157,7 @@ class Call:
         """The result of the command's verb or of another; ``metrics`` stand for those that were typed, ``more`` are further keywords."""
         arguments, options = self.arguments()
         if "metrics" in self.own:
-            several = metrics or self.metrics
-            arguments.append(several[0] if self.of_scores and several and len(several) == 1 else several)
+            arguments.append(metrics or self.metrics)
         self.check_places()
         if "form" in self.own:
             _ = self.form  # what cannot be written is refused before any work
