@@ -41,6 +41,11 @@ def test_help_loads_nothing_heavy() -> None:
     assert not {"numpy", "polars", "rich", "scipy"} & modules
 
 
+def test_to_refuse_loads_nothing_heavy() -> None:
+    modules = loaded("from rankscope.cli import main\nassert main(['evaluate', 'qrels.txt']) == 2")
+    assert not {"numpy", "polars", "rich", "scipy"} & modules
+
+
 def test_importing_the_package_loads_nothing_heavy() -> None:
     assert not {"numpy", "polars", "rich", "scipy", "click"} & loaded("import rankscope")
 
