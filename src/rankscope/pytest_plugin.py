@@ -29,7 +29,7 @@ def rankscope_gate(pytestconfig: pytest.Config) -> Callable[..., Gate]:
         from rankscope.scoring.settings import settings_of
         from rankscope.verbs.gate.gate import gate
 
-        settings = settings_of(options.pop("settings", None), pytestconfig.rootpath).of("gate")
+        settings = settings_of(options.pop("settings", None), pytestconfig.rootpath, "gate")
         chosen = settings.metrics if metrics is None else metrics
         return gate(qrels, baseline, candidate, chosen, **settings.options | options)
 

@@ -46,7 +46,7 @@ def test_it_writes_a_page_and_says_where(page: Any, asked: list[str]) -> None:
 
 
 def test_it_opens_where_someone_looks(page: Any, asked: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(output, "watched", lambda stream: True)
+    monkeypatch.setattr(output, "is_terminal", lambda stream: True)
     assert "open in your browser" in page("playground").err
     assert asked == [Path("playground.html").resolve().as_uri()]
     assert page("playground", "--no-open").code == 0
@@ -64,7 +64,7 @@ def test_no_browser_is_no_failure(page: Any, asked: list[str], monkeypatch: pyte
         raise webbrowser.Error(address)
 
     monkeypatch.setattr(webbrowser, "open", none)
-    monkeypatch.setattr(output, "watched", lambda stream: True)
+    monkeypatch.setattr(output, "is_terminal", lambda stream: True)
     said = page("playground")
     assert said.code == 0
     assert "open it in a browser" in said.err

@@ -41,6 +41,11 @@ def test_help_loads_nothing_heavy() -> None:
     assert not {"numpy", "polars", "rich", "scipy"} & modules
 
 
+def test_to_refuse_loads_nothing_heavy() -> None:
+    modules = loaded("from rankscope.cli import main\nassert main(['evaluate', 'qrels.txt']) == 2")
+    assert not {"numpy", "polars", "rich", "scipy"} & modules
+
+
 def test_importing_the_package_loads_nothing_heavy() -> None:
     assert not {"numpy", "polars", "rich", "scipy", "click"} & loaded("import rankscope")
 
@@ -85,6 +90,18 @@ def test_a_reader_that_goes_away_is_no_error(folder: Any) -> None:
 
 
 @POSIX
+@pytest.mark.parametrize("args", [(), ("--help",), ("--version",), ("compare", "--help")], ids=" ".join)
+def test_help_that_nobody_reads_is_no_error(args: Any) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "rankscope", *args], stdout=writer, stderr=subprocess.PIPE, env=ENV, check=False
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+@POSIX
 def test_interrupted(folder: Any) -> None:
     command = [sys.executable, "-m", "rankscope", "evaluate", "qrels.txt", "-"]
     process = subprocess.Popen(
@@ -124,7 +141,12 @@ def test_a_bug_shows_its_traceback_when_asked(folder: Any, monkeypatch: Any, cap
 
 @pytest.mark.parametrize(
     ("words", "expected"),
-    [("rankscope eva", "evaluate"), ("rankscope evaluate q r -m nD", "nDCG@10"), ("rankscope metrics ER", "ERR")],
+    [
+        ("rankscope eva", "evaluate"),
+        ("rankscope evaluate q r -m nD", "nDCG@10"),
+        ("rankscope evaluate q r -m bpm(max_grade=1)@5", "BPM(max_grade=1)@5"),
+        ("rankscope metrics ER", "ERR"),
+    ],
 )
 def test_the_shell_completes(words: Any, expected: Any) -> None:
     env = {"_RANKSCOPE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}

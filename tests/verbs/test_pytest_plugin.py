@@ -1,4 +1,4 @@
-"""The fixture ``rankscope_gate``, in test runs of its own."""
+"""The fixture ``rankscope_gate``, in test runs of its own: in processes, as one in this process would load numpy again."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_the_verdict_inside_a_test(pytester: pytest.Pytester) -> None:
         assert verdict.passed, verdict
     """
     )
-    found = pytester.runpytest_inprocess("-p", "no:cacheprovider")
+    found = pytester.runpytest_subprocess("-p", "no:cacheprovider")
     found.assert_outcomes(passed=1, failed=1)
     found.stdout.fnmatch_lines(["*AssertionError: FAIL: RR changed by −0.2250 (95% interval *"])
 
@@ -58,7 +58,7 @@ def test_the_settings_of_the_project_hold(pytester: pytest.Pytester) -> None:
             rankscope_gate(QRELS, GOOD, POOR, tolerence=0.1)
     """
     )
-    pytester.runpytest_inprocess("-p", "no:cacheprovider").assert_outcomes(passed=2)
+    pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=2)
 
 
 def test_the_package_names_its_plugin() -> None:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from rankscope._version import __version__
 from rankscope.cli.commands import COMMANDS, Command
-from rankscope.cli.exits import BROKEN_PIPE
 
 BY_NAME = {command.name: command for command in COMMANDS}
 
@@ -36,41 +33,42 @@ class Lazy(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(command.name, command.about) for command in COMMANDS])
 
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; a broken pipe has an exit code of its own."""
-        try:
-            return super().invoke(ctx)
-        except BrokenPipeError as error:
-            raise click.exceptions.Exit(BROKEN_PIPE) from error
-
 
 def _call(command: Command) -> None:
-    from rankscope.cli import ways
     from rankscope.cli.runner import Call
 
     ctx = click.get_current_context()
-    if code := getattr(ways, command.way)(Call(command, ctx)):
+    call = Call(command, ctx)
+    if command.way:
+        from rankscope.cli import ways
+
+        code = getattr(ways, command.way)(call)
+    else:
+        code = call.show(call.result())
+    if code:
         ctx.exit(code)
 
 
-@click.group(cls=Lazy, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, "--version", "-V", message="rankscope %(version)s")
-@click.pass_context
-def app(ctx: click.Context) -> None:
-    """Learn whether rankings are good, in numbers you can defend.
+HELP = """Learn whether rankings are good, in numbers you can defend.
 
-    \b
-    Examples:
-      rankscope demo                                   see it work
-      rankscope evaluate qrels.txt my.run              score one ranking
-      rankscope compare qrels.txt a.run b.run          is the difference real?
-      rankscope report qrels.txt a.run b.run           one page of it all
-      rankscope explain qrels.txt my.run --query 7     why is the score so?
-      rankscope check qrels.txt my.run                 what is odd about the data
-      rankscope gate qrels.txt main.run branch.run     pass, fail or cannot tell
-      rankscope power qrels.txt a.run b.run            how many queries to judge
-      rankscope reconcile qrels.txt my.run -m nDCG@10  what other tools print
-      rankscope metrics ERR                            what a metric means
-    """  # noqa: D301 - click reads the \b
-    if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
+\b
+Examples:
+  rankscope demo                                   see it work
+  rankscope evaluate qrels.txt my.run              score one ranking
+  rankscope compare qrels.txt a.run b.run          is the difference real?
+  rankscope report qrels.txt a.run b.run           one page of it all
+  rankscope explain qrels.txt my.run --query 7     why is the score so?
+  rankscope check qrels.txt my.run                 what is odd about the data
+  rankscope gate qrels.txt main.run branch.run     pass, fail or cannot tell
+  rankscope power qrels.txt a.run b.run            how many queries to judge
+  rankscope reconcile qrels.txt my.run -m nDCG@10  what other tools print
+  rankscope metrics ERR                            what a metric means
+"""
+
+app = Lazy(
+    "rankscope",
+    help=HELP,
+    subcommand_metavar="[COMMAND] [ARGS]...",  # without one there is help
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+click.version_option(__version__, "--version", "-V", message="rankscope %(version)s")(app)

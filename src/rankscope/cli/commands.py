@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from inspect import cleandoc
 from typing import Any, Literal
@@ -49,12 +50,10 @@ class Option(click.Option):
         if self.help and "{names}" in self.help and isinstance(self.type, NameType):
             from rankscope.inference import NAMES
 
-            known = NAMES.get(self.type.name) or [name for name, _ in self.type.known("")]
+            known = NAMES.get(self.type.name) or [name for name, _ in self.type.offers("")]
             self.help = self.help.replace("{names}", words.listing(known, most=len(known), last="or"))
         return super().get_help_record(ctx)
 
-
-Options = Callable[[], Iterable[click.Parameter]]  # a group that is made when its command is called
 
 # --- what is read ---------------------------------------------------------------------------------
 
@@ -73,10 +72,8 @@ SETTINGS = Option(
 )
 
 
-def metric(text: str) -> Option:
-    """The option for metrics, and what the command takes for one."""
-    return Option("-m --metric metrics", text, names.METRIC, "METRIC", multiple=True, to="command")
-
+# the option for metrics; its help says what the command takes for one
+metric = partial(Option, "-m --metric metrics", kind=names.METRIC, metavar="METRIC", multiple=True, to="command")
 
 # --- what is compared, and how --------------------------------------------------------------------
 
@@ -91,12 +88,8 @@ DETAILS = Option("--details", "A full table for each metric.", bool, to="result"
 TEST = Option(
     "--test", "Of the differences: {names}; with parameters: permutation(rounds=20000). Default: t.", names.TEST, "TEST"
 )
-
-
-def interval(text: str, usual: str = "t") -> Option:
-    """The option for intervals: what they are of, and what holds without it."""
-    text = f"{text}: {{names}}; with parameters: bca(rounds=20000). Default: {usual}."
-    return Option("--interval", text, names.INTERVAL, "INTERVAL")
+interval = partial(Option, "--interval", kind=names.INTERVAL, metavar="INTERVAL")
+INTERVAL = interval("Of the differences: {names}; with parameters: bca(rounds=20000). Default: t.")
 
 
 def _margin(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...]) -> Any:
@@ -111,7 +104,8 @@ def _margin(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...]
 
         return {str(parse(name)): _number(value) for name, _, value in by_metric}
     if len(texts) > 1:
-        raise InputError(f"--margin is given {len(texts)} times: give one number, or METRIC=X for each metric")
+        times = words.counted(len(texts), "time")
+        raise InputError(f"--margin is given {times}: give one number, or METRIC=X for each metric")
     return _number(texts[0])
 
 
@@ -137,7 +131,7 @@ def tolerances(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, .
 COMPARISON = (
     BASELINE, ALL_PAIRS,
     Option("--primary", "The metric declared in advance: it leads the verdict.", names.METRIC, "METRIC"),
-    TEST, interval("Of the differences"),
+    TEST, INTERVAL,
     Option("--correction", "For several comparisons: {names}. Default: holm.", names.CORRECTION, "NAME"),
     Option("--family",
         "What is corrected together: the runs of each metric, or all runs and metrics.", ("metric", "all"), default="metric"),
@@ -157,23 +151,21 @@ COMPARISON = (
 # --- how rankings are scored ----------------------------------------------------------------------
 
 
-def policies(*only: str, **helps: str) -> Options:
-    """The options of the declared policies, or of some; ``helps`` say what one is for here."""
+@dataclass(frozen=True)
+class ScoringOptions:
+    """The options of the declared policies, or of those in ``only``; ``helps`` say what one is for here.
 
-    def build() -> list[Option]:
-        from rankscope.scoring.policies import POLICIES
+    They are made when their command is called: help on all commands does not need the policies.
+    """
 
-        return [
-            _of_policy(one, helps.get(one.name, one.help)) for one in POLICIES.values() if not only or one.name in only
-        ]
-
-    return build
+    only: tuple[str, ...] = ()
+    helps: Mapping[str, str] = field(default_factory=dict)
 
 
-POLICIES = policies()
+POLICIES = ScoringOptions()
 
 
-def _of_policy(policy: Any, text: str) -> Option:
+def _option_of(policy: Any, text: str) -> Option:
     """The option of a policy: its values to choose from, a number, a file or a name."""
     flag, more = f"--{policy.name.replace('_', '-')}", {"default": policy.default}
     kind: Any = {"queries": names.QueryList(), "dialect": names.DIALECT, "weights": FILE}.get(policy.name)
@@ -209,17 +201,18 @@ OUTPUT = output(*FORMATS)
 class Command:
     """A command: its name, what it does in a line and in full, examples of it, and its arguments and options.
 
-    ``verb`` is the module of the function that does the work, ``way`` the function of ``cli.ways`` that calls it. ``usage`` says what has to be typed, for those who did not; with the options in
-    ``alone`` no file has to be. ``bar`` tells whether the verb says how far it is.
+    ``verb`` is the module of the function that does the work; ``way`` is the function of ``cli.ways`` that calls it, where there is
+    more to do than to call it and to write its result. ``usage`` says what has to be typed, for those who did not; with the options
+    in ``alone`` no file has to be. ``bar`` tells whether the verb says how far it is.
     """
 
     name: str
     about: str
     text: str
     examples: tuple[str, ...]
-    takes: tuple[click.Parameter | Options, ...]
+    takes: tuple[click.Parameter | ScoringOptions, ...]
     verb: str = ""
-    way: str = "run"
+    way: str = ""
     usage: str = "QRELS RUN..."
     alone: tuple[str, ...] = ()
     bar: bool = False
@@ -235,7 +228,13 @@ class Command:
         """All arguments and options."""
         out: list[click.Parameter] = []
         for one in self.takes:
-            out += [one] if isinstance(one, click.Parameter) else one()
+            if isinstance(one, click.Parameter):
+                out.append(one)
+                continue
+            from rankscope.scoring.policies import POLICIES
+
+            chosen = [policy for name, policy in POLICIES.items() if not one.only or name in one.only]
+            out += [_option_of(policy, one.helps.get(policy.name, policy.help)) for policy in chosen]
         return out
 
     def build(self, call: Callable[..., None] | None = None) -> click.Command:
@@ -271,7 +270,7 @@ COMMANDS = (
             Option("--per-query", "Also the values of every query.", bool, to="result"),
             Option("--distribution",
                 "Also how the values of the queries are spread, and first relevant ranks.", bool, to="result"),
-            interval("Of each mean", "t, and wilson for scores of 0 and 1"),
+            interval("Of each mean: {names}; with parameters: bca(rounds=20000). Default: t, and wilson for scores of 0 and 1."),
             Option("--level", "The level of intervals, between 0.5 and 1.", float, default=0.95),
             CLUSTERS, POLICIES, *output(*FORMATS, "latex", "trec"),
         ),
@@ -379,7 +378,7 @@ COMMANDS = (
             Option("--fail-on",
                 "What fails: a proved loss that is not certain to stay within the tolerance, or only a proved loss of more than"
                 " it.", ("loss", "tolerance"), default="loss"),
-            ALPHA, SLICES, CLUSTERS, interval("Of the differences"), TEST, POLICIES, SETTINGS,
+            ALPHA, SLICES, CLUSTERS, INTERVAL, TEST, POLICIES, SETTINGS,
             Option("--junit", "Also write JUnit XML to FILE.", PLACE, to="command"),
             Option("--github-summary", "Also append Markdown to the job's summary ($GITHUB_STEP_SUMMARY).", bool, to="command"),
             *OUTPUT,
@@ -440,7 +439,7 @@ COMMANDS = (
         """Say how much equal scores matter: how much of the top k is tied, and how far each metric could move.""",
         ("ties qrels.txt my.run", 'ties qrels.txt a.run b.run -m nDCG@10 -m "RR AP"'),
         (
-            *JUDGED, metric("A metric, like nDCG@10; may be repeated."), QUIET, policies("queries", "depth", "seed"), *OUTPUT,
+            *JUDGED, metric("A metric, like nDCG@10; may be repeated."), QUIET, ScoringOptions(("queries", "depth", "seed")), *OUTPUT,
         ),
         verb="rankscope.verbs.ties.ties"),
     Command("reconcile", "Say what other tools print, and why.",
@@ -458,7 +457,7 @@ COMMANDS = (
             metric("A metric, like nDCG@10 (the default); may be repeated."),
             QUIET,
             Option("--value", "A number that was printed somewhere, like 0.71: say which conventions give it.", str, "X"),
-            policies("duplicates"), *OUTPUT,
+            ScoringOptions(("duplicates",)), *OUTPUT,
         ),
         verb="rankscope.verbs.reconcile.reconcile", usage="QRELS RUN -m METRIC"),
     Command("advise", "Recommend metrics that fit the data and the task.",
@@ -472,7 +471,8 @@ COMMANDS = (
             Option("-k --k",
                 "How many results people see, the next stage takes, or the context of a language model holds. Default: that of "
                 "the task.", NUMBER, "N"),
-            policies("duplicates", duplicates="A document with several grades or ranks: take the grades for subtopics and refuse the ranks, or keep the " "first or the best."),
+            ScoringOptions(("duplicates",), {"duplicates":
+                "A document with several grades or ranks: take the grades for subtopics and refuse the ranks, or keep the first or the best."}),
             QUIET, *OUTPUT,
         ),
         verb="rankscope.verbs.advise.advise", usage="QRELS [RUN...]"),

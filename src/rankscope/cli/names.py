@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,28 +17,29 @@ if TYPE_CHECKING:
 else:
     Kind = click.ParamType  # not generic before click 8.4
 
+COMPLETION = "_RANKSCOPE_COMPLETE"  # by this variable of the environment a shell asks for completions
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000)
 
 Names = Iterable[tuple[str, str]]  # each with what it is about
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class NameType(Kind):
     """A name that the shell completes; what it means, and whether there is one, is for the verb to say.
 
-    ``known`` takes what was typed so far and gives the names there are, each with what it is about.
+    ``offers`` takes what was typed so far and gives the names there are, each with what it is about.
     """
 
-    def __init__(self, name: str, known: Callable[[str], Names]) -> None:
-        self.name = name
-        self.known = known
+    name: str
+    offers: Callable[[str], Names]
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """The names that go on from what was typed."""
         from click.shell_completion import CompletionItem
 
         start = incomplete.casefold()
-        known = self.known(incomplete)
-        return [CompletionItem(name, help=about) for name, about in known if name.casefold().startswith(start)]
+        offers = self.offers(incomplete)
+        return [CompletionItem(name, help=about) for name, about in offers if name.casefold().startswith(start)]
 
 
 def _metrics(start: str) -> Names:

@@ -33,13 +33,14 @@ def check_place(out: str | None, inputs: Iterable[str] = (), option: str = "-o")
 
 def check_page(out: str, inputs: Iterable[str] = (), charts: bool = True) -> None:
     """Refuse, before any work is done, a place for a page that is none, and a page without what makes it and its ``charts``."""
-    if out != "-" and Path(out).suffix.lower() not in {".html", ".htm"}:
-        raise InputError(f"{out}: a page is one HTML file: name it like {Path(out).stem or 'report'}.html")
-    check_place(out, inputs)
-    if out != "-" and not os.access(Path(out).parent, os.W_OK):
-        raise InputError(f"{out}: cannot be written: nothing may be written into {Path(out).parent}")
+    from rankscope.reporting import check_page_file
     from rankscope.show.extra import check_installed
 
+    if out != "-":
+        check_page_file(out)
+        check_place(out, inputs)
+        if not os.access(Path(out).parent, os.W_OK):
+            raise InputError(f"{out}: cannot be written: nothing may be written into {Path(out).parent}")
     check_installed(charts)
 
 
@@ -50,16 +51,9 @@ def _same_file(out: str, path: str) -> bool:
         return False
 
 
-def watched(stream: TextIO | None) -> bool:
+def is_terminal(stream: TextIO | None) -> bool:
     """Whether someone looks at this stream; there is none where the shell closed it."""
     return stream is not None and stream.isatty()
-
-
-def colour_on(stream: TextIO | None) -> bool:
-    """Whether to use colour: what NO_COLOR and FORCE_COLOR say, else whether someone looks."""
-    if os.environ.get("NO_COLOR"):
-        return False
-    return bool(os.environ.get("FORCE_COLOR")) or (watched(stream) and os.environ.get("TERM") != "dumb")
 
 
 def write(pieces: Iterable[str], out: str | None = None) -> None:
@@ -113,7 +107,7 @@ def tell(notes: Iterable[str], warnings: Iterable[Any] = (), form: str = "table"
         lines += [f"warning {note.code}: {note.text}" for note in caution_notes(list(warnings))]
     for line in lines:
         say(line)
-    if lines and watched(sys.stdout) and watched(sys.stderr):
+    if lines and is_terminal(sys.stdout) and is_terminal(sys.stderr):
         say("")
 
 
@@ -126,24 +120,28 @@ def say_where(out: str | None, what: str, quiet: bool = False) -> None:
 def room(out: str | None = None) -> tuple[int, bool]:
     """The width, and whether there is colour, where a result goes: those of the terminal, or plain 80 columns in a file.
 
-    COLUMNS overrules the width of the terminal, and without a terminal there are 80.
+    COLUMNS overrules the width of the terminal, and without a terminal there are 80. NO_COLOR and FORCE_COLOR overrule whether
+    someone looks.
     """
     if out not in {None, "-"}:
         return 80, False
-    return shutil.get_terminal_size((80, 24)).columns, colour_on(sys.stdout)
+    env = os.environ
+    looks = is_terminal(sys.stdout) and env.get("TERM") != "dumb"
+    colour = not env.get("NO_COLOR") and (bool(env.get("FORCE_COLOR")) or looks)
+    return shutil.get_terminal_size((80, 24)).columns, colour
 
 
-def rendered(blocks: Any, out: str | None = None) -> str:
+def render(blocks: Any, out: str | None = None) -> str:
     """Blocks as text for where they go: a terminal's width and colour, or plain 80 columns in a file."""
-    from rankscope.show.terminal import render
+    from rankscope.show import terminal
 
-    return render(blocks, *room(out))
+    return terminal.render(blocks, *room(out))
 
 
 @contextmanager
 def bar(paths: Sequence[str]) -> Iterator[Callable[[str], None] | None]:
     """Give the function to call after each run, or None where no bar is shown."""
-    if not watched(sys.stderr) or os.environ.get("TERM") == "dumb" or not _long(paths):
+    if not is_terminal(sys.stderr) or os.environ.get("TERM") == "dumb" or not _long(paths):
         yield None
         return
     from rich.console import Console

@@ -1,4 +1,8 @@
-"""The process of a command line: its streams, its exit code, and one line for whatever ends it early."""
+"""The process of a command line: its streams, its exit code, and one line for whatever ends it early.
+
+Exit codes: 0 done or passed; 1 a gate failed, or check found something; 2 usage or unreadable input; 3 the data refuse an answer;
+4 a gate cannot tell; 70 a bug; 130 interrupted; 141 the reader of our output went away. None comes with a traceback.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from rankscope.cli.exits import BROKEN_PIPE, INTERNAL, INTERRUPTED, USAGE
-
 if TYPE_CHECKING:
     import click
 
+USAGE, INTERNAL, INTERRUPTED, BROKEN_PIPE = 2, 70, 130, 141  # beside those that errors and results have
 # Loading modules makes hundreds of thousands of objects and no garbage; to look for some a hundred times takes a tenth of a small call.
 COLLECT = 100_000
 # Polars gives memory back to the system and asks for it again while it reads a large file; a short-lived
@@ -27,11 +30,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     _speak_utf8(sys.stdout, sys.stderr)
     try:
         code = _run(argv)
-        _flush()
     except BrokenPipeError:
         code = BROKEN_PIPE
     except KeyboardInterrupt:
-        code = _interrupted()
+        from rankscope.cli.output import say
+
+        say("interrupted")
+        code = INTERRUPTED
     if code == BROKEN_PIPE:
         _close_quietly(sys.stdout)
     return code
@@ -54,15 +59,20 @@ def _run(argv: Sequence[str] | None) -> int:
     import click  # here, so that nobody who interrupts an import sees a traceback
 
     from rankscope.cli.app import app
+    from rankscope.cli.names import COMPLETION
     from rankscope.errors import RankscopeError
 
     try:
-        typed = sys.argv[1:] if argv is None else list(argv)  # kept for those who tell how to make a result again
-        result = app.main(list(typed), prog_name="rankscope", standalone_mode=False, obj=typed)
+        if shell := os.environ.get(COMPLETION):
+            from click.shell_completion import shell_complete
+
+            return shell_complete(app, {}, "rankscope", COMPLETION, shell)
+        line = sys.argv[1:] if argv is None else list(argv)
+        # kept as it was typed, for those who tell how to make a result again
+        with app.make_context("rankscope", line or ["--help"], obj=tuple(line)) as ctx:
+            app.invoke(ctx)
     except click.exceptions.Exit as leave:
         return leave.exit_code
-    except click.Abort:
-        return _interrupted()
     except click.ClickException as error:
         return _fail(_usage(error), USAGE)
     except RankscopeError as error:
@@ -74,7 +84,7 @@ def _run(argv: Sequence[str] | None) -> int:
         return _fail(f"not enough memory for this input: {remedy}", INTERNAL)
     except Exception as error:  # noqa: BLE001 - whatever is left is ours to answer for
         return _bug(error)
-    return result if isinstance(result, int) else 0
+    return 0
 
 
 def _usage(error: click.ClickException) -> str:
@@ -98,36 +108,22 @@ def _bug(error: Exception) -> int:
         traceback.print_exception(error)
         return INTERNAL
     what = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-    told = f"this is a bug in rankscope, please report it: {what} (RANKSCOPE_DEBUG=1 shows the traceback)"
-    return _fail(told, INTERNAL)
+    remedy = "RANKSCOPE_DEBUG=1 shows the traceback"
+    return _fail(f"this is a bug in rankscope, please report it: {what} ({remedy})", INTERNAL)
 
 
 def _fail(message: str, code: int) -> int:
     try:
-        _flush()
+        if sys.stdout is not None:  # as it is where the shell closed it
+            sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError:  # a full disk, already told
         _close_quietly(sys.stdout)
-    _say(message)
+    from rankscope.cli.output import say
+
+    say(message)
     return code
-
-
-def _say(message: str) -> None:
-    from rankscope.show.cells import printable
-
-    if sys.stderr is not None:
-        sys.stderr.write(printable(message) + "\n")
-
-
-def _flush() -> None:
-    if sys.stdout is not None:  # as it is where the shell closed it
-        sys.stdout.flush()
-
-
-def _interrupted() -> int:
-    _say("interrupted")
-    return INTERRUPTED
 
 
 def _speak_utf8(*streams: TextIO | None) -> None:

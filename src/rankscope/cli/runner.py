@@ -32,15 +32,16 @@ class Call:
         self.params: Mapping[str, Any] = ctx.params
         self.own = {one.name: one for one in ctx.command.params if isinstance(one, Option) and one.name}
         default = (None, ParameterSource.DEFAULT)
-        self._present = [name for name in self.own if ctx.get_parameter_source(name) not in default]
+        self.explicit = {name: self.params[name] for name in self.own if ctx.get_parameter_source(name) not in default}
+        self.display = {name: value for name, value in self.explicit.items() if self.own[name].to == "result"}
         self.qrels: str | None = ctx.params.get("qrels")
         self.runs: tuple[str, ...] = ctx.params.get("runs", ())
+        if "candidate" in ctx.params:  # a gate names its two apart
+            both = (ctx.params["baseline"], ctx.params["candidate"])
+            self.runs = tuple(run for run in both if run is not None)
+        self.files = parse_runs(self.runs, again="scores" in self.own)  # the rankings, each with the name given to it
         self.quiet: bool = ctx.params.get("quiet", False)
         self.out: str | None = ctx.params.get("out")
-
-    def values(self, *readers: str) -> dict[str, Any]:
-        """What was typed of the options that these readers take."""
-        return {name: self.params[name] for name in self._present if self.own[name].to in readers}
 
     # -- what it is about -------------------------------------------------------------------------
 
@@ -51,15 +52,15 @@ class Call:
             return None
         from rankscope.scoring.settings import settings_of
 
-        return settings_of(self.params["settings"]).of("gate" if self.command.name == "gate" else "compare")
+        return settings_of(self.params["settings"], verb="gate" if self.command.name == "gate" else "compare")
 
     @cached_property
     def options(self) -> dict[str, Any]:
         """The keywords of the verb: what was typed, else what is settled; all else is left to the verb."""
-        explicit = self.values("verb", "policy")
+        takes = {name for name, one in self.own.items() if one.to in {"verb", "policy"}}
+        explicit = {name: value for name, value in self.explicit.items() if name in takes}
         if self.settings is None:
             return explicit
-        takes = {name for name, one in self.own.items() if one.to in {"verb", "policy"}}
         if self.of_scores:  # they were rankings once; what is settled about those is past
             takes -= {name for name, one in self.own.items() if one.to == "policy" and name != "seed"}
         defaults = {name: value for name, value in self.settings.values.items() if name in takes}
@@ -83,34 +84,40 @@ class Call:
             return "scores" in self.own
         return self.qrels is not None and not self.runs and holds_scores(self.qrels)
 
-    @cached_property
-    def files(self) -> list[Named]:
-        """The rankings, each with the name that was given to it."""
-        alone = words.listing([f"--{name}" for name in self.command.alone], last="or")
-        otherwise = f"; without files: {alone}" if alone else ""
-        check_complete(self.qrels, self.runs, self.path, self.command.usage, otherwise)
-        runs = parse_runs(self.runs, again="scores" in self.own)
-        check_stdin([str(self.qrels), *(path for _, path in runs)])
-        return runs
-
     def arguments(self) -> tuple[list[Any], dict[str, Any]]:
         """What the verb is called with, but for metrics."""
         if self.of_scores:
             if self.qrels is None:
                 raise InputError(f"no file of scores was given: {self.path} --scores scores.csv")
             return [score_tables([self.qrels, *self.runs]), None], self.options
-        without_files = any(name in self._present for name in self.command.alone)
+        without_files = any(name in self.explicit for name in self.command.alone)
         if not self.runs and without_files:
             return [self.qrels, None], self.options
+        if self.qrels is None or not (self.runs or "[RUN...]" in self.command.usage):
+            raise InputError(self._what_is_missing())
+        check_stdin([self.qrels, *(path for _, path in self.files)])
         files, systems = number_runs(self.files)
         runs = files if "candidate" in self.params else [files or None]  # a gate takes its two apart
         return [self.qrels, *runs], ({"systems": systems} if systems else {}) | self.options
+
+    def _what_is_missing(self) -> str:
+        """What a command without judgments or rankings is told: its usage, with an example."""
+        usage = self.command.usage
+        optional = "[RUN...]" in usage
+        absent = "no run was given" if self.qrels else f"no qrels {'were' if optional else 'and no run were'} given"
+        like = usage.replace("QRELS", "qrels.txt").replace("[RUN] ", "").replace("RUN RUN...", "a.run b.run")
+        for text in ("[RUN...]", "RUN...", "RUN"):
+            like = like.replace(text, "my.run")
+        alone = words.listing([f"--{name}" for name in self.command.alone], last="or")
+        otherwise = f"; without files: {alone}" if alone else ""
+        example = f"like {self.path} {like} (rankscope demo makes an example)"
+        return f"{absent}: {self.path} {usage}, {example}{otherwise}"
 
     def reads(self) -> Iterator[str]:
         """Every file that is read: the inputs, and what options and settings name."""
         if self.qrels is not None:
             yield self.qrels
-        yield from (path for _, path in parse_runs(self.runs, again=True))
+        yield from (path for _, path in self.files)
         for name, option in self.own.items():
             value = self.options.get(name, self.params[name])
             if option.type is FILE and isinstance(value, str):
@@ -146,20 +153,20 @@ class Call:
                 raise InputError(f"{place} cannot hold both: name another file for {flag} or {flags[place]}")
             flags[place] = flag
 
-    def result(self, verb: Callable[..., Any], metrics: Any = None, **more: Any) -> Any:
-        """The result of a verb; ``metrics`` stand for those that were typed, ``more`` are further keywords."""
+    def result(self, metrics: Any = None, *, verb: Callable[..., Any] | None = None, **more: Any) -> Any:
+        """The result of the command's verb or of another; ``metrics`` stand for those that were typed, ``more`` are further keywords."""
         arguments, options = self.arguments()
         if "metrics" in self.own:
-            several = metrics or self.metrics
-            arguments.append(several[0] if self.of_scores and several and len(several) == 1 else several)
+            arguments.append(metrics or self.metrics)
         self.check_places()
         if "form" in self.own:
             _ = self.form  # what cannot be written is refused before any work
         if self.settings is not None and self.settings.place and not self.quiet:
             output.say(f"settings: {self.settings.place}")
+        verb = verb or self.command.function  # loaded when all else is right: it takes longer than to refuse
         if not self.command.bar or self.quiet:
             return verb(*arguments, **options, **more)
-        paths = [] if self.of_scores else [path for _, path in parse_runs(self.runs, again=True)]
+        paths = [] if self.of_scores else [path for _, path in self.files]
         with output.bar(paths) as progress:
             return verb(*arguments, progress=progress, **options, **more)
 
@@ -170,22 +177,10 @@ class Call:
             cautions = getattr(result, "warnings", ()) if warnings is None else warnings
             output.tell(read, cautions, self.form)
         width, colour = output.room(self.out)
-        output.write(result.write(self.form, width=width, colour=colour, **self.values("result") | options), self.out)
+        output.write(result.write(self.form, width=width, colour=colour, **self.display | options), self.out)
         if self.out is not None:
             output.say_where(self.out, self.form, self.quiet)
         return int(getattr(result, "exit_code", 0))
-
-
-def check_complete(qrels: str | None, runs: Sequence[str], command: str, usage: str, otherwise: str = "") -> None:
-    """Refuse a command without judgments or rankings; ``usage`` says what it takes."""
-    optional = "[RUN...]" in usage
-    if qrels is not None and (runs or optional):
-        return
-    absent = "no run was given" if qrels else f"no qrels {'were' if optional else 'and no run were'} given"
-    like = usage.replace("QRELS", "qrels.txt").replace("[RUN] ", "").replace("RUN RUN...", "a.run b.run")
-    for text in ("[RUN...]", "RUN...", "RUN"):
-        like = like.replace(text, "my.run")
-    raise InputError(f"{absent}: {command} {usage}, like {command} {like} (rankscope demo makes an example){otherwise}")
 
 
 def parse_runs(runs: Iterable[str], again: bool = False) -> list[Named]:

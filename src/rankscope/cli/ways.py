@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ import click
 
 from rankscope import words
 from rankscope.cli import output
+from rankscope.cli.names import COMPLETION
 from rankscope.cli.runner import Call
 from rankscope.errors import InputError
 
@@ -23,17 +25,12 @@ SUMMARY = "GITHUB_STEP_SUMMARY"
 FIGURES = (".svg", ".png")
 
 
-def run(call: Call) -> int:
-    """Read what the command takes, call its verb, and write the result; gives the exit code."""
-    return call.show(call.result(call.command.function))
-
-
 def evaluate(call: Call) -> int:
     """Score rankings; a table in the terminal ends with what to look at next."""
-    options = call.values("result")
+    options = dict(call.display)
     if "distribution" in options and call.form not in SPREAD:
         raise InputError(f"--distribution is written as {', '.join(SPREAD)}, not as {call.form}")
-    scores: Scores = call.result(call.command.function)
+    scores: Scores = call.result()
     if call.form == "table" and call.out is None and "per_query" not in options:
         options["next_step"] = _next(scores)
     return call.show(scores, notes=scores.reader_notes(), **options)
@@ -52,31 +49,31 @@ def _next(scores: Scores) -> str:
 def report(call: Call) -> int:
     """Make a page, write it and all that was asked for beside it, and say the verdict."""
     from rankscope.blocks import Paragraph
-    from rankscope.reporting.report import check_folder
+    from rankscope.reporting import check_folder
 
     out, folder = str(call.out), call.params["export"]
     output.check_page(out, call.reads())
     if folder is not None:
         check_folder(folder)
-    page = call.result(call.command.function, command=_retyped(call.ctx.obj))
+    page = call.result(command=_command_again(call.ctx.obj))
     if not call.quiet:
         output.tell(page.notes)
     html = page.html
     output.write([html], out)
-    output.say_where(out, f"{len(html.encode()) / 1e6:.1f} MB, opens in a browser", call.quiet)
+    output.say_where(out, f"{words.number(len(html.encode()) / 1e6, digits=1)} MB, opens in a browser", call.quiet)
     if folder is not None:
-        output.say_where(folder, f"{len(page.export(folder)):,} files", call.quiet)
+        output.say_where(folder, words.counted(len(page.export(folder)), "file"), call.quiet)
     if out != "-":
-        output.write([output.rendered([Paragraph(verdict.text) for verdict in page.page.verdicts])])
+        output.write([output.render([Paragraph(verdict.text) for verdict in page.page.verdicts])])
     return 0
 
 
-def _retyped(arguments: list[str]) -> str:
+def _command_again(arguments: Iterable[str]) -> str:
     """The command as it was typed, but for where the page went: the same page has the same words."""
-    typed, rest = iter(arguments), []
-    for word in typed:
+    line, rest = iter(arguments), []
+    for word in line:
         if word in {"-o", "--output", "--export"}:
-            next(typed, None)
+            next(line, None)
         elif not word.startswith(("-o", "--output=", "--export=")) and word not in {"-q", "--quiet"}:
             rest.append(word)
     return shlex.join(["rankscope", *rest])
@@ -86,12 +83,12 @@ def explain(call: Call) -> int:
     """Explain a score or a difference; without a query, and of one ranking or of many, diagnose."""
     metrics = call.metrics or ["nDCG@10"]
     if len(metrics) > 1:
-        raise InputError(f"there are {len(metrics)} metrics: name one, like -m {metrics[0]}")
+        raise InputError(f"there are {words.counted(len(metrics), 'metric')}: name one, like -m {metrics[0]}")
     if "query" in call.options or len(call.files) == 2:
-        return call.show(call.result(call.command.function, metrics[0]))
+        return call.show(call.result(metrics[0]))
     from rankscope.verbs.diagnose.diagnose import diagnose
 
-    return call.show(call.result(diagnose, metrics[0]))
+    return call.show(call.result(metrics[0], verb=diagnose))
 
 
 def check(call: Call) -> int:
@@ -99,7 +96,7 @@ def check(call: Call) -> int:
     code = call.params["explain"]
     if code is None and not call.params["list"]:
         # the findings are the rows of every format: no need to repeat them
-        exit_code = call.show(call.result(call.command.function), warnings=())
+        exit_code = call.show(call.result(), warnings=())
         return 0 if call.params["exit_zero"] else exit_code
     from rankscope.verbs.check.result import RuleBook
     from rankscope.verbs.check.rules import all_rules, rule_named
@@ -111,11 +108,10 @@ def check(call: Call) -> int:
 def gate(call: Call) -> int:
     """Pass or fail a change: the exit code says which, and so do places where continuous integration looks."""
     summary, junit = _summary() if call.params["github_summary"] else None, call.params["junit"]
-    call.runs = tuple(path for name in ("baseline", "candidate") if (path := call.params[name]) is not None)
     if len(call.runs) < 2 or call.qrels is None:
         like = f"{call.path} {call.command.usage}, like {call.path} qrels.txt main.run branch.run"
         raise InputError(f"a gate takes judgments and two runs: {like}")
-    verdict = call.result(call.command.function)
+    verdict = call.result()
     settings = call.settings.place if call.settings else ""
     code = call.show(verdict, [*verdict.scores.notes, *verdict.notes], settings=settings)
     if call.out not in {None, "-"} and not call.quiet:  # the log of a job has the verdict in any case
@@ -146,7 +142,7 @@ def unjudged(call: Call) -> int:
     place = call.params["worklist"]
     if place == "-":
         raise InputError("--worklist -: name a file for the documents to judge, like judge.csv")
-    result = call.result(call.command.function)
+    result = call.result()
     call.show(result)
     if place is not None:
         output.write(result.write("csv", table="to_judge"), place)
@@ -194,7 +190,7 @@ def _plot(name: str, out: str | None, ending: str) -> None:
     metric = find_usual(name)
     if out is None or ending not in FIGURES:
         # one line has room to be drawn, the table tells of both
-        output.write([output.rendered([chart_of(metric, alone=True), table_of(metric)], out)], out)
+        output.write([output.render([chart_of(metric, alone=True), table_of(metric)], out)], out)
         output.say_where(out, "plot")
         return
     from rankscope.show.charts import png_of, svg_of
@@ -214,13 +210,13 @@ def demo(call: Call) -> int:
     folder, page = call.params["copy"], call.params["report"]
     if folder is not None:
         files = demo.copy_files(folder)
-        output.say(f"copied {len(files)} files into {folder}; README.md tells what they are")
+        output.say(f"copied {words.counted(len(files), 'file')} into {folder}; README.md tells what they are")
         runs = " ".join(f"{folder}/{name}.run.gz" for name in demo.RUNS)
         output.write([f"rankscope evaluate {folder}/qrels.txt {runs}\n"])
         return 0
     if page is not None:
         output.check_page(page)
-    output.write([output.rendered(demo.introduction(demo.demo()))])
+    output.write([output.render(demo.introduction(demo.demo()))])
     if page is not None:
         from rankscope.reporting.demo import demo_report
 
@@ -247,7 +243,7 @@ def playground(call: Call) -> int:
 def _has_screen() -> bool:
     """Whether someone looks at the terminal, on a machine that has a screen."""
     screen = sys.platform in {"darwin", "win32"} or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
-    return screen and output.watched(sys.stdout)
+    return screen and output.is_terminal(sys.stdout)
 
 
 def _open(path: Path) -> bool:
@@ -267,6 +263,6 @@ def completion(call: Call) -> int:
     kind = get_completion_class(call.params["shell"])
     assert kind is not None
     # the script of the base class: bash's own checks the version of whatever bash there is
-    script = ShellComplete.source(kind(call.ctx.find_root().command, {}, "rankscope", "_RANKSCOPE_COMPLETE"))
+    script = ShellComplete.source(kind(call.ctx.find_root().command, {}, "rankscope", COMPLETION))
     output.write([script.strip() + "\n"])
     return 0

@@ -13,6 +13,7 @@ from rankscope import words
 from rankscope.blocks import Block, Chart, Explorer, Heading, Page, Paragraph, Table, Verdict
 from rankscope.declared import whole_number
 from rankscope.errors import DataError, InputError
+from rankscope.reporting import check_folder, check_page_file
 from rankscope.reporting.explorer.rankings import documents_of
 from rankscope.reporting.page import page_of, page_of_result
 from rankscope.reporting.subject import Subject
@@ -28,7 +29,6 @@ from rankscope.verbs.evaluate.evaluate import evaluate
 
 PAGE = ("queries_text", "docs_text", "shown", "title", "about")  # options of the page itself
 ALONE = ("interval", "clusters")  # options of a comparison that one run has, too
-ENDINGS = {".html", ".htm"}
 WRITE = 'report.save("report.html") writes the whole page'
 MOST_ROWS = 30  # of a table that is read at a glance
 
@@ -53,7 +53,7 @@ class Report:
 
     def save(self, path: str | Path) -> Path:
         """Write the page to a file, whose name ends in .html. Raises InputError where that cannot be done."""
-        check_page(path)
+        check_page_file(path)
         try:
             with Path(path).open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
                 stream.write(self.html)
@@ -248,23 +248,3 @@ def _refuse_settled(runs: Any, metrics: Any, options: Mapping[str, Any]) -> None
         settled = " (what is compared, and how, is settled)" if known else ""
         hint = words.hint(name, PAGE, most=len(PAGE))
         raise InputError(f"the report of a result has no option {name!r}{settled}{hint}")
-
-
-# --- where pages may be written --------------------------------------------------------------------------
-
-
-def check_page(path: str | Path) -> None:
-    """Refuse, before any work is done, a place where no page can be written: another ending, a folder, a missing folder."""
-    place = Path(path)
-    if place.suffix.lower() not in ENDINGS:
-        raise InputError(f"{path}: a page is one HTML file: name it like {place.stem or 'report'}.html")
-    if place.is_dir():
-        raise InputError(f"{path}: a folder, not a file: name the file to write")
-    if not place.parent.is_dir():
-        raise InputError(f"{path}: there is no folder {place.parent} to write into; make it first")
-
-
-def check_folder(path: str | Path) -> None:
-    """Refuse, before any work is done, a folder for tables and figures that is a file."""
-    if Path(path).exists() and not Path(path).is_dir():
-        raise InputError(f"{path}: a file, not a folder: name a folder for the tables and figures")

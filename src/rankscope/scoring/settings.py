@@ -119,8 +119,8 @@ class Settings:
         return {name: value for name, value in self.values.items() if name not in {"metrics", "primary"}}
 
 
-def settings_of(path: str | None = None, start: str | Path | None = None) -> Settings:
-    """The settings in a TOML file, or in the nearest pyproject.toml from the folder ``start`` upwards.
+def settings_of(path: str | None = None, start: str | Path | None = None, verb: str | None = None) -> Settings:
+    """The settings in a TOML file, or in the nearest pyproject.toml from the folder ``start`` upwards; or those that a ``verb`` uses.
 
     A file that is named holds them in ``[tool.rankscope]`` or at its top; a pyproject.toml that was looked for holds them in
     ``[tool.rankscope]``, and without that table nothing is set. ``[tool.rankscope.gate]`` and ``[tool.rankscope.compare]``
@@ -142,13 +142,14 @@ def settings_of(path: str | None = None, start: str | Path | None = None) -> Set
         table, place = _read(file), str(path)
     if not isinstance(table, Mapping):
         raise InputError(f"{place} is no table: write depth = 100 and the like below [tool.rankscope]")
-    own = {verb: _check(table[verb], f"{place} {verb}", file.parent) for verb in VERBS if verb in table}
-    for verb, values in own.items():
+    own = {user: _check(table[user], f"{place} {user}", file.parent) for user in VERBS if user in table}
+    for user, values in own.items():
         for name in values:
-            if not SETTINGS[name].serves(verb):
-                raise InputError(f"{place} {verb}: {verb} does not use {name}: leave it out")
+            if not SETTINGS[name].serves(user):
+                raise InputError(f"{place} {user}: {user} does not use {name}: leave it out")
     shared = {name: value for name, value in table.items() if name not in VERBS}
-    return Settings(_check(shared, place, file.parent), place if table else "", str(file), own)
+    settings = Settings(_check(shared, place, file.parent), place if table else "", str(file), own)
+    return settings if verb is None else settings.of(verb)
 
 
 def _read(file: Path) -> dict[str, Any]:

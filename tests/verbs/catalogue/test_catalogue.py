@@ -7,7 +7,6 @@ import json
 import pytest
 
 import rankscope as rs
-from rankscope.declared import required
 from rankscope.errors import InputError
 from rankscope.metrics import NICKNAMES, families
 from rankscope.verbs.catalogue.catalogue import catalogue, find_metric, spellings
@@ -51,9 +50,14 @@ def test_one_in_full(cls: type[rs.Metric]) -> None:
     assert record["aggregate"] == usual(cls).aggregate
 
 
-def test_names_to_offer_parse() -> None:
-    ready = {cls.__name__ for cls in ALL if set(required(cls)) <= {"cutoff"}}
-    offers = [name for name, _ in spellings((5, 10)) if name.partition("@")[0] in ready]
-    assert [str(rs.parse(name)) for name in offers] == offers
-    assert {f"{name}@10" for name in ("nDCG", "AP", "P")} <= set(offers)
+def test_what_is_offered_can_be_computed() -> None:
+    offers = [name for name, _ in spellings((1, 5, 10, 1000))]
+    metrics = [name for name in offers if name not in NICKNAMES]
+    assert [str(rs.parse(name).ready()) for name in metrics] == metrics
+    assert {type(rs.parse(name)) for name in metrics} == set(ALL)
+    assert {"AP", "nDCG@10", "AP@5", "P@1000", "IPrec@0.5", "BPM(max_grade=1)@5", *NICKNAMES} <= set(offers)
+    assert len(set(offers)) == len(offers)
+
+
+def test_names_to_offer_are_those_of_the_catalogue() -> None:
     assert {cls.__name__ for cls in ALL} == {name for name, _ in spellings(())}

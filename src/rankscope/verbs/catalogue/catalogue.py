@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rankscope.declared import family, parameters, required
 from rankscope.errors import InputError
-from rankscope.metrics import NICKNAMES, Metric, families, parse, parse_many
+from rankscope.metrics import NICKNAMES, Metric, parse, parse_many
 from rankscope.metrics.description import rewards
 from rankscope.verbs.catalogue.result import Catalogue, all_metrics, usual
 
@@ -61,12 +61,20 @@ def find_set(name: str) -> list[tuple[str, Metric]]:
 
 
 def spellings(cutoffs: Sequence[int]) -> Iterator[tuple[str, str]]:
-    """Names to offer to someone who types, each with what it rewards."""
-    for group in families().values():
-        for cls in group:
-            if not cutoffs or "cutoff" not in required(cls):
-                yield cls.__name__, rewards(cls)
-            if cutoffs and "cutoff" in parameters(cls):
-                yield from ((f"{cls.__name__}@{k}", rewards(cls)) for k in cutoffs)
+    """What to offer to someone who types, each with what it rewards: the names of metrics, or with ``cutoffs`` what can be computed.
+
+    What a metric needs beside a cutoff it has as in its first example: ``IPrec@0.5``.
+    """
+    for cls in all_metrics():
+        about, needed = rewards(cls), required(cls)
+        if not cutoffs:
+            yield cls.__name__, about
+            continue
+        example = usual(cls)
+        others = {name: getattr(example, name) for name in needed if name != "cutoff"}
+        if "cutoff" not in needed:
+            yield str(cls(**others)), about
+        if "cutoff" in parameters(cls):
+            yield from ((str(cls(**others, cutoff=k)), about) for k in cutoffs)
     if cutoffs:
         yield from ((name, "trec_eval's set of this name") for name in NICKNAMES)
