@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
 from functools import cache
 from inspect import Parameter, Signature
@@ -42,7 +42,9 @@ class Param:
 
     A parameter that is ``needed`` may be left out at first, as in ``P(level=2) @ 5``, but not when it is used.
     Where it is a table, a sequence is taken only if it is ``numbered``: the values of rank 1, 2 and so on.
-    ``also`` maps another name to the values that are spelled differently there, if any.
+    ``also`` maps another name to the values that are spelled differently there, if any. The values in ``need_at`` speak of
+    what ``@`` sets, and so need it. ``reason_against`` says why a value cannot be taken that is of the right type and within
+    the bounds; nothing where it can.
     """
 
     about: str
@@ -52,6 +54,8 @@ class Param:
     also: Mapping[str, Mapping[Any, Any]] = field(default_factory=dict)
     needed: bool = False
     numbered: bool = False
+    need_at: tuple[str, ...] = ()
+    reason_against: Callable[[Any], str] | None = None
 
     @property
     def bounds(self) -> str:
@@ -119,7 +123,7 @@ def check_value(owner: str, name: str, value: Any, hint: Any, param: Param) -> A
     """The value in the type of a parameter of the ``owner`` and within its bounds, or one clear line."""
 
     def refuse(text: str) -> NoReturn:
-        raise InputError(f"{owner}({name}={brief(given, quoted=True)}): {name} is {text}")
+        raise InputError(f"{owner}({name}={brief(given, quoted=True)}): {text}")
 
     given = value
     kinds = get_args(hint) if isinstance(hint, UnionType) or get_origin(hint) is Union else (hint,)
@@ -130,14 +134,16 @@ def check_value(owner: str, name: str, value: Any, hint: Any, param: Param) -> A
         except (TypeError, ValueError):
             continue
     else:
-        refuse(" or ".join(_in_words(kind) for kind in kinds))
+        refuse(f"{name} is {' or '.join(map(_in_words, kinds))}")
     for number in value if isinstance(value, tuple) and not isinstance(value, Lookup) else (value,):
         if isinstance(number, bool) or not isinstance(number, int | float):
             continue
         if not (param.low <= number <= param.high and number > param.above):
-            refuse(param.bounds)
+            refuse(f"{name} is {param.bounds}")
         if number > (MOST if isinstance(number, int) else HUGE):
-            refuse(f"at most {words.count(MOST) if isinstance(number, int) else f'{HUGE:g}'}")
+            refuse(f"{name} is at most {words.count(MOST) if isinstance(number, int) else f'{HUGE:g}'}")
+    if param.reason_against and (reason := param.reason_against(value)):
+        refuse(reason)
     return value
 
 
@@ -256,8 +262,13 @@ class Declared(metaclass=_Family):
 
     def ready(self) -> Self:
         """The thing itself, or an error where a required parameter is missing."""
-        known = parameters(type(self))
-        missing = [name for name in known if known[name][1].needed and getattr(self, name) is None]
+        missing = []
+        for name, (_, param) in parameters(type(self)).items():
+            value = getattr(self, name)
+            if param.needed and value is None:
+                missing.append(name)
+            if value in param.need_at and getattr(self, self.at) is None:
+                raise InputError(f"{self}: {name}={value!r} needs a cutoff, write {self}@10")
         if missing:
             how = f"{self}@10" if missing == [self.at] == ["cutoff"] else f"{type(self).__name__}({missing[0]}=...)"
             raise InputError(f"{self} needs {missing[0]}: write {how}")
@@ -345,7 +356,7 @@ def _example_parameter(kind: type[Declared]) -> str:
 def parse_all(kind: type[Declared], text: str) -> tuple[Any, ...]:
     """Read ``nDCG(gain='exponential')@10`` or, with several cutoffs, ``nDCG@5,10,20``."""
     match = _SPELLING.fullmatch(text.strip())
-    text = brief(text)
+    text = words.short(text, 200)
     if match is None:
         raise InputError(f"cannot read the {kind.kind} {text!r}: write it like {_example_spelling(kind)}")
     cls = family(kind, match["name"], text)

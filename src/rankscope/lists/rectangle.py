@@ -123,7 +123,7 @@ class Lists:
         if cutoff is None:
             return self
         shown, retrieved = self.shown & (self.rank <= cutoff), np.minimum(self.retrieved, cutoff)
-        return replace(self, shown=shown, retrieved=retrieved, uncut=self.whole)
+        return replace(self, shown=shown, retrieved=retrieved, uncut=self.uncut or self)
 
     @cached_property
     def condensed(self) -> Lists:

@@ -19,7 +19,7 @@ def running(per_position: Array) -> Array:
 
 def total(per_position: Array) -> Array:
     """The sum of each row, added in the order of ``running``."""
-    return np.asarray(running(per_position)[:, -1])
+    return np.asarray(np.cumsum(per_position, axis=1, dtype=float)[:, -1])
 
 
 def ratio(part: Array, whole: Array) -> Array:

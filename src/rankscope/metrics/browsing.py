@@ -9,7 +9,18 @@ import numpy as np
 from rankscope.declared import Lookup, Param
 from rankscope.errors import InputError
 from rankscope.lists import Array, Lists, by_rank, each, not_before, total
-from rankscope.metrics.base import Cutoff, Example, JudgedOnly, Level, MaxGrade, Metric, Terms, gains_of, ideal_gains
+from rankscope.metrics.base import (
+    Cutoff,
+    Example,
+    JudgedOnly,
+    Level,
+    MaxGrade,
+    Metric,
+    Terms,
+    gains_of,
+    ideal_gains,
+    reason_against_gains,
+)
 from rankscope.metrics.trec import RbpName, TrecName
 
 Persistence = Annotated[float, Param("the chance of going on to the next document", low=0, high=1)]
@@ -72,7 +83,8 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
         Lookup | None,
         Param(
             "what a grade is worth before it is divided by max_grade: a table such as {1: 1, 2: 3}; a grade missing from it is "
-            "worth itself"
+            "worth itself",
+            reason_against=reason_against_gains,
         ),
     ] = None
     judged_only: JudgedOnly = False
@@ -81,8 +93,6 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
         """Gains go from nothing to the top of the scale."""
         if self.gain is None:
             return
-        if any(grade < 0 or worth < 0 for grade, worth in self.gain):
-            raise InputError(f"RBP(gain={self.gain!r}): grades and gains are 0 or more")
         most = max(worth for _, worth in self.gain)
         if self.max_grade != "query" and most > float(self.max_grade or 1):
             raise InputError(
@@ -116,7 +126,7 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
 
     def of_table(self, lists: Lists, table: Lookup) -> Array:
         """Gains from a table, as a share of the scale."""
-        gain, best = gains_of(lists, table), ideal_gains(lists, table).max(axis=1)
+        gain, best = gains_of(lists, table), ideal_gains(lists, table)[:, 0]
         if self.max_grade == "query":
             # as in trec_eval, the scale holds all of the table and every whole grade up to the query's best
             top = np.maximum(lists.ideal.grade.max(axis=1), 0.0)

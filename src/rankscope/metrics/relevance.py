@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -195,9 +195,6 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision", "average_precision")):
     trec: ClassVar[tuple[TrecName, ...]] = (TrecName("map"), TrecName("map_cut", sets="cutoff", defaults=CUTOFFS))
 
     cutoff: Cutoff = None
-    of_cutoff: ClassVar[Mapping[str, frozenset[str]]] = {
-        "denominator": frozenset({"min_k_relevant", "k", "min_k_positives_in_list"})
-    }
     denominator: Annotated[
         Literal[
             "relevant",
@@ -210,7 +207,8 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision", "average_precision")):
         ],
         Param(
             "known relevant, the smaller of that and k or the list's length, hits in the top k, k, relevant in the returned list, "
-            "or the smaller of that and k"
+            "or the smaller of that and k",
+            need_at=("min_k_relevant", "k", "min_k_positives_in_list"),
         ),
     ] = "relevant"
 
