@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
 from rankscope.declared import Declared, Lookup, Param
 from rankscope.errors import InputError
-from rankscope.lists import Array, Judged, Lists, each, ratio, total
+from rankscope.lists import Array, Ideal, Judged, Lists, each, ratio, total
 from rankscope.metrics.trec import TrecName
 
 
@@ -301,14 +301,11 @@ def gains(grade: Array, gain: str | Lookup) -> Array:
     return each(lambda g: table.get(g, g), grade)
 
 
-def gains_of(lists: Lists, gain: str | Lookup) -> Array:
-    """What each cell gains: nothing without a grade."""
-    return np.where(lists.judged, gains(lists.grade, gain), 0.0)
+def gains_of(cells: Lists | Ideal, gain: str | Lookup) -> Array:
+    """What each cell gains, of rankings or of an ideal: nothing without a grade."""
+    return np.where(cells.shown & (cells.grade >= 0), gains(cells.grade, gain), 0.0)
 
 
-def ideal_gains(lists: Lists, gain: str | Lookup) -> Array:
-    """What each judged document of a query gains, retrieved or not: the largest gain first."""
-    ideal = lists.ideal
-    gain_of = np.where(ideal.shown & (ideal.grade >= 0), gains(ideal.grade, gain), 0.0)
-    # the best grade stands first already, but a table may value a better grade less
-    return -np.sort(-gain_of, axis=1) if isinstance(gain, Lookup) else gain_of
+def largest_first(gain: Array) -> Array:
+    """The gains of each query in falling order: they need not rise with the grade."""
+    return -np.sort(-gain, axis=1)

@@ -18,7 +18,6 @@ from rankscope.metrics.base import (
     Metric,
     Terms,
     gains_of,
-    ideal_gains,
     reason_against_gains,
 )
 from rankscope.metrics.trec import RbpName, TrecName
@@ -126,7 +125,7 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
 
     def of_table(self, lists: Lists, table: Lookup) -> Array:
         """Gains from a table, as a share of the scale."""
-        gain, best = gains_of(lists, table), ideal_gains(lists, table)[:, 0]
+        gain, best = gains_of(lists, table), gains_of(lists.ideal, table).max(axis=1)
         if self.max_grade == "query":
             # as in trec_eval, the scale holds all of the table and every whole grade up to the query's best
             top = np.maximum(lists.ideal.grade.max(axis=1), 0.0)

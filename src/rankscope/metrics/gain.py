@@ -10,7 +10,7 @@ import numpy as np
 from rankscope.declared import Lookup, Param
 from rankscope.errors import InputError
 from rankscope.lists import Array, Lists, by_rank, log2_discount, total
-from rankscope.metrics.base import Cutoff, Example, Gain, JudgedOnly, Metric, Terms, gains, gains_of, ideal_gains
+from rankscope.metrics.base import Cutoff, Example, Gain, JudgedOnly, Metric, Terms, gains, gains_of
 from rankscope.metrics.trec import CUTOFFS, TrecName, pair
 
 
@@ -115,10 +115,11 @@ class DCG(_GainMetric):
         table = dict(self.discount)
         return by_rank(lambda r: table.get(float(r), 0.0), rank)
 
-    def discounted_down_to(self, gain: Array, depth: Array | float) -> Array:
-        """The discounted gain of documents in this order, one a rank, down to a depth (of each query, or of all)."""
-        rank = np.arange(1, gain.shape[1] + 1)
-        return total(gain * self.discounts(rank) * (rank <= np.reshape(depth, (-1, 1))))
+    def best_down_to(self, gain: Array, depth: Array | float) -> Array:
+        """The discounted gain of documents in the best order, one a rank, down to a depth (of each query, or of all)."""
+        best = -np.sort(-gain, axis=1)  # gains need not rise with the grade
+        rank = np.arange(1, best.shape[1] + 1)
+        return total(best * self.discounts(rank) * (rank <= np.reshape(depth, (-1, 1))))
 
     def out_of(self, lists: Lists) -> Array | float:
         """What the discounted gain is divided by."""
@@ -146,7 +147,7 @@ class IdealDCG(DCG, aliases=("IDCG",)):
 
     def terms(self, lists: Lists) -> Terms:
         depth = np.inf if self.cutoff is None else float(self.cutoff)
-        return Terms(lists, {}, base=self.discounted_down_to(ideal_gains(lists, self.gain), depth))
+        return Terms(lists, {}, base=self.best_down_to(gains_of(lists.ideal, self.gain), depth))
 
 
 class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
@@ -221,13 +222,12 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
         if self.ideal in {"full_k", "max_grade_k"}:
             # the same for every query
             one = np.full((1, int(self.cutoff or 1)), 1.0 if self.ideal == "full_k" else float(self.max_grade or 0))
-            return np.broadcast_to(self.discounted_down_to(gains(one, self.gain), np.inf), len(lists))
-        if self.ideal in {"retrieved_topk", "retrieved_all"}:
-            seen = lists if self.ideal == "retrieved_topk" else lists.whole
-            gain = -np.sort(-gains_of(seen, self.gain), axis=1)
+            return np.broadcast_to(self.best_down_to(gains(one, self.gain), np.inf), len(lists))
+        if self.ideal == "retrieved_topk":
+            gain = gains_of(lists, self.gain)
         else:
-            gain = ideal_gains(lists, self.gain)
+            gain = gains_of(lists.whole if self.ideal == "retrieved_all" else lists.ideal, self.gain)
         if self.ideal == "judged_at_returned":
-            return self.discounted_down_to(gain, lists.retrieved)
+            return self.best_down_to(gain, lists.retrieved)
         uncut = self.cutoff is None or self.ideal == "judged_uncut"
-        return self.discounted_down_to(gain, np.inf if uncut else float(self.cutoff or 0))
+        return self.best_down_to(gain, np.inf if uncut else float(self.cutoff or 0))

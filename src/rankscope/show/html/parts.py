@@ -10,6 +10,7 @@ from typing import Any
 
 from rankscope import words
 from rankscope.blocks import Block, Chart, Explorer, Page, Section, Table, ValueRange, Verdict
+from rankscope.show.cells import note_text
 from rankscope.show.charts import data_of, spec_of
 from rankscope.show.charts.data import query_field
 from rankscope.show.extra import import_extra
@@ -88,7 +89,7 @@ def environment() -> Any:
         autoescape=True, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     made.globals.update(tones=TONES, words=words)
-    made.filters["unbroken"] = unbroken
+    made.filters.update(unbroken=unbroken, note_text=note_text)
     return made
 
 
