@@ -198,7 +198,7 @@ class Metric(Declared, kind="metric"):
         """The value of each query, NaN where it is undefined."""
         return self.taken_apart(lists).value
 
-    def expected(self, lists: Lists, depth: int | None = None, upto: int | None = None) -> Array:
+    def mean_over_orders(self, lists: Lists, depth: int | None = None, upto: int | None = None) -> Array:
         """The mean of each query's value over all orders of tied documents, for a metric that is ``additive``.
 
         No rank below ``upto`` matters; metrics that say the same rank share their work.
@@ -224,7 +224,7 @@ class Metric(Declared, kind="metric"):
         known = lists.known(np.nextafter(0.0, 1.0) if level is None else level)
         return np.asarray((known == 0) | ((self.worth(lists) == 0) & self.looks_below))
 
-    def missed(self, lists: Lists, anywhere: bool = False) -> Array:
+    def without_relevant(self, lists: Lists, anywhere: bool = False) -> Array:
         """Queries without a relevant document in the top k, or ``anywhere`` in the list."""
         level = getattr(self, "level", None)
         seen = lists if anywhere else lists.top(getattr(self, "cutoff", None))

@@ -65,7 +65,7 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
         Example("RBP(p=0.5)", (1, 0, 1), "0.5 * (1 + 0.25)"),
         Example("RBP(max_grade=2, p=0.5)", (2, 0, 1), "0.5 * (1 + 0.25 / 2)"),
     )
-    trec = (RbpName("rbp", fixed={"p": 0.9, "max_grade": "query"}, sets="gain"),)
+    trec = (RbpName("rbp", parameters={"p": 0.9, "max_grade": "query"}, sets="gain"),)
 
     cutoff: Cutoff = None
     p: Persistence = 0.8
@@ -159,7 +159,7 @@ class RBPResidual(Metric, aliases=("RBPResid", "RankBiasedPrecisionResidual")):
         Example("RBPResidual(p=0.5)@2", (1, None, 0), "0.5**2 + 0.5 * 0.5"),
     )
     better = "lower"
-    trec = (TrecName("rbp_resid", fixed={"p": 0.9, "tail": "with_unjudged"}),)
+    trec = (TrecName("rbp_resid", parameters={"p": 0.9, "tail": "with_unjudged"}),)
 
     cutoff: Cutoff = None
     p: Persistence = 0.8

@@ -25,7 +25,7 @@ Discount = Annotated[
     Literal["log2", "log2_rank", "none", "reciprocal"] | Lookup,
     Param(
         "what a rank is worth: 1/log2(rank + 1), 1/log2(rank) from rank 2 on (the first two ranks are worth 1), 1, 1/rank, or a table {rank: weight}; ranks missing from it are worth 0",
-        numbered=True,
+        takes_sequence=True,
         reason_against=reason_against_discounts,
     ),
 ]
@@ -83,7 +83,7 @@ class DCG(_GainMetric):
         Example("DCG@3", (3, 2, 0, 1), "3 / log2(2) + 2 / log2(3)"),
         Example("DCG(gain='exponential')@3", (3, 2, 0, 1), "7 / log2(2) + 3 / log2(3)"),
     )
-    shorthands = (TrecName("dcg_burges", fixed={"gain": "exponential"}, sets="cutoff"),)
+    shorthands = (TrecName("dcg_burges", parameters={"gain": "exponential"}, sets="cutoff"),)
     trec: ClassVar[tuple[TrecName, ...]] = (TrecName("dcg"),)  # in none of trec_eval's sets
 
     discount: Discount = "log2"
@@ -167,7 +167,7 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
         Example("nDCG@3", (3, 2, 0, 1), "(3 / log2(2) + 2 / log2(3)) / (3 / log2(2) + 2 / log2(3) + 1 / log2(4))"),
         Example("nDCG(gain='exponential')@3", (2, 3, 0), "(3 / log2(2) + 7 / log2(3)) / (7 / log2(2) + 3 / log2(3))"),
     )
-    shorthands = (TrecName("ndcg_burges", fixed={"gain": "exponential"}, sets="cutoff"),)
+    shorthands = (TrecName("ndcg_burges", parameters={"gain": "exponential"}, sets="cutoff"),)
     trec = (
         TrecName("ndcg", sets="gain", defaults=("linear",), reads=pair, together=True, plain_too=True),
         TrecName("ndcg_cut", sets="cutoff", defaults=CUTOFFS),

@@ -64,7 +64,7 @@ class P(_Binary, aliases=("Precision",)):
     positions = False
     trec = (
         TrecName("P", sets="cutoff", defaults=CUTOFFS),
-        TrecName("relative_P", fixed={"denominator": "min_k_relevant"}, sets="cutoff", defaults=CUTOFFS),
+        TrecName("relative_P", parameters={"denominator": "min_k_relevant"}, sets="cutoff", defaults=CUTOFFS),
     )
 
     cutoff: NeededCutoff = None
@@ -91,7 +91,7 @@ class R(_Binary, aliases=("Recall",)):
     positions = False
     trec = (TrecName("recall", sets="cutoff", defaults=CUTOFFS),)
     shorthands = tuple(
-        TrecName(name, fixed={"denominator": "min_k_relevant"}, sets="cutoff") for name in NAMES_OF_CAPPED_RECALL
+        TrecName(name, parameters={"denominator": "min_k_relevant"}, sets="cutoff") for name in NAMES_OF_CAPPED_RECALL
     )
 
     cutoff: NeededCutoff = None

@@ -255,7 +255,7 @@ class Panel:
         held = self.moments[0]
         factors = np.zeros(len(self.systems))
         factors[a], factors[b] = 1.0, -1.0
-        return EstimatedPair(Estimate.of(*held.combined(factors), held.count))
+        return EstimatedPair(Estimate.of(*held.combine(factors), held.count))
 
     # -- all systems ---------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import rankscope as rs
-from rankscope.declared import required
+from rankscope.declared import required_parameters
 from rankscope.errors import InputError
 from rankscope.metrics import NICKNAMES, families
 from rankscope.verbs.catalogue.catalogue import catalogue, find_metric, spellings
@@ -52,7 +52,7 @@ def test_one_in_full(cls: type[rs.Metric]) -> None:
 
 
 def test_names_to_offer_parse() -> None:
-    ready = {cls.__name__ for cls in ALL if set(required(cls)) <= {"cutoff"}}
+    ready = {cls.__name__ for cls in ALL if set(required_parameters(cls)) <= {"cutoff"}}
     offers = [name for name, _ in spellings((5, 10)) if name.partition("@")[0] in ready]
     assert [str(rs.parse(name)) for name in offers] == offers
     assert {f"{name}@10" for name in ("nDCG", "AP", "P")} <= set(offers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rankscope.declared import family, parameters, required
+from rankscope.declared import class_like, parameters, required_parameters
 from rankscope.errors import InputError
 from rankscope.metrics import NICKNAMES, Metric, families, parse, parse_many
 from rankscope.metrics.description import rewards
@@ -32,7 +32,7 @@ def catalogue(name: str | None = None) -> Catalogue:
 def find_metric(name: str) -> type[Metric]:
     """The metric of a name, an alias or any spelling such as ``ndcg_cut_10``; or an error that offers the nearest."""
     try:
-        return family(Metric, name, name)  # type: ignore[no-any-return]
+        return Metric.catalogue.get(name) or class_like(Metric, name, name)  # type: ignore[no-any-return]
     except InputError:
         try:
             return type(parse_many(name)[0][1])
@@ -64,7 +64,7 @@ def spellings(cutoffs: Sequence[int]) -> Iterator[tuple[str, str]]:
     """Names to offer to someone who types, each with what it rewards."""
     for group in families().values():
         for cls in group:
-            if not cutoffs or "cutoff" not in required(cls):
+            if not cutoffs or "cutoff" not in required_parameters(cls):
                 yield cls.__name__, rewards(cls)
             if cutoffs and "cutoff" in parameters(cls):
                 yield from ((f"{cls.__name__}@{k}", rewards(cls)) for k in cutoffs)
