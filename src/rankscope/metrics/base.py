@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from rankscope.declared import Declared, Lookup, Param
+from rankscope.declared import Declared, Lookup, Param, plain
 from rankscope.errors import InputError
 from rankscope.lists import Array, Ideal, Judged, Lists, each, ratio, total
 from rankscope.metrics.trec import TrecName
@@ -273,7 +273,9 @@ class Metric(Declared, kind="metric"):
         top = float(np.max(lists.ideal.grade, initial=0.0))
         if top > max_grade:
             say = self.having(max_grade=top)
-            raise InputError(f"{self}: a document has grade {top:g}, above max_grade={max_grade:g}; say {say}")
+            raise InputError(
+                f"{self}: a document has grade {plain(top)}, above max_grade={plain(max_grade)}; say {say}"
+            )
 
     def trec_name(self) -> str | None:
         """What trec_eval prints for this metric, where it has the same one."""
@@ -292,7 +294,8 @@ def gains(grade: Array, gain: str | Lookup) -> Array:
         return np.asarray(grade >= 1, dtype=float)
     if gain == "exponential":
         if np.max(grade, initial=0.0) > LARGEST:
-            raise InputError(f"a grade of {np.max(grade):g} is too large for gain='exponential', which is 2^grade - 1")
+            top = plain(float(np.max(grade)))
+            raise InputError(f"a grade of {top} is too large for gain='exponential', which is 2^grade - 1")
         if (grade == np.floor(grade)).all():
             return np.ldexp(1.0, grade.astype(np.int64)) - 1.0
         return each(lambda g: 2.0**g - 1.0, grade)

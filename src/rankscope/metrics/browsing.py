@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from rankscope.declared import Lookup, Param
+from rankscope.declared import Lookup, Param, plain
 from rankscope.errors import InputError
 from rankscope.lists import Array, Lists, by_rank, each, not_before, total
 from rankscope.metrics.base import (
@@ -94,9 +94,10 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
             return
         most = max(worth for _, worth in self.gain)
         if self.max_grade != "query" and most > float(self.max_grade or 1):
+            scale, top = f"max_grade={plain(self.max_grade)}" if self.max_grade else "1", plain(most)
             raise InputError(
-                f"RBP(gain={self.gain!r}): a gain of {most:g} is above {'max_grade=' if self.max_grade else ''}"
-                f"{float(self.max_grade or 1):g}; say RBP(gain={self.gain!r}, max_grade={most:g}) or max_grade='query'"
+                f"RBP(gain={self.gain!r}): a gain of {top} is above {scale}; "
+                f"say RBP(gain={self.gain!r}, max_grade={top}) or max_grade='query'"
             )
 
     additive = True  # a position earns by its own gain and rank
@@ -134,8 +135,9 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
             return np.asarray(gain / scale[:, None])
         most = float(np.max(best, initial=0.0))
         if most > float(self.max_grade or 1):
+            scale = plain(float(self.max_grade or 1))
             raise InputError(
-                f"{self}: a document gains {most:g}, above {float(self.max_grade or 1):g}; say {self.having(max_grade=most)}"
+                f"{self}: a document gains {plain(most)}, above {scale}; say {self.having(max_grade=most)}"
             )
         return gain / float(self.max_grade or 1)
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rankscope import words
+from rankscope.declared import plain
 from rankscope.errors import InputError
 from rankscope.lists import Array, Aspects, Judged
 
@@ -168,7 +169,7 @@ def _missing(graded: list[Grade], level: float, known: Any, ideal: Any) -> list[
         rest.subtract(grade for grade in graded if _highest_of(grade) > 0)
         short = [grade for grade, n in rest.items() if n < 0]
         if short:
-            said = f"{short[0]:g}" if isinstance(short[0], float) else f"{dict(short[0])}"
+            said = plain(short[0]) if isinstance(short[0], float) else f"{dict(short[0])}"
             raise InputError(
                 f"ideal holds fewer documents of grade {said} than the list; it is the grades of all judged documents"
             )

@@ -333,7 +333,7 @@ def caution_notes(warnings: Iterable[Caution], where: str = "--format json lists
         alike = list(group)
         shown = alike if len(alike) <= FEW else alike[:1]
         rest = len(alike) - len(shown)
-        more = f" (and {rest:,} more like it; {where})" if rest else ""
+        more = f" (and {words.count(rest)} more like it; {where})" if rest else ""
         out += [Note(w.message, "", code) for w in shown[:-1]]
         out.append(Note(shown[-1].message + more, shown[-1].hint, code))
     return out
