@@ -187,8 +187,8 @@ def _in_words(kind: Any) -> str:
 # --- the base of every kind of named thing, and its catalogue ------------------------------------------
 
 
-class _Family(type):
-    """Lets the class take a cutoff: ``nDCG @ 10`` is ``nDCG() @ 10``."""
+class _DeclaredType(type):
+    """The type of every declared class: it lets a class take a cutoff, so that ``nDCG @ 10`` is ``nDCG() @ 10``."""
 
     def __matmul__(cls, value: Any) -> Any:
         return cut(cls, {}, value)
@@ -203,7 +203,7 @@ class _Family(type):
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
-class Declared(metaclass=_Family):
+class Declared(metaclass=_DeclaredType):
     """Base of every kind of named thing. ``at`` names the parameter that ``@`` sets; ``listed_by`` is the command that lists all."""
 
     kind: ClassVar[str] = "thing"

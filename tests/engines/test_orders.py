@@ -255,5 +255,5 @@ def test_chunks_hold_every_query_once(cells: int) -> None:
 
 
 def test_no_query_no_chunk() -> None:
-    names = ("retrieved", "size", "found", "grade", "rank", "tie_start", "tie_size")
+    names = ("retrieved", "size", "in_run", "grade", "rank", "tie_start", "tie_size")
     assert Judged(query_id=[], **dict.fromkeys(names, np.zeros(0, dtype=np.int64))).chunks() == []  # type: ignore[arg-type]
