@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankscope.moments import Moments, merged
+from rankscope.moments import Moments
 
 TABLES = st.integers(0, 10_000).map(
     lambda seed: np.random.default_rng(seed).normal(3, 2, (2 + seed % 40, 1 + seed % 3))
@@ -18,7 +18,8 @@ TABLES = st.integers(0, 10_000).map(
 @given(table=TABLES, cuts=st.lists(st.integers(0, 41), max_size=4))
 def test_parts_add_up_to_the_whole(table: np.ndarray, cuts: list[int]) -> None:
     parts = [Moments.of(part) for part in np.split(table, sorted(min(cut, len(table)) for cut in cuts))]
-    for whole in (Moments.of(table), merged(parts), merged(parts[::-1])):
+    none = Moments.empty(table.shape[1])
+    for whole in (Moments.of(table), sum(parts, none), sum(parts[::-1], none)):
         assert whole.count == len(table)
         assert whole.mean == pytest.approx(table.mean(axis=0), rel=1e-12)
         expected = np.cov(table.T, ddof=1).reshape(whole.products.shape)
@@ -45,7 +46,7 @@ def test_sums_of_a_database_are_moments() -> None:
 def test_a_combination_is_that_of_the_values() -> None:
     table = np.random.default_rng(0).normal(size=(30, 3))
     factors = [1.0, -2.0, 0.5]
-    mean, variance = Moments.of(table).combined(factors)
+    mean, variance = Moments.of(table).combine(factors)
     values = table @ factors
     assert mean == pytest.approx(values.mean())
     assert variance == pytest.approx(values.var(ddof=1))
@@ -53,7 +54,7 @@ def test_a_combination_is_that_of_the_values() -> None:
 
 def test_far_from_zero_nothing_is_lost() -> None:
     values = np.random.default_rng(1).normal(1e8, 1.0, 1000)
-    parts = merged(Moments.of(part) for part in np.array_split(values, 7))
+    parts = sum((Moments.of(part) for part in np.array_split(values, 7)), Moments.empty())
     assert parts.variance[0] == pytest.approx(values.var(ddof=1), rel=1e-6)
 
 

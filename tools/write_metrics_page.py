@@ -12,7 +12,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
-from rankscope.declared import Lookup, Param, parameters, plain, required
+from rankscope.declared import Lookup, Param, parameters, plain, required_parameters
 from rankscope.metrics import Example, Metric, families, parse
 from rankscope.testing import variants, worked_out
 
@@ -141,7 +141,7 @@ def graded(grade: Any) -> str:
 def row(cls: type[Metric], name: str, hint: Any, param: Param) -> tuple[str, str, str, str]:
     """One parameter: its name with the names that others give it, values, default, meaning."""
     also = "".join(f", `{other}`" for other in param.also)
-    default = "needed" if name in required(cls) else f"`{plain(cls.__dataclass_fields__[name].default)}`"
+    default = "needed" if name in required_parameters(cls) else f"`{plain(cls.__dataclass_fields__[name].default)}`"
     bounds = f" ({param.bounds})" if "inf" not in param.bounds else ""
     values = [kind for kind in kinds(hint) if not (param.needed and kind == "`None`")]
     return f"`{name}`{also}", ", ".join(values) + bounds, default, param.about

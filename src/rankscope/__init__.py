@@ -24,6 +24,7 @@ _PLACES = {
         "rankscope.errors": ("DataError", "InputError", "RankscopeError"),
         "rankscope.files": ("read_qrels", "read_run"),
         "rankscope.lists": ("Lists",),
+        "rankscope.lists.overlap": ("jaccard", "rbo"),
         "rankscope.metrics": ("Example", "Metric", "Terms", "parse"),
         "rankscope.tables": ("Qrels", "Run"),
         "rankscope.scoring.scores": ("Scores",),
@@ -62,6 +63,8 @@ if TYPE_CHECKING:
     from rankscope.files import read_qrels as read_qrels
     from rankscope.files import read_run as read_run
     from rankscope.lists import Lists as Lists
+    from rankscope.lists.overlap import jaccard as jaccard
+    from rankscope.lists.overlap import rbo as rbo
     from rankscope.metrics import *
     from rankscope.metrics import Example as Example
     from rankscope.metrics import Metric as Metric

@@ -132,10 +132,6 @@ class Note:
     hint: str = ""
     code: str = ""
 
-    def __str__(self) -> str:
-        hint = f" {self.hint[:1].upper()}{self.hint[1:]}." if self.hint else ""
-        return f"{self.text}.{hint}"
-
 
 @dataclass(frozen=True)
 class Notes:

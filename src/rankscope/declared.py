@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
 from functools import cache
 from inspect import Parameter, Signature
@@ -41,8 +41,10 @@ class Param:
     """What a parameter means, its bounds, and the other names people know it by.
 
     A parameter that is ``needed`` may be left out at first, as in ``P(level=2) @ 5``, but not when it is used.
-    Where it is a table, a sequence is taken only if it is ``numbered``: the values of rank 1, 2 and so on.
-    ``also`` maps another name to the values that are spelled differently there, if any.
+    Where it is a table, a sequence is taken only with ``takes_sequence``: the values of rank 1, 2 and so on.
+    ``also`` maps another name to the values that are spelled differently there, if any. The values in ``need_at`` speak of
+    what ``@`` sets, and so need it. ``reason_against`` says why a value cannot be taken that is of the right type and within
+    the bounds; nothing where it can.
     """
 
     about: str
@@ -51,7 +53,9 @@ class Param:
     above: float = -math.inf
     also: Mapping[str, Mapping[Any, Any]] = field(default_factory=dict)
     needed: bool = False
-    numbered: bool = False
+    takes_sequence: bool = False
+    need_at: tuple[str, ...] = ()
+    reason_against: Callable[[Any], str] | None = None
 
     @property
     def bounds(self) -> str:
@@ -125,29 +129,31 @@ def check_value(owner: str, name: str, value: Any, hint: Any, param: Param) -> A
     """The value in the type of a parameter of the ``owner`` and within its bounds, or one clear line."""
 
     def refuse(text: str) -> NoReturn:
-        raise InputError(f"{owner}({name}={brief(given, quoted=True)}): {name} is {text}")
+        raise InputError(f"{owner}({name}={brief(given, quoted=True)}): {text}")
 
     given = value
     kinds = get_args(hint) if isinstance(hint, UnionType) or get_origin(hint) is Union else (hint,)
     for kind in kinds:
         try:
-            value = _as(kind, value, param.numbered)
+            value = _as(kind, value, param.takes_sequence)
             break
         except (TypeError, ValueError):
             continue
     else:
-        refuse(" or ".join(_in_words(kind) for kind in kinds))
+        refuse(f"{name} is {' or '.join(map(_in_words, kinds))}")
     for number in value if isinstance(value, tuple) and not isinstance(value, Lookup) else (value,):
         if isinstance(number, bool) or not isinstance(number, int | float):
             continue
         if not (param.low <= number <= param.high and number > param.above):
-            refuse(param.bounds)
+            refuse(f"{name} is {param.bounds}")
         if number > (MOST if isinstance(number, int) else HUGE):
-            refuse(f"at most {words.count(MOST) if isinstance(number, int) else f'{HUGE:g}'}")
+            refuse(f"{name} is at most {words.count(MOST) if isinstance(number, int) else f'{HUGE:g}'}")
+    if param.reason_against and (reason := param.reason_against(value)):
+        refuse(reason)
     return value
 
 
-def _as(kind: Any, value: Any, numbered: bool) -> Any:
+def _as(kind: Any, value: Any, takes_sequence: bool) -> Any:
     """The value in the parameter's type, or TypeError."""
     if get_origin(kind) is Literal:
         if isinstance(value, str | int) and value in get_args(kind):
@@ -159,7 +165,7 @@ def _as(kind: Any, value: Any, numbered: bool) -> Any:
         if isinstance(value, bool):
             return value
     elif kind is Lookup:
-        sequence = numbered and isinstance(value, Sequence) and not isinstance(value, str | bytes)
+        sequence = takes_sequence and isinstance(value, Sequence) and not isinstance(value, str | bytes)
         if (isinstance(value, Mapping | Lookup) or sequence) and len(value):
             return Lookup.of(value)
     elif kind is int:
@@ -169,7 +175,7 @@ def _as(kind: Any, value: Any, numbered: bool) -> Any:
         return _number(value)
     elif get_origin(kind) is tuple:
         if isinstance(value, Sequence) and not isinstance(value, str) and len(value):
-            return tuple(_as(get_args(kind)[0], v, numbered) for v in value)
+            return tuple(_as(get_args(kind)[0], v, takes_sequence) for v in value)
     elif isinstance(value, kind):
         return value
     raise TypeError
@@ -187,8 +193,8 @@ def _in_words(kind: Any) -> str:
 # --- the base of every kind of named thing, and its catalogue ------------------------------------------
 
 
-class _Family(type):
-    """Lets the class take a cutoff: ``nDCG @ 10`` is ``nDCG() @ 10``."""
+class _DeclaredType(type):
+    """The type of every declared class: it lets a class take a cutoff, so that ``nDCG @ 10`` is ``nDCG() @ 10``."""
 
     def __matmul__(cls, value: Any) -> Any:
         return cut(cls, {}, value)
@@ -203,7 +209,7 @@ class _Family(type):
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
-class Declared(metaclass=_Family):
+class Declared(metaclass=_DeclaredType):
     """Base of every kind of named thing. ``at`` names the parameter that ``@`` sets; ``listed_by`` is the command that lists all."""
 
     kind: ClassVar[str] = "thing"
@@ -262,8 +268,13 @@ class Declared(metaclass=_Family):
 
     def ready(self) -> Self:
         """The thing itself, or an error where a required parameter is missing."""
-        known = parameters(type(self))
-        missing = [name for name in known if known[name][1].needed and getattr(self, name) is None]
+        missing = []
+        for name, (_, param) in parameters(type(self)).items():
+            value = getattr(self, name)
+            if param.needed and value is None:
+                missing.append(name)
+            if value in param.need_at and getattr(self, self.at) is None:
+                raise InputError(f"{self}: {name}={value!r} needs a cutoff, write {self}@10")
         if missing:
             how = f"{self}@10" if missing == [self.at] == ["cutoff"] else f"{type(self).__name__}({missing[0]}=...)"
             raise InputError(f"{self} needs {missing[0]}: write {how}")
@@ -305,7 +316,7 @@ def parameters(cls: type[Declared]) -> dict[str, tuple[Any, Param]]:
     return out
 
 
-def required(cls: type[Declared]) -> list[str]:
+def required_parameters(cls: type[Declared]) -> list[str]:
     """The required parameters: those without a default, and those marked as needed."""
     known = parameters(cls)
     return [name for name, default in cls.defaults.items() if default is MISSING or known[name][1].needed]
@@ -319,18 +330,15 @@ _DIGITS = re.compile(r"\s*[0-9]{1,9}\s*")
 _WORDS = {"true": True, "false": False, "none": None}
 
 
-def family(kind: type[Declared], name: str, text: str) -> Any:
-    """The class of this name or alias, ignoring case; or an error that suggests the nearest name."""
-    found = kind.catalogue.get(name)
-    if found is None:
-        folded = {cls for key, cls in kind.catalogue.items() if key.casefold() == name.casefold()}
-        found = folded.pop() if len(folded) == 1 else None
-    if found is None:
-        near = {key: cls.__name__ for key, cls in kind.catalogue.items()}
-        where = f" ({kind.listed_by} lists all)" if kind.listed_by else None
-        hint = words.hint(name, near, otherwise=where, most=len(near), offer=near.__getitem__)
-        raise InputError(f"{kind.kind} {text!r}: no {kind.kind} is called {brief(name)}{hint}")
-    return found
+def class_like(kind: type[Declared], name: str, text: str) -> Any:
+    """The class whose name or alias is this one in another case; or an error that suggests the nearest name."""
+    alike = {cls for key, cls in kind.catalogue.items() if key.casefold() == name.casefold()}
+    if len(alike) == 1:
+        return alike.pop()
+    near = {key: cls.__name__ for key, cls in kind.catalogue.items()}
+    where = f" ({kind.listed_by} lists all)" if kind.listed_by else None
+    hint = words.hint(name, near, otherwise=where, most=len(near), offer=near.__getitem__)
+    raise InputError(f"{kind.kind} {text!r}: no {kind.kind} is called {brief(name)}{hint}")
 
 
 def _example_spelling(kind: type[Declared]) -> str:
@@ -351,10 +359,10 @@ def _example_parameter(kind: type[Declared]) -> str:
 def parse_all(kind: type[Declared], text: str) -> tuple[Any, ...]:
     """Read ``nDCG(gain='exponential')@10`` or, with several cutoffs, ``nDCG@5,10,20``."""
     match = _SPELLING.fullmatch(text.strip())
-    text = brief(text)
+    text = words.short(text, 200)
     if match is None:
         raise InputError(f"cannot read the {kind.kind} {text!r}: write it like {_example_spelling(kind)}")
-    cls = family(kind, match["name"], text)
+    cls = kind.catalogue.get(match["name"]) or class_like(kind, match["name"], text)
     said = {}
     for key, given in _keywords(kind, match["inside"], text) if match["inside"] else ():
         name, value = _own_name(kind, cls, key, given, text)

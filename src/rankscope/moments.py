@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,19 +87,11 @@ class Moments:
         """The variance of each column, by n - 1; NaN for fewer than two units."""
         return np.diagonal(self.covariance)
 
-    def combined(self, factors: ArrayLike) -> tuple[float, float]:
+    def combine(self, factors: ArrayLike) -> tuple[float, float]:
         """The mean and the variance of a sum of the columns, each times its factor.
 
-        >>> Moments.of([[1.0, 0.0], [3.0, 1.0]]).combined([1, -1])  # of the differences 1 and 2
+        >>> Moments.of([[1.0, 0.0], [3.0, 1.0]]).combine([1, -1])  # of the differences 1 and 2
         (1.5, 0.5)
         """
         by = np.asarray(factors, dtype=np.float64)
         return float(by @ self.mean), max(float(by @ self.covariance @ by), 0.0)
-
-
-def merged(parts: Iterable[Moments]) -> Moments:
-    """The moments of all parts together. There must be at least one."""
-    first, *others = parts
-    for part in others:
-        first = first + part
-    return first

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from typing import TypeVar
 
+T = TypeVar("T")
 MINUS = "\N{MINUS SIGN}"
 UNDEFINED = "-"  # stands where there is no value
 NOTHING = 5e-13  # a difference below this is of rounding, and written as 0
@@ -158,13 +160,13 @@ def factor(ratio: float) -> str:
     return f"{ratio:,.0f}x" if ratio >= 99.95 else f"{ratio:.1f}".removesuffix(".0") + "x"
 
 
-def finite(value: float | None) -> float | None:
-    """A number for JSON: None, which becomes null, where it is undefined or has no bound.
+def finite(value: T) -> T | None:
+    """A value for JSON: None, which becomes null, for a number that is undefined or has no bound.
 
-    >>> finite(0.5), finite(float("nan")), finite(float("inf")), finite(None)
-    (0.5, None, None, None)
+    >>> finite(0.5), finite(float("nan")), finite(float("inf")), finite(None), finite("bm25")
+    (0.5, None, None, None, 'bm25')
     """
-    return None if value is None or not math.isfinite(value) else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def count(number: float) -> str:

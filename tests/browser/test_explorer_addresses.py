@@ -63,9 +63,9 @@ def test_of_an_address_the_first_counts(opened: Any) -> None:
 
 
 def test_ids_are_written_as_python_writes_them(opened: Any) -> None:
-    from rankscope.show.html.tables import named
+    from rankscope.show.html.tables import visible_id
 
     signs = "\x00\x1b\x7f\x85\xad\u061c\u200b\u200c\u200d\u200e\u2028\u2029\u202e\u2066\u3000\ue000\ufeff\ufffa\U000e0041\n\r\t\\"
     texts = [*HOSTILE, *(f"a{sign}b" for sign in signs), " ", "a ", "  a", "a b", ""]
     tab = show(opened, explorer(*USUAL))
-    assert tab.evaluate("(all) => all.map(rankscope.name)", texts) == [named(text) for text in texts]
+    assert tab.evaluate("(all) => all.map(rankscope.name)", texts) == [visible_id(text) for text in texts]

@@ -100,7 +100,7 @@ def told(judged: Judged) -> dict[str, Any]:
     """The same of what an engine found."""
     out = {}
     for i, query in enumerate(judged.query_id):
-        at, size, found = int(judged.start[i]), int(judged.size[i]), int(judged.found[i])
+        at, size, found = int(judged.start[i]), int(judged.size[i]), int(judged.in_run[i])
         here, rest = slice(at, at + found), slice(at + found, at + size)
         assert not judged.rank[rest].any()
         out[query] = {
@@ -244,7 +244,7 @@ def test_chunks_hold_every_query_once(cells: int) -> None:
         query_id=[str(i) for i in range(len(size))],
         retrieved=size,
         size=size,
-        found=size,
+        in_run=size,
         **flat,  # type: ignore[arg-type]
     )
     chunks = judged.chunks(cells)
@@ -255,5 +255,5 @@ def test_chunks_hold_every_query_once(cells: int) -> None:
 
 
 def test_no_query_no_chunk() -> None:
-    names = ("retrieved", "size", "found", "grade", "rank", "tie_start", "tie_size")
+    names = ("retrieved", "size", "in_run", "grade", "rank", "tie_start", "tie_size")
     assert Judged(query_id=[], **dict.fromkeys(names, np.zeros(0, dtype=np.int64))).chunks() == []  # type: ignore[arg-type]

@@ -16,6 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import rankscope as rs
+from rankscope.errors import InputError
 from rankscope.lists.overlap import VARIANTS, count_shared_by_depth, jaccard, jaccard_by_query, rbo, rbo_by_query
 
 plain = st.lists(st.integers(0, 9), unique=True, min_size=1, max_size=8)
@@ -198,12 +200,19 @@ def test_all_published_values_of_rankings_with_ties(shared_data: Callable[[str],
 
 @pytest.mark.parametrize("p", [0, 1, -0.5, 2, math.nan])
 def test_a_chance_outside_its_range(p: float) -> None:
-    with pytest.raises(ValueError, match="between 0 and 1"):
+    with pytest.raises(InputError, match="between 0 and 1"):
         rbo("a", "a", p)
 
 
 def test_what_is_no_ranking() -> None:
-    with pytest.raises(ValueError, match="'a' stands in the ranking twice"):
+    with pytest.raises(InputError, match="'a' stands in the ranking twice"):
         rbo(["a", "b", "a"], ["a"])
-    with pytest.raises(ValueError, match="one of w, a or b"):
+    with pytest.raises(InputError, match="ties is one of 'w', 'a', 'b'"):
         rbo("a", "a", 0.9, "c")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="k=0: look at 1 document at least"):
+        jaccard("a", "a", 0)
+
+
+def test_both_are_found_at_the_front() -> None:
+    assert rs.rbo(["x", "y"], ["y", "x"], p=0.5).ext == pytest.approx((1 - 0.5) / 0.5 * 0.5**2 + 0.5**2)
+    assert rs.jaccard(["x", "y", "z"], ["y", "v", "x"], 2) == 1 / 3

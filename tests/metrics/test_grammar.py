@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankscope as rs
-from rankscope.declared import parameters, required
+from rankscope.declared import parameters, required_parameters
 from rankscope.errors import InputError
 from rankscope.lists import Lists
 from rankscope.metrics import (
@@ -221,7 +221,7 @@ def test_every_alias_reads_as_its_class() -> None:
                 if cls.at in parameters(cls)
                 else ""
             )
-            more = "(max_grade=4)" if "max_grade" in required(cls) else ""
+            more = "(max_grade=4)" if "max_grade" in required_parameters(cls) else ""
             assert type(parse(name + more + at)) is cls
 
 

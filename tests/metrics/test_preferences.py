@@ -33,7 +33,7 @@ def judged(lines: list[Line], ranking: list[str]) -> Judged:
         query_id=["q"],
         retrieved=np.array([len(ranking)]),
         size=np.array([len(docs)]),
-        found=np.array([len(shown)]),
+        in_run=np.array([len(shown)]),
         grade=np.array([max(g for _, _, g in entries) for entries in by_doc]),
         rank=np.array(ranks),
         tie_start=np.array(ranks),

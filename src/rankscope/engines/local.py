@@ -162,7 +162,7 @@ def _lay_out(
         query_id=names,
         retrieved=retrieved,
         size=np.bincount(query, minlength=len(names)),
-        found=np.bincount(query[by], weights=found, minlength=len(names)).astype(np.int64),
+        in_run=np.bincount(query[by], weights=found, minlength=len(names)).astype(np.int64),
         grade=grade[by],
         rank=rank[by],
         tie_start=tie_start,

@@ -104,7 +104,7 @@ class _Judgments:
             query_id=names,
             retrieved=retrieved,
             size=np.array(self.size, dtype=np.int64),
-            found=np.bincount(query, weights=found, minlength=len(names)).astype(np.int64),
+            in_run=np.bincount(query, weights=found, minlength=len(names)).astype(np.int64),
             grade=grade[by],
             rank=np.where(found, rank[by], 0),
             tie_start=np.where(found, above[by] + 1, 0),

@@ -39,7 +39,7 @@ def rerank(judged: Judged, rank: Array, retrieved: Array) -> Judged:
     return replace(
         judged,
         retrieved=retrieved,
-        found=np.bincount(judged.query, weights=there, minlength=len(judged)).astype(np.int64),
+        in_run=np.bincount(judged.query, weights=there, minlength=len(judged)).astype(np.int64),
         grade=judged.grade[by],
         rank=rank[by],
         tie_start=np.where(there, judged.tie_start[by], 0),
@@ -63,7 +63,7 @@ class Tied:
         """The groups of a query in which there is a judged document."""
         judged = self.judged
         at = judged.start[number]
-        here = slice(at, at + judged.found[number])
+        here = slice(at, at + judged.in_run[number])
         start, size = judged.tie_start[here], judged.tie_size[here]
         out = []
         for first in sorted(set(start[size > 1].tolist())):
@@ -184,7 +184,7 @@ def _orders(
 ) -> tuple[Array, bool]:
     """Ranks of the retrieved judged documents of a query, a row an order; and whether these are all orders."""
     at = judged.start[number]
-    plain = judged.rank[at : at + judged.found[number]]
+    plain = judged.rank[at : at + judged.in_run[number]]
     count = math.prod(group.count(alike) for group in groups)
     if count <= MOST_ORDERS:
         out = np.tile(plain, (count, 1))
@@ -215,8 +215,8 @@ def _of_orders(
     numbers = np.repeat([number for number, _, _ in pending], [len(ranks) for _, ranks, _ in pending])
     many = judged.of(numbers)
     rank = many.rank.copy()
-    found = np.repeat(np.arange(len(many)), many.found)
-    inside = np.arange(len(found)) - np.repeat(np.cumsum(many.found) - many.found, many.found)
+    found = np.repeat(np.arange(len(many)), many.in_run)
+    inside = np.arange(len(found)) - np.repeat(np.cumsum(many.in_run) - many.in_run, many.in_run)
     rank[many.start[found] + inside] = np.concatenate([ranks.ravel() for _, ranks, _ in pending])
     many = cut(_untie(rerank(many, rank, many.retrieved)), depth)
     values = score(many, [metric])[0].value
@@ -318,7 +318,7 @@ def _expected_values(judged: Judged, tied: Tied, metrics: Sequence[Any], depth: 
     for chunk in _chunks(judged, tied.queries):
         lists = judged.lists(chunk)
         for metric, values in zip(metrics, out, strict=True):
-            values[chunk] = metric.expected(lists, depth, upto)
+            values[chunk] = metric.mean_over_orders(lists, depth, upto)
     return out
 
 

@@ -45,7 +45,7 @@ class Aspects:
 class Judged:
     """The judged documents of each query, end to end, those retrieved first and in rank order.
 
-    ``size[i]`` documents belong to query ``i``, of which the first ``found[i]`` were retrieved.
+    ``size[i]`` documents belong to query ``i``, of which the first ``in_run[i]`` were retrieved.
     ``rank`` is 1-based, and 0 where the document was not retrieved. ``tie_start`` and ``tie_size``
     tell the first rank and the number of the documents that share its score. ``retrieved`` counts
     all documents retrieved for the query, judged or not. ``score``, ``aspects`` and ``by_id`` (the place
@@ -55,7 +55,7 @@ class Judged:
     query_id: Sequence[str]
     retrieved: Array
     size: Array
-    found: Array
+    in_run: Array
     grade: Array
     rank: Array
     tie_start: Array
@@ -85,7 +85,7 @@ class Judged:
             query_id=[self.query_id[int(q)] for q in queries],
             retrieved=self.retrieved[queries],
             size=self.size[queries],
-            found=self.found[queries],
+            in_run=self.in_run[queries],
             grade=self.grade[at],
             rank=self.rank[at],
             tie_start=self.tie_start[at],
@@ -97,8 +97,8 @@ class Judged:
 
     def lists(self, queries: Array) -> Lists:
         """The rectangle of the queries with these numbers."""
-        start, size, found = self.start[queries], self.size[queries], self.found[queries]
-        cells, shown = rectangle(start, found)
+        start, size, in_run = self.start[queries], self.size[queries], self.in_run[queries]
+        cells, shown = rectangle(start, in_run)
         pool, judged = rectangle(start, size)
         grade = self.grade[pool] if len(self.grade) else np.zeros(pool.shape)
         ideal = -np.sort(-np.where(judged, grade, -np.inf), axis=1)

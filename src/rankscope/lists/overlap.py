@@ -2,6 +2,9 @@
 
 Webber, Moffat and Zobel, A Similarity Measure for Indefinite Rankings, TOIS 2010; with ties: Corsi and Urbano, The Treatment of
 Ties in Rank-Biased Overlap, SIGIR 2024.
+
+``rbo`` and ``jaccard`` take two rankings, with ties and bounds: ``rs.rbo``, ``rs.jaccard``. ``rbo_by_query`` and ``jaccard_by_query`` give
+the same for many queries at once, of rankings without ties: the agreement of runs in a report.
 """
 
 from __future__ import annotations
@@ -13,6 +16,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rankscope import words
+from rankscope.errors import InputError
 from rankscope.lists.sums import Array, total
 
 Variant = Literal["w", "a", "b"]
@@ -44,7 +49,7 @@ def rbo(a: Sequence[Any], b: Sequence[Any], p: float = 0.9, ties: Variant = "a")
     Tied documents are given as a group: a set, frozenset or list in the ranking. ``ties`` says what a tie means: ``w`` that the
     documents do share the rank (all of them stand at it), ``a`` that their order is not known (the mean over all orders), ``b``
     the same, corrected for what is lost by ties, such that a ranking with itself is 1. Without ties the three are one.
-    Raises ValueError for p outside 0 to 1, for an item that stands twice and for another variant.
+    Raises InputError for p outside 0 to 1, for an item that stands twice and for another variant.
 
     >>> found = rbo(["x", "y"], ["y", "x"], p=0.5)  # nothing is shared at depth 1, all at depth 2
     >>> found.ext  # (1 - 0.5) / 0.5 * 0.5**2 + 0.5**2
@@ -58,7 +63,7 @@ def rbo(a: Sequence[Any], b: Sequence[Any], p: float = 0.9, ties: Variant = "a")
     """
     _check(p)
     if ties not in VARIANTS:
-        raise ValueError(f"ties={ties!r}: one of w, a or b")
+        raise InputError(f"ties={ties!r}: ties is one of {words.choices(VARIANTS)}")
     first, second = _flat(a), _flat(b)
     short, long = (second, first) if len(first) >= len(second) else (first, second)
     found = _agreements(_Pair(short, long), ties)
@@ -68,9 +73,13 @@ def rbo(a: Sequence[Any], b: Sequence[Any], p: float = 0.9, ties: Variant = "a")
 def jaccard(a: Sequence[Hashable], b: Sequence[Hashable], k: int) -> float:
     """The documents in the top k of both rankings over those in the top k of either; NaN where both are empty.
 
+    Raises InputError for a k below 1.
+
     >>> jaccard(["x", "y", "z"], ["y", "v", "x"], 2)  # y, of x, y and v
     0.3333333333333333
     """
+    if k < 1:
+        raise InputError(f"k={k!r}: look at 1 document at least")
     top, other = set(a[:k]), set(b[:k])
     either = len(top | other)
     return len(top & other) / either if either else math.nan
@@ -132,7 +141,7 @@ def jaccard_by_query(shared: Array, a_size: Array, b_size: Array, k: int) -> Arr
 
 def _check(p: float) -> None:
     if not 0 < p < 1:
-        raise ValueError(f"p={p!r}: the chance of going on lies between 0 and 1, both left out")
+        raise InputError(f"p={p!r}: the chance of going on lies between 0 and 1, both left out")
 
 
 def _flat(ranking: Sequence[Any]) -> dict[Hashable, tuple[int, int]]:
@@ -143,7 +152,7 @@ def _flat(ranking: Sequence[Any]) -> dict[Hashable, tuple[int, int]]:
         group = list(entry) if isinstance(entry, set | frozenset | list) else [entry]
         for item in group:
             if item in out:
-                raise ValueError(f"{item!r} stands in the ranking twice")
+                raise InputError(f"{item!r} stands in the ranking twice")
             out[item] = (count + 1, count + len(group))
         count += len(group)
     return out

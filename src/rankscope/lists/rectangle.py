@@ -123,7 +123,7 @@ class Lists:
         if cutoff is None:
             return self
         shown, retrieved = self.shown & (self.rank <= cutoff), np.minimum(self.retrieved, cutoff)
-        return replace(self, shown=shown, retrieved=retrieved, uncut=self.whole)
+        return replace(self, shown=shown, retrieved=retrieved, uncut=self.uncut or self)
 
     @cached_property
     def condensed(self) -> Lists:
@@ -161,15 +161,15 @@ def _regroup(keep: Array, place: Array, group: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class TieSpread:
-    """Where the cells of spread lists come from: for each cell its group's first and last column in ``ranked``."""
+    """Where the cells of spread lists come from: for each cell its group's first and last column in ``source``."""
 
-    ranked: Lists
+    source: Lists
     head: Array
     tail: Array
 
     def counts(self, level: float) -> tuple[Array, Array]:
         """Relevant documents above each cell's group, and in it."""
-        relevant = self.ranked.relevant(level)
+        relevant = self.source.relevant(level)
         so_far = running(relevant)
         rows = np.arange(len(so_far))[:, None]
         above = so_far[rows, self.head] - relevant[rows, self.head]

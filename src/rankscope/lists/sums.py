@@ -19,10 +19,10 @@ def running(per_position: Array) -> Array:
 
 def total(per_position: Array) -> Array:
     """The sum of each row, added in the order of ``running``."""
-    return np.asarray(running(per_position)[:, -1])
+    return np.asarray(np.cumsum(per_position, axis=1, dtype=float)[:, -1])
 
 
-def ratio(part: Array, whole: Array) -> Array:
+def ratio(part: Array, whole: Array | float) -> Array:
     """Part / whole, cell by cell, and 0 where the whole is 0."""
     whole = np.broadcast_to(whole, part.shape)
     return np.divide(part, whole, out=np.zeros(part.shape), where=whole != 0)

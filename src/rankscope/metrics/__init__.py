@@ -78,27 +78,34 @@ def parse_many(text: str | Metric | type[Metric]) -> list[tuple[str, Metric]]:
         return [(text.__name__, text().ready())]
     if not isinstance(text, str):
         raise InputError(f"a metric is a name like 'nDCG@10' or an object like nDCG @ 10, not {text!r}")
-    parts = _split_spellings(text)
-    found = [pair for part in parts for pair in _read(part)]
-    # one spelling, one metric: what was asked is kept to the letter
-    alone = len(parts) == len(found) == 1 and not parse_trec(parts[0], CATALOGUE)
-    return [(text.strip(), found[0][1])] if alone else found
+    asked = text.strip()
+    parts = _split_spellings(asked) if _BLANK.search(asked) else [asked]
+    if len(parts) == 1:  # what was asked is kept to the letter
+        return _read(parts[0], asked)
+    return [pair for part in parts for pair in _read(part, part)]
+
+
+_BLANK = re.compile(r"\s")
 
 
 def _split_spellings(text: str) -> list[str]:
     """Blanks between metrics part them; blanks inside parentheses do not."""
-    close = re.sub(r"\s*([(@,=])\s*", r"\1", text.strip())
+    close = re.sub(r"\s*([(@,=])\s*", r"\1", text)
     return re.findall(r"(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|[^\s()]|\)|\()+", close) or [text]
 
 
-def _read(text: str) -> list[tuple[str, Metric]]:
+def _read(text: str, asked: str) -> list[tuple[str, Metric]]:
+    """The metrics of one spelling, each with what was asked."""
     if text in SETS:
-        return [pair for name in SETS[text] for pair in _read(name)]
-    named = parse_trec(text, CATALOGUE)
+        return [pair for name in SETS[text] for pair in _read(name, name)]
+    # the name of a class with a cutoff or parameters is none of trec_eval's: those end there, or in values after a dot
+    name, *rest = re.split("[(@]", text, maxsplit=1)
+    ours = bool(rest) and name in CATALOGUE and CATALOGUE[name].__name__ == name
+    named = None if ours else parse_trec(text, CATALOGUE)
     if named is not None and (len(named) > 1 or text not in CATALOGUE):
         return [(metric.trec_name() or text, metric) for metric in named]
     found = parse_all(Metric, text)
-    return [(text if len(found) == 1 else str(metric), metric) for metric in found]
+    return [(asked if len(found) == 1 else str(metric), metric) for metric in found]
 
 
 # families that share a module with another one; what any other is, its module says

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from rankscope.declared import Declared, Lookup, Param
+from rankscope.declared import Declared, Lookup, Param, plain
 from rankscope.errors import InputError
-from rankscope.lists import Array, Judged, Lists, each, ratio, total
+from rankscope.lists import Array, Ideal, Judged, Lists, each, ratio, total
 from rankscope.metrics.trec import TrecName
 
 
@@ -54,7 +54,7 @@ class Terms:
     def value(self) -> Array:
         """The value of each query, NaN where it is undefined."""
         earned = total(self.earned) if self.mean_earnings is None else self.mean_earnings
-        value = ratio(earned + self.unjudged, self.worth) + self.base
+        value = ratio(earned + self.unjudged, self.out_of) + self.base
         if self.link is not None:
             value = self.link(value)
         return value if self.defined is None else np.where(self.defined, value, np.nan)
@@ -78,12 +78,22 @@ Level = Annotated[float, Param("the lowest grade that counts as relevant", low=0
 JudgedOnly = Annotated[bool, Param("leave out unjudged documents, and close the gaps")]
 LARGEST = 1000  # 2^grade and sums of it stay finite
 MaxGrade = Annotated[float, Param("the highest grade of the scale", above=0, high=LARGEST, also={"max_rel": {}})]
+
+
+def reason_against_gains(table: str | Lookup | None) -> str:
+    """Why a table of gains cannot be taken: gains are of graded documents, and no less than nothing."""
+    if not isinstance(table, Lookup) or all(grade >= 0 and gain >= 0 for grade, gain in table):
+        return ""
+    return "grades and gains are 0 or more; a document with a negative grade was not judged and gains nothing"
+
+
 Gain = Annotated[
     Literal["linear", "exponential", "binary"] | Lookup,
     Param(
         "what a grade is worth: the grade itself, 2^grade - 1, 1 for any grade of 1 or more, or a table such as {1: 3, 2: 9}; "
         "a grade missing from the table keeps its linear gain",
         also={"gains": {}, "dcg": {"log2": "linear", "exp-log2": "exponential"}},
+        reason_against=reason_against_gains,
     ),
 ]
 
@@ -128,7 +138,10 @@ class Metric(Declared, kind="metric"):
     trec: ClassVar[tuple[TrecName, ...]] = ()
     # how trec_eval orders equal scores for this metric: document ids descend, but ascend for preferences
     trec_ties: ClassVar[Literal["trec", "docid"]] = "trec"
-    of_cutoff: ClassVar[Mapping[str, frozenset[str]]] = {}  # values of parameters that speak of k, and so need one
+    # how the values of the queries become one number
+    aggregate: ClassVar[Literal["mean", "sum", "geometric", "weighted", "pooled"]] = "mean"
+    # what the engine must fetch besides grades and ranks: "score", "aspects", "subtopics"
+    needs: ClassVar[frozenset[str]] = frozenset()
 
     @property
     def range(self) -> tuple[float, float]:
@@ -168,28 +181,11 @@ class Metric(Declared, kind="metric"):
         """The value of an empty ranking: a number, None (undefined), "judgments" (as the judgments say, whatever is returned), or "varies" (it depends on the query)."""
         return 0.0
 
-    @property
-    def aggregate(self) -> Literal["mean", "sum", "geometric", "weighted", "pooled"]:
-        """How the values of the queries become one number."""
-        return "mean"
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """What the engine must fetch besides grades and ranks: "score", "aspects", "subtopics"."""
-        return frozenset()
-
     def terms(self, lists: Lists) -> Terms:
         """The factors of each position and what the query is worth: the one method every metric must have."""
         raise TypeError(f"{type(self).__name__} declares no terms")
 
     # -- derived once, for every metric -----------------------------------------------------------
-
-    def ready(self) -> Self:
-        """The metric itself, or an error where it lacks a parameter, or speaks of k without one."""
-        for name, values in self.of_cutoff.items():
-            if getattr(self, name) in values and getattr(self, "cutoff", None) is None:
-                raise InputError(f"{self}: {name}={getattr(self, name)!r} needs a cutoff, write {self}@10")
-        return super().ready()
 
     def taken_apart(self, lists: Lists) -> Terms:
         """The terms over what the metric looks at: judged documents only where ``judged_only``, and the top k."""
@@ -202,7 +198,7 @@ class Metric(Declared, kind="metric"):
         """The value of each query, NaN where it is undefined."""
         return self.taken_apart(lists).value
 
-    def expected(self, lists: Lists, depth: int | None = None, upto: int | None = None) -> Array:
+    def mean_over_orders(self, lists: Lists, depth: int | None = None, upto: int | None = None) -> Array:
         """The mean of each query's value over all orders of tied documents, for a metric that is ``additive``.
 
         No rank below ``upto`` matters; metrics that say the same rank share their work.
@@ -228,7 +224,7 @@ class Metric(Declared, kind="metric"):
         known = lists.known(np.nextafter(0.0, 1.0) if level is None else level)
         return np.asarray((known == 0) | ((self.worth(lists) == 0) & self.looks_below))
 
-    def missed(self, lists: Lists, anywhere: bool = False) -> Array:
+    def without_relevant(self, lists: Lists, anywhere: bool = False) -> Array:
         """Queries without a relevant document in the top k, or ``anywhere`` in the list."""
         level = getattr(self, "level", None)
         seen = lists if anywhere else lists.top(getattr(self, "cutoff", None))
@@ -277,7 +273,9 @@ class Metric(Declared, kind="metric"):
         top = float(np.max(lists.ideal.grade, initial=0.0))
         if top > max_grade:
             say = self.having(max_grade=top)
-            raise InputError(f"{self}: a document has grade {top:g}, above max_grade={max_grade:g}; say {say}")
+            raise InputError(
+                f"{self}: a document has grade {plain(top)}, above max_grade={plain(max_grade)}; say {say}"
+            )
 
     def trec_name(self) -> str | None:
         """What trec_eval prints for this metric, where it has the same one."""
@@ -296,7 +294,8 @@ def gains(grade: Array, gain: str | Lookup) -> Array:
         return np.asarray(grade >= 1, dtype=float)
     if gain == "exponential":
         if np.max(grade, initial=0.0) > LARGEST:
-            raise InputError(f"a grade of {np.max(grade):g} is too large for gain='exponential', which is 2^grade - 1")
+            top = plain(float(np.max(grade)))
+            raise InputError(f"a grade of {top} is too large for gain='exponential', which is 2^grade - 1")
         if (grade == np.floor(grade)).all():
             return np.ldexp(1.0, grade.astype(np.int64)) - 1.0
         return each(lambda g: 2.0**g - 1.0, grade)
@@ -305,12 +304,11 @@ def gains(grade: Array, gain: str | Lookup) -> Array:
     return each(lambda g: table.get(g, g), grade)
 
 
-def gains_of(lists: Lists, gain: str | Lookup) -> Array:
-    """What each cell gains: nothing without a grade."""
-    return np.where(lists.judged, gains(lists.grade, gain), 0.0)
+def gains_of(cells: Lists | Ideal, gain: str | Lookup) -> Array:
+    """What each cell gains, of rankings or of an ideal: nothing without a grade."""
+    return np.where(cells.shown & (cells.grade >= 0), gains(cells.grade, gain), 0.0)
 
 
-def ideal_gains(lists: Lists, gain: str | Lookup) -> Array:
-    """What each judged document of a query gains, retrieved or not: the best grade first."""
-    ideal = lists.ideal
-    return np.where(ideal.shown & (ideal.grade >= 0), gains(ideal.grade, gain), 0.0)
+def largest_first(gain: Array) -> Array:
+    """The gains of each query in falling order: they need not rise with the grade."""
+    return -np.sort(-gain, axis=1)

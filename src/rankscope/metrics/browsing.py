@@ -6,10 +6,20 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from rankscope.declared import Lookup, Param
+from rankscope.declared import Lookup, Param, plain
 from rankscope.errors import InputError
 from rankscope.lists import Array, Lists, by_rank, each, not_before, total
-from rankscope.metrics.base import Cutoff, Example, JudgedOnly, Level, MaxGrade, Metric, Terms, gains_of, ideal_gains
+from rankscope.metrics.base import (
+    Cutoff,
+    Example,
+    JudgedOnly,
+    Level,
+    MaxGrade,
+    Metric,
+    Terms,
+    gains_of,
+    reason_against_gains,
+)
 from rankscope.metrics.trec import RbpName, TrecName
 
 Persistence = Annotated[float, Param("the chance of going on to the next document", low=0, high=1)]
@@ -55,7 +65,7 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
         Example("RBP(p=0.5)", (1, 0, 1), "0.5 * (1 + 0.25)"),
         Example("RBP(max_grade=2, p=0.5)", (2, 0, 1), "0.5 * (1 + 0.25 / 2)"),
     )
-    trec = (RbpName("rbp", fixed={"p": 0.9, "max_grade": "query"}, sets="gain"),)
+    trec = (RbpName("rbp", parameters={"p": 0.9, "max_grade": "query"}, sets="gain"),)
 
     cutoff: Cutoff = None
     p: Persistence = 0.8
@@ -72,7 +82,8 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
         Lookup | None,
         Param(
             "what a grade is worth before it is divided by max_grade: a table such as {1: 1, 2: 3}; a grade missing from it is "
-            "worth itself"
+            "worth itself",
+            reason_against=reason_against_gains,
         ),
     ] = None
     judged_only: JudgedOnly = False
@@ -81,13 +92,12 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
         """Gains go from nothing to the top of the scale."""
         if self.gain is None:
             return
-        if any(grade < 0 or worth < 0 for grade, worth in self.gain):
-            raise InputError(f"RBP(gain={self.gain!r}): grades and gains are 0 or more")
         most = max(worth for _, worth in self.gain)
         if self.max_grade != "query" and most > float(self.max_grade or 1):
+            scale, top = f"max_grade={plain(self.max_grade)}" if self.max_grade else "1", plain(most)
             raise InputError(
-                f"RBP(gain={self.gain!r}): a gain of {most:g} is above {'max_grade=' if self.max_grade else ''}"
-                f"{float(self.max_grade or 1):g}; say RBP(gain={self.gain!r}, max_grade={most:g}) or max_grade='query'"
+                f"RBP(gain={self.gain!r}): a gain of {top} is above {scale}; "
+                f"say RBP(gain={self.gain!r}, max_grade={top}) or max_grade='query'"
             )
 
     additive = True  # a position earns by its own gain and rank
@@ -116,7 +126,7 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
 
     def of_table(self, lists: Lists, table: Lookup) -> Array:
         """Gains from a table, as a share of the scale."""
-        gain, best = gains_of(lists, table), ideal_gains(lists, table).max(axis=1)
+        gain, best = gains_of(lists, table), gains_of(lists.ideal, table).max(axis=1)
         if self.max_grade == "query":
             # as in trec_eval, the scale holds all of the table and every whole grade up to the query's best
             top = np.maximum(lists.ideal.grade.max(axis=1), 0.0)
@@ -125,8 +135,9 @@ class RBP(Metric, aliases=("RankBiasedPrecision",)):
             return np.asarray(gain / scale[:, None])
         most = float(np.max(best, initial=0.0))
         if most > float(self.max_grade or 1):
+            scale = plain(float(self.max_grade or 1))
             raise InputError(
-                f"{self}: a document gains {most:g}, above {float(self.max_grade or 1):g}; say {self.having(max_grade=most)}"
+                f"{self}: a document gains {plain(most)}, above {scale}; say {self.having(max_grade=most)}"
             )
         return gain / float(self.max_grade or 1)
 
@@ -150,7 +161,7 @@ class RBPResidual(Metric, aliases=("RBPResid", "RankBiasedPrecisionResidual")):
         Example("RBPResidual(p=0.5)@2", (1, None, 0), "0.5**2 + 0.5 * 0.5"),
     )
     better = "lower"
-    trec = (TrecName("rbp_resid", fixed={"p": 0.9, "tail": "with_unjudged"}),)
+    trec = (TrecName("rbp_resid", parameters={"p": 0.9, "tail": "with_unjudged"}),)
 
     cutoff: Cutoff = None
     p: Persistence = 0.8

@@ -10,8 +10,8 @@ import numpy as np
 
 from rankscope.declared import Param
 from rankscope.lists import Array, Lists, by_rank, each, log2_discount, ratio, running, total
-from rankscope.metrics.base import Example, Level, Terms, gains_of, ideal_gains
-from rankscope.metrics.gain import _GainMetric, best_gains
+from rankscope.metrics.base import Example, Level, Terms, gains_of, largest_first
+from rankscope.metrics.gain import _GainMetric
 from rankscope.metrics.relevance import _Binary
 from rankscope.metrics.trec import FIFTHS, TrecName, pair, two_places
 
@@ -65,9 +65,6 @@ class _Ratio(_GainMetric):
 
     range = (0.0, 1.0)
 
-    def _ideal(self, lists: Lists) -> Array:
-        return best_gains(ideal_gains(lists, self.gain))
-
 
 class G(_Ratio):
     """Gain, discounted by how far the list has fallen behind the ideal one."""
@@ -86,7 +83,7 @@ class G(_Ratio):
     additive = False  # what a document earns depends on those above it
 
     def terms(self, lists: Lists) -> Terms:
-        gain, best = gains_of(lists, self.gain), self._ideal(lists)
+        gain, best = gains_of(lists, self.gain), largest_first(gains_of(lists.ideal, self.gain))
         # a rank costs 1, and what the ideal gains there beyond that
         beyond = running(np.maximum(best - 1.0, 0.0))
         cost = lists.rank + np.take_along_axis(beyond, _column(lists.rank, best), axis=1)
@@ -114,7 +111,7 @@ class RnDCG(_Ratio):
     level: Level = 1.0
 
     def terms(self, lists: Lists) -> Terms:
-        best = self._ideal(lists)
+        best = largest_first(gains_of(lists.ideal, self.gain))
         ideal = _ideal_so_far(best)
         falls = (best > 0) & (best != np.hstack([best[:, 1:], np.zeros((len(best), 1))]))
         worthy = total(best > 0)
@@ -148,7 +145,7 @@ class nDCGRel(_Ratio):
     additive = False  # what a document earns depends on those above it
 
     def terms(self, lists: Lists) -> Terms:
-        gain, best = gains_of(lists, self.gain), self._ideal(lists)
+        gain, best = gains_of(lists, self.gain), largest_first(gains_of(lists.ideal, self.gain))
         ideal = _ideal_so_far(best)
         found = gain > 0
         at_rank = np.where(found, np.take_along_axis(_inverse(ideal), _column(lists.rank, best), axis=1), 0.0)

@@ -40,7 +40,7 @@ def rewards(cls: type[Metric]) -> str:
     return (inspect.getdoc(cls) or "").strip().split("\n\n")[0].replace("\n", " ").rstrip(".")
 
 
-def described(metric: Metric) -> str:
+def description_of(metric: Metric) -> str:
     """What a metric is: its meaning, formula, what to watch out for, and which way is better.
 
     Parameters that are not as usual come first, and the rest is said of the usual form.

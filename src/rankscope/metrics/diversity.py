@@ -190,12 +190,12 @@ class _Novelty(_BySubtopic):
         """What a rank is worth."""
         return 1.0 / rank
 
-    def left(self, times: int) -> float:
+    def worth_when_met(self, times: int) -> float:
         """What a subtopic is worth that is met for this many times."""
         return (1.0 - self.alpha) ** (times - 1)
 
     def factors(self, lists: Lists) -> dict[str, Array]:
-        gain = marginal_gain(by_rank(self.left, self.count_seen(lists)))
+        gain = marginal_gain(by_rank(self.worth_when_met, self.count_seen(lists)))
         return {"gain": gain, "discount": by_rank(self.discount, lists.rank)}
 
 
@@ -208,7 +208,7 @@ class _OfAllSubtopics(_Novelty):
         # what is met more often than this is worth nothing to the last bit
         enough = 50.0 / self.alpha + 1.0 if self.alpha > 0 else math.inf
         rank = np.arange(1, int(min(self.cutoff or 1, enough)) + 1)[None, :]
-        of_one = float(total(by_rank(self.left, rank) * by_rank(self.discount, rank))[0])
+        of_one = float(total(by_rank(self.worth_when_met, rank) * by_rank(self.discount, rank))[0])
         return Terms(lists, self.factors(lists), self.subtopics(lists) * of_one)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -11,14 +10,23 @@ import numpy as np
 from rankscope.declared import Lookup, Param
 from rankscope.errors import InputError
 from rankscope.lists import Array, Lists, by_rank, log2_discount, total
-from rankscope.metrics.base import Cutoff, Example, Gain, JudgedOnly, Metric, Terms, gains, gains_of, ideal_gains
+from rankscope.metrics.base import Cutoff, Example, Gain, JudgedOnly, Metric, Terms, gains, gains_of
 from rankscope.metrics.trec import CUTOFFS, TrecName, pair
+
+
+def reason_against_discounts(table: str | Lookup) -> str:
+    """Why a table of discounts cannot be taken: it is one of ranks, each worth something or nothing."""
+    if not isinstance(table, Lookup) or all(rank >= 1 and not rank % 1 and worth >= 0 for rank, worth in table):
+        return ""
+    return "ranks are whole numbers from 1 and their discounts 0 or more, like {1: 1, 2: 0.5}"
+
 
 Discount = Annotated[
     Literal["log2", "log2_rank", "none", "reciprocal"] | Lookup,
     Param(
         "what a rank is worth: 1/log2(rank + 1), 1/log2(rank) from rank 2 on (the first two ranks are worth 1), 1, 1/rank, or a table {rank: weight}; ranks missing from it are worth 0",
-        numbered=True,
+        takes_sequence=True,
+        reason_against=reason_against_discounts,
     ),
 ]
 
@@ -31,14 +39,6 @@ class _GainMetric(Metric):
     cutoff: Cutoff = None
     gain: Gain = "linear"
     judged_only: JudgedOnly = False
-
-    def check(self) -> None:
-        """Gains are of graded documents, and no less than nothing."""
-        if isinstance(self.gain, Lookup) and any(grade < 0 or gain < 0 for grade, gain in self.gain):
-            raise InputError(
-                f"{type(self).__name__}(gain={self.gain!r}): grades and gains are 0 or more; a document with a negative grade "
-                "was not judged and gains nothing"
-            )
 
     @property
     def range(self) -> tuple[float, float]:
@@ -54,11 +54,6 @@ class _GainMetric(Metric):
     def monotone(self) -> bool:
         """Not under a table, which may value a better grade less, if only one that it leaves out."""
         return not isinstance(self.gain, Lookup)
-
-
-def best_gains(gain: Array) -> Array:
-    """The gains of each query in falling order: they need not rise with the grade."""
-    return -np.sort(-gain, axis=1)
 
 
 class CG(_GainMetric):
@@ -88,21 +83,10 @@ class DCG(_GainMetric):
         Example("DCG@3", (3, 2, 0, 1), "3 / log2(2) + 2 / log2(3)"),
         Example("DCG(gain='exponential')@3", (3, 2, 0, 1), "7 / log2(2) + 3 / log2(3)"),
     )
-    shorthands = (TrecName("dcg_burges", fixed={"gain": "exponential"}, sets="cutoff"),)
+    shorthands = (TrecName("dcg_burges", parameters={"gain": "exponential"}, sets="cutoff"),)
     trec: ClassVar[tuple[TrecName, ...]] = (TrecName("dcg"),)  # in none of trec_eval's sets
 
     discount: Discount = "log2"
-
-    def check(self) -> None:
-        """A table of discounts is one of ranks, each worth something or nothing."""
-        super().check()
-        if isinstance(self.discount, Lookup) and any(
-            rank < 1 or rank % 1 or worth < 0 for rank, worth in self.discount
-        ):
-            raise InputError(
-                f"{type(self).__name__}(discount={self.discount!r}): ranks are whole numbers from 1 and their discounts 0 or more, "
-                "like {1: 1, 2: 0.5}"
-            )
 
     @property
     def falling(self) -> bool:
@@ -132,13 +116,18 @@ class DCG(_GainMetric):
         return by_rank(lambda r: table.get(float(r), 0.0), rank)
 
     def best_down_to(self, gain: Array, depth: Array | float) -> Array:
-        """The discounted gain of documents in this order, one a rank, down to a depth."""
-        rank = np.broadcast_to(np.arange(1, gain.shape[1] + 1), gain.shape)
-        depths = np.broadcast_to(np.asarray(depth, dtype=float), len(gain))
-        return total(gain * self.discounts(rank) * (rank <= depths[:, None]))
+        """The discounted gain of documents in the best order, one a rank, down to a depth (of each query, or of all)."""
+        best = -np.sort(-gain, axis=1)  # gains need not rise with the grade
+        rank = np.arange(1, best.shape[1] + 1)
+        return total(best * self.discounts(rank) * (rank <= np.reshape(depth, (-1, 1))))
+
+    def out_of(self, lists: Lists) -> Array | float:
+        """What the discounted gain is divided by."""
+        return 1.0
 
     def terms(self, lists: Lists) -> Terms:
-        return Terms(lists, {"gain": gains_of(lists, self.gain), "discount": self.discounts(lists.rank)})
+        factors = {"gain": gains_of(lists, self.gain), "discount": self.discounts(lists.rank)}
+        return Terms(lists, factors, self.out_of(lists))
 
 
 class IdealDCG(DCG, aliases=("IDCG",)):
@@ -158,7 +147,7 @@ class IdealDCG(DCG, aliases=("IDCG",)):
 
     def terms(self, lists: Lists) -> Terms:
         depth = np.inf if self.cutoff is None else float(self.cutoff)
-        return Terms(lists, {}, base=self.best_down_to(best_gains(ideal_gains(lists, self.gain)), depth))
+        return Terms(lists, {}, base=self.best_down_to(gains_of(lists.ideal, self.gain), depth))
 
 
 class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
@@ -178,20 +167,20 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
         Example("nDCG@3", (3, 2, 0, 1), "(3 / log2(2) + 2 / log2(3)) / (3 / log2(2) + 2 / log2(3) + 1 / log2(4))"),
         Example("nDCG(gain='exponential')@3", (2, 3, 0), "(3 / log2(2) + 7 / log2(3)) / (7 / log2(2) + 3 / log2(3))"),
     )
-    shorthands = (TrecName("ndcg_burges", fixed={"gain": "exponential"}, sets="cutoff"),)
+    shorthands = (TrecName("ndcg_burges", parameters={"gain": "exponential"}, sets="cutoff"),)
     trec = (
         TrecName("ndcg", sets="gain", defaults=("linear",), reads=pair, together=True, plain_too=True),
         TrecName("ndcg_cut", sets="cutoff", defaults=CUTOFFS),
     )
 
-    of_cutoff: ClassVar[Mapping[str, frozenset[str]]] = {"ideal": frozenset({"full_k", "max_grade_k"})}
     ideal: Annotated[
         Literal[
             "judged", "judged_uncut", "judged_at_returned", "retrieved_topk", "retrieved_all", "full_k", "max_grade_k"
         ],
         Param(
             "what the best ranking is made of: all judged documents cut at k, the same never cut, cut at the number returned, "
-            "the documents retrieved in the top k, all retrieved, k documents of grade 1, or k documents of max_grade"
+            "the documents retrieved in the top k, all retrieved, k documents of grade 1, or k documents of max_grade",
+            need_at=("full_k", "max_grade_k"),
         ),
     ] = "judged"
     max_grade: Annotated[
@@ -200,7 +189,6 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
 
     def check(self) -> None:
         """The grade of an ideal and the ideal made of it go together."""
-        super().check()
         if (self.ideal == "max_grade_k") != (self.max_grade is not None):
             raise InputError(
                 f"nDCG: ideal='max_grade_k' and max_grade go together, as in nDCG(ideal='max_grade_k', max_grade=3)@{self.cutoff or 10}"
@@ -227,27 +215,19 @@ class nDCG(DCG, aliases=("NDCG", "normalized_discounted_cumulative_gain")):
         """Where the ideal is made of all retrieved documents."""
         return self.ideal == "retrieved_all"
 
-    def terms(self, lists: Lists) -> Terms:
+    def out_of(self, lists: Lists) -> Array:
+        """The discounted gain of the ideal ranking."""
         if self.ideal == "max_grade_k":
             self.refuse_grades_above(float(self.max_grade or 0), lists)
-        return Terms(lists, super().terms(lists).factors, out_of=self.best(lists))
-
-    def best(self, lists: Lists) -> Array:
-        """The discounted gain of the ideal ranking."""
         if self.ideal in {"full_k", "max_grade_k"}:
             # the same for every query
             one = np.full((1, int(self.cutoff or 1)), 1.0 if self.ideal == "full_k" else float(self.max_grade or 0))
             return np.broadcast_to(self.best_down_to(gains(one, self.gain), np.inf), len(lists))
-        if self.ideal in {"retrieved_topk", "retrieved_all"}:
-            seen = lists if self.ideal == "retrieved_topk" else lists.whole
-            gain = gains_of(seen, self.gain)
+        if self.ideal == "retrieved_topk":
+            gain = gains_of(lists, self.gain)
         else:
-            gain = ideal_gains(lists, self.gain)
-        return self.best_down_to(best_gains(gain), self.depth(lists))
-
-    def depth(self, lists: Lists) -> Array:
-        """How deep the ideal ranking goes for each query."""
+            gain = gains_of(lists.whole if self.ideal == "retrieved_all" else lists.ideal, self.gain)
         if self.ideal == "judged_at_returned":
-            return lists.retrieved
-        cutoff = np.inf if self.cutoff is None or self.ideal == "judged_uncut" else float(self.cutoff)
-        return np.full(len(lists), cutoff)
+            return self.best_down_to(gain, lists.retrieved)
+        uncut = self.cutoff is None or self.ideal == "judged_uncut"
+        return self.best_down_to(gain, np.inf if uncut else float(self.cutoff or 0))

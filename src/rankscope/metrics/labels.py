@@ -134,7 +134,7 @@ class PercentileRank(Metric, aliases=("PercentileRanking", "ExpectedPercentileRa
     weights: Annotated[Literal["relevant", "equal"], Param("what a query weighs")] = "relevant"
 
     @property
-    def aggregate(self) -> Literal["mean", "weighted"]:
+    def aggregate(self) -> Literal["mean", "weighted"]:  # type: ignore[override]
         """A mean over relevant documents, or over queries."""
         return "weighted" if self.weights == "relevant" else "mean"
 

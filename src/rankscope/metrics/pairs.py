@@ -65,7 +65,7 @@ class AUC(_PairMetric, aliases=("ROC_AUC", "uAUC", "ROC-AUC")):
     )
 
     @property
-    def aggregate(self) -> Literal["mean", "weighted", "pooled"]:
+    def aggregate(self) -> Literal["mean", "weighted", "pooled"]:  # type: ignore[override]
         """The mean over queries that have both classes, or one pooled value."""
         return "pooled" if self.pooled else "mean"
 
@@ -80,7 +80,7 @@ class AUC(_PairMetric, aliases=("ROC_AUC", "uAUC", "ROC-AUC")):
         return self.cutoff is None
 
     @property
-    def needs(self) -> frozenset[str]:
+    def needs(self) -> frozenset[str]:  # type: ignore[override]
         """Scores, where queries are thrown together."""
         return frozenset({"score"}) if self.pooled else frozenset()
 
@@ -125,7 +125,7 @@ class GAUC(AUC, aliases=("gAUC", "GroupAUC", "wuAUC")):
     weights: Annotated[Literal["length", "positives", "pairs", "equal"], Param("what a query weighs")] = "length"
 
     @property
-    def aggregate(self) -> Literal["weighted", "pooled"]:
+    def aggregate(self) -> Literal["weighted", "pooled"]:  # type: ignore[override]
         return "pooled" if self.pooled else "weighted"
 
     def weight(self, lists: Lists) -> Array:
@@ -157,7 +157,7 @@ class OPA(_PairMetric, aliases=("OrderedPairAccuracy", "PairAccuracy", "XAUC")):
     weights: Annotated[Literal["equal", "pairs"], Param("what a query weighs")] = "equal"
 
     @property
-    def aggregate(self) -> Literal["mean", "weighted"]:
+    def aggregate(self) -> Literal["mean", "weighted"]:  # type: ignore[override]
         """The mean over queries that have pairs, or over pairs."""
         return "weighted" if self.weights == "pairs" else "mean"
 

@@ -78,7 +78,7 @@ def hidden_of(metric: Metric, depth: int = DEPTH) -> Array | None:
         alone = weights_of(metric, depth)
     except InputError:
         return None
-    adds = np.diff(_scored(metric, _filled(depth, _top_grade(metric))))
+    adds = np.diff(_score_all(metric, _fill_top(depth, _top_grade(metric))))
     if not np.isfinite(adds).all() or not adds[0] > 0:
         return None
     out = adds / adds[0]
@@ -162,7 +162,7 @@ def _without(metric: Metric, because: str) -> InputError:
 def _values(metric: Metric, depth: int, length: int) -> Array:
     """The values of rankings of this length whose only relevant document stands at rank 1, 2 ... ``depth``."""
     try:
-        return _scored(metric, _placed(depth, length, _top_grade(metric)))
+        return _score_all(metric, _place_one(depth, length, _top_grade(metric)))
     except (AssertionError, TypeError):  # a metric that asks for what no ranking of ours has
         raise _without(metric, "it needs more than ranks and grades") from None
 
@@ -177,14 +177,14 @@ def _top_grade(metric: Metric) -> float:
     return float(top) if isinstance(top, int | float) else max(1.0, level)
 
 
-def _scored(metric: Metric, judged: Judged) -> Array:
+def _score_all(metric: Metric, judged: Judged) -> Array:
     out = np.full(len(judged), np.nan)
     for chunk in judged.chunks():
         out[chunk] = metric.score(judged.lists(chunk))
     return out
 
 
-def _filled(depth: int, grade: float) -> Judged:
+def _fill_top(depth: int, grade: float) -> Judged:
     """Queries with the first 0, 1 ... ``depth`` ranks full of documents of this grade; all have as many of them, retrieved or not."""
     count = np.arange(depth + 1)
     top = np.arange(depth) < count[:, None]
@@ -193,7 +193,7 @@ def _filled(depth: int, grade: float) -> Judged:
     return _judged(grades, rank, np.full(depth + 1, depth), np.full(depth + 1, 2 * depth))
 
 
-def _placed(depth: int, length: int, grade: float) -> Judged:
+def _place_one(depth: int, length: int, grade: float) -> Judged:
     """A query for each rank; all documents are judged, and one of each query has this grade."""
     size = np.full(depth, length)
     return _judged((np.eye(depth, length) * grade).ravel(), np.tile(np.arange(1, length + 1), depth), size, size)
@@ -203,7 +203,7 @@ def _judged(grades: Array, rank: Array, retrieved: Array, size: Array) -> Judged
     """Queries made up of graded documents, of which the first ones are retrieved."""
     ones = np.ones(len(grades), dtype=np.int64)
     return Judged(
-        query_id=list(map(str, range(len(size)))), retrieved=retrieved, size=size, found=retrieved, grade=grades, rank=rank,
+        query_id=list(map(str, range(len(size)))), retrieved=retrieved, size=size, in_run=retrieved, grade=grades, rank=rank,
         tie_start=rank, tie_size=ones, score=-rank.astype(float),
         aspects=Aspects(ones, ones - 1, ones - 1, grades, "relevant documents"),
     )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -64,7 +64,7 @@ class P(_Binary, aliases=("Precision",)):
     positions = False
     trec = (
         TrecName("P", sets="cutoff", defaults=CUTOFFS),
-        TrecName("relative_P", fixed={"denominator": "min_k_relevant"}, sets="cutoff", defaults=CUTOFFS),
+        TrecName("relative_P", parameters={"denominator": "min_k_relevant"}, sets="cutoff", defaults=CUTOFFS),
     )
 
     cutoff: NeededCutoff = None
@@ -91,7 +91,7 @@ class R(_Binary, aliases=("Recall",)):
     positions = False
     trec = (TrecName("recall", sets="cutoff", defaults=CUTOFFS),)
     shorthands = tuple(
-        TrecName(name, fixed={"denominator": "min_k_relevant"}, sets="cutoff") for name in NAMES_OF_CAPPED_RECALL
+        TrecName(name, parameters={"denominator": "min_k_relevant"}, sets="cutoff") for name in NAMES_OF_CAPPED_RECALL
     )
 
     cutoff: NeededCutoff = None
@@ -195,9 +195,6 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision", "average_precision")):
     trec: ClassVar[tuple[TrecName, ...]] = (TrecName("map"), TrecName("map_cut", sets="cutoff", defaults=CUTOFFS))
 
     cutoff: Cutoff = None
-    of_cutoff: ClassVar[Mapping[str, frozenset[str]]] = {
-        "denominator": frozenset({"min_k_relevant", "k", "min_k_positives_in_list"})
-    }
     denominator: Annotated[
         Literal[
             "relevant",
@@ -210,7 +207,8 @@ class AP(_Binary, aliases=("MAP", "AveragePrecision", "average_precision")):
         ],
         Param(
             "known relevant, the smaller of that and k or the list's length, hits in the top k, k, relevant in the returned list, "
-            "or the smaller of that and k"
+            "or the smaller of that and k",
+            need_at=("min_k_relevant", "k", "min_k_positives_in_list"),
         ),
     ] = "relevant"
 

@@ -29,8 +29,8 @@ class SetP(_Set, aliases=("SetPrecision",)):
     convention = "divides by the number of documents returned, whatever k was asked for; relative=True (ir_measures' SetRelP) by known relevant where these are fewer"
     source = "trec_eval set_P, set_relative_P"
     examples = (Example("SetP", (1, 0, 1, 0), "2 / 4"),)
-    trec = (TrecName("set_P"), TrecName("set_relative_P", fixed={"relative": True}))
-    shorthands = (TrecName("SetRelP", fixed={"relative": True}),)
+    trec = (TrecName("set_P"), TrecName("set_relative_P", parameters={"relative": True}))
+    shorthands = (TrecName("SetRelP", parameters={"relative": True}),)
 
     relative: Annotated[
         bool, Param("divide by the most that could be relevant: the smaller of documents returned and known relevant")

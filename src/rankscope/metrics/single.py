@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rankscope import words
+from rankscope.declared import plain
 from rankscope.errors import InputError
 from rankscope.lists import Array, Aspects, Judged
 
@@ -22,7 +23,7 @@ Grade = float | tuple[tuple[Hashable, float], ...]  # one grade, or one for each
 class PlainList:
     """One ranked list: grades in order (NaN where unjudged), scores, and the grades of what is missing from it."""
 
-    graded: list[Grade]
+    grades: list[Grade]
     scores: Array | None
     missing: list[Grade]
 
@@ -168,7 +169,7 @@ def _missing(graded: list[Grade], level: float, known: Any, ideal: Any) -> list[
         rest.subtract(grade for grade in graded if _highest_of(grade) > 0)
         short = [grade for grade, n in rest.items() if n < 0]
         if short:
-            said = f"{short[0]:g}" if isinstance(short[0], float) else f"{dict(short[0])}"
+            said = plain(short[0]) if isinstance(short[0], float) else f"{dict(short[0])}"
             raise InputError(
                 f"ideal holds fewer documents of grade {said} than the list; it is the grades of all judged documents"
             )
@@ -191,9 +192,9 @@ def judged_of(lists: Sequence[PlainList]) -> Judged:
     grade, rank, start, size, score = np.concatenate(tables, axis=1)
     return Judged(
         query_id=[str(i) for i in range(len(lists))],
-        retrieved=np.array([len(one.graded) for one in lists], dtype=np.int64),
+        retrieved=np.array([len(one.grades) for one in lists], dtype=np.int64),
         size=np.array([table.shape[1] for table in tables], dtype=np.int64),
-        found=np.array([np.count_nonzero(table[1]) for table in tables], dtype=np.int64),
+        in_run=np.array([np.count_nonzero(table[1]) for table in tables], dtype=np.int64),
         grade=grade,
         rank=rank.astype(np.int64),
         tie_start=start.astype(np.int64),
@@ -219,15 +220,15 @@ def _aspects(lists: Sequence[list[Grade]]) -> Aspects:
 
 def _rank(one: PlainList) -> tuple[Array, list[Grade]]:
     """The judged documents, those in the list first: grade, rank, tied group and score; equal scores keep their order."""
-    n = len(one.graded)
+    n = len(one.grades)
     scores = -np.arange(n, dtype=float) if one.scores is None else one.scores
     order = np.argsort(-scores, kind="stable")
     falling = -scores[order]
     above = np.searchsorted(falling, falling, side="left")
     alike = np.searchsorted(falling, falling, side="right") - above
-    grades, missing = _highest(one.graded)[order], _highest(one.missing)
+    grades, missing = _highest(one.grades)[order], _highest(one.missing)
     judged, best = ~np.isnan(grades), np.argsort(-missing, kind="stable")
     rows = np.stack([grades, np.arange(1, n + 1), above + 1, alike, -falling])[:, judged]
     rest = np.stack([missing[best], *np.zeros((2, len(best))), np.ones(len(best)), np.full(len(best), np.nan)])
-    graded = [one.graded[i] for i in order[judged].tolist()] + [one.missing[i] for i in best.tolist()]
+    graded = [one.grades[i] for i in order[judged].tolist()] + [one.missing[i] for i in best.tolist()]
     return np.concatenate([rows, rest], axis=1), graded

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from rankscope.declared import Param
+from rankscope.declared import Param, plain
 from rankscope.errors import InputError
 from rankscope.lists import Array, Lists, by_rank, log2_discount, total
 from rankscope.metrics.base import LARGEST, Example, Metric, Terms, gains
@@ -35,7 +35,7 @@ class _ScaledMetric(Metric):
         """A scale has a lower and an upper end."""
         if self.max_grade is not None and self.min_grade >= self.max_grade:
             raise InputError(
-                f"{self}: min_grade={self.min_grade:g} is not below max_grade={self.max_grade:g}; "
+                f"{self}: min_grade={plain(self.min_grade)} is not below max_grade={plain(self.max_grade)}; "
                 "give the lowest and the highest grade of the scale"
             )
 

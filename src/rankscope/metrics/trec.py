@@ -28,13 +28,13 @@ _VALUES = re.compile(r"(?:\.(?P<dotted>.+)|_(?P<printed>(?:p=)?[\d.,=-]+))?")
 class TrecName:
     """One of trec_eval's measures, as parameters of ours.
 
-    ``fixed`` are the parameters that the name implies. ``sets`` is the parameter that the numbers
+    ``parameters`` are those that the name implies. ``sets`` is the parameter that the numbers
     after the dot set, one metric a number (``defaults`` where there are none), or a single metric
     for all of them if ``together``. ``prints`` formats the number in a printed name.
     """
 
     name: str
-    fixed: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     sets: str = ""
     defaults: tuple[Any, ...] = ()
     reads: Callable[[str], Any] = int
@@ -46,8 +46,8 @@ class TrecName:
         """The metrics that the name stands for; ``values`` is what follows the dot."""
         if values is None:
             if self.sets and self.defaults and not self.plain_too:
-                return [cls(**self.fixed, **{self.sets: value}) for value in self.defaults]
-            return [cls(**self.fixed)]
+                return [cls(**self.parameters, **{self.sets: value}) for value in self.defaults]
+            return [cls(**self.parameters)]
         if not self.sets:
             raise InputError(f"metric {text!r}: trec_eval's {self.name} takes no values after the dot")
         try:
@@ -60,13 +60,13 @@ class TrecName:
         try:
             if self.together:
                 said = [dict(said) if isinstance(said[0], tuple) else tuple(said)]
-            return [cls(**self.fixed, **{self.sets: value}) for value in said]
+            return [cls(**self.parameters, **{self.sets: value}) for value in said]
         except InputError as error:
             raise InputError(f"metric {text!r}: {error}") from None
 
     def implies(self, metric: Any, *free: str) -> bool:
         """Whether the parameters of a metric, but for the ``free`` ones, are those of the name."""
-        usual = {f.name: self.fixed.get(f.name, f.default) for f in fields(metric) if f.name not in free}
+        usual = {f.name: self.parameters.get(f.name, f.default) for f in fields(metric) if f.name not in free}
         return all(getattr(metric, name) == value for name, value in usual.items())
 
     def spell(self, metric: Any) -> str | None:
@@ -89,7 +89,7 @@ class RbpName(TrecName):
 
     def read(self, cls: Any, values: str | None, text: str) -> list[Any]:
         """The metric of this p and these gains."""
-        said = dict(self.fixed)
+        said = dict(self.parameters)
         table: dict[float, float] = {}
         for part in values.split(",") if values else ():
             name, _, number = part.partition("=")
@@ -111,7 +111,7 @@ class RbpName(TrecName):
         """The printed name, p first where it is not the usual one."""
         if not self.implies(metric, "p", self.sets):
             return None
-        said = [] if metric.p == self.fixed["p"] else [f"p={plain(metric.p)}"]
+        said = [] if metric.p == self.parameters["p"] else [f"p={plain(metric.p)}"]
         said += map(spell_value, getattr(metric, self.sets) or ())
         return f"{self.name}_{','.join(said)}" if said else self.name
 

@@ -245,7 +245,7 @@ class Panel:
         held = self.moments[0]
         factors = np.zeros(len(self.systems))
         factors[[self.systems.index(run), self.systems.index(baseline)]] = 1.0, -1.0
-        return EstimatedPair(Estimate.of(*held.combined(factors), held.count), *each)
+        return EstimatedPair(Estimate.of(*held.combine(factors), held.count), *each)
 
     # -- all systems ---------------------------------------------------------------------------------
 

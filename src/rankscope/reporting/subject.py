@@ -11,7 +11,7 @@ from rankscope import words
 from rankscope.blocks import Column, Section
 from rankscope.errors import InputError
 from rankscope.metrics import Metric, parse
-from rankscope.metrics.description import DIRECTIONS, described
+from rankscope.metrics.description import DIRECTIONS, description_of
 from rankscope.panels.contrast import Contrast
 from rankscope.panels.panel import Panel
 from rankscope.scoring.measurements import panels_of
@@ -186,7 +186,7 @@ def column_of(panel: Panel, header: str = "") -> Column:
 def hint_of(panel: Panel) -> str:
     """What the metric of a panel is."""
     try:
-        return described(panel.metric or parse(panel.name))
+        return description_of(panel.metric or parse(panel.name))
     except InputError:
         return f"Scores as they were given. {DIRECTIONS[panel.better].capitalize()}."
 

@@ -180,7 +180,7 @@ def relstrings(judged: Judged, queries: Array, depth: int) -> list[str]:
     out = []
     for number in queries.tolist():
         at = int(judged.start[number])
-        here = slice(at, at + int(judged.found[number]))
+        here = slice(at, at + int(judged.in_run[number]))
         signs = ["-"] * min(depth, int(judged.retrieved[number]))
         for rank, grade in zip(judged.rank[here].tolist(), judged.grade[here].tolist(), strict=True):
             if rank <= depth:

@@ -269,7 +269,7 @@ class NoRelevant(Policy):
         in_list = convention.looks_at == "list"
         instead = float("nan") if value == "skip" else float(value)
         return _overrule(
-            values, metric, judged, lambda lists: metric.missed(lists, True) if in_list else metric.hopeless(lists),
+            values, metric, judged, lambda lists: metric.without_relevant(lists, True) if in_list else metric.hopeless(lists),
             instead,
         )  # fmt: skip
 
@@ -295,7 +295,9 @@ class NothingFound(Policy):
     def applied(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
         if value == "metric":
             return values
-        return _overrule(values, metric, judged, lambda lists: metric.missed(lists, value == "skip_list"), float("nan"))
+        return _overrule(
+            values, metric, judged, lambda lists: metric.without_relevant(lists, value == "skip_list"), float("nan")
+        )
 
 
 class Weighting(Policy):

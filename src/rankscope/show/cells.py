@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from rankscope import words
-from rankscope.blocks import NumberText, Table, Value, ValueRange, plain_value
+from rankscope.blocks import Note, NumberText, Table, Value, ValueRange, plain_value
 
 
 def text_of(value: Value, kind: Literal["text", "value", "count"] = "value") -> str:
@@ -17,9 +17,10 @@ def text_of(value: Value, kind: Literal["text", "value", "count"] = "value") -> 
     >>> text_of(0.51234), text_of(1234.0, "count"), text_of(float("nan"))
     ('0.5123', '1,234', '-')
     """
-    if isinstance(value, NumberText | ValueRange) and value.text:
-        return words.in_table(value.text)
-    value = plain_value(value)
+    if isinstance(value, NumberText | ValueRange):
+        if value.text:
+            return words.in_table(value.text)
+        value = value.value
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return words.UNDEFINED
     if isinstance(value, str) or kind == "text":
@@ -64,6 +65,16 @@ def printable(text: str) -> str:
     shown = (sign.isprintable() or unicodedata.category(sign) == "Zs" for sign in text)
     signs = zip(text, shown, strict=True)
     return "".join(sign if fits else sign.encode("unicode_escape").decode("ascii") for sign, fits in signs)
+
+
+def note_text(note: Note, code: bool = True) -> str:
+    """A note in sentences: what it is, what to do, and its code unless that stands elsewhere.
+
+    >>> note_text(Note("2 queries are missing", "score them as 0", "W012"))
+    '2 queries are missing. Score them as 0. W012'
+    """
+    hint = f" {note.hint[:1].upper()}{note.hint[1:]}." if note.hint else ""
+    return f"{note.text}.{hint}" + (f" {note.code}" if code and note.code else "")
 
 
 def number_headers(headers: Sequence[str]) -> list[str]:

@@ -96,5 +96,4 @@ def _flat(row: Sequence[Value], ranged: set[int]) -> Iterator[Any]:
 
 
 def _plain(value: Value) -> Any:
-    value = plain_value(value)
-    return words.finite(value) if isinstance(value, float) else value
+    return words.finite(plain_value(value))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from rankscope import words
 from rankscope._version import __version__
 from rankscope.blocks import EMPTY, Block, Caution, Chart, Column, Explorer, Note, Notes, Paragraph, Table, Value
 from rankscope.errors import InputError, MissingExtraError
@@ -77,14 +77,9 @@ class Col:
             return
         value = self.of(row)
         for name, part in zip(self.names, (value,) if len(self.names) == 1 else value, strict=True):
-            part = null(part)  # noqa: PLW2901
+            part = words.finite(part)  # noqa: PLW2901
             if part is not None or not self.rare:
                 yield name, part
-
-
-def null(value: Any) -> Any:
-    """A value as JSON has it: null for a number that is not finite."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 @dataclass(frozen=True, eq=False)
@@ -338,7 +333,7 @@ def caution_notes(warnings: Iterable[Caution], where: str = "--format json lists
         alike = list(group)
         shown = alike if len(alike) <= FEW else alike[:1]
         rest = len(alike) - len(shown)
-        more = f" (and {rest:,} more like it; {where})" if rest else ""
+        more = f" (and {words.count(rest)} more like it; {where})" if rest else ""
         out += [Note(w.message, "", code) for w in shown[:-1]]
         out.append(Note(shown[-1].message + more, shown[-1].hint, code))
     return out

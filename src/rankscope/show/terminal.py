@@ -12,7 +12,7 @@ from typing import Any
 from rich.cells import cell_len
 
 from rankscope.blocks import Block, Chart, Code, Facts, Heading, Notes, Paragraph, Table
-from rankscope.show.cells import printable
+from rankscope.show.cells import note_text, printable
 from rankscope.show.grid import GAP, Grid, Widths, lay_out, lines_of
 from rankscope.show.sketches import in_text
 
@@ -52,22 +52,18 @@ def _lines_of(block: Any, paint: _Paint) -> Iterator[str]:
 
 
 @_lines_of.register
-def _paragraph(block: Paragraph, paint: _Paint) -> Iterator[str]:
+def _prose(block: Paragraph | Heading, paint: _Paint) -> Iterator[str]:
     if not block.text:
         yield ""
-    for line in _wrap(_whole(printable(block.text), paint.reading), paint.reading, " ", " "):
-        yield paint(line.replace(TIED, " "), DIM if block.quiet else "")
-
-
-@_lines_of.register
-def _heading(block: Heading, paint: _Paint) -> Iterator[str]:
-    yield from (paint(line, BOLD) for line in _wrap(printable(block.text), paint.reading, " ", " "))
+    code = BOLD if isinstance(block, Heading) else DIM if block.quiet else ""
+    for line in _wrap(printable(block.text), paint.reading, " ", " "):
+        yield paint(line, code)
 
 
 @_lines_of.register
 def _notes(block: Notes, paint: _Paint) -> Iterator[str]:
     for note in block.items:
-        lines = _wrap(printable(f"{note} {note.code}".strip()), paint.reading, " ▲ ", "   ")
+        lines = _wrap(printable(note_text(note)), paint.reading, " ▲ ", "   ")
         for line in lines:
             yield line.replace("▲", paint("▲", YELLOW), 1) if line is lines[0] else line
 
@@ -102,7 +98,7 @@ def _table(block: Table, paint: _Paint) -> Iterator[str]:
     shown, ranged = parts[0][0].beside
     for note in (block.note if shown or not ranged else "", block.unranged if shown < ranged else ""):
         if note:
-            yield from _paragraph(Paragraph(note, quiet=True), paint)
+            yield from _prose(Paragraph(note, quiet=True), paint)
 
 
 @_lines_of.register
@@ -128,15 +124,10 @@ def _row(cells: Sequence[str], number: int, grid: Grid, widths: Widths, paint: _
 
 
 def _wrap(text: str, width: int, first: str, rest: str) -> list[str]:
-    return textwrap.wrap(
-        text, width, initial_indent=first, subsequent_indent=rest, break_long_words=True, break_on_hyphens=False
-    )
-
-
-def _whole(text: str, width: int) -> str:
-    """Text whose lines break within no p-value; of parts with dots between them, only at the dots if that can be."""
+    """Lines that break within no p-value; in text of parts with dots between them, only at the dots if that can be."""
     text = P_VALUE.sub(lambda found: found[0].replace(" ", TIED), text)
     parts = text.split(" · ")
-    if len(parts) == 1 or max(map(cell_len, parts)) > width - 5:
-        return text
-    return f"{TIED}· ".join(part.replace(" ", TIED) for part in parts)
+    if len(parts) > 1 and max(map(cell_len, parts)) <= width - 5:
+        text = f"{TIED}· ".join(part.replace(" ", TIED) for part in parts)
+    lines = textwrap.wrap(text, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+    return [line.replace(TIED, " ") for line in lines]

@@ -10,7 +10,7 @@ from typing import Any
 
 from rankscope import words
 from rankscope.blocks import Block, Chart, Code, Facts, Heading, Notes, Paragraph, Table
-from rankscope.show.cells import printable, rows_of
+from rankscope.show.cells import note_text, printable, rows_of
 
 SHOWN = 20  # as many rows of a chart stand in a text
 LATEX = {
@@ -71,7 +71,7 @@ def _markdown(block: Block | Chart) -> str:
     if isinstance(block, Code):
         return "```\n" + "\n".join(map(printable, block.lines)) + "\n```\n"
     if isinstance(block, Notes):
-        return _bullets(f"{note} {note.code}".strip() for note in block.items)
+        return _bullets(map(note_text, block.items))
     if isinstance(block, Facts):
         return _bullets(map(": ".join, block.items))
     rows = [[_escape(text, MARKDOWN) for text in row] for row in rows_of(block)]

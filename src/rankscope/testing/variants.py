@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
-from rankscope.declared import Lookup, Param, parameters, required
+from rankscope.declared import Lookup, Param, parameters, required_parameters
 from rankscope.errors import InputError
 from rankscope.metrics import Example, Metric, parse
 
@@ -55,7 +55,7 @@ def _make(of: Any, changes: dict[str, Any]) -> list[Metric]:
         if isinstance(of, Metric):
             return [of.having(**changes).ready()]
         hints = parameters(of)
-        needed = {name: next(v for v in _values(*hints[name]) if v is not None) for name in required(of)}
+        needed = {name: next(v for v in _values(*hints[name]) if v is not None) for name in required_parameters(of)}
         return [of(**{**needed, **changes}).ready()]
     except (InputError, TypeError):
         return []

@@ -209,7 +209,7 @@ def test_ids_stand_where_the_engine_ranks_them(ties: str) -> None:
 
             found, _ = judge(cleaned, grades, Order(ties), "run")  # type: ignore[arg-type]
             ids = ranking_of(cleaned, grades, "q", Order(ties)).doc_ids  # type: ignore[arg-type]
-            count = int(found.found[0])
+            count = int(found.in_run[0])
             assert [graded[ids[rank - 1]] for rank in found.rank[:count].tolist()] == found.grade[:count].tolist()
 
 

@@ -44,7 +44,7 @@ class WorklistPart(PagePart):
             made = list(self._of(study))
         except RankscopeError as error:
             judged = (found.judged[0] for found in self.scores.evaluations)
-            if all((one.retrieved == one.found).all() for one in judged):
+            if all((one.retrieved == one.in_run).all() for one in judged):
                 return
             made = [Paragraph(f"Too many unjudged documents to try one by one: {error}", quiet=True)]
         self.listed = any(isinstance(block, Table) and block.name == LIST for block in made)

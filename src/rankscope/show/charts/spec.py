@@ -54,7 +54,7 @@ def _spec(chart: Chart, width: int | None) -> dict[str, Any]:
     if len(panels) == 1:
         spec["title"] = {"text": panels[0], "fontSize": 11.5, "offset": 6}
     if "facet" in spec:
-        meta |= {"left": _left(chart), "shared": _alike(chart)}
+        meta |= {"left": _pixels_left(chart), "shared": _alike(chart)}
     return {**spec, "description": said, "usermeta": meta}
 
 
@@ -100,11 +100,11 @@ def _facet(canvas: Canvas, panels: list[str]) -> Any:
 
 def _panel_width(chart: Chart, width: int, columns: int, alike: bool) -> int:
     """Pixels for a panel where several stand side by side."""
-    left = _left(chart) * (1 if alike else columns)
+    left = _pixels_left(chart) * (1 if alike else columns)
     return max(NARROW - 60, (width - 20 - left - 24 * (columns - 1)) // columns)
 
 
-def _left(chart: Chart) -> int:
+def _pixels_left(chart: Chart) -> int:
     """Pixels for what is written left of a panel: names, or an axis of numbers."""
     if not _name_down(chart):
         return 68

@@ -14,7 +14,7 @@ from rankscope import words
 from rankscope.blocks import Explorer, Query
 from rankscope.show.cells import text_of
 from rankscope.show.html.assets import safe
-from rankscope.show.html.tables import named, shown
+from rankscope.show.html.tables import visible, visible_id
 
 ROWS = 500  # of the table that needs no script: more would be no reading, unless the page links to more
 RUNS = 8  # as many columns of values as a page has room for
@@ -132,9 +132,9 @@ def query_table(explorer: Explorer, linked: Container[str] = ()) -> QueryTable:
     """
     runs, metric = explorer.runs[:RUNS], explorer.metrics[0] if explorer.metrics else ""
     differs = len(runs) > 1
-    heads = (*(f"{metric} of {shown(run)}" for run in runs),)
+    heads = (*(f"{metric} of {visible(run)}" for run in runs),)
     if differs:
-        heads += (f"{shown(runs[1])} against {shown(runs[0])}",)
+        heads += (f"{visible(runs[1])} against {visible(runs[0])}",)
     ordered = explorer.queries if explorer.teaching else sorted(explorer.queries, key=_loss(explorer))
     rows = tuple(_query_row(query, len(runs), differs) for query in _keep(ordered, linked))
     return QueryTable(heads, rows, _omissions(explorer, len(rows)))
@@ -168,7 +168,7 @@ def _query_row(query: Query, runs: int, differs: bool) -> tuple[str, str, str, t
     said = [text_of(value) for value in values]
     if differs:
         said.append(words.cell(values[1] - values[0], sign=True))
-    query_id, text = words.short(named(query.query_id), ID), shown(" ".join(query.text.split()))
+    query_id, text = words.short(visible_id(query.query_id), ID), visible(" ".join(query.text.split()))
     return fragment(query.query_id), query_id, words.short(text, TEXT), tuple(said)
 
 

@@ -10,13 +10,14 @@ from typing import Any
 
 from rankscope import words
 from rankscope.blocks import Block, Chart, Explorer, Page, Section, Table, ValueRange, Verdict
+from rankscope.show.cells import note_text
 from rankscope.show.charts import data_of, spec_of
 from rankscope.show.charts.data import query_field
 from rankscope.show.extra import import_extra
 from rankscope.show.html.assets import as_data
 from rankscope.show.html.explorer_data import encode, query_table
 from rankscope.show.html.explorer_data import fragment as address_of
-from rankscope.show.html.tables import TONES, HtmlTable, Link, named, shown, slug, table_of
+from rankscope.show.html.tables import TONES, HtmlTable, Link, slug, table_of, visible, visible_id
 
 P_VALUE = re.compile(r"\bp (?:=|&lt;) [\d.]*\d")  # in text that is escaped
 MANY = 200  # rows: more numbers are saved, not shown
@@ -76,19 +77,19 @@ def environment() -> Any:
     jinja = import_extra("jinja2")
     markup = import_extra("markupsafe").Markup
 
-    def written(value: Any) -> Any:
-        return shown(value) if isinstance(value, str) and not isinstance(value, markup) else value
+    def escape_controls(value: Any) -> Any:
+        return visible(value) if isinstance(value, str) and not isinstance(value, markup) else value
 
     def unbroken(text: str) -> Any:
         """Running text in which no line breaks within a p-value."""
-        return markup(P_VALUE.sub(r'<span class="whole">\g<0></span>', str(markup.escape(shown(text)))))
+        return markup(P_VALUE.sub(r'<span class="whole">\g<0></span>', str(markup.escape(visible(text)))))
 
     made = jinja.Environment(
-        loader=jinja.PackageLoader("rankscope.show.html"), undefined=jinja.StrictUndefined, finalize=written,
+        loader=jinja.PackageLoader("rankscope.show.html"), undefined=jinja.StrictUndefined, finalize=escape_controls,
         autoescape=True, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     made.globals.update(tones=TONES, words=words)
-    made.filters["unbroken"] = unbroken
+    made.filters.update(unbroken=unbroken, note_text=note_text)
     return made
 
 
@@ -96,15 +97,15 @@ def environment() -> Any:
 class Deciding:
     """A query that decides a verdict: its address, its id, what to say of it, and its text.
 
-    Where names of runs in ``said`` are cut, it stands in ``told``, and where the text is, that stands in ``whole``.
+    Where names of runs in the ``sentence`` are cut, ``whole_sentence`` has them in full, and where the ``text`` is, ``whole_text`` does.
     """
 
     address: str
     query_id: str
-    said: str
-    told: str
+    sentence: str
+    whole_sentence: str
     text: str
-    whole: str
+    whole_text: str
 
 
 @dataclass
@@ -112,7 +113,7 @@ class Parts:
     """The blocks of a page made ready for its templates, each with an id and a name of its own."""
 
     page: Page
-    used: dict[str, int] = field(default_factory=dict)
+    uses: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         explorer = self.page.explorer
@@ -156,7 +157,7 @@ class Parts:
         for name in sorted(systems, key=len, reverse=True):
             brief = brief.replace(name, words.short(name, RUN))
         told, whole = said if brief != said else "", text if short != text else ""
-        return Deciding(self.link(query_id, systems), named(query_id), brief, told, short, whole)
+        return Deciding(self.link(query_id, systems), visible_id(query_id), brief, told, short, whole)
 
     def part(self, block: Block | Chart | Explorer | Verdict, section: Section) -> dict[str, Any]:
         """What a template needs of a block."""
@@ -183,5 +184,5 @@ class Parts:
 
     def distinct(self, name: str, join: str = "-") -> str:
         """A name that no other block has: numbered from the second on."""
-        count = self.used[name] = self.used.get(name, 0) + 1
+        count = self.uses[name] = self.uses.get(name, 0) + 1
         return name if count == 1 else f"{name}{join}{count}"

@@ -25,10 +25,10 @@ TONES: dict[Tone, tuple[str, str]] = {
 }
 
 
-def shown(text: str) -> str:
+def visible(text: str) -> str:
     r"""Text in which control characters, and what turns the direction of text around, stand as escapes.
 
-    >>> print(shown("a\x00b"))
+    >>> print(visible("a\x00b"))
     a\x00b
     """
     if text.isprintable():
@@ -36,13 +36,13 @@ def shown(text: str) -> str:
     return "".join(sign if sign in JOINERS else printable(sign) for sign in text)
 
 
-def named(query_id: str) -> str:
+def visible_id(query_id: str) -> str:
     r"""An id as the explorer writes it: spaces at its ends, which would not show, stand as ␣.
 
-    >>> print(named(" a b"))
+    >>> print(visible_id(" a b"))
     ␣a b
     """
-    return _ENDS.sub(lambda spaces: "␣" * len(spaces[0]), shown(query_id))
+    return _ENDS.sub(lambda spaces: "␣" * len(spaces[0]), visible(query_id))
 
 
 def exact(value: Value) -> str:
@@ -97,7 +97,7 @@ class HtmlTable:
     name: str
     label: str
     rows: tuple[tuple[Cell, ...], ...]
-    ranged: tuple[bool, ...]
+    with_interval: tuple[bool, ...]
     widths: tuple[int, ...]
     long: bool
 
@@ -150,7 +150,7 @@ def own(value: Value, numbers: bool = False) -> str | None:
     """
     value = plain_value(value)
     if isinstance(value, str):
-        return json.dumps(value) if shown(value) != value else None
+        return json.dumps(value) if visible(value) != value else None
     return json.dumps(value) if numbers and value is not None and math.isfinite(value) else None
 
 

@@ -116,7 +116,7 @@ def _run_facts(preview: Scores, number: int, k: int) -> RunFacts:
         run=name, lists=len(lists), depth=int(np.median(lists)) if len(lists) else 0, deepest=deepest,
         cut=len(lists) > 1 and 2 * int((lists == deepest).sum()) > len(lists),
         unjudged=(shown - known) / shown if shown else 0.0,
-        unjudged_in_all=1 - int(judged.found.sum()) / int(lists.sum()) if len(lists) else 0.0,
+        unjudged_in_all=1 - int(judged.in_run.sum()) / int(lists.sum()) if len(lists) else 0.0,
         tied_in_top_10=health.tied_at_cutoff[LOOK], missing_queries=health.missing_queries,
     )  # fmt: skip
 

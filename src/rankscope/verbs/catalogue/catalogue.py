@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rankscope.declared import family, parameters, required
+from rankscope.declared import class_like, parameters, required_parameters
 from rankscope.errors import InputError
 from rankscope.metrics import NICKNAMES, Metric, parse, parse_many
 from rankscope.metrics.description import rewards
@@ -32,7 +32,7 @@ def catalogue(name: str | None = None) -> Catalogue:
 def find_metric(name: str) -> type[Metric]:
     """The metric of a name, an alias or any spelling such as ``ndcg_cut_10``; or an error that offers the nearest."""
     try:
-        return family(Metric, name, name)  # type: ignore[no-any-return]
+        return Metric.catalogue.get(name) or class_like(Metric, name, name)  # type: ignore[no-any-return]
     except InputError:
         try:
             return type(parse_many(name)[0][1])
@@ -66,7 +66,7 @@ def spellings(cutoffs: Sequence[int]) -> Iterator[tuple[str, str]]:
     What a metric needs beside a cutoff it has as in its first example: ``IPrec@0.5``.
     """
     for cls in all_metrics():
-        about, needed = rewards(cls), required(cls)
+        about, needed = rewards(cls), required_parameters(cls)
         if not cutoffs:
             yield cls.__name__, about
             continue

@@ -10,7 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from rankscope import words
 from rankscope.blocks import EMPTY, Block, Chart, Code, Facts, Heading, Paragraph
-from rankscope.declared import Lookup, parameters, plain, required
+from rankscope.declared import Lookup, parameters, plain, required_parameters
 from rankscope.metrics import DEFAULT, NICKNAMES, Example, Metric, describe_family, families, family_of, parse
 from rankscope.metrics.description import DIRECTIONS, rewards
 from rankscope.show.result import Col, Result, View
@@ -34,7 +34,7 @@ def all_metrics() -> list[type[Metric]]:
 
 def usual(cls: type[Metric]) -> Metric:
     """A metric as it is mostly asked for: without parameters, or as in its first example where it needs some."""
-    needed = required(cls)
+    needed = required_parameters(cls)
     if not needed:
         return cls()
     if needed == ["cutoff"]:
@@ -101,7 +101,7 @@ def _in_full(cls: type[Metric]) -> list[Block]:
 
 
 def _parameters(cls: type[Metric]) -> Iterator[tuple[str, str]]:
-    needed = required(cls)
+    needed = required_parameters(cls)
     for name, (_, param) in parameters(cls).items():
         parts = [param.about, takes(cls, name)]
         parts += [param.bounds] if param.bounds != "at least -inf" else []
@@ -188,7 +188,7 @@ def _example_record(example: Example) -> dict[str, Any]:
 
 def _parameter_record(cls: type[Metric], name: str) -> dict[str, Any]:
     param = parameters(cls)[name][1]
-    needed = name in required(cls)
+    needed = name in required_parameters(cls)
     low = param.above if param.above > -math.inf else param.low
     return {
         "name": name,

@@ -210,15 +210,15 @@ class ValueParts:
         top = max(float(np.max(judged.grade, initial=1.0)), 1.0)
         rank, grade = np.append(judged.rank, missing), np.append(judged.grade, np.full(more, top))
         by = np.argsort(np.where(rank > 0, rank, np.iinfo(rank.dtype).max), kind="stable")
-        size, found = judged.size + more, judged.found + more
-        filled = replace(judged, size=size, found=found, grade=grade[by], rank=rank[by], by_id=None)
+        size, in_run = judged.size + more, judged.in_run + more
+        filled = replace(judged, size=size, in_run=in_run, grade=grade[by], rank=rank[by], by_id=None)
         return more, float(_values(self.metric, _without_ties(filled))[0])
 
     @cached_property
     def swap(self) -> Swap | None:
         """The exchange of two retrieved documents that gains most; None where none gains anything."""
         metric, judged, value = self.metric, self.judged, self.value
-        ranks = judged.rank[: int(judged.found[0])]
+        ranks = judged.rank[: int(judged.in_run[0])]
         count = min(len(ranks), MOST)
         sign = {"higher": 1.0, "lower": -1.0, "neither": 0.0}[metric.better]
         if not sign or math.isnan(value):

@@ -15,7 +15,7 @@ from rankscope.metrics import Metric
 from rankscope.scoring.policies import POLICIES
 from rankscope.scoring.scores import Scores
 from rankscope.scoring.ways import Way
-from rankscope.show.result import Col, Result, Shown, View, null
+from rankscope.show.result import Col, Result, Shown, View
 
 CLOSE = 1e-9  # numbers closer than this are the same
 NAMED = 4  # tools that a sentence names
@@ -277,7 +277,7 @@ class Reconciliation(Result):
         rows: list[tuple[Value, ...]] = []
         for by_reason in groups.values():
             for why, tools in by_reason.items():
-                rows.append((*map(null, tools[0].values or ()), ", ".join(tool.dialect for tool in tools), why))
+                rows.append((*map(words.finite, tools[0].values or ()), ", ".join(tool.dialect for tool in tools), why))
         heads = ["value"] if len(self.runs) == 1 else self.runs
         columns = (
             *(Column(head, "value") for head in heads),

@@ -164,7 +164,7 @@ class Cells:
         keep = ~np.isnan(grade)
         return replace(
             data, size=np.bincount(owner[keep], minlength=len(queries)),
-            found=np.bincount(owner[keep & (data.rank > 0)], minlength=len(queries)), grade=grade[keep],
+            in_run=np.bincount(owner[keep & (data.rank > 0)], minlength=len(queries)), grade=grade[keep],
             rank=data.rank[keep], tie_start=data.tie_start[keep], tie_size=data.tie_size[keep],
             score=None if data.score is None else data.score[keep], aspects=None, by_id=None,
         )  # fmt: skip

@@ -299,7 +299,7 @@ class NoSharedDocument(Rule, code="RS111"):
         """One finding a run, where nothing below a depth was left out of sight."""
         for run in case.scored_runs if case.whole else ():
             judged = run.judged()
-            if len(judged.grade) and not judged.found.sum():
+            if len(judged.grade) and not judged.in_run.sum():
                 have, want = (table["doc_id"].head(2).to_list() for table in (run.input.sound.frame, case.judgments))
                 yield self.finding(
                     f"{run.name}: none of {words.counted(len(judged.grade), 'judged document')} is retrieved: the run has ids like "
