@@ -10,7 +10,6 @@ from typing import Any
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.panels.tolerance import Defaults
 from rankscope.scoring.policies import POLICIES
 
 VERBS = ("compare", "gate")
@@ -179,6 +178,8 @@ def _check(table: Any, place: str, folder: Path) -> dict[str, Any]:
         if name == "metrics" and isinstance(value, str):
             value = [value]  # noqa: PLW2901
         if name == "tolerance" and isinstance(value, dict):
+            from rankscope.panels.tolerance import Defaults
+
             value = Defaults(value)  # noqa: PLW2901
         out[name] = str(folder / value) if setting.file else value
     return out

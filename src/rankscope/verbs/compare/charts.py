@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from rankscope import words
-from rankscope.blocks import Chart, Column, Table, Value, ValueRange
-from rankscope.inference.base import Bounds
+from rankscope.blocks import Chart, Column, Table, Value
 from rankscope.lists import Array
 from rankscope.metrics.description import DIRECTIONS
 from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.families import Family
 from rankscope.panels.panel import Panel
-from rankscope.verbs.compare.tables import FEW, ROOM, how, p_cell
+from rankscope.verbs.compare.tables import FEW, ROOM, how, p_cell, value_range
 
 LARGE = 2.0  # differences on a metric of a wider range have a scale of their own
 MOST = 30  # queries of a table: as many as are shown without folding
@@ -333,12 +332,6 @@ def pair_p_values(order: Sequence[str], contrasts: Sequence[Contrast], note: str
 def name_of(family: Family, c: Contrast) -> str:
     """What a contrast is called where its family is known: by its run, or of all pairs by both."""
     return f"{c.run} {words.MINUS} {c.baseline}" if family.each_pair else c.run
-
-
-def value_range(value: float, bounds: Bounds) -> ValueRange | None:
-    """A value with its interval; None where an end is not known or without bound."""
-    ends = (value, bounds.lower, bounds.upper)
-    return ValueRange(*ends) if all(map(math.isfinite, ends)) else None
 
 
 def interval_in_words(family: Family) -> str:

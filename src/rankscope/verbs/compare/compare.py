@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,9 +12,11 @@ from rankscope.errors import DataError, InputError
 from rankscope.panels.families import Family, baseline_of, pairs_of
 from rankscope.panels.method import method_of
 from rankscope.panels.slices import slices_of
-from rankscope.panels.tradeoffs import TradeOffs
 from rankscope.scoring.measurements import Measurements, measure
 from rankscope.verbs.compare.result import Comparison
+
+if TYPE_CHECKING:
+    from rankscope.panels.tradeoffs import TradeOffs
 
 
 # fmt: off

@@ -19,7 +19,6 @@ from rankscope.panels.slices import SliceContrast, Slices
 from rankscope.scoring.measurements import Measurements
 from rankscope.scoring.scores import Scores
 from rankscope.show.result import FORMATS, Col, Result, Shown, View, caution_notes, input_record
-from rankscope.verbs.compare.charts import charts_of, value_range
 from rankscope.verbs.compare.tables import (
     FEW,
     LEGEND,
@@ -33,6 +32,7 @@ from rankscope.verbs.compare.tables import (
     record_columns,
     run_table,
     slice_table,
+    value_range,
 )
 
 if TYPE_CHECKING:
@@ -332,6 +332,8 @@ class Comparison(Result):
 
     def charts(self) -> Iterator[Chart]:
         """Differences with their intervals, counts of queries, and pair by pair the queries that differ."""
+        from rankscope.verbs.compare.charts import charts_of
+
         yield from charts_of(self.family)
 
     def blocks(self, details: bool = False, **_: Any) -> list[Shown]:

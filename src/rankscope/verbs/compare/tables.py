@@ -10,6 +10,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.blocks import NumberText, Table, Value, ValueRange
+from rankscope.inference.base import Bounds
 from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.families import Family
 from rankscope.panels.panel import Panel
@@ -138,6 +139,12 @@ LEGEND = {
     "W/L/T": "W/L/T: queries better, worse, unchanged",
     "detects": "detects: the difference that so many queries can detect with 80% power, in one comparison",
 }
+
+
+def value_range(value: float, bounds: Bounds) -> ValueRange | None:
+    """A value with its interval; None where an end is not known or without bound."""
+    ends = (value, bounds.lower, bounds.upper)
+    return ValueRange(*ends) if all(map(math.isfinite, ends)) else None
 
 
 def p_cell(value: float) -> Value:
