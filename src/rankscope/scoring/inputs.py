@@ -31,20 +31,15 @@ class CleanInput:
     self_matches: int = 0
 
     @property
-    def is_mapping(self) -> bool:
-        """Whether it is still a dict of dicts."""
-        return isinstance(self.data, dict)
-
-    @property
     def queries(self) -> Collection[str]:
         """The queries that it holds."""
-        queries: Collection[str] = self.data if self.is_mapping else self.data.queries
+        queries: Collection[str] = self.data if isinstance(self.data, dict) else self.data.queries
         return queries
 
     @property
     def source(self) -> Any:
         """What was read; None for a dict."""
-        return None if self.is_mapping else self.data.source
+        return None if isinstance(self.data, dict) else self.data.source
 
 
 def named_runs(runs: Any) -> Iterator[tuple[str | None, Any]]:
@@ -101,6 +96,11 @@ def read_any(kind: Kind, source: Any, name: str | None = None) -> Any:
     from rankscope.files import qrels_of, run_of
 
     return run_of(source, name) if kind == "run" else qrels_of(source)
+
+
+def read_inputs(qrels: Any, runs: Any) -> tuple[Any, list[tuple[str | None, Any]]]:
+    """The qrels and the runs of a call as ``read_any`` reads them, each run with the name given to it or None."""
+    return read_any("qrels", qrels), [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
 
 
 def clean(data: Any, policies: Policies, kind: Kind, metrics: Sequence[Metric] | None = None) -> CleanInput:
@@ -174,10 +174,10 @@ def fraction_in(qrels: CleanInput) -> str | None:
 
 def judge(run: CleanInput, qrels: CleanInput, order: Order, label: str) -> tuple[Judged, DataFacts]:
     """Hand run and qrels to the engine of their shape: dicts are looked up, tables are joined."""
-    if run.is_mapping and order.ties != "rank" and not order.needs & SEVERAL:
+    if isinstance(run.data, dict) and order.ties != "rank" and not order.needs & SEVERAL:
         from rankscope.engines import mappings
 
-        grades = qrels.data if qrels.is_mapping else qrels.data.mapping
+        grades = qrels.data if isinstance(qrels.data, dict) else qrels.data.mapping
         return mappings.judge(run.data, grades, order, label)
     from rankscope.engines import local
     from rankscope.files import qrels_of, run_of

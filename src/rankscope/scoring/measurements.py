@@ -151,35 +151,32 @@ def _of_runs(
     first = wanted[0]
     deepest, cutoff = policies.get("depth") or CUTOFFS[-1], getattr(first, "cutoff", None)
     cutoffs = [] if cutoff is None or first.better == "neither" else [k for k in CUTOFFS if cutoff != k <= deepest]
-    curve = [first.having(cutoff=k) for k in cutoffs]
-    extra = [] if policies.get("dialect") else [m for m in curve if m not in wanted]
+    others = [] if policies.get("dialect") else [m for k in cutoffs if (m := first.having(cutoff=k)) not in wanted]
     progress = policies.pop("progress", None)
     intervals = {name: policies.pop(name) for name in ("interval", "level") if name in policies}
-    scores = evaluate_request(qrels, runs, Request.of([*wanted, *extra], policies, **intervals), progress)
-    if policies.get("dialect"):
-        wanted = scores.metrics
-    curve = [*extra, first] if extra else []
-    return Measurements(
-        panels_of(scores, wanted, as_given=as_given),
-        _without(scores, extra),
-        panels_of(scores, sorted(curve, key=lambda m: m.cutoff)),  # type: ignore[attr-defined]
-        list(scores.notes),
-    )
+    scores = evaluate_request(qrels, runs, Request.of(wanted, policies, **intervals), progress)
+    panels = panels_of(scores, scores.metrics if policies.get("dialect") else wanted, as_given=as_given)
+    curve = _curve_of(scores, first, others) if others else []
+    return Measurements(panels, scores, curve, list(scores.notes))
 
 
-def _without(scores: Scores, extra: Sequence[Metric]) -> Scores:
-    """A result without metrics that nobody asked for, and without the warnings that are theirs."""
-    kept = [metric for metric in scores.metrics if metric not in extra]
-    cutoffs = {c for m in kept if (c := getattr(m, "cutoff", None))} or {10}
-    runs = [replace(run, health=run.health.at(cutoffs)) for run in scores.runs]
-    request = scores.request.with_metrics(*kept)
-    return replace(
-        scores,
-        runs=runs,
-        board=[mean for mean in scores.board if mean.metric in kept],
-        request=request,
-        warnings=request.cautions({run.name: run.health for run in runs}),
-    )
+def _curve_of(scores: Scores, first: Metric, others: Sequence[Metric]) -> list[Panel]:
+    """The first metric of a result beside others like it, computed on what was judged for it; by cutoff."""
+    from rankscope.scoring.evaluation import run_scores, values_of
+
+    like = scores.request.metrics[0]
+    metrics = tuple(replace(like, spelling=str(metric), metric=metric) for metric in others)
+    request = replace(scores.request, metrics=metrics)
+    runs = []
+    for run, e in zip(scores.runs, scores.evaluations, strict=True):
+        judged, inside = [e.judged[0]] * len(others), [e.inside[0]] * len(others)
+        there = run_scores(
+            run.name, replace(e, judged=judged, values=values_of(request, judged), inside=inside), request
+        )
+        runs.append(
+            replace(there, values={**there.values, first: run.values[first]}, weights={**run.weights, **there.weights})
+        )
+    return panels_of(replace(scores, runs=runs), sorted([first, *others], key=lambda m: m.cutoff))  # type: ignore[attr-defined]
 
 
 def _of_scores(scores: Scores, metrics: Any, primary: Any, as_given: bool) -> Measurements:

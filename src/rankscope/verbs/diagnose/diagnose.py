@@ -12,7 +12,7 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.scoring.ceilings import ceilings
 from rankscope.scoring.evaluation import evaluate_request
-from rankscope.scoring.inputs import named_runs, read_any
+from rankscope.scoring.inputs import read_inputs
 from rankscope.scoring.request import Request
 from rankscope.scoring.rescore import judged_of
 from rankscope.scoring.runs import RunScores
@@ -47,8 +47,7 @@ def diagnose(
     """
     if isinstance(queries_shown, bool) or not hasattr(queries_shown, "__index__") or queries_shown < 0:
         raise InputError(f"queries_shown={queries_shown!r}: how many queries to list, a whole number from 0")
-    grades = read_any("qrels", qrels)
-    read = [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
+    grades, read = read_inputs(qrels, runs)
     scores = evaluate_request(grades, read, Request.of(metric, policies), progress)
     if len(scores.metrics) != 1:
         metrics = words.sample(map(str, scores.metrics))

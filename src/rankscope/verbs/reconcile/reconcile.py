@@ -11,7 +11,7 @@ from rankscope.dialects import DIALECTS, Dialect
 from rankscope.errors import InputError
 from rankscope.metrics import Metric, parse
 from rankscope.scoring.evaluation import evaluate_request
-from rankscope.scoring.inputs import CleanInput, fraction_in, named_runs, read_any
+from rankscope.scoring.inputs import CleanInput, fraction_in, read_inputs
 from rankscope.scoring.policies import Policies
 from rankscope.scoring.request import MetricRequest, Request
 from rankscope.scoring.scores import Scores
@@ -40,7 +40,7 @@ def reconcile(
     >>> any("mlflow" in way.dialects for way in found.matches)
     True
     """
-    bench = _Bench(read_any("qrels", qrels), [(n, read_any("run", r, n)) for n, r in named_runs(runs)], duplicates)
+    bench = _Bench(*read_inputs(qrels, runs), duplicates)
     metrics = metric if isinstance(metric, list | tuple) else [metric or "nDCG@10"]
     first, *others = (_reconcile_metric(bench, one, value) for one in metrics)
     return replace(first, more=others)
