@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import html
 import io
 import json
@@ -12,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import IO, Any, Literal, NoReturn, cast
+from typing import Any, Literal, NoReturn
 
 import polars as pl
 
@@ -134,19 +133,10 @@ def id_of(value: Any, where: Callable[[], str]) -> str:
     raise InputError(f"{where()}: {quote_value(value)} is not an id; ids are strings or integers")
 
 
-def stream_of(raw: Raw) -> IO[bytes]:
-    """The bytes of an input, decompressed as they are read."""
-    if raw.packed == "zstd":
-        return io.BytesIO(raw.read())
-    if raw.packed == "gzip":
-        return cast("IO[bytes]", gzip.open(raw.path or io.BytesIO(raw.data or b"")))
-    return raw.open()
-
-
 def lines_of(raw: Raw) -> Iterator[tuple[int, bytes]]:
     """Each line that holds something, with its number; damage of a compressed file is told in one line."""
     try:
-        with stream_of(raw) as file:
+        with raw.unpack() as file:
             for number, line in enumerate(file, 1):
                 text = (line.removeprefix(BOM) if number == 1 else line).strip(b"\r\n")
                 if text and not text.isspace():
@@ -261,7 +251,7 @@ def _quoted_rows(raw: Raw, separator: str, selection: Selection) -> Iterator[tup
     limit = csv.field_size_limit(LARGEST)
     last = 0
     try:
-        with stream_of(raw) as file, io.TextIOWrapper(file, "utf-8-sig", "replace", newline="") as text:
+        with raw.unpack() as file, io.TextIOWrapper(file, "utf-8-sig", "replace", newline="") as text:
             reader = csv.reader(text, delimiter=separator, strict=True)
             for row in reader:
                 start, last = last + 1, reader.line_num
@@ -403,7 +393,7 @@ def _refuse_open(where: str, name: bytes) -> None:
 
 def _blocks(raw: Raw) -> Iterator[bytes]:
     try:
-        with stream_of(raw) as file:
+        with raw.unpack() as file:
             while block := file.read(BLOCK):
                 yield block
     except (OSError, EOFError, zlib.error) as error:

@@ -118,16 +118,12 @@ def is_metric(name: str) -> bool:
 
 def lead_first(metrics: Any, primary: Any = None) -> list[Metric]:
     """Metrics with the one that leads first: the one declared, or the first that is asked for."""
-    asked = _metrics(metrics)
-    first = asked[0] if primary is None else parse(primary)
-    return [first, *(metric for metric in asked if metric != first)]
-
-
-def _metrics(metrics: Any) -> list[Metric]:
     given = [metrics] if isinstance(metrics, str | Metric | type) else list(metrics)
     if not given:
         raise InputError("no metric was given: name one, like nDCG@10, or leave metrics out")
-    return [metric for _, metric in in_order(given)]
+    asked = [metric for _, metric in in_order(given)]
+    first = asked[0] if primary is None else parse(primary)
+    return [first, *(metric for metric in asked if metric != first)]
 
 
 # --- runs and results ------------------------------------------------------------------------------------
@@ -180,15 +176,14 @@ def _curve_of(scores: Scores, first: Metric, others: Sequence[Metric]) -> list[P
 
 
 def _of_scores(scores: Scores, metrics: Any, primary: Any, as_given: bool) -> Measurements:
-    asked = scores.metrics if metrics is None else _metrics(metrics)
+    first, *others = lead_first(scores.metrics if metrics is None else metrics, primary)
     there = words.listing(scores.metrics, most=20)
-    missing = [str(m) for m in asked if m not in scores.metrics]
-    if missing:
-        raise InputError(f"{missing[0]} was not evaluated: there are {there}")
-    first = asked[0] if primary is None else parse(primary)
+    for metric in others if primary is not None else [first, *others]:
+        if metric not in scores.metrics:
+            raise InputError(f"{metric} was not evaluated: there are {there}")
     if first not in scores.metrics:
         raise InputError(f"primary {first}: it was not evaluated, there are {there}")
-    return Measurements(panels_of(scores, [first, *(m for m in asked if m != first)], as_given=as_given), scores)
+    return Measurements(panels_of(scores, [first, *others], as_given=as_given), scores)
 
 
 def in_clusters(panels: Sequence[Panel], source: Any) -> list[Panel]:

@@ -313,7 +313,7 @@ class Weighting(Policy):
         return weights_of(value)
 
     def stated(self, value: Any, conventions: Sequence[Convention]) -> Any:
-        return None if value is None else value.label
+        return value.label
 
     def words(self, stated: Any) -> str:
         return "given in memory" if stated == "weights" else f"of {stated}" if stated else "none"
@@ -382,7 +382,7 @@ class DialectChoice(Policy):
         return f"All values are computed by the conventions of {tool}."
 
     def brief(self, stated: Any) -> str:
-        return "" if stated is None else f"dialect: {stated}"
+        return f"dialect: {stated}"
 
 
 class Seed(Policy):

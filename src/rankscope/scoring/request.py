@@ -172,7 +172,10 @@ class Request:
         own = {getattr(c, name, None) for c in conventions} if POLICIES[name] in BY_METRIC else set()
         if len(own) > 1:
             return MIXED
-        return own.pop() if own else POLICIES[name].stated(getattr(self.policies, name), conventions)
+        if own:
+            return own.pop()
+        value = getattr(self.policies, name)
+        return None if value is None else POLICIES[name].stated(value, conventions)
 
     def conventions(self) -> dict[str, Any]:
         """All conventions of a result: shared ones once, those of a dialect also metric by metric."""
@@ -193,7 +196,11 @@ class Request:
     def small_print(self) -> str:
         """What was assumed, in one line: only what the metrics at hand depend on, and not what their names say."""
         stated = [(policy, self.stated(name)) for name, policy in POLICIES.items()]
-        told = [policy.brief(value) for policy, value in stated if policy.name == "ties" or value != policy.default]
+        told = [
+            policy.brief(value)
+            for policy, value in stated
+            if policy.name == "ties" or value not in {None, policy.default}
+        ]
         metrics = [m.metric for m in self.metrics]
         gains = [m.gain for m in metrics if hasattr(m, "gain")]
         if "linear" in gains:

@@ -16,7 +16,7 @@ import numpy as np
 from rankscope import words
 from rankscope._version import __version__
 from rankscope.errors import DataError, InputError
-from rankscope.files.raw import Raw
+from rankscope.files.raw import open_raw
 from rankscope.metrics import Metric
 from rankscope.scoring.policies import differing
 from rankscope.scoring.runs import RunScores
@@ -172,7 +172,7 @@ def _document(path: Path) -> Any:
     try:
         if not path.is_file():  # what is read from a pipe is gone, and is left to who reads runs
             return None
-        raw = Raw(str(path), path)
+        raw = open_raw(path, SCHEMA)
         head = raw.head.lstrip(b"\xef\xbb\xbf \t\r\n")
         if not head.startswith(b"{"):
             return None
