@@ -253,7 +253,7 @@ class RankedRun:
             row = at + int(order[twice[0] + 1])
             query, said = self.run.frame["query_id"][row], rank[order[twice[0] + 1]]
             source = self.run.source
-            where = source.at(row) if source.line_of and not self.run.regrouped else source.label
+            where = source.at(row) if source.line_of and self.run.as_read else source.label
             raise InputError(
                 f"{where}: rank {said} of query {query} is given twice, so ties='rank' has no order; use ties='trec'"
             )

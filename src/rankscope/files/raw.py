@@ -51,14 +51,14 @@ class Raw:
     stamp: tuple[int, int] | None = None
 
     @cached_property
-    def packed(self) -> str:
+    def compression(self) -> str:
         """How the bytes are compressed, told by the bytes and not by the name: '', 'gzip' or 'zstd'."""
         return next((kind for magic, kind in PACKED.items() if self.start.startswith(magic)), "")
 
     @cached_property
     def head(self) -> bytes:
         """The first bytes, decompressed."""
-        if self.packed == "gzip":
+        if self.compression == "gzip":
             try:
                 with self.unpack() as file:
                     start = file.read1(HEAD)
@@ -67,7 +67,7 @@ class Raw:
                     return start
             except (OSError, EOFError, zlib.error) as error:
                 self.fail(error)
-        return self._unzstd(rows=500) if self.packed == "zstd" else self.start
+        return self._unzstd(rows=500) if self.compression == "zstd" else self.start
 
     @property
     def first_line(self) -> str:
@@ -88,10 +88,10 @@ class Raw:
 
     def read(self) -> bytes:
         """All bytes, decompressed."""
-        if self.packed == "zstd":
+        if self.compression == "zstd":
             return self._unzstd(rows=None)
         data = self.feed.read_bytes() if isinstance(self.feed, Path) else self.feed
-        if self.packed == "gzip":
+        if self.compression == "gzip":
             try:
                 return gzip.decompress(data)
             except (OSError, EOFError, zlib.error) as error:
@@ -121,15 +121,15 @@ class Raw:
         text = str(error).splitlines()[0] if str(error) else type(error).__name__
         if "utf-8" in text.lower() or "utf8" in text.lower():
             self._fail_utf8(error)
-        if self.packed:
+        if self.compression:
             early = any(sign in text for sign in ("unexpected end", "incomplete", "ended before", "premature"))
             what = "ends too early (a download or copy that stopped?)" if early else "is damaged"
-            raise InputError(f"{self.label}: the {self.packed} file {what}: fetch or copy it again") from error
+            raise InputError(f"{self.label}: the {self.compression} file {what}: fetch or copy it again") from error
         raise InputError(f"{self.label}: cannot be read: {text}") from error
 
     def _fail_utf8(self, error: Exception) -> NoReturn:
         where = f"{self.label}: not UTF-8 text"
-        if self.packed != "zstd" and (wrong := _first_wrong(self.read())):
+        if self.compression != "zstd" and (wrong := _first_wrong(self.read())):
             where = f"{self.label} line {words.count(wrong[0])}: not UTF-8 text: {wrong[1]!r}"
         raise InputError(f"{where}; write the file as UTF-8 (iconv -f latin1 -t utf-8, if it is Latin-1)") from error
 
@@ -139,14 +139,14 @@ class Raw:
 
     def unpack(self) -> gzip.GzipFile | io.BytesIO | io.BufferedReader:
         """The bytes as a stream, decompressed as they are read."""
-        if self.packed == "gzip":
+        if self.compression == "gzip":
             return gzip.open(self.feed if isinstance(self.feed, Path) else io.BytesIO(self.feed))
-        return io.BytesIO(self.read()) if self.packed == "zstd" else self.open()
+        return io.BytesIO(self.read()) if self.compression == "zstd" else self.open()
 
     def scan_parquet(self) -> pl.LazyFrame:
         """The columns of a Parquet file, read when they are asked for. Raises InputError for a damaged one."""
         try:
-            whole = isinstance(self.feed, Path) and not self.packed
+            whole = isinstance(self.feed, Path) and not self.compression
             scan = pl.scan_parquet(self.feed if whole else io.BytesIO(self.read()), glob=False)
             scan.collect_schema()
         except (pl.exceptions.PolarsError, OSError) as error:

@@ -39,17 +39,17 @@ SEPARATOR = " · "
 
 @dataclass
 class Selection:
-    """The ids to read (None: all); ``seen`` are the first ids read, ``remarks`` notes about the reading."""
+    """The ids to read (None: all); ``first_ids`` are the first ids read, ``remarks`` notes about the reading."""
 
     ids: frozenset[str] | None
-    seen: list[str] = field(default_factory=list)
+    first_ids: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
-    replaced: bool = False
+    not_utf8: bool = False
 
     def wants(self, one: str) -> bool:
         """Whether to read the text of this id."""
-        if len(self.seen) < 3:
-            self.seen.append(one)
+        if len(self.first_ids) < 3:
+            self.first_ids.append(one)
         return self.ids is None or one in self.ids
 
     def text(self, data: bytes) -> str:
@@ -57,7 +57,7 @@ class Selection:
         try:
             return data.decode("utf-8")
         except UnicodeDecodeError:
-            self.replaced = True
+            self.not_utf8 = True
             return data.decode("utf-8", "replace")
 
 
@@ -256,7 +256,7 @@ def _quoted_rows(raw: Raw, separator: str, selection: Selection) -> Iterator[tup
             for row in reader:
                 start, last = last + 1, reader.line_num
                 if any(row):
-                    selection.replaced |= any("�" in cell for cell in row)
+                    selection.not_utf8 |= any("�" in cell for cell in row)
                     yield start, row
     except csv.Error as error:
         remedy = 'a quote within a text is written twice ("") and closed in the end'
@@ -510,9 +510,9 @@ def texts_of(source: Any, ids: Iterable[str] | None = None, noun: Noun = "docume
         kind, pairs = _in_memory(source, selection, noun)
         place = Source(f"texts of {MANY[noun]}", kind)
     by_id = _gather(pairs, selection)
-    if selection.ids and not by_id and selection.seen:
+    if selection.ids and not by_id and selection.first_ids:
         _refuse_strangers(place.label, selection, noun)
-    if not selection.seen and not by_id:
+    if not selection.first_ids and not by_id:
         what = EXPECTED if place.sha256 else f"give {TAKEN}"
         raise InputError(f"{place.label}: no text in {'it' if place.sha256 else kind}; {what}")
     said = f"{place.label} as {place.kind}" if place.sha256 else f"texts of {MANY[noun]} from {kind}"
@@ -535,7 +535,7 @@ def _gather(pairs: Iterator[tuple[str, str]], selection: Selection) -> dict[str,
     if again:
         said = f"{words.counted(again, 'text has', 'texts have')} an id that stood before: the first is taken"
         selection.remarks.append(said)
-    if selection.replaced:
+    if selection.not_utf8:
         selection.remarks.append("some bytes are not UTF-8 text: they are shown as �")
     return by_id
 
@@ -550,7 +550,7 @@ def _count(by_id: Mapping[str, str], selection: Selection, noun: Noun) -> str:
 def _refuse_strangers(label: str, selection: Selection, noun: Noun) -> None:
     asked = sorted(selection.ids or ())
     raise InputError(
-        f"{label}: no text of a {noun} that is shown: it has ids like {words.listing(map(repr, selection.seen), 3)}, the {MANY[noun]} are "
+        f"{label}: no text of a {noun} that is shown: it has ids like {words.listing(map(repr, selection.first_ids), 3)}, the {MANY[noun]} are "
         f"{words.listing((repr(one) for one in asked), 3)}; is it the file of these {MANY[noun]}?"
     )
 

@@ -226,7 +226,7 @@ class _Rows:
     """The good rows, and which lines were not among them."""
 
     frame: pl.DataFrame
-    found: Findings = field(default_factory=Findings)
+    findings: Findings = field(default_factory=Findings)
     bad: Array = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
@@ -235,7 +235,7 @@ def read_trec(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     head = head_lines(raw)
     layout = layout_of(raw, what, head)
     parsed = _fast(raw, layout, head[0]) or _general(raw, layout)
-    found = parsed.found
+    found = parsed.findings
     if not len(parsed.frame):
         found.refuse(f"{raw.label}: no rows, only blank lines or comments; {EXPECTED[what]}", "line")
     lines = line_finder(lambda: content_lines(raw.read()), parsed.bad)
@@ -272,12 +272,12 @@ def _fast(raw: Raw, layout: LineLayout, first: bytes) -> _Rows | None:
     wide = len(layout.names)
     if raw.head.startswith(BOM) or not re.fullmatch(rb"\S+(%s\S+){%d}" % (separator.encode(), wide - 1), first):
         return None
-    if not raw.packed and (parsed := _regular(raw, layout, separator, first)):
+    if not raw.compression and (parsed := _regular(raw, layout, separator, first)):
         return parsed
     plain = None if raw.head.startswith(b"#") or b"\n#" in raw.head else _read_scan(raw, layout, separator, None)
     parsed = plain or _read_scan(raw, layout, separator, "#")
     if parsed and not plain:
-        _tell_comments(parsed.found, raw.read())
+        _tell_comments(parsed.findings, raw.read())
     return parsed
 
 

@@ -13,7 +13,7 @@ from rankscope.blocks import Chart, Column, Table, Value
 from rankscope.metrics import Metric, parse
 from rankscope.metrics.relevance import IPrec
 from rankscope.metrics.trec import TENTHS
-from rankscope.scoring.rescore import rescored, why_not
+from rankscope.scoring.rescore import rescore, why_not
 from rankscope.scoring.scores import Scores
 
 CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100)
@@ -192,7 +192,7 @@ def by_recall(scores: Scores, runs: Sequence[str], level: float = 1.0) -> Recall
 
 
 def _values(scores: Scores, runs: Sequence[str], metrics: Sequence[Metric], like: Metric) -> dict[str, list[float]]:
-    means = rescored(scores, [(like, metric) for metric in metrics], runs)
+    means = rescore(scores, [(like, metric) for metric in metrics], runs)
     return {run: [mean.value for mean in means if mean.run == run] for run in runs}
 
 

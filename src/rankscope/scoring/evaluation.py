@@ -49,7 +49,7 @@ def evaluate_request(qrels: Any, runs: Any, request: Request, progress: Callable
     sources = [s for s in (grades.source, *(e.source for e in evaluations)) if s is not None]
     notes = [note for source in sources for note in source.notes]
     if request.policies.weights is not None:
-        notes += request.policies.weights.unused({query for run in scored for query in run.query_ids})
+        notes += request.policies.weights.note_unused({query for run in scored for query in run.query_ids})
     return Scores(
         request=request, runs=scored, board=list(_board(request, scored, evaluations)),
         warnings=request.cautions({run.name: run.health for run in scored}), inputs=sources, notes=notes,
@@ -110,7 +110,7 @@ def values_of(request: Request, judged: Sequence[Judged]) -> list[Values]:
             value = getattr(m.convention, name, getattr(policies, name))
             if value == policy.default:
                 continue  # a default changes nothing
-            out[i] = policy.applied(value, out[i], m.metric, judged[i], m.convention)
+            out[i] = policy.apply(value, out[i], m.metric, judged[i], m.convention)
     return [out[i] for i in range(len(judged))]
 
 
@@ -211,7 +211,9 @@ def board_of(run: str, request: Request, evaluation: RunEvaluation) -> list[Mean
             whole = math.fsum(weight[known].tolist())
             squares = math.fsum(((weight * values.error[at])[known] ** 2).tolist())
             error = math.sqrt(squares) / whole if whole else math.nan
-        out.append(Mean(run, m.metric, m.spelling, number, defined, len(value) - defined, error, values.drawn))
+        out.append(
+            Mean(run, m.metric, m.spelling, number, defined, len(value) - defined, error, values.sampled_queries)
+        )
     return out
 
 

@@ -119,11 +119,11 @@ def clean(data: Any, policies: Policies, kind: Kind, metrics: Sequence[Metric] |
     for row in data.nan_rows[:1].tolist():
         said = "NaN" if math.isnan(data.frame[data.worth][row]) else "infinite"
         raise InputError(f"{data.source.at(row)}: the {data.worth} is {said}; give a number or leave the document out")
-    repeated, matches = data.repeated, 0
+    repeated, matches = data.repetitions, 0
     if len(repeated):
         taker = None if metrics is None else taker_of_one_grade(metrics)
         several = metrics is not None and taker is None
-        repeated = data.repeated_by_aspect if several else repeated
+        repeated = data.repetitions_by_aspect if several else repeated
         if len(repeated) and policies.duplicates == "error":
             _refuse_repeated(data, int(repeated[0]), kind, taker)
         data = data.distinct(policies.duplicates, *(("iteration", "subgroup") if several else ()))
@@ -142,7 +142,7 @@ def taker_of_one_grade(metrics: Sequence[Metric]) -> str | None:
 
 def _refuse_repeated(data: Any, row: int, kind: str, taker: str | None) -> None:
     query, doc = data.frame["query_id"][row], data.frame["doc_id"][row]
-    if kind == "qrels" and taker and len(data.repeated_by_aspect) < len(data.repeated):
+    if kind == "qrels" and taker and len(data.repetitions_by_aspect) < len(data.repetitions):
         several = []
         for cls in dict.fromkeys(CATALOGUE.values()):
             with suppress(InputError, TypeError):

@@ -224,7 +224,7 @@ def _of_table(source: Any, metrics: Any, primary: Any, as_given: bool, systems: 
 
     names = _names(metrics)
     table = scores_of(source, names[0] if names and len(names) == 1 else None, systems)
-    panels = [_panel_of(table, name, as_given) for name in _wanted(table, names)]
+    panels = [_panel_of(table, name, as_given) for name in _choose(table, names)]
     if primary is not None:
         names = [str(primary), str(parse(primary))]
         if not any(panel.name in names for panel in panels):
@@ -263,7 +263,7 @@ def _names(metrics: Any) -> list[str] | None:
     return [m if isinstance(m, str) else str(parse(m)) for m in given]
 
 
-def _wanted(table: ScoreTable, names: Sequence[str] | None) -> list[str]:
+def _choose(table: ScoreTable, names: Sequence[str] | None) -> list[str]:
     """The metrics of a table that were asked for: all of them unless several were named."""
     if names is None or len(names) == 1:
         return list(table.values)
@@ -315,8 +315,8 @@ def _with_repetitions(given: Measurements, systems: Mapping[str, str]) -> Measur
     }
     return replace(
         given,
-        panels=[_averaged(panel, rows, parts[panel.name]) for panel in given.panels],
-        curve=[_averaged(panel, rows, parts[panel.name]) for panel in given.curve],
+        panels=[_average(panel, rows, parts[panel.name]) for panel in given.panels],
+        curve=[_average(panel, rows, parts[panel.name]) for panel in given.curve],
         replicates={
             name: {system: part for system, part in by_system.items() if part.runs > 1}
             for name, by_system in parts.items()
@@ -325,7 +325,7 @@ def _with_repetitions(given: Measurements, systems: Mapping[str, str]) -> Measur
     )
 
 
-def _averaged(panel: Panel, rows: Mapping[str, Sequence[int]], parts: Mapping[str, Replicates]) -> Panel:
+def _average(panel: Panel, rows: Mapping[str, Sequence[int]], parts: Mapping[str, Replicates]) -> Panel:
     """A panel whose rows are averaged by system; a query weighs as much as in the run where it weighs most."""
     weights = panel.weights
     if weights is not None:

@@ -66,7 +66,7 @@ class Mean:
     ``queries`` is how many queries the value is made of; ``undefined`` how many were left out because
     the metric has no value for them. ``spelling`` is the metric as it was asked for. ``error`` is the
     standard error that comes from sampling the orders of tied documents, None where nothing was sampled.
-    ``drawn`` counts the queries whose orders were too many to be tried, so that best and worst are the extremes of some.
+    ``sampled_queries`` counts the queries whose orders were too many to be tried, so that best and worst are the extremes of some.
     ``bounds`` is the interval of the value over queries, made by ``interval`` when it is first looked at.
     """
 
@@ -77,7 +77,7 @@ class Mean:
     queries: int
     undefined: int = 0
     error: float | None = None
-    drawn: int = 0
+    sampled_queries: int = 0
     interval: Callable[[], Bounds] | None = field(default=None, repr=False, compare=False)
 
     @cached_property

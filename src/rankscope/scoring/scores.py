@@ -40,7 +40,7 @@ MEANS = (
     Col("interval", of=lambda m: m.bounds.method),
     Col("interval_reason", of=lambda m: m.bounds.reason or None, rare=True),
     Col("standard_error_of_ties", of=lambda m: m.error, kind="value", rare=True),
-    Col("queries_with_orders_drawn", of=lambda m: m.drawn or None, kind="count", rare=True),
+    Col("queries_with_orders_drawn", of=lambda m: m.sampled_queries or None, kind="count", rare=True),
 )
 SPREAD = (
     Col("run", head="run"),
@@ -303,7 +303,7 @@ class Scores(Result):
             "both": f"{number} judged and in every run",
             "either": "all queries judged or in the run" if vary else f"{number} judged or in the run",
             "list": f"{number} of the list",
-        }.get(self.request.stated("queries"), f"{number}; the dialect decides which of them count")
+        }.get(self.request.statement_of("queries"), f"{number}; the dialect decides which of them count")
         for metric in self.metrics:
             yield from self._left_out(metric)
         yield from self._without_interval()
@@ -319,7 +319,7 @@ class Scores(Result):
                 queries = ", ".join(f"{count:,} ({run})" for run, count in counts.items()) + " of the queries"
             yield f"{metric} has no value for {queries}: left out of its mean"
         ties = self.request.of_metric(metric).convention.ties
-        drawn = max(mean.drawn for mean in means)
+        drawn = max(mean.sampled_queries for mean in means)
         if drawn and ties in {"best", "worst"}:
             have = f"{words.counted(drawn, 'query')} {words.agree(drawn, 'has')}"
             yield f"{metric}: {have} too many orders of equal scores to try, so the {ties} of some is taken"
@@ -334,9 +334,9 @@ class Scores(Result):
             if len(alike) == len(self.board):
                 yield f"no interval: {reason}"
                 return
-            yield f"no interval of {', '.join(self._named(alike))}: {reason}"
+            yield f"no interval of {', '.join(self._name_means(alike))}: {reason}"
 
-    def _named(self, alike: Sequence[Mean]) -> Iterator[str]:
+    def _name_means(self, alike: Sequence[Mean]) -> Iterator[str]:
         for metric in dict.fromkeys(mean.metric for mean in alike):
             runs = [mean.run for mean in alike if mean.metric == metric]
             which = ", ".join(runs) if len(runs) <= FEW else words.counted(len(runs), "run")

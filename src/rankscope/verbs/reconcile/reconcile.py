@@ -15,7 +15,7 @@ from rankscope.scoring.inputs import CleanInput, fraction_in, read_inputs
 from rankscope.scoring.policies import Policies
 from rankscope.scoring.request import MetricRequest, Request
 from rankscope.scoring.scores import Scores
-from rankscope.scoring.ways import Way, changes, computes, family, options_of, translated
+from rankscope.scoring.ways import Way, changes, computes, family, options_of, translate
 from rankscope.verbs.reconcile.result import CLOSE, Match, Reconciliation, ToolValues
 
 MOST = 3  # conventions that are changed at once in search of a number
@@ -80,7 +80,7 @@ def _in_dialect(dialect: Dialect, metric: Metric) -> Way | None:
     if not computes(dialect, metric):
         return None
     try:
-        return Way(translated(dialect, metric), dialect.of(family(metric)))
+        return Way(translate(dialect, metric), dialect.of(family(metric)))
     except InputError:
         return None
 
