@@ -86,8 +86,8 @@ def grades_of(grade: pl.Series) -> str:
     if not distinct:
         return "no grades"
     if len(distinct) <= 8:
-        return f"grades {' '.join(f'{value:g}' for value in distinct)}"
-    return f"{words.counted(len(distinct), 'different grade')} from {distinct[0]:g} to {distinct[-1]:g}"
+        return f"grades {' '.join(map(words.amount, distinct))}"
+    return f"{words.counted(len(distinct), 'different grade')} from {words.amount(distinct[0])} to {words.amount(distinct[-1])}"
 
 
 def make_run(frame: pl.DataFrame, source: Source, found: Findings, what: str, name: str) -> Run:

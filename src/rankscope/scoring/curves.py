@@ -160,7 +160,10 @@ class RecallCurve:
 
     def table(self) -> Table:
         """A row a run, a column a recall."""
-        at = [(words.amount(recall), f"precision at recall {recall:g} or beyond, {ROUNDED}") for recall in TENTHS]
+        at = [
+            (words.amount(recall), f"precision at recall {words.amount(recall)} or beyond, {ROUNDED}")
+            for recall in TENTHS
+        ]
         columns = (Column("run"), *(Column(header, "value", hint=hint) for header, hint in at))
         return Table(columns, _lines(self.values), name="recall-table")
 

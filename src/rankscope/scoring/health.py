@@ -164,9 +164,9 @@ def _of_judgments(health: Mapping[str, Health], metrics: Sequence[Metric]) -> It
     worst, best = max(share, key=lambda n: share[n]), min(share, key=lambda n: share[n])
     if share[worst] >= 0.1:
         uneven = len(share) > 1 and share[worst] - share[best] > 0.05
-        compared = f" ({best}: {share[best]:.0%}), so the comparison may be unfair" if uneven else ""
+        compared = f" ({best}: {words.share(share[best])}), so the comparison may be unfair" if uneven else ""
         yield (
             "RS204",
-            f"{worst}: {share[worst]:.0%} of its top {k} is unjudged and counted as not relevant{compared}",
+            f"{worst}: {words.share(share[worst])} of its top {k} is unjudged and counted as not relevant{compared}",
             "judge more, or look at Bpref beside the others; rankscope unjudged shows how much it could matter",
         )

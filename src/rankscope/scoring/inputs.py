@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rankscope import words
 from rankscope.engines.base import SEVERAL, DataFacts, Order
 from rankscope.errors import InputError
 from rankscope.lists import Judged
@@ -161,7 +162,7 @@ def fraction_in(qrels: CleanInput) -> str | None:
         for query, grades in qrels.data.items():
             for doc, grade in grades.items():
                 if float(grade) % 1:
-                    return f"document {doc} of query {query} is graded {grade:g}"
+                    return f"document {doc} of query {query} is graded {words.amount(grade)}"
         return None
     grade = qrels.data.frame["grade"].to_numpy()
     rows = np.flatnonzero(grade % 1)
@@ -169,7 +170,7 @@ def fraction_in(qrels: CleanInput) -> str | None:
         return None
     row = int(rows[0])
     query, doc = qrels.data.frame["query_id"][row], qrels.data.frame["doc_id"][row]
-    return f"{qrels.data.source.at(row)}: document {doc} of query {query} is graded {grade[row]:g}"
+    return f"{qrels.data.source.at(row)}: document {doc} of query {query} is graded {words.amount(grade[row])}"
 
 
 def judge(run: CleanInput, qrels: CleanInput, order: Order, label: str) -> tuple[Judged, DataFacts]:

@@ -283,7 +283,9 @@ def _panel_of(table: ScoreTable, name: str, as_given: bool) -> Panel:
     known = values[~np.isnan(values)]
     largest = float(np.abs(known).max(initial=0.0))
     if largest > LARGEST:
-        raise InputError(f"{name}: a score of {largest:g} is too large to be squared: give scores on a smaller scale")
+        raise InputError(
+            f"{name}: a score of {words.amount(largest)} is too large to be squared: give scores on a smaller scale"
+        )
     if not is_metric(name):
         return Panel(Measure(name), table.systems, ids, values)
     metric = parse(name)

@@ -27,7 +27,7 @@ PAIRS = 60_000  # pairs of runs times queries
 MATRIX = 8  # runs that a table has columns for
 RBO = (
     "Rank-biased overlap of each pair of runs: 1 where two rankings are the same, 0 where they share no document. The top counts most: "
-    f"a share of {PERSISTENCE:g} of the attention goes on from each rank to the next, and what lies below rank {DEPTH} is taken to agree as what is above."
+    f"a share of {words.amount(PERSISTENCE)} of the attention goes on from each rank to the next, and what lies below rank {DEPTH} is taken to agree as what is above."
 )
 
 
@@ -68,7 +68,7 @@ class RunOverlaps:
         jaccard = f"Jaccard of the first {k} of each pair of runs: 1 where they hold the same documents, in any order."
         title = f"Documents in the first {k} of both, of those in the first {k} of either"
         return (
-            self._heat("agreement-rbo", f"Rank-biased overlap (p={PERSISTENCE:g})", "RBO", "rbo", RBO),
+            self._heat("agreement-rbo", f"Rank-biased overlap (p={words.amount(PERSISTENCE)})", "RBO", "rbo", RBO),
             self._heat("agreement-jaccard", title, f"Jaccard@{k}", "jaccard", jaccard),
         )
 

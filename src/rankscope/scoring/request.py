@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rankscope import words
 from rankscope.blocks import Caution
 from rankscope.dialects.base import Convention
 from rankscope.engines.base import Order
@@ -211,7 +212,7 @@ class Request:
             told.append("ideal from all judged")
         levels = sorted({m.level for m in metrics if hasattr(m, "level") and m.relevance == "binary"})
         if levels:
-            told.append(f"relevant: grade ≥ {levels[0]:g}" + (" unless named" if len(levels) > 1 else ""))
+            told.append(f"relevant: grade ≥ {words.amount(levels[0])}" + (" unless named" if len(levels) > 1 else ""))
         graded = [m for m in metrics if m.relevance == "graded" and "max_grade" not in str(m)]
         if scaled := [str(m) for m in graded if getattr(m, "max_grade", None) == 4.0]:
             told.append(f"top grade for {', '.join(scaled)}: 4")

@@ -249,7 +249,7 @@ class Scores(Result):
     def sentences(self) -> Iterator[str]:
         """Each number in a line."""
         for mean in self.board:
-            number = f"{mean.run}  {mean.metric} = {mean.value:.4f}"
+            number = f"{mean.run}  {mean.metric} = {words.number(mean.value, digits=4)}"
             yield f"{number}  ({words.counted(mean.queries, 'query')})"
 
     def blocks(
@@ -324,7 +324,7 @@ class Scores(Result):
             have = f"{words.counted(drawn, 'query')} {words.agree(drawn, 'has')}"
             yield f"{metric}: {have} too many orders of equal scores to try, so the {ties} of some is taken"
         if errors := [mean.error for mean in means if mean.error]:
-            yield f"{metric}: too many orders of equal scores to count, so they were sampled: standard error {max(errors):.2g}"
+            yield f"{metric}: too many orders of equal scores to count, so they were sampled: standard error {words.number(max(errors))}"
 
     def _without_interval(self) -> Iterator[str]:
         bare = [mean for mean in self.board if not mean.bounds.known and not math.isnan(mean.value)]
