@@ -151,8 +151,9 @@ def _lay_out(
     if order.depth is not None:
         rank = np.where(rank <= order.depth, rank, 0)
     by = judged_order(query, rank, grade)
-    place, found = place[by], rank[by] > 0
-    tie_start, tie_size = ranked.ties_at(np.where(found, place, -1))
+    rank = rank[by]
+    found = rank > 0
+    tie_start, tie_size = ranked.ties_at(np.where(found, place[by], -1), rank)
     score = np.where(found, pool["score"].fill_null(np.nan).to_numpy()[by], np.nan) if "score" in order.needs else None
     return Judged(
         query_id=names,
@@ -160,7 +161,7 @@ def _lay_out(
         size=np.bincount(query, minlength=len(names)),
         found=np.bincount(query[by], weights=found, minlength=len(names)).astype(np.int64),
         grade=grade[by],
-        rank=rank[by],
+        rank=rank,
         tie_start=tie_start,
         tie_size=tie_size,
         score=score,
@@ -303,10 +304,9 @@ class RankedRun:
             return np.zeros(len(place), dtype=np.int64)
         return place - self.start[np.searchsorted(self.start, place, side="right") - 1] + 1
 
-    def ties_at(self, place: Array) -> tuple[Array, Array]:
-        """First rank and size of the tied group at each place; 0 and 1 where the place is -1."""
-        start = np.where(place >= 0, self.rank_at(place), 0)
-        size = np.ones(len(place), dtype=np.int64)
+    def ties_at(self, place: Array, rank: Array) -> tuple[Array, Array]:
+        """First rank and size of the tied group at each place, whose rank this is; 0 and 1 where the place is -1."""
+        start, size = rank.copy(), np.ones(len(place), dtype=np.int64)
         tied = np.flatnonzero(np.isin(place, self.tied_places))
         if len(tied):
             heads = np.flatnonzero(~self.same[self.tied_places])
