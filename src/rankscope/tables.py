@@ -134,7 +134,7 @@ class _Table:
         return np.flatnonzero(bad.to_numpy()) if bad.any() else np.empty(0, dtype=np.int64)
 
     @cached_property
-    def repeated(self) -> Array:
+    def repetitions(self) -> Array:
         """The rows whose (query, document) pair stood in an earlier row.
 
         Documents are compared by hash first; only pairs whose hashes meet are compared in full.
@@ -205,7 +205,7 @@ class Run(_Table):
     """
 
     name: str = "run"
-    regrouped: bool = False
+    as_read: bool = True
 
     worth: ClassVar[str] = "score"
 
@@ -214,7 +214,7 @@ class Run(_Table):
         if self.blocks.whole:
             return self
         rows = np.argsort(self.query_code, kind="stable")
-        return Run(self.frame[rows], self.source, self.more_queries, self.name, regrouped=True)
+        return Run(self.frame[rows], self.source, self.more_queries, self.name, as_read=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,10 +227,10 @@ class Qrels(_Table):
     worth: ClassVar[str] = "grade"
 
     @cached_property
-    def repeated_by_aspect(self) -> Array:
+    def repetitions_by_aspect(self) -> Array:
         """The rows whose (query, document, aspect) stood in an earlier row; a document may have a grade for each aspect."""
-        if not len(self.repeated):
-            return self.repeated
+        if not len(self.repetitions):
+            return self.repetitions
         keys = [name for name in ("query_id", "doc_id", "iteration", "subgroup") if name in self.frame.columns]
         first = self.frame.select(pl.struct(keys).is_first_distinct()).to_series().to_numpy()
         return np.flatnonzero(~first)

@@ -15,7 +15,7 @@ from rankscope.dialects.learning import LEARNING
 from rankscope.dialects.recommendation import RECOMMENDATION
 from rankscope.dialects.retrieval import RETRIEVAL
 from rankscope.metrics import CATALOGUE
-from rankscope.scoring.ways import CHOICES, translated
+from rankscope.scoring.ways import CHOICES, translate
 
 Table = dict[str, dict[str, float]]
 
@@ -67,10 +67,10 @@ def test_entry(dialect: Dialect, name: str, says: Says) -> None:
     assert bool(says.metric) != bool(says.defect), "either a metric or what is wrong with it"
     if not says.metric:
         with pytest.raises(rs.InputError, match="defect"):
-            translated(dialect, plain(name))
+            translate(dialect, plain(name))
         return
     assert "@" not in says.metric, "the cutoff is the one asked for"
-    theirs = translated(dialect, plain(name))
+    theirs = translate(dialect, plain(name))
     assert type(theirs).__name__ == ANOTHER.get((dialect.name, name), name)
     assert getattr(theirs, "cutoff", None) == getattr(plain(name), "cutoff", None)
     if theirs != plain(name) or says.differs:

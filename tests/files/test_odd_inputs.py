@@ -27,7 +27,7 @@ def test_json_keys_that_come_twice_are_kept(tmp_path: Path) -> None:
     docs = file(tmp_path, "b.json", '{"q1": {"d1": 1, "d1": 2, "d2": 0}}')
     twice = read_qrels(docs)
     assert twice.frame.rows() == [("q1", "d1", 1.0), ("q1", "d1", 2.0), ("q1", "d2", 0.0)]
-    assert list(twice.repeated) == [1]
+    assert list(twice.repetitions) == [1]
     with pytest.raises(InputError, match="document d1 of query q1 is judged twice"):
         rs.evaluate(docs, {"q1": {"d1": 1.0}}, "P@1")
     with pytest.raises(InputError, match="document d1 of query q1 is ranked twice"):

@@ -22,7 +22,7 @@ from rankscope.scoring import overlap
 from rankscope.scoring.inputs import clean, read_any
 from rankscope.scoring.policies import Policies
 from rankscope.scoring.ranking import ranking_of
-from rankscope.scoring.rescore import rescored, why_not
+from rankscope.scoring.rescore import rescore, why_not
 from rankscope.verbs.compare.compare import compare
 from rankscope.verbs.compare.result import Comparison
 from rankscope.verbs.explain.explain import explain_origin
@@ -120,7 +120,7 @@ def same_as_evaluated(asked: list[str], policies: dict[str, Any]) -> None:
         return
     for run in runs:
         pairs = [(own, own.having(cutoff=k)) for k in (1, 3, 5, 10)]
-        found = [mean.value for mean in rescored(scores, pairs, {run})]
+        found = [mean.value for mean in rescore(scores, pairs, {run})]
         wanted = [mean.value for mean in others.board if mean.run == run]
         assert found == pytest.approx(wanted, abs=0, rel=0, nan_ok=True)
         board = next(m.value for m in scores.board if m.run == run and m.metric == own)
@@ -321,14 +321,14 @@ def test_agreement_in_words(covid: Any) -> None:
 
 def test_queries_are_picked_evenly_where_there_are_many() -> None:
     ids = [f"{i:05}" for i in range(5000)]
-    few = overlap.sampled(ids, 3)
+    few = overlap.sample_queries(ids, 3)
     assert len(few) == overlap.QUERIES
     assert few == sorted(set(few))
     steps = np.diff([int(q) for q in few])
     assert steps.max() - steps.min() <= 1
-    assert len(overlap.sampled(ids, 40)) == overlap.PAIRS // (40 * 39 // 2)
-    assert overlap.sampled(ids[:7], 3) == ids[:7]
-    assert len(overlap.sampled(ids, 1000)) == 1
+    assert len(overlap.sample_queries(ids, 40)) == overlap.PAIRS // (40 * 39 // 2)
+    assert overlap.sample_queries(ids[:7], 3) == ids[:7]
+    assert len(overlap.sample_queries(ids, 1000)) == 1
 
 
 def test_a_sample_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

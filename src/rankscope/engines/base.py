@@ -68,14 +68,14 @@ class Scorable(Protocol):
 class Values:
     """One metric's value for every query (NaN: undefined), and the weight of each query in a mean.
 
-    ``error`` is the standard error of each value where the orders of tied documents were sampled; ``drawn``
+    ``error`` is the standard error of each value where the orders of tied documents were sampled; ``sampled_queries``
     counts the queries of which they were.
     """
 
     value: Array
     weight: Array
     error: Array | None = None
-    drawn: int = 0
+    sampled_queries: int = 0
 
 
 def map_kernels(judged: Judged, kernels: Sequence[Callable[[Lists], Array]]) -> list[Array]:

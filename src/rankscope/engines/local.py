@@ -7,7 +7,6 @@ document ids are compared only among equal scores, and nothing is joined but jud
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -106,14 +105,13 @@ def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
     extra = [query for query in run.queries if query not in known]
     if order.extra:
         names += extra
-    number = {query: i for i, query in enumerate(names)}
 
     size_of = dict(zip(run.blocks.query.to_list(), ranked.size.tolist(), strict=True))
     retrieved = np.array([size_of.get(query, 0) for query in names], dtype=np.int64)
     if order.depth is not None:
         retrieved = np.minimum(retrieved, order.depth)
 
-    judged = _lay_out(_pool(qrels, run, ranked, number), ranked, names, retrieved, order, graded)
+    judged = _lay_out(_pool(qrels, run, ranked), ranked, names, retrieved, order, graded)
     present = set(run.queries)
     counted = np.array([query in known for query in run.blocks.query.to_list()], dtype=bool)
     seen = DataFacts(
@@ -130,18 +128,16 @@ def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
     return judged, seen
 
 
-def _pool(qrels: Qrels, run: Run, ranked: RankedRun, number: dict[str, int]) -> pl.DataFrame:
-    """One row a judgment, with the place of the document in the ordered run (null: not retrieved)."""
-    judgments = qrels.frame.select("query_id", "doc_id", "grade")
+def _pool(qrels: Qrels, run: Run, ranked: RankedRun) -> pl.DataFrame:
+    """One row a judgment: the number of its query, and the place of the document in the ordered run (null: not retrieved)."""
+    judgments = qrels.frame.select(column(qrels.query_code).alias("query"), "doc_id", "grade")
     row = run.rows_of(judgments["doc_id"])
-    hits = run.frame.select("query_id", "doc_id", "score")[column(row)]
-    hits = hits.with_columns(column(ranked.place_of(row)).alias("place"))
-    codes = pl.DataFrame(list(number.items()), {"query_id": pl.String, "query": pl.Int64}, orient="row")
-    return (
-        judgments.join(hits, on=["query_id", "doc_id"], how="left", maintain_order="left")
-        .join(codes, on="query_id", how="left", maintain_order="left")
-        .select("query", "doc_id", "grade", "place", "score")
-    )
+    number = {query: i for i, query in enumerate(qrels.queries)}
+    codes = np.array([number.get(query, -1) for query in run.blocks.query.to_list()], dtype=np.int64)
+    query = codes[np.searchsorted(run.blocks.start, row, side="right") - 1]
+    hits = run.frame.select("doc_id", "score")[column(row)]
+    hits = hits.with_columns(column(query).alias("query"), column(ranked.place_of(row)).alias("place"))
+    return judgments.join(hits, on=["query", "doc_id"], how="left", maintain_order="left")
 
 
 def _lay_out(
@@ -155,8 +151,9 @@ def _lay_out(
     if order.depth is not None:
         rank = np.where(rank <= order.depth, rank, 0)
     by = judged_order(query, rank, grade)
-    place, found = place[by], rank[by] > 0
-    tie_start, tie_size = ranked.ties_at(np.where(found, place, -1))
+    rank = rank[by]
+    found = rank > 0
+    tie_start, tie_size = ranked.ties_at(np.where(found, place[by], -1), rank)
     score = np.where(found, pool["score"].fill_null(np.nan).to_numpy()[by], np.nan) if "score" in order.needs else None
     return Judged(
         query_id=names,
@@ -164,13 +161,27 @@ def _lay_out(
         size=np.bincount(query, minlength=len(names)),
         in_run=np.bincount(query[by], weights=found, minlength=len(names)).astype(np.int64),
         grade=grade[by],
-        rank=rank[by],
+        rank=rank,
         tie_start=tie_start,
         tie_size=tie_size,
         score=score,
         aspects=graded.lay_out(by) if graded else None,
         by_id=places_by_id(query, pool["doc_id"])[by] if "identities" in order.needs else None,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Span:
+    """Some whole queries in order.
+
+    ``permutation`` is their order (None: as they stand), ``same`` where a score equals the one before, ``tied`` the places of scores
+    that another document of the query shares, and ``disagreeing`` in how many queries the rank column contradicts the scores.
+    """
+
+    permutation: Array | None
+    same: Array
+    tied: Array
+    disagreeing: int = 0
 
 
 class RankedRun:
@@ -188,27 +199,30 @@ class RankedRun:
             raise InputError(f"{run.source.label} has no rank column of whole numbers, which ties='rank' needs")
         self.same = np.zeros(run.frame.height, dtype=bool)
         self.disagreeing = 0 if self.has_rank and order.ties != "rank" else None
-        moved = [np.empty((2, 0), dtype=np.int64)]
+        moved, tied = [np.empty((2, 0), dtype=np.int64)], [np.empty(0, dtype=np.int64)]
         for first, last in spans(run.blocks):
             at = int(self.start[first])
-            permutation, same, disagreeing = self._order_span(at, self.start[first:last] - at, self.size[first:last])
-            self.same[at : at + len(same)] = same
+            span = self._order_span(at, self.start[first:last] - at, self.size[first:last])
+            permutation = span.permutation
+            self.same[at : at + len(span.same)] = span.same
+            tied.append(span.tied + at)
             if self.disagreeing is not None:
-                self.disagreeing += disagreeing
+                self.disagreeing += span.disagreeing
             if permutation is not None:
                 places = np.flatnonzero(permutation != np.arange(len(permutation)))
                 moved.append(np.stack([permutation[places], places]) + at)
+        self.tied_places = np.concatenate(tied)  # those whose score another place of the query shares
         self.moved_row, self.moved_place = np.concatenate(moved, axis=1)
         by = np.argsort(self.moved_row)
         self.moved_row, self.moved_place = self.moved_row[by], self.moved_place[by]
 
-    def _order_span(self, at: int, start: Array, size: Array) -> tuple[Array | None, Array, int]:
-        """Some whole queries: their order (None: as they stand), where a score equals the one before, ranks that disagree."""
+    def _order_span(self, at: int, start: Array, size: Array) -> _Span:
+        """Put some whole queries in order."""
         n = int(size.sum())
         score = self.run.frame["score"].slice(at, n).to_numpy()
         rank = self.run.frame["rank"].slice(at, n).to_numpy() if self.has_rank else None
         if self.ties == "rank":
-            return self._by_rank(at, rank, size), np.zeros(n, dtype=bool), 0
+            return _Span(self._by_rank(at, rank, size), np.zeros(n, dtype=bool), np.empty(0, dtype=np.int64))
         rising = score[1:] > score[:-1]
         rising[start[1:] - 1] = False
         permutation = None
@@ -218,12 +232,19 @@ class RankedRun:
             score = score[permutation]
         same = np.append(False, score[1:] == score[:-1])
         same[start] = False
-        if self.ties != "input" and same.any():
-            permutation = self._tied(at, same, permutation)
+        second = np.flatnonzero(same)
+        tied = np.union1d(second - 1, second)
+        group = np.cumsum(~same[tied])
+        if self.ties != "input" and len(tied):
+            permutation = self._order_ties(at, n, tied, group, permutation)
         if rank is None:
-            return permutation, same, 0
-        disagreeing = _disagreeing(rank if permutation is None else rank[permutation], same, start)
-        return permutation, same, disagreeing
+            return _Span(permutation, same, tied)
+        rank = rank.copy() if permutation is None else rank[permutation]
+        rank[tied] = rank[tied][np.lexsort((rank[tied], group))]  # equal scores may stand in any order
+        falls = rank[1:] < rank[:-1]
+        falls[start[1:] - 1] = False
+        queries = np.searchsorted(start, np.flatnonzero(falls) + 1, side="right")
+        return _Span(permutation, same, tied, len(np.unique(queries)))
 
     def _by_rank(self, at: int, rank: Any, size: Array) -> Array:
         code = np.repeat(np.arange(len(size)), size)
@@ -233,31 +254,26 @@ class RankedRun:
             row = at + int(order[twice[0] + 1])
             query, said = self.run.frame["query_id"][row], rank[order[twice[0] + 1]]
             source = self.run.source
-            where = source.at(row) if source.line_of and not self.run.regrouped else source.label
+            where = source.at(row) if source.line_of and self.run.as_read else source.label
             raise InputError(
                 f"{where}: rank {said} of query {query} is given twice, so ties='rank' has no order; use ties='trec'"
             )
         return order
 
-    def _tied(self, at: int, same: Array, permutation: Array | None) -> Array | None:
+    def _order_ties(self, at: int, count: int, tied: Array, group: Array, permutation: Array | None) -> Array | None:
         """Put equal scores in the order of their document ids, touching only tied rows."""
-        tied = np.flatnonzero(_in_tie(same))
         rows = tied if permutation is None else permutation[tied]
-        ids = self.run.frame["doc_id"].slice(at, len(same)).gather(column(rows))
-        group = np.cumsum(~same[tied])
+        ids = self.run.frame["doc_id"].slice(at, count).gather(column(rows))
         down = self.ties == "trec"
-        if _in_order(ids, group, down):
+        before = ids.shift(1)
+        right = (ids < before) if down else (ids > before)
+        if right.fill_null(True).to_numpy()[1:][group[1:] == group[:-1]].all():
             return permutation
         by = pl.DataFrame({"group": column(group), "doc": ids, "row": column(rows)})
         by = by.sort("group", "doc", descending=[False, down])
-        permutation = np.arange(len(same)) if permutation is None else permutation
+        permutation = np.arange(count) if permutation is None else permutation
         permutation[tied] = by["row"].to_numpy()
         return permutation
-
-    @cached_property
-    def tied_places(self) -> Array:
-        """The places whose score another place of the query shares."""
-        return np.flatnonzero(_in_tie(self.same))
 
     def tied_in_top(self, cutoffs: tuple[int, ...], counted: Array) -> dict[int, int]:
         """For each cutoff, how many documents above it share their score, in the queries counted."""
@@ -288,10 +304,9 @@ class RankedRun:
             return np.zeros(len(place), dtype=np.int64)
         return place - self.start[np.searchsorted(self.start, place, side="right") - 1] + 1
 
-    def ties_at(self, place: Array) -> tuple[Array, Array]:
-        """First rank and size of the tied group at each place; 0 and 1 where the place is -1."""
-        start = np.where(place >= 0, self.rank_at(place), 0)
-        size = np.ones(len(place), dtype=np.int64)
+    def ties_at(self, place: Array, rank: Array) -> tuple[Array, Array]:
+        """First rank and size of the tied group at each place, whose rank this is; 0 and 1 where the place is -1."""
+        start, size = rank.copy(), np.ones(len(place), dtype=np.int64)
         tied = np.flatnonzero(np.isin(place, self.tied_places))
         if len(tied):
             heads = np.flatnonzero(~self.same[self.tied_places])
@@ -300,29 +315,3 @@ class RankedRun:
             start[tied] = self.rank_at(self.tied_places[heads][group])
             size[tied] = sizes[group]
         return start, size
-
-
-def _in_tie(same: Array) -> Array:
-    """Where a score equals that of the place before or after."""
-    tied = same.copy()
-    tied[:-1] |= same[1:]
-    return tied
-
-
-def _in_order(ids: pl.Series, group: Array, down: bool) -> bool:
-    before = ids.shift(1)
-    right = (ids < before) if down else (ids > before)
-    inside = np.append(False, group[1:] == group[:-1])
-    return bool(right.fill_null(True).to_numpy()[inside].all())
-
-
-def _disagreeing(rank: Array, same: Array, start: Array) -> int:
-    """In how many queries the rank column contradicts the scores: equal scores may stand in any order."""
-    tied = np.flatnonzero(_in_tie(same))
-    if len(tied):
-        rank = rank.copy()
-        rank[tied] = rank[tied][np.lexsort((rank[tied], np.cumsum(~same[tied])))]
-    falls = rank[1:] < rank[:-1]
-    falls[start[1:] - 1] = False
-    where = np.flatnonzero(falls) + 1
-    return int(np.count_nonzero(np.bincount(np.searchsorted(start, where, side="right"))))

@@ -50,7 +50,7 @@ def rerank(judged: Judged, rank: Array, retrieved: Array) -> Judged:
     )
 
 
-class Tied:
+class TieGroups:
     """Which queries have tied documents among the judged ones, and their groups."""
 
     def __init__(self, judged: Judged) -> None:
@@ -125,7 +125,7 @@ def _place_kinds(free: tuple[int, ...], sizes: Sequence[int]) -> Iterator[list[i
             yield [*taken, *rest]
 
 
-def try_orders(tied: Tied, metric: Any, plainly: Values, ties: str, depth: int | None, seed: int) -> Values:
+def try_orders(tied: TieGroups, metric: Any, plainly: Values, ties: str, depth: int | None, seed: int) -> Values:
     """Score all orders of each query, or a sample of them, and take their mean, best or worst value."""
     value = plainly.value.copy()
     error = np.zeros(len(value))
@@ -155,7 +155,7 @@ def try_orders(tied: Tied, metric: Any, plainly: Values, ties: str, depth: int |
             cells = 0
     settle()
     sampled = bool(error.any()) and ties == "expected"
-    return replace(plainly, value=value, error=error if sampled else None, drawn=drawn)
+    return replace(plainly, value=value, error=error if sampled else None, sampled_queries=drawn)
 
 
 def _matters(group: _Group, metric: Any) -> bool:
@@ -234,7 +234,7 @@ def score_under_ties(judged: Judged, metrics: Sequence[Any], ties: str, depth: i
     if ties not in {"expected", "best", "worst"}:
         return score(judged, metrics)
     plainly = score(cut(judged, depth), metrics)
-    tied = Tied(judged)
+    tied = TieGroups(judged)
     if not len(tied.queries):
         return plainly
     closed = [m for m in metrics if ties == "expected" and depends_on_order(m, depth) and has_closed_form(m, depth)]
@@ -307,7 +307,7 @@ def _untie(judged: Judged) -> Judged:
     return replace(judged, tie_start=judged.rank, tie_size=np.ones_like(judged.tie_size))
 
 
-def _expected_values(judged: Judged, tied: Tied, metrics: Sequence[Any], depth: int | None) -> list[Array]:
+def _expected_values(judged: Judged, tied: TieGroups, metrics: Sequence[Any], depth: int | None) -> list[Array]:
     """The closed forms for the queries with ties; NaN for the others."""
     out = [np.full(len(judged), np.nan) for _ in metrics]
     if not metrics:

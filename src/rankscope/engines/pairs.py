@@ -13,7 +13,7 @@ Frame = pl.DataFrame
 PAIR = ("query_id", "doc_id")
 
 
-def shared(rows: Frame, other: Frame, on: str | tuple[str, ...] = PAIR) -> Frame:
+def within(rows: Frame, other: Frame, on: str | tuple[str, ...] = PAIR) -> Frame:
     """The rows whose pair another table has."""
     return rows.join(other, on=on, how="semi", maintain_order="left")
 
@@ -111,7 +111,7 @@ def queries_alike(ranked: Collection[str], judged: Collection[str]) -> SameIds |
 def documents_alike(run: Run, top: Frame, judgments: Frame) -> SameIds | None:
     """The spelling that makes most unjudged documents of the top the same as judged ones that the run lacks; None without any."""
     judged = judgments.select("query_id", judged="doc_id")
-    strange = without(shared(top, judgments, "query_id"), judgments).select("query_id", ranked="doc_id")
+    strange = without(within(top, judgments, "query_id"), judgments).select("query_id", ranked="doc_id")
     best = None
     for spelling in DOC_IDS if strange.height else ():
         ranked = strange.with_columns(key=spelling.key("ranked", "run"))

@@ -86,8 +86,9 @@ def grades_of(grade: pl.Series) -> str:
     if not distinct:
         return "no grades"
     if len(distinct) <= 8:
-        return f"grades {' '.join(f'{value:g}' for value in distinct)}"
-    return f"{words.counted(len(distinct), 'different grade')} from {distinct[0]:g} to {distinct[-1]:g}"
+        return f"grades {' '.join(words.in_table(words.amount(grade)) for grade in distinct)}"
+    low, high = (words.in_table(words.amount(grade)) for grade in (distinct[0], distinct[-1]))
+    return f"{words.counted(len(distinct), 'different grade')} from {low} to {high}"
 
 
 def make_run(frame: pl.DataFrame, source: Source, found: Findings, what: str, name: str) -> Run:

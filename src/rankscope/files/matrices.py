@@ -39,7 +39,7 @@ class Part:
     frame: pl.DataFrame
     label: str
     layout: Literal["columns", "rows", "long", "other"] = "other"
-    numbered: bool = False
+    without_ids: bool = False
 
 
 def is_metric(name: str) -> bool:
@@ -184,9 +184,9 @@ def _bare(sheet: Sheet, name: str | None, systems: Systems, metric: str | None) 
     queries = sheet.distinct(first, "query") if has_ids else _number_rows("q", sheet)
     values = columns[1:] if has_ids else columns
     if name is None:
-        return _columns(sheet, queries, values, numbered=not has_ids)
+        return _columns(sheet, queries, values, without_ids=not has_ids)
     frame = [tall([name], queries, sheet.numbers(c)[None, :], _metric_name(c)) for c in values]
-    return Part(pl.concat(frame), sheet.label, "other", numbered=not has_ids)
+    return Part(pl.concat(frame), sheet.label, "other", without_ids=not has_ids)
 
 
 def _refuse_unclear(sheet: Sheet, has_ids: bool) -> None:
@@ -219,11 +219,11 @@ def _number_rows(word: str, sheet: Sheet) -> list[str]:
     return [f"{word}{n}" for n in range(1, len(sheet.frame) + 1)]
 
 
-def _columns(sheet: Sheet, queries: list[str], systems: Sequence[str], numbered: bool = False) -> Part:
+def _columns(sheet: Sheet, queries: list[str], systems: Sequence[str], without_ids: bool = False) -> Part:
     if not systems:
         raise InputError(f"{sheet.label}: no column of a system; {EXPECTED}")
     values = np.array([sheet.numbers(name) for name in systems])
-    return Part(tall(systems, queries, values), sheet.label, "columns", numbered)
+    return Part(tall(systems, queries, values), sheet.label, "columns", without_ids)
 
 
 def _transpose(sheet: Sheet, systems: list[str], queries: Sequence[str]) -> Part:
@@ -306,7 +306,7 @@ def _of_array(values: Array, systems: Systems) -> Part:
         raise InputError(f"scores: row {row}, column {query} of the array is infinite; NaN is undefined")
     names = [f"system{n}" for n in range(1, len(values) + 1)]
     frame = tall(names, [f"q{n}" for n in range(1, values.shape[1] + 1)], values)
-    return Part(frame, "an array", "columns" if systems == "columns" else "rows", numbered=True)
+    return Part(frame, "an array", "columns" if systems == "columns" else "rows", without_ids=True)
 
 
 def _of_mapping(source: Mapping[Any, Any], label: str, systems: Systems, metric: str | None) -> Iterator[Part]:
@@ -425,7 +425,7 @@ def _note(parts: Sequence[Part], table: tuple[tuple[str, ...], ...], lacking: in
         f"read {words.listing(dict.fromkeys(part.label for part in parts), 3)} as scores of {words.counted(len(systems), 'system')}{of}",
         f"on {words.counted(len(queries), 'query')}{on}",
     ]
-    if any(part.numbered for part in parts):
+    if any(part.without_ids for part in parts):
         said[-1] += f", numbered q1 to q{len(queries)}"
     if metrics != (NAMELESS,):
         said[-1] += f": {words.listing(metrics)}"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import os
+import stat
 import sys
 import zlib
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import IO, Any, NoReturn
 
 import polars as pl
 
@@ -39,40 +41,33 @@ FOREIGN = {
 class Raw:
     """One input: a file that stays on disk, or the bytes of a stream, which can be read only once.
 
-    ``stamp`` is when a file was last written, and its size, as it was found.
+    ``feed`` is what Polars reads: the path, so that the file need not pass through Python, or the bytes. ``start`` are its first bytes
+    as they lie there. ``stamp`` is when a file was last written, and its size, as it was found.
     """
 
     label: str
-    path: Path | None = None
-    data: bytes | None = field(default=None, repr=False)
+    feed: Path | bytes = field(repr=False)
+    start: bytes = field(repr=False)
     stamp: tuple[int, int] | None = None
 
-    @property
-    def feed(self) -> Path | bytes:
-        """What Polars reads: the path, so that the file need not pass through Python, or the bytes."""
-        return cast("Path", self.path) if self.data is None else self.data
-
     @cached_property
-    def packed(self) -> str:
+    def compression(self) -> str:
         """How the bytes are compressed, told by the bytes and not by the name: '', 'gzip' or 'zstd'."""
-        start = self._start(16)
-        return next((kind for magic, kind in PACKED.items() if start.startswith(magic)), "")
+        return next((kind for magic, kind in PACKED.items() if self.start.startswith(magic)), "")
 
     @cached_property
     def head(self) -> bytes:
         """The first bytes, decompressed."""
-        if self.packed == "gzip":
+        if self.compression == "gzip":
             try:
-                with gzip.open(self.path or io.BytesIO(self.data or b"")) as file:
+                with self.unpack() as file:
                     start = file.read1(HEAD)
                     while len(start) < HEAD and (piece := file.read1(HEAD)):
                         start += piece
                     return start
             except (OSError, EOFError, zlib.error) as error:
                 self.fail(error)
-        if self.packed == "zstd":
-            return self._unzstd(rows=500)
-        return self._start(HEAD)
+        return self._unzstd(rows=500) if self.compression == "zstd" else self.start
 
     @property
     def first_line(self) -> str:
@@ -88,15 +83,15 @@ class Raw:
 
     def source(self, kind: str, **more: Any) -> Source:
         """This file as the source of a table."""
-        path = str(self.path) if self.path else None
+        path = str(self.feed) if isinstance(self.feed, Path) else None
         return Source(self.label, kind, path, sha256=self.sha256, same=self.same, **more)
 
     def read(self) -> bytes:
         """All bytes, decompressed."""
-        if self.packed == "zstd":
+        if self.compression == "zstd":
             return self._unzstd(rows=None)
         data = self.feed.read_bytes() if isinstance(self.feed, Path) else self.feed
-        if self.packed == "gzip":
+        if self.compression == "gzip":
             try:
                 return gzip.decompress(data)
             except (OSError, EOFError, zlib.error) as error:
@@ -111,10 +106,11 @@ class Raw:
 
     def same(self) -> None:
         """Raise DataError where the file is no longer the one that was read."""
-        if self.path is None or self.stamp is None:
+        if self.stamp is None or not isinstance(self.feed, Path):
             return
         try:
-            same = stamp_of(self.path) == self.stamp
+            found = self.feed.stat()
+            same = (found.st_mtime_ns, found.st_size) == self.stamp
         except OSError:
             same = False
         if not same:
@@ -125,15 +121,15 @@ class Raw:
         text = str(error).splitlines()[0] if str(error) else type(error).__name__
         if "utf-8" in text.lower() or "utf8" in text.lower():
             self._fail_utf8(error)
-        if self.packed:
+        if self.compression:
             early = any(sign in text for sign in ("unexpected end", "incomplete", "ended before", "premature"))
             what = "ends too early (a download or copy that stopped?)" if early else "is damaged"
-            raise InputError(f"{self.label}: the {self.packed} file {what}: fetch or copy it again") from error
+            raise InputError(f"{self.label}: the {self.compression} file {what}: fetch or copy it again") from error
         raise InputError(f"{self.label}: cannot be read: {text}") from error
 
     def _fail_utf8(self, error: Exception) -> NoReturn:
         where = f"{self.label}: not UTF-8 text"
-        if self.packed != "zstd" and (wrong := _first_wrong(self.read())):
+        if self.compression != "zstd" and (wrong := _first_wrong(self.read())):
             where = f"{self.label} line {words.count(wrong[0])}: not UTF-8 text: {wrong[1]!r}"
         raise InputError(f"{where}; write the file as UTF-8 (iconv -f latin1 -t utf-8, if it is Latin-1)") from error
 
@@ -141,14 +137,17 @@ class Raw:
         """The bytes as they lie in the file, as a stream."""
         return self.feed.open("rb") if isinstance(self.feed, Path) else io.BytesIO(self.feed)
 
-    def _start(self, size: int) -> bytes:
-        with self.open() as file:
-            return file.read(size)
+    def unpack(self) -> gzip.GzipFile | io.BytesIO | io.BufferedReader:
+        """The bytes as a stream, decompressed as they are read."""
+        if self.compression == "gzip":
+            return gzip.open(self.feed if isinstance(self.feed, Path) else io.BytesIO(self.feed))
+        return io.BytesIO(self.read()) if self.compression == "zstd" else self.open()
 
     def scan_parquet(self) -> pl.LazyFrame:
         """The columns of a Parquet file, read when they are asked for. Raises InputError for a damaged one."""
         try:
-            scan = pl.scan_parquet(self.path if self.path and not self.packed else io.BytesIO(self.read()), glob=False)
+            whole = isinstance(self.feed, Path) and not self.compression
+            scan = pl.scan_parquet(self.feed if whole else io.BytesIO(self.read()), glob=False)
             scan.collect_schema()
         except (pl.exceptions.PolarsError, OSError) as error:
             self.fail_parquet(error)
@@ -197,23 +196,28 @@ def open_raw(path: str | Path, expected: str) -> Raw:
     """Open an input, or raise an error of one line; ``-`` is standard input."""
     if not str(path).strip():
         raise InputError("the path is empty")
-    stdin = str(path) == "-"
-    raw = Raw("standard input", data=sys.stdin.buffer.read()) if stdin else _open_path(Path(path), str(path))
-    start = raw._start(16)
-    if not start:
+    raw = _of_stream("standard input", sys.stdin.buffer) if str(path) == "-" else _open_path(Path(path), str(path))
+    if not raw.start:
         raise InputError(f"{raw.label}: the file is empty; {expected}")
     for magic, (what, remedy) in FOREIGN.items():
-        if start.startswith(magic):
+        if raw.start.startswith(magic):
             raise InputError(f"{raw.label}: this is {what}, which rankscope does not read: {remedy}")
     return raw
+
+
+def _of_stream(label: str, stream: IO[bytes]) -> Raw:
+    data = stream.read()
+    return Raw(label, data, data[:HEAD])
 
 
 def _open_path(path: Path, label: str) -> Raw:
     try:
         path = path.expanduser()
         with path.open("rb") as file:
-            if not path.is_file():  # a pipe, as from <(zcat run.gz): it gives its bytes once
-                return Raw(label, data=file.read())
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):  # a pipe, as from <(zcat run.gz): it gives its bytes once
+                return _of_stream(label, file)
+            return Raw(label, path, file.read(HEAD), (found.st_mtime_ns, found.st_size))
     except FileNotFoundError as error:
         raise InputError(f"{label}: no such file{_near(path)}") from error
     except IsADirectoryError as error:
@@ -222,13 +226,6 @@ def _open_path(path: Path, label: str) -> Raw:
         raise InputError(f"{label}: no permission to read this file (chmod +r makes it readable)") from error
     except (OSError, ValueError) as error:
         raise InputError(f"{label}: cannot be opened: {getattr(error, 'strerror', None) or error}") from error
-    return Raw(label, path=path, stamp=stamp_of(path))
-
-
-def stamp_of(path: Path) -> tuple[int, int]:
-    """When a file was last written, and its size: what changes when its content does."""
-    found = path.stat()
-    return found.st_mtime_ns, found.st_size
 
 
 def _near(path: Path) -> str:

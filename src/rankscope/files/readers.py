@@ -37,7 +37,8 @@ def kind_of(raw: Raw) -> str:
         return "json"
     if ending in {"json", "jsonl"}:
         return ending
-    return _separator_kind(raw, ending) if any(sign in raw.first_line for sign in SEPARATORS.values()) else "trec"
+    line = raw.first_line
+    return _separator_kind(raw, ending) if any(sign in line for sign in SEPARATORS.values()) else "trec"
 
 
 def _separator_kind(raw: Raw, ending: str) -> str:
@@ -89,30 +90,30 @@ def qrels_of(source: Any) -> Qrels:
 
 def read_run(path: str | Path, name: str | None = None) -> Run:
     """Read a run from a file; its ending and its content tell the format, and ``-`` is standard input."""
-    return cast("Run", _read(path, "run", name))
+    return cast("Run", _of(_path(path), "run", name))
 
 
 def read_qrels(path: str | Path) -> Qrels:
     """Read judgments from a file; its ending and its content tell the format, and ``-`` is standard input."""
-    return cast("Qrels", _read(path, "qrels", None))
+    return cast("Qrels", _of(_path(path), "qrels", None))
+
+
+def _path(path: Any) -> str | PathLike[str]:
+    if not isinstance(path, (str, PathLike)):
+        raise InputError(f"a path is a string or a Path, not {type(path).__name__}")
+    return path
 
 
 def _of(source: Any, what: str, name: str | None) -> Run | Qrels:
     if isinstance(source, (str, PathLike)):
-        return _read(source if isinstance(source, str) else Path(source), what, name)
+        raw = open_raw(source if isinstance(source, str) else Path(source), EXPECTED[what])
+        kind = kind_of(raw)
+        if kind in SEPARATORS:
+            return read_columns(raw, what, name, SEPARATORS[kind])
+        return READERS[kind](raw, what, name)
     if isinstance(source, Mapping):
         return read_dict(source, what, name)
     if speaks_arrow(source):
         return read_frame(source, what, name)
     kind = type(source).__name__
     raise InputError(f"{'a run' if what == 'run' else 'qrels'} cannot be read from {kind}; taken are {TAKEN[what]}")
-
-
-def _read(path: str | Path, what: str, name: str | None) -> Run | Qrels:
-    if not isinstance(path, (str, PathLike)):
-        raise InputError(f"a path is a string or a Path, not {type(path).__name__}")
-    raw = open_raw(path, EXPECTED[what])
-    kind = kind_of(raw)
-    if kind in SEPARATORS:
-        return read_columns(raw, what, name, SEPARATORS[kind])
-    return READERS[kind](raw, what, name)

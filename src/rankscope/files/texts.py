@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import html
 import io
 import json
@@ -12,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import IO, Any, Literal, NoReturn, cast
+from typing import Any, Literal, NoReturn
 
 import polars as pl
 
@@ -40,17 +39,17 @@ SEPARATOR = " · "
 
 @dataclass
 class Selection:
-    """The ids to read (None: all); ``seen`` are the first ids read, ``remarks`` notes about the reading."""
+    """The ids to read (None: all); ``first_ids`` are the first ids read, ``remarks`` notes about the reading."""
 
     ids: frozenset[str] | None
-    seen: list[str] = field(default_factory=list)
+    first_ids: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
-    replaced: bool = False
+    not_utf8: bool = False
 
     def wants(self, one: str) -> bool:
         """Whether to read the text of this id."""
-        if len(self.seen) < 3:
-            self.seen.append(one)
+        if len(self.first_ids) < 3:
+            self.first_ids.append(one)
         return self.ids is None or one in self.ids
 
     def text(self, data: bytes) -> str:
@@ -58,7 +57,7 @@ class Selection:
         try:
             return data.decode("utf-8")
         except UnicodeDecodeError:
-            self.replaced = True
+            self.not_utf8 = True
             return data.decode("utf-8", "replace")
 
 
@@ -134,19 +133,10 @@ def id_of(value: Any, where: Callable[[], str]) -> str:
     raise InputError(f"{where()}: {quote_value(value)} is not an id; ids are strings or integers")
 
 
-def stream_of(raw: Raw) -> IO[bytes]:
-    """The bytes of an input, decompressed as they are read."""
-    if raw.packed == "zstd":
-        return io.BytesIO(raw.read())
-    if raw.packed == "gzip":
-        return cast("IO[bytes]", gzip.open(raw.path or io.BytesIO(raw.data or b"")))
-    return raw.open()
-
-
 def lines_of(raw: Raw) -> Iterator[tuple[int, bytes]]:
     """Each line that holds something, with its number; damage of a compressed file is told in one line."""
     try:
-        with stream_of(raw) as file:
+        with raw.unpack() as file:
             for number, line in enumerate(file, 1):
                 text = (line.removeprefix(BOM) if number == 1 else line).strip(b"\r\n")
                 if text and not text.isspace():
@@ -261,12 +251,12 @@ def _quoted_rows(raw: Raw, separator: str, selection: Selection) -> Iterator[tup
     limit = csv.field_size_limit(LARGEST)
     last = 0
     try:
-        with stream_of(raw) as file, io.TextIOWrapper(file, "utf-8-sig", "replace", newline="") as text:
+        with raw.unpack() as file, io.TextIOWrapper(file, "utf-8-sig", "replace", newline="") as text:
             reader = csv.reader(text, delimiter=separator, strict=True)
             for row in reader:
                 start, last = last + 1, reader.line_num
                 if any(row):
-                    selection.replaced |= any("�" in cell for cell in row)
+                    selection.not_utf8 |= any("�" in cell for cell in row)
                     yield start, row
     except csv.Error as error:
         remedy = 'a quote within a text is written twice ("") and closed in the end'
@@ -403,7 +393,7 @@ def _refuse_open(where: str, name: bytes) -> None:
 
 def _blocks(raw: Raw) -> Iterator[bytes]:
     try:
-        with stream_of(raw) as file:
+        with raw.unpack() as file:
             while block := file.read(BLOCK):
                 yield block
     except (OSError, EOFError, zlib.error) as error:
@@ -520,9 +510,9 @@ def texts_of(source: Any, ids: Iterable[str] | None = None, noun: Noun = "docume
         kind, pairs = _in_memory(source, selection, noun)
         place = Source(f"texts of {MANY[noun]}", kind)
     by_id = _gather(pairs, selection)
-    if selection.ids and not by_id and selection.seen:
+    if selection.ids and not by_id and selection.first_ids:
         _refuse_strangers(place.label, selection, noun)
-    if not selection.seen and not by_id:
+    if not selection.first_ids and not by_id:
         what = EXPECTED if place.sha256 else f"give {TAKEN}"
         raise InputError(f"{place.label}: no text in {'it' if place.sha256 else kind}; {what}")
     said = f"{place.label} as {place.kind}" if place.sha256 else f"texts of {MANY[noun]} from {kind}"
@@ -545,7 +535,7 @@ def _gather(pairs: Iterator[tuple[str, str]], selection: Selection) -> dict[str,
     if again:
         said = f"{words.counted(again, 'text has', 'texts have')} an id that stood before: the first is taken"
         selection.remarks.append(said)
-    if selection.replaced:
+    if selection.not_utf8:
         selection.remarks.append("some bytes are not UTF-8 text: they are shown as �")
     return by_id
 
@@ -560,7 +550,7 @@ def _count(by_id: Mapping[str, str], selection: Selection, noun: Noun) -> str:
 def _refuse_strangers(label: str, selection: Selection, noun: Noun) -> None:
     asked = sorted(selection.ids or ())
     raise InputError(
-        f"{label}: no text of a {noun} that is shown: it has ids like {words.listing(map(repr, selection.seen), 3)}, the {MANY[noun]} are "
+        f"{label}: no text of a {noun} that is shown: it has ids like {words.listing(map(repr, selection.first_ids), 3)}, the {MANY[noun]} are "
         f"{words.listing((repr(one) for one in asked), 3)}; is it the file of these {MANY[noun]}?"
     )
 

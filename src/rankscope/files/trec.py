@@ -32,32 +32,29 @@ from rankscope.files.raw import BOM, Raw
 from rankscope.tables import Array, Qrels, Run, blocks_of
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class LineLayout:
-    """The columns of a headerless file: all are strings but those named as numbers; its ``title`` and ``note`` for readers."""
+    """The columns of a headerless file: all are strings but those named as numbers; its ``title`` and ``note`` for readers.
+
+    ``schema`` are their types in Polars, ``columns`` those that a table keeps, ``needed`` those without which a line is no row: all but
+    the rank beside a score.
+    """
 
     names: tuple[str, ...]
     number: str
     line: str
     title: str
     note: str = ""
+    schema: dict[str, type[pl.DataType]] = field(init=False)
+    columns: list[str] = field(init=False)
+    needed: list[str] = field(init=False)
 
-    @property
-    def schema(self) -> dict[str, type[pl.DataType]]:
-        """Polars types of the columns."""
+    def __post_init__(self) -> None:
         types: dict[str, type[pl.DataType]] = {"rank": pl.Int32, self.number: pl.Float64}
-        return {name: types.get(name, pl.String) for name in self.names}
-
-    @property
-    def kept(self) -> list[str]:
-        """The columns that a table keeps."""
         used = ("query_id", "doc_id", self.number, "rank", "iteration", "subgroup")
-        return [name for name in used if name in self.names]
-
-    @property
-    def needed(self) -> list[str]:
-        """The columns without which a line is no row: all but the rank beside a score."""
-        return [name for name in self.names if name != "rank" or self.number == "rank"]
+        self.schema = {name: types.get(name, pl.String) for name in self.names}
+        self.columns = [name for name in used if name in self.names]
+        self.needed = [name for name in self.names if name != "rank" or self.number == "rank"]
 
 
 RUN = LineLayout(("query_id", "q0", "doc_id", "rank", "score", "tag"), "score", RUN_LINE, "a TREC run")
@@ -82,6 +79,9 @@ QRELS3 = LineLayout(
 )  # fmt: skip
 
 
+CONTENT = re.compile(rb"^[^\S\n]*[^\s#].*", re.MULTILINE)  # a line that is neither blank nor a comment
+
+
 def head_lines(raw: Raw) -> list[bytes]:
     """Take the first lines of the file that hold something."""
     head = raw.head.removeprefix(BOM)
@@ -89,13 +89,9 @@ def head_lines(raw: Raw) -> list[bytes]:
         raise InputError(f"{raw.label}: not a text file (it holds zero bytes)")
     if b"\n" not in head and b"\r" in head.rstrip():
         raise InputError(f"{raw.label}: lines end in a lone carriage return (old Mac): run tr '\\r' '\\n' on the file")
-    lines = head.split(b"\n")
-    found = _content(lines[:-1] if len(lines) > 1 else lines)
-    return found or _content(raw.read().removeprefix(BOM).split(b"\n"))
-
-
-def _content(lines: list[bytes]) -> list[bytes]:
-    return [text for line in lines if (text := line.rstrip(b"\r")).strip() and not text.lstrip().startswith(b"#")]
+    whole = head[: head.rfind(b"\n") + 1] or head
+    lines = CONTENT.findall(whole) or CONTENT.findall(raw.read().removeprefix(BOM))
+    return [line.rstrip(b"\r") for line in lines]
 
 
 def layout_of(raw: Raw, what: str, lines: list[bytes]) -> LineLayout:
@@ -179,11 +175,15 @@ BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
 
 def is_regular(feed: Path | bytes, separator: str, wide: int, last: bytes | None) -> bool:
     """Look at every byte once: no doubled, leading or trailing blank, ``wide`` fields a line, the ``last`` always the same."""
+    ending = b"" if last is None else separator.encode() + last
     blanks, lines = 0, 0
     for block in _blocks(feed):
         blank = block <= BLANK
         ends = np.flatnonzero(block == NEWLINE)
-        if blank[0] or (blank[1:] & blank[:-1]).any() or not _ends_with(block, ends, separator, last):
+        begins = ends - len(ending)
+        if blank[0] or (blank[1:] & blank[:-1]).any() or begins[0] < 0:
+            return False
+        if not all((block[begins + i] == letter).all() for i, letter in enumerate(ending)):
             return False
         found = int(np.count_nonzero(blank))
         if found != len(ends) + np.count_nonzero(block == ord(separator)):
@@ -201,17 +201,6 @@ def tidy(data: bytes) -> bytes:
     while b"  " in data:
         data = data.replace(b"  ", b" ")
     return data.replace(b"\n ", b"\n").replace(b" \n", b"\n").strip(b" ")
-
-
-def _ends_with(block: Array, ends: Array, separator: str, last: bytes | None) -> bool:
-    """Whether every line of the block ends with the separator and these bytes."""
-    if last is None:
-        return True
-    expected = separator.encode() + last
-    begins = ends - len(expected)
-    if begins[0] < 0:
-        return False
-    return all(bool((block[begins + i] == letter).all()) for i, letter in enumerate(expected))
 
 
 def _blocks(feed: Path | bytes) -> Iterator[Array]:
@@ -237,7 +226,7 @@ class _Rows:
     """The good rows, and which lines were not among them."""
 
     frame: pl.DataFrame
-    found: Findings = field(default_factory=Findings)
+    findings: Findings = field(default_factory=Findings)
     bad: Array = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
@@ -246,14 +235,20 @@ def read_trec(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     head = head_lines(raw)
     layout = layout_of(raw, what, head)
     parsed = _fast(raw, layout, head[0]) or _general(raw, layout)
-    found = parsed.found
+    found = parsed.findings
     if not len(parsed.frame):
         found.refuse(f"{raw.label}: no rows, only blank lines or comments; {EXPECTED[what]}", "line")
     lines = line_finder(lambda: content_lines(raw.read()), parsed.bad)
     source = raw.source(f"TREC {what}", line_of=lines)
     if layout.note:
         found.notes.append(layout.note)
-    frame = _with_ranks(parsed.frame, layout, found) if what == "run" else parsed.frame
+    frame = parsed.frame
+    if layout is RUN3:
+        frame = _with_scores(frame)
+    elif what == "run" and (lacking := frame["rank"].null_count()):
+        rows = words.counted(lacking, "row has", "rows have")
+        found.notes.append(f"the rank column is left out: {rows} no whole number in it")
+        frame = frame.drop("rank")
     columns = ("query_id", "doc_id", "score", "rank", "grade", "iteration", "subgroup")
     frame = frame.select([c for c in columns if c in frame.columns])
     if what == "run":
@@ -261,17 +256,11 @@ def read_trec(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     return make_qrels(frame, source, found, layout.title)
 
 
-def _with_ranks(frame: pl.DataFrame, layout: LineLayout, found: Findings) -> pl.DataFrame:
-    """The rows of a run with scores, and with ranks where these are whole numbers in every row."""
-    if layout is RUN3:
-        frame = frame.with_columns(score=-pl.col("rank"))
-        whole = frame.filter(pl.col("rank") != pl.col("rank").floor()).is_empty()
-        return frame.with_columns(pl.col("rank").cast(pl.Int64)) if whole else frame.drop("rank")
-    lacking = frame["rank"].null_count()
-    if lacking:
-        rows = words.counted(lacking, "row has", "rows have")
-        found.notes.append(f"the rank column is left out: {rows} no whole number in it")
-    return frame.drop("rank") if lacking else frame
+def _with_scores(frame: pl.DataFrame) -> pl.DataFrame:
+    """Rows that have a rank alone, with scores that say the same; the ranks stay where all are whole numbers."""
+    frame = frame.with_columns(score=-pl.col("rank"))
+    whole = frame.filter(pl.col("rank") != pl.col("rank").floor()).is_empty()
+    return frame.with_columns(pl.col("rank").cast(pl.Int64)) if whole else frame.drop("rank")
 
 
 def _fast(raw: Raw, layout: LineLayout, first: bytes) -> _Rows | None:
@@ -283,12 +272,12 @@ def _fast(raw: Raw, layout: LineLayout, first: bytes) -> _Rows | None:
     wide = len(layout.names)
     if raw.head.startswith(BOM) or not re.fullmatch(rb"\S+(%s\S+){%d}" % (separator.encode(), wide - 1), first):
         return None
-    if not raw.packed and (parsed := _regular(raw, layout, separator, first)):
+    if not raw.compression and (parsed := _regular(raw, layout, separator, first)):
         return parsed
-    plain = None if raw.head.startswith(b"#") or b"\n#" in raw.head else _read_scan(raw, layout, separator, first, None)
-    parsed = plain or _read_scan(raw, layout, separator, first, "#")
+    plain = None if raw.head.startswith(b"#") or b"\n#" in raw.head else _read_scan(raw, layout, separator, None)
+    parsed = plain or _read_scan(raw, layout, separator, "#")
     if parsed and not plain:
-        _tell_comments(parsed.found, raw.read())
+        _tell_comments(parsed.findings, raw.read())
     return parsed
 
 
@@ -306,7 +295,7 @@ def _regular(raw: Raw, layout: LineLayout, separator: str, first: bytes) -> _Row
         return None
     if not is_regular(raw.head[: raw.head.rfind(b"\n") + 1], separator, wide, tag):
         return None
-    keep = layout.kept
+    keep = layout.columns
     with ThreadPoolExecutor(1) as other:
         regular = other.submit(is_regular, raw.feed, separator, wide, tag)
         try:
@@ -332,18 +321,14 @@ def _scan(raw: Raw, separator: str, schema: dict[str, type[pl.DataType]], commen
     )  # fmt: skip
 
 
-def _read_scan(raw: Raw, layout: LineLayout, separator: str, first: bytes, comment: str | None) -> _Rows | None:
+def _read_scan(raw: Raw, layout: LineLayout, separator: str, comment: str | None) -> _Rows | None:
     """Parse with one separator; None where a row is not sound, or looks like a comment that was not expected."""
-    tag = first.split()[5].decode("utf-8", "replace") if "tag" in layout.names else None
     other = " " if separator == "\t" else "\t"
-    keep = layout.kept
+    keep = [*layout.columns, "tag"] if "tag" in layout.names else layout.columns
     # every column is asked for, also a run's second: only then does the parser tell of columns beyond
     sound = ~pl.col("doc_id").str.contains(other, literal=True)
-    for name in set(layout.needed).difference(keep, {"tag"}):
+    for name in set(layout.needed).difference(layout.columns):
         sound &= pl.col(name).is_not_null()
-    if tag is not None:
-        sound &= pl.col("tag").eq_missing(pl.lit(tag))
-
     try:
         frame = _scan(raw, separator, layout.schema, comment).select(*keep, sound=sound.fill_null(False)).collect()
     except OSError as error:
@@ -367,7 +352,12 @@ def _read_scan(raw: Raw, layout: LineLayout, separator: str, first: bytes, comme
         comment is None and blocks.query.str.starts_with("#").any()
     ):
         return None
-    return _Rows(frame, Findings(tag=tag, blocks=blocks))
+    found = Findings(blocks=blocks)
+    if "tag" in keep and len(frame):
+        tags = _name_tag(frame["tag"], found)
+        if any(tag.split() != [tag] for tag in tags):  # not the last column
+            return None
+    return _Rows(frame, found)
 
 
 def _count_blank(lines: pl.LazyFrame) -> int | None:
@@ -414,12 +404,14 @@ def _general(raw: Raw, layout: LineLayout) -> _Rows:
     return _Rows(frame.drop("beyond", "good", "blank", "tag", strict=False), found, bad)
 
 
-def _name_tag(tag: pl.Series, found: Findings) -> None:
+def _name_tag(tag: pl.Series, found: Findings) -> list[str]:
+    """Find the tag of a run, the last line's, and note that there are others; gives all tags."""
     found.tag = tag[-1]
-    tags = tag.unique(maintain_order=True)
+    tags = [tag[-1]] if (tag == tag[-1]).all() else tag.unique(maintain_order=True).to_list()
     if len(tags) > 1:
-        several = f"{words.counted(len(tags), 'tag')} ({words.listing(tags.to_list(), 3)})"
+        several = f"{words.counted(len(tags), 'tag')} ({words.listing(tags, 3)})"
         found.notes.append(f"{several}: the last line's, {found.tag}, names the run")
+    return tags
 
 
 def _name_faults(raw: Raw, layout: LineLayout, data: bytes, bad: Array, found: Findings) -> None:

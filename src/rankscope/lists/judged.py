@@ -155,7 +155,9 @@ class Judged:
 
 def judged_order(query: Array, rank: Array, grade: Array) -> Array:
     """How documents are laid end to end: by query, those retrieved by rank, then the rest (rank 0), best grade first."""
-    return np.lexsort((-grade, np.where(rank > 0, rank, np.iinfo(np.int64).max), query))
+    below = int(rank.max(initial=0)) + 1
+    place = query * (below + 1) + np.where(rank > 0, rank, below)  # one number, as it takes half the time to sort by
+    return np.lexsort((-grade, place))
 
 
 def rectangle(start: Array, size: Array) -> tuple[Array, Array]:

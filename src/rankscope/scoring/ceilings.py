@@ -113,13 +113,13 @@ def _reordering(metric: Metric, depth: int | None) -> Callable[[Lists], Array]:
     both = getattr(metric, "gain", None) is None
 
     def kernel(lists: Lists) -> Array:
-        value = metric.score(reordered(lists, metric, depth))
-        return best_of(value, metric.score(reordered(lists, metric, depth, sunk=True))) if both else value
+        value = metric.score(reorder(lists, metric, depth))
+        return best_of(value, metric.score(reorder(lists, metric, depth, sunk=True))) if both else value
 
     return kernel
 
 
-def reordered(lists: Lists, metric: Metric, depth: int | None = None, sunk: bool = False) -> Lists:
+def reorder(lists: Lists, metric: Metric, depth: int | None = None, sunk: bool = False) -> Lists:
     """The judged documents among the first ``depth`` moved to the top, the most worthy first; lower ones stay where they are.
 
     With ``sunk``, those that are worth nothing go to the end of the first ``depth`` instead, below unjudged documents.
@@ -132,15 +132,15 @@ def reordered(lists: Lists, metric: Metric, depth: int | None = None, sunk: bool
     by_worth = np.where(inside, worth, np.where(lists.shown, np.inf, np.nan))
     order = np.argsort(by_worth, axis=1, kind="stable")  # NaN comes last: cells that hold no document
 
-    def moved(cells: Array) -> Array:
+    def move(cells: Array) -> Array:
         return np.take_along_axis(cells, order, 1)
 
-    inside, shown, grade = moved(inside), moved(lists.shown), moved(lists.grade)
+    inside, shown, grade = move(inside), move(lists.shown), move(lists.grade)
     place = np.broadcast_to(np.arange(1, shown.shape[1] + 1), shown.shape)
     if sunk:
         gap = (top - inside.sum(axis=1)).astype(np.int64)
         place = place + np.where(worthy(metric, grade), 0, gap[:, None])
-    rank = np.where(inside, place, np.where(shown, moved(lists.rank), 1)).astype(np.int64)
+    rank = np.where(inside, place, np.where(shown, move(lists.rank), 1)).astype(np.int64)
     return replace(
         lists, grade=np.where(shown, grade, 0.0), shown=shown, rank=rank, tie_start=rank, tie_size=np.ones_like(rank)
     )  # fmt: skip

@@ -14,7 +14,7 @@ from rankscope.metrics import Metric, parse
 from rankscope.metrics.relevance import IPrec
 from rankscope.metrics.trec import TENTHS
 from rankscope.panels.samples import leaders
-from rankscope.scoring.rescore import rescored, why_not
+from rankscope.scoring.rescore import rescore, why_not
 from rankscope.scoring.scores import Scores
 
 CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100)
@@ -155,7 +155,10 @@ class RecallCurve:
 
     def table(self) -> Table:
         """A row a run, a column a recall."""
-        at = [(words.amount(recall), f"precision at recall {recall:g} or beyond, {ROUNDED}") for recall in TENTHS]
+        at = [
+            (words.amount(recall), f"precision at recall {words.amount(recall)} or beyond, {ROUNDED}")
+            for recall in TENTHS
+        ]
         columns = (Column("run"), *(Column(header, "value", hint=hint) for header, hint in at))
         return Table(columns, _lines(self.values), name="recall-table")
 
@@ -187,7 +190,7 @@ def by_recall(scores: Scores, runs: Sequence[str], level: float = 1.0) -> Recall
 
 
 def _values(scores: Scores, runs: Sequence[str], metrics: Sequence[Metric], like: Metric) -> dict[str, list[float]]:
-    means = rescored(scores, [(like, metric) for metric in metrics], runs)
+    means = rescore(scores, [(like, metric) for metric in metrics], runs)
     return {run: [mean.value for mean in means if mean.run == run] for run in runs}
 
 

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from rankscope import words
-from rankscope.engines.base import DataFacts, Order, Values
-from rankscope.engines.orders import score_under_ties
+from rankscope.engines.base import DataFacts, Order, Values, score
 from rankscope.errors import DataError, InputError
 from rankscope.lists import Array, Judged
 from rankscope.panels.samples import mean
@@ -27,7 +26,7 @@ from rankscope.scoring.inputs import (
     named_runs,
     read_any,
 )
-from rankscope.scoring.policies import POLICIES
+from rankscope.scoring.policies import OVER_ORDERS, POLICIES
 from rankscope.scoring.request import MetricRequest, Request
 from rankscope.scoring.runs import Mean, RunEvaluation, RunScores
 from rankscope.scoring.scores import Scores
@@ -46,11 +45,11 @@ def evaluate_request(qrels: Any, runs: Any, request: Request, progress: Callable
             progress(evaluations[-1].labels[0])
     evaluations = _with_averaged(request, evaluations, frozenset(grades.queries))
     names = distinct_names([e.labels for e in evaluations])
-    scored = [_run_scores(name, e, request) for name, e in zip(names, evaluations, strict=True)]
+    scored = [run_scores(name, e, request) for name, e in zip(names, evaluations, strict=True)]
     sources = [s for s in (grades.source, *(e.source for e in evaluations)) if s is not None]
     notes = [note for source in sources for note in source.notes]
     if request.policies.weights is not None:
-        notes += request.policies.weights.unused({query for run in scored for query in run.query_ids})
+        notes += request.policies.weights.note_unused({query for run in scored for query in run.query_ids})
     return Scores(
         request=request, runs=scored, board=list(_board(request, scored, evaluations)),
         warnings=request.cautions({run.name: run.health for run in scored}), inputs=sources, notes=notes,
@@ -99,14 +98,19 @@ def values_of(request: Request, judged: Sequence[Judged]) -> list[Values]:
     policies = request.policies
     for (_, ties), numbers in together.items():
         metrics = [request.metrics[i].metric for i in numbers]
-        values = score_under_ties(judged[numbers[0]], metrics, ties, policies.depth, policies.seed)
+        if ties in OVER_ORDERS:
+            from rankscope.engines.orders import score_under_ties
+
+            values = score_under_ties(judged[numbers[0]], metrics, ties, policies.depth, policies.seed)
+        else:
+            values = score(judged[numbers[0]], metrics)
         out.update(zip(numbers, values, strict=True))
     for name, policy in POLICIES.items():
         for i, m in enumerate(request.metrics):
             value = getattr(m.convention, name, getattr(policies, name))
             if value == policy.default:
                 continue  # a default changes nothing
-            out[i] = policy.applied(value, out[i], m.metric, judged[i], m.convention)
+            out[i] = policy.apply(value, out[i], m.metric, judged[i], m.convention)
     return [out[i] for i in range(len(judged))]
 
 
@@ -142,7 +146,8 @@ def _with_averaged(request: Request, runs: Sequence[RunEvaluation], judged: froz
     return out
 
 
-def _run_scores(name: str, e: RunEvaluation, request: Request) -> RunScores:
+def run_scores(name: str, e: RunEvaluation, request: Request) -> RunScores:
+    """What each query of a run scores, of those that are averaged."""
     at = np.flatnonzero(np.logical_or.reduce(list(e.inside)))
     by_metric = list(zip(request.metrics, e.values, e.inside, strict=True))
     depth = request.policies.depth
@@ -157,12 +162,12 @@ def _run_scores(name: str, e: RunEvaluation, request: Request) -> RunScores:
         {m.metric: np.where(kept, v.value, np.nan)[at] for m, v, kept in by_metric}, e.health,
         None if e.source is None else e.source.tag,
         {fact: relstrings(e.judged[0], at, min(signs, depth or signs)) for fact, signs in request.facts.items()},
-        weights, first_ranks(e.judged[0], depth)[at],
+        weights, partial(first_ranks, e.judged[0], at, depth),
     )  # fmt: skip
 
 
-def first_ranks(judged: Judged, depth: int | None = None) -> Array:
-    """The rank of the first document of grade 1 or more of each query; 0 where none was retrieved."""
+def first_ranks(judged: Judged, queries: Array, depth: int | None) -> Array:
+    """The rank of the first document of grade 1 or more of each of these queries; 0 where none was retrieved."""
     relevant = (judged.rank > 0) & (judged.grade >= 1)
     if depth is not None:
         relevant &= judged.rank <= depth
@@ -172,7 +177,7 @@ def first_ranks(judged: Judged, depth: int | None = None) -> Array:
     # the documents of a query stand by rank, so that the first one met has the lowest
     first = np.append(True, query[1:] != query[:-1])[: len(query)]
     out[query[first]] = judged.rank[at[first]]
-    return out
+    return out[queries]
 
 
 def relstrings(judged: Judged, queries: Array, depth: int) -> list[str]:
@@ -206,7 +211,9 @@ def board_of(run: str, request: Request, evaluation: RunEvaluation) -> list[Mean
             whole = math.fsum(weight[known].tolist())
             squares = math.fsum(((weight * values.error[at])[known] ** 2).tolist())
             error = math.sqrt(squares) / whole if whole else math.nan
-        out.append(Mean(run, m.metric, m.spelling, number, defined, len(value) - defined, error, values.drawn))
+        out.append(
+            Mean(run, m.metric, m.spelling, number, defined, len(value) - defined, error, values.sampled_queries)
+        )
     return out
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,12 +68,6 @@ class Health:
     empty_queries: int = 0
     qrels_duplicates: int = 0
     tied_at_cutoff: Mapping[int, float] = field(default_factory=dict)
-
-    def at(self, cutoffs: Set[int]) -> Health:
-        """The same at these cutoffs only."""
-        by_cutoff = {name: value for name, value in vars(self).items() if isinstance(value, Mapping)}
-        kept: dict[str, Any] = {n: {k: v for k, v in value.items() if k in cutoffs} for n, value in by_cutoff.items()}
-        return replace(self, **kept)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, keys as strings."""

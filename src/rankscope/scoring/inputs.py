@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rankscope import words
 from rankscope.engines.base import SEVERAL, DataFacts, Order
 from rankscope.errors import InputError
 from rankscope.lists import Judged
@@ -31,20 +32,15 @@ class CleanInput:
     self_matches: int = 0
 
     @property
-    def is_mapping(self) -> bool:
-        """Whether it is still a dict of dicts."""
-        return isinstance(self.data, dict)
-
-    @property
     def queries(self) -> Collection[str]:
         """The queries that it holds."""
-        queries: Collection[str] = self.data if self.is_mapping else self.data.queries
+        queries: Collection[str] = self.data if isinstance(self.data, dict) else self.data.queries
         return queries
 
     @property
     def source(self) -> Any:
         """What was read; None for a dict."""
-        return None if self.is_mapping else self.data.source
+        return None if isinstance(self.data, dict) else self.data.source
 
 
 def named_runs(runs: Any) -> Iterator[tuple[str | None, Any]]:
@@ -103,6 +99,11 @@ def read_any(kind: Kind, source: Any, name: str | None = None) -> Any:
     return run_of(source, name) if kind == "run" else qrels_of(source)
 
 
+def read_inputs(qrels: Any, runs: Any) -> tuple[Any, list[tuple[str | None, Any]]]:
+    """The qrels and the runs of a call as ``read_any`` reads them, each run with the name given to it or None."""
+    return read_any("qrels", qrels), [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
+
+
 def clean(data: Any, policies: Policies, kind: Kind, metrics: Sequence[Metric] | None = None) -> CleanInput:
     """Refuse what no number can be made of, and apply the policies for duplicates and self-matches.
 
@@ -119,11 +120,11 @@ def clean(data: Any, policies: Policies, kind: Kind, metrics: Sequence[Metric] |
     for row in data.nan_rows[:1].tolist():
         said = "NaN" if math.isnan(data.frame[data.worth][row]) else "infinite"
         raise InputError(f"{data.source.at(row)}: the {data.worth} is {said}; give a number or leave the document out")
-    repeated, matches = data.repeated, 0
+    repeated, matches = data.repetitions, 0
     if len(repeated):
         taker = None if metrics is None else taker_of_one_grade(metrics)
         several = metrics is not None and taker is None
-        repeated = data.repeated_by_aspect if several else repeated
+        repeated = data.repetitions_by_aspect if several else repeated
         if len(repeated) and policies.duplicates == "error":
             _refuse_repeated(data, int(repeated[0]), kind, taker)
         data = data.distinct(policies.duplicates, *(("iteration", "subgroup") if several else ()))
@@ -142,7 +143,7 @@ def taker_of_one_grade(metrics: Sequence[Metric]) -> str | None:
 
 def _refuse_repeated(data: Any, row: int, kind: str, taker: str | None) -> None:
     query, doc = data.frame["query_id"][row], data.frame["doc_id"][row]
-    if kind == "qrels" and taker and len(data.repeated_by_aspect) < len(data.repeated):
+    if kind == "qrels" and taker and len(data.repetitions_by_aspect) < len(data.repetitions):
         several = []
         for cls in dict.fromkeys(CATALOGUE.values()):
             with suppress(InputError, TypeError):
@@ -161,7 +162,7 @@ def fraction_in(qrels: CleanInput) -> str | None:
         for query, grades in qrels.data.items():
             for doc, grade in grades.items():
                 if float(grade) % 1:
-                    return f"document {doc} of query {query} is graded {grade:g}"
+                    return f"document {doc} of query {query} is graded {words.amount(grade)}"
         return None
     grade = qrels.data.frame["grade"].to_numpy()
     rows = np.flatnonzero(grade % 1)
@@ -169,15 +170,15 @@ def fraction_in(qrels: CleanInput) -> str | None:
         return None
     row = int(rows[0])
     query, doc = qrels.data.frame["query_id"][row], qrels.data.frame["doc_id"][row]
-    return f"{qrels.data.source.at(row)}: document {doc} of query {query} is graded {grade[row]:g}"
+    return f"{qrels.data.source.at(row)}: document {doc} of query {query} is graded {words.amount(grade[row])}"
 
 
 def judge(run: CleanInput, qrels: CleanInput, order: Order, label: str) -> tuple[Judged, DataFacts]:
     """Hand run and qrels to the engine of their shape: dicts are looked up, tables are joined."""
-    if run.is_mapping and order.ties != "rank" and not order.needs & SEVERAL:
+    if isinstance(run.data, dict) and order.ties != "rank" and not order.needs & SEVERAL:
         from rankscope.engines import mappings
 
-        grades = qrels.data if qrels.is_mapping else qrels.data.mapping
+        grades = qrels.data if isinstance(qrels.data, dict) else qrels.data.mapping
         return mappings.judge(run.data, grades, order, label)
     from rankscope.engines import local
     from rankscope.files import qrels_of, run_of

@@ -118,16 +118,12 @@ def is_metric(name: str) -> bool:
 
 def lead_first(metrics: Any, primary: Any = None) -> list[Metric]:
     """Metrics with the one that leads first: the one declared, or the first that is asked for."""
-    asked = _metrics(metrics)
-    first = asked[0] if primary is None else parse(primary)
-    return [first, *(metric for metric in asked if metric != first)]
-
-
-def _metrics(metrics: Any) -> list[Metric]:
     given = [metrics] if isinstance(metrics, str | Metric | type) else list(metrics)
     if not given:
         raise InputError("no metric was given: name one, like nDCG@10, or leave metrics out")
-    return [metric for _, metric in in_order(given)]
+    asked = [metric for _, metric in in_order(given)]
+    first = asked[0] if primary is None else parse(primary)
+    return [first, *(metric for metric in asked if metric != first)]
 
 
 # --- runs and results ------------------------------------------------------------------------------------
@@ -151,47 +147,43 @@ def _of_runs(
     first = wanted[0]
     deepest, cutoff = policies.get("depth") or CUTOFFS[-1], getattr(first, "cutoff", None)
     cutoffs = [] if cutoff is None or first.better == "neither" else [k for k in CUTOFFS if cutoff != k <= deepest]
-    curve = [first.having(cutoff=k) for k in cutoffs]
-    extra = [] if policies.get("dialect") else [m for m in curve if m not in wanted]
+    others = [] if policies.get("dialect") else [m for k in cutoffs if (m := first.having(cutoff=k)) not in wanted]
     progress = policies.pop("progress", None)
     intervals = {name: policies.pop(name) for name in ("interval", "level") if name in policies}
-    scores = evaluate_request(qrels, runs, Request.of([*wanted, *extra], policies, **intervals), progress)
-    if policies.get("dialect"):
-        wanted = scores.metrics
-    curve = [*extra, first] if extra else []
-    return Measurements(
-        panels_of(scores, wanted, as_given=as_given),
-        _without(scores, extra),
-        panels_of(scores, sorted(curve, key=lambda m: m.cutoff)),  # type: ignore[attr-defined]
-        list(scores.notes),
-    )
+    scores = evaluate_request(qrels, runs, Request.of(wanted, policies, **intervals), progress)
+    panels = panels_of(scores, scores.metrics if policies.get("dialect") else wanted, as_given=as_given)
+    curve = _curve_of(scores, first, others) if others else []
+    return Measurements(panels, scores, curve, list(scores.notes))
 
 
-def _without(scores: Scores, extra: Sequence[Metric]) -> Scores:
-    """A result without metrics that nobody asked for, and without the warnings that are theirs."""
-    kept = [metric for metric in scores.metrics if metric not in extra]
-    cutoffs = {c for m in kept if (c := getattr(m, "cutoff", None))} or {10}
-    runs = [replace(run, health=run.health.at(cutoffs)) for run in scores.runs]
-    request = scores.request.with_metrics(*kept)
-    return replace(
-        scores,
-        runs=runs,
-        board=[mean for mean in scores.board if mean.metric in kept],
-        request=request,
-        warnings=request.cautions({run.name: run.health for run in runs}),
-    )
+def _curve_of(scores: Scores, first: Metric, others: Sequence[Metric]) -> list[Panel]:
+    """The first metric of a result beside others like it, computed on what was judged for it; by cutoff."""
+    from rankscope.scoring.evaluation import run_scores, values_of
+
+    like = scores.request.metrics[0]
+    metrics = tuple(replace(like, spelling=str(metric), metric=metric) for metric in others)
+    request = replace(scores.request, metrics=metrics)
+    runs = []
+    for run, e in zip(scores.runs, scores.evaluations, strict=True):
+        judged, inside = [e.judged[0]] * len(others), [e.inside[0]] * len(others)
+        there = run_scores(
+            run.name, replace(e, judged=judged, values=values_of(request, judged), inside=inside), request
+        )
+        runs.append(
+            replace(there, values={**there.values, first: run.values[first]}, weights={**run.weights, **there.weights})
+        )
+    return panels_of(replace(scores, runs=runs), sorted([first, *others], key=lambda m: m.cutoff))  # type: ignore[attr-defined]
 
 
 def _of_scores(scores: Scores, metrics: Any, primary: Any, as_given: bool) -> Measurements:
-    asked = scores.metrics if metrics is None else _metrics(metrics)
+    first, *others = lead_first(scores.metrics if metrics is None else metrics, primary)
     there = words.listing(scores.metrics, most=20)
-    missing = [str(m) for m in asked if m not in scores.metrics]
-    if missing:
-        raise InputError(f"{missing[0]} was not evaluated: there are {there}")
-    first = asked[0] if primary is None else parse(primary)
+    for metric in others if primary is not None else [first, *others]:
+        if metric not in scores.metrics:
+            raise InputError(f"{metric} was not evaluated: there are {there}")
     if first not in scores.metrics:
         raise InputError(f"primary {first}: it was not evaluated, there are {there}")
-    return Measurements(panels_of(scores, [first, *(m for m in asked if m != first)], as_given=as_given), scores)
+    return Measurements(panels_of(scores, [first, *others], as_given=as_given), scores)
 
 
 def in_clusters(panels: Sequence[Panel], source: Any) -> list[Panel]:
@@ -232,7 +224,7 @@ def _of_table(source: Any, metrics: Any, primary: Any, as_given: bool, systems: 
 
     names = _names(metrics)
     table = scores_of(source, names[0] if names and len(names) == 1 else None, systems)
-    panels = [_panel_of(table, name, as_given) for name in _wanted(table, names)]
+    panels = [_panel_of(table, name, as_given) for name in _choose(table, names)]
     if primary is not None:
         names = [str(primary), str(parse(primary))]
         if not any(panel.name in names for panel in panels):
@@ -271,7 +263,7 @@ def _names(metrics: Any) -> list[str] | None:
     return [m if isinstance(m, str) else str(parse(m)) for m in given]
 
 
-def _wanted(table: ScoreTable, names: Sequence[str] | None) -> list[str]:
+def _choose(table: ScoreTable, names: Sequence[str] | None) -> list[str]:
     """The metrics of a table that were asked for: all of them unless several were named."""
     if names is None or len(names) == 1:
         return list(table.values)
@@ -291,7 +283,9 @@ def _panel_of(table: ScoreTable, name: str, as_given: bool) -> Panel:
     known = values[~np.isnan(values)]
     largest = float(np.abs(known).max(initial=0.0))
     if largest > LARGEST:
-        raise InputError(f"{name}: a score of {largest:g} is too large to be squared: give scores on a smaller scale")
+        raise InputError(
+            f"{name}: a score of {words.amount(largest)} is too large to be squared: give scores on a smaller scale"
+        )
     if not is_metric(name):
         return Panel(Measure(name), table.systems, ids, values)
     metric = parse(name)
@@ -323,8 +317,8 @@ def _with_repetitions(given: Measurements, systems: Mapping[str, str]) -> Measur
     }
     return replace(
         given,
-        panels=[_averaged(panel, rows, parts[panel.name]) for panel in given.panels],
-        curve=[_averaged(panel, rows, parts[panel.name]) for panel in given.curve],
+        panels=[_average(panel, rows, parts[panel.name]) for panel in given.panels],
+        curve=[_average(panel, rows, parts[panel.name]) for panel in given.curve],
         replicates={
             name: {system: part for system, part in by_system.items() if part.runs > 1}
             for name, by_system in parts.items()
@@ -333,7 +327,7 @@ def _with_repetitions(given: Measurements, systems: Mapping[str, str]) -> Measur
     )
 
 
-def _averaged(panel: Panel, rows: Mapping[str, Sequence[int]], parts: Mapping[str, Replicates]) -> Panel:
+def _average(panel: Panel, rows: Mapping[str, Sequence[int]], parts: Mapping[str, Replicates]) -> Panel:
     """A panel whose rows are averaged by system; a query weighs as much as in the run where it weighs most."""
     weights = panel.weights
     if weights is not None:

@@ -27,20 +27,20 @@ PAIRS = 60_000  # pairs of runs times queries
 MATRIX = 8  # runs that a table has columns for
 RBO = (
     "Rank-biased overlap of each pair of runs: 1 where two rankings are the same, 0 where they share no document. The top counts most: "
-    f"a share of {PERSISTENCE:g} of the attention goes on from each rank to the next, and what lies below rank {DEPTH} is taken to agree as what is above."
+    f"a share of {words.amount(PERSISTENCE)} of the attention goes on from each rank to the next, and what lies below rank {DEPTH} is taken to agree as what is above."
 )
 
 
 @dataclass(frozen=True)
 class RunOverlap:
-    """Two runs: their mean overlap over the ``queries`` that both rank. ``shared`` is how many documents their first k have in common."""
+    """Two runs: their mean overlap over the ``queries`` that both rank. ``in_common`` is how many documents their first k have in common."""
 
     one: str
     other: str
     queries: int
     rbo: float
     jaccard: float
-    shared: float
+    in_common: float
 
     def partner(self, name: str) -> str:
         """The other one of the two."""
@@ -68,7 +68,7 @@ class RunOverlaps:
         jaccard = f"Jaccard of the first {k} of each pair of runs: 1 where they hold the same documents, in any order."
         title = f"Documents in the first {k} of both, of those in the first {k} of either"
         return (
-            self._heat("agreement-rbo", f"Rank-biased overlap (p={PERSISTENCE:g})", "RBO", "rbo", RBO),
+            self._heat("agreement-rbo", f"Rank-biased overlap (p={words.amount(PERSISTENCE)})", "RBO", "rbo", RBO),
             self._heat("agreement-jaccard", title, f"Jaccard@{k}", "jaccard", jaccard),
         )
 
@@ -115,11 +115,11 @@ class RunOverlaps:
         return f"Most alike: {most} Least alike: {self._shares(far)} ({words.number(far.rbo, digits=2)})."
 
     def _shares(self, pair: RunOverlap) -> str:
-        return f"{pair.one} and {pair.other} share {words.number(pair.shared, digits=1)} of their first {self.k}"
+        return f"{pair.one} and {pair.other} share {words.number(pair.in_common, digits=1)} of their first {self.k}"
 
 
 def _cells(pair: RunOverlap) -> tuple[Value, ...]:
-    shared = None if math.isnan(pair.shared) else NumberText(words.number(pair.shared, digits=1), pair.shared)
+    shared = None if math.isnan(pair.in_common) else NumberText(words.number(pair.in_common, digits=1), pair.in_common)
     return words.finite(pair.rbo), words.finite(pair.jaccard), shared
 
 
@@ -127,7 +127,7 @@ def overlaps_of(scores: Scores, metric: Metric, runs: Mapping[str, Any]) -> RunO
     """Each pair of runs, ``runs`` being what was read of each, on as many queries as there is time for."""
     names = list(runs)
     ids = sorted({query for scored in scores.runs for query in scored.query_ids})
-    queries = sampled(ids, len(names))
+    queries = sample_queries(ids, len(names))
     k = getattr(metric, "cutoff", None) or USUAL
     tops = _tops(scores, metric, runs, queries, min(max(DEPTH, k), scores.request.policies.depth or DEPTH))
     pairs = [
@@ -137,7 +137,7 @@ def overlaps_of(scores: Scores, metric: Metric, runs: Mapping[str, Any]) -> RunO
     return RunOverlaps(names, pairs, k, len(ids), len(queries))
 
 
-def sampled(ids: Sequence[str], runs: int) -> list[str]:
+def sample_queries(ids: Sequence[str], runs: int) -> list[str]:
     """Queries at even steps of their sorted ids, as many as can be looked at for so many runs."""
     most = max(1, min(QUERIES, PAIRS // max(runs * (runs - 1) // 2, 1)))
     return list(ids) if len(ids) <= most else [ids[i * len(ids) // most] for i in range(most)]

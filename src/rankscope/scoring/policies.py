@@ -55,7 +55,7 @@ class Policy:
     the option, ``metavar`` its placeholder where values are no list of words. ``changes_values`` tells whether it can change the
     value of a query, or which queries have one: then a stored baseline with another value cannot be compared. ``acts_on`` are the
     counts of ``Health`` that tell whether there was something for it to do, where that has to be looked up.
-    A class statement declares a policy. One that changes values says how in ``applied``; its default changes none.
+    A class statement declares a policy. One that changes values says how in ``apply``; its default changes none.
     """
 
     name: ClassVar[str]
@@ -105,15 +105,15 @@ class Policy:
         """Why a metric cannot be computed with this value; empty where it can."""
         return ""
 
-    def applied(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
+    def apply(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
         """The values of the queries under this policy."""
         return values
 
-    def acted(self, health: Iterable[object]) -> bool:
+    def had_work(self, health: Iterable[object]) -> bool:
         """Whether there was something for this policy to do in data of this ``Health``, a run each."""
         return not self.acts_on or any(getattr(h, name) for h in health for name in self.acts_on)
 
-    def stated(self, value: Any, conventions: Sequence[Convention]) -> Any:
+    def statement(self, value: Any, conventions: Sequence[Convention]) -> Any:
         """The value as JSON has it; None where it could not change a number."""
         return value
 
@@ -202,7 +202,7 @@ class Queries(Policy):
             raise InputError("queries is an empty list: give the ids of the queries to score")
         return only
 
-    def stated(self, value: Any, conventions: Sequence[Convention]) -> Any:
+    def statement(self, value: Any, conventions: Sequence[Convention]) -> Any:
         return value if isinstance(value, str) else "list"
 
     def brief(self, stated: Any) -> str:
@@ -263,7 +263,7 @@ class NoRelevant(Policy):
     }
     help = "The value of a query without a relevant document: as the metric says, 0, 1, or left out."
 
-    def applied(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
+    def apply(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
         if value == "metric":
             return values
         in_list = convention.looks_at == "list"
@@ -292,7 +292,7 @@ class NothingFound(Policy):
         "A query with nothing relevant in the top k: scored, or left out (skip_list: with nothing in the whole list)."
     )
 
-    def applied(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
+    def apply(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
         if value == "metric":
             return values
         return _overrule(
@@ -314,8 +314,8 @@ class Weighting(Policy):
 
         return weights_of(value)
 
-    def stated(self, value: Any, conventions: Sequence[Convention]) -> Any:
-        return None if value is None else value.label
+    def statement(self, value: Any, conventions: Sequence[Convention]) -> Any:
+        return value.label
 
     def words(self, stated: Any) -> str:
         return "given in memory" if stated == "weights" else f"of {stated}" if stated else "none"
@@ -342,7 +342,7 @@ class Averaging(Policy):
             return ""
         return f"mean='micro': {metric} has a mean of its own ({metric.aggregate}); leave it out, or use mean='macro'"
 
-    def applied(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
+    def apply(self, value: Any, values: Values, metric: Metric, judged: Judged, convention: Convention) -> Values:
         if value != "micro" or metric.aggregate != "mean":
             return values
         from rankscope.engines.base import map_kernels
@@ -384,7 +384,7 @@ class DialectChoice(Policy):
         return f"All values are computed by the conventions of {tool}."
 
     def brief(self, stated: Any) -> str:
-        return "" if stated is None else f"dialect: {stated}"
+        return f"dialect: {stated}"
 
 
 class Seed(Policy):
@@ -393,7 +393,7 @@ class Seed(Policy):
     name, default, title, least, metavar = "seed", 0, "seed", 0, "N"
     help = "For orders of equal scores that are too many to count."
 
-    def stated(self, value: Any, conventions: Sequence[Convention]) -> Any:
+    def statement(self, value: Any, conventions: Sequence[Convention]) -> Any:
         return value if any(c.ties in OVER_ORDERS for c in conventions) else None  # else none are drawn
 
 

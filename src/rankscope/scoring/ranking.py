@@ -96,7 +96,7 @@ def _grades(qrels: CleanInput, query: str) -> dict[str, float] | None:
     """The grade of each judged document (the highest, where there are several); None for a query that the qrels do not hold."""
     if query not in qrels.queries:
         return None
-    if qrels.is_mapping:
+    if isinstance(qrels.data, dict):
         documents = as_text(qrels.data[query], f"qrels: query {query}")
         return {doc: float(grade) for doc, grade in documents.items()}
     import polars as pl

@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rankscope import words
 from rankscope.blocks import Caution
 from rankscope.dialects.base import Convention
 from rankscope.engines.base import Order
@@ -59,7 +60,7 @@ class Intervals:
         place = {query: i for i, query in enumerate(ids)}
         return [codes[[place[query] for query in queries]] for queries in runs]
 
-    def stated(self) -> dict[str, Any]:
+    def statement(self) -> dict[str, Any]:
         """What a result states of it."""
         source = self.clusters
         label = None if source is None else str(source) if isinstance(source, str | Path) else "clusters"
@@ -158,7 +159,7 @@ class Request:
     def with_policies(self, **changes: Any) -> Request:
         """The same under other policies, for every metric of it."""
         policies = self.policies.having(**changes)
-        own = {p.name: p.stated(getattr(policies, p.name), ()) for p in BY_METRIC if p.name in changes}
+        own = {p.name: p.statement(getattr(policies, p.name), ()) for p in BY_METRIC if p.name in changes}
         metrics = (replace(m, convention=replace(m.convention, **own)) for m in self.metrics)
         return replace(self, metrics=tuple(metrics), policies=policies)
 
@@ -166,34 +167,43 @@ class Request:
         """The policies in which another request departs so that values of the two cannot be compared."""
         return differing(other.conventions(), self.conventions())
 
-    def stated(self, name: str) -> Any:
+    def statement_of(self, name: str) -> Any:
         """The value of a policy as results state it: what holds for all metrics, or that they differ."""
         conventions = [m.convention for m in self.metrics]
         own = {getattr(c, name, None) for c in conventions} if POLICIES[name] in BY_METRIC else set()
         if len(own) > 1:
             return MIXED
-        return own.pop() if own else POLICIES[name].stated(getattr(self.policies, name), conventions)
+        if own:
+            return own.pop()
+        value = getattr(self.policies, name)
+        return None if value is None else POLICIES[name].statement(value, conventions)
 
     def conventions(self) -> dict[str, Any]:
         """All conventions of a result: shared ones once, those of a dialect also metric by metric."""
         out: dict[str, Any] = {}
         for name, policy in POLICIES.items():
-            out[name] = self.stated(name)
+            out[name] = self.statement_of(name)
             if policy.with_words:
                 out[f"{name}_in_words"] = policy.words(out[name])
         out["metrics"] = {str(m.metric): m.metric.convention for m in self.metrics}
         if self.policies.dialect is not None:
             out["by_metric"] = {str(m.metric): asdict(m.convention) for m in self.metrics}
-        return out | self.intervals.stated()
+        return out | self.intervals.statement()
 
     def cautions(self, health: Mapping[str, Health]) -> list[Caution]:
         """What to know of these runs before trusting the numbers asked for."""
-        return warnings_of(health, self.stated("queries"), [m.metric for m in self.metrics], self.stated("ties"))
+        return warnings_of(
+            health, self.statement_of("queries"), [m.metric for m in self.metrics], self.statement_of("ties")
+        )
 
     def small_print(self) -> str:
         """What was assumed, in one line: only what the metrics at hand depend on, and not what their names say."""
-        stated = [(policy, self.stated(name)) for name, policy in POLICIES.items()]
-        told = [policy.brief(value) for policy, value in stated if policy.name == "ties" or value != policy.default]
+        stated = [(policy, self.statement_of(name)) for name, policy in POLICIES.items()]
+        told = [
+            policy.brief(value)
+            for policy, value in stated
+            if policy.name == "ties" or value not in {None, policy.default}
+        ]
         metrics = [m.metric for m in self.metrics]
         gains = [m.gain for m in metrics if hasattr(m, "gain")]
         if "linear" in gains:
@@ -202,7 +212,7 @@ class Request:
             told.append("ideal from all judged")
         levels = sorted({m.level for m in metrics if hasattr(m, "level") and m.relevance == "binary"})
         if levels:
-            told.append(f"relevant: grade ≥ {levels[0]:g}" + (" unless named" if len(levels) > 1 else ""))
+            told.append(f"relevant: grade ≥ {words.amount(levels[0])}" + (" unless named" if len(levels) > 1 else ""))
         graded = [m for m in metrics if m.relevance == "graded" and "max_grade" not in str(m)]
         if scaled := [str(m) for m in graded if getattr(m, "max_grade", None) == 4.0]:
             told.append(f"top grade for {', '.join(scaled)}: 4")
@@ -213,22 +223,22 @@ class Request:
     def sentences(self, health: Sequence[Health] = ()) -> Iterator[str]:
         """A sentence for each policy that a paper should tell: those that depart from the default and had something to do."""
         for name, policy in POLICIES.items():
-            sentence = policy.sentence(self.stated(name))
-            if sentence and (not health or policy.acted(health)):
+            sentence = policy.sentence(self.statement_of(name))
+            if sentence and (not health or policy.had_work(health)):
                 yield sentence
 
     def in_words(self) -> Iterator[tuple[str, str]]:
         """Each policy and what it is, a default or not."""
         for name, policy in POLICIES.items():
             if policy.title:
-                yield policy.title, policy.words(self.stated(name))
+                yield policy.title, policy.words(self.statement_of(name))
 
     def options(self) -> str:
         """The options of the command line that ask for the same policies: `` --ties docid --depth 10``."""
         brought = {p.name for p in BY_METRIC} if self.policies.dialect is not None else set()
         out = ""
         for name, policy in POLICIES.items():
-            value = self.stated(name)
+            value = self.statement_of(name)
             if name not in brought and value not in {None, policy.default}:
                 text = "@FILE" if value == "list" else shlex.quote(str(value))
                 out += f" --{name.replace('_', '-')} {text}"
@@ -245,14 +255,14 @@ def _requests(metrics: Any, policies: Policies) -> Iterator[MetricRequest]:
         raise InputError("no metric was given: name one, like nDCG@10, or leave metrics out for the usual ones")
     if policies.dialect is not None:
         from rankscope.dialects import DIALECTS
-        from rankscope.scoring.ways import computes, family, translated
+        from rankscope.scoring.ways import computes, family, translate
 
         dialect = DIALECTS[policies.dialect]
         for spelling, metric in named:
             if metrics is not None or computes(dialect, metric):
-                yield MetricRequest(spelling, translated(dialect, metric), dialect.of(family(metric)))
+                yield MetricRequest(spelling, translate(dialect, metric), dialect.of(family(metric)))
         return
-    convention = Convention(**{p.name: p.stated(getattr(policies, p.name), ()) for p in BY_METRIC})
+    convention = Convention(**{p.name: p.statement(getattr(policies, p.name), ()) for p in BY_METRIC})
     for spelling, metric in named:
         chosen = ((p, value) for name, p in POLICIES.items() if (value := getattr(policies, name)) != p.default)
         reason = next(filter(None, (policy.refuses(value, metric) for policy, value in chosen)), "")

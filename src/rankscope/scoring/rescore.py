@@ -22,7 +22,7 @@ def why_not(scores: Scores, metric: Metric, like: Metric) -> str:
     request, policies = scores.request, scores.request.policies
     if policies.dialect is not None and type(metric) is not type(like):
         return f"{policies.dialect} has conventions of its own for each metric"
-    if request.stated("queries") == MIXED:
+    if request.statement_of("queries") == MIXED:
         return f"{policies.dialect} does not average the same queries for each metric"
     needed = frozenset[str]().union(*(m.needs for m in scores.metrics))
     if metric.aggregate == "pooled" or metric.needs - needed or metric.trec_ties != like.trec_ties:
@@ -39,7 +39,7 @@ def why_not(scores: Scores, metric: Metric, like: Metric) -> str:
     return ""
 
 
-def rescored(scores: Scores, pairs: Sequence[tuple[Metric, Metric]], runs: Container[str] | None = None) -> list[Mean]:
+def rescore(scores: Scores, pairs: Sequence[tuple[Metric, Metric]], runs: Container[str] | None = None) -> list[Mean]:
     """The means of other metrics, over all runs unless some are named.
 
     Each pair is of a metric that was asked for, whose judged documents, queries and conventions are used, and another metric.

@@ -41,7 +41,7 @@ class RunScores:
     """A run's values: ``values[metric]`` holds one number a query, NaN where undefined or not averaged.
 
     ``facts`` are no numbers, like trec_eval's relstring, a string a query; ``weights[metric]`` is what each query weighs in the
-    mean, where that is not the same for all. ``first_relevant`` is the rank of each query's first document of grade 1 or more, 0 where there is none.
+    mean, where that is not the same for all. ``ranks`` finds what ``first_relevant`` tells, when it is first looked at.
     """
 
     name: str
@@ -51,7 +51,12 @@ class RunScores:
     tag: str | None = None
     facts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     weights: Mapping[Metric, Array] = field(default_factory=dict)
-    first_relevant: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    ranks: Callable[[], Array] | None = field(default=None, repr=False)
+
+    @property
+    def first_relevant(self) -> Array:
+        """The rank of each query's first document of grade 1 or more, 0 where there is none."""
+        return np.zeros(0, dtype=np.int64) if self.ranks is None else self.ranks()
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,7 @@ class Mean:
     ``queries`` is how many queries the value is made of; ``undefined`` how many were left out because
     the metric has no value for them. ``spelling`` is the metric as it was asked for. ``error`` is the
     standard error that comes from sampling the orders of tied documents, None where nothing was sampled.
-    ``drawn`` counts the queries whose orders were too many to be tried, so that best and worst are the extremes of some.
+    ``sampled_queries`` counts the queries whose orders were too many to be tried, so that best and worst are the extremes of some.
     ``bounds`` is the interval of the value over queries, made by ``interval`` when it is first looked at.
     """
 
@@ -72,7 +77,7 @@ class Mean:
     queries: int
     undefined: int = 0
     error: float | None = None
-    drawn: int = 0
+    sampled_queries: int = 0
     interval: Callable[[], Bounds] | None = field(default=None, repr=False, compare=False)
 
     @cached_property

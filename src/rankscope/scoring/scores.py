@@ -40,7 +40,7 @@ MEANS = (
     Col("interval", of=lambda m: m.bounds.method),
     Col("interval_reason", of=lambda m: m.bounds.reason or None, rare=True),
     Col("standard_error_of_ties", of=lambda m: m.error, kind="value", rare=True),
-    Col("queries_with_orders_drawn", of=lambda m: m.drawn or None, kind="count", rare=True),
+    Col("queries_with_orders_drawn", of=lambda m: m.sampled_queries or None, kind="count", rare=True),
 )
 SPREAD = (
     Col("run", head="run"),
@@ -249,7 +249,7 @@ class Scores(Result):
     def sentences(self) -> Iterator[str]:
         """Each number in a line."""
         for mean in self.board:
-            number = f"{mean.run}  {mean.metric} = {mean.value:.4f}"
+            number = f"{mean.run}  {mean.metric} = {words.number(mean.value, digits=4)}"
             yield f"{number}  ({words.counted(mean.queries, 'query')})"
 
     def blocks(
@@ -303,7 +303,7 @@ class Scores(Result):
             "both": f"{number} judged and in every run",
             "either": "all queries judged or in the run" if vary else f"{number} judged or in the run",
             "list": f"{number} of the list",
-        }.get(self.request.stated("queries"), f"{number}; the dialect decides which of them count")
+        }.get(self.request.statement_of("queries"), f"{number}; the dialect decides which of them count")
         for metric in self.metrics:
             yield from self._left_out(metric)
         yield from self._without_interval()
@@ -319,12 +319,12 @@ class Scores(Result):
                 queries = ", ".join(f"{count:,} ({run})" for run, count in counts.items()) + " of the queries"
             yield f"{metric} has no value for {queries}: left out of its mean"
         ties = self.request.of_metric(metric).convention.ties
-        drawn = max(mean.drawn for mean in means)
+        drawn = max(mean.sampled_queries for mean in means)
         if drawn and ties in {"best", "worst"}:
             have = f"{words.counted(drawn, 'query')} {words.agree(drawn, 'has')}"
             yield f"{metric}: {have} too many orders of equal scores to try, so the {ties} of some is taken"
         if errors := [mean.error for mean in means if mean.error]:
-            yield f"{metric}: too many orders of equal scores to count, so they were sampled: standard error {max(errors):.2g}"
+            yield f"{metric}: too many orders of equal scores to count, so they were sampled: standard error {words.number(max(errors))}"
 
     def _without_interval(self) -> Iterator[str]:
         bare = [mean for mean in self.board if not mean.bounds.known and not math.isnan(mean.value)]
@@ -334,9 +334,9 @@ class Scores(Result):
             if len(alike) == len(self.board):
                 yield f"no interval: {reason}"
                 return
-            yield f"no interval of {', '.join(self._named(alike))}: {reason}"
+            yield f"no interval of {', '.join(self._name_means(alike))}: {reason}"
 
-    def _named(self, alike: Sequence[Mean]) -> Iterator[str]:
+    def _name_means(self, alike: Sequence[Mean]) -> Iterator[str]:
         for metric in dict.fromkeys(mean.metric for mean in alike):
             runs = [mean.run for mean in alike if mean.metric == metric]
             which = ", ".join(runs) if len(runs) <= FEW else words.counted(len(runs), "run")

@@ -84,7 +84,7 @@ def computes(dialect: Dialect, metric: Metric) -> bool:
     return says is not None and bool(says.metric)
 
 
-def translated(dialect: Dialect, metric: Metric) -> Metric:
+def translate(dialect: Dialect, metric: Metric) -> Metric:
     """What a dialect computes under the name of a metric: its own parameters, and the cutoff and level asked for."""
     says = dialect.metrics.get(family(metric))
     if says is None:

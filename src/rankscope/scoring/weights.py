@@ -33,7 +33,7 @@ class Weights:
             )
         return np.array([self.by_query[query] for query in queries], dtype=float)
 
-    def unused(self, scored: Set[str]) -> list[str]:
+    def note_unused(self, scored: Set[str]) -> list[str]:
         """What to say of weights whose query is not scored."""
         left = sorted(set(self.by_query) - scored)
         what = words.counted(len(left), "weight is of a query", "weights are of queries")
@@ -48,7 +48,7 @@ def weights_of(source: Any) -> Weights:
     if isinstance(source, Weights):
         return source
     if isinstance(source, Mapping):
-        return _checked(list(source.items()), "weights")
+        return _check(list(source.items()), "weights")
     from rankscope.files.raw import open_raw
     from rankscope.files.readers import kind_of
     from rankscope.files.sheets import is_path, open_sheet
@@ -56,14 +56,14 @@ def weights_of(source: Any) -> Weights:
     if is_path(source):
         raw = open_raw(source, EXPECTED)
         if kind_of(raw) not in {"json", "jsonl", "parquet"}:
-            return _checked(_rows_of_text(raw.read(), raw.label), raw.label)
+            return _check(_rows_of_text(raw.read(), raw.label), raw.label)
     found = open_sheet(source, "weights", EXPECTED)
     label = str(source) if is_path(source) else "weights"
     if isinstance(found, Mapping):
-        return _checked(list(found.items()), label)
+        return _check(list(found.items()), label)
     if found.frame.width != 2:
         raise InputError(f"{label}: {words.counted(found.frame.width, 'column')}; {EXPECTED}")
-    return _checked(found.frame.rows(), label)
+    return _check(found.frame.rows(), label)
 
 
 def _rows_of_text(content: bytes, label: str) -> list[tuple[str, str]]:
@@ -87,7 +87,7 @@ def _rows_of_text(content: bytes, label: str) -> list[tuple[str, str]]:
     return rows
 
 
-def _checked(rows: Sequence[tuple[Any, Any]], label: str) -> Weights:
+def _check(rows: Sequence[tuple[Any, Any]], label: str) -> Weights:
     if not rows:
         raise InputError(f"{label}: no weight is there; give a query and its weight in each row, like q1 2.5")
     out: dict[str, float] = {}

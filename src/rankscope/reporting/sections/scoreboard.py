@@ -15,8 +15,8 @@ from rankscope.panels.families import discriminative_power
 from rankscope.panels.panel import Panel
 from rankscope.reporting.subject import PagePart, column_of
 from rankscope.scoring.scores import best_rows
-from rankscope.verbs.compare.charts import is_corrected, method_in_words, p_in_words, value_range
-from rankscope.verbs.compare.tables import MARKS, effects_table, p_cell
+from rankscope.verbs.compare.charts import is_corrected, method_in_words, p_in_words
+from rankscope.verbs.compare.tables import MARKS, effects_table, p_cell, value_range
 
 MOST_EFFECTS = 60  # pairs whose effect sizes are read
 

@@ -214,9 +214,9 @@ def situation_of(qrels: Qrels, users: bool = False) -> Situation:
 
 
 def _subtopics(qrels: Qrels) -> tuple[int, tuple[int, int]]:
-    if "iteration" not in qrels.frame.columns or not len(qrels.repeated):
+    if "iteration" not in qrels.frame.columns or not len(qrels.repetitions):
         return 0, (0, 0)
-    number = qrels.frame[qrels.repeated].select("query_id", "doc_id").n_unique()
+    number = qrels.frame[qrels.repetitions].select("query_id", "doc_id").n_unique()
     counts = qrels.frame.select("query_id", "iteration").unique()["query_id"].value_counts()["count"].to_list()
     return number, (min(counts), max(counts))
 

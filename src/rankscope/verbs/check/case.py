@@ -33,7 +33,7 @@ from rankscope.scoring.inputs import clean
 from rankscope.scoring.measurements import CUTOFFS, panels_of
 from rankscope.scoring.ranking import one_order
 from rankscope.scoring.request import Request
-from rankscope.scoring.rescore import places_of, rescored
+from rankscope.scoring.rescore import places_of, rescore
 from rankscope.scoring.runs import RunEvaluation, RunScores
 from rankscope.scoring.scores import Scores
 from rankscope.tables import Qrels, Run
@@ -318,7 +318,7 @@ class CheckCase:
         """
         out: dict[Metric, dict[str, float]] = {}
         try:
-            for found in rescored(self.scores, list(pairs)) if self.scores else ():
+            for found in rescore(self.scores, list(pairs)) if self.scores else ():
                 out.setdefault(found.metric, {})[found.run] = found.value
         except RankscopeError:
             return {}
@@ -432,7 +432,7 @@ class CheckCase:
     def judgments(self) -> Frame:
         """The sound judgments: ``query_id``, ``doc_id``, ``grade``; one row a pair, the first of repeated ones."""
         frame = self.qrels.sound.frame.select(*PAIR, "grade")
-        return frame.unique(PAIR, keep="first", maintain_order=True) if len(self.qrels.sound.repeated) else frame
+        return frame.unique(PAIR, keep="first", maintain_order=True) if len(self.qrels.sound.repetitions) else frame
 
     @property
     def relevant(self) -> Frame:

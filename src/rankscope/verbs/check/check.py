@@ -8,7 +8,7 @@ from typing import Any
 
 from rankscope.errors import InputError
 from rankscope.files import qrels_of, run_of
-from rankscope.scoring.inputs import distinct_names, label_of, named_runs, read_any
+from rankscope.scoring.inputs import distinct_names, label_of, read_inputs
 from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.request import Request
 from rankscope.verbs.check.case import CheckCase, InputTable
@@ -49,8 +49,8 @@ def check(  # noqa: PLR0913 - the options of the command line, each with its def
     refuse_unknown(policies, "check")
     lenient = {} if policies.get("duplicates", "error") != "error" else {"duplicates": "first"}
     request = Request.of(metrics, {**policies, **lenient})
-    grades = qrels_of(read_any("qrels", qrels))
-    read = [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
+    judgments, read = read_inputs(qrels, runs)
+    grades = qrels_of(judgments)
     labels = [label_of(data, name, number) for number, (name, data) in enumerate(read, start=1)]
     tables = [InputTable(name, run_of(data)) for name, (_, data) in zip(distinct_names(labels), read, strict=True)]
     case = CheckCase(InputTable(grades.source.label, grades), tables, request, scale_of(scale), train, docs_text)

@@ -17,7 +17,7 @@ from rankscope.lists import Array
 from rankscope.metrics import Metric, parse
 from rankscope.scoring.bands import bands_of, by_rank
 from rankscope.scoring.evaluation import evaluate_request
-from rankscope.scoring.inputs import clean, named_runs, read_any
+from rankscope.scoring.inputs import clean, read_inputs
 from rankscope.scoring.measurements import panels_of
 from rankscope.scoring.ranking import order_of, ranking_of
 from rankscope.scoring.request import Request
@@ -57,12 +57,11 @@ def explain(
     if ties not in TIES:
         raise InputError(f"ties={ties!r}: an explanation is of one order: one of {words.listing(TIES, last='or')}")
     parsed = parse(metric)
-    read = [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
+    grades, read = read_inputs(qrels, runs)
     if len(read) > 2:
         raise InputError(f"there are {len(read)} runs: give one to explain its value, or two for their difference")
     if query is None and len(read) == 1:
         raise InputError("name a query to explain, or give two runs; diagnose explains one run over all queries")
-    grades = read_any("qrels", qrels)
     scores = evaluate_request(grades, read, Request.of([parsed], {"ties": ties, **policies}))
     if query is not None:
         return _explain_query(scores, grades, [run for _, run in read], str(query))

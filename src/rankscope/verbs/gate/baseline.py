@@ -16,7 +16,7 @@ import numpy as np
 from rankscope import words
 from rankscope._version import __version__
 from rankscope.errors import DataError, InputError
-from rankscope.files.raw import Raw
+from rankscope.files.raw import open_raw
 from rankscope.metrics import Metric
 from rankscope.scoring.policies import differing
 from rankscope.scoring.runs import RunScores
@@ -92,7 +92,7 @@ class StoredBaseline:
             both = [c.get(policy.name) for c in (self.conventions, scores.conventions)]
             before, after = ("not set" if value is None else value for value in both)
             yield f"{policy.name} was {before}, now {after}"
-        if scores.request.stated("queries") == "list" and "queries" not in (policy.name for policy in changed):
+        if scores.request.statement_of("queries") == "list" and "queries" not in (policy.name for policy in changed):
             then_ids, now_ids = self.queries, set(scores.runs[0].query_ids)
             if then_ids != now_ids:
                 yield f"the list of queries differs ({words.count(len(then_ids))} then, {words.count(len(now_ids))} now)"
@@ -106,7 +106,7 @@ class StoredBaseline:
             then = set(self.values[metric])
             if then != first:
                 yield f"{metric} has values of other queries than {scores.metrics[0]}"
-            if scores.request.stated("queries") == "judged":
+            if scores.request.statement_of("queries") == "judged":
                 for ids, what in ((now - then, "is judged and not in it"), (then - now, "is in it and not judged")):
                     more = f" (and {words.count(len(ids) - 1)} more)" if len(ids) > 1 else ""
                     yield from [f"query {min(ids)}{more} {what}"] if ids else []
@@ -172,7 +172,7 @@ def _document(path: Path) -> Any:
     try:
         if not path.is_file():  # what is read from a pipe is gone, and is left to who reads runs
             return None
-        raw = Raw(str(path), path)
+        raw = open_raw(path, SCHEMA)
         head = raw.head.lstrip(b"\xef\xbb\xbf \t\r\n")
         if not head.startswith(b"{"):
             return None

@@ -195,7 +195,7 @@ class Gate(OfScores):
     def _lost_queries(self) -> Iterator[Caution]:
         """Where only queries in common count: those that only the baseline answers, which would else be losses."""
         evaluations = self.scores.evaluations
-        if self.scores.request.stated("queries") != "both" or not evaluations:
+        if self.scores.request.statement_of("queries") != "both" or not evaluations:
             return
         lost = set(evaluations[-1].missing)
         lost = lost - evaluations[0].missing if self.stored_baseline is None else lost & self.stored_baseline.queries
@@ -207,9 +207,9 @@ class Gate(OfScores):
             )
 
     def _left_out(self) -> Iterator[Caution]:
-        queries = self.scores.request.stated("queries")
+        queries = self.scores.request.statement_of("queries")
         hint = "use --queries judged to count a missing ranking as a loss"
-        if self.scores.request.stated("nothing_found") != "metric":
+        if self.scores.request.statement_of("nothing_found") != "metric":
             hint = "use --nothing-found metric to score a query that finds nothing"
         elif queries != "run" and (queries != "both" or self.stored_baseline is None):
             hint = "the metric itself may be undefined for a query (as AUC with one class); choose one that is not"

@@ -11,11 +11,11 @@ from rankscope.dialects import DIALECTS, Dialect
 from rankscope.errors import InputError
 from rankscope.metrics import Metric, parse
 from rankscope.scoring.evaluation import evaluate_request
-from rankscope.scoring.inputs import CleanInput, fraction_in, named_runs, read_any
+from rankscope.scoring.inputs import CleanInput, fraction_in, read_inputs
 from rankscope.scoring.policies import Policies
 from rankscope.scoring.request import MetricRequest, Request
 from rankscope.scoring.scores import Scores
-from rankscope.scoring.ways import Way, changes, computes, family, options_of, translated
+from rankscope.scoring.ways import Way, changes, computes, family, options_of, translate
 from rankscope.verbs.reconcile.result import CLOSE, Match, Reconciliation, ToolValues
 
 MOST = 3  # conventions that are changed at once in search of a number
@@ -40,7 +40,7 @@ def reconcile(
     >>> any("mlflow" in way.dialects for way in found.matches)
     True
     """
-    bench = _Bench(read_any("qrels", qrels), [(n, read_any("run", r, n)) for n, r in named_runs(runs)], duplicates)
+    bench = _Bench(*read_inputs(qrels, runs), duplicates)
     metrics = metric if isinstance(metric, list | tuple) else [metric or "nDCG@10"]
     first, *others = (_reconcile_metric(bench, one, value) for one in metrics)
     return replace(first, more=others)
@@ -80,7 +80,7 @@ def _in_dialect(dialect: Dialect, metric: Metric) -> Way | None:
     if not computes(dialect, metric):
         return None
     try:
-        return Way(translated(dialect, metric), dialect.of(family(metric)))
+        return Way(translate(dialect, metric), dialect.of(family(metric)))
     except InputError:
         return None
 

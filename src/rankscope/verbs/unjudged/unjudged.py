@@ -9,7 +9,7 @@ from rankscope import words
 from rankscope.declared import whole_number
 from rankscope.errors import InputError
 from rankscope.scoring.evaluation import evaluate_request
-from rankscope.scoring.inputs import named_runs, read_any
+from rankscope.scoring.inputs import read_inputs
 from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.request import Request
 from rankscope.verbs.unjudged.result import UnjudgedReport
@@ -46,8 +46,7 @@ def unjudged(
     if grade is not None and not (number and 0 < grade < math.inf):
         raise InputError(f"grade={grade!r}: the best grade that a document can get is a number above 0, like 3")
     whole_number("n", n, 0, "the length of the worklist is a whole number of at least 0")
-    grades = read_any("qrels", qrels)
-    read = [(name, read_any("run", run, name)) for name, run in named_runs(runs)]
+    grades, read = read_inputs(qrels, runs)
     scores = evaluate_request(grades, read, _with_beside(request))
     names = [run.name for run in scores.runs]
     if baseline is not None and baseline not in names:

@@ -10,7 +10,7 @@ import numpy as np
 
 from rankscope import words
 from rankscope.engines.base import score
-from rankscope.engines.pairs import PAIR, SameIds, documents_alike, queries_alike, shared
+from rankscope.engines.pairs import PAIR, SameIds, documents_alike, queries_alike, within
 from rankscope.lists import Judged
 from rankscope.metrics import Metric
 from rankscope.panels.samples import mean
@@ -93,7 +93,7 @@ class Repeated(Rule, code="RS104"):
     def find(self, case: CheckCase) -> Iterator[Finding]:
         yield from self._of_qrels(case)
         for run in case.runs:
-            rows = run.sound.repeated
+            rows = run.sound.repetitions
             if len(rows):
                 queries = words.counted(run.sound.frame["query_id"][rows].n_unique(), "query")
                 yield self.finding(
@@ -105,11 +105,11 @@ class Repeated(Rule, code="RS104"):
     def _of_qrels(self, case: CheckCase) -> Iterator[Finding]:
         table = case.qrels.sound
         taker = taker_of_one_grade([m.metric for m in case.request.metrics])
-        several = len(table.repeated_by_aspect) < len(table.repeated)
-        rows = table.repeated_by_aspect if several and taker is None else table.repeated
+        several = len(table.repetitions_by_aspect) < len(table.repetitions)
+        rows = table.repetitions_by_aspect if several and taker is None else table.repetitions
         if not len(rows):
             return
-        grades = shared(table.frame, table.frame[rows]).select(*PAIR, "grade").unique()
+        grades = within(table.frame, table.frame[rows]).select(*PAIR, "grade").unique()
         number, hint = grades.select(PAIR).n_unique(), self.remedy
         if several and taker:
             has = words.counted(number, "document has", "documents have")

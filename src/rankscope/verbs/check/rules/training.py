@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from rankscope import words
-from rankscope.engines.pairs import PAIR, Frame, shared, without
+from rankscope.engines.pairs import PAIR, Frame, within, without
 from rankscope.files.interactions import timed_interactions
 from rankscope.metrics import Metric
 from rankscope.verbs.check.case import CheckCase
@@ -28,7 +28,7 @@ class TestInTrain(Rule, code="RS501", needs="train", tail="; without them: {}"):
     remedy = "split again, so that no pair of user and item is in both parts"
 
     def find(self, case: CheckCase) -> Iterator[Finding]:
-        both = shared(case.relevant, case.interactions)
+        both = within(case.relevant, case.interactions)
         if both.height:
             yield self.finding(
                 f"{words.count(both.height)} of {words.counted(case.relevant.height, 'relevant test item')} "
@@ -58,7 +58,7 @@ class SeenRecommended(Rule, code="RS502", needs="train", tail="; without seen it
         train = case.interactions
         for run in case.scored_runs:
             top = case.judged_top(run)
-            seen = shared(top, train)
+            seen = within(top, train)
             if seen.height > OFTEN * top.height:
                 table = run.input.sound
                 share = words.share(seen.height / top.height)
@@ -90,7 +90,7 @@ class TimeOrder(Rule, code="RS503", needs="train"):
         if later.height:
             users = later["query_id"].unique().sort()
             yield self.finding(
-                f"{words.count(len(users))} of {words.counted(shared(first, train, 'query_id').height, 'user')} have training "
+                f"{words.count(len(users))} of {words.counted(within(first, train, 'query_id').height, 'user')} have training "
                 f"interactions later than their first test interaction ({words.counted(later.height, 'interaction')})",
                 count=later.height, queries=users.to_list(), documents=later.select(PAIR).rows(),
             )  # fmt: skip
