@@ -136,7 +136,7 @@ def heat_map_chart(panel: Panel, order: Sequence[str], column: Column) -> Chart:
     places = sorted(picked.tolist(), key=lambda i: (-panel.sign * _mean(panel.values[:, i]), i))
     rows: list[tuple[Value, ...]] = []
     for system in order:
-        values = panel.values[panel.row(system)]
+        values = panel.values[panel.systems.index(system)]
         rows += [(panel.units[i], system, float(values[i])) for i in places if not math.isnan(values[i])]
     total = len(panel.units)
     which = (

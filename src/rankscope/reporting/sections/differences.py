@@ -32,10 +32,9 @@ from rankscope.verbs.compare.charts import (
     scatter,
     side_of,
     slug,
-    value_range,
     waterfall,
 )
-from rankscope.verbs.compare.tables import FEW, ROOM, pair_table, slice_table
+from rankscope.verbs.compare.tables import FEW, ROOM, pair_table, slice_table, value_range
 
 REVERSED = "RS404"
 EVERY = "all queries"
