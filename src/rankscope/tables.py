@@ -5,7 +5,7 @@ A table says nothing of where it came from beyond its ``source``; readers in ``f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -18,6 +18,7 @@ from rankscope import words
 
 Array = npt.NDArray[Any]
 FEW = 1000
+PART = 1 << 17  # rows of a part of a table: work on them stays in the cache
 
 
 def column(whole_numbers: Array) -> pl.Series:
@@ -90,16 +91,6 @@ def blocks_of(query: pl.Series) -> Blocks:
     return Blocks(start, size, unique, codes["code"].to_numpy().astype(np.int64))
 
 
-def spans(blocks: Blocks, rows: int = 1 << 16) -> Iterator[tuple[int, int]]:
-    """Parts of a table that hold whole blocks and about this many rows: work on them stays in the cache."""
-    ends = blocks.start + blocks.size
-    first = 0
-    while first < len(ends):
-        last = max(first + 1, int(np.searchsorted(ends, blocks.start[first] + rows, side="right")))
-        yield first, last
-        first = last
-
-
 @dataclass(frozen=True, eq=False)
 class _Table:
     """What runs and qrels share: rows of (query, document), with the set of queries beside them."""
@@ -139,42 +130,38 @@ class _Table:
 
         Documents are compared by hash first; only pairs whose hashes meet are compared in full.
         """
-        if not self.blocks.whole:
-            suspects = np.arange(self.frame.height)
-        else:
-            found = [self._rows_of_equal_hash(first, last) for first, last in spans(self.blocks)]
-            suspects = np.concatenate(found) if found else np.empty(0, dtype=np.int64)
+        suspects = self._rows_of_equal_hash() if self.blocks.whole else np.arange(self.frame.height)
         if not len(suspects):
             return suspects
         rows = self.frame.select("query_id", "doc_id")[suspects]
         first = rows.select(pl.struct("query_id", "doc_id").is_first_distinct()).to_series().to_numpy()
         return np.asarray(suspects[~first])
 
-    def _rows_of_equal_hash(self, first: int, last: int) -> Array:
-        """Rows of these blocks whose hash another row of the same query has too."""
-        start, size = self.blocks.start[first:last], self.blocks.size[first:last]
-        number = np.repeat(np.arange(last - first, dtype=np.uint64), size)
-        hashed = self.frame["doc_id"].slice(int(start[0]), len(number)).hash(seed=17).to_numpy()
+    def _rows_of_equal_hash(self) -> Array:
+        """Rows whose hash another row of the same query has too."""
+        hashed = self.frame["doc_id"].hash(seed=17).to_numpy()
         # the query's number on top, so that sorting finds equal hashes within a query
-        bits = np.uint64(max(int(last - first).bit_length(), 1))
+        bits = np.uint64(max(len(self.blocks.size).bit_length(), 1))
+        number = np.repeat(np.arange(len(self.blocks.size), dtype=np.uint64), self.blocks.size)
         key = (hashed >> bits) | (number << (np.uint64(64) - bits))
         ordered = np.sort(key)
         same = ordered[1:][ordered[1:] == ordered[:-1]]
-        return np.flatnonzero(np.isin(key, same)) + start[0] if len(same) else np.empty(0, dtype=np.int64)
+        return np.flatnonzero(np.isin(key, same)) if len(same) else np.empty(0, dtype=np.int64)
 
     def rows_of(self, docs: pl.Series) -> Array:
         """Rows whose document may be one of these: every row that is one, and few others.
 
-        A bit map of hashes is looked up row by row; the caller compares the ids of the rows found.
+        A map of hashes is looked up row by row; the caller compares the ids of the rows found.
         """
-        mask = np.uint64((1 << 22) - 1)
-        marked = np.zeros(1 << 22, dtype=bool)
-        marked[docs.hash(seed=17).to_numpy() & mask] = True
-        found = [np.empty(0, dtype=np.int64)]
-        for at in range(0, self.frame.height, 1 << 16):
-            hashed = self.frame["doc_id"].slice(at, 1 << 16).hash(seed=17).to_numpy()
-            found.append(np.flatnonzero(marked[hashed & mask]) + at)
-        return np.concatenate(found)
+        # sixteen times as many places as documents, so that few others share one
+        mask = np.uint64((1 << min(max(16 * len(docs), 1).bit_length(), 26)) - 1)
+        is_wanted = np.zeros(int(mask) + 1, dtype=bool)
+        is_wanted[docs.hash(seed=17).to_numpy() & mask] = True
+        return np.flatnonzero(is_wanted[self.frame["doc_id"].hash(seed=17).to_numpy() & mask])
+
+    def rows_by_query(self) -> Array | None:
+        """The rows in an order in which those of each query stand together, as they stood; None where they do."""
+        return None if self.blocks.whole else np.argsort(self.query_code, kind="stable")
 
     def distinct(self, keep: str, *more: str) -> Self:
         """One row a pair (or pair and ``more`` columns): the ``first`` in the file, or the ``best`` by score or grade."""
@@ -211,10 +198,31 @@ class Run(_Table):
 
     def by_query(self) -> Run:
         """The same run with the rows of each query together, in the order they had."""
-        if self.blocks.whole:
-            return self
-        rows = np.argsort(self.query_code, kind="stable")
-        return Run(self.frame[rows], self.source, self.more_queries, self.name, as_read=False)
+        rows = self.rows_by_query()
+        return self if rows is None else replace(self, frame=self.frame[rows], as_read=False)
+
+    def parts(self, rows: int = PART) -> Iterator[Run]:
+        """The run in parts of whole queries and about this many rows; queries without a row come with the last.
+
+        The rows of each query must stand together.
+        """
+        start, ends = self.blocks.start, self.blocks.start + self.blocks.size
+        first = 0
+        while first < len(ends):
+            last = max(first + 1, int(np.searchsorted(ends, start[first] + rows, side="right")))
+            if not first and last == len(ends):
+                break
+            at, end = int(start[first]), int(ends[last - 1])
+            more = self.more_queries if last == len(ends) else ()
+            part = Run(self.frame.slice(at, end - at), self.source, more, self.name, self.as_read)
+            numbers, queries = np.arange(last - first), self.blocks.query.slice(first, last - first)
+            part.__dict__["blocks"] = Blocks(
+                start[first:last] - at, self.blocks.size[first:last], queries, numbers, True
+            )
+            yield part
+            first = last
+        if not first:
+            yield self
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,6 +233,25 @@ class Qrels(_Table):
     """
 
     worth: ClassVar[str] = "grade"
+
+    def by_query(self) -> Qrels:
+        """The same judgments with the rows of each query together, in the order they had."""
+        rows = self.rows_by_query()
+        return self if rows is None else replace(self, frame=self.frame[rows])
+
+    @cached_property
+    def place(self) -> dict[str, int]:
+        """The place of each query in ``queries``."""
+        return {query: i for i, query in enumerate(self.queries)}
+
+    def only(self, queries: Iterable[str]) -> Qrels:
+        """The judgments of those of these queries that there are. The rows of each query must stand together."""
+        inside = [query for query in queries if query in self.place]
+        at = np.array([self.place[query] for query in inside], dtype=np.int64)
+        at = at[at < len(self.blocks.size)]  # those beyond have no rows
+        size = self.blocks.size[at]
+        rows = np.repeat(self.blocks.start[at] - np.cumsum(size) + size, size) + np.arange(int(size.sum()))
+        return Qrels(self.frame[column(rows)], self.source, tuple(inside))
 
     @cached_property
     def repetitions_by_aspect(self) -> Array:

@@ -13,7 +13,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.tables import Array, Blocks, Fault, Qrels, Run, Source, blocks_of
+from rankscope.tables import Array, Fault, Qrels, Run, Source, blocks_of
 
 RUN_LINE = "a TREC run line has 6 (query Q0 document rank score tag)"
 QRELS_LINE = "a TREC qrels line has 4 (query iteration document grade)"
@@ -36,7 +36,6 @@ class Findings:
     faults: list[Fault] = field(default_factory=list)
     faulty: int = 0
     tag: str | None = None
-    blocks: Blocks | None = None
 
     def fault(self, kind: str, message: str, line: int | None = None) -> None:
         """Keep the first faults and count all."""
@@ -93,20 +92,25 @@ def grades_of(grade: pl.Series) -> str:
 
 def make_run(frame: pl.DataFrame, source: Source, found: Findings, what: str, name: str) -> Run:
     """Build the run; its first note says how it was read."""
-    blocks = found.blocks or blocks_of(frame["query_id"])
-    tag = f", tag {found.tag}" if found.tag else ""
-    first = f"read {source.label} as {what}: {words.counted(len(frame), 'row')}, {words.counted(len(blocks.query), 'query')}{tag}"
+    blocks = blocks_of(frame["query_id"])
     infinite = int(frame["score"].is_infinite().sum())
-    if infinite:
-        found.notes.append(f"{words.counted(infinite, 'score is', 'scores are')} infinite")
-    run = Run(frame, found.added_to(source, first), name=name)
+    run = Run(frame, run_source(source, found, what, len(frame), len(blocks.query), infinite), name=name)
     run.__dict__["blocks"] = blocks  # a cached property, found already
     return run
 
 
+def run_source(source: Source, found: Findings, what: str, rows: int, queries: int, infinite: int) -> Source:
+    """The source of a run with what was found; the first note says how it was read."""
+    tag = f", tag {found.tag}" if found.tag else ""
+    if infinite:
+        found.notes.append(f"{words.counted(infinite, 'score is', 'scores are')} infinite")
+    read = f"read {source.label} as {what}: {words.counted(rows, 'row')}, {words.counted(queries, 'query')}{tag}"
+    return found.added_to(source, read)
+
+
 def make_qrels(frame: pl.DataFrame, source: Source, found: Findings, what: str) -> Qrels:
     """Build the qrels; their first note says how they were read."""
-    blocks = found.blocks or blocks_of(frame["query_id"])
+    blocks = blocks_of(frame["query_id"])
     rows = words.counted(len(frame), "judgment")
     first = f"read {source.label} as {what}: {rows}, {words.counted(len(blocks.query), 'query')}, {grades_of(frame['grade'])}"
     qrels = Qrels(frame, found.added_to(source, first))

@@ -10,9 +10,10 @@ from typing import Any, cast
 from rankscope.errors import InputError
 from rankscope.files.long import ALIASES, EXPECTED, is_number, known_header
 from rankscope.files.memory import read_dict, read_frame, speaks_arrow
+from rankscope.files.parts import RunParts
 from rankscope.files.raw import BOM, Raw, open_raw
 from rankscope.files.tabular import header_of, is_jsonl, read_columns, read_json, read_jsonl, read_parquet
-from rankscope.files.trec import read_trec
+from rankscope.files.trec import read_trec, trec_parts
 from rankscope.tables import Qrels, Run
 
 SEPARATORS = {"csv": ",", "tsv": "\t", "semicolon": ";"}
@@ -88,6 +89,14 @@ def qrels_of(source: Any) -> Qrels:
     return cast("Qrels", _of(source, "qrels", None))
 
 
+def open_run(path: str | PathLike[str], name: str | None = None) -> Run | RunParts:
+    """A run in a file, to be read part by part where its format has parts, and otherwise read."""
+    raw = open_raw(path if isinstance(path, str) else Path(path), EXPECTED["run"])
+    kind = kind_of(raw)
+    parts = trec_parts(raw, name) if kind == "trec" else None
+    return cast("Run", _table(raw, kind, "run", name)) if parts is None else parts
+
+
 def read_run(path: str | Path, name: str | None = None) -> Run:
     """Read a run from a file; its ending and its content tell the format, and ``-`` is standard input."""
     return cast("Run", _of(_path(path), "run", name))
@@ -107,13 +116,16 @@ def _path(path: Any) -> str | PathLike[str]:
 def _of(source: Any, what: str, name: str | None) -> Run | Qrels:
     if isinstance(source, (str, PathLike)):
         raw = open_raw(source if isinstance(source, str) else Path(source), EXPECTED[what])
-        kind = kind_of(raw)
-        if kind in SEPARATORS:
-            return read_columns(raw, what, name, SEPARATORS[kind])
-        return READERS[kind](raw, what, name)
+        return _table(raw, kind_of(raw), what, name)
     if isinstance(source, Mapping):
         return read_dict(source, what, name)
     if speaks_arrow(source):
         return read_frame(source, what, name)
     kind = type(source).__name__
     raise InputError(f"{'a run' if what == 'run' else 'qrels'} cannot be read from {kind}; taken are {TAKEN[what]}")
+
+
+def _table(raw: Raw, kind: str, what: str, name: str | None) -> Run | Qrels:
+    if kind in SEPARATORS:
+        return read_columns(raw, what, name, SEPARATORS[kind])
+    return READERS[kind](raw, what, name)

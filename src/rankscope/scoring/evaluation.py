@@ -11,21 +11,13 @@ from typing import Any
 import numpy as np
 
 from rankscope import words
-from rankscope.engines.base import DataFacts, Order, Values, score
+from rankscope.engines.base import Values, score
 from rankscope.errors import DataError, InputError
 from rankscope.lists import Array, Judged
 from rankscope.panels.samples import mean
 from rankscope.scoring.health import examine
-from rankscope.scoring.inputs import (
-    CleanInput,
-    clean,
-    distinct_names,
-    fraction_in,
-    judge,
-    label_of,
-    named_runs,
-    read_any,
-)
+from rankscope.scoring.inputs import CleanInput, clean, distinct_names, fraction_in, named_runs, read_any
+from rankscope.scoring.judging import judge_run
 from rankscope.scoring.policies import OVER_ORDERS, POLICIES
 from rankscope.scoring.request import MetricRequest, Request
 from rankscope.scoring.runs import Mean, RunEvaluation, RunScores
@@ -68,24 +60,22 @@ def _refuse_fractions(grades: CleanInput, request: Request) -> None:
 
 
 def _evaluate_run(run: Any, name: str | None, number: int, grades: CleanInput, request: Request) -> RunEvaluation:
-    data = read_any("run", run, name)
-    labels = label_of(data, name, number)
-    cleaned = clean(data, request.policies, "run")
-    by_order: dict[Order, tuple[Judged, DataFacts]] = {}
+    found = judge_run(run, name, number, grades, request)
     orders = request.orders
-    for order in dict.fromkeys(orders):
-        by_order[order] = judge(cleaned, grades, order, labels[0])
-    judged, seen = by_order[orders[0]]
+    judged, seen = found.by_order[orders[0]]
     count = len(judged) - (len(seen.extra) if orders[0].extra else 0)
-    source = cleaned.source
     if len(seen.missing) == count:
-        name = labels[0] if source is None else source.label
+        name = found.labels[0] if found.source is None else found.source.label
         ids, qrels_ids = (words.sample(map(repr, some[:2]), most=2) for some in (seen.extra, seen.missing))
         raise DataError(f"no query of {name} is judged: the run has ids like {ids}, the qrels like {qrels_ids}")
-    by_metric = [by_order[order][0] for order in orders]
+    by_metric = [found.by_order[order][0] for order in orders]
+    health = examine(
+        judged, seen, orders[0].cutoffs, count, duplicates=found.duplicates, self_matches=found.self_matches,
+        qrels_duplicates=grades.duplicates,
+    )  # fmt: skip
     return RunEvaluation(
-        labels, judged.query_id, by_metric, values_of(request, by_metric), frozenset(seen.missing),
-        examine(judged, seen, orders[0].cutoffs, count, cleaned, grades), source,
+        found.labels, judged.query_id, by_metric, values_of(request, by_metric), frozenset(seen.missing), health,
+        found.source,
     )  # fmt: skip
 
 

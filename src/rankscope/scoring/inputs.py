@@ -6,18 +6,21 @@ import math
 from collections.abc import Collection, Iterator, KeysView, Mapping, Sequence, ValuesView
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
+from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from rankscope import words
-from rankscope.engines.base import SEVERAL, DataFacts, Order
 from rankscope.errors import InputError
-from rankscope.lists import Judged
 from rankscope.metrics import CATALOGUE, Metric
 from rankscope.scoring.policies import Policies
+
+if TYPE_CHECKING:
+    from rankscope.tables import Qrels
 
 Kind = Literal["run", "qrels"]
 _SEVERAL = {"aspects", "subtopics"}  # what takes several grades of one document
@@ -41,6 +44,18 @@ class CleanInput:
     def source(self) -> Any:
         """What was read; None for a dict."""
         return None if isinstance(self.data, dict) else self.data.source
+
+    @cached_property
+    def table(self) -> Qrels:
+        """Judgments as a table, those of each query together."""
+        from rankscope.files import qrels_of
+
+        return qrels_of(self.data).by_query()
+
+    @property
+    def mapping(self) -> Mapping[str, Mapping[str, float]]:
+        """Judgments as dicts."""
+        return self.data if isinstance(self.data, dict) else self.data.mapping  # type: ignore[no-any-return]
 
 
 def named_runs(runs: Any) -> Iterator[tuple[str | None, Any]]:
@@ -97,6 +112,15 @@ def read_any(kind: Kind, source: Any, name: str | None = None) -> Any:
     from rankscope.files import qrels_of, run_of
 
     return run_of(source, name) if kind == "run" else qrels_of(source)
+
+
+def open_run(source: Any, name: str | None) -> Any:
+    """A run as ``read_any`` reads it, but for a file that can be read part by part, which is left to be read so."""
+    if not isinstance(source, str | PathLike):
+        return read_any("run", source, name)
+    from rankscope.files import open_run as open_file
+
+    return open_file(source, name)
 
 
 def read_inputs(qrels: Any, runs: Any) -> tuple[Any, list[tuple[str | None, Any]]]:
@@ -171,19 +195,6 @@ def fraction_in(qrels: CleanInput) -> str | None:
     row = int(rows[0])
     query, doc = qrels.data.frame["query_id"][row], qrels.data.frame["doc_id"][row]
     return f"{qrels.data.source.at(row)}: document {doc} of query {query} is graded {words.amount(grade[row])}"
-
-
-def judge(run: CleanInput, qrels: CleanInput, order: Order, label: str) -> tuple[Judged, DataFacts]:
-    """Hand run and qrels to the engine of their shape: dicts are looked up, tables are joined."""
-    if isinstance(run.data, dict) and order.ties != "rank" and not order.needs & SEVERAL:
-        from rankscope.engines import mappings
-
-        grades = qrels.data if isinstance(qrels.data, dict) else qrels.data.mapping
-        return mappings.judge(run.data, grades, order, label)
-    from rankscope.engines import local
-    from rankscope.files import qrels_of, run_of
-
-    return local.judge(run_of(run.data), qrels_of(qrels.data), order)
 
 
 def label_of(data: Any, name: str | None, number: int) -> tuple[str, str, str]:
