@@ -5,7 +5,7 @@ A table says nothing of where it came from beyond its ``source``; readers in ``f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -240,18 +240,28 @@ class Qrels(_Table):
         return self if rows is None else replace(self, frame=self.frame[rows])
 
     @cached_property
-    def place(self) -> dict[str, int]:
-        """The place of each query in ``queries``."""
+    def _place(self) -> dict[str, int]:
         return {query: i for i, query in enumerate(self.queries)}
 
-    def only(self, queries: Iterable[str]) -> Qrels:
-        """The judgments of those of these queries that there are. The rows of each query must stand together."""
-        inside = [query for query in queries if query in self.place]
-        at = np.array([self.place[query] for query in inside], dtype=np.int64)
-        at = at[at < len(self.blocks.size)]  # those beyond have no rows
+    def places_of(self, queries: list[str]) -> Array:
+        """The place of each of these queries in ``queries``, -1 for one that is not there."""
+        if queries == self.queries:
+            return np.arange(len(queries))
+        place = self._place
+        return np.fromiter((place.get(query, -1) for query in queries), dtype=np.int64, count=len(queries))
+
+    def only(self, places: Array) -> Qrels:
+        """The judgments of the queries at these places of ``queries``. The rows of each query must stand together."""
+        if len(places) == len(self.queries) and (places == np.arange(len(places))).all():
+            return self
+        at = places[places < len(self.blocks.size)]  # those beyond have no rows
         size = self.blocks.size[at]
         rows = np.repeat(self.blocks.start[at] - np.cumsum(size) + size, size) + np.arange(int(size.sum()))
-        return Qrels(self.frame[column(rows)], self.source, tuple(inside))
+        queries = self.queries
+        part = Qrels(self.frame[column(rows)], self.source, tuple(queries[i] for i in places.tolist()))
+        names = pl.Series("query", [queries[i] for i in at.tolist()], pl.String)
+        part.__dict__["blocks"] = Blocks(np.cumsum(size) - size, size, names, np.arange(len(at)), whole=True)
+        return part
 
     @cached_property
     def repetitions_by_aspect(self) -> Array:

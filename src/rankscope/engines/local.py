@@ -103,24 +103,27 @@ def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
     ranked = RankedRun(run, order)
     graded = several(qrels) if order.needs & SEVERAL else None
     qrels = graded.qrels if graded else qrels
-    names = list(qrels.queries)
-    known = set(names)
-    extra = [query for query in run.queries if query not in known]
+    place = qrels.places_of(run.queries)
+    extra = [run.queries[i] for i in np.flatnonzero(place < 0).tolist()]
+    names = [*qrels.queries, *extra] if order.extra else qrels.queries
+    # queries without a row stand behind the others
+    size = np.append(ranked.size, np.zeros(len(place) - len(ranked.size), dtype=np.int64))
+    retrieved = np.zeros(len(names), dtype=np.int64)
+    retrieved[place[place >= 0]] = size[place >= 0]
     if order.extra:
-        names += extra
-
-    size_of = dict(zip(run.blocks.query.to_list(), ranked.size.tolist(), strict=True))
-    retrieved = np.array([size_of.get(query, 0) for query in names], dtype=np.int64)
+        retrieved[len(qrels.queries) :] = size[place < 0]
     if order.depth is not None:
         retrieved = np.minimum(retrieved, order.depth)
 
-    judged = _lay_out(_pool(qrels, run, ranked), ranked, names, retrieved, order, graded)
-    present = set(run.queries)
-    counted = np.array([query in known for query in run.blocks.query.to_list()], dtype=bool)
+    missing = np.ones(len(qrels.queries), dtype=bool)
+    missing[place[place >= 0]] = False
+    place = place[: len(ranked.size)]
+    judged = _lay_out(_pool(qrels, run, ranked, place), ranked, names, retrieved, order, graded)
+    counted = place >= 0
     seen = DataFacts(
         rows=run.frame.height,
         queries=len(run.queries),
-        missing=tuple(query for query in qrels.queries if query not in present),
+        missing=tuple(qrels.queries[i] for i in np.flatnonzero(missing).tolist()),
         extra=tuple(extra),
         tied_rows=len(ranked.tied_places),
         # a cutoff may fall between equal scores
@@ -142,11 +145,7 @@ def join(parts: Sequence[tuple[Judged, DataFacts]], qrels: Qrels, order: Order) 
     facts = [part for _, part in parts]
     extra = tuple(query for part in facts for query in part.extra)
     laid = Judged.join([judged for judged, _ in parts])
-    place = {query: i for i, query in enumerate(laid.query_id)}
-    at = np.array(
-        [place[query] for query in ([*qrels.queries, *extra] if order.extra else qrels.queries)], dtype=np.int64
-    )
-    moved = (at != np.arange(len(at))).any()
+    names = [*qrels.queries, *extra] if order.extra else qrels.queries
     whole = DataFacts(
         rows=sum(part.rows for part in facts),
         queries=sum(part.queries for part in facts),
@@ -157,16 +156,20 @@ def join(parts: Sequence[tuple[Judged, DataFacts]], qrels: Qrels, order: Order) 
         disagreeing=None if facts[0].disagreeing is None else sum(part.disagreeing or 0 for part in facts),
         tied_in_top={k: sum(part.tied_in_top[k] for part in facts) for k in order.cutoffs},
     )
-    return laid.of(at) if moved else laid, whole
+    if laid.query_id == names:
+        return laid, whole
+    place = {query: i for i, query in enumerate(laid.query_id)}
+    return laid.of(np.array([place[query] for query in names], dtype=np.int64)), whole
 
 
-def _pool(qrels: Qrels, run: Run, ranked: RankedRun) -> pl.DataFrame:
-    """One row a judgment: the number of its query, and the place of the document in the ordered run (null: not retrieved)."""
+def _pool(qrels: Qrels, run: Run, ranked: RankedRun, number: Array) -> pl.DataFrame:
+    """One row a judgment: the number of its query, and the place of the document in the ordered run (null: not retrieved).
+
+    ``number`` is that of each query of the run, -1 where it has no judgments.
+    """
     judgments = qrels.frame.select(column(qrels.query_code).alias("query"), "doc_id", "grade")
     row = run.rows_of(judgments["doc_id"])
-    number = {query: i for i, query in enumerate(qrels.queries)}
-    codes = np.array([number.get(query, -1) for query in run.blocks.query.to_list()], dtype=np.int64)
-    query = codes[np.searchsorted(run.blocks.start, row, side="right") - 1]
+    query = number[np.searchsorted(run.blocks.start, row, side="right") - 1]
     hits = run.frame.select("doc_id", "score")[column(row)]
     hits = hits.with_columns(column(query).alias("query"), column(ranked.place_of(row)).alias("place"))
     return judgments.join(hits, on=["query", "doc_id"], how="left", maintain_order="left")

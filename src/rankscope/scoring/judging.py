@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from rankscope.engines.base import SEVERAL, DataFacts, Order
 from rankscope.errors import InputError
-from rankscope.lists import Judged
+from rankscope.lists import Array, Judged
 from rankscope.parallel import map_parts
 from rankscope.scoring.inputs import CleanInput, clean, label_of, open_run
 from rankscope.scoring.policies import Policies
@@ -39,13 +41,17 @@ class JudgedRun:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Some whole queries of a run under each order; ``facts`` are what their reader tells of them."""
+    """Some whole queries of a run under each order.
 
-    queries: Sequence[str]
-    found: Sequence[Findings]
-    duplicates: int
-    self_matches: int
-    facts: PartFacts
+    ``place`` is where each query stands in the qrels, -1 where it has no judgments; ``facts`` are what the reader tells of the rows.
+    """
+
+    queries: list[str]
+    place: Array
+    found: list[Findings]
+    duplicates: int = 0
+    self_matches: int = 0
+    facts: PartFacts | None = None
 
 
 def judge_run(run: Any, name: str | None, number: int, grades: CleanInput, request: Request) -> JudgedRun:
@@ -60,8 +66,7 @@ def judge_run(run: Any, name: str | None, number: int, grades: CleanInput, reque
         if parts is not None:
             head = data.head([part.facts for part in parts], sum(len(part.queries) for part in parts))
             removed = [sum(getattr(part, of) for part in parts) for of in ("duplicates", "self_matches")]
-            found = judge.join([(part.queries, part.found) for part in parts])
-            return JudgedRun(label_of(head, name, number), head.source, found, *removed)
+            return JudgedRun(label_of(head, name, number), head.source, judge.join(parts), *removed)
         data = data.whole()  # which says what is at fault, and where
     labels = label_of(data, name, number)
     cleaned = clean(data, request.policies, "run")
@@ -92,10 +97,11 @@ class _Judge:
         self.engine, self.qrels, self.orders = local, grades.table, orders
         local.check_subtopics(self.qrels, orders[0].needs)
 
-    def part(self, run: Run) -> tuple[Sequence[str], list[Findings]]:
-        """The queries of a part, and what is found in it under each order."""
-        qrels = self.qrels.only(run.queries)
-        return run.queries, [self.engine.judge(run, qrels, order) for order in self.orders]
+    def part(self, run: Run) -> _Part:
+        """Judge some whole queries under each order."""
+        place = self.qrels.places_of(run.queries)
+        qrels = self.qrels.only(place[place >= 0])
+        return _Part(run.queries, place, [self.engine.judge(run, qrels, order) for order in self.orders])
 
     def each(self, reads: Iterable[Read], policies: Policies) -> list[_Part] | None:
         """Read, clean and judge parts; None where only who has all rows can read them, or say what is at fault."""
@@ -105,7 +111,8 @@ class _Judge:
             if rows is None or not rows[0].blocks.whole:
                 return None
             cleaned = clean(rows[0], policies, "run")
-            return _Part(*self.part(cleaned.data), cleaned.duplicates, cleaned.self_matches, rows[1])
+            part = self.part(cleaned.data)
+            return replace(part, duplicates=cleaned.duplicates, self_matches=cleaned.self_matches, facts=rows[1])
 
         parts = []
         try:
@@ -118,14 +125,15 @@ class _Judge:
         count = sum(len(part.queries) for part in parts)
         return parts if len({query for part in parts for query in part.queries}) == count > 0 else None
 
-    def join(self, parts: Iterable[tuple[Sequence[str], Sequence[Findings]]]) -> dict[Order, Findings]:
+    def join(self, parts: Iterable[_Part]) -> dict[Order, Findings]:
         """What was found in all parts, and in the queries of the qrels that no part has."""
         parts = list(parts)
-        there = {query for queries, _ in parts for query in queries}
-        if missing := [query for query in self.qrels.queries if query not in there]:
-            qrels = self.qrels.only(missing)
-            parts.append((missing, [self.engine.judge_missing(qrels, order) for order in self.orders]))
-        return {
-            order: self.engine.join([found[i] for _, found in parts], self.qrels, order)
-            for i, order in enumerate(self.orders)
-        }
+        missing = np.ones(len(self.qrels.queries), dtype=bool)
+        for part in parts:
+            missing[part.place[part.place >= 0]] = False
+        found = [part.found for part in parts]
+        if missing.any():
+            qrels = self.qrels.only(np.flatnonzero(missing))
+            found.append([self.engine.judge_missing(qrels, order) for order in self.orders])
+        joined = (self.engine.join(each, self.qrels, order) for order, *each in zip(self.orders, *found, strict=True))
+        return dict(zip(self.orders, joined, strict=True))
