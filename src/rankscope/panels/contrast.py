@@ -291,7 +291,7 @@ class Contrast:
 
 def contrast(panel: Panel, run: str, baseline: str, method: Method) -> Contrast:
     """Compare two systems on one measure, not yet corrected for other comparisons."""
-    pair = panel.difference(run, baseline)
+    pair: Pair = panel.pair(run, baseline) if panel.by_unit else panel.pair_of_means(run, baseline)
     test = choose_test(pair, method)
     sample = pair.sample_for(test)
     difference = pair.means.mean

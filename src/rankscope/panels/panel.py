@@ -117,7 +117,8 @@ class Panel:
     instead: of paired systems one ``Moments`` with a column a system, of others one a system.
 
     ``name``, ``metric`` and ``better`` are those of the measure, and ``sign`` is 1 where higher is better, -1 where lower is, 0 where
-    neither. ``reason`` says why nothing can be inferred about this measure; it is empty where something can.
+    neither. ``reason`` says why nothing can be inferred about this measure; it is empty where something can. ``by_unit`` tells that
+    systems can be compared unit by unit: they share their units, whose values are held.
     """
 
     measure: Measure
@@ -133,6 +134,7 @@ class Panel:
     better: Literal["higher", "lower", "neither"] = field(init=False, repr=False)
     sign: int = field(init=False, repr=False)
     reason: str = field(init=False, repr=False)
+    by_unit: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         of = self.measure
@@ -142,6 +144,7 @@ class Panel:
             better=of.better,
             sign=SIGNS[of.better],
             reason=NO_SAMPLE.get(of.aggregate, ""),
+            by_unit=self.paired and not self.moments,
         )
 
     @classmethod
@@ -176,18 +179,12 @@ class Panel:
 
     # -- two systems ---------------------------------------------------------------------------------
 
-    def difference(self, run: str, baseline: str) -> Pair:
-        """Two systems: unit by unit where they share units whose values are held, else their means alone."""
-        if self.moments or not self.paired:
-            return self._estimate_pair(run, baseline)
-        return self.pair(run, baseline)
-
     def pair(self, run: str, baseline: str, inside: Array | None = None) -> PairedValues:
         """Two systems on the units for which both have a value, and that are ``inside`` if that is given.
 
         Raises DataError where they have no units in common.
         """
-        if self.moments or not self.paired:
+        if not self.by_unit:
             raise DataError(f"{self.name}: {WITHOUT_UNITS}")
         a, b = self.systems.index(run), self.systems.index(baseline)
         known = ~np.isnan(self.values[[a, b]])
@@ -228,8 +225,8 @@ class Panel:
         weight = self.weights[a][both]
         return weight * (count / exact_sum(weight)) if np.array_equal(weight, self.weights[b][both]) else None
 
-    def _estimate_pair(self, run: str, baseline: str) -> EstimatedPair:
-        """Two systems by their moments, or on units of their own."""
+    def pair_of_means(self, run: str, baseline: str) -> EstimatedPair:
+        """Two systems by their means alone, as where moments are held, or units are their own."""
         each = self.estimate(run), self.estimate(baseline)
         if not (self.paired and self.moments):
             return EstimatedPair(Estimate.between(*each), *each)
@@ -249,7 +246,7 @@ class Panel:
     @cached_property
     def complete(self) -> Array:
         """What each unit adds to each system's mean, systems x units, on the units for which all have a value."""
-        if self.moments or not self.paired:
+        if not self.by_unit:
             raise InputError(
                 f"{self.name}: all systems together are looked at unit by unit, and {WITHOUT_UNITS}; use holm"
             )

@@ -196,8 +196,13 @@ def columns_of(family: Family, parted: bool = False) -> list[str]:
     return ["run", "value", "change", "interval", "p", *(["flip p"] if usual and few else []), *COUNTS[parted], *last]
 
 
-def run_table(family: Family, panel: Panel) -> Table:
-    """Runs as rows, the best first: the value, the difference from the baseline, its interval, p-values, counts of queries."""
+def contrast_table(family: Family, panel: Panel, every: bool) -> Table:
+    """Runs as rows, the best first: the value, the difference from the baseline, its interval, p-values, counts of queries.
+
+    Where each is compared with each, pairs are the rows: ``every`` one, or only the clear ones where there are many.
+    """
+    if family.baseline is None:
+        return pair_table(family, panel, every or len(family.of(panel.name)) <= ROOM)
     contrasts, names = family.of(panel.name), columns_of(family)
     flips = np.full(len(contrasts), math.nan)
     if "flip p" in names:
