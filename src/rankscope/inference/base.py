@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -71,9 +72,9 @@ class Sample:
         """The sum of each cluster's values, one value a query; without clusters the values as they are."""
         if self.clusters is None:
             return values
-        parts: dict[int, list[float]] = {}
+        parts: dict[int, list[float]] = defaultdict(list)
         for cluster, value in zip(self.clusters.tolist(), values.tolist(), strict=True):
-            parts.setdefault(cluster, []).append(value)
+            parts[cluster].append(value)
         return np.array([math.fsum(part) for _, part in sorted(parts.items())])
 
     @cached_property
