@@ -201,13 +201,13 @@ class Run(_Table):
         rows = self.rows_by_query()
         return self if rows is None else replace(self, frame=self.frame[rows], as_read=False)
 
-    def parts(self, rows: int = PART) -> Iterator[Run]:
+    def parts(self, rows: int | None = None) -> Iterator[Run]:
         """The run in parts of whole queries and about this many rows; queries without a row come with the last.
 
         The rows of each query must stand together.
         """
         start, ends = self.blocks.start, self.blocks.start + self.blocks.size
-        first = 0
+        rows, first = rows or PART, 0
         while first < len(ends):
             last = max(first + 1, int(np.searchsorted(ends, start[first] + rows, side="right")))
             if not first and last == len(ends):

@@ -200,7 +200,7 @@ def _complain(roles: dict[str, str], by_lower: dict[str, str], names: Sequence[s
     raise InputError(f"{label}: {wanted}; {RUN_TABLE if what == 'run' else QRELS_TABLE}{hint}")
 
 
-def _long_table(
+def long_table(
     frame: pl.DataFrame, roles: dict[str, str], label: str, line: Callable[[int], int] | None, found: Findings
 ) -> tuple[pl.DataFrame, Array]:
     """The columns under our names and in our types, and the rows that are not among them, which become faults."""
@@ -326,7 +326,7 @@ def make_table(  # noqa: PLR0913, PLR0917
         found.tag = _tag_of(frame, roles, source.label)
     kept = np.delete(np.arange(len(frame)), left_out)
     line = None if lines is None else line_finder(lines, left_out)
-    table, bad = _long_table(frame[kept] if len(left_out) else frame, roles, source.label, line, found)
+    table, bad = long_table(frame[kept] if len(left_out) else frame, roles, source.label, line, found)
     if not len(table):
         found.refuse(f"{source.label}: a header and no rows", "row")
     if lines is not None:

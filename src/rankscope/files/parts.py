@@ -42,12 +42,13 @@ class RunParts:
     head: Callable[[Sequence[PartFacts], int], Run]
 
 
-def cut(raw: Raw, separator: str, size: int = PART) -> Iterator[Callable[[], bytes]]:
+def cut(raw: Raw, separator: str, size: int | None = None) -> Iterator[Callable[[], bytes]]:
     """Parts of a file of lines that begin with a query and a separator, each as a function that gives its bytes.
 
     A part ends where the query of the next line is another. A compressed file or a stream is unpacked while it is cut; a file on disk is
     read by whoever calls the function. Raises InputError for a damaged archive.
     """
+    size = PART if size is None else size
     if isinstance(raw.feed, Path) and not raw.compression:
         yield from (
             partial(_read, raw, start, stop) for start, stop in _cut_file(raw, raw.feed, separator.encode(), size)

@@ -12,7 +12,15 @@ from rankscope.files.long import ALIASES, EXPECTED, is_number, known_header
 from rankscope.files.memory import read_dict, read_frame, speaks_arrow
 from rankscope.files.parts import RunParts
 from rankscope.files.raw import BOM, Raw, open_raw
-from rankscope.files.tabular import header_of, is_jsonl, read_columns, read_json, read_jsonl, read_parquet
+from rankscope.files.tabular import (
+    header_of,
+    is_jsonl,
+    parquet_parts,
+    read_columns,
+    read_json,
+    read_jsonl,
+    read_parquet,
+)
 from rankscope.files.trec import read_trec, trec_parts
 from rankscope.tables import Qrels, Run
 
@@ -93,7 +101,7 @@ def open_run(path: str | PathLike[str], name: str | None = None) -> Run | RunPar
     """A run in a file, to be read part by part where its format has parts, and otherwise read."""
     raw = open_raw(path if isinstance(path, str) else Path(path), EXPECTED["run"])
     kind = kind_of(raw)
-    parts = trec_parts(raw, name) if kind == "trec" else None
+    parts = trec_parts(raw, name) if kind == "trec" else parquet_parts(raw, name) if kind == "parquet" else None
     return cast("Run", _table(raw, kind, "run", name)) if parts is None else parts
 
 
