@@ -210,7 +210,10 @@ class _DeclaredType(type):
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 class Declared(metaclass=_DeclaredType):
-    """Base of every kind of named thing. ``at`` names the parameter that ``@`` sets; ``listed_by`` is the command that lists all."""
+    """Base of every kind of named thing. ``at`` names the parameter that ``@`` sets; ``listed_by`` is the command that lists all.
+
+    A class with parameters that do not all go together refuses those in a method ``check``.
+    """
 
     kind: ClassVar[str] = "thing"
     catalogue: ClassVar[dict[str, Any]] = {}
@@ -247,7 +250,8 @@ class Declared(metaclass=_DeclaredType):
             if value is not default:
                 value = check_value(cls.__name__, name, value, *parameters(cls)[name])
             object.__setattr__(self, name, value)
-        self.check()
+        if check := getattr(self, "check", None):
+            check()
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
@@ -262,9 +266,6 @@ class Declared(metaclass=_DeclaredType):
 
     def __hash__(self) -> int:
         return hash(tuple(getattr(self, name) for name in self.defaults))
-
-    def check(self) -> None:
-        """Refuse parameters that do not go together; override it where some do not."""
 
     def ready(self) -> Self:
         """The thing itself, or an error where a required parameter is missing."""

@@ -104,21 +104,13 @@ def lay_out(table: Table, width: int) -> list[tuple[Grid, Widths]]:
         [grid.with_intervals(count) for count in range(ranged - 1, 0, -1)],
         shapes,
     ]
-    for those in tries:
-        if found := _fitting(those, width):
-            return [found]
+    # the first that fits, with names in full or else folded
+    for shape, fold in ((shape, fold) for those in tries for fold in (None, *FOLDED[:2]) for shape in those):
+        widths = _widths(shape, width, fold)
+        if _total(widths) <= width:
+            return [(shape, widths)]
     parted = [_split_columns(shape, width) for shape in shapes]
     return min(parted, key=lambda parts: sum(len(part.rows) + 3 for part, _ in parts))
-
-
-def _fitting(shapes: Sequence[Grid], width: int) -> tuple[Grid, Widths] | None:
-    """The first of these shapes that fits, with names in full or else folded; None where none does."""
-    for fold in (None, *FOLDED[:2]):
-        for shape in shapes:
-            widths = _widths(shape, width, fold)
-            if _total(widths) <= width:
-                return shape, widths
-    return None
 
 
 def _total(widths: Widths) -> int:

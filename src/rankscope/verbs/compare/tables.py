@@ -15,7 +15,7 @@ from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.families import Family
 from rankscope.panels.panel import Panel
 from rankscope.panels.slices import SliceContrast
-from rankscope.show.result import Col, View
+from rankscope.show.result import Col, table_of
 
 ROOM = 30  # rows of tables that are read at one go
 FEW = 3  # as many runs get sentences of their own; more are counted
@@ -102,7 +102,7 @@ class Row:
             (-1, -c.adjusted.upper, -c.adjusted.lower) if turned else (1, c.adjusted.lower, c.adjusted.upper)
         )
         difference = sign * c.difference
-        change = f"{words.in_table(words.signed(difference))} {'*' if c.verdict in CLEAR else ' '}"
+        change = f"{words.in_table(words.number(difference, sign=True))} {'*' if c.verdict in CLEAR else ' '}"
         ends = words.in_table(words.interval(low + 0.0, high + 0.0, between=", "))
         return cls(
             c.baseline if turned else c.run,
@@ -251,7 +251,7 @@ def board(family: Family) -> Table:
         Col(head="run", cell=lambda system: system),
         *(Col(head=panel.name, kind="value", cell=cell(panel)) for panel in family.panels),
     )
-    return replace(View("", columns, lambda _: family.primary.means).table(None), turns=True)
+    return replace(table_of(columns, family.primary.means), turns=True)
 
 
 def _relative_interval(c: Contrast) -> Value:
@@ -285,7 +285,7 @@ def effects_table(family: Family, panel: Panel) -> Table:
         "in sd: standard deviations of the differences · queries better: their share, ties half · "
         "carried by: the lead is gone without so many of the queries that favour it most"
     )
-    table = View("", EFFECTS, lambda _: family.of(panel.name), labels=2, note=note).table(None)
+    table = table_of(EFFECTS, family.of(panel.name), labels=2, note=note)
     return _at_level(family, table, ", not corrected" if family.size > 1 and family.method.correction.corrects else "")
 
 
@@ -296,8 +296,7 @@ def _table(
     if parted and "W/L/T" in names:
         at = names.index("W/L/T")
         names = [*names[:at], "better", "worse", "same", *names[at + 1 :]]
-    columns = tuple(COLUMNS[name] for name in names)
-    return _at_level(family, View("", columns, lambda _: rows, labels=labels, note=note).table(None))
+    return _at_level(family, table_of([COLUMNS[name] for name in names], rows, labels, note))
 
 
 def _at_level(family: Family, table: Table, more: str = "") -> Table:
