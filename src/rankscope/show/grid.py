@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -33,10 +34,6 @@ class Grid:
     wraps: tuple[bool, ...] = ()
     sides: tuple[tuple[str, ...], ...] = ()
     beside: tuple[int, int] = (0, 0)
-
-    def natural(self) -> Widths:
-        """The width of each column if nothing is folded."""
-        return [max(map(cell_len, column)) for column in zip(self.header, *self.rows, strict=True)]
 
     def columns(self, kept: Sequence[int]) -> Grid:
         """Only these columns."""
@@ -119,8 +116,9 @@ def _total(widths: Widths) -> int:
 
 def _widths(grid: Grid, width: int, fold: int | None) -> Widths:
     """The width of each column, where labels and headers are folded to ``fold`` and running text takes the rest."""
-    widths = grid.natural()
-    for i, natural in enumerate(widths):
+    whole = [max(map(cell_len, column)) for column in zip(grid.header, *grid.rows, strict=True)]
+    widths = list(whole)
+    for i, natural in enumerate(whole):
         if fold is None or (grid.wraps and grid.wraps[i]):
             continue
         content = max((cell_len(row[i]) for row in grid.rows), default=0)
@@ -131,13 +129,14 @@ def _widths(grid: Grid, width: int, fold: int | None) -> Widths:
         for i in running:
             widths[i] = min(widths[i], max(20, spare // len(running)))
     elif fold is not None and _total(widths) < width:  # give back to the names what is left over
-        widths[0] = min(grid.natural()[0], widths[0] + width - _total(widths))
+        widths[0] = min(whole[0], widths[0] + width - _total(widths))
     return widths
 
 
 def _split_columns(grid: Grid, width: int) -> list[tuple[Grid, Widths]]:
     """As many columns as fit at a time, each part under the same labels."""
-    widths = _widths(grid, 0, FOLDED[0] if max(grid.natural()[grid.labels :], default=0) <= FOLDED[0] else FOLDED[1])
+    widest = max(_widths(grid, sys.maxsize, None)[grid.labels :], default=0)
+    widths = _widths(grid, 0, FOLDED[0] if widest <= FOLDED[0] else FOLDED[1])
     labels = list(range(grid.labels))
     first = used = _total(widths[: grid.labels])
     starts = [grid.labels]

@@ -154,7 +154,7 @@ def p_cell(value: float) -> Value:
 
 def _number_text(text: str, value: float) -> Value:
     """A number as it is written; None where there is none."""
-    return None if words.finite(value) is None else NumberText(text, value)
+    return NumberText(text, value) if math.isfinite(value) else None
 
 
 def _detects(c: Contrast | None) -> Value:
