@@ -46,6 +46,10 @@ class Call:
         self.files = parse_runs(self.runs, again="scores" in self.own)  # the rankings, each with the name given to it
         if [self.qrels, *(path for _, path in self.files)].count("-") > 1:
             raise InputError("- stands for standard input, which can be read only once: give the other input as a file")
+        # tables of scores: with --scores, or where a single file looks like one
+        self.of_scores = "scores" in self.own and bool(
+            self.params["scores"] or (self.qrels is not None and not self.runs and holds_scores(self.qrels))
+        )
         self.quiet: bool = ctx.params.get("quiet", False)
         self.out: str | None = ctx.params.get("out")
 
@@ -82,13 +86,6 @@ class Call:
         return [default] if isinstance(default, str) else default
 
     # -- what it reads ------------------------------------------------------------------------------
-
-    @cached_property
-    def of_scores(self) -> bool:
-        """Whether the files are tables of scores: with --scores, or where a single file looks like one."""
-        if "scores" not in self.own or self.params["scores"]:
-            return "scores" in self.own
-        return self.qrels is not None and not self.runs and holds_scores(self.qrels)
 
     def arguments(self) -> tuple[list[Any], dict[str, Any]]:
         """What the verb is called with, but for metrics."""

@@ -50,10 +50,11 @@ def by_rank(weight: Callable[[int], float], rank: Array) -> Array:
 
 def log2_discounts(rank: Array) -> Array:
     """1 / log2(rank + 1) at every cell and nothing at rank 0, each logarithm computed once, as in ``each``."""
-    present = np.flatnonzero(np.bincount(rank.ravel()))
-    present = present[present > 0]
-    table = np.zeros(int(rank.max(initial=1)) + 1)
-    table[present] = [1.0 / math.log2(r + 1) for r in present.tolist()]
+    present = np.zeros(int(rank.max(initial=1)) + 1, dtype=bool)
+    present[rank] = True
+    present[0] = False
+    table = np.zeros(len(present))
+    table[present] = [1.0 / math.log2(r + 1) for r in np.flatnonzero(present).tolist()]
     return table[rank]
 
 
