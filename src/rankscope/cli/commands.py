@@ -167,7 +167,8 @@ POLICIES = ScoringOptions()
 
 def _option_of(policy: Any, text: str) -> Option:
     """The option of a policy: its values to choose from, a number, a file or a name."""
-    flag, read = f"--{policy.name.replace('_', '-')}", None
+    flag = f"--{policy.name.replace('_', '-')}"
+    read: Callable[[str], Any] | None = None
     kind: Any = {"queries": str, "dialect": names.DIALECT, "weights": FILE}.get(policy.name)
     if policy.name == "queries":
         read = names.listed_queries
