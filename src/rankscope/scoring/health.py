@@ -132,7 +132,7 @@ def warnings_of_run(name: str, h: Health, population: str, ties: str) -> Iterato
 
 
 def warnings_of_judgments(health: Mapping[str, Health], metrics: Sequence[Metric]) -> Iterator[Warned]:
-    """What a reader should know of the judgments of all runs before trusting the numbers of these metrics (of any, where none is given)."""
+    """What a reader should know of the judgments before trusting the numbers of these metrics (of any, where none is given)."""
     if repeated := max((h.qrels_duplicates for h in health.values()), default=0):
         what = words.counted(repeated, "repeated judgment was", "repeated judgments were")
         yield "RS104", f"qrels: {what} dropped"
