@@ -269,7 +269,7 @@ class Contrast:
         if self.few:
             differ = words.agree(self.differing, "differs")
             return f": only {self.differing:,} of {words.counted(self.queries, 'query')} {differ}, and fewer than {FEWEST} cannot show one ({p_value})."
-        signed = words.signed(self.difference)
+        signed = words.number(self.difference, sign=True)
         if self.p_value_adjusted <= self.method.alpha and not self.agrees:
             return f": {signed} in the mean, but {self.test} sees most differences go the other way ({p_value}{corrected})."
         if self.method.every_look:

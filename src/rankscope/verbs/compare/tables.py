@@ -15,7 +15,7 @@ from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.families import Family
 from rankscope.panels.panel import Panel
 from rankscope.panels.slices import SliceContrast
-from rankscope.show.result import Col, View
+from rankscope.show.result import Col, table_of
 
 ROOM = 30  # rows of tables that are read at one go
 FEW = 3  # as many runs get sentences of their own; more are counted
@@ -102,7 +102,7 @@ class Row:
             (-1, -c.adjusted.upper, -c.adjusted.lower) if turned else (1, c.adjusted.lower, c.adjusted.upper)
         )
         difference = sign * c.difference
-        change = f"{words.in_table(words.signed(difference))} {'*' if c.verdict in CLEAR else ' '}"
+        change = f"{words.in_table(words.number(difference, sign=True))} {'*' if c.verdict in CLEAR else ' '}"
         ends = words.in_table(words.interval(low + 0.0, high + 0.0, between=", "))
         return cls(
             c.baseline if turned else c.run,
@@ -155,7 +155,7 @@ def p_cell(value: float) -> Value:
 
 def _number_text(text: str, value: float) -> Value:
     """A number as it is written; None where there is none."""
-    return None if words.finite(value) is None else NumberText(text, value)
+    return NumberText(text, value) if math.isfinite(value) else None
 
 
 def _detects(c: Contrast | None) -> Value:
@@ -259,7 +259,7 @@ def board(family: Family) -> Table:
         Col(head="run", cell=lambda system: system),
         *(Col(head=panel.name, kind="value", cell=cell(panel)) for panel in family.panels),
     )
-    return replace(View("", columns, lambda _: family.primary.means).table(None), turns=True)
+    return replace(table_of(columns, family.primary.means), turns=True)
 
 
 def _relative_interval(c: Contrast) -> Value:
@@ -306,7 +306,7 @@ def _table(
     more: str = "",
 ) -> Table:
     """A table of contrasts, whose header says of which level its intervals are, and what ``more`` is to be known of them."""
-    table = View("", tuple(columns), lambda _: rows, labels=labels, note=note).table(None)
+    table = table_of(columns, rows, labels, note)
     header = f"{words.percent(family.method.level)} interval{more}"
     return replace(
         table, columns=tuple(replace(c, header=header) if c.header == "interval" else c for c in table.columns)
