@@ -146,6 +146,7 @@ def join(parts: Sequence[tuple[Judged, DataFacts]], qrels: Qrels, order: Order) 
     extra = tuple(query for part in facts for query in part.extra)
     laid = Judged.join([judged for judged, _ in parts])
     names = [*qrels.queries, *extra] if order.extra else qrels.queries
+    ranks = [part.disagreeing for part in facts if part.rows]
     whole = DataFacts(
         rows=sum(part.rows for part in facts),
         queries=sum(part.queries for part in facts),
@@ -153,7 +154,7 @@ def join(parts: Sequence[tuple[Judged, DataFacts]], qrels: Qrels, order: Order) 
         extra=extra,
         tied_rows=sum(part.tied_rows for part in facts),
         tied_at={k: sum(part.tied_at[k] for part in facts) for k in order.cutoffs},
-        disagreeing=None if facts[0].disagreeing is None else sum(part.disagreeing or 0 for part in facts),
+        disagreeing=None if None in ranks else sum(filter(None, ranks)),
         tied_in_top={k: sum(part.tied_in_top[k] for part in facts) for k in order.cutoffs},
     )
     if laid.query_id == names:

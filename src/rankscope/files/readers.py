@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from rankscope.errors import InputError
+from rankscope.files.folders import files_of, folder_qrels, folder_run
 from rankscope.files.long import ALIASES, EXPECTED, is_number, known_header
 from rankscope.files.memory import read_dict, read_frame, speaks_arrow
 from rankscope.files.parts import RunParts
@@ -98,7 +99,12 @@ def qrels_of(source: Any) -> Qrels:
 
 
 def open_run(path: str | PathLike[str], name: str | None = None) -> Run | RunParts:
-    """A run in a file, to be read part by part where its format has parts, and otherwise read."""
+    """A run in a file, to be read part by part where its format has parts, and otherwise read.
+
+    The files of a folder, or those that a pattern like ``part-*.csv`` names, are one run.
+    """
+    if files := files_of(path):
+        return folder_run(path, files, name, open_run)
     raw = open_raw(path if isinstance(path, str) else Path(path), EXPECTED["run"])
     kind = kind_of(raw)
     parts = trec_parts(raw, name) if kind == "trec" else parquet_parts(raw, name) if kind == "parquet" else None
@@ -123,6 +129,9 @@ def _path(path: Any) -> str | PathLike[str]:
 
 def _of(source: Any, what: str, name: str | None) -> Run | Qrels:
     if isinstance(source, (str, PathLike)):
+        if files := files_of(source):
+            run = folder_run(source, files, name, open_run).whole
+            return run() if what == "run" else folder_qrels(source, files, read_qrels)
         raw = open_raw(source if isinstance(source, str) else Path(source), EXPECTED[what])
         return _table(raw, kind_of(raw), what, name)
     if isinstance(source, Mapping):
