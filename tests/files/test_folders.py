@@ -110,7 +110,7 @@ def test_a_folder_of_several_runs_is_refused(tmp_path: Path) -> None:
     for name in ("bm25", "dense"):
         (tmp_path / f"{name}.run").write_text(f"q0 Q0 {name} 1 1.0 {name}\n", encoding="utf-8")
     for read in (read_run, lambda path: rs.evaluate(QRELS, path, "AP")):
-        with pytest.raises(rs.InputError, match=r"of 2 runs \(bm25, dense\), .* name the files themselves"):
+        with pytest.raises(rs.InputError, match=r"of 2 runs \(bm25 and dense\), .* name the files themselves"):
             read(tmp_path)
 
 
