@@ -13,7 +13,7 @@ import pytest
 import rankscope as rs
 from rankscope import tables
 from rankscope.files import parts, tabular
-from rankscope.parallel import VARIABLE
+from rankscope.parallel import THREADS
 
 METRICS = ["nDCG@10", "AP", "RR@10", "Bpref", "infAP", "AUC", "GMAP", "RBP", "Judged@10", "Compat", "AUC(pooled=True)"]
 QUERIES = 40
@@ -67,7 +67,7 @@ def everything(scores: rs.Scores) -> tuple[Any, ...]:
 
 
 def in_parts(monkeypatch: pytest.MonkeyPatch, size: int, threads: int) -> None:
-    monkeypatch.setenv(VARIABLE, str(threads))
+    monkeypatch.setenv(THREADS, str(threads))
     monkeypatch.setattr(parts, "PART", min(30 * size, 1 << 22))
     monkeypatch.setattr(tabular, "PART", size)
     monkeypatch.setattr(tables, "PART", size)

@@ -39,12 +39,13 @@ def _call(command: Command) -> None:
 
     ctx = click.get_current_context()
     call = Call(command, ctx)
-    if command.way:
-        from rankscope.cli import ways
+    with call.limits():
+        if command.way:
+            from rankscope.cli import ways
 
-        code = getattr(ways, command.way)(call)
-    else:
-        code = call.show(call.result())
+            code = getattr(ways, command.way)(call)
+        else:
+            code = call.show(call.result())
     if code:
         ctx.exit(code)
 

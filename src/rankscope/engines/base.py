@@ -13,6 +13,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from rankscope.lists import Array, Judged, Lists
+from rankscope.parallel import map_parts
 
 Ties = Literal["trec", "docid", "input", "rank"]  # one order; what holds over all orders is in `orders`
 SEVERAL = frozenset({"aspects", "subtopics", "identities"})  # what needs more of the qrels than a grade
@@ -58,6 +59,42 @@ class Scorable(Protocol):
         """How queries become one number; weights are asked for only where it is ``weighted``."""
 
     def score(self, lists: Lists) -> Array:
+        """The value of each query, NaN where it is undefined."""
+
+    def weight(self, lists: Lists) -> Array:
+        """The weight of each query in a weighted mean."""
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """One metric's value for every query (NaN: undefined), and the weight of each query in a mean.
+
+    ``error`` is the standard error of each value where the orders of tied documents were sampled; ``sampled_queries``
+    counts the queries of which they were.
+    """
+
+    value: Array
+    weight: Array
+    error: Array | None = None
+    sampled_queries: int = 0
+
+
+def map_kernels(judged: Judged, kernels: Sequence[Callable[[Lists], Array]]) -> list[Array]:
+    """Map plain functions over judged documents, in chunks of queries that fit the processor's memory."""
+    out = [np.full(len(judged), np.nan) for _ in kernels]
+    chunks = judged.chunks() if kernels else []
+
+    def work(chunk: Array) -> list[Array]:
+        lists = judged.lists(chunk)
+        return [kernel(lists) for kernel in kernels]
+
+    for chunk, found in zip(chunks, map_parts(work, chunks), strict=True):
+        for values, of_chunk in zip(out, found, strict=True):
+            values[chunk] = of_chunk
+    return out
+
+
+def score(self, lists: Lists) -> Array:
         """The value of each query, NaN where it is undefined."""
 
     def weight(self, lists: Lists) -> Array:

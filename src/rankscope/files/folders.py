@@ -58,7 +58,10 @@ def folder_run(path: str | Path, files: Sequence[Path], name: str | None, open_r
         runs = [run if isinstance(run, Run) else run.whole() for run in (open_run(file, None) for file in files)]
         return _join(str(path), name, runs)
 
-    return RunParts(reads, whole, lambda parts, queries: _head(str(path), name, sources, parts, queries))
+    size = sum(file.stat().st_size for file in files)
+    return RunParts(
+        str(path), size, reads, whole, lambda parts, queries: _head(str(path), name, sources, parts, queries)
+    )
 
 
 def _table(run: Run) -> tuple[Run, PartFacts] | None:

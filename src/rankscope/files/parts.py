@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from rankscope.files.raw import Raw
+from rankscope.parallel import part_size
 from rankscope.tables import Run
 
 PART = 8 << 20  # bytes of a part
@@ -33,10 +34,12 @@ class PartFacts:
 class RunParts:
     """A run in a file, to be read part by part.
 
-    ``reads`` gives a function for each part that reads it; it gives None where only the whole file can be read, by ``whole``. ``head``
+    ``size`` is about how many bytes it has when unpacked. ``reads`` gives a function for each part that reads it; it gives None where only the whole file can be read, by ``whole``. ``head``
     takes what was told of all parts and the number of queries, and gives the run without its rows: its name and its source.
     """
 
+    label: str
+    size: int
     reads: Callable[[], Iterator[Callable[[], tuple[Run, PartFacts] | None]]]
     whole: Callable[[], Run]
     head: Callable[[Sequence[PartFacts], int], Run]
@@ -48,7 +51,7 @@ def cut(raw: Raw, separator: str, size: int | None = None) -> Iterator[Callable[
     A part ends where the query of the next line is another. A compressed file or a stream is unpacked while it is cut; a file on disk is
     read by whoever calls the function. Raises InputError for a damaged archive.
     """
-    size = PART if size is None else size
+    size = part_size(PART) if size is None else size
     if isinstance(raw.feed, Path) and not raw.compression:
         yield from (
             partial(_read, raw, start, stop) for start, stop in _cut_file(raw, raw.feed, separator.encode(), size)

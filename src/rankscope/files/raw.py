@@ -70,6 +70,12 @@ class Raw:
         return self._unzstd(rows=500) if self.compression == "zstd" else self.start
 
     @property
+    def size(self) -> int:
+        """How many bytes there are, or about how many when unpacked."""
+        held = self.stamp[1] if self.stamp is not None else len(self.feed) if isinstance(self.feed, bytes) else 0
+        return held * (4 if self.compression else 1)
+
+    @property
     def first_line(self) -> str:
         """The first line as text."""
         line = self.head.removeprefix(BOM).lstrip(b"\r\n").split(b"\n", 1)[0]

@@ -297,7 +297,7 @@ def parquet_parts(raw: Raw, name: str | None) -> RunParts:
         source = run_source(raw.source("Parquet run"), found, "a Parquet run", *sizes)
         return Run(pl.DataFrame(), source, name=name or found.tag or stem(raw.label))
 
-    return RunParts(reads, lambda: cast("Run", read_parquet(raw, "run", name)), head)
+    return RunParts(raw.label, raw.size, reads, lambda: cast("Run", read_parquet(raw, "run", name)), head)
 
 
 def _whole_queries(raw: Raw, scan: pl.LazyFrame, query: str, start: int, size: int) -> pl.DataFrame:

@@ -276,7 +276,7 @@ def trec_parts(raw: Raw, name: str | None) -> RunParts | None:
             pl.DataFrame(schema=layout.schema).select(layout.columns), source, name=name or found.tag or stem(raw.label)
         )
 
-    return RunParts(lines.reads, lambda: cast("Run", read_trec(raw, "run", name)), head)
+    return RunParts(raw.label, raw.size, lines.reads, lambda: cast("Run", read_trec(raw, "run", name)), head)
 
 
 def _note(tags: Sequence[str], comments: int, beyond: int, layout: LineLayout, found: Findings) -> None:

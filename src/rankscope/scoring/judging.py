@@ -11,7 +11,7 @@ import numpy as np
 from rankscope.engines.base import SEVERAL, DataFacts, Order
 from rankscope.errors import InputError
 from rankscope.lists import Array, Judged
-from rankscope.parallel import map_parts
+from rankscope.parallel import check_whole, map_parts
 from rankscope.scoring.inputs import CleanInput, clean, label_of, open_run
 from rankscope.scoring.policies import Policies
 from rankscope.scoring.request import Request
@@ -67,6 +67,7 @@ def judge_run(run: Any, name: str | None, number: int, grades: CleanInput, reque
             head = data.head([part.facts for part in parts], sum(len(part.queries) for part in parts))
             removed = [sum(getattr(part, of) for part in parts) for of in ("duplicates", "self_matches")]
             return JudgedRun(label_of(head, name, number), head.source, judge.join(parts), *removed)
+        check_whole(data.label, data.size)
         data = data.whole()  # which says what is at fault, and where
     labels = label_of(data, name, number)
     cleaned = clean(data, request.policies, "run")
