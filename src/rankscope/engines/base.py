@@ -94,38 +94,6 @@ def map_kernels(judged: Judged, kernels: Sequence[Callable[[Lists], Array]]) -> 
     return out
 
 
-def score(self, lists: Lists) -> Array:
-        """The value of each query, NaN where it is undefined."""
-
-    def weight(self, lists: Lists) -> Array:
-        """The weight of each query in a weighted mean."""
-
-
-@dataclass(frozen=True, eq=False)
-class Values:
-    """One metric's value for every query (NaN: undefined), and the weight of each query in a mean.
-
-    ``error`` is the standard error of each value where the orders of tied documents were sampled; ``sampled_queries``
-    counts the queries of which they were.
-    """
-
-    value: Array
-    weight: Array
-    error: Array | None = None
-    sampled_queries: int = 0
-
-
-def map_kernels(judged: Judged, kernels: Sequence[Callable[[Lists], Array]]) -> list[Array]:
-    """Map plain functions over judged documents, in chunks of queries that fit the processor's memory."""
-    out = [np.full(len(judged), np.nan) for _ in kernels]
-    if kernels:
-        for chunk in judged.chunks():
-            lists = judged.lists(chunk)
-            for kernel, values in zip(kernels, out, strict=True):
-                values[chunk] = kernel(lists)
-    return out
-
-
 def score(judged: Judged, metrics: Iterable[Scorable]) -> list[Values]:
     """Map metrics over judged documents."""
     metrics = list(metrics)
