@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import polars as pl
+
 from rankscope.files.raw import Raw
 from rankscope.tables import Run
 
 PART = 8 << 20  # bytes of a part
+NO_RUN = pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64})
 WINDOW = 1 << 16  # bytes looked at first to find where a query ends
 
 
@@ -33,13 +36,19 @@ class PartFacts:
 class RunParts:
     """A run in a file, to be read part by part.
 
-    ``reads`` gives a function for each part that reads it; it gives None where only the whole file can be read, by ``whole``. ``head``
-    takes what was told of all parts and the number of queries, and gives the run without its rows: its name and its source.
+    ``reads`` gives a function for each part that reads it; it raises InputError where only the whole file can be read, by ``whole``, or
+    can tell what is at fault. ``head`` takes what was told of all parts and the number of queries, and gives the run without its rows:
+    its name and its source.
     """
 
-    reads: Callable[[], Iterator[Callable[[], tuple[Run, PartFacts] | None]]]
+    reads: Callable[[], Iterator[Callable[[], tuple[Run, PartFacts]]]]
     whole: Callable[[], Run]
     head: Callable[[Sequence[PartFacts], int], Run]
+
+
+def sizes_of(parts: Sequence[PartFacts], queries: int) -> tuple[int, int, int]:
+    """How many rows, queries and infinite scores there are in all parts."""
+    return sum(part.rows for part in parts), queries, sum(part.infinite for part in parts)
 
 
 def cut(raw: Raw, separator: str, size: int | None = None) -> Iterator[Callable[[], bytes]]:
