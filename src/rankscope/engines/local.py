@@ -149,12 +149,10 @@ def judge_part(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]
 
 def join(parts: Sequence[tuple[Judged, DataFacts]], qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
     """What was found in the parts of a run as one, with the queries of the qrels that no part has."""
-    place = {query: i for i, query in enumerate(query for judged, _ in parts for query in judged.query_id)}
-    missing = [i for i, query in enumerate(qrels.queries) if query not in place]
-    if missing:
-        place |= {qrels.queries[i]: len(place) + n for n, i in enumerate(missing)}
-        nothing = Run(pl.DataFrame(schema=NO_RUN))
-        parts = [*parts, judge(nothing, qrels.only(np.array(missing)), order)]
+    seen = [query for judged, _ in parts for query in judged.query_id]
+    if seen != qrels.queries and (without := set(qrels.queries).difference(seen)):
+        missing = np.array([i for i, query in enumerate(qrels.queries) if query in without])
+        parts = [*parts, judge(Run(pl.DataFrame(schema=NO_RUN)), qrels.only(missing), order)]
     facts = [found for _, found in parts]
     extra = tuple(query for found in facts for query in found.extra)
     whole = DataFacts(
@@ -169,7 +167,10 @@ def join(parts: Sequence[tuple[Judged, DataFacts]], qrels: Qrels, order: Order) 
     )
     laid = Judged.join([judged for judged, _ in parts])
     names = [*qrels.queries, *extra] if order.extra else qrels.queries
-    return laid if laid.query_id == names else laid.of(np.array([place[query] for query in names])), whole
+    if laid.query_id != names:
+        place = {query: i for i, query in enumerate(laid.query_id)}
+        laid = laid.of(np.array([place[query] for query in names]))
+    return laid, whole
 
 
 def _pool(qrels: Qrels, run: Run, ranked: RankedRun, number: Array) -> pl.DataFrame:

@@ -178,8 +178,12 @@ BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
 def is_regular(data: bytes, separator: str, wide: int, last: bytes | None) -> bool:
     """Look at every byte once: no doubled, leading or trailing blank, ``wide`` fields a line, the ``last`` always the same."""
     ending = b"" if last is None else separator.encode() + last
-    blanks, lines = 0, 0
-    for block in _blocks(data):
+    data = data if data.endswith(b"\n") else data + b"\n"
+    start, blanks, lines = 0, 0, 0
+    while start < len(data):
+        end = (data.rfind(b"\n", start, start + BLOCK) + 1) or data.find(b"\n", start) + 1
+        block = np.frombuffer(data, np.uint8, end - start, start)
+        start = end
         blank = block <= BLANK
         ends = np.flatnonzero(block == NEWLINE)
         begins = ends - len(ending)
@@ -205,17 +209,6 @@ def tidy(data: bytes) -> bytes:
     return data.replace(b"\n ", b"\n").replace(b" \n", b"\n").strip(b" ")
 
 
-def _blocks(data: bytes) -> Iterator[Array]:
-    """The bytes in blocks of whole lines; the last line gets the newline that it may lack."""
-    start, whole = 0, data.rfind(b"\n") + 1
-    while start < whole:
-        end = (data.rfind(b"\n", start, start + BLOCK) + 1) or data.find(b"\n", start) + 1
-        yield np.frombuffer(data, np.uint8, end - start, start)
-        start = end
-    if whole < len(data):
-        yield np.frombuffer(data[whole:] + b"\n", np.uint8)
-
-
 @dataclass
 class _Rows:
     """The good rows, and which lines were not among them.
@@ -236,7 +229,8 @@ def read_trec(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     head = head_lines(raw)
     layout = layout_of(raw, what, head)
     lines = _Lines.of(raw, layout, head[0])
-    parsed = (lines and lines.read_all()) or _general(raw, layout)
+    parsed = lines and (lines.rows(raw.read()) if raw.is_small else lines.all_rows())
+    parsed = parsed or _general(raw, layout)
     found = parsed.findings
     if not len(parsed.frame):
         found.refuse(f"{raw.label}: no rows, only blank lines or comments; {EXPECTED[what]}", "line")
@@ -320,10 +314,8 @@ class _Lines:
             return None
         return cls(raw, layout, separator, first.split()[-1] if "tag" in layout.names else None)
 
-    def read_all(self) -> _Rows | None:
-        """All rows; None where a line needs the general way."""
-        if self.raw.is_small:
-            return self.rows(self.raw.read())
+    def all_rows(self) -> _Rows | None:
+        """The rows of all parts; None where a line needs the general way."""
         parts = []
         for rows in map_parts(lambda part: self.rows(part()), cut(self.raw, self.separator)):
             if rows is None:
@@ -347,14 +339,15 @@ class _Lines:
         Only the columns that are used are parsed where every line has them all. Comments are looked for only where there are some: telling
         the parser of them costs a third of its speed.
         """
-        comment = "#" if data.startswith(b"#") or b"\n#" in data else None
+        comment = None
         # a line that lacks a field could pass for a whole one where the tag is a number
-        simple = comment is None and not (self.tag and is_number(self.tag))
-        if simple and is_regular(data, self.separator, len(self.layout.names), self.tag):
+        sure = not (self.tag and is_number(self.tag))
+        if sure and is_regular(data, self.separator, len(self.layout.names), self.tag):
             frame = self._parse(data, None, *map(pl.col, self.layout.columns))
             tags = () if self.tag is None else (self.tag.decode("utf-8", "replace"),)
             rows = None if frame is None else _Rows(frame, tags)
         else:
+            comment = "#" if data.startswith(b"#") or b"\n#" in data else None
             rows = self._careful(data, comment)
         if rows is None or any(rows.frame[name].null_count() for name in rows.frame.columns):
             return None
