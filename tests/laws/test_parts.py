@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -66,10 +67,11 @@ def everything(scores: rs.Scores) -> tuple[Any, ...]:
     return per_query.rows(), board, health, [caution.message for caution in scores.warnings], scores.notes
 
 
-def in_parts(monkeypatch: pytest.MonkeyPatch, size: int, threads: int) -> None:
+def in_parts(monkeypatch: pytest.MonkeyPatch, size: int, threads: int, small: int | None = None) -> None:
+    """Take parts of about ``size`` rows, and of files of more than ``small`` bytes only."""
     monkeypatch.setenv(VARIABLE, str(threads))
     monkeypatch.setattr(parts, "PART", min(30 * size, 1 << 22))
-    monkeypatch.setattr(raw, "SMALL", size)
+    monkeypatch.setattr(raw, "SMALL", size if small is None else small)
     monkeypatch.setattr(tabular, "PART", size)
     monkeypatch.setattr(local, "PART", size)
 
@@ -112,8 +114,9 @@ def test_a_fault_is_told_with_its_line_whatever_the_parts(
     assert f"line {before.count(chr(10)) + text.count(chr(10)):,}" in str(error.value)
 
 
-MIXED = {
-    "a query that comes back": lambda lines: lines[40:] + lines[:40],
+MIXED: dict[str, Callable[[list[str]], list[str]]] = {
+    "a query that comes back": lambda lines: lines[-1:] + lines[:-1],
+    "neighbours mixed": lambda lines: [line for i in range(0, len(lines), 4) for line in lines[i : i + 4][::-1]],
     "queries in turn": lambda lines: lines[::2] + lines[1::2],
     "blank lines": lambda lines: [line + "\n" for line in lines],
     "comments": lambda lines: ["# made by hand\n", *lines[:50], "# go on\n", *lines[50:]],
@@ -132,8 +135,8 @@ def test_odd_files_are_the_same_in_parts(
     lines = files["run"].read_text(encoding="utf-8").splitlines(keepends=True)
     (tmp_path / "run").write_bytes("".join(MIXED[mix](lines)).encode())
     found = []
-    for size, threads in [(1 << 30, 1), (20, 3)]:
-        in_parts(monkeypatch, size, threads)
+    for size, threads, small in [(1 << 30, 1, 1 << 30), (1 << 30, 1, 0), (20, 3, 0)]:  # at once, as one part, in parts
+        in_parts(monkeypatch, size, threads, small)
         scores = rs.evaluate(files["qrels"], tmp_path / "run", METRICS)
         rows, *rest = everything(scores)
         found.append(repr((rows, rest)))

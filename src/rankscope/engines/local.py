@@ -235,7 +235,7 @@ class RankedRun:
         rank = run.frame["rank"].to_numpy() if has_rank else None
         if order.ties == "rank":
             self.same = np.zeros(run.frame.height, dtype=bool)
-            permutation = self._by_rank(rank)
+            permutation: Array | None = self._by_rank(rank)
         else:
             permutation = self._by_score()
             self.disagreeing = None if rank is None else self._count_disagreeing(rank, permutation)

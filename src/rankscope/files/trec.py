@@ -252,9 +252,9 @@ def read_trec(raw: Raw, what: str, name: str | None) -> Run | Qrels:
 
 def trec_parts(raw: Raw, name: str | None) -> RunParts | None:
     """A headerless run to be read in parts; None where it can only be read as a whole."""
-    head = head_lines(raw)
-    layout = layout_of(raw, "run", head)
-    lines = _Lines.of(raw, layout, head[0]) if layout is RUN else None
+    first = head_lines(raw)
+    layout = layout_of(raw, "run", first)
+    lines = _Lines.of(raw, layout, first[0]) if layout is RUN else None
     if lines is None:
         return None
 

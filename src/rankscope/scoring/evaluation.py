@@ -38,7 +38,8 @@ def evaluate_request(qrels: Any, runs: Any, request: Request, progress: Callable
     evaluations = _with_averaged(request, evaluations, frozenset(grades.queries))
     names = distinct_names([e.labels for e in evaluations])
     scored = [run_scores(name, e, request) for name, e in zip(names, evaluations, strict=True)]
-    of_mean, codes = request.intervals.of_mean, [None] * len(scored)
+    of_mean = request.intervals.of_mean
+    codes: Sequence[Array | None] = [None] * len(scored)
     if request.intervals.clusters is not None:
         codes = request.intervals.codes([run.query_ids for run in scored])
     board = [

@@ -54,7 +54,7 @@ class CleanInput:
     @property
     def mapping(self) -> Mapping[str, Mapping[str, float]]:
         """Judgments as dicts."""
-        return self.data if isinstance(self.data, dict) else self.data.mapping  # type: ignore[no-any-return]
+        return self.data if isinstance(self.data, dict) else self.data.mapping
 
 
 def named_runs(runs: Any) -> Iterator[tuple[str | None, Any]]:

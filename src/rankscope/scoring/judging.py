@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from rankscope.tables import Qrels, Run
 
 Findings = tuple[Judged, DataFacts]
-SCATTERED = "the rows of a query do not stand together"
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +92,6 @@ def _judge_parts(
 
     def work(read: Callable[[], tuple[Run, PartFacts]]) -> _Part:
         rows, facts = read()
-        if not rows.blocks.whole:
-            raise InputError(SCATTERED)
         cleaned = clean(rows, policies, "run")
         found = [local.judge_part(cleaned.data, qrels, order) for order in orders]
         return _Part(rows.queries, found, facts, (cleaned.duplicates, cleaned.self_matches))
@@ -104,7 +101,7 @@ def _judge_parts(
     parts = list(map_parts(work, file.reads()))
     queries = [query for part in parts for query in part.queries]
     if len(set(queries)) < len(queries) or not queries:
-        raise InputError(SCATTERED)
+        raise InputError("a query comes back in a later part")
     head = file.head([part.facts for part in parts], len(queries))
     found = {order: local.join([part.found[i] for part in parts], qrels, order) for i, order in enumerate(orders)}
     duplicates, self_matches = map(sum, zip(*(part.removed for part in parts), strict=True))
