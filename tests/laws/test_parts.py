@@ -141,3 +141,15 @@ def test_odd_files_are_the_same_in_parts(
         rows, *rest = everything(scores)
         found.append(repr((rows, rest)))
     assert len(set(found)) == 1
+
+
+@pytest.mark.parametrize("size", [20, 1 << 30])
+def test_a_table_of_several_runs_is_refused_whatever_the_parts(
+    files: dict[str, Any], tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = files["frame"]
+    tags = ["one"] * 1000 + ["two"] * (len(frame) - 1000)
+    frame.with_columns(tag=pl.Series(tags)).write_parquet(tmp_path / "run.parquet")
+    in_parts(monkeypatch, size, 2)
+    with pytest.raises(rs.InputError, match="names 2 runs"):
+        rs.evaluate(files["qrels"], tmp_path / "run.parquet", "AP")

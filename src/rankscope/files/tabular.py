@@ -288,7 +288,10 @@ def parquet_parts(raw: Raw, name: str | None) -> RunParts:
         return (partial(read, start) for start in range(0, count, PART))
 
     def head(parts: Sequence[PartFacts], queries: int) -> Run:
-        found.tag = next((tag for part in parts for tag in part.tags), None)
+        tags = list(dict.fromkeys(tag for part in parts for tag in part.tags))
+        if len(tags) > 1:
+            raise InputError(f"{raw.label}: several runs")
+        found.tag = tags[0] if tags else None
         source, label = raw.source("Parquet run"), name or found.tag or stem(raw.label)
         return make_run(NO_RUN, source, found, "a Parquet run", label, sizes_of(parts, queries))
 
