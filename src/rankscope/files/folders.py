@@ -47,7 +47,7 @@ def folder_run(path: str | Path, files: Sequence[Path], name: str | None, open_r
     """The files of a folder or pattern as one run, to be read in parts; ``open_run`` opens each."""
     sources: list[Source] = []
 
-    def reads() -> Iterator[Callable[[], tuple[Run, PartFacts] | None]]:
+    def reads() -> Iterator[Callable[[], tuple[Run, PartFacts]]]:
         sources.clear()
         for file in files:  # opened one after the other: a file whose format has no parts is read when its turn comes
             run = open_run(file, None)
@@ -64,8 +64,10 @@ def folder_run(path: str | Path, files: Sequence[Path], name: str | None, open_r
     )
 
 
-def _table(run: Run) -> tuple[Run, PartFacts] | None:
-    return None if run.source.faults else (run, _facts(run))
+def _table(run: Run) -> tuple[Run, PartFacts]:
+    if run.source.faults:
+        raise InputError(run.source.faults[0].message)
+    return run.by_query(), _facts(run)
 
 
 def _facts(run: Run) -> PartFacts:

@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import polars as pl
+
 from rankscope.files.raw import Raw
 from rankscope.parallel import part_size
 from rankscope.tables import Run
 
 PART = 8 << 20  # bytes of a part
+NO_RUN = pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64})
 WINDOW = 1 << 16  # bytes looked at first to find where a query ends
 
 
@@ -34,15 +37,21 @@ class PartFacts:
 class RunParts:
     """A run in a file, to be read part by part.
 
-    ``size`` is about how many bytes it has when unpacked. ``reads`` gives a function for each part that reads it; it gives None where only the whole file can be read, by ``whole``. ``head``
-    takes what was told of all parts and the number of queries, and gives the run without its rows: its name and its source.
+    ``size`` is about how many bytes it has when unpacked. ``reads`` gives a function for each part that reads it; it raises InputError where only the whole file can be read, by ``whole``, or
+    can tell what is at fault. ``head`` takes what was told of all parts and the number of queries, and gives the run without its rows:
+    its name and its source.
     """
 
     label: str
     size: int
-    reads: Callable[[], Iterator[Callable[[], tuple[Run, PartFacts] | None]]]
+    reads: Callable[[], Iterator[Callable[[], tuple[Run, PartFacts]]]]
     whole: Callable[[], Run]
     head: Callable[[Sequence[PartFacts], int], Run]
+
+
+def sizes_of(parts: Sequence[PartFacts], queries: int) -> tuple[int, int, int]:
+    """How many rows, queries and infinite scores there are in all parts."""
+    return sum(part.rows for part in parts), queries, sum(part.infinite for part in parts)
 
 
 def cut(raw: Raw, separator: str, size: int | None = None) -> Iterator[Callable[[], bytes]]:

@@ -15,9 +15,9 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.long import Findings, long_table, make_table, roles_of, run_source, stem
+from rankscope.files.long import Findings, long_table, make_run, make_table, roles_of, stem
 from rankscope.files.memory import DICTS, Pairs, quote_value, read_dict
-from rankscope.files.parts import PartFacts, RunParts
+from rankscope.files.parts import NO_RUN, PartFacts, RunParts, sizes_of
 from rankscope.files.raw import BOM, Raw
 from rankscope.tables import Array, Qrels, Run, Source
 
@@ -273,29 +273,27 @@ def parquet_parts(raw: Raw, name: str | None) -> RunParts:
     columns = scan.select(list(dict.fromkeys(roles.values())))
     query = roles["query_id"]
 
-    def read(start: int, size: int) -> tuple[Run, PartFacts] | None:
-        rows = _whole_queries(raw, columns, query, start, size)
+    def read(start: int) -> tuple[Run, PartFacts]:
+        rows = _whole_queries(raw, columns, query, start, PART)
         told = Findings()
-        tags = (
-            ()
-            if "tag" not in roles
-            else tuple(rows[roles["tag"]].drop_nulls().unique(maintain_order=True).cast(pl.String))
-        )
         table, bad = long_table(rows, roles, raw.label, None, told)
         if len(bad) or told.notes:
-            return None
-        facts = PartFacts(table.height, int(table["score"].is_infinite().sum()), tags)
+            raise InputError(f"{raw.label}: what only the whole table tells")
+        tags = rows[roles["tag"]].drop_nulls().unique(maintain_order=True).cast(pl.String) if "tag" in roles else ()
+        facts = PartFacts(table.height, int(table["score"].is_infinite().sum()), tuple(tags))
         return Run(table, Source(raw.label)), facts
 
-    def reads() -> Iterator[Callable[[], tuple[Run, PartFacts] | None]]:
+    def reads() -> Iterator[Callable[[], tuple[Run, PartFacts]]]:
         count = _collect(raw, scan.select(pl.len())).item()
-        return (partial(read, start, PART) for start in range(0, count, PART))
+        return (partial(read, start) for start in range(0, count, PART))
 
     def head(parts: Sequence[PartFacts], queries: int) -> Run:
-        found.tag = next((tag for part in parts for tag in part.tags), None)
-        sizes = sum(part.rows for part in parts), queries, sum(part.infinite for part in parts)
-        source = run_source(raw.source("Parquet run"), found, "a Parquet run", *sizes)
-        return Run(pl.DataFrame(), source, name=name or found.tag or stem(raw.label))
+        tags = list(dict.fromkeys(tag for part in parts for tag in part.tags))
+        if len(tags) > 1:
+            raise InputError(f"{raw.label}: several runs")
+        found.tag = tags[0] if tags else None
+        source, label = raw.source("Parquet run"), name or found.tag or stem(raw.label)
+        return make_run(NO_RUN, source, found, "a Parquet run", label, sizes_of(parts, queries))
 
     return RunParts(raw.label, raw.size, reads, lambda: cast("Run", read_parquet(raw, "run", name)), head)
 
