@@ -133,7 +133,6 @@ class _Table:
 
         Documents are compared by hash first; only pairs whose hashes meet are compared in full.
         """
-        suspects = np.arange(self.frame.height)
         if self.blocks.whole:
             # the query's number on top, so that sorting finds equal hashes within a query
             bits = np.uint64(max(len(self.blocks.size).bit_length(), 1))
@@ -141,7 +140,9 @@ class _Table:
             key = (self.frame["doc_id"].hash(seed=17).to_numpy() >> bits) | (number << (np.uint64(64) - bits))
             ordered = np.sort(key)
             same = ordered[1:][ordered[1:] == ordered[:-1]]
-            suspects = np.flatnonzero(np.isin(key, same)) if len(same) else suspects[:0]
+            suspects = np.flatnonzero(np.isin(key, same)) if len(same) else np.empty(0, dtype=np.int64)
+        else:
+            suspects = np.arange(self.frame.height)
         if not len(suspects):
             return suspects
         rows = self.frame.select("query_id", "doc_id")[suspects]
