@@ -14,8 +14,8 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.long import Findings, grades_of, run_source, stem
-from rankscope.files.parts import PartFacts, RunParts
+from rankscope.files.long import Findings, grades_of, make_run, stem
+from rankscope.files.parts import NO_RUN, PartFacts, RunParts, sizes_of
 from rankscope.tables import Qrels, Run, Source
 
 Open = Callable[[Path, str | None], Run | RunParts]
@@ -84,13 +84,12 @@ def _head(label: str, name: str | None, sources: Sequence[Source], parts: Sequen
         several = f"its files are of {words.counted(len(tags), 'run')} ({words.listing(tags, 3)})"
         raise InputError(f"{label}: {several}, and a folder is read as one: name the files themselves")
     found.notes += dict.fromkeys(note for source in sources for note in source.notes[1:])
-    sizes = sum(part.rows for part in parts), queries, sum(part.infinite for part in parts)
     kinds = list(dict.fromkeys(source.kind.removesuffix(" run") for source in sources))
     what = f"a run in {words.counted(len(sources), words.listing(kinds, last='and') + ' file')}"
-    source = run_source(_source(label, sources), found, what, *sizes)
     own = Path(label).resolve()
-    return Run(
-        pl.DataFrame(), source, name=name or found.tag or stem((own.parent if has_magic(own.name) else own).name)
+    own_name = stem((own.parent if has_magic(own.name) else own).name)
+    return make_run(
+        NO_RUN, _source(label, sources), found, what, name or found.tag or own_name, sizes_of(parts, queries)
     )
 
 

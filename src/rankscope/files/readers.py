@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from glob import has_magic
 from os import PathLike
 from pathlib import Path
 from typing import Any, cast
@@ -129,12 +130,13 @@ def _path(path: Any) -> str | PathLike[str]:
 
 def _of(source: Any, what: str, name: str | None, in_parts: bool = False) -> Run | Qrels | RunParts:
     if isinstance(source, (str, PathLike)):
-        if files := files_of(source):
+        path = source if isinstance(source, str) else Path(source)
+        if str(path).strip() and (has_magic(str(path)) or Path(path).is_dir()) and (files := files_of(path)):
             if what == "qrels":
-                return folder_qrels(source, files, read_qrels)
-            run = folder_run(source, files, name, open_run)
+                return folder_qrels(path, files, read_qrels)
+            run = folder_run(path, files, name, open_run)
             return run if in_parts else run.whole()
-        raw = open_raw(source if isinstance(source, str) else Path(source), EXPECTED[what])
+        raw = open_raw(path, EXPECTED[what])
         kind = kind_of(raw)
         parts = PARTS[kind](raw, name) if in_parts and kind in PARTS and not raw.is_small else None
         return parts or READERS[kind](raw, what, name)
