@@ -31,7 +31,7 @@ def files_of(path: str | Path) -> list[Path] | None:
         found = [
             file for file in folder.rglob("*") if not any(part[0] in "._" for part in file.relative_to(folder).parts)
         ]
-    elif has_magic(str(path)) and not folder.exists():
+    elif not folder.exists():
         found = [Path(file) for file in glob(str(folder)) if Path(file).name[0] not in "._"]
     else:
         return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from glob import has_magic
 from os import PathLike
 from pathlib import Path
 from typing import Any, cast
@@ -131,7 +130,8 @@ def _path(path: Any) -> str | PathLike[str]:
 def _of(source: Any, what: str, name: str | None, in_parts: bool = False) -> Run | Qrels | RunParts:
     if isinstance(source, (str, PathLike)):
         path = source if isinstance(source, str) else Path(source)
-        if str(path).strip() and (has_magic(str(path)) or Path(path).is_dir()) and (files := files_of(path)):
+        several = any(sign in str(path) for sign in "*?") or (str(path).strip() and Path(path).is_dir())
+        if several and (files := files_of(path)):
             if what == "qrels":
                 return folder_qrels(path, files, read_qrels)
             run = folder_run(path, files, name, open_run)
