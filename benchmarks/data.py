@@ -51,10 +51,11 @@ def write_files(folder: Path, name: str, queries: int, depth: int, judged: int, 
     return qrels, run
 
 
-def write_parquet(folder: Path, name: str, rows: int, depth: int, judged: int, seed: int = 1) -> Paths:
+def write_parquet(folder: Path, name: str, rows: int, depth: int, judged: int, grades: int = 4, seed: int = 1) -> Paths:
     """Write judgments and a run of any number of rows as Parquet: never more than ``CHUNK`` rows are in memory.
 
     Columns are ``query_id``, ``doc_id`` and ``grade``, and ``query_id``, ``doc_id`` and ``score``, ids as text and queries one after the other.
+    Grades are drawn from 0 up, as many as ``grades`` says; with 1 all judged documents are relevant.
     """
     import polars as pl
     from polars.io.plugins import register_io_source
@@ -67,7 +68,7 @@ def write_parquet(folder: Path, name: str, rows: int, depth: int, judged: int, s
     for path, schema, at in zip((qrels, run), schemas, (0, 1), strict=True):
 
         def chunks(_with: Any, _where: Any, _most: Any, _size: Any, at: int = at) -> Iterator[Any]:
-            return (tables[at] for tables in _chunks(rows // depth, depth, judged, seed))
+            return (tables[at] for tables in _chunks(rows // depth, depth, judged, grades, seed))
 
         register_io_source(chunks, schema=schema).sink_parquet(path)
     return qrels, run
@@ -90,7 +91,7 @@ def text_to_parquet(folder: Path, name: str) -> Paths:
 MAKERS = {maker.__name__: maker for maker in (write_files, write_parquet, text_to_parquet)}
 
 
-def _chunks(queries: int, depth: int, judged: int, seed: int) -> Iterator[tuple[Any, Any]]:
+def _chunks(queries: int, depth: int, judged: int, grades: int, seed: int) -> Iterator[tuple[Any, Any]]:
     """Judgments and rankings of some queries after another. A document occurs once a query: ids are a walk through all of them."""
     import numpy as np
     import polars as pl
@@ -105,8 +106,9 @@ def _chunks(queries: int, depth: int, judged: int, seed: int) -> Iterator[tuple[
         scores = np.sort(rng.gamma(2.0, 5.0, (many, depth)), axis=1)[:, ::-1]
         places = (rng.integers(0, depth, (many, 1)) + np.arange(judged) * max(depth // judged, 1)) % depth
         known = np.where(rng.random((many, judged)) < 0.85, np.take_along_axis(docs, places, 1), 9_000_000 + places)
+        known_grades = rng.integers(0, grades, many * judged) if grades > 1 else np.ones(many * judged)
         yield (
-            _table(names, at.repeat(judged), known, pl.Series("grade", rng.integers(0, 4, many * judged), pl.Int32)),
+            _table(names, at.repeat(judged), known, pl.Series("grade", known_grades, pl.Int32)),
             _table(names, at.repeat(depth), docs, pl.Series("score", scores.ravel())),
         )
 

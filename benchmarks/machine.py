@@ -38,7 +38,7 @@ def state(scope: Scope) -> dict[str, Any]:
     return {
         "date": dt.datetime.now(dt.UTC).date().isoformat(),
         "machine": machine(),
-        "versions": versions(),
+        "versions": versions() | _trec_eval(scope.trec_eval),
         "recommenders": _elsewhere(scope.recommenders),
     }
 
@@ -76,6 +76,18 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
+
+
+def _trec_eval(binary: str) -> dict[str, str]:
+    """What the binary says that it is."""
+    if not binary:
+        return {}
+    try:
+        said = subprocess.run([binary, "--version"], capture_output=True, text=True, check=False)
+    except OSError:
+        return {}
+    found = re.search(r"version (\S+)", said.stdout + said.stderr)
+    return {"trec_eval": found.group(1)} if found else {}
 
 
 def _elsewhere(python: str) -> dict[str, str]:

@@ -6,6 +6,7 @@ A session is started, and the files have been read once, before the rounds that 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any
@@ -24,7 +25,7 @@ def trials(scope: Scope) -> Iterator[Trial]:
     """As many users as the largest file may have (``--rows``)."""
     for users in scope.sizes(*(users for users in USERS if users * DEPTH <= scope.rows)):
         rows = users * DEPTH
-        paths = make("write_parquet", scope.folder, f"users-{rows}", rows=rows, depth=DEPTH, judged=JUDGED)
+        paths = make("write_parquet", scope.folder, f"users-{rows}", rows=rows, depth=DEPTH, judged=JUDGED, grades=1)
         arguments = {"qrels": str(paths[0]), "run": str(paths[1])}
         yield Trial(
             f"spark/users/{rows}",
@@ -44,6 +45,7 @@ def session() -> Any:
     """A session on two cores of this machine. Raises AttributeError with one line where Spark cannot be started."""
     sql = import_module("pyspark.sql")
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # executors in the environment of the tool
     builder = sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
     quiet = builder.config("spark.sql.shuffle.partitions", "8").config("spark.driver.memory", "2g")
     try:
