@@ -50,7 +50,15 @@ def _text(scope: Scope, family: str, queries: int, depth: int, qrels: Path, run:
         skipped["trec_eval"] = "its binary was not given (--trec-eval or RANKSCOPE_BENCH_TREC_EVAL)"
     title = f"TREC file, {queries:,} queries × {depth:,} documents ({run.stat().st_size / 1e6:,.1f} MB)"
     return Trial(
-        f"files/{family}/{lines}", title, lines, "lines", jobs, f"files/{family}", tolerance=TOLERANCE, skipped=skipped
+        f"files/{family}/{lines}",
+        title,
+        lines,
+        "lines",
+        jobs,
+        f"files/{family}",
+        tolerance=TOLERANCE,
+        skipped=skipped,
+        floors=("Polars, parsing only",),
     )
 
 
@@ -116,7 +124,7 @@ def _packed(qrels: Path, run: Path, lines: int, what: str) -> Iterator[Trial]:
         lines,
         "lines",
         {"rankscope": evaluate(qrels, packed), "gzip -dc": Command((gzip, "-dc", str(packed)))},
-        first="rankscope",
+        floors=("gzip -dc",),
     )
 
 
@@ -127,4 +135,12 @@ def _parquet(scope: Scope, qrels: Path, run: Path, lines: int, what: str) -> Ite
         "Polars, scan only": peer("polars-scan", *made),
         "pytrec_eval, same rows as TREC": peer("pytrec_eval", qrels, run, needs="pytrec_eval"),
     }
-    yield Trial(f"files/parquet/{lines}", f"Parquet, {what}", lines, "rows", jobs, tolerance=TOLERANCE)
+    yield Trial(
+        f"files/parquet/{lines}",
+        f"Parquet, {what}",
+        lines,
+        "rows",
+        jobs,
+        tolerance=TOLERANCE,
+        floors=("Polars, scan only",),
+    )

@@ -70,7 +70,8 @@ class Trial:
     ``name`` stays the same from run to run, ``size`` counts what is worked on in ``unit``, and trials of one ``family`` grow tenfold.
     Ratios are to the job called ``first`` (the first of all where nothing is said). ``tolerance`` is how far the answers of jobs may
     differ before it is said that they do not agree; ``times`` multiplies the rounds where work is short; ``skipped`` holds jobs that are left out on
-    purpose, with the reason, and ``facts`` what else is known of the work, as the bytes of a file.
+    purpose, with the reason, and ``facts`` what else is known of the work, as the bytes of a file. ``floors`` are jobs that do less
+    than is asked, which nothing can be faster than.
     """
 
     name: str
@@ -84,6 +85,7 @@ class Trial:
     times: int = 1
     skipped: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, float] = field(default_factory=dict)
+    floors: tuple[str, ...] = ()
 
 
 # --- jobs --------------------------------------------------------------------------------------------------------
@@ -239,6 +241,7 @@ def measure(trial: Trial, rounds: int) -> dict[str, Any]:
         "size": trial.size,
         "unit": trial.unit,
         "facts": dict(trial.facts),
+        "floors": [*trial.floors],
         "first": first,
         "jobs": {name: _columns(costs) for name, costs in taken.items()},
         "answers": {name: answer for name, answer in answers.items() if answer},

@@ -17,7 +17,10 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Row:
-    """A job of a trial: medians of its rounds, the highest memory, and how many times the first job's seconds it takes."""
+    """A job of a trial: medians of its rounds, the highest memory, and how many times the first job's seconds it takes.
+
+    ``under`` is the other way round: how many times its seconds the first job takes.
+    """
 
     job: str
     seconds: float
@@ -25,6 +28,8 @@ class Row:
     memory: float | None
     ratio: float
     cpu_ratio: float | None
+    under: float
+    cpu_under: float | None
 
 
 def merge(stored: Record, groups: Record) -> dict[str, Any]:
@@ -42,14 +47,16 @@ def rows(trial: Record) -> list[Row]:
 
 
 def _row(name: str, job: Record, first: Record) -> Row:
-    cpu = ratio(job["cpu"], first["cpu"]) if _all(job["cpu"]) and _all(first["cpu"]) and min(first["cpu"]) > 0 else None
+    told = _all(job["cpu"]) and _all(first["cpu"]) and min(*job["cpu"], *first["cpu"]) > 0
     return Row(
         name,
         median(job["seconds"]),
         median(job["cpu"]) if _all(job["cpu"]) else None,
         max(job["memory"]) if _all(job["memory"]) else None,
         ratio(job["seconds"], first["seconds"]),
-        cpu,
+        ratio(job["cpu"], first["cpu"]) if told else None,
+        ratio(first["seconds"], job["seconds"]),
+        ratio(first["cpu"], job["cpu"]) if told else None,
     )
 
 

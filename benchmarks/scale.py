@@ -26,6 +26,7 @@ def trials(scope: Scope) -> Iterator[Trial]:
                 {"rankscope": evaluate(qrels, run, TEN), "Polars, scan only": peer("polars-scan", qrels, run)},
                 f"scale/{family}",
                 facts={"bytes": run.stat().st_size, "queries": rows // depth},
+                floors=("Polars, scan only",),
             )
             for path in (qrels, run):
                 path.unlink()  # the largest take gigabytes

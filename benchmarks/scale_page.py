@@ -7,13 +7,14 @@ from typing import Any
 
 from benchmarks.measure import MEGA
 from benchmarks.results import Growth, families
-from benchmarks.wording import amount, bytes_of, count, duration, much, times
+from benchmarks.wording import amount, bytes_of, count, duration, exponent, much, rounds_of, times
 
 Record = Mapping[str, Any]
 BILLION = 1_000_000_000
 CORES = (16, 64, 256)
-FLAT = 0.1  # a slope of memory up to which it is said not to grow
+FLAT = 1.0  # bytes a row up to which memory is said not to grow
 STRAIGHT = 1.1  # a slope of seconds up to which it is said to be in proportion
+STEADY = 0.9  # a slope of seconds below which what is paid once still weighs
 VALUE = 8  # bytes of a number
 METRICS = 10
 DAY = 86_400
@@ -48,7 +49,7 @@ def _measured(group: Record, shapes: Mapping[str, Mapping[str, Growth]]) -> str:
     memory = "" if machine["memory_mb"] is None else f", {machine['memory_mb'] / 1000:,.0f} GB of memory"
     lines = [
         "## What was measured\n",
-        f"On {machine['cores']} cores ({machine['processor'] or 'unknown processor'}{memory}) on {group['date']}, medians of {group['rounds']} rounds.\n",
+        f"On {machine['cores']} cores ({machine['processor'] or 'unknown processor'}{memory}) on {group['date']}, medians of {rounds_of(group)}.\n",
         "| rows | shape | seconds | scan only | times the scan | CPU seconds | peak MB |",
         "|--:|---|--:|--:|--:|--:|--:|",
     ]
@@ -74,21 +75,30 @@ def _growth(shape: str, ours: Growth) -> str:
     """A sentence on how time and memory grow, whatever that is."""
     seconds, last = ours.slope(), ours.last_slope()
     straight = "in proportion to the rows" if last <= STRAIGHT else "faster than the rows"
-    if last < 0.9:
+    if last < STEADY:
         straight = "more slowly than the rows, as the start of a process still weighs"
     words = (
-        f"- {shape}: seconds grow with a slope of {seconds:.2f} over all sizes and {last:.2f} over the last step "
+        f"- {shape}: seconds grow with a slope of {exponent(seconds)} over all sizes and {exponent(last)} over the last step "
         f"({ours.sizes[-2]:,} to {ours.sizes[-1]:,} rows), {straight}."
     )
     if None in ours.memory:
         return words
     memory = ours.last_slope("memory")
-    grows = "it stays as it is" if memory <= FLAT else f"{_each(ours, 'memory') * 1e6:,.0f} bytes more for each row"
-    return f"{words} Memory: a slope of {memory:.2f} over the last step, {grows}."
+    grows = f"{_bytes(ours):,.0f} bytes more for each row" if _grows(ours) else "it stays as it is"
+    return f"{words} Memory: a slope of {exponent(memory)} over the last step, {grows}."
 
 
 def _each(ours: Growth, of: str) -> float:
     return max(ours.each(of), 0.0)
+
+
+def _bytes(ours: Growth) -> float:
+    """What a further row adds to the peak of memory."""
+    return _each(ours, "memory") * MEGA
+
+
+def _grows(ours: Growth) -> bool:
+    return _bytes(ours) > FLAT
 
 
 def _machine(group: Record, shapes: Mapping[str, Mapping[str, Growth]]) -> str:
@@ -114,6 +124,8 @@ def _machine(group: Record, shapes: Mapping[str, Mapping[str, Growth]]) -> str:
         )
         lines.append(f"| {' | '.join(cells)} |")
     lines += ["", *(_fits(group, SHAPES[family], jobs[OURS]) for family, jobs in shapes.items())]
+    if any(jobs[OURS].last_slope() < STEADY for jobs in shapes.values()):
+        lines.append("\nAt the sizes that were measured the start of a process still weighs, so this table is rough.")
     if any(jobs[OURS].last_slope() > STRAIGHT for jobs in shapes.values()):
         lines.append("\nWhere seconds grow faster than the rows, a billion of them take longer than this table says.")
     return "\n".join(lines) + "\n"
@@ -124,7 +136,7 @@ def _fits(group: Record, shape: str, ours: Growth) -> str:
     have = group["machine"]["memory_mb"]
     if have is None or None in ours.memory:
         return f"- {shape}: memory was not measured."
-    if ours.last_slope("memory") <= FLAT:
+    if not _grows(ours):
         return f"- {shape}: memory does not grow with the rows, so it is no limit to their number."
     most, need = _full(ours, have), ours.at(BILLION, "memory")
     fits = "fit" if need <= have else "do not fit"
@@ -208,8 +220,8 @@ def _ends(group: Record, shapes: Mapping[str, Mapping[str, Growth]]) -> Iterator
     have = group["machine"]["memory_mb"]
     for family, jobs in shapes.items():
         ours, shape = jobs[OURS], SHAPES[family]
-        if have is not None and None not in ours.memory and ours.last_slope("memory") > FLAT:
-            each = f"{_each(ours, 'memory') * 1e6:,.0f} bytes a row, measured"
+        if have is not None and None not in ours.memory and _grows(ours):
+            each = f"{_bytes(ours):,.0f} bytes a row, measured"
             yield _full(ours, have), f"memory is full, {shape} ({each}; the point itself is worked out)."
         if (seconds := _each(ours, "seconds")) > 0:
             rows = ours.sizes[-1] + (DAY - ours.seconds[-1]) / seconds

@@ -21,6 +21,7 @@ def trials(scope: Scope) -> Iterator[Trial]:
             "rankscope --help": Command((sys.executable, "-m", "rankscope", "--help")),
             "python -c pass": Command((sys.executable, "-c", "pass")),
         },
+        floors=("python -c pass",),
         times=3,
     )
     qrels, run = make("write_files", scope.folder, "tiny", queries=10, depth=10, judged=3)
@@ -33,5 +34,6 @@ def trials(scope: Scope) -> Iterator[Trial]:
             "rankscope evaluate": evaluate(qrels, run),
             "import numpy, polars": Command((sys.executable, "-c", "import numpy, polars")),
         },
+        floors=("import numpy, polars",),
         times=3,
     )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 
 def times(ratio: float) -> str:
     """A ratio.
@@ -61,3 +64,17 @@ def count(number: float) -> str:
             return f"{shown:.1f} {word}" if shown < 10 else f"{shown:,.0f} {word}"
     digits = max(len(str(round(number))) - 2, 0)
     return f"{round(number, -digits):,.0f}"
+
+
+def exponent(slope: float) -> str:
+    """A slope with a true minus sign, and none before a zero.
+
+    >>> exponent(1.004), exponent(-0.271), exponent(-0.001)
+    ('1.00', '−0.27', '0.00')
+    """
+    return f"{round(slope, 2) + 0.0:.2f}".replace("-", "\u2212")
+
+
+def rounds_of(group: Mapping[str, Any]) -> str:
+    """How many rounds were counted."""
+    return "1 round" if group["rounds"] == 1 else f"{group['rounds']} rounds"
