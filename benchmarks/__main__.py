@@ -73,11 +73,17 @@ def _arguments() -> argparse.Namespace:
         parser.error(f"there is no group {', '.join(unknown)}: groups are {', '.join(GROUPS)}")
     if said.small and said.write:
         parser.error("--small is to try things out: pages are written from whole sizes, without --small")
+    for folder in filter(None, (said.folder, said.output and said.output.absolute().parent)):
+        if not folder.is_dir():
+            parser.error(f"{folder} is no folder: make it first")
     return said
 
 
 def _positive(text: str) -> int:
-    number = int(text.replace("_", "").replace(",", ""))
+    try:
+        number = int(text.replace("_", "").replace(",", ""))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number") from error
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
     return number
