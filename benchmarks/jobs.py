@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
+from typing import Any
 
 MEASURES = {"ndcg_cut.10", "map", "recip_rank", "recall.100", "P.10"}
 
@@ -23,14 +25,9 @@ def pytrec_eval_files(qrels_path: str, run_path: str) -> None:
 
 def ir_measures_files(qrels_path: str, run_path: str) -> None:
     """ir_measures with its own readers and the measures it is known for."""
-    import ir_measures
-    from ir_measures import AP, RR, P, R, nDCG
-
-    found = ir_measures.calc_aggregate(
-        [nDCG @ 10, AP, RR @ 10, R @ 100, P @ 10],
-        ir_measures.read_trec_qrels(qrels_path),
-        ir_measures.read_trec_run(run_path),
-    )
+    tool: Any = import_module("ir_measures")
+    measures = [tool.nDCG @ 10, tool.AP, tool.RR @ 10, tool.R @ 100, tool.P @ 10]
+    found = tool.calc_aggregate(measures, tool.read_trec_qrels(qrels_path), tool.read_trec_run(run_path))
     for measure, value in found.items():
         print(measure, value)
 

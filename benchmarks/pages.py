@@ -27,12 +27,14 @@ How long rankscope takes beside other tools, measured by one command and written
     make bench ARGS=--write
 
 `make bench` alone prints the same tables and changes nothing; `make bench ARGS="files dicts --rounds 3"` measures two groups, and
-`.venv/bin/python -m benchmarks --help` lists all of them. A tool that is not installed is left out and said to be.
+`.venv/bin/python -m benchmarks --help` lists all of them. A tool that is not installed is left out and said to be;
+`make peers` installs those that Python packages offer.
 
 **How it is measured.** In every table the jobs take turns: a round runs each of them once, and a first round is not counted. Seconds are medians over rounds.
 The ratio is the median of the ratios within a round: **2.00 is twice the time of the job in the first line** of its table. Where files are read, a job is a whole
 process, from its start to its exit; where the input is in memory, it is a call in a process of its own, the input made before. CPU
-seconds add up all threads. Memory is the peak of the process in megabytes (10⁶ bytes), input and imports included.
+seconds add up all threads. Memory is the peak of the process in megabytes (10⁶ bytes), input and imports included, and
+of a process never less than that of the one that measures (20 MB).
 All data are made up from a seed. Five metrics are nDCG@10, AP, RR@10, R@100 and P@10; where tools answer the same question, their answers are
 compared, and a difference is said below the table.
 """

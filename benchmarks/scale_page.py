@@ -238,8 +238,9 @@ def _ends(group: Record, shapes: Mapping[str, Mapping[str, Growth]]) -> Iterator
 
 
 def _depth(group: Record, family: str) -> int:
-    trial = next(trial for trial in group["trials"] if trial["family"] == family)
-    return round(trial["size"] / trial["facts"]["queries"])
+    trial: Record = next(trial for trial in group["trials"] if trial["family"] == family)
+    rows: float = trial["size"] / trial["facts"]["queries"]
+    return round(rows)
 
 
 def _unmeasured(stored: Record, shapes: Mapping[str, Mapping[str, Growth]]) -> str:
