@@ -13,6 +13,7 @@ from benchmarks.measure import Answer, Call, Command, Job, Trial
 from benchmarks.scope import METRICS, TEN, Scope, evaluate, peer, printed
 
 SLOW = 700_000  # lines beyond which those that take longest are left out
+MANY = 20_000  # queries beyond which trec_eval is left out
 TOLERANCE = 6e-5  # trec_eval prints four decimals
 DEPTH = 1000
 
@@ -44,7 +45,9 @@ def _text(scope: Scope, family: str, queries: int, depth: int, qrels: Path, run:
         jobs |= slow
     else:
         skipped = dict.fromkeys(slow, f"timed up to {SLOW:,} lines")
-    if scope.trec_eval:
+    if queries > MANY:
+        skipped["trec_eval"] = f"timed up to {MANY:,} queries, as its time grows with their square"
+    elif scope.trec_eval:
         jobs["trec_eval"] = trec_eval(scope.trec_eval, qrels, run)
     else:
         skipped["trec_eval"] = "its binary was not given (--trec-eval or RANKSCOPE_BENCH_TREC_EVAL)"

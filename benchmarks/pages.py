@@ -55,6 +55,8 @@ DRAWN = {
     "files/deep": "TREC files, rankings of 1,000, whole processes",
     "files/many": "TREC files, rankings of 10, whole processes",
     "dicts/evaluate": "Dicts in memory",
+    "arrays/dense": "nDCG@10 of arrays, queries of 1,000 documents",
+    "arrays/tensors": "nDCG@10 of tensors, queries of 100 documents",
     "recommenders/pandas": "Recommendations in data frames",
     "scale/long": "Parquet, ten metrics, rankings of 1,000, whole processes",
     "spark/users": "Spark on two cores of one machine",
