@@ -16,6 +16,7 @@ from benchmarks.measure import ROOT
 
 Dicts = tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]
 Paths = tuple[Path, Path]
+DOCUMENTS = 8_841_823  # a prime
 CHUNK = 1_000_000  # rows that are in memory at once
 
 
@@ -92,7 +93,7 @@ MAKERS = {maker.__name__: maker for maker in (write_files, write_parquet, text_t
 
 
 def _chunks(queries: int, depth: int, judged: int, grades: int, seed: int) -> Iterator[tuple[Any, Any]]:
-    """Judgments and rankings of some queries after another. A document occurs once a query: ids are a walk through all of them."""
+    """Judgments and rankings of some queries after another. A document occurs once a query: a walk of any step meets each once."""
     import numpy as np
     import polars as pl
 
@@ -102,7 +103,8 @@ def _chunks(queries: int, depth: int, judged: int, grades: int, seed: int) -> It
         many = min(step, queries - first)
         names = pl.Series(range(first, first + many)).cast(pl.String).str.zfill(9)
         at = np.arange(many)
-        docs = (rng.integers(0, 8_841_823, (many, 1)) + np.arange(depth) * 7919) % 8_841_823
+        steps = rng.integers(1, DOCUMENTS, (many, 1))
+        docs = (rng.integers(0, DOCUMENTS, (many, 1)) + np.arange(depth) * steps) % DOCUMENTS
         scores = np.sort(rng.gamma(2.0, 5.0, (many, depth)), axis=1)[:, ::-1]
         places = (rng.integers(0, depth, (many, 1)) + np.arange(judged) * max(depth // judged, 1)) % depth
         known = np.where(rng.random((many, judged)) < 0.85, np.take_along_axis(docs, places, 1), 9_000_000 + places)

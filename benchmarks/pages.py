@@ -70,10 +70,14 @@ def pages(stored: Record) -> dict[Path, str]:
 
 
 def write() -> None:
-    """Write the pages and draw the charts."""
+    """Write the pages and draw the charts, in place of those that there were."""
+    if not STORE.exists():
+        raise SystemExit("nothing has been measured yet: python -m benchmarks --write")
     stored = json.loads(STORE.read_text(encoding="utf-8"))
     for path, text in pages(stored).items():
         path.write_text(text, encoding="utf-8", newline="\n")
+    for old in (DOCS / "images").glob("benchmarks-*.svg"):
+        old.unlink()
     for path, drawn in pictures(stored).items():
         path.write_text(drawn, encoding="utf-8", newline="\n")
 
