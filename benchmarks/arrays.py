@@ -19,51 +19,82 @@ Work = Callable[[], Answer]
 
 
 def trials(scope: Scope) -> Iterator[Trial]:
-    """A matrix of labels, tensors, and dicts in a loop."""
+    """Lists of grades, a matrix of labels, tensors, and dicts in a loop."""
+    yield _grades()
     for queries, documents in DENSE[:-1] if scope.small else DENSE:
-        size, arguments = queries * documents, {"queries": queries, "documents": documents}
-        yield Trial(
-            f"arrays/dense/{size}",
-            f"nDCG@10 of arrays, {queries:,} queries × {documents:,} documents",
-            size,
-            "documents",
-            {
-                "rankscope, evaluate_arrays": Call(f"{HERE}dense", arguments),
-                "scikit-learn, ndcg_score": Call(f"{HERE}sklearn", arguments),
-                "scikit-learn, ignore_ties": Call(f"{HERE}sklearn", {**arguments, "ignore_ties": True}),
-                "NumPy, five lines": Call(f"{HERE}numpy_lines", arguments),
-            },
-            "arrays/dense",
-            times=2,
-            floors=("NumPy, five lines",),
-        )
+        yield _dense(queries * documents, {"queries": queries, "documents": documents})
     for queries, documents in TENSORS[:-1] if scope.small else TENSORS:
-        size, arguments = queries * documents, {"queries": queries, "documents": documents}
-        slow = {"torchmetrics": Call(f"{HERE}torchmetrics", arguments)}
-        yield Trial(
-            f"arrays/tensors/{size}",
-            f"nDCG@10 of tensors, {queries:,} queries × {documents:,} documents",
-            size,
-            "documents",
-            {"rankscope, evaluate_arrays": Call(f"{HERE}tensors", arguments), **(slow if size <= SLOW else {})},
-            "arrays/tensors",
-            tolerance=1e-5,  # torchmetrics computes in 32 bits
-            times=2,
-            skipped={} if size <= SLOW else dict.fromkeys(slow, f"timed up to {SLOW:,} documents"),
-        )
+        yield _tensors(queries * documents, {"queries": queries, "documents": documents})
     for queries, depth in LOOPS:
-        arguments = {"queries": queries, "depth": depth}
-        yield Trial(
-            f"arrays/loop/{queries * depth}",
-            f"judgments made ready once, a run of dicts scored, {queries:,} queries × {depth:,} documents",
-            queries * depth,
-            "documents",
-            {
-                "rankscope, Evaluator": Call(f"{HERE}evaluator", arguments),
-                "pytrec_eval, RelevanceEvaluator": Call(f"{HERE}pytrec_eval", arguments),
-            },
-            times=4,
-        )
+        yield _loop(queries * depth, {"queries": queries, "depth": depth})
+
+
+def _grades() -> Trial:
+    queries, depth = 4_000, 120
+    arguments = {"queries": queries, "depth": depth}
+    return Trial(
+        f"arrays/grades/{queries * depth}",
+        f"nDCG of lists of grades, {queries:,} lists × {depth:,} grades",
+        queries * depth,
+        "grades",
+        {
+            "rankscope, nDCG.of(array)": Call(f"{HERE}of_grades", arguments, repeats=3),
+            "rankscope, nDCG.of(lists)": Call(f"{HERE}of_grades", {**arguments, "lists": True}, repeats=3),
+            "NumPy, five lines": Call(f"{HERE}grades_by_hand", arguments, repeats=3),
+        },
+        times=2,
+        floors=("NumPy, five lines",),
+    )
+
+
+def _dense(size: int, arguments: dict[str, int]) -> Trial:
+    repeats = max(1_000_000 // size, 1)
+    calls = {
+        "rankscope, evaluate_arrays": ("dense", {}),
+        "rankscope, ties expected": ("dense", {"ties": "expected"}),
+        "scikit-learn, ndcg_score": ("sklearn", {}),
+        "scikit-learn, ignore_ties": ("sklearn", {"ignore_ties": True}),
+        "NumPy, five lines": ("numpy_lines", {}),
+    }
+    return Trial(
+        f"arrays/dense/{size}",
+        f"nDCG@10 of arrays, {arguments['queries']:,} queries × {arguments['documents']:,} documents",
+        size,
+        "documents",
+        {name: Call(HERE + work, {**arguments, **more}, repeats=repeats) for name, (work, more) in calls.items()},
+        "arrays/dense",
+        floors=("NumPy, five lines",),
+    )
+
+
+def _tensors(size: int, arguments: dict[str, int]) -> Trial:
+    slow = {"torchmetrics": Call(f"{HERE}torchmetrics", arguments)}
+    ours = {"rankscope, evaluate_arrays": Call(f"{HERE}tensors", arguments, repeats=5)}
+    return Trial(
+        f"arrays/tensors/{size}",
+        f"nDCG@10 of tensors, {arguments['queries']:,} queries × {arguments['documents']:,} documents",
+        size,
+        "documents",
+        ours | (slow if size <= SLOW else {}),
+        "arrays/tensors",
+        tolerance=1e-5,  # torchmetrics computes in 32 bits
+        skipped={} if size <= SLOW else dict.fromkeys(slow, f"timed up to {SLOW:,} documents"),
+    )
+
+
+def _loop(size: int, arguments: dict[str, int]) -> Trial:
+    repeats = max(250_000 // size, 1)
+    return Trial(
+        f"arrays/loop/{size}",
+        f"judgments made ready once, a run of dicts scored, {arguments['queries']:,} queries × {arguments['depth']:,} documents",
+        size,
+        "documents",
+        {
+            "rankscope, Evaluator": Call(f"{HERE}evaluator", arguments, repeats=repeats),
+            "pytrec_eval, RelevanceEvaluator": Call(f"{HERE}pytrec_eval", arguments, repeats=repeats),
+        },
+        times=2,
+    )
 
 
 def part(name: str) -> Any:
@@ -85,11 +116,43 @@ def labels_and_scores(queries: int, documents: int) -> tuple[Any, Any]:
     return labels, labels * 0.3 + draw.normal(0, 1, labels.shape)
 
 
-def dense(queries: int, documents: int) -> Work:
+def _random_grades(queries: int, depth: int) -> Any:
+    import numpy as np
+
+    return np.random.default_rng(1).integers(0, 4, (queries, depth))
+
+
+def of_grades(queries: int, depth: int, lists: bool = False) -> Work:
+    """``rs.nDCG().of`` of a matrix, or of lists of lists."""
+    import numpy as np
+
+    import rankscope as rs
+
+    grades = _random_grades(queries, depth)
+    given = grades.tolist() if lists else grades
+    return lambda: {"nDCG": float(np.mean(rs.nDCG().of(given)))}
+
+
+def grades_by_hand(queries: int, depth: int) -> Work:
+    """The same, as one writes it."""
+    import numpy as np
+
+    grades = _random_grades(queries, depth)
+
+    def work() -> Answer:
+        discount = 1 / np.log2(np.arange(2, depth + 2))
+        earned = (grades * discount).sum(axis=1)
+        ideal = (-np.sort(-grades, axis=1) * discount).sum(axis=1)
+        return {"nDCG": float(np.divide(earned, ideal, out=np.zeros(queries), where=ideal > 0).mean())}
+
+    return work
+
+
+def dense(queries: int, documents: int, ties: str = "input") -> Work:
     """``rs.evaluate_arrays`` of two matrices."""
     evaluate_arrays = part("evaluate_arrays")
     labels, scores = labels_and_scores(queries, documents)
-    return lambda: {"nDCG@10": evaluate_arrays(labels, scores, metrics=["nDCG@10"])["nDCG@10"]}
+    return lambda: {"nDCG@10": evaluate_arrays(labels, scores, metrics=["nDCG@10"], ties=ties)["nDCG@10"]}
 
 
 def sklearn(queries: int, documents: int, ignore_ties: bool = False) -> Work:

@@ -19,7 +19,8 @@ def trials(scope: Scope) -> Iterator[Trial]:
     """Sizes growing tenfold, and ties."""
     for queries, depth in SHAPES[:-1] if scope.small else SHAPES:
         size, arguments = queries * depth, {"queries": queries, "depth": depth}
-        slow = {tool: Call(f"benchmarks.dicts:{tool}", arguments) for tool in ("ir_measures", "ranx")}
+        repeats = max(20_000 // size, 1)
+        slow = {tool: Call(f"benchmarks.dicts:{tool}", arguments, repeats=repeats) for tool in ("ir_measures", "ranx")}
         fits = size <= SLOW
         yield Trial(
             f"dicts/evaluate/{size}",
@@ -27,8 +28,8 @@ def trials(scope: Scope) -> Iterator[Trial]:
             size,
             "documents",
             {
-                "rankscope": Call("benchmarks.dicts:rankscope", arguments),
-                "pytrec_eval": Call("benchmarks.dicts:pytrec_eval", arguments),
+                "rankscope": Call("benchmarks.dicts:rankscope", arguments, repeats=repeats),
+                "pytrec_eval": Call("benchmarks.dicts:pytrec_eval", arguments, repeats=repeats),
                 **(slow if fits else {}),
             },
             "dicts/evaluate",

@@ -17,14 +17,15 @@ def trials(scope: Scope) -> Iterator[Trial]:
     """A sign-flip test beside scipy's, an exact one, and fifty systems compared with one another."""
     here = "benchmarks.inference:"
     for draws in scope.sizes(1_000, 10_000, 100_000):
+        repeats = max(20_000 // draws, 1)
         yield Trial(
             f"inference/flips/{draws}",
             f"sign-flip test, {draws:,} flips of {QUERIES} queries",
             draws,
             "flips",
             {
-                "rankscope": Call(f"{here}flips", {"draws": draws}),
-                "scipy, in batches of 1,000": Call(f"{here}scipy_flips", {"draws": draws}),
+                "rankscope": Call(f"{here}flips", {"draws": draws}, repeats=repeats),
+                "scipy, in batches of 1,000": Call(f"{here}scipy_flips", {"draws": draws}, repeats=repeats),
             },
             "inference/flips",
         )

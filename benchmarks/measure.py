@@ -133,13 +133,14 @@ class Command:
 class Call:
     """Work on input that is in memory: ``module:function`` makes the input from the arguments and returns the work.
 
-    ``python`` is the interpreter of another environment, where the tool needs one.
+    ``python`` is the interpreter of another environment, where the tool needs one. Work that takes no more than milliseconds is done
+    ``repeats`` times a turn, as in a loop, and a turn takes the mean of them.
     """
 
     function: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     python: str = sys.executable
-    env: Mapping[str, str] = field(default_factory=dict)
+    repeats: int = 1
 
     def start(self) -> Process:
         """Start the process that holds the input, and wait until it has it."""
@@ -154,12 +155,19 @@ class Worker:
     def __init__(self, call: Call) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # as long as the process
         self._child = subprocess.Popen(
-            [call.python, "-m", "benchmarks.worker", call.function, json.dumps(dict(call.arguments))],
+            [
+                call.python,
+                "-m",
+                "benchmarks.worker",
+                call.function,
+                json.dumps(dict(call.arguments)),
+                str(call.repeats),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
             text=True,
-            env=_environment(call.env),
+            env=_environment({}),
             cwd=ROOT,
         )
         try:

@@ -1,7 +1,7 @@
-"""A job in a process of its own: ``python -m benchmarks.worker MODULE:FUNCTION ARGUMENTS``.
+"""A job in a process of its own: ``python -m benchmarks.worker MODULE:FUNCTION ARGUMENTS REPEATS``.
 
 The function makes its input from the arguments (a JSON object) and returns the work, which takes nothing and returns its answer (a dict
-of numbers) or None. The work is done once for each line on standard input. It runs with other tools' environments, too, and so with
+of numbers) or None. The work is done for each line on standard input, as often as is said. It runs with other tools' environments, too, and so with
 the standard library alone.
 """
 
@@ -39,16 +39,17 @@ def main() -> None:
         return
     say(ready=True)
     for _ in sys.stdin:
-        say(**timed(work))
+        say(**timed(work, int(sys.argv[3])))
 
 
-def timed(work: Callable[[], Any]) -> dict[str, Any]:
-    """What doing the work once takes: wall and CPU seconds and peak megabytes, those of child processes included."""
+def timed(work: Callable[[], Any], repeats: int = 1) -> dict[str, Any]:
+    """What doing the work once takes, as the mean of some: wall and CPU seconds, and peak megabytes, those of child processes included."""
     _forget_peak()
     below, cpu, start = _child_seconds(), time.process_time(), time.perf_counter()
-    answer = work()
-    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
-    return {"seconds": seconds, "cpu": cpu + _child_seconds() - below, "memory": _peak(), "answer": answer or {}}
+    for _ in range(repeats):
+        answer = work()
+    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu + _child_seconds() - below
+    return {"seconds": seconds / repeats, "cpu": cpu / repeats, "memory": _peak(), "answer": answer or {}}
 
 
 def _forget_peak() -> None:

@@ -241,6 +241,12 @@ def test_a_call_is_timed_without_its_input() -> None:
     assert idle.seconds >= 0.3
 
 
+def test_work_in_a_loop_takes_the_mean_of_its_turns() -> None:
+    (cost,) = run(Call("tests.benchmarks.works:busy", {"seconds": 0.1}, repeats=3))
+    assert cost.cpu is not None
+    assert 0.1 <= cost.cpu < 0.15
+
+
 @pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="this system forgets no peak")
 def test_the_peak_of_a_call_is_its_own() -> None:
     first, second = run(call("large_at_first", megabytes=200), 2)
