@@ -63,7 +63,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("groups", nargs="*", metavar="GROUP", help="what to measure (default: all groups)")
     parser.add_argument("--rounds", type=_positive, default=5, help="counted rounds of each (default 5)")
     parser.add_argument("--small", action="store_true", help="without the largest size of each, to try it out")
-    parser.add_argument("--rows", type=_positive, default=10_000_000, help="largest file of Parquet (default 10,000,000; 100,000,000 needs 2 GB of disk)")  # fmt: skip
+    parser.add_argument("--rows", type=_positive, default=10_000_000, help="rows of the largest file (default 10,000,000; 100,000,000 needs 5 GB of disk)")  # fmt: skip
     parser.add_argument("--trec-eval", default="", metavar="BINARY", help="trec_eval (or RANKSCOPE_BENCH_TREC_EVAL)")
     parser.add_argument("--folder", type=Path, help="where files are made and removed again (default: the system's temporary folder)")  # fmt: skip
     parser.add_argument("-o", "--output", type=Path, help="write what was measured to a JSON file")

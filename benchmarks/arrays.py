@@ -49,7 +49,7 @@ def _grades() -> Trial:
 
 def _dense(size: int, arguments: dict[str, int]) -> Trial:
     repeats = max(1_000_000 // size, 1)
-    calls = {
+    calls: dict[str, tuple[str, dict[str, Any]]] = {
         "rankscope, evaluate_arrays": ("dense", {}),
         "rankscope, ties expected": ("dense", {"ties": "expected"}),
         "scikit-learn, ndcg_score": ("sklearn", {}),

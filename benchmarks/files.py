@@ -12,6 +12,8 @@ from benchmarks.data import make
 from benchmarks.measure import Answer, Call, Command, Job, Trial
 from benchmarks.scope import METRICS, TEN, Scope, evaluate, peer, printed
 
+HUGE = 69_800  # queries of the file that is made where it may be so large
+WHOLE = 7_000_000  # lines beyond which those that hold a whole file are left out
 SLOW = 700_000  # lines beyond which those that take longest are left out
 MANY = 20_000  # queries beyond which trec_eval is left out
 TOLERANCE = 6e-5  # trec_eval prints four decimals
@@ -19,50 +21,48 @@ DEPTH = 1000
 
 
 def trials(scope: Scope) -> Iterator[Trial]:
-    """Sizes growing tenfold, then the largest in other forms."""
+    """Sizes growing tenfold, then the largest in other forms, and ten times the largest where files may be so large (``--rows``)."""
     for queries in scope.sizes(7, 70, 698, 6980):
-        qrels, run = make("write_files", scope.folder, f"deep-{queries}", queries=queries, depth=DEPTH, judged=1)
-        yield _text(scope, "deep", queries, DEPTH, qrels, run)
+        yield _text(scope, "deep", queries, DEPTH, judged=1)
     for queries in scope.sizes(1_000, 10_000, 100_000):
-        many = make("write_files", scope.folder, f"many-{queries}", queries=queries, depth=10, judged=3)
-        yield _text(scope, "many", queries, 10, *many)
+        yield _text(scope, "many", queries, 10, judged=3)
     yield from _forms(scope, queries=scope.sizes(698, 6980)[-1])
+    if scope.rows >= HUGE * DEPTH and not scope.small:
+        yield _text(scope, "deep", HUGE, DEPTH, judged=1)
 
 
-def _text(scope: Scope, family: str, queries: int, depth: int, qrels: Path, run: Path) -> Trial:
-    lines = queries * depth
-    jobs: dict[str, Job] = {
-        "rankscope": evaluate(qrels, run),
-        "Polars, parsing only": peer("polars-parse", qrels, run),
-        "pytrec_eval": peer("pytrec_eval", qrels, run, needs="pytrec_eval"),
-    }
-    slow: dict[str, Job] = {
-        "ir_measures": peer("ir_measures", qrels, run, needs="ir_measures"),
-        "ranx, warm": Call("benchmarks.files:ranx", {"qrels": str(qrels), "run": str(run)}),
-    }
-    skipped = {}
-    if lines <= SLOW:
-        jobs |= slow
-    else:
-        skipped = dict.fromkeys(slow, f"timed up to {SLOW:,} lines")
-    if queries > MANY:
-        skipped["trec_eval"] = f"timed up to {MANY:,} queries, as its time grows with their square"
-    elif scope.trec_eval:
-        jobs["trec_eval"] = trec_eval(scope.trec_eval, qrels, run)
-    else:
+def _text(scope: Scope, family: str, queries: int, depth: int, judged: int) -> Trial:
+    name = f"{family}-{queries}"
+    qrels, run = make("write_files", scope.folder, name, queries=queries, depth=depth, judged=judged)
+    lines, others = queries * depth, _others(scope, qrels, run)
+    skipped = {job: why for job, (_, most, why) in others.items() if (queries if job == "trec_eval" else lines) > most}
+    if not scope.trec_eval:
         skipped["trec_eval"] = "its binary was not given (--trec-eval or RANKSCOPE_BENCH_TREC_EVAL)"
-    title = f"TREC file, {queries:,} queries × {depth:,} documents ({run.stat().st_size / 1e6:,.1f} MB)"
     return Trial(
         f"files/{family}/{lines}",
-        title,
+        f"TREC file, {queries:,} queries × {depth:,} documents ({run.stat().st_size / 1e6:,.1f} MB)",
         lines,
         "lines",
-        jobs,
+        {"rankscope": evaluate(qrels, run)} | {job: of for job, (of, _, _) in others.items() if job not in skipped},
         f"files/{family}",
         tolerance=TOLERANCE,
         skipped=skipped,
         floors=("Polars, parsing only",),
     )
+
+
+def _others(scope: Scope, qrels: Path, run: Path) -> dict[str, tuple[Job, int, str]]:
+    """Other jobs with the most lines (trec_eval: queries) that they are given, and why."""
+    whole, slow = f"timed up to {WHOLE:,} lines, as it holds all of the file", f"timed up to {SLOW:,} lines"
+    square = f"timed up to {MANY:,} queries, as its time grows with their square"
+    paths = {"qrels": str(qrels), "run": str(run)}
+    return {
+        "Polars, parsing only": (peer("polars-parse", qrels, run), WHOLE, whole),
+        "pytrec_eval": (peer("pytrec_eval", qrels, run, needs="pytrec_eval"), WHOLE, whole),
+        "trec_eval": (trec_eval(scope.trec_eval, qrels, run), MANY, square),
+        "ir_measures": (peer("ir_measures", qrels, run, needs="ir_measures"), SLOW, slow),
+        "ranx, warm": (Call("benchmarks.files:ranx", paths), SLOW, slow),
+    }
 
 
 def ranx(qrels: str, run: str) -> Callable[[], Answer]:

@@ -18,7 +18,7 @@ TEN = [*METRICS, "ERR@20", "RBP", "Bpref", "infAP", "nDCG(gain=exponential)@20"]
 class Scope:
     """Where files are made, and which sizes and tools are wanted.
 
-    ``small`` leaves out the largest size of everything; ``rows`` is the largest file of the group ``scale``; ``trec_eval`` is its binary, and
+    ``small`` leaves out the largest size of everything; ``rows`` is how many the largest file may have; ``trec_eval`` is its binary, and
     ``recommenders`` the interpreter of the environment of RecTools and RePlay, which need an older numpy than rankscope.
     """
 
