@@ -35,6 +35,7 @@ The ratio is the median of the ratios within a round: **2.00 is twice the time o
 process, from its start to its exit; where the input is in memory, it is a call in a process of its own, the input made before. CPU
 seconds add up all threads. Memory is the peak of the process in megabytes (10⁶ bytes), input and imports included, and
 of a process never less than that of the one that measures (20 MB).
+A slope is the exponent with which seconds grow with the size, over all sizes and over the last step: 1 is in proportion, ten times the lines in ten times the seconds.
 All data are made up from a seed. Five metrics are nDCG@10, AP, RR@10, R@100 and P@10; where tools answer the same question, their answers are
 compared, and a difference is said below the table.
 """
@@ -99,13 +100,22 @@ def _glance(groups: Mapping[str, Record]) -> str:
     lines = [
         "## At a glance\n",
         "The largest size at which both were timed. More than 1: the other takes longer than rankscope.\n",
-        "| other's time / ours | other | work | its seconds | ours | its MB | ours |",
-        "|--:|---|---|--:|--:|--:|--:|",
-        *(_line(times(other.ratio), trial, ours, other) for trial, ours, other in pairs if not _floor(trial, other)),
+        "| other's time / ours | CPU | other | work | its seconds | ours | its MB | ours |",
+        "|--:|--:|---|---|--:|--:|--:|--:|",
+        *(
+            _line(other.ratio, other.cpu_ratio, trial, ours, other)
+            for trial, ours, other in pairs
+            if not _floor(trial, other)
+        ),
+        *_behind(groups),
         "\nWhat does less than is asked, and so says how near to the least rankscope is:\n",
-        "| our time / its | what | work | its seconds | ours | its MB | ours |",
-        "|--:|---|---|--:|--:|--:|--:|",
-        *(_line(times(other.under), trial, ours, other) for trial, ours, other in pairs if _floor(trial, other)),
+        "| our time / its | CPU | what | work | its seconds | ours | its MB | ours |",
+        "|--:|--:|---|---|--:|--:|--:|--:|",
+        *(
+            _line(other.under, other.cpu_under, trial, ours, other)
+            for trial, ours, other in pairs
+            if _floor(trial, other)
+        ),
     ]
     return "\n".join(lines) + "\n"
 
@@ -122,9 +132,31 @@ def _largest(groups: Mapping[str, Record]) -> Iterator[tuple[Record, Row, Row]]:
     return iter(found.values())
 
 
-def _line(first: str, trial: Record, ours: Row, other: Row) -> str:
+def _line(ratio: float, cpu: float | None, trial: Record, ours: Row, other: Row) -> str:
     cells = (amount(other.seconds), amount(ours.seconds), much(other.memory), much(ours.memory))
-    return f"| **{first}** | {other.job} | {trial['title']} | {' | '.join(cells)} |"
+    first = f"| **{times(ratio)}** | {'–' if cpu is None else times(cpu)} "
+    return f"{first}| {other.job} | {trial['title']} | {' | '.join(cells)} |"
+
+
+def _behind(groups: Mapping[str, Record]) -> list[str]:
+    """Who is faster than rankscope at the smallest size of a family: the largest alone would not tell."""
+    smallest: dict[str, Record] = {}
+    for group in groups.values():
+        for trial in sorted(group["trials"], key=lambda trial: trial["size"]):
+            if trial["family"] and rows(trial):
+                smallest.setdefault(trial["family"], trial)
+    lines = []
+    for trial in smallest.values():
+        ours, *others = rows(trial)
+        ahead = [
+            row for row in others if row.ratio < 1 and not _floor(trial, row) and not row.job.startswith("rankscope")
+        ]
+        if ahead:
+            words = ", ".join(f"{row.job} {times(row.under)} times" for row in sorted(ahead, key=lambda row: row.ratio))
+            lines.append(f"- {trial['title']}, where rankscope takes {amount(ours.seconds)} s: {words} faster.")
+    return (
+        ["\nAt the smallest sizes others are ahead, as what is paid once weighs most there:\n", *lines] if lines else []
+    )
 
 
 def _floor(trial: Record, row: Row) -> bool:
@@ -180,7 +212,7 @@ def _slopes(title: str, grown: list[Growth]) -> str:
     """How the jobs of a family grow."""
     unit = grown[0].unit
     lines = [
-        f"{title + ': growth' if title else 'Growth'} with the size. A slope of 1 is in proportion: ten times the {unit}, ten times the seconds.\n",
+        f"{title or 'Growth'}:\n",
         f"| job | {unit} | slope of seconds | over the last step | slope of memory | over the last step |",
         "|---|---|--:|--:|--:|--:|",
     ]

@@ -188,8 +188,9 @@ def test_at_a_glance_the_largest_size_at_which_both_were_timed() -> None:
     small = trial("small", 10, {"rankscope": job(1.0), "slow": job(9.0), "fast": job(0.5)}, family="files/deep")
     large = trial("large", 100, {"rankscope": job(2.0), "fast": job(0.6)}, family="files/deep", floors=["fast"])
     text = pages.benchmarks(store(files=[large, small]))
-    assert "| **9.00** | slow | small | 9.00 | 1.00 | 100 | 100 |" in text
-    assert "| **3.33** | fast | large | 0.60 | 2.00 | 100 | 100 |" in text  # 2.0 / 0.6, as it is the least
+    assert "| **9.00** | 9.00 | slow | small | 9.00 | 1.00 | 100 | 100 |" in text
+    assert "- small, where rankscope takes 1.00 s: fast 2.00 times faster." in text
+    assert "| **3.33** | 3.33 | fast | large | 0.60 | 2.00 | 100 | 100 |" in text  # 2.0 / 0.6, as it is the least
 
 
 def test_what_was_left_out_and_what_differs_is_said() -> None:
