@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks import scale_page
 from benchmarks.measure import ROOT
 from benchmarks.results import STORE, Growth, Row, families, rows
-from benchmarks.wording import amount, bytes_of, exponent, much, rounds_of, times
+from benchmarks.wording import BUSY, amount, bytes_of, exponent, is_busy, much, rounds_of, times
 
 DOCS = ROOT / "docs"
 Record = Mapping[str, Any]
@@ -174,7 +174,8 @@ def _machines(groups: Mapping[str, Record]) -> str:
         lines.append("")
     busy = ", ".join(f"{TITLES[name].lower()} {group['machine']['load']}" for name, group in groups.items())
     lines.append(
-        f"Load of the machine (processes that want to run, mean of the last minute) at the end of each group, our own work included: {busy}.\n"
+        "Load of the machine (processes that want to run, mean of the last minute) at the end of each group, our own work "
+        f"included: {busy}.{BUSY if any(is_busy(group) for group in groups.values()) else ''}\n"
     )
     return "\n".join(lines)
 
@@ -300,8 +301,9 @@ def pictures(stored: Record) -> dict[Path, str]:
 
 
 def mark(chart: Any) -> str:
-    """What changes where anything changes that a chart shows."""
-    return hashlib.sha256(repr(chart).encode("utf-8")).hexdigest()[:16]
+    """What changes where anything changes that a chart shows, and is the same in every process."""
+    shown = [chart.title, chart.caption, chart.x, chart.y, sorted(chart.logs), chart.rows]
+    return hashlib.sha256(json.dumps(shown).encode("utf-8")).hexdigest()[:16]
 
 
 if __name__ == "__main__":

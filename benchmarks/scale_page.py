@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.measure import MEGA
 from benchmarks.results import Growth, families
-from benchmarks.wording import amount, bytes_of, count, duration, exponent, much, rounds_of, times
+from benchmarks.wording import BUSY, amount, bytes_of, count, duration, exponent, is_busy, much, rounds_of, times
 
 Record = Mapping[str, Any]
 BILLION = 1_000_000_000
@@ -49,7 +49,7 @@ def _measured(group: Record, shapes: Mapping[str, Mapping[str, Growth]]) -> str:
     memory = "" if machine["memory_mb"] is None else f", {machine['memory_mb'] / 1000:,.0f} GB of memory"
     lines = [
         "## What was measured\n",
-        f"On {machine['cores']} cores ({machine['processor'] or 'unknown processor'}{memory}) on {group['date']}, medians of {rounds_of(group)}.\n",
+        f"On {machine['cores']} cores ({machine['processor'] or 'unknown processor'}{memory}) on {group['date']}, medians of {rounds_of(group)}.{_load(group)}\n",
         "| rows | shape | seconds | scan only | times the scan | CPU seconds | peak MB |",
         "|--:|---|--:|--:|--:|--:|--:|",
     ]
@@ -69,6 +69,10 @@ def _measured(group: Record, shapes: Mapping[str, Mapping[str, Growth]]) -> str:
             lines.append(f"| {' | '.join(cells)} |")
     lines += ["", *(_growth(SHAPES[family], jobs[OURS]) for family, jobs in shapes.items())]
     return "\n".join(lines) + "\n"
+
+
+def _load(group: Record) -> str:
+    return f" The load of the machine was {group['machine']['load']} at the end.{BUSY}" if is_busy(group) else ""
 
 
 def _growth(shape: str, ours: Growth) -> str:

@@ -5,6 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+BUSY = (
+    " Where that is well above the number of cores, other work was running, and seconds are longer than they would be alone; ratios within "
+    "a round and CPU seconds suffer less."
+)
+
+
+def is_busy(group: Mapping[str, Any]) -> bool:
+    """Whether other work ran while a group was measured."""
+    load, cores = group["machine"]["load"], group["machine"]["cores"]
+    return load is not None and load > 1.5 * cores
+
 
 def times(ratio: float) -> str:
     """A ratio.

@@ -200,6 +200,16 @@ def test_what_was_left_out_and_what_differs_is_said() -> None:
     assert "- other gives other numbers than rankscope: A run." in text
 
 
+@pytest.mark.parametrize(
+    ("load", "said"), [(2.5, False), (6.0, True), (None, False)], ids=["ours alone", "others", "untold"]
+)
+def test_other_work_on_the_machine_is_said(load: float | None, said: bool) -> None:
+    stored = store(scale=linear())
+    stored["groups"]["scale"]["machine"] = {**MACHINE, "load": load}
+    for text in pages.pages(stored).values():
+        assert ("other work was running" in text) is said
+
+
 def test_a_chart_is_marked_with_its_numbers(need: Any) -> None:
     need("altair")
     before, after = store(scale=linear()), store(scale=linear(each=3e-7))
