@@ -12,6 +12,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -37,20 +38,28 @@ GROUPS = {
 def main() -> int:
     """Measure the groups that were named, or all."""
     said = _arguments()
+    found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(dir=said.folder) as folder:
         scope = Scope(Path(folder), said.small, said.rows)
         if said.trec_eval:
-            scope = Scope(scope.folder, scope.small, scope.rows, said.trec_eval)
-        measured = {name: _group(name, scope, said.rounds) for name in said.groups or GROUPS}
-    found = {name: group for name, group in measured.items() if group["trials"]}
-    if said.output:
-        said.output.write_text(json.dumps(merge({}, found), indent=1) + "\n", encoding="utf-8")
+            scope = replace(scope, trec_eval=said.trec_eval)
+        for name in said.groups or GROUPS:
+            group = _group(name, scope, said.rounds)
+            if group["trials"]:
+                found[name] = group
+                _keep(said, found)  # after each group, so that one who stops keeps what was measured
     if said.write:
         from benchmarks.pages import write
 
-        STORE.write_text(json.dumps(merge(_stored(), found), indent=1) + "\n", encoding="utf-8")
         write()
     return 0
+
+
+def _keep(said: argparse.Namespace, found: dict[str, Any]) -> None:
+    if said.output:
+        said.output.write_text(json.dumps(merge({}, found), indent=1) + "\n", encoding="utf-8")
+    if said.write:
+        STORE.write_text(json.dumps(merge(_stored(), found), indent=1) + "\n", encoding="utf-8")
 
 
 def _arguments() -> argparse.Namespace:
