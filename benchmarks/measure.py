@@ -114,7 +114,7 @@ class Command:
             try:
                 child = subprocess.Popen(self.argv, stdout=out, stderr=errors, env=_environment(self.env), cwd=ROOT)
             except OSError as error:
-                raise LeftOutError(f"{self.argv[0]} cannot be started: {error.strerror}") from error
+                raise LeftOutError(f"{Path(self.argv[0]).name} cannot be started: {error.strerror}") from error
             _, status, usage = os.wait4(child.pid, 0)
             seconds = time.perf_counter() - start
             child.returncode = os.waitstatus_to_exitcode(status)
@@ -145,7 +145,7 @@ class Call:
     def start(self) -> Process:
         """Start the process that holds the input, and wait until it has it."""
         if not Path(self.python).exists():
-            raise LeftOutError(f"there is no environment at {self.python}")
+            raise LeftOutError("its environment is not here (make peers, or RANKSCOPE_BENCH_RECOMMENDERS)")
         return Worker(self)
 
 
