@@ -19,6 +19,10 @@ class Ideal:
     grade: Array
     shown: Array
 
+    def first(self, depth: int) -> Ideal:
+        """The best ``depth`` documents of each query."""
+        return Ideal(self.grade[:, :depth], self.shown[:, :depth])
+
 
 @dataclass(frozen=True, eq=False)
 class Pool:
