@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from rankscope.lists.judged import Aspects, Judged, judged_order, rectangle
+from rankscope.lists.judged import Aspects, Judged, chunks_of, judged_order, rectangle
 from rankscope.lists.rectangle import Ideal, Lists
 from rankscope.lists.sums import Array
 
@@ -32,6 +33,21 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.size)
+
+    def of(self, queries: Array) -> Batch:
+        """The lists with these numbers, of the same documents."""
+        missing = None if self.missing is None else self.missing[queries]
+        return Batch(self.grade, self.score, self.start[queries], self.size[queries], missing)
+
+    def tied(self) -> Array:
+        """The lists in which scores are equal."""
+        out = np.zeros(len(self), dtype=bool)
+        if self.score is not None:
+            for chunk in chunks_of(self.size, IN_CACHE * FEW):
+                score, inside = self.cells(self.score, chunk)
+                rising = np.sort(score if inside is None else np.where(inside, score, np.nan), axis=1)
+                out[chunk] = (rising[:, 1:] == rising[:, :-1]).any(axis=1)
+        return out
 
     def cells(self, values: Array, queries: Array) -> tuple[Array, Array | None]:
         """A rectangle of the values of these lists, and which cells hold one: None where all do. No copy where none is needed."""
@@ -96,27 +112,37 @@ class RankedBatch(Judged):
     """
 
     def __init__(
-        self, batch: Batch, *, last_first: bool = False, depth: int | None = None, reach: int | None = None
+        self,
+        batch: Batch,
+        *,
+        last_first: bool = False,
+        depth: int | None = None,
+        reach: int | None = None,
+        query_id: Sequence[str] | None = None,
     ) -> None:
         retrieved = batch.size if depth is None else np.minimum(batch.size, depth)
         vars(self).update(batch=batch, last_first=last_first, depth=depth, reach=reach, retrieved=retrieved)
         wider = 0 if batch.missing is None else batch.missing.shape[1]
-        vars(self).update(query_id=range(len(batch)), size=batch.size + wider, aspects=None, by_id=None)
+        if query_id is not None:
+            vars(self)["query_id"] = query_id
+        vars(self).update(size=batch.size + wider, aspects=None, by_id=None)
 
     def __getattr__(self, name: str) -> Any:
         """What is told document by document is worked out when it is asked for."""
         if name in {"in_run", "grade", "rank", "tie_start", "tie_size", "score"}:
             return getattr(self.flat, name)
+        if name == "query_id":
+            return vars(self).setdefault(name, [str(i) for i in range(len(self.retrieved))])
         raise AttributeError(name)
 
     def chunks(self, cells: int = 0) -> list[Array]:
         """Query numbers in groups of like size, whose rectangles fit the processor's cache."""
-        return super().chunks(cells or (IN_CACHE if vars(self)["reach"] is None else IN_CACHE * FEW))
+        return chunks_of(self.size, cells or (IN_CACHE if vars(self)["reach"] is None else IN_CACHE * FEW))
 
     def within(self, reach: int | None) -> RankedBatch:
         """The same for metrics that look no further than this rank."""
-        mine = vars(self)
-        return RankedBatch(mine["batch"], last_first=mine["last_first"], depth=mine["depth"], reach=reach)
+        mine = {name: vars(self)[name] for name in ("batch", "last_first", "depth")}
+        return RankedBatch(**mine, reach=reach, query_id=vars(self).get("query_id"))
 
     def of(self, queries: Array) -> Judged:
         """The judged documents of the queries with these numbers, which may be repeated."""
@@ -177,7 +203,7 @@ class RankedBatch(Judged):
         query, grade, rank, start, alike, score = (v[by] for v in (query, grade, rank, start, alike, score))
         number, plain = query.astype(np.int64), np.zeros(len(query), dtype=np.int64)
         return Judged(
-            query_id=[str(i) for i in range(count)], retrieved=batch.size.astype(np.int64),
+            query_id=self.query_id, retrieved=batch.size.astype(np.int64),
             size=np.bincount(number, minlength=count), in_run=np.bincount(number[rank > 0], minlength=count),
             grade=grade, rank=rank.astype(np.int64), tie_start=start.astype(np.int64), tie_size=alike.astype(np.int64),
             score=score, aspects=Aspects(plain + 1, plain, plain, grade, "the list"),

@@ -1,0 +1,110 @@
+"""What a batch of lists scores: means and the value of every query, light enough for a training loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+from rankscope import words
+from rankscope.blocks import Caution
+from rankscope.errors import InputError
+from rankscope.lists import Array
+from rankscope.metrics import Metric, parse
+from rankscope.scoring.request import Request
+from rankscope.scoring.runs import Mean
+from rankscope.show.result import Col, Result, View
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BatchScores(Result):
+    """What ``evaluate_arrays`` and an ``Evaluator`` found.
+
+    ``scores["nDCG@10"]`` is the mean as a float, and ``means`` has all of them by name. ``per_query["nDCG@10"]`` is a NumPy array of
+    the value of each query in the order of ``query_ids``, NaN where a query has none. Nothing else is made before it is asked for:
+    ``bounds_of`` the interval of a mean, ``conventions`` what was assumed, ``to_dicts()``, ``to_polars()`` and the other formats. ``notes``
+    say what was done with what was given (a copy from a device), ``missing`` which judged queries had no ranking and scored as empty.
+    """
+
+    schema: ClassVar[str] = "batch/1"
+    views: ClassVar[tuple[View, ...]] = (
+        View(
+            "results",
+            (
+                Col("metric", of=lambda m: str(m.metric), head="metric"),
+                Col("asked", of=lambda m: m.spelling, rare=True),
+                Col("value", head="value", kind="value"),
+                Col("queries", head="queries", kind="count"),
+                Col("undefined", of=lambda m: m.undefined or None, kind="count", rare=True, fill=0),
+                Col("ci_lower", "ci_upper", of=lambda m: (m.bounds.lower, m.bounds.upper), kind="value"),
+                Col("interval", of=lambda m: m.bounds.method),
+            ),
+            lambda scores: scores.board,
+        ),
+        View(
+            "per_query",
+            (Col("query_id"), Col("metric"), Col("value", kind="value")),
+            lambda scores: scores._rows(),
+        ),
+    )
+
+    request: Request
+    board: Sequence[Mean]
+    values: Mapping[Metric, Array]
+    query_ids: Sequence[Any]
+    notes: Sequence[str] = field(default_factory=list)
+    missing: Sequence[str] = ()
+    ids_by_place: bool = True
+
+    def __getitem__(self, metric: Any) -> float:
+        return self.mean_of(metric).value
+
+    def mean_of(self, metric: Any) -> Mean:
+        """The mean of a metric, named as in ``scores[metric]``, with the number of queries. Raises KeyError where there is none."""
+        for mean in self.board:
+            if metric in (mean.spelling, str(mean.metric)) or metric == mean.metric:
+                return mean
+        try:
+            wanted = parse(metric)
+        except InputError as error:
+            raise KeyError(str(error)) from None
+        for mean in self.board:
+            if wanted == mean.metric:
+                return mean
+        raise KeyError(f"{metric} was not computed: there are {', '.join(str(mean.metric) for mean in self.board)}")
+
+    def bounds_of(self, metric: Any) -> Any:
+        """The interval of a mean: ``lower``, ``upper`` and the ``method``."""
+        return self.mean_of(metric).bounds
+
+    @cached_property
+    def means(self) -> dict[str, float]:
+        """The mean of each metric by the name it was asked for."""
+        return {mean.spelling: mean.value for mean in self.board}
+
+    @cached_property
+    def per_query(self) -> dict[str, Array]:
+        """The value of each query, in the order of ``query_ids``, for each metric by the name it was asked for."""
+        return {mean.spelling: self.values[mean.metric] for mean in self.board}
+
+    @property
+    def conventions(self) -> dict[str, Any]:
+        """What was assumed."""
+        stated = self.request.conventions()
+        return stated | ({"document_ids": "the place of a document in its list"} if self.ids_by_place else {})
+
+    @property
+    def warnings(self) -> Sequence[Caution]:
+        """None: ``evaluate`` looks at the data as well and has warnings about them."""
+        return ()
+
+    def sentences(self) -> Iterator[str]:
+        """How many lists were scored, and what was assumed."""
+        yield f"{words.counted(len(self.query_ids), 'query', 'queries')} · {self.request.small_print()}"
+        yield from self.notes
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for name, values in self.per_query.items():
+            for query, value in zip(self.query_ids, values.tolist(), strict=True):
+                yield {"query_id": str(query), "metric": name, "value": value}
