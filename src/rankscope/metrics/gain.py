@@ -9,7 +9,7 @@ import numpy as np
 
 from rankscope.declared import Lookup, Param
 from rankscope.errors import InputError
-from rankscope.lists import Array, Lists, by_rank, log2_discount, total
+from rankscope.lists import Array, Lists, by_rank, log2_discounts, total
 from rankscope.metrics.base import Cutoff, Example, Gain, JudgedOnly, Metric, Terms, gains, gains_of
 from rankscope.metrics.trec import CUTOFFS, TrecName, pair
 
@@ -105,7 +105,7 @@ class DCG(_GainMetric):
     def discounts(self, rank: Array) -> Array:
         """The discount at each rank."""
         if self.discount == "log2":
-            return by_rank(log2_discount, rank)
+            return log2_discounts(rank)
         if self.discount == "log2_rank":
             return by_rank(lambda r: 1.0 / math.log2(max(r, 2)), rank)
         if self.discount == "reciprocal":
@@ -125,8 +125,12 @@ class DCG(_GainMetric):
     def best_judged(self, lists: Lists, depth: int | None) -> Array:
         """The discounted gain of all judged documents in the best order, down to a depth."""
         by_grade = depth is not None and not isinstance(self.gain, Lookup)  # a table may value a better grade less
-        ideal = lists.ideal.first(int(depth or 0)) if by_grade else lists.ideal
-        return self.best_down_to(gains_of(ideal, self.gain), np.inf if depth is None else float(depth))
+
+        def work() -> Array:
+            ideal = lists.ideal.first(int(depth or 0)) if by_grade else lists.ideal
+            return self.best_down_to(gains_of(ideal, self.gain), np.inf if depth is None else float(depth))
+
+        return lists.ideal.once(("best", str(self.gain), str(self.discount), depth), work)
 
     def out_of(self, lists: Lists) -> Array | float:
         """What the discounted gain is divided by."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -238,18 +238,23 @@ def _reach(m: MetricRequest) -> int | None:
     return None if whole else m.metric.reach
 
 
-def board_of_batch(request: Request, values: Sequence[Values], given: LabelledBatch) -> list[Mean]:
-    """The means over all lists, each with its interval, which is made when it is first looked at."""
+def pooled_values(request: Request, batch: Batch) -> dict[Metric, float]:
+    """The metrics that are one value over the documents of all lists."""
+    pooled = [m.metric for m in request.metrics if m.metric.aggregate == "pooled"]
+    return {one: one.pool(judged_batches(request.with_metrics(one), batch)[0]) for one in pooled}
+
+
+def board_of_values(request: Request, found: Sequence[Values], pooled: Mapping[Metric, float]) -> list[Mean]:
+    """The means over all queries, each with its interval, which is made when it is first looked at."""
     out = []
-    for m, found in zip(request.metrics, values, strict=True):
-        value, undefined = found.value, int(np.count_nonzero(np.isnan(found.value)))
-        if m.metric.aggregate == "pooled":
-            number, undefined = m.metric.pool(judged_batches(request.with_metrics(m), given.batch)[0]), 0
+    for m, values in zip(request.metrics, found, strict=True):
+        value, undefined = values.value, int(np.count_nonzero(np.isnan(values.value)))
+        if m.metric in pooled:
+            number, undefined = pooled[m.metric], 0
         else:
-            number = mean(m.metric, value, found.weight)
-        weights = found.weight if (found.weight != 1).any() else None
+            number = mean(m.metric, value, values.weight)
+        weights = values.weight if (values.weight != 1).any() else None
         interval = partial(request.intervals.of_mean, m.metric, value, weights, None)
-        out.append(
-            Mean("scores", m.metric, m.spelling, number, len(value) - undefined, undefined, None, found.sampled_queries, interval)
-        )
+        counts = len(value) - undefined, undefined
+        out.append(Mean("run", m.metric, m.spelling, number, *counts, None, values.sampled_queries, interval))
     return out

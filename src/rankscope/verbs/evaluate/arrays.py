@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rankscope.errors import InputError
-from rankscope.scoring.batches import board_of_batch, labelled_batch, values_of_batch
+from rankscope.scoring.batches import labelled_batch, pooled_values, values_of_batch
 from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.request import Request
 from rankscope.verbs.evaluate.result import BatchScores
@@ -60,8 +60,7 @@ def evaluate_arrays(
     request = request_of(metrics, ties, policies)
     given = labelled_batch(labels, scores, group, mask, lengths)
     values = values_of_batch(request, given)
-    by_metric = {m.metric: found.value for m, found in zip(request.metrics, values, strict=True)}
-    return BatchScores(request, board_of_batch(request, values, given), by_metric, given.query_ids, given.notes)
+    return BatchScores(request, values, given.query_ids, pooled_values(request, given.batch), given.notes)
 
 
 def request_of(metrics: Any, ties: str | None, policies: dict[str, Any]) -> Request:

@@ -9,9 +9,11 @@ from typing import Any, ClassVar
 
 from rankscope import words
 from rankscope.blocks import Caution
+from rankscope.engines.base import Values
 from rankscope.errors import InputError
 from rankscope.lists import Array
 from rankscope.metrics import Metric, parse
+from rankscope.scoring.batches import board_of_values
 from rankscope.scoring.request import Request
 from rankscope.scoring.runs import Mean
 from rankscope.show.result import Col, Result, View
@@ -25,6 +27,7 @@ class BatchScores(Result):
     the value of each query in the order of ``query_ids``, NaN where a query has none. Nothing else is made before it is asked for:
     ``bounds_of`` the interval of a mean, ``conventions`` what was assumed, ``to_dicts()``, ``to_polars()`` and the other formats. ``notes``
     say what was done with what was given (a copy from a device), ``missing`` which judged queries had no ranking and scored as empty.
+    ``found`` are the values as they were computed, ``pooled`` those of metrics that are one value over all documents.
     """
 
     schema: ClassVar[str] = "batch/1"
@@ -50,9 +53,9 @@ class BatchScores(Result):
     )
 
     request: Request
-    board: Sequence[Mean]
-    values: Mapping[Metric, Array]
+    found: Sequence[Values]
     query_ids: Sequence[Any]
+    pooled: Mapping[Metric, float] = field(default_factory=dict)
     notes: Sequence[str] = field(default_factory=list)
     missing: Sequence[str] = ()
     ids_by_place: bool = True
@@ -79,6 +82,16 @@ class BatchScores(Result):
         return self.mean_of(metric).bounds
 
     @cached_property
+    def board(self) -> list[Mean]:
+        """The mean of each metric with what it is made of."""
+        return board_of_values(self.request, self.found, self.pooled)
+
+    @cached_property
+    def values(self) -> dict[Metric, Array]:
+        """The value of each query for each metric."""
+        return {m.metric: values.value for m, values in zip(self.request.metrics, self.found, strict=True)}
+
+    @cached_property
     def means(self) -> dict[str, float]:
         """The mean of each metric by the name it was asked for."""
         return {mean.spelling: mean.value for mean in self.board}
@@ -86,7 +99,7 @@ class BatchScores(Result):
     @cached_property
     def per_query(self) -> dict[str, Array]:
         """The value of each query, in the order of ``query_ids``, for each metric by the name it was asked for."""
-        return {mean.spelling: self.values[mean.metric] for mean in self.board}
+        return {m.spelling: values.value for m, values in zip(self.request.metrics, self.found, strict=True)}
 
     @property
     def conventions(self) -> dict[str, Any]:
