@@ -12,7 +12,9 @@ from rankscope.metrics import CATALOGUE, Metric
 from rankscope.testing import variants
 from rankscope.testing.cases import top_grade
 
-METRICS = [m for cls in dict.fromkeys(CATALOGUE.values()) if cls.__module__.startswith("rankscope.") for m in variants(cls)]
+METRICS = [
+    m for cls in dict.fromkeys(CATALOGUE.values()) if cls.__module__.startswith("rankscope.") for m in variants(cls)
+]
 NAMED = sorted({str(m): m for m in METRICS if "subtopics" not in m.needs}.items())  # these need subtopics with names
 
 
@@ -24,7 +26,9 @@ def world(tied: bool, fractions: bool = False) -> tuple[list[list[Any]], list[li
         size = int(rng.integers(1, 26))
         grades = [None, -1.0, 0.0, 0.0, 1.0, 2.0, 4.0, *([0.5, 2.5] if fractions else [])]
         labels.append([grades[i] for i in rng.integers(0, len(grades), size).tolist()])
-        scores.append((rng.integers(0, 6, size) / 4.0).tolist() if tied else rng.permutation(size).astype(float).tolist())
+        scores.append(
+            (rng.integers(0, 6, size) / 4.0).tolist() if tied else rng.permutation(size).astype(float).tolist()
+        )
     return labels, scores
 
 
@@ -51,9 +55,7 @@ def value_of(metric: Metric, *lists: Any, **more: Any) -> Any:
 FOR_ALL = [
     m
     for _, m in NAMED
-    if top_grade(m) >= 4
-    and not m.needs
-    and not isinstance(value_of(m, LABELS_TIED, scores=SCORES_TIED), str)
+    if top_grade(m) >= 4 and not m.needs and not isinstance(value_of(m, LABELS_TIED, scores=SCORES_TIED), str)
 ]
 
 
@@ -87,7 +89,8 @@ def test_a_batch_with_more_that_is_relevant_elsewhere(metric: Metric) -> None:
 def mappings(labels: list[list[Any]], scores: list[list[float]]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The same with ids that rise with the place in the list."""
     qrels = {
-        f"q{i:03}": {f"d{j:03}": grade for j, grade in enumerate(one) if grade is not None} for i, one in enumerate(labels)
+        f"q{i:03}": {f"d{j:03}": grade for j, grade in enumerate(one) if grade is not None}
+        for i, one in enumerate(labels)
     }
     run = {f"q{i:03}": {f"d{j:03}": score for j, score in enumerate(one)} for i, one in enumerate(scores)}
     return qrels, run
@@ -113,7 +116,11 @@ POLICIES: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("policies", [pytest.param(p, id=" ".join(map(str, p.values()))) for p in POLICIES])
 def test_arrays_give_what_evaluate_gives(policies: dict[str, Any]) -> None:
-    metrics = FOR_ALL if policies["ties"] in {"input", "trec", "docid"} else ["nDCG@10", "AP", "RR", "P@5", "ERR", "AUC", "Bpref"]
+    metrics = (
+        FOR_ALL
+        if policies["ties"] in {"input", "trec", "docid"}
+        else ["nDCG@10", "AP", "RR", "P@5", "ERR", "AUC", "Bpref"]
+    )
     qrels, run = mappings(LABELS_TIED, SCORES_TIED)
     labels, scores, group = flat(LABELS_TIED, SCORES_TIED)
     theirs = rs.evaluate(qrels, run, metrics, **policies)
@@ -156,4 +163,6 @@ def test_layouts_agree() -> None:
             np.testing.assert_array_equal(other.per_query[name], values, err_msg=name)
     by_id = {int(q): i for i, q in enumerate(unstable[0].query_ids)}
     for name, values in apart.per_query.items():
-        np.testing.assert_array_equal([unstable[0].per_query[name][by_id[q]] for q in range(len(group))], values, err_msg=name)
+        np.testing.assert_array_equal(
+            [unstable[0].per_query[name][by_id[q]] for q in range(len(group))], values, err_msg=name
+        )

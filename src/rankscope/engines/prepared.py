@@ -65,7 +65,9 @@ class PreparedQrels:
             for number, (ranking, pick) in enumerate(zip(rankings, self.pick, strict=True)):
                 try:
                     found += pick(ranking)
-                except KeyError:  # there are documents that it does not rank; runs that follow are likely to leave out some, too
+                except (
+                    KeyError
+                ):  # there are documents that it does not rank; runs that follow are likely to leave out some, too
                     self.pick[number] = _picker(self.documents[number])
                     found += self.pick[number](ranking)
             score = _numbers([found], len(found))
@@ -85,7 +87,13 @@ class PreparedQrels:
         return self._rank(rankings, length, scores, score, absent, order)
 
     def _rank(
-        self, rankings: Sequence[Mapping[str, float]], length: Array, scores: Array, score: Array, absent: Array, order: Order
+        self,
+        rankings: Sequence[Mapping[str, float]],
+        length: Array,
+        scores: Array,
+        score: Array,
+        absent: Array,
+        order: Order,
     ) -> PreparedRun:
         """Where each judged document stands among all scores of its query."""
         upto = np.empty(len(score), dtype=np.int64)  # how many scores are no greater
@@ -114,7 +122,9 @@ class PreparedQrels:
         if order.depth is not None:
             absent = absent | (rank > order.depth)
             retrieved = np.minimum(length, order.depth)
-        return PreparedRun(self, rankings, order, retrieved, _Ranks(np.where(absent, NOT_SHOWN, rank), start, alike, bool(len(tied))))
+        return PreparedRun(
+            self, rankings, order, retrieved, _Places(np.where(absent, NOT_SHOWN, rank), start, alike, bool(len(tied)))
+        )
 
 
 def _picker(documents: Sequence[str]) -> Callable[[Mapping[str, float]], Iterable[float]]:
@@ -130,7 +140,7 @@ def _numbers(parts: Sequence[Iterable[float]], count: int) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class _Ranks:
+class _Places:
     """Where each judged document of the qrels stands: its rank, and the first rank and the number of those that share its score."""
 
     rank: Array
@@ -143,7 +153,12 @@ class PreparedRun(Judged):
     """A run that was judged by prepared judgments; document by document where it is looked at so."""
 
     def __init__(
-        self, qrels: PreparedQrels, rankings: Sequence[Mapping[str, float]], order: Order, retrieved: Array, ranks: _Ranks
+        self,
+        qrels: PreparedQrels,
+        rankings: Sequence[Mapping[str, float]],
+        order: Order,
+        retrieved: Array,
+        ranks: _Places,
     ) -> None:
         vars(self).update(qrels=qrels, rankings=rankings, order=order, ranks=ranks, retrieved=retrieved)
         vars(self).update(query_id=qrels.names, size=qrels.size, aspects=None, by_id=None)
@@ -177,7 +192,7 @@ class PreparedRun(Judged):
         return self.flat.lists(queries)
 
     def _rectangle(self, layout: _Layout) -> Lists:
-        ranks: _Ranks = vars(self)["ranks"]
+        ranks: _Places = vars(self)["ranks"]
         retrieved = self.retrieved[layout.queries].astype(float)
         if not len(ranks.rank):
             return self.flat.lists(layout.queries)

@@ -34,7 +34,9 @@ def as_array(values: Any, name: str, notes: list[str] | None = None) -> Array:
             values = values.float() if hasattr(values, "float") else values.astype(np.float32)
         out = np.asarray(values)
     except (TypeError, ValueError, RuntimeError, BufferError, OverflowError) as error:
-        raise InputError(f"{name} is no array of numbers ({_first_line(error)}): give a row a list, or a flat array") from None
+        raise InputError(
+            f"{name} is no array of numbers ({_first_line(error)}): give a row a list, or a flat array"
+        ) from None
     return out
 
 

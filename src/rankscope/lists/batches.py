@@ -234,7 +234,10 @@ def in_order(score: Array, inside: Array | None, most: int, *, last_first: bool 
     ``inside`` marks the cells that hold a score (None: all); the others come last, in no particular order. What is quick is tried first:
     only rows in which scores are equal are put in order by a stable sort.
 
-    >>> in_order(np.array([[0.1, 0.9, 0.9]]), None, 2)[0], in_order(np.array([[0.1, 0.9, 0.9]]), None, 2, last_first=True)[0]
+    >>> (
+    ...     in_order(np.array([[0.1, 0.9, 0.9]]), None, 2)[0],
+    ...     in_order(np.array([[0.1, 0.9, 0.9]]), None, 2, last_first=True)[0],
+    ... )
     (array([[1, 2]]), array([[2, 1]]))
     """
     count, width = score.shape

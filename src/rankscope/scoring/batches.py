@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -35,13 +35,24 @@ class LabelledBatch:
 
 
 def labelled_batch(
-    labels: Any, scores: Any, group: Any = None, mask: Any = None, lengths: Any = None
+    labels: Any,
+    scores: Any,
+    group: Any = None,
+    mask: Any = None,
+    lengths: Any = None,
+    *,
+    group_is: Literal["sizes", "ids", ""] = "",
 ) -> LabelledBatch:
-    """The lists that these arrays hold. Raises InputError where they do not add up."""
+    """The lists that these arrays hold. Raises InputError where they do not add up.
+
+    ``group_is`` says what ``group`` holds where that is known; else an array as long as the labels holds ids.
+    """
     notes: list[str] = []
     grade, score = _numbers(as_array(labels, "labels", notes), "labels"), _scores(as_array(scores, "scores", notes))
     if grade.shape != score.shape:
-        raise InputError(f"labels has the shape {_shape(grade)} and scores {_shape(score)}: give a score for each label")
+        raise InputError(
+            f"labels has the shape {_shape(grade)} and scores {_shape(score)}: give a score for each label"
+        )
     if grade.ndim == 2:
         if group is not None:
             raise InputError("two-dimensional labels hold a query in each row; group goes with flat arrays")
@@ -49,15 +60,17 @@ def labelled_batch(
     if grade.ndim != 1:
         raise InputError(f"labels has {words.counted(grade.ndim, 'dimension')}: {LAYOUTS}")
     if mask is not None or lengths is not None:
-        raise InputError(f"{'lengths' if mask is None else 'mask'} goes with two-dimensional arrays, a query in each row")
+        raise InputError(
+            f"{'lengths' if mask is None else 'mask'} goes with two-dimensional arrays, a query in each row"
+        )
     _refuse_infinite(grade)
     bad = np.flatnonzero(np.isnan(score))
     if len(bad):
         raise InputError(f"score {int(bad[0]) + 1:,} of {len(score):,} is NaN; give it a number or leave the row out")
-    return _of_groups(grade, score, group, notes)
+    return _of_groups(grade, score, group, group_is, notes)
 
 
-def _of_groups(grade: Array, score: Array, group: Any, notes: list[str]) -> LabelledBatch:
+def _of_groups(grade: Array, score: Array, group: Any, group_is: str, notes: list[str]) -> LabelledBatch:
     """Flat arrays, cut into queries."""
     rows = len(grade)
     if group is None:
@@ -66,7 +79,12 @@ def _of_groups(grade: Array, score: Array, group: Any, notes: list[str]) -> Labe
     takes = f"group is the number of rows of each query, which add up to {rows:,}, or a query id for each row"
     if groups.ndim != 1:
         raise InputError(f"group has the shape {_shape(groups)}: {takes}")
-    if len(groups) != rows:
+    if not group_is and len(groups) == rows > 1 and groups.dtype.kind in "iuf" and (groups == 1).all():
+        raise InputError(
+            f"group is 1 for each of {words.counted(rows, 'row')}, which can be the id of one query or as many sizes: "
+            f"give group=[{rows}] for one query, range({rows}) for one query a row"
+        )
+    if group_is == "sizes" or (not group_is and len(groups) != rows):
         if groups.dtype.kind not in "iu" and not (groups.dtype.kind == "f" and (groups == np.floor(groups)).all()):
             raise InputError(f"group has {len(groups):,} entries for {words.counted(rows, 'label')}: {takes}")
         if (groups < 0).any() or int(groups.sum()) != rows:
@@ -74,13 +92,19 @@ def _of_groups(grade: Array, score: Array, group: Any, notes: list[str]) -> Labe
             raise InputError(f"group tells of {counts}, and there are {words.counted(rows, 'label')}: {takes}")
         size = groups.astype(np.int64)
         return LabelledBatch(Batch(grade, score, np.cumsum(size) - size, size), range(len(size)), notes)
+    if len(groups) != rows:
+        raise InputError(
+            f"there are {words.counted(len(groups), 'query id')} for {words.counted(rows, 'label')}: give one for each"
+        )
     return _of_ids(grade, score, groups, notes)
 
 
 def _of_ids(grade: Array, score: Array, ids: Array, notes: list[str]) -> LabelledBatch:
     """Flat arrays with the id of the query of each row; rows of a query that lie apart are brought together in their order."""
     if ids.dtype.kind == "f" and np.isnan(ids).any():
-        raise InputError(f"group: the query id of row {int(np.flatnonzero(np.isnan(ids))[0]) + 1:,} is NaN; every row is of a query")
+        raise InputError(
+            f"group: the query id of row {int(np.flatnonzero(np.isnan(ids))[0]) + 1:,} is NaN; every row is of a query"
+        )
     if ids.dtype.kind == "O":
         ids = np.array([str(one) for one in ids.tolist()])
     start = np.flatnonzero(np.append(np.ones(min(len(ids), 1), dtype=bool), ids[1:] != ids[:-1]))
@@ -108,7 +132,9 @@ def _of_rows(grade: Array, score: Array, mask: Any, lengths: Any, notes: list[st
         inside = as_array(mask, "mask", notes)
         if inside.shape != grade.shape or inside.dtype.kind != "b":
             kind = f"{inside.dtype} of shape {_shape(inside)}"
-            raise InputError(f"mask is true where there is a document, of the shape {_shape(grade)} of the labels; this is {kind}")
+            raise InputError(
+                f"mask is true where there is a document, of the shape {_shape(grade)} of the labels; this is {kind}"
+            )
     elif lengths is not None:
         from rankscope.metrics.single import lengths_of
 
@@ -138,14 +164,20 @@ def _numbers(values: Array, name: str) -> Array:
     """Numbers as they are, None as NaN."""
     if values.dtype.kind == "b":
         return values.astype(np.int8)
-    if values.dtype.kind not in "iuf":
+    if values.dtype.kind in "iuf":
+        return values
+    if values.dtype.kind == "O" and not any(isinstance(one, str | bytes) for one in values.flat):
         try:
-            if values.dtype.kind != "O" or any(isinstance(one, str | bytes) for one in values.flat):
-                raise ValueError(f"{values.dtype} is no type of numbers")
             return values.astype(float)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"{name} is no array of numbers ({error}): {LAYOUTS}") from None
-    return values
+        except (TypeError, ValueError, OverflowError):
+            pass
+    raise InputError(f"{name} is an array of {_kind_of(values)}, not of numbers: {LAYOUTS}")
+
+
+def _kind_of(values: Array) -> str:
+    if values.dtype.kind in "US":
+        return "strings"
+    return "objects that differ in kind" if values.dtype.kind == "O" else str(values.dtype)
 
 
 def _scores(values: Array) -> Array:
@@ -158,7 +190,9 @@ def _scores(values: Array) -> Array:
 
 def _refuse_infinite(grade: Array) -> None:
     if grade.dtype.kind == "f" and np.isinf(grade).any():
-        raise InputError(f"label {int(np.flatnonzero(np.isinf(grade.ravel()))[0]) + 1:,} is infinite; labels are finite numbers")
+        raise InputError(
+            f"label {int(np.flatnonzero(np.isinf(grade.ravel()))[0]) + 1:,} is infinite; labels are finite numbers"
+        )
 
 
 def _shape(values: Array) -> str:
@@ -173,7 +207,11 @@ def values_of_batch(request: Request, given: LabelledBatch) -> list[Values]:
 
     Lists in which no scores are equal have one order, and go the quick way under every policy of ties.
     """
-    ids = [str(one) for one in given.query_ids] if any(m.convention.ties in OVER_ORDERS for m in request.metrics) else None
+    ids = (
+        [str(one) for one in given.query_ids]
+        if any(m.convention.ties in OVER_ORDERS for m in request.metrics)
+        else None
+    )
     if ids is None:
         return values_of(request, judged_batches(request, given.batch))
     tied = given.batch.tied()
@@ -182,7 +220,9 @@ def values_of_batch(request: Request, given: LabelledBatch) -> list[Values]:
     for at, asked in ((np.flatnonzero(~tied), one_order), (np.flatnonzero(tied), request)):
         judged = judged_batches(asked, given.batch.of(at), [ids[int(i)] for i in at])
         parts.append((at, values_of(asked, judged) if len(at) else []))
-    return [_together(len(tied), [(at, values[i]) for at, values in parts if len(at)]) for i in range(len(request.metrics))]
+    return [
+        _together(len(tied), [(at, values[i]) for at, values in parts if len(at)]) for i in range(len(request.metrics))
+    ]
 
 
 def _in_one_order(m: MetricRequest) -> MetricRequest:
@@ -212,9 +252,11 @@ def judged_batches(request: Request, batch: Batch, query_ids: Sequence[str] | No
     plain = [m.convention.ties not in OVER_ORDERS and not _by_document(m.metric) for m in request.metrics]
     reaches = [_reach(m) for m, quick in zip(request.metrics, plain, strict=True) if quick]
     reach = None if None in reaches else max((r for r in reaches if r is not None), default=None)
-    for m, order, quick in zip(request.metrics, request.orders, plain, strict=True):
+    for order, quick in zip(request.orders, plain, strict=True):
         if order.ties == "rank":
-            raise InputError("ties='rank': arrays have no rank column; ties='input' takes equal scores in the order given")
+            raise InputError(
+                "ties='rank': arrays have no rank column; ties='input' takes equal scores in the order given"
+            )
         # of many orders the one that is told is trec_eval's, as in the other engines
         key = (order.ties == "trec", order.depth, quick)
         if key not in found:
@@ -236,6 +278,21 @@ def _reach(m: MetricRequest) -> int | None:
     c = m.convention
     whole = c.no_relevant != "metric" or c.nothing_found != "metric" or c.mean != "macro"
     return None if whole else m.metric.reach
+
+
+def refuse_fractions(request: Request, batch: Batch) -> None:
+    """One clear line where a tool whose conventions are asked for takes whole grades only."""
+    dialect = request.policies.dialect
+    if dialect is None or batch.grade.dtype.kind != "f":
+        return
+    from rankscope.dialects import DIALECTS
+
+    known = batch.grade[~np.isnan(batch.grade)]
+    if DIALECTS[dialect].whole_grades and (known % 1).any():
+        bad = words.amount(float(known[known % 1 != 0][0]))
+        raise InputError(
+            f"a label is {bad}, and dialect {dialect!r} takes whole grades only; round them, or leave it out"
+        )
 
 
 def pooled_values(request: Request, batch: Batch) -> dict[Metric, float]:

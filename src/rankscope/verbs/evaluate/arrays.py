@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rankscope.errors import InputError
-from rankscope.scoring.batches import labelled_batch, pooled_values, values_of_batch
+from rankscope.scoring.batches import LabelledBatch, labelled_batch, pooled_values, refuse_fractions, values_of_batch
 from rankscope.scoring.policies import refuse_unknown
 from rankscope.scoring.request import Request
 from rankscope.verbs.evaluate.result import BatchScores
@@ -51,20 +51,29 @@ def evaluate_arrays(
     >>> scores = rs.evaluate_arrays([1, 0, 0, 2], [0.1, 0.9, 0.3, 0.7], group=[2, 2], metrics=["RR", "nDCG@10"])
     >>> scores["RR"], scores.per_query["RR"]
     (0.75, array([0.5, 1. ]))
-    >>> rs.evaluate_arrays(np.array([[1, 0], [0, 1]]), np.array([[0.1, 0.9], [0.5, 0.5]]), metrics="RR", ties="expected")["RR"]
+    >>> rs.evaluate_arrays(
+    ...     np.array([[1, 0], [0, 1]]), np.array([[0.1, 0.9], [0.5, 0.5]]), metrics="RR", ties="expected"
+    ... )["RR"]
     0.625
     """
-    for name in set(policies) - set(POLICIES):
-        refuse_unknown([name], "evaluate_arrays")
-        raise InputError(f"evaluate_arrays has no option {name!r}: it goes by ids, which arrays do not have; evaluate has it")
-    request = request_of(metrics, ties, policies)
-    given = labelled_batch(labels, scores, group, mask, lengths)
+    return batch_scores(request_of(metrics, ties, policies), labelled_batch(labels, scores, group, mask, lengths))
+
+
+def batch_scores(request: Request, given: LabelledBatch) -> BatchScores:
+    """What lists of labels and scores are worth under a request."""
+    refuse_fractions(request, given.batch)
     values = values_of_batch(request, given)
     return BatchScores(request, values, given.query_ids, pooled_values(request, given.batch), given.notes)
 
 
-def request_of(metrics: Any, ties: str | None, policies: dict[str, Any]) -> Request:
+def request_of(metrics: Any, ties: str | None, policies: dict[str, Any], taker: str = "evaluate_arrays") -> Request:
     """What is asked for: equal scores in the order given, unless something else is said, or the dialect says it."""
+    for name in sorted(set(policies) - set(POLICIES)):
+        refuse_unknown([name], taker)
+        raise InputError(f"{taker} has no option {name!r}: it goes by ids, which arrays do not have; evaluate has it")
     if ties is not None or policies.get("dialect") is None:
         policies = policies | {"ties": "input" if ties is None else ties}
-    return Request.of(metrics, policies)
+    request = Request.of(metrics, policies)
+    if request.facts:
+        raise InputError(f"{next(iter(request.facts))} is a string for each query and no number; evaluate tells it")
+    return request

@@ -42,7 +42,9 @@ class Evaluator:
         {policies}
         """
         self.request = Request.of(metrics, policies)
-        grades = clean(read_any("qrels", qrels), self.request.policies, "qrels", [m.metric for m in self.request.metrics])
+        grades = clean(
+            read_any("qrels", qrels), self.request.policies, "qrels", [m.metric for m in self.request.metrics]
+        )
         self.qrels = grades.data
         self._prepared = None
         if _goes_by_lookup(self.request):
@@ -55,6 +57,7 @@ class Evaluator:
         )
 
     def __call__(self, run: Any) -> BatchScores:
+        """Score one run."""
         return self.evaluate(run)
 
     def evaluate(self, run: Any) -> BatchScores:

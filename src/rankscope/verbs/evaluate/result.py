@@ -45,11 +45,7 @@ class BatchScores(Result):
             ),
             lambda scores: scores.board,
         ),
-        View(
-            "per_query",
-            (Col("query_id"), Col("metric"), Col("value", kind="value")),
-            lambda scores: scores._rows(),
-        ),
+        View("per_query", (Col("query_id"), Col("metric"), Col("value", kind="value")), lambda scores: scores._rows()),
     )
 
     request: Request
