@@ -20,6 +20,9 @@ from benchmarks.data import make_dicts, write_files
 
 METRICS = ["nDCG@10", "AP", "RR@10", "R@100", "P@10"]
 TEN = [*METRICS, "ERR@20", "RBP", "Bpref", "infAP", "nDCG(gain=exponential)@20"]
+PEER = Path(
+    ".venv-recommenders/bin/python"
+)  # an environment with RecTools (make data-recommenders), left out where there is none
 Timing = tuple[float, float]  # seconds, megabytes
 
 
@@ -150,6 +153,7 @@ def start_up(rounds: int) -> None:
 
 def main() -> None:
     """All of it."""
+    from benchmarks.arrays import arrays
     from benchmarks.inference import inference
     from benchmarks.report import report
 
@@ -161,6 +165,7 @@ def main() -> None:
         start_up(arguments.rounds)
         dicts(arguments.rounds)
         ties(arguments.rounds, arguments.small)
+        arrays(side_by_side, arguments.rounds, arguments.small, PEER if PEER.exists() else None)
         inference(arguments.rounds, arguments.small)
         report(Path(folder), arguments.rounds, arguments.small)
         files(Path(folder), arguments.rounds, arguments.small)

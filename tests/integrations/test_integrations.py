@@ -26,7 +26,7 @@ def test_nothing_else_is_imported() -> None:
     code = (
         "import sys, rankscope.integrations; print([n for n in ('lightgbm', 'xgboost', 'torch') if n in sys.modules])"
     )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"  # noqa: S603
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
 # --- LightGBM ------------------------------------------------------------------------------------------------
@@ -69,7 +69,8 @@ def test_lightgbm_is_told_what_evaluate_arrays_says(lightgbm: Any) -> None:
     )
     assert {name: values[-1] for name, values in history.items()} == scores.means
     data = lightgbm.Dataset(FEATURES, LABELS, group=SIZES).construct()
-    higher = {name: higher for name, _, higher in metric(booster.predict(FEATURES), data)}
+    said: Any = metric(booster.predict(FEATURES), data)
+    higher = {name: higher for name, _, higher in said}
     assert higher == {"nDCG@10": True, "RR": True, "RelevantPosition": False}
 
 
@@ -123,7 +124,8 @@ def xgboost(need: Callable[[str], ModuleType]) -> Any:
 
 def test_xgboost_is_told_what_evaluate_arrays_says(xgboost: Any) -> None:
     data = xgboost.DMatrix(FEATURES, LABELS, group=SIZES)
-    metric, history = XGBoostMetric(["nDCG@10", "RR"]), {}
+    metric = XGBoostMetric(["nDCG@10", "RR"])
+    history: dict[str, Any] = {}
     booster = xgboost.train(
         {"objective": "rank:ndcg", "disable_default_eval_metric": 1, "nthread": 1}, data, num_boost_round=5,
         evals=[(data, "same")], custom_metric=metric, evals_result=history, verbose_eval=False,
@@ -211,7 +213,7 @@ def test_several_processes() -> None:
     parts = [RankingMetric(METRICS) for _ in batches()]
     for metric, (preds, target) in zip(parts, batches(), strict=True):
         metric.update(preds, target)
-    first, *others = (pickle.loads(pickle.dumps(metric)) for metric in parts)  # noqa: S301 - our own
+    first, *others = (pickle.loads(pickle.dumps(metric)) for metric in parts)
     first.merge(*others)
     preds, target = (np.concatenate(column) for column in zip(*batches(), strict=True))
     assert first.compute() == rs.evaluate_arrays(target, preds, metrics=METRICS).means

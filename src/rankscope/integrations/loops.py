@@ -113,4 +113,5 @@ class RankingMetric:
 def _join(parts: tuple[Values, ...]) -> Values:
     """The values of several batches."""
     drawn = sum(values.sampled_queries for values in parts)
-    return Values(*(np.concatenate([getattr(v, name) for v in parts]) for name in ("value", "weight")), None, drawn)
+    value, weight = (np.concatenate([getattr(values, name) for values in parts]) for name in ("value", "weight"))
+    return Values(value, weight, None, drawn)

@@ -75,12 +75,12 @@ class UnsortedIdeal(Ideal):
         return _falling(vars(self)["_rows"])
 
     @cached_property
-    def shown(self) -> Array:  # type: ignore[override]
+    def shown(self) -> Array:
         """Cells that hold a grade."""
         return ~np.isnan(self._sorted)
 
     @cached_property
-    def grade(self) -> Array:  # type: ignore[override]
+    def grade(self) -> Array:
         """The grades, best first; 0 past the last."""
         return np.where(self.shown, self._sorted, 0.0)
 
@@ -217,12 +217,15 @@ def _without_gaps(lists: Lists, at: Array, size: Array) -> tuple[Lists, Array]:
     if (count == whole).all():
         return lists, at
     keep = np.argsort(~lists.shown, axis=1, kind="stable")[:, : max(int(count.max(initial=0)), 1)]
-    packed = {
-        name: np.take_along_axis(getattr(lists, name), keep, 1)
-        for name in ("grade", "rank", "shown", "tie_start", "tie_size")
-    }
-    moved = Lists(**packed, retrieved=lists.retrieved, ideal=lists.ideal)
-    return moved, np.take_along_axis(at, keep, 1)
+
+    def move(values: Array) -> Array:
+        return np.take_along_axis(values, keep, 1)
+
+    moved = Lists(
+        move(lists.grade), move(lists.rank), move(lists.shown), lists.retrieved,
+        move(lists.tie_start), move(lists.tie_size), lists.ideal,
+    )  # fmt: skip
+    return moved, move(at)
 
 
 Ties = tuple[Array, Array] | None  # the first rank and the size of the tied group of each cell; None: nothing is tied

@@ -271,12 +271,12 @@ class Metric(Declared, kind="metric"):
         given = {"scores": scores, "known": known, "ideal": ideal, "relevant": relevant, "judgments": judgments}
         given = {name: tensor_as_array(value, name) for name, value in given.items()}
         ranking, level = tensor_as_array(ranking, "the ranking"), getattr(self, "level", 1.0)
-        judged = judged_batch(ranking, level, given, lengths)
-        if judged is None:
-            judged = judged_lists(ranking, level, given)
-            values = self.score(judged.lists(np.arange(len(judged))))
+        batch = judged_batch(ranking, level, given, lengths)
+        if batch is None:
+            lists = judged_lists(ranking, level, given)
+            values = self.score(lists.lists(np.arange(len(lists))))
             return values if is_batch(ranking) else float(values[0])
-        judged = judged.within(self.reach) if not self.needs else judged.flat
+        judged = batch.flat if self.needs else batch.within(self.reach)
         values = np.empty(len(judged))
         for chunk in judged.chunks():
             values[chunk] = self.score(judged.lists(chunk))

@@ -30,7 +30,7 @@ class LabelledBatch:
     """Lists of labels and scores, the id of each list's query, and what was said while they were read."""
 
     batch: Batch
-    query_ids: Sequence[Any]
+    query_ids: Sequence[Any] | Array
     notes: Sequence[str]
 
 

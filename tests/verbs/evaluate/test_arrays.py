@@ -127,7 +127,7 @@ def test_tensors_of_a_device_are_copied_and_said_to_be(way: str) -> None:
 
 
 def test_memory_that_the_processor_reads_is_not_copied() -> None:
-    pinned = np.array([[1, 0]]).view(type("Pinned", (np.ndarray,), {"__dlpack_device__": lambda _: (3, 0)}))
+    pinned: Any = np.array([[1, 0]]).view(type("Pinned", (np.ndarray,), {"__dlpack_device__": lambda _: (3, 0)}))
     assert rs.evaluate_arrays(pinned, [[0.1, 0.9]], metrics="RR").notes == []
 
 

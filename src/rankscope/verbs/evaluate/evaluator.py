@@ -90,7 +90,7 @@ def _is_nested(run: Any) -> bool:
     """Whether this is a dict of queries with dicts of scores, and no dict of named runs."""
     if not isinstance(run, dict) or not all(isinstance(ranking, dict) for ranking in run.values()):
         return False
-    first = next((ranking for ranking in run.values() if ranking), {})
+    first: dict[Any, Any] = next((ranking for ranking in run.values() if ranking), {})
     return not isinstance(next(iter(first.values()), 0.0), Mapping | list | tuple)
 
 

@@ -50,7 +50,7 @@ class BatchScores(Result):
 
     request: Request
     found: Sequence[Values]
-    query_ids: Sequence[Any]
+    query_ids: Sequence[Any] | Array
     pooled: Mapping[Metric, float] = field(default_factory=dict)
     notes: Sequence[str] = field(default_factory=list)
     missing: Sequence[str] = ()
