@@ -70,6 +70,8 @@ def test_a_batch_is_its_lists_one_by_one(metric: Metric) -> None:
             assert together in refused
             continue
         np.testing.assert_array_equal(together, alone)
+        arrays = [np.array(one, dtype=float) for one in labels]
+        np.testing.assert_array_equal(value_of(metric, arrays, scores=scores), alone)
         lengths = [len(one) for one in labels]
         rows = value_of(metric, padded(labels), scores=None if scores is None else padded(scores), lengths=lengths)
         np.testing.assert_array_equal(rows, alone)

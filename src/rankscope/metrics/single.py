@@ -121,12 +121,16 @@ def _end_to_end(lists: Any) -> tuple[Array | None, Array]:
     if isinstance(lists, np.ndarray) and lists.ndim == 2 and lists.dtype.kind in "iufb":
         values = lists.astype(np.int8) if lists.dtype.kind == "b" else lists
         return values.reshape(-1), np.full(len(lists), lists.shape[1])
-    if not isinstance(lists, list) or not all(isinstance(one, list) for one in lists):
+    kinds = set(map(type, lists)) if isinstance(lists, list) else set()
+    if kinds == {np.ndarray} and all(one.ndim == 1 and one.dtype.kind in "iufb" for one in lists):
+        return np.concatenate(lists).astype(float), np.array([len(one) for one in lists])
+    if kinds != {list}:
         return None, np.empty(0, dtype=np.int64)
     size = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
     flat = list(chain.from_iterable(lists))
     try:
-        return (np.array(flat, dtype=float) if set(map(type, flat)) <= PLAIN else None), size
+        plain = all(kind in PLAIN or issubclass(kind, np.number | np.bool) for kind in set(map(type, flat)))
+        return (np.array(flat, dtype=float) if plain else None), size
     except OverflowError:
         return None, size
 
