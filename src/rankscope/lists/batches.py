@@ -22,7 +22,7 @@ class Batch:
     """Many lists end to end: the grade of each document, NaN where nobody judged it, and its score.
 
     List ``i`` holds ``size[i]`` documents from ``start[i]`` on. Without ``score`` they stand in rank order. ``missing`` are the grades of judged
-    documents that are in no list, a row a list, NaN past the last. Grades and scores keep the type they came in until they are laid out.
+    documents that are in no list, a row a list, NaN past the last. Grades keep the type they came in until they are laid out.
     """
 
     grade: Array
@@ -30,6 +30,13 @@ class Batch:
     start: Array
     size: Array
     missing: Array | None = None
+
+    def __post_init__(self) -> None:
+        """Scores become floats, which can be negated and hold NaN."""
+        score = self.score
+        if score is not None and (score.dtype.kind != "f" or score.dtype.itemsize not in {4, 8}):
+            half = score.dtype.kind == "f" and score.dtype.itemsize < 4
+            object.__setattr__(self, "score", score.astype(np.float32 if half else float))
 
     def __len__(self) -> int:
         return len(self.size)

@@ -48,7 +48,10 @@ def labelled_batch(
     ``group_is`` says what ``group`` holds where that is known; else an array as long as the labels holds ids.
     """
     notes: list[str] = []
-    grade, score = _numbers(as_array(labels, "labels", notes), "labels"), _scores(as_array(scores, "scores", notes))
+    grade, score = (
+        _numbers(as_array(labels, "labels", notes), "labels"),
+        _numbers(as_array(scores, "scores", notes), "scores"),
+    )
     if grade.shape != score.shape:
         raise InputError(
             f"labels has the shape {_shape(grade)} and scores {_shape(score)}: give a score for each label"
@@ -178,14 +181,6 @@ def _kind_of(values: Array) -> str:
     if values.dtype.kind in "US":
         return "strings"
     return "objects that differ in kind" if values.dtype.kind == "O" else str(values.dtype)
-
-
-def _scores(values: Array) -> Array:
-    """Scores in a type that can be negated; those of half precision as single."""
-    values = _numbers(values, "scores")
-    if values.dtype.kind != "f" or values.dtype.itemsize > 8:
-        return values.astype(float)
-    return values.astype(np.float32) if values.dtype.itemsize < 4 else values
 
 
 def _refuse_infinite(grade: Array) -> None:
