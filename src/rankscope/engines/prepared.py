@@ -30,6 +30,7 @@ class _Layout:
     queries: Array
     cells: Array
     inside: Array
+    full: bool
     grade: Array
     ideal: Ideal
 
@@ -53,7 +54,7 @@ class PreparedQrels:
     def _lay_out(self, judged: Judged, queries: Array) -> _Layout:
         cells, inside = rectangle(self.start[queries], self.size[queries])
         grade = self.grade[cells] if len(self.grade) else np.zeros(cells.shape)
-        return _Layout(queries, cells, inside, grade, judged.lists(queries).ideal)
+        return _Layout(queries, cells, inside, bool(inside.all()), grade, judged.lists(queries).ideal)
 
     def judge(self, run: Mapping[str, Mapping[str, float]], order: Order, label: str = "run") -> PreparedRun:
         """Find each query's judged documents in ``{query: {document: score}}``: the same answer as of ``mappings.judge``."""
@@ -97,34 +98,37 @@ class PreparedQrels:
     ) -> PreparedRun:
         """Where each judged document stands among all scores of its query."""
         upto = np.empty(len(score), dtype=np.int64)  # how many scores are no greater
+        alike = bool(len(length)) and bool((length == length[0]).all())
+        if alike:
+            scores.reshape(len(length), -1).sort(axis=1)
         at = to = 0
-        for n, size in zip(length.tolist(), self.size.tolist(), strict=True):
+        for n, judged in zip(length.tolist(), self.size.tolist(), strict=True):
             row = scores[at : at + n]
-            row.sort()
-            upto[to : to + size] = row.searchsorted(score[to : to + size], "right")
-            at, to = at + n, to + size
-        whole = np.repeat(length, self.size)
-        rank = whole - upto + 1
-        base = np.repeat(np.cumsum(length) - length, self.size)
-        tied = np.flatnonzero(~absent & (upto > 1))
-        tied = tied[scores[(base + upto)[tied] - 2] == score[tied]]
-        start, alike = rank, np.ones(len(rank), dtype=np.int64)
+            if not alike:
+                row.sort()
+            upto[to : to + judged] = row.searchsorted(score[to : to + judged], "right")
+            at, to = at + n, to + judged
+        first = np.cumsum(length) - length
+        rank = np.repeat(length, self.size) - upto + 1
+        # whether the score before it is the same; none equals that of a document that was not retrieved, which is NaN
+        place = np.repeat(first, self.size) + upto - 2
+        before = scores.take(place, mode="wrap") if len(scores) else np.full(len(score), NAN)
+        tied = np.flatnonzero((before == score) & (upto > 1))
+        start, size = rank, np.ones(len(rank), dtype=np.int64)
         if len(tied):
-            start, rank = rank, rank.copy()
-            for number in np.unique(self.queries[tied]).tolist():
-                here = tied[self.queries[tied] == number]
-                first = int(length[:number].sum())
-                row = scores[first : first + int(length[number])]
-                alike[here] = upto[here] - row.searchsorted(score[here], "left")
+            rank = rank.copy()
+            numbers, cuts = np.unique(self.queries[tied], return_index=True)
+            for number, here in zip(numbers.tolist(), np.split(tied, cuts[1:]), strict=True):
+                row = scores[first[number] : first[number] + length[number]]
+                size[here] = upto[here] - row.searchsorted(score[here], "left")
                 documents = [self.documents[number][i] for i in (here - self.start[number]).tolist()]
                 rank[here] += mappings.places_among_equals(documents, rankings[number], order.ties)
         retrieved = length
         if order.depth is not None:
             absent = absent | (rank > order.depth)
             retrieved = np.minimum(length, order.depth)
-        return PreparedRun(
-            self, rankings, order, retrieved, _Places(np.where(absent, NOT_SHOWN, rank), start, alike, bool(len(tied)))
-        )
+        places = _Places(np.where(absent, NOT_SHOWN, rank), start, size, bool(len(tied)))
+        return PreparedRun(self, rankings, order, retrieved, places)
 
 
 def _picker(documents: Sequence[str]) -> Callable[[Mapping[str, float]], Iterable[float]]:
@@ -197,7 +201,7 @@ class PreparedRun(Judged):
         if not len(ranks.rank):
             return self.flat.lists(layout.queries)
         key = ranks.rank[layout.cells]
-        if not layout.inside.all():
+        if not layout.full:
             key = np.where(layout.inside, key, NOT_SHOWN)
         by = np.argsort(key, axis=1)
         rank = np.take_along_axis(key, by, 1)
