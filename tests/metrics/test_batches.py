@@ -47,6 +47,21 @@ def test_scores_without_a_sign() -> None:
     np.testing.assert_array_equal(rs.RR().of([[1, 0, 0]], scores=np.array([[0, 5, 255]], dtype=np.uint8)), [1 / 3])
 
 
+def test_no_list_is_looked_at_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The speed of batches: whatever is plain goes through rectangles."""
+    grades = [[1.0, None, 0.0], [2, 1], [True, False, False]]
+    expected = [[metric.of(one) for one in grades] for metric in (rs.nDCG(), rs.AP(), rs.AUC(), rs.Bpref())]
+
+    def refuse(*_: Any) -> Any:
+        raise AssertionError("a list was looked at alone")
+
+    monkeypatch.setattr("rankscope.metrics.single._one", refuse)
+    for metric, values in zip((rs.nDCG(), rs.AP(), rs.AUC(), rs.Bpref()), expected, strict=True):
+        np.testing.assert_array_equal(metric.of(grades), values)
+        metric.of(np.ones((3, 4)), scores=np.ones((3, 4)), known=7)
+        metric.of(list(np.ones((3, 4))), scores=[[1, 2, 3, 4]] * 3, known=[5, 4, 9])
+
+
 REFUSED: list[Any] = [
     ("lengths of a list", [1, 0], {"lengths": [2]}, "row of a two-dimensional array"),
     ("lengths of lists", [[1, 0]], {"lengths": [2]}, "row of a two-dimensional array"),
