@@ -67,8 +67,8 @@ def labelled_batch(
             f"{'lengths' if mask is None else 'mask'} goes with two-dimensional arrays, a query in each row"
         )
     _refuse_infinite(grade)
-    bad = np.flatnonzero(np.isnan(score))
-    if len(bad):
+    if not _all_finite(score) and np.isnan(score).any():
+        bad = np.flatnonzero(np.isnan(score))
         raise InputError(f"score {int(bad[0]) + 1:,} of {len(score):,} is NaN; give it a number or leave the row out")
     return _of_groups(grade, score, group, group_is, notes)
 
@@ -142,12 +142,12 @@ def _of_rows(grade: Array, score: Array, mask: Any, lengths: Any, notes: list[st
         from rankscope.metrics.single import lengths_of
 
         inside = np.arange(width) < lengths_of(lengths, count, width)[:, None]
-    elif grade.dtype.kind == "f" and np.isnan(score).any():
+    elif grade.dtype.kind == "f" and not _all_finite(score):
         inside = ~(np.isnan(score) & np.isnan(grade))
     if inside is not None and inside.all():
         inside = None
     seen = score if inside is None else np.where(inside, score, 0.0)
-    if np.isnan(seen).any():
+    if not _all_finite(seen) and np.isnan(seen).any():
         row, column = np.argwhere(np.isnan(seen))[0].tolist()
         raise InputError(
             f"the score in row {row + 1:,}, column {column + 1:,} is NaN; give it a number, or say with mask, lengths or NaN as its label "
@@ -183,8 +183,14 @@ def _kind_of(values: Array) -> str:
     return "objects that differ in kind" if values.dtype.kind == "O" else str(values.dtype)
 
 
+def _all_finite(values: Array) -> bool:
+    """Whether all are surely finite: a sum is quicker than a look at each, and False may only mean that it is too large."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum()))
+
+
 def _refuse_infinite(grade: Array) -> None:
-    if grade.dtype.kind == "f" and np.isinf(grade).any():
+    if grade.dtype.kind == "f" and not _all_finite(grade) and np.isinf(grade).any():
         raise InputError(
             f"label {int(np.flatnonzero(np.isinf(grade.ravel()))[0]) + 1:,} is infinite; labels are finite numbers"
         )
