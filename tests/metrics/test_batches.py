@@ -82,3 +82,17 @@ def test_one_clear_line(ranking: Any, more: dict[str, Any], said: str) -> None:
     with pytest.raises(rs.InputError, match=said) as error:
         rs.AP().of(ranking, **more)
     assert "\n" not in str(error.value)
+
+
+def test_a_discount_of_ones_own_is_in_the_ideal_too() -> None:
+    """What is worked out of the judgments once is not shared with a metric that works it out in another way."""
+
+    class Slow(rs.nDCG):
+        """nDCG with a discount of its own."""
+
+        def discounts(self, rank: Any) -> Any:
+            return 1.0 / rank
+
+    found = rs.evaluate({"q": {"a": 1, "b": 3}}, {"q": {"a": 2.0, "b": 1.0}}, [rs.nDCG() @ 2, Slow() @ 2])
+    assert found["nDCG@2"] == (1 + 3 / log2(3)) / (3 + 1 / log2(3))
+    assert found["Slow@2"] == (1 + 3 / 2) / (3 + 1 / 2)

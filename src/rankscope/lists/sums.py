@@ -53,20 +53,23 @@ def by_rank(weight: Callable[[int], float], rank: Array) -> Array:
     return table[rank]
 
 
-def log2_discount(rank: int) -> float:
-    """1 / log2(rank + 1)."""
-    return 1.0 / math.log2(rank + 1)
-
-
 def log2_discounts(rank: Array) -> Array:
-    """1 / log2(rank + 1) at every cell; small ranks are looked up in a table that is made once."""
-    most = int(rank.max(initial=1))
-    return by_rank(log2_discount, rank) if most >= IN_TABLE else np.asarray(_table()[rank])
+    """1 / log2(rank + 1) at every cell and nothing at rank 0, each logarithm computed once, as in ``each``.
+
+    Those of small ranks are kept.
+    """
+    if int(rank.max(initial=1)) < IN_TABLE:
+        return np.asarray(_table()[rank])
+    return by_rank(_log2_discount, rank)
+
+
+def _log2_discount(rank: int) -> float:
+    return 1.0 / math.log2(rank + 1)
 
 
 @cache
 def _table() -> Array:
-    return np.array([0.0, *map(log2_discount, range(1, IN_TABLE))])
+    return np.array([0.0, *map(_log2_discount, range(1, IN_TABLE))])
 
 
 def not_before(chance: Array) -> Array:

@@ -130,7 +130,7 @@ class DCG(_GainMetric):
             ideal = lists.ideal.first(int(depth or 0)) if by_grade else lists.ideal
             return self.best_down_to(gains_of(ideal, self.gain), np.inf if depth is None else float(depth))
 
-        return lists.ideal.once(("best", str(self.gain), str(self.discount), depth), work)
+        return lists.ideal.once((type(self), str(self.gain), str(self.discount), depth), work)
 
     def out_of(self, lists: Lists) -> Array | float:
         """What the discounted gain is divided by."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankscope import words
-from rankscope.blocks import Caution
 from rankscope.engines.base import DataFacts
 from rankscope.lists import Judged
 
@@ -101,15 +100,8 @@ def examine(
     )  # fmt: skip
 
 
-def warnings_of(
-    health: Mapping[str, Health], population: str, metrics: Sequence[Metric] = (), ties: str = "trec"
-) -> list[Caution]:
-    """What a reader should know before trusting the numbers of these metrics (of any, where none is given)."""
-    found = [one for name, h in health.items() for one in _of_run(name, h, population, ties)]
-    return [Caution(code, message, REMEDIES[code]) for code, message in (*found, *_of_judgments(health, metrics))]
-
-
-def _of_run(name: str, h: Health, population: str, ties: str) -> Iterator[Warned]:
+def warnings_of_run(name: str, h: Health, population: str, ties: str) -> Iterator[Warned]:
+    """What a reader should know of a run before trusting its numbers under these policies."""
     if h.missing_queries and population == "judged":
         which = f"{words.counted(h.judged_queries, 'judged query')} ({words.sample(h.missing, h.missing_queries)})"
         message = f"{name} has no ranking for {h.missing_queries} of {which}, scored as empty"
@@ -139,7 +131,8 @@ def _of_run(name: str, h: Health, population: str, ties: str) -> Iterator[Warned
         yield "RS203", f"{name}: scores tie across {words.listing(where)}; {BREAKS[ties]}"
 
 
-def _of_judgments(health: Mapping[str, Health], metrics: Sequence[Metric]) -> Iterator[Warned]:
+def warnings_of_judgments(health: Mapping[str, Health], metrics: Sequence[Metric]) -> Iterator[Warned]:
+    """What a reader should know of the judgments before trusting the numbers of these metrics (of any, where none is given)."""
     if repeated := max((h.qrels_duplicates for h in health.values()), default=0):
         what = words.counted(repeated, "repeated judgment was", "repeated judgments were")
         yield "RS104", f"qrels: {what} dropped"
