@@ -1,147 +1,231 @@
-"""Arrays, dicts in a loop and interactions in frames, beside the tools that people have for them."""
+"""Arrays and tensors beside scikit-learn and torchmetrics, and an evaluator in a loop beside pytrec_eval's."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import time
-import warnings
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import Any
 
-import numpy as np
-
 from benchmarks.data import make_dicts
+from benchmarks.measure import Answer, Call, Trial
+from benchmarks.scope import METRICS, OURS, Scope
 
-Timing = tuple[float, float]
-Race = Callable[[str, dict[str, Callable[[], Timing]], int], None]
-FIVE = ["nDCG@10", "AP@10", "RR@10", "R@10", "P@10"]  # as RecTools has them
-
-
-def timed(work: Callable[[], object], times: int = 1) -> Callable[[], Timing]:
-    """Seconds of so many calls."""
-
-    def timing() -> Timing:
-        start = time.perf_counter()
-        for _ in range(times):
-            work()
-        return time.perf_counter() - start, 0.0
-
-    return timing
+HERE = "benchmarks.arrays:"
+DENSE = ((100, 1000), (1_000, 1000), (10_000, 1000))
+TENSORS = ((102, 100), (1_024, 100), (10_240, 100))
+LOOPS = ((50, 100), (1000, 1000))
+SLOW = 110_000  # documents beyond which torchmetrics, which takes longest, is left out
+Work = Callable[[], Answer]
 
 
-def lists_of_grades(race: Race, rounds: int) -> None:
-    """``of`` on a batch beside nDCG in five lines of NumPy."""
+def trials(scope: Scope) -> Iterator[Trial]:
+    """Lists of grades, a matrix of labels, tensors, and dicts in a loop."""
+    yield _grades()
+    for queries, documents in DENSE[:-1] if scope.small else DENSE:
+        yield _dense(queries * documents, {"queries": queries, "documents": documents})
+    for queries, documents in TENSORS[:-1] if scope.small else TENSORS:
+        yield _tensors(queries * documents, {"queries": queries, "documents": documents})
+    for queries, depth in LOOPS:
+        yield _loop(queries * depth, {"queries": queries, "depth": depth})
+
+
+def _grades() -> Trial:
+    queries, depth = 4_000, 120
+    arguments = {"queries": queries, "depth": depth}
+    return Trial(
+        f"arrays/grades/{queries * depth}",
+        f"nDCG of lists of grades, {queries:,} lists × {depth:,} grades",
+        queries * depth,
+        "grades",
+        {
+            "rankscope, nDCG.of(array)": Call(f"{HERE}of_grades", arguments, repeats=3),
+            "rankscope, nDCG.of(lists)": Call(f"{HERE}of_grades", {**arguments, "lists": True}, repeats=3),
+            "NumPy, five lines": Call(f"{HERE}grades_by_hand", arguments, repeats=3),
+        },
+        times=2,
+        floors=("NumPy, five lines",),
+    )
+
+
+def _dense(size: int, arguments: dict[str, int]) -> Trial:
+    repeats = max(1_000_000 // size, 1)
+    calls: dict[str, tuple[str, dict[str, Any]]] = {
+        "rankscope, evaluate_arrays": ("dense", {}),
+        "rankscope, ties expected": ("dense", {"ties": "expected"}),
+        "scikit-learn, ndcg_score": ("sklearn", {}),
+        "scikit-learn, ignore_ties": ("sklearn", {"ignore_ties": True}),
+        "NumPy, five lines": ("numpy_lines", {}),
+    }
+    return Trial(
+        f"arrays/dense/{size}",
+        f"nDCG@10 of arrays, {arguments['queries']:,} queries × {arguments['documents']:,} documents",
+        size,
+        "documents",
+        {name: Call(HERE + work, {**arguments, **more}, repeats=repeats) for name, (work, more) in calls.items()},
+        "arrays/dense",
+        floors=("NumPy, five lines",),
+    )
+
+
+def _tensors(size: int, arguments: dict[str, int]) -> Trial:
+    slow = {"torchmetrics": Call(f"{HERE}torchmetrics", arguments)}
+    ours = {"rankscope, evaluate_arrays": Call(f"{HERE}tensors", arguments, repeats=5)}
+    return Trial(
+        f"arrays/tensors/{size}",
+        f"nDCG@10 of tensors, {arguments['queries']:,} queries × {arguments['documents']:,} documents",
+        size,
+        "documents",
+        ours | (slow if size <= SLOW else {}),
+        "arrays/tensors",
+        tolerance=1e-5,  # torchmetrics computes in 32 bits
+        skipped={} if size <= SLOW else dict.fromkeys(slow, f"timed up to {SLOW:,} documents"),
+    )
+
+
+def _loop(size: int, arguments: dict[str, int]) -> Trial:
+    repeats = max(250_000 // size, 1)
+    return Trial(
+        f"arrays/loop/{size}",
+        f"judgments made ready once, a run of dicts scored, {arguments['queries']:,} queries × {arguments['depth']:,} documents",
+        size,
+        "documents",
+        {
+            "rankscope, Evaluator": Call(f"{HERE}evaluator", arguments, repeats=repeats),
+            "pytrec_eval, RelevanceEvaluator": Call(f"{HERE}pytrec_eval", arguments, repeats=repeats),
+        },
+        times=2,
+    )
+
+
+def part(name: str) -> Any:
+    """A part of rankscope. Raises AttributeError where this version does not have it."""
     import rankscope as rs
 
-    grades = np.random.default_rng(1).integers(0, 4, (4_000, 120))
-    as_lists = grades.tolist()
+    try:
+        return getattr(rs, name)
+    except AttributeError as error:
+        raise AttributeError(f"this version of rankscope has no {name}") from error
 
-    def five_lines() -> Any:
-        discount = 1 / np.log2(np.arange(2, grades.shape[1] + 2))
-        dcg = (grades * discount).sum(axis=1)
+
+def labels_and_scores(queries: int, documents: int) -> tuple[Any, Any]:
+    """Grades of 0 to 4, and scores that know something of them."""
+    import numpy as np
+
+    draw = np.random.default_rng(1)
+    labels = draw.choice(5, (queries, documents), p=[0.8, 0.1, 0.05, 0.03, 0.02])
+    return labels, labels * 0.3 + draw.normal(0, 1, labels.shape)
+
+
+def _random_grades(queries: int, depth: int) -> Any:
+    import numpy as np
+
+    return np.random.default_rng(1).integers(0, 4, (queries, depth))
+
+
+def of_grades(queries: int, depth: int, lists: bool = False) -> Work:
+    """``rs.nDCG().of`` of a matrix, or of lists of lists."""
+    import numpy as np
+
+    import rankscope as rs
+
+    grades = _random_grades(queries, depth)
+    given = grades.tolist() if lists else grades
+    return lambda: {"nDCG": float(np.mean(rs.nDCG().of(given)))}
+
+
+def grades_by_hand(queries: int, depth: int) -> Work:
+    """The same, as one writes it."""
+    import numpy as np
+
+    grades = _random_grades(queries, depth)
+
+    def work() -> Answer:
+        discount = 1 / np.log2(np.arange(2, depth + 2))
+        earned = (grades * discount).sum(axis=1)
         ideal = (-np.sort(-grades, axis=1) * discount).sum(axis=1)
-        return np.divide(dcg, ideal, out=np.zeros(len(dcg)), where=ideal > 0)
+        return {"nDCG": float(np.divide(earned, ideal, out=np.zeros(queries), where=ideal > 0).mean())}
 
-    jobs = {
-        "rankscope nDCG.of(array)": timed(lambda: rs.nDCG().of(grades)),
-        "rankscope nDCG.of(lists)": timed(lambda: rs.nDCG().of(as_lists)),
-        "five lines of NumPy": timed(five_lines),
-    }
-    race("nDCG of 4,000 lists x 120 grades", jobs, 3 * rounds)
+    return work
 
 
-def dense(race: Race, rounds: int, small: bool) -> None:
-    """``evaluate_arrays`` beside scikit-learn."""
+def dense(queries: int, documents: int, ties: str = "input") -> Work:
+    """``rs.evaluate_arrays`` of two matrices."""
+    evaluate_arrays = part("evaluate_arrays")
+    labels, scores = labels_and_scores(queries, documents)
+    return lambda: {"nDCG@10": evaluate_arrays(labels, scores, metrics=["nDCG@10"], ties=ties)["nDCG@10"]}
+
+
+def sklearn(queries: int, documents: int, ignore_ties: bool = False) -> Work:
+    """``ndcg_score`` of the same."""
     from sklearn.metrics import ndcg_score
 
-    import rankscope as rs
-
-    rng = np.random.default_rng(1)
-    shape = (1_000 if small else 10_000, 1_000)
-    labels, scores = rng.integers(0, 5, shape), rng.random(shape)
-    jobs = {
-        "rankscope evaluate_arrays": timed(lambda: rs.evaluate_arrays(labels, scores, metrics="nDCG@10")),
-        "rankscope, ties expected": timed(
-            lambda: rs.evaluate_arrays(labels, scores, metrics="nDCG@10", ties="expected")
-        ),
-        "sklearn ndcg_score": timed(lambda: ndcg_score(labels, scores, k=10)),
-    }
-    race(f"nDCG@10 of {shape[0]:,} x {shape[1]:,} labels and scores", jobs, rounds)
+    labels, scores = labels_and_scores(queries, documents)
+    return lambda: {"nDCG@10": float(ndcg_score(labels, scores, k=10, ignore_ties=ignore_ties))}
 
 
-def tensors(race: Race, rounds: int) -> None:
-    """``evaluate_arrays`` on tensors beside torchmetrics."""
-    import torch
-    from torchmetrics.retrieval import RetrievalNormalizedDCG
+def numpy_lines(queries: int, documents: int) -> Work:
+    """What one writes by hand, with no thought of ties."""
+    import numpy as np
 
-    import rankscope as rs
+    labels, scores = labels_and_scores(queries, documents)
+    discount = 1 / np.log2(np.arange(2, 12))
 
-    torch.manual_seed(1)
-    scores, labels = torch.rand(1_024, 100), torch.randint(0, 2, (1_024, 100))
-    indexes = torch.arange(1_024)[:, None].expand(1_024, 100)
+    def work() -> Answer:
+        first = np.argsort(-scores, axis=1)[:, :10]
+        earned = (np.take_along_axis(labels, first, axis=1) * discount).sum(axis=1)
+        ideal = (-np.sort(-labels, axis=1)[:, :10] * discount).sum(axis=1)
+        return {"nDCG@10": float(np.divide(earned, ideal, out=np.zeros(queries), where=ideal > 0).mean())}
 
-    def theirs() -> float:
-        metric = RetrievalNormalizedDCG(top_k=10)
-        metric.update(scores.flatten(), labels.flatten(), indexes.flatten())
-        return float(metric.compute())
-
-    warnings.filterwarnings("ignore", category=UserWarning)
-    jobs = {
-        "rankscope evaluate_arrays": timed(lambda: rs.evaluate_arrays(labels, scores, metrics="nDCG@10").means),
-        "torchmetrics": timed(theirs),
-    }
-    race("nDCG@10 of tensors of 1,024 x 100", jobs, rounds)
+    return work
 
 
-def loops(race: Race, rounds: int) -> None:
-    """``Evaluator`` beside pytrec_eval's, each scoring a run again and again."""
-    import pytrec_eval
+def tensors(queries: int, documents: int) -> Work:
+    """``rs.evaluate_arrays`` of two tensors of 32 bits."""
+    evaluate_arrays = part("evaluate_arrays")
+    torch = import_module("torch")
+    labels, scores = map(torch.from_numpy, labels_and_scores(queries, documents))
+    scores = scores.float()
+    return lambda: {"nDCG@10": evaluate_arrays(labels, scores, metrics=["nDCG@10"])["nDCG@10"]}
 
-    import rankscope as rs
+
+def torchmetrics(queries: int, documents: int) -> Work:
+    """Its metric of retrieval, which takes rows with the number of their query."""
+    retrieval: Any = import_module("torchmetrics.retrieval")
+    torch = import_module("torch")
+    labels, scores = map(torch.from_numpy, labels_and_scores(queries, documents))
+    flat = scores.float().flatten(), labels.flatten(), torch.arange(queries).repeat_interleave(documents)
+
+    def work() -> Answer:
+        return {"nDCG@10": float(retrieval.RetrievalNormalizedDCG(top_k=10)(flat[0], flat[1], indexes=flat[2]))}
+
+    return work
+
+
+def evaluator(queries: int, depth: int) -> Work:
+    """``rs.Evaluator``, made before."""
+    qrels, run = make_dicts(queries, depth, 30)
+    ready = part("Evaluator")(qrels, METRICS)
+
+    def work() -> Answer:
+        scores = ready(run)
+        return {metric: scores[metric] for metric in METRICS}
+
+    return work
+
+
+def pytrec_eval(queries: int, depth: int) -> Work:
+    """Its evaluator, made before, and the means."""
+    import pytrec_eval as peer
+
     from benchmarks.jobs import MEASURES
 
-    for queries, depth, times in ((50, 100, 50), (1_000, 1_000, 1)):
-        qrels, run = make_dicts(queries, depth, 30)
-        ours = rs.Evaluator(qrels, ["nDCG@10", "AP", "RR@10", "R@100", "P@10"])
-        theirs = pytrec_eval.RelevanceEvaluator(qrels, MEASURES)
-        jobs = {
-            "rankscope Evaluator": timed(lambda ours=ours, run=run: ours(run), times),  # type: ignore[misc]
-            "the same, with means": timed(lambda ours=ours, run=run: ours(run).means, times),  # type: ignore[misc]
-            "pytrec_eval": timed(lambda theirs=theirs, run=run: theirs.evaluate(run), times),  # type: ignore[misc]
-        }
-        runs = "a run" if times == 1 else f"{times} runs"
-        race(
-            f"{runs} of {queries:,} queries x {depth:,} documents from dicts, judgments made ready before",
-            jobs,
-            3 * rounds,
-        )
+    qrels, run = make_dicts(queries, depth, 30)
+    ready = peer.RelevanceEvaluator(qrels, MEASURES)
 
+    def work() -> Answer:
+        found = ready.evaluate(run)
+        names = next(iter(found.values()))
+        means = {name: sum(values[name] for values in found.values()) / len(found) for name in names}
+        return {OURS[name]: value for name, value in means.items() if name in OURS}
 
-def interactions(race: Race, rounds: int, small: bool, peer: Path | None) -> None:
-    """RecTools' five metrics on interactions in pandas, each in a process of its own: seconds of the work, peak of the process."""
-    users = 10_000 if small else 100_000
-    script = Path(__file__).with_name("recommended.py")
-
-    def job(python: str, tool: str) -> Callable[[], Timing]:
-        def timing() -> Timing:
-            said = subprocess.run([python, str(script), tool, str(users)], capture_output=True, text=True, check=True)
-            seconds, memory = map(float, said.stdout.split()[-2:])
-            return seconds, memory
-
-        return timing
-
-    jobs = {"rankscope evaluate": job(sys.executable, "rankscope")}
-    if peer is not None:
-        jobs["RecTools"] = job(str(peer), "rectools")
-    race(f"five metrics on {users * 20:,} interactions from pandas", jobs, rounds)
-
-
-def arrays(race: Race, rounds: int, small: bool, peer: Path | None = None) -> None:
-    """All of it; ``peer`` is the Python of an environment with RecTools, which needs an older NumPy."""
-    lists_of_grades(race, rounds)
-    dense(race, rounds, small)
-    tensors(race, rounds)
-    loops(race, rounds)
-    interactions(race, rounds, small, peer)
+    return work

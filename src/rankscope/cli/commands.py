@@ -63,6 +63,11 @@ QRELS = click.Argument(["qrels"], type=FILE, required=False, metavar="QRELS")
 RUNS = click.Argument(["runs"], type=FILE, nargs=-1, metavar="RUN...")
 ANY_RUNS = click.Argument(["runs"], type=FILE, nargs=-1, metavar="[RUN]...")
 QUIET = Option("-q --quiet", "No notes about what was read and written.", bool, to="command")
+LIMITS = (
+    Option("--threads", "How many threads to work on. Default: $RANKSCOPE_THREADS, or one a core.", NUMBER, "N", to="command"),
+    Option("--memory", "About how much memory to take, like 2GB. Default: $RANKSCOPE_MEMORY, or a part of the run a thread.",
+           str, "SIZE", to="command"),
+)  # fmt: skip
 SCORES = Option(
     "--scores", "The files are tables of scores (systems and queries), not judgments and runs.", bool, to="command"
 )
@@ -275,7 +280,7 @@ COMMANDS = (
                 "Also how the values of the queries are spread, and first relevant ranks.", bool, to="result"),
             interval("Of each mean: {names}; with parameters: bca(rounds=20000). Default: t, and wilson for scores of 0 and 1."),
             Option("--level", "The level of intervals, between 0.5 and 1.", float, default=0.95),
-            CLUSTERS, POLICIES, *output(*FORMATS, "latex", "trec"),
+            CLUSTERS, POLICIES, *LIMITS, *output(*FORMATS, "latex", "trec"),
         ),
         verb="rankscope.verbs.evaluate.evaluate", way="evaluate", bar=True),
     Command("compare", "Say which run is better, and whether the difference is real.",
@@ -292,7 +297,7 @@ COMMANDS = (
             "compare --scores scores.csv -m AP",
             "compare qrels.txt *.run --format latex -o table.tex",
         ),
-        (*JUDGED, metric(SEVERAL), QUIET, *COMPARISON, DETAILS, POLICIES, *output(*FORMATS, "latex")),
+        (*JUDGED, metric(SEVERAL), QUIET, *COMPARISON, DETAILS, POLICIES, *LIMITS, *output(*FORMATS, "latex")),
         verb="rankscope.verbs.compare.compare", usage="QRELS RUN RUN...", bar=True),
     Command("report", "Make one page of it all: verdict, charts, every query to look into.",
         """Make one HTML page of RUNs judged by QRELS, to be opened without a network.
@@ -315,7 +320,7 @@ COMMANDS = (
             Option("--about", "What stands below it: what a reader should know of the data.", str, "TEXT"),
             Option("--shown", "Documents shown of each ranking. Default: as many as there is room for, up to 20.", NUMBER, "N"),
             Option("--export", "Also write every table (CSV, JSON) and figure (SVG, PNG) into DIR.", FOLDER, to="command"),
-            *COMPARISON, POLICIES,
+            *COMPARISON, POLICIES, *LIMITS,
             Option("-o --output out",
                 "The page, one HTML file; - is standard output.", PLACE, to="command", default="report.html"),
         ),
@@ -381,7 +386,7 @@ COMMANDS = (
             Option("--fail-on",
                 "What fails: a proved loss that is not certain to stay within the tolerance, or only a proved loss of more than"
                 " it.", ("loss", "tolerance"), default="loss"),
-            ALPHA, SLICES, CLUSTERS, INTERVAL, TEST, POLICIES, SETTINGS,
+            ALPHA, SLICES, CLUSTERS, INTERVAL, TEST, POLICIES, *LIMITS, SETTINGS,
             Option("--junit", "Also write JUnit XML to FILE.", PLACE, to="command"),
             Option("--github-summary", "Also append Markdown to the job's summary ($GITHUB_STEP_SUMMARY).", bool, to="command"),
             *OUTPUT,

@@ -14,7 +14,6 @@ from rankscope.lists import Judged
 
 if TYPE_CHECKING:
     from rankscope.metrics import Metric
-    from rankscope.scoring.inputs import CleanInput
 
 Warned = tuple[str, str]  # the code of a caution, and what is so
 LISTED = 10  # how many queries a health entry names
@@ -77,12 +76,12 @@ class Health:
         }
 
 
-def examine(
-    judged: Judged, seen: DataFacts, cutoffs: Sequence[int], judged_queries: int, run: CleanInput, qrels: CleanInput
-) -> Health:
-    """Put together what was seen; ``judged_queries`` counts the first rows of ``judged``, those with judgments."""
-    query = np.repeat(np.arange(len(judged)), judged.size)
-    good = np.bincount(query, weights=judged.grade >= 1, minlength=len(judged))[:judged_queries]
+def examine(judged: Judged, seen: DataFacts, cutoffs: Sequence[int], judged_queries: int, **removed: int) -> Health:
+    """Put together what was seen; ``judged_queries`` counts the first rows of ``judged``, those with judgments.
+
+    ``removed`` counts what the policies left out: ``duplicates``, ``self_matches`` and ``qrels_duplicates``.
+    """
+    good = np.bincount(judged.query, weights=judged.grade >= 1, minlength=len(judged))[:judged_queries]
     unjudged, tied = {}, {}
     retrieved = judged.retrieved[:judged_queries]
     for k in cutoffs:
@@ -94,9 +93,9 @@ def examine(
         rows=seen.rows, queries=seen.queries, judged_queries=judged_queries, missing_queries=len(seen.missing),
         missing=tuple(seen.missing[:LISTED]), extra_queries=len(seen.extra), extra=tuple(seen.extra[:LISTED]),
         queries_without_relevant=int((good == 0).sum()), tied_rows=seen.tied_rows, ties_at_cutoff=dict(seen.tied_at),
-        unjudged_at_cutoff=unjudged, rank_disagreements=seen.disagreeing, duplicates=run.duplicates,
-        self_matches=run.self_matches, empty_queries=max(int((retrieved == 0).sum()) - len(seen.missing), 0),
-        qrels_duplicates=qrels.duplicates, tied_at_cutoff=tied,
+        unjudged_at_cutoff=unjudged, rank_disagreements=seen.disagreeing,
+        empty_queries=max(int((retrieved == 0).sum()) - len(seen.missing), 0),
+        tied_at_cutoff=tied, **removed,
     )  # fmt: skip
 
 
