@@ -302,15 +302,18 @@ def pooled_values(request: Request, batch: Batch) -> dict[Metric, float]:
     return {one: one.pool(judged_batches(request.with_metrics(one), batch)[0]) for one in pooled}
 
 
+def mean_of_values(metric: Metric, values: Values, pooled: Mapping[Metric, float]) -> float:
+    """One number of the values of all queries, or that of their documents together."""
+    return pooled[metric] if metric in pooled else mean(metric, values.value, values.weight)
+
+
 def board_of_values(request: Request, found: Sequence[Values], pooled: Mapping[Metric, float]) -> list[Mean]:
     """The means over all queries, each with its interval, which is made when it is first looked at."""
     out = []
     for m, values in zip(request.metrics, found, strict=True):
         value, undefined = values.value, int(np.count_nonzero(np.isnan(values.value)))
-        if m.metric in pooled:
-            number, undefined = pooled[m.metric], 0
-        else:
-            number = mean(m.metric, value, values.weight)
+        undefined = 0 if m.metric in pooled else undefined
+        number = mean_of_values(m.metric, values, pooled)
         weights = values.weight if (values.weight != 1).any() else None
         interval = partial(request.intervals.of_mean, m.metric, value, weights, None)
         counts = len(value) - undefined, undefined

@@ -13,7 +13,7 @@ from rankscope.engines.base import Values
 from rankscope.errors import InputError
 from rankscope.lists import Array
 from rankscope.metrics import Metric, parse
-from rankscope.scoring.batches import board_of_values
+from rankscope.scoring.batches import board_of_values, mean_of_values
 from rankscope.scoring.request import Request
 from rankscope.scoring.runs import Mean
 from rankscope.show.result import Col, Result, View
@@ -57,7 +57,8 @@ class BatchScores(Result):
     ids_by_place: bool = True
 
     def __getitem__(self, metric: Any) -> float:
-        return self.mean_of(metric).value
+        known = isinstance(metric, str) and metric in self.means
+        return self.means[metric] if known else self.mean_of(metric).value
 
     def mean_of(self, metric: Any) -> Mean:
         """The mean of a metric, named as in ``scores[metric]``, with the number of queries. Raises KeyError where there is none."""
@@ -90,7 +91,8 @@ class BatchScores(Result):
     @cached_property
     def means(self) -> dict[str, float]:
         """The mean of each metric by the name it was asked for."""
-        return {mean.spelling: mean.value for mean in self.board}
+        asked = zip(self.request.metrics, self.found, strict=True)
+        return {m.spelling: mean_of_values(m.metric, values, self.pooled) for m, values in asked}
 
     @cached_property
     def per_query(self) -> dict[str, Array]:
