@@ -5,7 +5,7 @@ A table says nothing of where it came from beyond its ``source``; readers in ``f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import repeat
@@ -236,7 +236,7 @@ class Qrels(_Table):
     def _place(self) -> dict[str, int]:
         return dict(zip(self.queries, range(len(self.queries)), strict=True))
 
-    def places_of(self, queries: list[str]) -> Array:
+    def places_of(self, queries: Sequence[str]) -> Array:
         """The place of each of these queries in ``queries``, -1 for one that is not there."""
         if queries == self.queries:
             return np.arange(len(queries))

@@ -130,7 +130,8 @@ def _with_averaged(request: Request, runs: Sequence[RunEvaluation], judged: froz
         )
     out = []
     for run in runs:
-        inside, is_judged = {}, np.arange(len(run.query_id)) < len(judged)  # these come first
+        is_judged = np.arange(len(run.query_id)) < len(judged)  # these come first
+        inside: dict[str, Array] = {}
         for population in dict.fromkeys(m.convention.queries for m in request.metrics):
             if population == "judged":
                 inside[population] = is_judged
