@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from typing import Any, NoReturn, cast
 
@@ -15,9 +15,9 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.long import Findings, long_table, make_table, roles_of, run_source, stem
+from rankscope.files.long import Findings, long_table, make_table, roles_of, stem
 from rankscope.files.memory import DICTS, Pairs, quote_value, read_dict
-from rankscope.files.parts import PartFacts, RunParts
+from rankscope.files.parts import PartFacts, RunHead, RunParts
 from rankscope.files.raw import BOM, Raw
 from rankscope.tables import Array, Qrels, Run, Source
 
@@ -287,17 +287,16 @@ def parquet_parts(raw: Raw, name: str | None) -> RunParts:
         facts = PartFacts(table.height, int(table["score"].is_infinite().sum()), tags)
         return Run(table, Source(raw.label)), facts
 
-    def reads() -> Iterator[Callable[[], tuple[Run, PartFacts] | None]]:
+    def reads(pieces: int | None = None) -> Iterator[Callable[[], tuple[Run, PartFacts] | None]]:
         count = _collect(raw, scan.select(pl.len())).item()
-        return (partial(read, start, PART) for start in range(0, count, PART))
+        size = PART if pieces is None else max(min(PART, -(-count // pieces)), 1)
+        return (partial(read, start, size) for start in range(0, count, size))
 
-    def head(parts: Sequence[PartFacts], queries: int) -> Run:
-        found.tag = next((tag for part in parts for tag in part.tags), None)
-        sizes = sum(part.rows for part in parts), queries, sum(part.infinite for part in parts)
-        source = run_source(raw.source("Parquet run"), found, "a Parquet run", *sizes)
-        return Run(pl.DataFrame(), source, name=name or found.tag or stem(raw.label))
-
-    return RunParts(raw.label, raw.size, reads, lambda: cast("Run", read_parquet(raw, "run", name)), head)
+    head = RunHead(raw.label, "Parquet run", "a Parquet run", stem(raw.label), name, notes=tuple(found.notes))
+    return RunParts(
+        raw.label, raw.size, reads, lambda: cast("Run", read_parquet(raw, "run", name)), lambda: head,
+        lambda: raw.source(head.kind),
+    )  # fmt: skip
 
 
 def _whole_queries(raw: Raw, scan: pl.LazyFrame, query: str, start: int, size: int) -> pl.DataFrame:

@@ -25,10 +25,9 @@ from rankscope.files.long import (
     line_finder,
     make_qrels,
     make_run,
-    run_source,
     stem,
 )
-from rankscope.files.parts import PartFacts, RunParts, cut
+from rankscope.files.parts import PartFacts, RunHead, RunParts, cut, note_comments, note_tags, piece_size
 from rankscope.files.raw import BOM, Raw
 from rankscope.parallel import map_parts
 from rankscope.tables import Array, Qrels, Run, Source
@@ -264,34 +263,21 @@ def trec_parts(raw: Raw, name: str | None) -> RunParts | None:
     if lines is None:
         return None
 
-    def head(parts: Sequence[PartFacts], queries: int) -> Run:
-        found = Findings()
-        _note([tag for part in parts for tag in part.tags], sum(part.comments for part in parts), 0, layout, found)
-        where = raw.source(
-            "TREC run", line_of=line_finder(lambda: content_lines(raw.read()), np.empty(0, dtype=np.int64))
-        )
-        sizes = sum(part.rows for part in parts), queries, sum(part.infinite for part in parts)
-        source = run_source(where, found, layout.title, *sizes)
-        return Run(
-            pl.DataFrame(schema=layout.schema).select(layout.columns), source, name=name or found.tag or stem(raw.label)
-        )
-
-    return RunParts(raw.label, raw.size, lines.reads, lambda: cast("Run", read_trec(raw, "run", name)), head)
+    head = RunHead(raw.label, "TREC run", layout.title, stem(raw.label), name, "last")
+    lines_of = line_finder(lambda: content_lines(raw.read()), np.empty(0, dtype=np.int64))
+    return RunParts(
+        raw.label, raw.size, lines.reads, lambda: cast("Run", read_trec(raw, "run", name)), lambda: head,
+        lambda: raw.source(head.kind, line_of=lines_of),
+    )  # fmt: skip
 
 
 def _note(tags: Sequence[str], comments: int, beyond: int, layout: LineLayout, found: Findings) -> None:
     """Tell what was skipped, and which of several tags names the run."""
-    if comments:
-        lines = words.counted(comments, "line that begins", "lines that begin")
-        found.notes.append(f"{lines} with # skipped as a comment")
+    note_comments(comments, found)
     if beyond:
         lines = words.counted(beyond, "line has", "lines have")
         found.notes.append(f"{lines} more than {len(layout.names)} columns: the rest is ignored")
-    if tags:
-        found.tag, distinct = tags[-1], list(dict.fromkeys(tags))
-        if len(distinct) > 1:
-            several = f"{words.counted(len(distinct), 'tag')} ({words.listing(distinct, 3)})"
-            found.notes.append(f"{several}: the last line's, {found.tag}, names the run")
+    note_tags(tags, found)
     if layout.note:
         found.notes.append(layout.note)
 
@@ -333,9 +319,10 @@ class _Lines:
             pl.concat([part.frame for part in parts], rechunk=True), tags, sum(part.comments for part in parts)
         )
 
-    def reads(self) -> Iterator[Callable[[], tuple[Run, PartFacts] | None]]:
+    def reads(self, pieces: int | None = None) -> Iterator[Callable[[], tuple[Run, PartFacts] | None]]:
         """A function for each part that reads it as a part of a run."""
-        return (partial(self._read, data) for data in cut(self.raw, self.separator))
+        parts = cut(self.raw, self.separator, piece_size(self.raw, pieces))
+        return (partial(self._read, data) for data in parts)
 
     def _read(self, data: Callable[[], bytes]) -> tuple[Run, PartFacts] | None:
         rows = self.rows(data())

@@ -64,7 +64,7 @@ def judge_run(run: Any, name: str | None, number: int, grades: CleanInput, reque
         judge = _Judge(grades, orders)
         parts = judge.each(data.reads(), request.policies)
         if parts is not None:
-            head = data.head([part.facts for part in parts], sum(len(part.queries) for part in parts))
+            head = data.without_rows([part.facts for part in parts], sum(len(part.queries) for part in parts))
             removed = [sum(getattr(part, of) for part in parts) for of in ("duplicates", "self_matches")]
             return JudgedRun(label_of(head, name, number), head.source, judge.join(parts), *removed)
         check_whole(data.label, data.size)
