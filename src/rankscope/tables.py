@@ -18,6 +18,7 @@ from rankscope import words
 
 Array = npt.NDArray[Any]
 FEW = 1000
+MARK = "part_of_rankscope"  # the first column of a partial result, by which it is never taken for anything else
 PART = 1 << 17  # rows of a part of a table: work on them stays in the cache
 
 
@@ -203,6 +204,13 @@ class Run(_Table):
         """The same run with the rows of each query together, in the order they had."""
         rows = self.rows_by_query()
         return self if rows is None else replace(self, frame=self.frame[rows], as_read=False)
+
+    def only_queries(self, first: int, last: int) -> Run:
+        """The queries from the place ``first`` in ``queries`` to before ``last``. The rows of each query must stand together."""
+        start = np.append(self.blocks.start, self.frame.height)
+        at, end = (int(start[min(place, len(start) - 1)]) for place in (first, last))
+        without_rows = tuple(self.queries[max(first, len(start) - 1) : last])
+        return Run(self.frame.slice(at, end - at), self.source, without_rows, self.name, as_read=False)
 
     def parts(self, rows: int | None = None) -> Iterator[Run]:
         """The run in parts of whole queries and about this many rows; queries without a row come with the last.

@@ -140,12 +140,12 @@ def judge_missing(qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
     return judge(Run(pl.DataFrame(schema=columns)), qrels, order)
 
 
-def join(parts: Sequence[tuple[Judged, DataFacts]], qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
-    """What was found in the parts of a run as one."""
+def join(parts: Sequence[tuple[Judged, DataFacts]], queries: list[str], order: Order) -> tuple[Judged, DataFacts]:
+    """What was found in the parts of a run as one; ``queries`` are the judged ones in their order."""
     facts = [part for _, part in parts]
     extra = tuple(query for part in facts for query in part.extra)
     laid = Judged.join([judged for judged, _ in parts])
-    names = [*qrels.queries, *extra] if order.extra else qrels.queries
+    names = [*queries, *extra] if order.extra else queries
     ranks = [part.disagreeing for part in facts if part.rows]
     whole = DataFacts(
         rows=sum(part.rows for part in facts),

@@ -40,7 +40,7 @@ class JudgedRun:
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class JudgedPart:
     """Some whole queries of a run under each order.
 
     ``place`` is where each query stands in the qrels, -1 where it has no judgments; ``facts`` are what the reader tells of the rows.
@@ -61,9 +61,9 @@ def judge_run(run: Any, name: str | None, number: int, grades: CleanInput, reque
     """
     data, orders = open_run(run, name), list(dict.fromkeys(request.orders))
     if hasattr(data, "reads"):
-        judge = _Judge(grades, orders)
+        judge = PartJudge(grades, orders)
         parts = judge.each(data.reads(), request.policies)
-        if parts is not None:
+        if parts is not None and any(part.queries for part in parts):
             head = data.without_rows([part.facts for part in parts], sum(len(part.queries) for part in parts))
             removed = [sum(getattr(part, of) for part in parts) for of in ("duplicates", "self_matches")]
             return JudgedRun(label_of(head, name, number), head.source, judge.join(parts), *removed)
@@ -75,21 +75,26 @@ def judge_run(run: Any, name: str | None, number: int, grades: CleanInput, reque
     return JudgedRun(labels, cleaned.source, found, cleaned.duplicates, cleaned.self_matches)
 
 
+def looks_up(run: CleanInput, orders: Sequence[Order]) -> bool:
+    """Whether the judged documents of a run are looked up in it, as in a dict they can be where no order needs more."""
+    return isinstance(run.data, dict) and not any(order.ties == "rank" or order.needs & SEVERAL for order in orders)
+
+
 def judge_clean(
     run: CleanInput, grades: CleanInput, orders: Sequence[Order], label: str = "run"
 ) -> dict[Order, Findings]:
     """Judge what is clean already: dicts are looked up where that is enough, tables are joined."""
-    if isinstance(run.data, dict) and not any(order.ties == "rank" or order.needs & SEVERAL for order in orders):
+    if looks_up(run, orders):
         from rankscope.engines import mappings
 
         return {order: mappings.judge(run.data, grades.mapping, order, label) for order in orders}
     from rankscope.files import run_of
 
-    judge = _Judge(grades, orders)
+    judge = PartJudge(grades, orders)
     return judge.join(map_parts(judge.part, run_of(run.data).by_query().parts()))
 
 
-class _Judge:
+class PartJudge:
     """Judges the parts of a run. Nothing crosses a query, so each is judged alone, and the answers are laid end to end."""
 
     def __init__(self, grades: CleanInput, orders: Sequence[Order]) -> None:
@@ -98,16 +103,16 @@ class _Judge:
         self.engine, self.qrels, self.orders = local, grades.table, orders
         local.check_subtopics(self.qrels, orders[0].needs)
 
-    def part(self, run: Run) -> _Part:
+    def part(self, run: Run) -> JudgedPart:
         """Judge some whole queries under each order."""
         place = self.qrels.places_of(run.queries)
         qrels = self.qrels.only(place[place >= 0])
-        return _Part(run.queries, place, [self.engine.judge(run, qrels, order) for order in self.orders])
+        return JudgedPart(run.queries, place, [self.engine.judge(run, qrels, order) for order in self.orders])
 
-    def each(self, reads: Iterable[Read], policies: Policies) -> list[_Part] | None:
+    def each(self, reads: Iterable[Read], policies: Policies) -> list[JudgedPart] | None:
         """Read, clean and judge parts; None where only who has all rows can read them, or say what is at fault."""
 
-        def work(read: Read) -> _Part | None:
+        def work(read: Read) -> JudgedPart | None:
             rows = read()
             if rows is None or not rows[0].blocks.whole:
                 return None
@@ -124,9 +129,9 @@ class _Judge:
         except InputError:
             return None
         count = sum(len(part.queries) for part in parts)
-        return parts if len({query for part in parts for query in part.queries}) == count > 0 else None
+        return parts if len({query for part in parts for query in part.queries}) == count else None
 
-    def join(self, parts: Iterable[_Part]) -> dict[Order, Findings]:
+    def join(self, parts: Iterable[JudgedPart]) -> dict[Order, Findings]:
         """What was found in all parts, and in the queries of the qrels that no part has."""
         parts = list(parts)
         missing = np.ones(len(self.qrels.queries), dtype=bool)
@@ -136,5 +141,7 @@ class _Judge:
         if missing.any():
             qrels = self.qrels.only(np.flatnonzero(missing))
             found.append([self.engine.judge_missing(qrels, order) for order in self.orders])
-        joined = (self.engine.join(each, self.qrels, order) for order, *each in zip(self.orders, *found, strict=True))
+        joined = (
+            self.engine.join(each, self.qrels.queries, order) for order, *each in zip(self.orders, *found, strict=True)
+        )
         return dict(zip(self.orders, joined, strict=True))

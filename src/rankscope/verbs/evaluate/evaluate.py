@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Unpack
+from typing import Any, Unpack, overload
 
 from rankscope.scoring.evaluation import evaluate_request
+from rankscope.scoring.partial import PartialScores
+from rankscope.scoring.partition import evaluate_partition
 from rankscope.scoring.policies import PolicyOptions, with_policies
 from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
+
+
+@overload
+def evaluate(
+    qrels: Any, runs: Any, metrics: Any = None, *, partition: None = None, interval: Any = None, level: float = 0.95,
+    clusters: Any = None, progress: Callable[[str], None] | None = None, **policies: Unpack[PolicyOptions],
+) -> Scores: ...  # fmt: skip
+
+
+@overload
+def evaluate(
+    qrels: Any, runs: Any, metrics: Any = None, *, partition: str, interval: Any = None, level: float = 0.95,
+    clusters: Any = None, progress: Callable[[str], None] | None = None, **policies: Unpack[PolicyOptions],
+) -> PartialScores: ...  # fmt: skip
 
 
 @with_policies
@@ -20,9 +36,10 @@ def evaluate(
     interval: Any = None,
     level: float = 0.95,
     clusters: Any = None,
+    partition: str | None = None,
     progress: Callable[[str], None] | None = None,
     **policies: Unpack[PolicyOptions],
-) -> Scores:
+) -> Scores | PartialScores:
     """Score one or more rankings against judgments.
 
     ``qrels`` and ``runs`` are paths, dicts, data frames, ``Qrels`` and ``Run``; ``runs`` may also be a list
@@ -32,6 +49,9 @@ def evaluate(
     ``interval`` (``"t"``, ``"bca(rounds=20000)"``, ``"wilson"`` ...) says how sure each mean is, at a ``level``; without
     one it is t, and wilson for scores of 0 and 1. ``clusters`` maps queries that belong together to their user or topic.
     ``progress`` is called with the name of each run that is done.
+
+    ``partition="3/8"`` reads and judges the third of eight parts of one run, and gives ``PartialScores``: ``save`` writes them to a
+    file, and ``rs.merge`` makes the result of all eight.
 
     The policies say what no metric says:
 
@@ -47,4 +67,6 @@ def evaluate(
     0.75
     """
     request = Request.of(metrics, policies, interval=interval, level=level, clusters=clusters)
+    if partition is not None:
+        return evaluate_partition(qrels, runs, request, partition)
     return evaluate_request(qrels, runs, request, progress)
