@@ -58,24 +58,24 @@ def read_partial(path: str | Path) -> tuple[pl.DataFrame, dict[str, Any]]:
     try:
         data = raw.read()
         text = pl.read_parquet_metadata(io.BytesIO(data)).get(KEY)
-        if text is None:
-            raise InputError(f"{raw.label}: a Parquet file, but not a part of an evaluation; {EXPECTED}")
-        facts = json.loads(text)
-        if not isinstance(facts, dict) or facts.get("format") != FORMAT:
-            raise InputError(f"{raw.label}: not a part as this version of rankscope writes it: make all parts again")
-        frame = pl.read_parquet(io.BytesIO(data))
-        said = facts.pop("sha256", None)
-        facts.pop("format")
-        same = said == _digest(frame, facts)
-    except InputError:
-        raise
+        frame = pl.read_parquet(io.BytesIO(data)) if text is not None else pl.DataFrame()
+        facts = json.loads(text or "{}")
     except (pl.exceptions.PolarsError, OSError, ValueError, OverflowError, RecursionError) as error:
         raise InputError(damaged) from error
     except BaseException as error:
         if type(error).__name__ != "PanicException":  # how Polars stops at some damage
             raise
         raise InputError(damaged) from error
-    if not same:
+    if text is None:
+        raise InputError(f"{raw.label}: a Parquet file, but not a part of an evaluation; {EXPECTED}")
+    if not isinstance(facts, dict):
+        raise InputError(damaged)
+    number, said = facts.pop("format", None), facts.pop("sha256", None)
+    if number is not None and number != FORMAT:
+        raise InputError(
+            f"{raw.label}: a part as another version of rankscope writes it: make all parts with one version"
+        )
+    if number is None or said != _digest(frame, facts):
         raise InputError(damaged)
     return frame, facts
 

@@ -24,14 +24,21 @@ from rankscope.scoring.runs import Mean, RunEvaluation, RunScores
 from rankscope.scoring.scores import Scores
 
 
-def evaluate_request(qrels: Any, runs: Any, request: Request, progress: Callable[[str], None] | None = None) -> Scores:
-    """Score rankings as a request asks. Raises DataError where a run and the qrels share no query."""
+def evaluate_request(
+    qrels: Any, runs: Any, request: Request, progress: Callable[[str], None] | None = None, resume: Any = None
+) -> Scores:
+    """Score rankings as a request asks; ``resume`` is a folder in which work is kept. Raises DataError where a run and the qrels share no query."""
     grades = clean(read_any("qrels", qrels), request.policies, "qrels", [m.metric for m in request.metrics])
     check_grades(grades, request)
+    judge = judge_run
+    if resume is not None:
+        from rankscope.scoring.resume import KeptWork
+
+        judge = KeptWork(resume, grades, request).judge
     evaluations = []
     given = list(named_runs(runs))
     for number, (name, run) in enumerate(given, start=1):
-        found = judge_run(run, name, number, grades, request)
+        found = judge(run, name, number, grades, request)
         evaluations.append(evaluate_judged(found, grades.duplicates, request))
         if progress is not None:
             progress(evaluations[-1].labels[0])

@@ -118,6 +118,8 @@ class PartialScores:
                 yield f"the {what} is {one} {here}, {two} {there}"
         if mine.size != theirs.size:
             yield f"the run had {words.count(mine.size)} bytes {here}, {words.count(theirs.size)} {there}"
+        if mine.changed != theirs.changed:
+            yield f"the file of the run was written between {self.place} and {other.place}"
         yield from self._other_terms(other, here, there)
 
     def _other_terms(self, other: PartialScores, here: str, there: str) -> Iterator[str]:

@@ -24,7 +24,6 @@ from rankscope.tables import Run, Source
 if TYPE_CHECKING:
     from rankscope.files.parts import RunParts
 
-GROUP = 32  # pieces of a run that are kept together where work may be interrupted
 TOLD = ("label", "kind", "path", "tag", "notes")  # what is kept of where a table came from
 
 
@@ -34,7 +33,7 @@ class RunFacts:
 
     ``label`` and ``size`` (in bytes; 0 where it lay in memory) tell one run from another, ``given`` is the name given to it. A run that was read
     in pieces has its ``head``, the ``path``, and what each piece told (its number, how many queries it has, its facts). Another was
-    read whole: ``name`` and ``source`` are final, and both None for a dict.
+    read whole: ``name`` and ``source`` are final, and both None for a dict. ``changed`` is when its file was last written, where that matters.
     """
 
     label: str
@@ -47,6 +46,7 @@ class RunFacts:
     source: Source | None = None
     duplicates: int = 0
     self_matches: int = 0
+    changed: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ def judge_share(run: Any, name: str | None, grades: CleanInput, request: Request
 
     Raises InputError for what no number can be made of, and for a file that only who has all rows can read.
     """
-    data, judge = open_run(run, name), _Sharer(grades, request)
+    data, judge = open_run(run, name), Sharer(grades, request)
     if hasattr(data, "reads"):
         numbers: list[int] = []
 
@@ -84,7 +84,7 @@ def judge_share(run: Any, name: str | None, grades: CleanInput, request: Request
         parts = judge.parts.each(reads(), request.policies)
         if parts is None:
             _refuse_to_share(data, request.policies)
-        return judge.share(list(zip(numbers, parts, strict=True)), _facts_of(data, name, numbers, parts), number == 1)
+        return judge.share(list(zip(numbers, parts, strict=True)), facts_of(data, name, numbers, parts), number == 1)
     cleaned = clean(data, request.policies, "run")
     part = judge.part(cleaned, number, of)
     head = None if isinstance(data, dict) else data
@@ -97,7 +97,8 @@ def judge_share(run: Any, name: str | None, grades: CleanInput, request: Request
     return judge.share([(number, part)], facts, number == 1)
 
 
-def _facts_of(data: RunParts, name: str | None, numbers: Sequence[int], parts: Sequence[JudgedPart]) -> RunFacts:
+def facts_of(data: RunParts, name: str | None, numbers: Sequence[int], parts: Sequence[JudgedPart]) -> RunFacts:
+    """What was told of a run while these parts of it were read, each with the number of its piece."""
     pieces = tuple((n, len(p.queries), p.facts) for n, p in zip(numbers, parts, strict=True) if p.facts is not None)
     removed = [sum(getattr(part, of) for part in parts) for of in ("duplicates", "self_matches")]
     return RunFacts(data.label, data.size, name, data.source().path, data.head(), pieces, None, None, *removed)
@@ -112,7 +113,7 @@ def _refuse_to_share(data: RunParts, policies: Policies) -> NoReturn:
     )
 
 
-class _Sharer:
+class Sharer:
     """Judges a share as the whole is judged: dicts are looked up where that is enough, tables are joined."""
 
     def __init__(self, grades: CleanInput, request: Request) -> None:
@@ -215,10 +216,15 @@ def _run_of(shares: Sequence[JudgedShare]) -> Run | None:
     return first.head.run(source, [facts for _, _, facts in pieces], sum(count for _, count, _ in pieces))
 
 
+def has_query_twice(shares: Sequence[JudgedShare]) -> bool:
+    """Whether rows of one query stand in several shares."""
+    return len({query for share in shares for query in share.queries}) < sum(len(share.queries) for share in shares)
+
+
 def _refuse_queries_apart(shares: Sequence[JudgedShare]) -> None:
-    queries = [query for share in shares for query in share.queries]
-    if len(set(queries)) == len(queries):
+    if not has_query_twice(shares):
         return
+    queries = [query for share in shares for query in share.queries]
     seen: set[str] = set()
     twice = list(dict.fromkeys(query for query in queries if query in seen or seen.add(query)))  # type: ignore[func-returns-value]
     run = shares[0].run.label
