@@ -48,6 +48,8 @@ class KeptWork:
         if shares is None or has_query_twice(shares) or not any(share.queries for share in shares):
             check_whole(data.label, data.size)
             return judge_run(data.whole(), name, number, grades, request)
+        # of a folder all is known only now that every file of it was opened
+        shares[0] = replace(shares[0], run=replace(shares[0].run, head=data.head()))
         found, source = join_shares(shares, number), data.source()
         return replace(found, source=replace(found.source, sha256=source.sha256, same=source.same))
 
