@@ -79,9 +79,7 @@ def ask(way: str, form: str) -> tuple[list[str], dict[str, Any]]:
     return [m for m in [*METRICS, "relstring.5"] if way != "weighted" or "pooled" not in m], options
 
 
-def partitions(
-    qrels: Any, run: Any, metrics: Any, times: int, folder: Path | None = None, **options: Any
-) -> list[Any]:
+def partitions(qrels: Any, run: Any, metrics: Any, times: int, folder: Path | None = None, **options: Any) -> list[Any]:
     parts = [rs.evaluate(qrels, run, metrics, partition=f"{i}/{times}", **options) for i in range(1, times + 1)]
     if folder is None:
         return parts
@@ -110,14 +108,20 @@ def test_partitions_give_the_bits_of_the_whole(
 
 
 def test_several_grades_of_a_document_are_kept(files: dict[str, Any], tmp_path: Path) -> None:
-    rows = [(q, f"t{i % 3}", doc, grade) for q, docs in files["qrels"].items() for i, (doc, grade) in enumerate(docs.items())]
+    rows = [
+        (q, f"t{i % 3}", doc, grade)
+        for q, docs in files["qrels"].items()
+        for i, (doc, grade) in enumerate(docs.items())
+    ]
     qrels = pl.DataFrame(rows, schema=["query_id", "iteration", "doc_id", "grade"], orient="row")
     whole = all_of(rs.evaluate(qrels, files["run"], DIVERSITY))
     assert all_of(rs.merge(partitions(qrels, files["run"], DIVERSITY, 3, tmp_path))) == whole
 
 
 @pytest.mark.parametrize("form", ["run", "run.gz", "run.parquet", "folder"])
-def test_each_partition_reads_its_share_alone(files: dict[str, Any], form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_partition_reads_its_share_alone(
+    files: dict[str, Any], form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     in_parts(monkeypatch, 20, 1)
     parts = partitions(files["qrels"], files[form], "AP", 3)
     queries = [query for part in parts for query in part.share.queries]

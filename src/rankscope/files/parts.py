@@ -135,7 +135,7 @@ def _cut_file(raw: Raw, path: Path, separator: bytes, size: int) -> Iterator[tup
         length, start = path.stat().st_size, 0
         with path.open("rb") as file:
             while start < length:
-                at, window = start + size, WINDOW
+                at, window = start + size, min(WINDOW, max(size, 64))
                 end = -1 if at < length else 0
                 while end < 0 and at + window // 2 < length:
                     file.seek(at)

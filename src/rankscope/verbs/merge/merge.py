@@ -79,6 +79,6 @@ def _check_whole(parts: Sequence[PartialScores]) -> None:
         by_number[part.number] = part
     missing = [number for number in range(1, of + 1) if number not in by_number]
     if missing:
-        which = f"{words.agree(len(missing), 'part')} {words.listing(map(str, missing), 5, last='and')} of {of}"
+        which = f"{'part' if len(missing) == 1 else 'parts'} {words.listing(map(str, missing), 5, last='and')} of {of}"
         make = f"rankscope evaluate --partition {missing[0]}/{of} -o part{missing[0]}.parquet"
         raise InputError(f"{which} {words.agree(len(missing), 'is')} missing: make it with {make}, or name its file")
