@@ -296,7 +296,6 @@ COMMANDS = (
 
         Numbers, intervals, warnings and notes are those of one evaluation of the whole run. PARTs may be given in any order, or as a folder.""",
         (
-            "evaluate qrels.txt big.run --partition 1/8 -o part1.parquet",
             "merge part*.parquet",
             "merge parts/ --per-query -o scores.csv",
         ),

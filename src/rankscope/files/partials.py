@@ -18,6 +18,9 @@ from rankscope.files.raw import open_raw
 
 KEY = "rankscope"  # under which the file's metadata holds the JSON
 FORMAT = 1
+SEAL = (
+    b"sha256 of this file with zeros here: "  # before the digest, which is checked before anything else reads the file
+)
 EXPECTED = "a part is a file that rankscope evaluate --partition writes"
 
 
@@ -26,15 +29,15 @@ def write_partial(frame: pl.DataFrame, facts: Mapping[str, Any], place: str | Pa
 
     Raises InputError where it cannot be written, and leaves nothing then.
     """
-    facts = json.loads(json.dumps(facts, ensure_ascii=False))  # as it will be read: names are text
-    text = json.dumps({"format": FORMAT, **facts, "sha256": _digest(frame, facts)}, ensure_ascii=False)
+    text = json.dumps({"format": FORMAT, **facts}, ensure_ascii=False)
     packed, place = io.BytesIO(), Path(place)
-    frame.write_parquet(packed, metadata={KEY: text})
+    frame.write_parquet(packed, metadata={KEY: text, f"{KEY}.digest": f"{SEAL.decode()}{'0' * 64}"})
+    data = _sealed(packed.getvalue())
     beside = ""
     try:
         handle, beside = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.", suffix=".unfinished")
         with os.fdopen(handle, "wb") as file:
-            file.write(packed.getbuffer())
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         mask = os.umask(0)
@@ -55,29 +58,26 @@ def read_partial(path: str | Path) -> tuple[pl.DataFrame, dict[str, Any]]:
     if not raw.start.startswith(b"PAR1"):
         raise InputError(f"{raw.label}: not a part of an evaluation; {EXPECTED}")
     damaged = f"{raw.label}: cut short or damaged: make this part again with rankscope evaluate --partition"
-    try:
-        data = raw.read()
-        text = pl.read_parquet_metadata(io.BytesIO(data)).get(KEY)
-        frame = pl.read_parquet(io.BytesIO(data)) if text is not None else pl.DataFrame()
-        facts = json.loads(text or "{}")
-    except (pl.exceptions.PolarsError, OSError, ValueError, OverflowError, RecursionError) as error:
-        raise InputError(damaged) from error
-    except BaseException as error:
-        if type(error).__name__ != "PanicException":  # how Polars stops at some damage
-            raise
-        raise InputError(damaged) from error
-    if text is None:
-        raise InputError(f"{raw.label}: a Parquet file, but not a part of an evaluation; {EXPECTED}")
-    if not isinstance(facts, dict):
+    data = raw.read()
+    if not data.endswith(b"PAR1"):
         raise InputError(damaged)
-    number, said = facts.pop("format", None), facts.pop("sha256", None)
-    if number is not None and number != FORMAT:
+    if SEAL not in data:
+        raise InputError(f"{raw.label}: a Parquet file, but not a part of an evaluation; {EXPECTED}")
+    if _sealed(data) != data:
+        raise InputError(damaged)
+    facts = json.loads(pl.read_parquet_metadata(io.BytesIO(data))[KEY])
+    if facts.pop("format") != FORMAT:
         raise InputError(
             f"{raw.label}: a part as another version of rankscope writes it: make all parts with one version"
         )
-    if number is None or said != _digest(frame, facts):
-        raise InputError(damaged)
-    return frame, facts
+    return pl.read_parquet(io.BytesIO(data)), facts
+
+
+def _sealed(data: bytes) -> bytes:
+    """The bytes of a file with the digest in its place."""
+    at = data.rindex(SEAL) + len(SEAL)  # in what stands at the end of a file, behind all rows
+    digest = hashlib.sha256(data[:at] + b"0" * 64 + data[at + 64 :]).hexdigest()
+    return data[:at] + digest.encode() + data[at + 64 :]
 
 
 def sha256_of(frame: pl.DataFrame) -> str:
@@ -93,8 +93,3 @@ def sha256_of(frame: pl.DataFrame) -> str:
         else:
             sha.update(column.fill_null(0).to_numpy().tobytes())
     return sha.hexdigest()
-
-
-def _digest(frame: pl.DataFrame, facts: Mapping[str, Any]) -> str:
-    text = json.dumps(facts, sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(f"{sha256_of(frame)} {text}".encode("utf-8", "surrogatepass")).hexdigest()

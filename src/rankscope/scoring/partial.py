@@ -22,7 +22,7 @@ from rankscope.lists import Aspects, Judged
 from rankscope.scoring.inputs import CleanInput
 from rankscope.scoring.policies import POLICIES
 from rankscope.scoring.request import Request
-from rankscope.scoring.shares import TOLD, JudgedShare, RunFacts
+from rankscope.scoring.shares import TOLD, JudgedShare, ShareFacts
 from rankscope.scoring.weights import Weights
 from rankscope.tables import MARK, Source
 
@@ -250,7 +250,7 @@ def _rows(judged: Judged) -> Iterator[pl.DataFrame]:
     yield pl.DataFrame(documents).with_columns(pl.lit(DOCUMENT).alias(MARK))
 
 
-def _unpack(frame: pl.DataFrame, shape: Mapping[str, Any], orders: Sequence[Order], run: RunFacts) -> JudgedShare:
+def _unpack(frame: pl.DataFrame, shape: Mapping[str, Any], orders: Sequence[Order], run: ShareFacts) -> JudgedShare:
     roster = frame.filter(pl.col(MARK) == ROSTER)
     found: dict[Order, tuple[Judged, DataFacts]] = {}
     nothing = {}
@@ -295,7 +295,7 @@ def read_part(path: str | Path) -> PartialScores:
     run["head"] = head and RunHead(**head)
     run["source"] = _source_of(run["source"])
     run["pieces"] = tuple((n, queries, _part_facts(facts)) for n, queries, facts in run["pieces"])
-    share = _unpack(frame, told["judged"], list(dict.fromkeys(request.orders)), RunFacts(**run))
+    share = _unpack(frame, told["judged"], list(dict.fromkeys(request.orders)), ShareFacts(**run))
     return PartialScores(told["number"], told["of"], request, qrels, share, told["rankscope"], str(path))
 
 

@@ -16,7 +16,7 @@ from rankscope.scoring.inputs import CleanInput, open_run
 from rankscope.scoring.judging import JudgedRun, judge_run
 from rankscope.scoring.partial import PartialScores, QrelsFacts, read_part, terms_of
 from rankscope.scoring.request import Request
-from rankscope.scoring.shares import JudgedShare, RunFacts, Sharer, facts_of, has_query_twice, join_shares
+from rankscope.scoring.shares import JudgedShare, ShareFacts, Sharer, facts_of, has_query_twice, join_shares
 
 if TYPE_CHECKING:
     from rankscope.files.parts import RunParts
@@ -85,7 +85,7 @@ class KeptWork:
             kept = read_part(place)
         except InputError:
             return None  # made again
-        facts = RunFacts(data.label, data.size, name, changed=changed)
+        facts = ShareFacts(data.label, data.size, name, changed=changed)
         this = replace(self._part(JudgedShare([], EMPTY, EMPTY, {}, facts), kept.number), place="this job")
         if reasons := list(kept.differences(this)):
             raise InputError(

@@ -28,7 +28,7 @@ TOLD = ("label", "kind", "path", "tag", "notes")  # what is kept of where a tabl
 
 
 @dataclass(frozen=True)
-class RunFacts:
+class ShareFacts:
     """What was told of a run while a share of it was read: enough to say of the whole what one reading of it says.
 
     ``label`` and ``size`` (in bytes; 0 where it lay in memory) tell one run from another, ``given`` is the name given to it. A run that was read
@@ -62,7 +62,7 @@ class JudgedShare:
     piece: Array
     judged: Array
     found: Mapping[Order, Findings]
-    run: RunFacts
+    run: ShareFacts
     nothing: Mapping[Order, Judged] = field(default_factory=dict)
 
 
@@ -88,7 +88,7 @@ def judge_share(run: Any, name: str | None, grades: CleanInput, request: Request
     cleaned = clean(data, request.policies, "run")
     part = judge.part(cleaned, number, of)
     head = None if isinstance(data, dict) else data
-    facts = RunFacts(
+    facts = ShareFacts(
         "the run" if head is None else head.source.label, 0, name, name=None if head is None else head.name,
         source=None if head is None else cleaned.source,
     )  # fmt: skip
@@ -97,11 +97,11 @@ def judge_share(run: Any, name: str | None, grades: CleanInput, request: Request
     return judge.share([(number, part)], facts, number == 1)
 
 
-def facts_of(data: RunParts, name: str | None, numbers: Sequence[int], parts: Sequence[JudgedPart]) -> RunFacts:
+def facts_of(data: RunParts, name: str | None, numbers: Sequence[int], parts: Sequence[JudgedPart]) -> ShareFacts:
     """What was told of a run while these parts of it were read, each with the number of its piece."""
     pieces = tuple((n, len(p.queries), p.facts) for n, p in zip(numbers, parts, strict=True) if p.facts is not None)
     removed = [sum(getattr(part, of) for part in parts) for of in ("duplicates", "self_matches")]
-    return RunFacts(data.label, data.size, name, data.source().path, data.head(), pieces, None, None, *removed)
+    return ShareFacts(data.label, data.size, name, data.source().path, data.head(), pieces, None, None, *removed)
 
 
 def _refuse_to_share(data: RunParts, policies: Policies) -> NoReturn:
@@ -145,7 +145,7 @@ class Sharer:
         place = np.array([0 if query in judged else -1 for query in mine], dtype=np.int64)
         return JudgedPart(list(mine), place, [mappings.judge(mine, judged, order) for order in self.orders])
 
-    def share(self, parts: Sequence[tuple[int, JudgedPart]], run: RunFacts, first: bool) -> JudgedShare:
+    def share(self, parts: Sequence[tuple[int, JudgedPart]], run: ShareFacts, first: bool) -> JudgedShare:
         """These parts as a share, each with the number of the piece that it is of."""
         from rankscope.engines import local
 
