@@ -18,7 +18,9 @@ from rankscope import words
 
 Array = npt.NDArray[Any]
 FEW = 1000
-MARK = "part_of_rankscope"  # the first column of a partial result, by which it is never taken for anything else
+# a partial result has a column and an attribute of this name, so that it is never taken for anything else
+MARK = "part_of_rankscope"
+PARTIAL = "one part of an evaluation (--partition): rankscope merge makes the result of all its parts"
 PART = 1 << 17  # rows of a part of a table: work on them stays in the cache
 
 

@@ -18,7 +18,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import DataError, InputError
-from rankscope.tables import MARK, Source
+from rankscope.tables import MARK, PARTIAL, Source
 
 HEAD = 1 << 16
 BOM = b"\xef\xbb\xbf"
@@ -158,9 +158,7 @@ class Raw:
         except (pl.exceptions.PolarsError, OSError) as error:
             self.fail_parquet(error)
         if partial:
-            raise InputError(
-                f"{self.label}: one part of an evaluation (--partition): rankscope merge makes the result of all its parts"
-            )
+            raise InputError(f"{self.label}: {PARTIAL}")
         return scan
 
     def fail_parquet(self, error: Exception) -> NoReturn:

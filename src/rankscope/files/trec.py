@@ -263,11 +263,11 @@ def trec_parts(raw: Raw, name: str | None) -> RunParts | None:
     if lines is None:
         return None
 
-    head = RunHead(raw.label, "TREC run", layout.title, stem(raw.label), name, "last")
+    told = RunHead(raw.label, "TREC run", layout.title, stem(raw.label), name, "last")
     lines_of = line_finder(lambda: content_lines(raw.read()), np.empty(0, dtype=np.int64))
     return RunParts(
-        raw.label, raw.size, lines.reads, lambda: cast("Run", read_trec(raw, "run", name)), lambda: head,
-        lambda: raw.source(head.kind, line_of=lines_of),
+        raw.label, raw.size, lines.reads, lambda: cast("Run", read_trec(raw, "run", name)), lambda: told,
+        lambda: raw.source(told.kind, line_of=lines_of),
     )  # fmt: skip
 
 

@@ -6,9 +6,8 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
@@ -16,8 +15,10 @@ from rankscope import words
 from rankscope._version import __version__
 from rankscope.engines.base import DataFacts, Order
 from rankscope.errors import InputError
+from rankscope.files.attributes import CLUSTERS
 from rankscope.files.partials import read_partial, sha256_of, write_partial
 from rankscope.files.parts import PartFacts, RunHead
+from rankscope.files.raw import open_raw
 from rankscope.lists import Aspects, Judged
 from rankscope.scoring.inputs import CleanInput
 from rankscope.scoring.policies import POLICIES
@@ -65,15 +66,19 @@ class PartialScores:
     """The part of an evaluation that one partition of a run gave; no result, until ``rs.merge`` has all parts.
 
     It is the ``number``-th of so many (``of``; None where that is not known before the run is read). ``save`` writes it to a file.
+    ``request`` is what was asked for, ``terms`` the same as plain values.
     """
 
     number: int
     of: int | None
     request: Request
+    terms: Mapping[str, Any]
     qrels: QrelsFacts
     share: JudgedShare
     version: str = __version__
     place: str = "this part"
+
+    part_of_rankscope: ClassVar[bool] = True  # by which readers know it
 
     @property
     def title(self) -> str:
@@ -83,11 +88,6 @@ class PartialScores:
     def __repr__(self) -> str:
         queries = words.counted(len(self.share.queries), "query")
         return f"{self.title} of {self.share.run.label}: {queries}; rankscope merge makes the result of all parts"
-
-    @cached_property
-    def terms(self) -> dict[str, Any]:
-        """The request as plain values. Raises InputError for what cannot be written down."""
-        return terms_of(self.request)
 
     def save(self, path: str | Path) -> None:
         """Write it to a Parquet file, which is there in full or not at all. Raises InputError where that cannot be."""
@@ -130,7 +130,7 @@ class PartialScores:
             if mine["policies"].get(name) != theirs["policies"].get(name):
                 one, two = (part.request.statement_of(name) for part in (self, other))
                 yield f"{name} {'differs' if one == two else f'was {one} {here}, {two} {there}'}"
-        for name in ("facts", "interval", "level", "clusters"):
+        for name in ("facts", "interval", "level", "clusters", "clusters_sha256"):
             if mine[name] != theirs[name]:
                 yield f"{name} was {_short(mine[name])} {here}, {_short(theirs[name])} {there}"
 
@@ -186,7 +186,7 @@ def terms_of(request: Request) -> dict[str, Any]:
     terms = {
         "metrics": [m.spelling for m in request.metrics], "facts": list(request.facts), "policies": policies,
         "interval": None if intervals.interval is None else str(intervals.interval), "level": intervals.level,
-        "clusters": _clusters(intervals.clusters),
+        "clusters": _clusters(intervals.clusters), "clusters_sha256": _digest_of_clusters(intervals.clusters),
     }  # fmt: skip
     again = request_of(terms)
     if [m.metric for m in again.metrics] != [m.metric for m in request.metrics] or _told(again) != _told(request):
@@ -204,6 +204,19 @@ def _clusters(source: Any) -> Any:
     if isinstance(source, Mapping):
         return {str(query): str(cluster) for query, cluster in source.items()}
     raise InputError("clusters of a partition are a file or {query: cluster}, which can be written down")
+
+
+def _digest_of_clusters(source: Any) -> str | None:
+    """That of a file, which is read again where parts are merged."""
+    return open_raw(source, CLUSTERS).sha256() if isinstance(source, str | Path) else None
+
+
+def check_clusters(terms: Mapping[str, Any]) -> None:
+    """Raise InputError where the file of the clusters is no longer the one that it was."""
+    if _digest_of_clusters(terms["clusters"] if terms["clusters_sha256"] else None) != terms["clusters_sha256"]:
+        raise InputError(
+            f"{terms['clusters']}: the clusters have changed since the parts were made: make all parts again"
+        )
 
 
 def request_of(terms: Mapping[str, Any]) -> Request:
@@ -270,10 +283,12 @@ def _judged(rows: pl.DataFrame, shape: Mapping[str, Any]) -> Judged:
     query, document, entry = (rows.filter(pl.col(MARK) == kind) for kind in (QUERY, DOCUMENT, ASPECT))
     held = {name: document[name].to_numpy() for name in OF_DOCUMENT if name in shape["held"]}
     held |= {name: document[name].to_numpy() for name in OF_DOCUMENT[:4]}
-    if "aspects" in shape["held"]:
-        columns = (entry[name].to_numpy() for name in ("aspect", "group", "aspect_grade"))
-        held["aspects"] = Aspects(document["count"].to_numpy(), *columns, shape["where"])
-    return Judged(query["query_id"].to_list(), **{name: query[name].to_numpy() for name in OF_QUERY}, **held)
+    aspect, group, grade = (entry[name].to_numpy() for name in ("aspect", "group", "aspect_grade"))
+    aspects = Aspects(document["count"].to_numpy(), aspect, group, grade, shape["where"])
+    return Judged(
+        query["query_id"].to_list(), *(query[name].to_numpy() for name in OF_QUERY), **held,
+        aspects=aspects if "aspects" in shape["held"] else None,
+    )  # fmt: skip
 
 
 def _facts(told: Mapping[str, Any]) -> DataFacts:
@@ -296,7 +311,9 @@ def read_part(path: str | Path) -> PartialScores:
     run["source"] = _source_of(run["source"])
     run["pieces"] = tuple((n, queries, _part_facts(facts)) for n, queries, facts in run["pieces"])
     share = _unpack(frame, told["judged"], list(dict.fromkeys(request.orders)), ShareFacts(**run))
-    return PartialScores(told["number"], told["of"], request, qrels, share, told["rankscope"], str(path))
+    return PartialScores(
+        told["number"], told["of"], request, told["request"], qrels, share, told["rankscope"], str(path)
+    )
 
 
 def _part_facts(told: Mapping[str, Any]) -> PartFacts:

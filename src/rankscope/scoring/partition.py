@@ -21,9 +21,9 @@ def evaluate_partition(qrels: Any, runs: Any, request: Request, partition: str) 
         raise InputError(
             f"a partition is one of a run, and there are {words.counted(len(given), 'run')}: evaluate each apart"
         )
-    terms_of(request)  # so that what cannot be kept is refused before any work
+    terms = terms_of(request)  # so that what cannot be kept is refused before any work
     grades = clean(read_any("qrels", qrels), request.policies, "qrels", [m.metric for m in request.metrics])
     check_grades(grades, request)
     ((name, run),) = given
     share = judge_share(run, name, grades, request, number, of)
-    return PartialScores(number, of, request, QrelsFacts.of(grades), share)
+    return PartialScores(number, of, request, terms, QrelsFacts.of(grades), share)

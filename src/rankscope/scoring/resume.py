@@ -33,7 +33,7 @@ class KeptWork:
 
     def __init__(self, folder: str | Path, grades: CleanInput, request: Request) -> None:
         self.folder, self.request, self.qrels = Path(folder), request, QrelsFacts.of(grades)
-        terms_of(request)  # what cannot be kept is refused before any work
+        self.terms = terms_of(request)  # what cannot be kept is refused before any work
         try:
             self.folder.mkdir(exist_ok=True)
         except OSError as error:
@@ -94,7 +94,7 @@ class KeptWork:
         return kept.share
 
     def _part(self, share: JudgedShare, number: int) -> PartialScores:
-        return PartialScores(number, None, self.request, self.qrels, share)
+        return PartialScores(number, None, self.request, self.terms, self.qrels, share)
 
 
 def _groups(reads: Iterator[Callable[[], Any]]) -> Iterator[tuple[int, Iterator[Callable[[], Any]]]]:

@@ -267,6 +267,35 @@ def test_what_lies_only_in_memory_cannot_be_kept(place: Path) -> None:
         rs.evaluate("qrels", "my.run", "RR", partition="1/2", clusters=clusters)
 
 
+def test_clusters_are_those_of_the_parts(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    clusters = "".join(f"q{q},u{q % 4}\n" for q in range(QUERIES))
+    Path("users.csv").write_text(f"query,user\n{clusters}", encoding="utf-8")
+    for number in (1, 2, 3):
+        make(f"part{number}.parquet", f"{number}/3", "--clusters", "users.csv")
+    whole = rs.evaluate("qrels", "my.run", "RR", clusters="users.csv").bounds_of("RR")
+    assert rs.merge([*ALL]).bounds_of("RR") == whole
+    Path("users.csv").write_text(f"query,user\n{clusters.replace('u3', 'u2')}", encoding="utf-8")
+    assert told(capsys, "merge", *ALL).startswith("users.csv: the clusters have changed since the parts were made")
+    make("part2.parquet", "2/3", "--clusters", "users.csv")
+    assert "clusters_sha256 was" in told(capsys, "merge", *ALL)
+
+
+def test_a_part_in_memory_is_no_result_either(place: Path) -> None:
+    part = rs.evaluate("qrels", "my.run", "RR", partition="1/3")
+    assert str(part).startswith("part 1 of 3 of my.run: ")
+    takers: list[Callable[[], Any]] = [
+        lambda: rs.evaluate("qrels", part),
+        lambda: rs.evaluate(part, "my.run"),
+        lambda: rs.compare("qrels", ["my.run", part]),
+        lambda: rs.gate("qrels", part, "my.run"),
+        lambda: rs.report(part),
+        lambda: rs.report("qrels", part),
+    ]
+    for taker in takers:
+        with pytest.raises(rs.InputError, match="rankscope merge makes the result of all its parts"):
+            taker()
+
+
 @pytest.mark.parametrize("step", ["fsync", "fdopen", "replace"])
 def test_without_room_nothing_is_left(
     place: Path, step: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

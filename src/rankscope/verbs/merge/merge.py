@@ -10,7 +10,7 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.folders import files_of
 from rankscope.scoring.evaluation import evaluate_judged, scores_of
-from rankscope.scoring.partial import PartialScores, read_part
+from rankscope.scoring.partial import PartialScores, check_clusters, read_part
 from rankscope.scoring.scores import Scores
 from rankscope.scoring.shares import join_shares
 
@@ -44,6 +44,7 @@ def merge(parts: Any) -> Scores:
                 f"{part.place} is no part of the evaluation that {first.place} is of: {'; '.join(reasons)}"
             )
     _check_whole(given)
+    check_clusters(first.terms)
     shares = [part.share for part in given]
     judged = join_shares(shares)
     evaluation = evaluate_judged(judged, first.qrels.duplicates, first.request)
@@ -58,7 +59,7 @@ def _read(parts: Any) -> list[PartialScores]:
         if isinstance(part, PartialScores):
             out.append(part)
         elif isinstance(part, str | Path):
-            out += [read_part(path) for path in files_of(part) or [part]]
+            out += [read_part(path) for path in files_of(part) or [Path(part)]]
         else:
             raise InputError(f"parts are files that rankscope evaluate --partition writes, not {type(part).__name__}")
     return out
