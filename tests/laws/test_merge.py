@@ -149,7 +149,8 @@ def test_interrupted_work_goes_on_where_it_stopped(
     monkeypatch.setattr(resume, "GROUP", 3)
     qrels, run = files["qrels file"], files[form]
     whole = rs.evaluate(qrels, [run, run], metrics, **options)
-    folder, saved = tmp_path / "kept", []
+    folder = tmp_path / "kept"
+    saved: list[str] = []
     save = rs.PartialScores.save
 
     def stop(part: rs.PartialScores, path: Path) -> None:
@@ -164,7 +165,12 @@ def test_interrupted_work_goes_on_where_it_stopped(
             rs.evaluate(qrels, [run, run], metrics, resume=folder, **options)
         assert sorted(path.name for path in folder.iterdir()) == saved
     again: list[str] = []
-    monkeypatch.setattr(rs.PartialScores, "save", lambda part, path: (again.append(path.name), save(part, path)))
+
+    def note(part: rs.PartialScores, path: Path) -> None:
+        again.append(path.name)
+        save(part, path)
+
+    monkeypatch.setattr(rs.PartialScores, "save", note)
     scores = rs.evaluate(qrels, [run, run], metrics, resume=folder, **options)
     assert not set(again) & set(saved)
     assert all_of(scores) == all_of(whole)

@@ -30,7 +30,7 @@ def said(request: Request) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize("name", sorted({cls.__name__ for cls in CATALOGUE.values()}))
 def test_every_metric_can_be_written_down(name: str) -> None:
-    metrics = [CATALOGUE[name]]
+    metrics: list[Any] = [CATALOGUE[name]]
     with suppress(rs.InputError, TypeError):
         metrics.append(CATALOGUE[name]() @ 7)
     for metric in metrics:

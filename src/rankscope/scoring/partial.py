@@ -35,6 +35,7 @@ COLUMNS: dict[str, Any] = {
     **dict.fromkeys(("grade", "score", "aspect_grade"), pl.Float64),
 }  # fmt: skip
 OF_QUERY, OF_DOCUMENT = ("retrieved", "size", "in_run"), ("grade", "rank", "tie_start", "tie_size", "score", "by_id")
+MAYBE = ("score", "by_id", "aspects")  # what is there where a metric needs it
 
 
 @dataclass(frozen=True)
@@ -240,7 +241,7 @@ def _pack(share: JudgedShare, orders: Sequence[Order]) -> tuple[pl.DataFrame, di
         for piece, judged in ((0, share.found.get(order, (None,))[0]), (NOTHING, share.nothing.get(order))):
             if judged is not None:
                 frames += [frame.with_columns(order=number, piece=piece) for frame in _rows(judged)]
-                held = [name for name in ("score", "by_id", "aspects") if getattr(judged, name) is not None]
+                held = [name for name in MAYBE if getattr(judged, name) is not None]
                 where = "" if judged.aspects is None else judged.aspects.where
         if order in share.found:
             seen = share.found[order][1]
@@ -281,14 +282,14 @@ def _unpack(frame: pl.DataFrame, shape: Mapping[str, Any], orders: Sequence[Orde
 
 def _judged(rows: pl.DataFrame, shape: Mapping[str, Any]) -> Judged:
     query, document, entry = (rows.filter(pl.col(MARK) == kind) for kind in (QUERY, DOCUMENT, ASPECT))
-    held = {name: document[name].to_numpy() for name in OF_DOCUMENT if name in shape["held"]}
-    held |= {name: document[name].to_numpy() for name in OF_DOCUMENT[:4]}
-    aspect, group, grade = (entry[name].to_numpy() for name in ("aspect", "group", "aspect_grade"))
-    aspects = Aspects(document["count"].to_numpy(), aspect, group, grade, shape["where"])
-    return Judged(
-        query["query_id"].to_list(), *(query[name].to_numpy() for name in OF_QUERY), **held,
-        aspects=aspects if "aspects" in shape["held"] else None,
-    )  # fmt: skip
+    columns: dict[str, Any] = {name: query[name].to_numpy() for name in OF_QUERY}
+    held = (name for name in OF_DOCUMENT if name not in MAYBE or name in shape["held"])
+    columns |= {name: document[name].to_numpy() for name in held}
+    if "aspects" in shape["held"]:
+        count = document["count"].to_numpy()
+        aspect, group, grade = (entry[name].to_numpy() for name in ("aspect", "group", "aspect_grade"))
+        columns["aspects"] = Aspects(count, aspect, group, grade, shape["where"])
+    return Judged(query["query_id"].to_list(), **columns)
 
 
 def _facts(told: Mapping[str, Any]) -> DataFacts:
