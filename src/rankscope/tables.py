@@ -21,7 +21,6 @@ FEW = 1000
 # a partial result has a column and an attribute of this name, so that it is never taken for anything else
 MARK = "part_of_rankscope"
 PARTIAL = "one part of an evaluation (--partition): rankscope merge makes the result of all its parts"
-PART = 1 << 17  # rows of a part of a table: work on them stays in the cache
 
 
 def column(whole_numbers: Array) -> pl.Series:
@@ -104,6 +103,7 @@ class _Table:
     frame: pl.DataFrame
     source: Source = field(default_factory=lambda: Source("table"))
     more_queries: tuple[str, ...] = ()
+    as_read: bool = field(default=True, kw_only=True)
 
     worth: ClassVar[str]
 
@@ -136,23 +136,21 @@ class _Table:
 
         Documents are compared by hash first; only pairs whose hashes meet are compared in full.
         """
-        suspects = self._rows_of_equal_hash() if self.blocks.whole else np.arange(self.frame.height)
+        if self.blocks.whole:
+            # the query's number on top, so that sorting finds equal hashes within a query
+            bits = np.uint64(max(len(self.blocks.size).bit_length(), 1))
+            number = np.repeat(np.arange(len(self.blocks.size), dtype=np.uint64), self.blocks.size)
+            key = (self.frame["doc_id"].hash(seed=17).to_numpy() >> bits) | (number << (np.uint64(64) - bits))
+            ordered = np.sort(key)
+            same = ordered[1:][ordered[1:] == ordered[:-1]]
+            suspects = np.flatnonzero(np.isin(key, same)) if len(same) else np.empty(0, dtype=np.int64)
+        else:
+            suspects = np.arange(self.frame.height)
         if not len(suspects):
             return suspects
         rows = self.frame.select("query_id", "doc_id")[suspects]
         first = rows.select(pl.struct("query_id", "doc_id").is_first_distinct()).to_series().to_numpy()
         return np.asarray(suspects[~first])
-
-    def _rows_of_equal_hash(self) -> Array:
-        """Rows whose hash another row of the same query has too."""
-        hashed = self.frame["doc_id"].hash(seed=17).to_numpy()
-        # the query's number on top, so that sorting finds equal hashes within a query
-        bits = np.uint64(max(len(self.blocks.size).bit_length(), 1))
-        number = np.repeat(np.arange(len(self.blocks.size), dtype=np.uint64), self.blocks.size)
-        key = (hashed >> bits) | (number << (np.uint64(64) - bits))
-        ordered = np.sort(key)
-        same = ordered[1:][ordered[1:] == ordered[:-1]]
-        return np.flatnonzero(np.isin(key, same)) if len(same) else np.empty(0, dtype=np.int64)
 
     def rows_of(self, docs: pl.Series) -> Array:
         """Rows whose document may be one of these: every row that is one, and few others.
@@ -165,9 +163,11 @@ class _Table:
         is_wanted[docs.hash(seed=17).to_numpy() & mask] = True
         return np.flatnonzero(is_wanted[self.frame["doc_id"].hash(seed=17).to_numpy() & mask])
 
-    def rows_by_query(self) -> Array | None:
-        """The rows in an order in which those of each query stand together, as they stood; None where they do."""
-        return None if self.blocks.whole else np.argsort(self.query_code, kind="stable")
+    def by_query(self) -> Self:
+        """The same table with the rows of each query together, in the order they had."""
+        if self.blocks.whole:
+            return self
+        return replace(self, frame=self.frame[np.argsort(self.query_code, kind="stable")], as_read=False)
 
     def distinct(self, keep: str, *more: str) -> Self:
         """One row a pair (or pair and ``more`` columns): the ``first`` in the file, or the ``best`` by score or grade."""
@@ -198,14 +198,8 @@ class Run(_Table):
     """
 
     name: str = "run"
-    as_read: bool = True
 
     worth: ClassVar[str] = "score"
-
-    def by_query(self) -> Run:
-        """The same run with the rows of each query together, in the order they had."""
-        rows = self.rows_by_query()
-        return self if rows is None else replace(self, frame=self.frame[rows], as_read=False)
 
     def only_queries(self, first: int, last: int) -> Run:
         """The queries from the place ``first`` in ``queries`` to before ``last``. The rows of each query must stand together."""
@@ -214,20 +208,20 @@ class Run(_Table):
         without_rows = tuple(self.queries[max(first, len(start) - 1) : last])
         return Run(self.frame.slice(at, end - at), self.source, without_rows, self.name, as_read=False)
 
-    def parts(self, rows: int | None = None) -> Iterator[Run]:
+    def parts(self, rows: int) -> Iterator[Run]:
         """The run in parts of whole queries and about this many rows; queries without a row come with the last.
 
         The rows of each query must stand together.
         """
         start, ends = self.blocks.start, self.blocks.start + self.blocks.size
-        rows, first = rows or PART, 0
+        first = 0
         while first < len(ends):
             last = max(first + 1, int(np.searchsorted(ends, start[first] + rows, side="right")))
             if not first and last == len(ends):
                 break
             at, end = int(start[first]), int(ends[last - 1])
             more = self.more_queries if last == len(ends) else ()
-            part = Run(self.frame.slice(at, end - at), self.source, more, self.name, self.as_read)
+            part = Run(self.frame.slice(at, end - at), self.source, more, self.name, as_read=self.as_read)
             numbers, queries = np.arange(last - first), self.blocks.query.slice(first, last - first)
             part.__dict__["blocks"] = Blocks(
                 start[first:last] - at, self.blocks.size[first:last], queries, numbers, True
@@ -246,11 +240,6 @@ class Qrels(_Table):
     """
 
     worth: ClassVar[str] = "grade"
-
-    def by_query(self) -> Qrels:
-        """The same judgments with the rows of each query together, in the order they had."""
-        rows = self.rows_by_query()
-        return self if rows is None else replace(self, frame=self.frame[rows])
 
     @cached_property
     def _place(self) -> dict[str, int]:

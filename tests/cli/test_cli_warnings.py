@@ -10,7 +10,6 @@ import pytest
 from rankscope.engines.base import Order
 from rankscope.engines.mappings import judge
 from rankscope.scoring.health import Health, examine
-from rankscope.scoring.inputs import CleanInput
 from rankscope.scoring.request import Request
 
 
@@ -74,7 +73,7 @@ def test_long_ids_are_cut() -> None:
 def test_empty_rankings_are_counted_apart_from_missing_ones() -> None:
     qrels = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
     judged, seen = judge({"q1": {"a": 1.0}, "q2": {}}, qrels, Order(), "r")
-    found = examine(judged, seen, (10,), 3, CleanInput({}), CleanInput(qrels, duplicates=4))
+    found = examine(judged, seen, (10,), 3, qrels_duplicates=4)
     assert (found.missing_queries, found.empty_queries, found.qrels_duplicates) == (1, 1, 4)
 
 

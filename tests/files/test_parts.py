@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankscope.files import open_run, parts, read_run, tabular
+from rankscope.files import open_run, parts, raw, read_run, tabular
 from rankscope.files.raw import open_raw
 
 SIZES = [1, 7, 40, 333, 1 << 20]
@@ -75,6 +75,7 @@ def test_parts_of_parquet_hold_whole_queries(
 ) -> None:
     monkeypatch.setattr(tabular, "PART", rows)
     monkeypatch.setattr(tabular, "BEYOND", 1)
+    monkeypatch.setattr(raw, "SMALL", 0)
     sizes = [1, 5, 1, 1, 90, 2, 17, 3]
     query = np.repeat([f"q{i}" for i in range(len(sizes))], sizes)
     frame = pl.DataFrame(
@@ -83,7 +84,7 @@ def test_parts_of_parquet_hold_whole_queries(
     frame.write_parquet(tmp_path / "run.parquet", row_group_size=groups)
     found = open_run(tmp_path / "run.parquet")
     read = [part() for part in found.reads()]  # type: ignore[union-attr]
-    tables = [part[0].frame for part in read if part is not None]
+    tables = [run.frame for run, _ in read]
     assert pl.concat(tables).rows() == read_run(tmp_path / "run.parquet").frame.rows()
     seen = [query for table in tables for query in table["query_id"].unique()]
     assert sorted(seen) == sorted(set(seen))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,8 @@ import polars as pl
 import pytest
 
 import rankscope as rs
-from rankscope import tables
-from rankscope.files import parts, tabular
+from rankscope.engines import local
+from rankscope.files import parts, raw, tabular
 from rankscope.parallel import THREADS
 
 METRICS = ["nDCG@10", "AP", "RR@10", "Bpref", "infAP", "AUC", "GMAP", "RBP", "Judged@10", "Compat", "AUC(pooled=True)"]
@@ -66,22 +67,27 @@ def everything(scores: rs.Scores) -> tuple[Any, ...]:
     return per_query.rows(), board, health, [caution.message for caution in scores.warnings], scores.notes
 
 
-def in_parts(monkeypatch: pytest.MonkeyPatch, size: int, threads: int) -> None:
+def in_parts(monkeypatch: pytest.MonkeyPatch, size: int, threads: int, small: int | None = None) -> None:
+    """Take parts of about ``size`` rows, and of files of more than ``small`` bytes only."""
     monkeypatch.setenv(THREADS, str(threads))
     monkeypatch.setattr(parts, "PART", min(30 * size, 1 << 22))
+    monkeypatch.setattr(raw, "SMALL", size if small is None else small)
     monkeypatch.setattr(tabular, "PART", size)
-    monkeypatch.setattr(tables, "PART", size)
+    monkeypatch.setattr(local, "PART", size)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("way", WAYS)
+# each way on the engine's parts and on those of a file, each form of file once
+CASES = [(form, way) for way in WAYS for form in ("run", "frame")] + [(form, "as trec_eval") for form in FORMS[1:-1]]
+
+
+@pytest.mark.parametrize(("form", "way"), CASES)
 def test_parts_give_the_bits_of_the_whole(
     files: dict[str, Any], form: str, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     metrics = [m for m in METRICS if way != "weighted" or "pooled" not in m]
     in_parts(monkeypatch, 1 << 30, 1)
     whole = everything(rs.evaluate(files["qrels"], files[form], metrics, **WAYS[way]))
-    for size, threads in [(1, 1), (3, 2), (50, 4), (50, 7), (400, 2)]:
+    for size, threads in [(7, 2), (50, 3)]:
         in_parts(monkeypatch, size, threads)
         assert repr(everything(rs.evaluate(files["qrels"], files[form], metrics, **WAYS[way]))) == repr(whole)
 
@@ -95,7 +101,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("size", [1, 20, 1 << 30])
+@pytest.mark.parametrize("size", [20, 1 << 30])
 def test_a_fault_is_told_with_its_line_whatever_the_parts(
     files: dict[str, Any], tmp_path: Path, fault: str, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,8 +114,9 @@ def test_a_fault_is_told_with_its_line_whatever_the_parts(
     assert f"line {before.count(chr(10)) + text.count(chr(10)):,}" in str(error.value)
 
 
-MIXED = {
-    "a query that comes back": lambda lines: lines[40:] + lines[:40],
+MIXED: dict[str, Callable[[list[str]], list[str]]] = {
+    "a query that comes back": lambda lines: lines[-1:] + lines[:-1],
+    "neighbours mixed": lambda lines: [line for i in range(0, len(lines), 4) for line in lines[i : i + 4][::-1]],
     "queries in turn": lambda lines: lines[::2] + lines[1::2],
     "blank lines": lambda lines: [line + "\n" for line in lines],
     "comments": lambda lines: ["# made by hand\n", *lines[:50], "# go on\n", *lines[50:]],
@@ -128,9 +135,21 @@ def test_odd_files_are_the_same_in_parts(
     lines = files["run"].read_text(encoding="utf-8").splitlines(keepends=True)
     (tmp_path / "run").write_bytes("".join(MIXED[mix](lines)).encode())
     found = []
-    for size, threads in [(1 << 30, 1), (4, 3), (60, 2)]:
-        in_parts(monkeypatch, size, threads)
+    for size, threads, small in [(1 << 30, 1, 1 << 30), (1 << 30, 1, 0), (20, 3, 0)]:  # at once, as one part, in parts
+        in_parts(monkeypatch, size, threads, small)
         scores = rs.evaluate(files["qrels"], tmp_path / "run", METRICS)
         rows, *rest = everything(scores)
         found.append(repr((rows, rest)))
     assert len(set(found)) == 1
+
+
+@pytest.mark.parametrize("size", [20, 1 << 30])
+def test_a_table_of_several_runs_is_refused_whatever_the_parts(
+    files: dict[str, Any], tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = files["frame"]
+    tags = ["one"] * 1000 + ["two"] * (len(frame) - 1000)
+    frame.with_columns(tag=pl.Series(tags)).write_parquet(tmp_path / "run.parquet")
+    in_parts(monkeypatch, size, 2)
+    with pytest.raises(rs.InputError, match="names 2 runs"):
+        rs.evaluate(files["qrels"], tmp_path / "run.parquet", "AP")

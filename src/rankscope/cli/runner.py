@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,15 +52,6 @@ class Call:
         )
         self.quiet: bool = ctx.params.get("quiet", False)
         self.out: str | None = ctx.params.get("out")
-
-    def limits(self) -> AbstractContextManager[None]:
-        """The threads and the memory that it may use."""
-        threads, memory = self.params.get("threads"), self.params.get("memory")
-        if threads is None and memory is None:
-            return nullcontext()
-        from rankscope.parallel import limits
-
-        return limits(threads, memory)
 
     # -- what it is about -------------------------------------------------------------------------
 

@@ -88,7 +88,7 @@ def map_kernels(judged: Judged, kernels: Sequence[Callable[[Lists], Array]]) -> 
         lists = judged.lists(chunk)
         return [kernel(lists) for kernel in kernels]
 
-    for chunk, found in zip(chunks, map_parts(work, chunks), strict=True):
+    for chunk, found in zip(chunks, map_parts(work, chunks) if len(chunks) > 1 else map(work, chunks), strict=True):
         for values, of_chunk in zip(out, found, strict=True):
             values[chunk] = of_chunk
     return out

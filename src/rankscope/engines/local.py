@@ -17,8 +17,11 @@ import polars as pl
 from rankscope.engines.base import SEVERAL, DataFacts, Order
 from rankscope.errors import InputError
 from rankscope.lists import Array, Aspects, Judged, judged_order
+from rankscope.parallel import map_parts
 from rankscope.tables import Qrels, Run, column
 
+PART = 1 << 17  # rows of a part: work on them stays in the processor's cache
+NO_RUN = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64, "rank": pl.Int32}  # the columns of a run
 NAMELESS = {"0", "Q0"}  # what stands in column 2 of qrels without subtopics
 
 
@@ -69,10 +72,8 @@ def several(qrels: Qrels) -> Several:
     return Several(whole, row.astype(np.int64), aspects, group, grade, qrels.source.label)
 
 
-def check_subtopics(qrels: Qrels, needs: frozenset[str]) -> None:
-    """Refuse qrels that name no subtopics where some are needed."""
-    if "subtopics" not in needs:
-        return
+def check_subtopics(qrels: Qrels) -> None:
+    """Refuse qrels that name no subtopics."""
     said = qrels.frame["iteration"].unique().sort().to_list() if "iteration" in qrels.frame.columns else []
     if set(said) <= NAMELESS:
         what = f"column 2 says {said[0]!r} throughout" if said else "there is no column for them"
@@ -134,33 +135,55 @@ def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
     return judged, seen
 
 
+def judge_in_parts(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
+    """The same as ``judge`` finds, in parts of whole queries and on all cores. The rows of each query must stand together in the qrels."""
+    parts = run.by_query().parts(PART)
+    return join(list(map_parts(lambda part: judge_part(part, qrels, order), parts)), qrels, order)
+
+
+def judge_part(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
+    """What is found for the queries of a part of a run, and for no others."""
+    place = qrels.places_of(run.queries)
+    return judge(run, qrels.only(place[place >= 0]), order)
+
+
+def join(parts: Sequence[tuple[Judged, DataFacts]], qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
+    """What was found in the parts of a run as one, with the queries of the qrels that no part has."""
+    seen = [query for judged, _ in parts for query in judged.query_id]
+    if seen != qrels.queries and (without := set(qrels.queries).difference(seen)):
+        missing = np.array([i for i, query in enumerate(qrels.queries) if query in without])
+        parts = [*parts, judge_missing(qrels.only(missing), order)]
+    return lay_out(parts, qrels.queries, order)
+
+
 def judge_missing(qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
     """What is found for queries that a run does not have."""
-    columns = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64, "rank": pl.Int32}
-    return judge(Run(pl.DataFrame(schema=columns)), qrels, order)
+    return judge(Run(pl.DataFrame(schema=NO_RUN)), qrels, order)
 
 
-def join(parts: Sequence[tuple[Judged, DataFacts]], queries: list[str], order: Order) -> tuple[Judged, DataFacts]:
-    """What was found in the parts of a run as one; ``queries`` are the judged ones in their order."""
-    facts = [part for _, part in parts]
-    extra = tuple(query for part in facts for query in part.extra)
-    laid = Judged.join([judged for judged, _ in parts])
-    names = [*queries, *extra] if order.extra else queries
-    ranks = [part.disagreeing for part in facts if part.rows]
+def lay_out(
+    parts: Sequence[tuple[Judged, DataFacts]], queries: Sequence[str], order: Order
+) -> tuple[Judged, DataFacts]:
+    """What was found in parts as one; ``queries`` are all judged queries of these, in their order."""
+    facts = [found for _, found in parts]
+    extra = tuple(query for found in facts for query in found.extra)
+    ranks = [found.disagreeing for found in facts if found.rows]  # none where a part has no rank column
     whole = DataFacts(
-        rows=sum(part.rows for part in facts),
-        queries=sum(part.queries for part in facts),
-        missing=tuple(query for part in facts for query in part.missing),
+        rows=sum(found.rows for found in facts),
+        queries=sum(found.queries for found in facts),
+        missing=tuple(query for found in facts for query in found.missing),
         extra=extra,
-        tied_rows=sum(part.tied_rows for part in facts),
-        tied_at={k: sum(part.tied_at[k] for part in facts) for k in order.cutoffs},
+        tied_rows=sum(found.tied_rows for found in facts),
+        tied_at={k: sum(found.tied_at[k] for found in facts) for k in order.cutoffs},
         disagreeing=None if None in ranks else sum(filter(None, ranks)),
-        tied_in_top={k: sum(part.tied_in_top[k] for part in facts) for k in order.cutoffs},
+        tied_in_top={k: sum(found.tied_in_top[k] for found in facts) for k in order.cutoffs},
     )
-    if laid.query_id == names:
-        return laid, whole
-    place = {query: i for i, query in enumerate(laid.query_id)}
-    return laid.of(np.array([place[query] for query in names], dtype=np.int64)), whole
+    laid = Judged.join([judged for judged, _ in parts])
+    names = [*queries, *extra] if order.extra else list(queries)
+    if laid.query_id != names:
+        place = {query: i for i, query in enumerate(laid.query_id)}
+        laid = laid.of(np.array([place[query] for query in names], dtype=np.int64))
+    return laid, whole
 
 
 def _pool(qrels: Qrels, run: Run, ranked: RankedRun, number: Array) -> pl.DataFrame:
@@ -225,7 +248,7 @@ class RankedRun:
         rank = run.frame["rank"].to_numpy() if has_rank else None
         if order.ties == "rank":
             self.same = np.zeros(run.frame.height, dtype=bool)
-            permutation = self._by_rank(rank)
+            permutation: Array | None = self._by_rank(rank)
         else:
             permutation = self._by_score()
             self.disagreeing = None if rank is None else self._count_disagreeing(rank, permutation)

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from rankscope.engines.base import TIES, Order, Ties
-from rankscope.engines.local import RankedRun
+from rankscope.engines.local import PART, RankedRun
 from rankscope.engines.mappings import as_text
 from rankscope.errors import InputError
 from rankscope.lists import Array
@@ -44,7 +44,7 @@ def top(run: Any, order: Order, k: int | None = None, label: str = "run") -> pl.
 
 
 def _of_table(run: Run, order: Order, k: int | None) -> pl.DataFrame:
-    return pl.concat(map_parts(lambda part: _of_part(part, order, k), run.by_query().parts()))
+    return pl.concat(map_parts(lambda part: _of_part(part, order, k), run.by_query().parts(PART)))
 
 
 def _of_part(run: Run, order: Order, k: int | None) -> pl.DataFrame:

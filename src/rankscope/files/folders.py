@@ -31,7 +31,7 @@ def files_of(path: str | Path) -> list[Path] | None:
         found = [
             file for file in folder.rglob("*") if not any(part[0] in "._" for part in file.relative_to(folder).parts)
         ]
-    elif has_magic(str(path)) and not folder.exists():
+    elif not folder.exists():
         found = [Path(file) for file in glob(str(folder)) if Path(file).name[0] not in "._"]
     else:
         return None
@@ -47,7 +47,7 @@ def folder_run(path: str | Path, files: Sequence[Path], name: str | None, open_r
     """The files of a folder or pattern as one run, to be read in parts; ``open_run`` opens each."""
     sources: list[Source] = []
 
-    def reads(pieces: int | None = None) -> Iterator[Callable[[], tuple[Run, PartFacts] | None]]:
+    def reads(pieces: int | None = None) -> Iterator[Callable[[], tuple[Run, PartFacts]]]:
         sources.clear()
         for file in files:  # opened one after the other: a file whose format has no parts is read when its turn comes
             run = open_run(file, None)
@@ -63,8 +63,10 @@ def folder_run(path: str | Path, files: Sequence[Path], name: str | None, open_r
     return RunParts(str(path), size, reads, whole, head, source)
 
 
-def _table(run: Run) -> tuple[Run, PartFacts] | None:
-    return None if run.source.faults else (run, _facts(run))
+def _table(run: Run) -> tuple[Run, PartFacts]:
+    if run.source.faults:
+        raise InputError(run.source.faults[0].message)
+    return run.by_query(), _facts(run)
 
 
 def _facts(run: Run) -> PartFacts:
@@ -79,7 +81,8 @@ def _head(label: str, name: str | None, sources: Sequence[Source]) -> RunHead:
     what = f"a run in {words.counted(len(sources), words.listing(kinds, last='and') + ' file')}"
     own = Path(label).resolve()
     otherwise = stem((own.parent if has_magic(own.name) else own).name)
-    return RunHead(label, "folder", what, otherwise, name, "only", more_notes=notes)
+    several = "its files are of {}, and a folder is read as one: name the files themselves"
+    return RunHead(label, "folder", what, otherwise, name, several=several, more_notes=notes)
 
 
 def _source(label: str, sources: Sequence[Source]) -> Source:
@@ -100,8 +103,7 @@ def _source(label: str, sources: Sequence[Source]) -> Source:
 def _join(label: str, name: str | None, runs: Sequence[Run]) -> Run:
     """All rows as one run."""
     frame = _rows(runs, ("query_id", "doc_id", "score", "rank"))
-    sources = [run.source for run in runs]
-    queries = frame["query_id"].n_unique()
+    sources, queries = [run.source for run in runs], frame["query_id"].n_unique()
     run = _head(label, name, sources).run(_source(label, sources), [_facts(run) for run in runs], queries)
     return Run(frame, _placed(run.source, runs), name=run.name)
 

@@ -90,22 +90,27 @@ def grades_of(grade: pl.Series) -> str:
     return f"{words.counted(len(distinct), 'different grade')} from {low} to {high}"
 
 
-def make_run(frame: pl.DataFrame, source: Source, found: Findings, what: str, name: str) -> Run:
-    """Build the run; its first note says how it was read."""
+def make_run(
+    frame: pl.DataFrame,
+    source: Source,
+    found: Findings,
+    what: str,
+    name: str,
+    sizes: tuple[int, int, int] | None = None,
+) -> Run:
+    """Build the run; its first note says how it was read.
+
+    ``sizes`` counts its rows, its queries and its infinite scores, where the rows are not at hand.
+    """
     blocks = blocks_of(frame["query_id"])
-    infinite = int(frame["score"].is_infinite().sum())
-    run = Run(frame, run_source(source, found, what, len(frame), len(blocks.query), infinite), name=name)
-    run.__dict__["blocks"] = blocks  # a cached property, found already
-    return run
-
-
-def run_source(source: Source, found: Findings, what: str, rows: int, queries: int, infinite: int) -> Source:
-    """The source of a run with what was found; the first note says how it was read."""
+    rows, queries, infinite = sizes or (len(frame), len(blocks.query), int(frame["score"].is_infinite().sum()))
     tag = f", tag {found.tag}" if found.tag else ""
     if infinite:
         found.notes.append(f"{words.counted(infinite, 'score is', 'scores are')} infinite")
-    read = f"read {source.label} as {what}: {words.counted(rows, 'row')}, {words.counted(queries, 'query')}{tag}"
-    return found.added_to(source, read)
+    first = f"read {source.label} as {what}: {words.counted(rows, 'row')}, {words.counted(queries, 'query')}{tag}"
+    run = Run(frame, found.added_to(source, first), name=name)
+    run.__dict__["blocks"] = blocks  # a cached property, found already
+    return run
 
 
 def make_qrels(frame: pl.DataFrame, source: Source, found: Findings, what: str) -> Qrels:

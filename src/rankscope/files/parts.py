@@ -14,12 +14,13 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.long import Findings, run_source
+from rankscope.files.long import Findings, make_run
 from rankscope.files.raw import Raw
 from rankscope.parallel import part_size
 from rankscope.tables import Run, Source
 
 PART = 8 << 20  # bytes of a part
+NO_RUN = pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64})
 WINDOW = 1 << 16  # bytes looked at first to find where a query ends
 
 
@@ -41,8 +42,8 @@ class RunHead:
     """What is known of a run before its rows are read.
 
     ``kind`` is that of its source, ``what`` the same in a sentence, ``name`` is its name where no tag gives one, and ``given`` the one
-    that was given. ``tag`` says which tag names the run: the first, the last, or the only one that there may be. ``notes`` are said before what
-    the parts tell, ``more_notes`` after it.
+    that was given. ``tag`` says which tag names the run: the last, or the only one that there may be; of ``several`` that is what is said. ``notes`` are said
+    before what the parts tell, ``more_notes`` after it.
     """
 
     label: str
@@ -50,7 +51,8 @@ class RunHead:
     what: str
     name: str
     given: str | None = None
-    tag: Literal["first", "last", "only"] = "first"
+    tag: Literal["last", "only"] = "only"
+    several: str = ""
     notes: tuple[str, ...] = ()
     more_notes: tuple[str, ...] = ()
 
@@ -63,29 +65,27 @@ class RunHead:
             note_tags(tags, found)
         else:
             several = list(dict.fromkeys(tags))
+            if len(several) > 1:
+                what = f"{words.counted(len(several), 'run')} ({words.listing(several, 3)})"
+                raise InputError(f"{self.label}: {self.several.format(what)}")
             found.tag = several[0] if several else None
-            if self.tag == "only" and len(several) > 1:
-                what = f"its files are of {words.counted(len(several), 'run')} ({words.listing(several, 3)})"
-                raise InputError(f"{self.label}: {what}, and a folder is read as one: name the files themselves")
         found.notes += self.more_notes
         sizes = sum(part.rows for part in parts), queries, sum(part.infinite for part in parts)
-        return Run(
-            pl.DataFrame(), run_source(source, found, self.what, *sizes), name=self.given or found.tag or self.name
-        )
+        return make_run(NO_RUN, source, found, self.what, self.given or found.tag or self.name, sizes)
 
 
 @dataclass(frozen=True, eq=False)
 class RunParts:
     """A run in a file, to be read part by part.
 
-    ``size`` is about how many bytes it has when unpacked. ``reads`` gives a function for each part that reads it; it gives None where only
-    the whole file can be read, by ``whole``. Told how many pieces are wanted at least, it cuts a file that is no stream into so many, the
+    ``size`` is about how many bytes it has when unpacked. ``reads`` gives a function for each part that reads it; it raises InputError
+    where only the whole file can be read, by ``whole``, or can tell what is at fault. Told how many pieces are wanted at least, it cuts a file that is no stream into so many, the
     same on every machine. ``head`` gives what is known of the run before its rows are read, ``source`` where it came from.
     """
 
     label: str
     size: int
-    reads: Callable[..., Iterator[Callable[[], tuple[Run, PartFacts] | None]]]
+    reads: Callable[..., Iterator[Callable[[], tuple[Run, PartFacts]]]]
     whole: Callable[[], Run]
     head: Callable[[], RunHead]
     source: Callable[[], Source]

@@ -21,6 +21,7 @@ from rankscope.errors import DataError, InputError
 from rankscope.tables import MARK, PARTIAL, Source
 
 HEAD = 1 << 16
+SMALL = 1 << 20  # bytes on disk: what is larger may be read in parts
 BOM = b"\xef\xbb\xbf"
 PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 FOREIGN = {
@@ -86,6 +87,11 @@ class Raw:
         """What the name ends with, in small letters and without that of a compressed file: ``.csv`` of ``a.csv.gz``."""
         path = Path(self.label)
         return (path.with_suffix("") if path.suffix.lower() in {".gz", ".zst"} else path).suffix.lower()
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the file is best read at once."""
+        return (len(self.feed) if isinstance(self.feed, bytes) else self.stamp[1] if self.stamp else 0) <= SMALL
 
     def source(self, kind: str, **more: Any) -> Source:
         """This file as the source of a table."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, cast
@@ -69,7 +70,14 @@ TAKEN = {
     "qrels": "a path, a dict ({query: {document: grade}} or {query: {relevant documents}}), a data frame or Qrels",
 }
 
-READERS = {"trec": read_trec, "jsonl": read_jsonl, "json": read_json, "parquet": read_parquet}
+READERS: dict[str, Callable[[Raw, str, str | None], Run | Qrels]] = {
+    "trec": read_trec,
+    **{kind: partial(read_columns, separator=separator) for kind, separator in SEPARATORS.items()},
+    "jsonl": read_jsonl,
+    "json": read_json,
+    "parquet": read_parquet,
+}
+PARTS = {"trec": trec_parts, "parquet": parquet_parts}
 
 
 def run_of(source: Any, name: str | None = None) -> Run:
@@ -98,17 +106,9 @@ def qrels_of(source: Any) -> Qrels:
     return cast("Qrels", _of(source, "qrels", None))
 
 
-def open_run(path: str | PathLike[str], name: str | None = None) -> Run | RunParts:
-    """A run in a file, to be read part by part where its format has parts, and otherwise read.
-
-    The files of a folder, or those that a pattern like ``part-*.csv`` names, are one run.
-    """
-    if files := files_of(path):
-        return folder_run(path, files, name, open_run)
-    raw = open_raw(path if isinstance(path, str) else Path(path), EXPECTED["run"])
-    kind = kind_of(raw)
-    parts = trec_parts(raw, name) if kind == "trec" else parquet_parts(raw, name) if kind == "parquet" else None
-    return cast("Run", _table(raw, kind, "run", name)) if parts is None else parts
+def open_run(source: Any, name: str | None = None) -> Run | RunParts:
+    """A run as ``run_of`` reads it, but for a large file whose format has parts, or a folder: that is left to be read part by part."""
+    return source if isinstance(source, Run) else cast("Run | RunParts", _of(source, "run", name, in_parts=True))
 
 
 def read_run(path: str | Path, name: str | None = None) -> Run:
@@ -127,13 +127,19 @@ def _path(path: Any) -> str | PathLike[str]:
     return path
 
 
-def _of(source: Any, what: str, name: str | None) -> Run | Qrels:
+def _of(source: Any, what: str, name: str | None, in_parts: bool = False) -> Run | Qrels | RunParts:
     if isinstance(source, (str, PathLike)):
-        if files := files_of(source):
-            run = folder_run(source, files, name, open_run).whole
-            return run() if what == "run" else folder_qrels(source, files, read_qrels)
-        raw = open_raw(source if isinstance(source, str) else Path(source), EXPECTED[what])
-        return _table(raw, kind_of(raw), what, name)
+        path = source if isinstance(source, str) else Path(source)
+        several = any(sign in str(path) for sign in "*?") or (str(path).strip() and Path(path).is_dir())
+        if several and (files := files_of(path)):
+            if what == "qrels":
+                return folder_qrels(path, files, read_qrels)
+            run = folder_run(path, files, name, open_run)
+            return run if in_parts else run.whole()
+        raw = open_raw(path, EXPECTED[what])
+        kind = kind_of(raw)
+        parts = PARTS[kind](raw, name) if in_parts and kind in PARTS and not raw.is_small else None
+        return parts or READERS[kind](raw, what, name)
     if isinstance(source, Mapping):
         return read_dict(source, what, name)
     if speaks_arrow(source):
@@ -142,9 +148,3 @@ def _of(source: Any, what: str, name: str | None) -> Run | Qrels:
         raise InputError(f"{'the run' if what == 'run' else 'the qrels'}: {PARTIAL}")
     kind = type(source).__name__
     raise InputError(f"{'a run' if what == 'run' else 'qrels'} cannot be read from {kind}; taken are {TAKEN[what]}")
-
-
-def _table(raw: Raw, kind: str, what: str, name: str | None) -> Run | Qrels:
-    if kind in SEPARATORS:
-        return read_columns(raw, what, name, SEPARATORS[kind])
-    return READERS[kind](raw, what, name)

@@ -273,26 +273,24 @@ def parquet_parts(raw: Raw, name: str | None) -> RunParts:
     columns = scan.select(list(dict.fromkeys(roles.values())))
     query = roles["query_id"]
 
-    def read(start: int, size: int) -> tuple[Run, PartFacts] | None:
+    def read(start: int, size: int) -> tuple[Run, PartFacts]:
         rows = _whole_queries(raw, columns, query, start, size)
         told = Findings()
-        tags = (
-            ()
-            if "tag" not in roles
-            else tuple(rows[roles["tag"]].drop_nulls().unique(maintain_order=True).cast(pl.String))
-        )
         table, bad = long_table(rows, roles, raw.label, None, told)
         if len(bad) or told.notes:
-            return None
-        facts = PartFacts(table.height, int(table["score"].is_infinite().sum()), tags)
+            raise InputError(f"{raw.label}: what only the whole table tells")
+        tags = rows[roles["tag"]].drop_nulls().unique(maintain_order=True).cast(pl.String) if "tag" in roles else ()
+        facts = PartFacts(table.height, int(table["score"].is_infinite().sum()), tuple(tags))
         return Run(table, Source(raw.label)), facts
 
-    def reads(pieces: int | None = None) -> Iterator[Callable[[], tuple[Run, PartFacts] | None]]:
+    def reads(pieces: int | None = None) -> Iterator[Callable[[], tuple[Run, PartFacts]]]:
         count = _collect(raw, scan.select(pl.len())).item()
         size = PART if pieces is None else max(min(PART, -(-count // pieces)), 1)
         return (partial(read, start, size) for start in range(0, count, size))
 
-    head = RunHead(raw.label, "Parquet run", "a Parquet run", stem(raw.label), name, notes=tuple(found.notes))
+    several = "its rows are of {}, and a run table holds one: split it by run, or drop the column"
+    notes = tuple(found.notes)
+    head = RunHead(raw.label, "Parquet run", "a Parquet run", stem(raw.label), name, several=several, notes=notes)
     return RunParts(
         raw.label, raw.size, reads, lambda: cast("Run", read_parquet(raw, "run", name)), lambda: head,
         lambda: raw.source(head.kind),

@@ -16,6 +16,7 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.long import (
     EXPECTED,
+    NO_ROWS,
     ORDER,
     QRELS_LINE,
     RUN_LINE,
@@ -177,8 +178,12 @@ BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
 def is_regular(data: bytes, separator: str, wide: int, last: bytes | None) -> bool:
     """Look at every byte once: no doubled, leading or trailing blank, ``wide`` fields a line, the ``last`` always the same."""
     ending = b"" if last is None else separator.encode() + last
-    blanks, lines = 0, 0
-    for block in _blocks(data):
+    data = data if data.endswith(b"\n") else data + b"\n"
+    start, blanks, lines = 0, 0, 0
+    while start < len(data):
+        end = (data.rfind(b"\n", start, start + BLOCK) + 1) or data.find(b"\n", start) + 1
+        block = np.frombuffer(data, np.uint8, end - start, start)
+        start = end
         blank = block <= BLANK
         ends = np.flatnonzero(block == NEWLINE)
         begins = ends - len(ending)
@@ -204,17 +209,6 @@ def tidy(data: bytes) -> bytes:
     return data.replace(b"\n ", b"\n").replace(b" \n", b"\n").strip(b" ")
 
 
-def _blocks(data: bytes) -> Iterator[Array]:
-    """The bytes in blocks of whole lines; the last line gets the newline that it may lack."""
-    start, whole = 0, data.rfind(b"\n") + 1
-    while start < whole:
-        end = (data.rfind(b"\n", start, start + BLOCK) + 1) or data.find(b"\n", start) + 1
-        yield np.frombuffer(data, np.uint8, end - start, start)
-        start = end
-    if whole < len(data):
-        yield np.frombuffer(data[whole:] + b"\n", np.uint8)
-
-
 @dataclass
 class _Rows:
     """The good rows, and which lines were not among them.
@@ -227,7 +221,7 @@ class _Rows:
     comments: int = 0
     beyond: int = 0
     findings: Findings = field(default_factory=Findings)
-    bad: Array = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    bad: Array = field(default_factory=lambda: NO_ROWS)
 
 
 def read_trec(raw: Raw, what: str, name: str | None) -> Run | Qrels:
@@ -235,7 +229,8 @@ def read_trec(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     head = head_lines(raw)
     layout = layout_of(raw, what, head)
     lines = _Lines.of(raw, layout, head[0])
-    parsed = (lines and lines.read_all()) or _general(raw, layout)
+    parsed = lines and (lines.rows(raw.read()) if raw.is_small else lines.all_rows())
+    parsed = parsed or _general(raw, layout)
     found = parsed.findings
     if not len(parsed.frame):
         found.refuse(f"{raw.label}: no rows, only blank lines or comments; {EXPECTED[what]}", "line")
@@ -257,17 +252,20 @@ def read_trec(raw: Raw, what: str, name: str | None) -> Run | Qrels:
 
 def trec_parts(raw: Raw, name: str | None) -> RunParts | None:
     """A headerless run to be read in parts; None where it can only be read as a whole."""
-    head = head_lines(raw)
-    layout = layout_of(raw, "run", head)
-    lines = _Lines.of(raw, layout, head[0]) if layout is RUN else None
+    first = head_lines(raw)
+    layout = layout_of(raw, "run", first)
+    lines = _Lines.of(raw, layout, first[0]) if layout is RUN else None
     if lines is None:
         return None
 
-    told = RunHead(raw.label, "TREC run", layout.title, stem(raw.label), name, "last")
-    lines_of = line_finder(lambda: content_lines(raw.read()), np.empty(0, dtype=np.int64))
+    def reads(pieces: int | None = None) -> Iterator[Callable[[], tuple[Run, PartFacts]]]:
+        return (partial(lines.read_part, part) for part in cut(raw, lines.separator, piece_size(raw, pieces)))
+
+    head = RunHead(raw.label, "TREC run", layout.title, stem(raw.label), name, "last")
+    line_of = line_finder(lambda: content_lines(raw.read()), NO_ROWS)
     return RunParts(
-        raw.label, raw.size, lines.reads, lambda: cast("Run", read_trec(raw, "run", name)), lambda: told,
-        lambda: raw.source(told.kind, line_of=lines_of),
+        raw.label, raw.size, reads, lambda: cast("Run", read_trec(raw, "run", name)), lambda: head,
+        lambda: raw.source(head.kind, line_of=line_of),
     )  # fmt: skip
 
 
@@ -307,30 +305,24 @@ class _Lines:
             return None
         return cls(raw, layout, separator, first.split()[-1] if "tag" in layout.names else None)
 
-    def read_all(self) -> _Rows | None:
-        """All rows; None where a line needs the general way."""
+    def all_rows(self) -> _Rows | None:
+        """The rows of all parts; None where a line needs the general way."""
         parts = []
-        for part in map_parts(lambda data: self.rows(data()), cut(self.raw, self.separator)):
-            if part is None:
+        for rows in map_parts(lambda part: self.rows(part()), cut(self.raw, self.separator)):
+            if rows is None:
                 return None
-            parts.append(part)
-        tags = [tag for part in parts for tag in part.tags]
-        return _Rows(
-            pl.concat([part.frame for part in parts], rechunk=True), tags, sum(part.comments for part in parts)
-        )
+            parts.append(rows)
+        tags, comments = [tag for rows in parts for tag in rows.tags], sum(rows.comments for rows in parts)
+        return _Rows(pl.concat([rows.frame for rows in parts], rechunk=True), tags, comments)
 
-    def reads(self, pieces: int | None = None) -> Iterator[Callable[[], tuple[Run, PartFacts] | None]]:
-        """A function for each part that reads it as a part of a run."""
-        parts = cut(self.raw, self.separator, piece_size(self.raw, pieces))
-        return (partial(self._read, data) for data in parts)
-
-    def _read(self, data: Callable[[], bytes]) -> tuple[Run, PartFacts] | None:
-        rows = self.rows(data())
+    def read_part(self, part: Callable[[], bytes]) -> tuple[Run, PartFacts]:
+        """A part of a run. Raises InputError where a line needs the general way."""
+        rows = self.rows(part())
         if rows is None:
-            return None
-        frame = rows.frame
-        facts = PartFacts(frame.height, int(frame["score"].is_infinite().sum()), tuple(rows.tags), rows.comments)
-        return Run(frame, Source(self.raw.label)), facts
+            raise InputError(f"{self.raw.label}: a line that takes another way to read it")
+        run = Run(rows.frame, Source(self.raw.label))
+        facts = PartFacts(len(run.frame), int(run.frame["score"].is_infinite().sum()), tuple(rows.tags), rows.comments)
+        return run, facts
 
     def rows(self, data: bytes) -> _Rows | None:
         """Parse the lines of a part; None where one needs the general way.
@@ -338,15 +330,21 @@ class _Lines:
         Only the columns that are used are parsed where every line has them all. Comments are looked for only where there are some: telling
         the parser of them costs a third of its speed.
         """
+        comment = None
         # a line that lacks a field could pass for a whole one where the tag is a number
-        if not (self.tag and is_number(self.tag)) and is_regular(
-            data, self.separator, len(self.layout.names), self.tag
-        ):
+        sure = not (self.tag and is_number(self.tag))
+        if sure and is_regular(data, self.separator, len(self.layout.names), self.tag):
             frame = self._parse(data, None, *map(pl.col, self.layout.columns))
-            if frame is not None and self._sound(frame, None):
-                return _Rows(frame, () if self.tag is None else (self.tag.decode("utf-8", "replace"),))
+            tags = () if self.tag is None else (self.tag.decode("utf-8", "replace"),)
+            rows = None if frame is None else _Rows(frame, tags)
+        else:
+            comment = "#" if data.startswith(b"#") or b"\n#" in data else None
+            rows = self._careful(data, comment)
+        if rows is None or any(rows.frame[name].null_count() for name in rows.frame.columns):
             return None
-        return self._careful(data, "#" if data.startswith(b"#") or b"\n#" in data else None)
+        nan = self.layout.number == "grade" and rows.frame["grade"].is_nan().any()
+        like_comments = comment is None and rows.frame["query_id"].str.starts_with("#").any()
+        return None if nan or like_comments else rows
 
     def _parse(self, data: bytes, comment: str | None, *columns: pl.Expr) -> pl.DataFrame | None:
         scan = pl.scan_csv(
@@ -357,13 +355,6 @@ class _Lines:
             return scan.select(*columns).collect()
         except pl.exceptions.PolarsError:
             return None
-
-    def _sound(self, frame: pl.DataFrame, comment: str | None) -> bool:
-        """Whether every row is one: nothing is missing, and no query looks like a comment."""
-        nan = self.layout.number == "grade" and frame["grade"].is_nan().any()
-        if nan or any(frame[c].null_count() for c in frame.columns):
-            return False
-        return comment is not None or not frame["query_id"].str.starts_with("#").any()
 
     def _careful(self, data: bytes, comment: str | None) -> _Rows | None:
         """Parse all columns, and see that each line is one row of them or blank."""
@@ -386,10 +377,8 @@ class _Lines:
             if odd.filter(empty).height != odd.height or _count_blank(data, comment) != odd.height:
                 return None
             frame = frame.filter(~empty)
-        if not self._sound(frame, comment):
-            return None
         tags = () if "tag" not in keep else _tags_of(frame["tag"])
-        if any(tag.split() != [tag] for tag in tags):  # not the last column
+        if any(tag is None or tag.split() != [tag] for tag in tags):  # not the last column
             return None
         return _Rows(frame.select(layout.columns), tags, 0 if comment is None else _count_comments(data))
 

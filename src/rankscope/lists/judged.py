@@ -38,10 +38,9 @@ class Aspects:
     @classmethod
     def join(cls, parts: Sequence[Aspects]) -> Aspects:
         """The entries of several, end to end."""
-        columns = (
-            np.concatenate([getattr(part, name) for part in parts]) for name in ("count", "aspect", "group", "grade")
-        )
-        return cls(*columns, parts[0].where)
+        names = ("count", "aspect", "group", "grade")
+        columns: dict[str, Array] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+        return cls(**columns, where=parts[0].where)
 
     @cached_property
     def width(self) -> int:

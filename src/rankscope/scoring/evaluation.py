@@ -58,12 +58,22 @@ def scores_of(
     evaluations = _with_averaged(request, evaluations, frozenset(queries))
     names = distinct_names([e.labels for e in evaluations])
     scored = [run_scores(name, e, request) for name, e in zip(names, evaluations, strict=True)]
+    of_mean = request.intervals.of_mean
+    codes: Sequence[Array | None] = [None] * len(scored)
+    if request.intervals.clusters is not None:
+        codes = request.intervals.codes([run.query_ids for run in scored])
+    board = [
+        # the interval of a mean is made when it is first looked at
+        replace(m, interval=partial(of_mean, m.metric, run.values[m.metric], run.weights.get(m.metric), clusters))
+        for run, e, clusters in zip(scored, evaluations, codes, strict=True)
+        for m in board_of(run.name, request, e)
+    ]
     sources = [s for s in (qrels, *(e.source for e in evaluations)) if s is not None]
     notes = [note for source in sources for note in source.notes]
     if request.policies.weights is not None:
         notes += request.policies.weights.note_unused({query for run in scored for query in run.query_ids})
     return Scores(
-        request=request, runs=scored, board=list(_board(request, scored, evaluations)),
+        request=request, runs=scored, board=board,
         warnings=request.cautions({run.name: run.health for run in scored}), inputs=sources, notes=notes,
         evaluations=evaluations, data=data,
     )  # fmt: skip
@@ -235,13 +245,3 @@ def _weight_of(m: MetricRequest, values: Values, query_id: Sequence[str], at: Ar
         raise InputError(f"{m.metric} is made of all documents together: it takes no weights of queries")
     of_queries: Array = weights.of([query_id[int(i)] for i in at])
     return weight * of_queries
-
-
-def _board(request: Request, runs: Sequence[RunScores], evaluations: Sequence[RunEvaluation]) -> list[Mean]:
-    """The means of all runs, each with its interval, which is made when it is first looked at."""
-    of_mean, codes = request.intervals.of_mean, request.intervals.codes([run.query_ids for run in runs])
-    return [
-        replace(m, interval=partial(of_mean, m.metric, run.values[m.metric], run.weights.get(m.metric), clusters))
-        for run, e, clusters in zip(runs, evaluations, codes, strict=True)
-        for m in board_of(run.name, request, e)
-    ]

@@ -81,8 +81,7 @@ def examine(judged: Judged, seen: DataFacts, cutoffs: Sequence[int], judged_quer
 
     ``removed`` counts what the policies left out: ``duplicates``, ``self_matches`` and ``qrels_duplicates``.
     """
-    query = np.repeat(np.arange(len(judged)), judged.size)
-    good = np.bincount(query, weights=judged.grade >= 1, minlength=len(judged))[:judged_queries]
+    good = np.bincount(judged.query, weights=judged.grade >= 1, minlength=len(judged))[:judged_queries]
     unjudged, tied = {}, {}
     retrieved = judged.retrieved[:judged_queries]
     for k in cutoffs:

@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -55,7 +54,7 @@ class CleanInput:
     @property
     def mapping(self) -> Mapping[str, Mapping[str, float]]:
         """Judgments as dicts."""
-        return self.data if isinstance(self.data, dict) else self.data.mapping  # type: ignore[no-any-return]
+        return self.data if isinstance(self.data, dict) else self.data.mapping
 
 
 def named_runs(runs: Any) -> Iterator[tuple[str | None, Any]]:
@@ -93,8 +92,11 @@ def _names_runs(runs: Mapping[Any, Any]) -> bool:
     return False
 
 
-def read_any(kind: Kind, source: Any, name: str | None = None) -> Any:
-    """A run or qrels from whatever was given: dicts of dicts stay dicts, the rest becomes a table."""
+def read_any(kind: Kind, source: Any, name: str | None = None, *, parts: bool = False) -> Any:
+    """A run or qrels from whatever was given: dicts of dicts stay dicts, the rest becomes a table.
+
+    With ``parts`` a large file of a run may be left to be read part by part.
+    """
     # dicts of dicts of numbers need no table; several grades of a document do
     if isinstance(source, Mapping) and all(
         isinstance(documents, Mapping)
@@ -109,18 +111,9 @@ def read_any(kind: Kind, source: Any, name: str | None = None) -> Any:
         if len(queries) < len(source):
             raise InputError(f"{kind}: a query is given both as a number and as a string; make the ids strings")
         return queries
-    from rankscope.files import qrels_of, run_of
+    from rankscope.files import open_run, qrels_of, run_of
 
-    return run_of(source, name) if kind == "run" else qrels_of(source)
-
-
-def open_run(source: Any, name: str | None) -> Any:
-    """A run as ``read_any`` reads it, but for a file that can be read part by part, which is left to be read so."""
-    if not isinstance(source, str | PathLike):
-        return read_any("run", source, name)
-    from rankscope.files import open_run as open_file
-
-    return open_file(source, name)
+    return qrels_of(source) if kind == "qrels" else (open_run if parts else run_of)(source, name)
 
 
 def read_inputs(qrels: Any, runs: Any) -> tuple[Any, list[tuple[str | None, Any]]]:

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from rankscope.engines.base import SEVERAL, DataFacts, Order
 from rankscope.errors import InputError
-from rankscope.lists import Array, Judged
+from rankscope.lists import Judged
 from rankscope.parallel import check_whole, map_parts
-from rankscope.scoring.inputs import CleanInput, clean, label_of, open_run
+from rankscope.scoring.inputs import CleanInput, clean, label_of, read_any
 from rankscope.scoring.policies import Policies
 from rankscope.scoring.request import Request
 
 if TYPE_CHECKING:
-    from rankscope.files.parts import PartFacts
-    from rankscope.tables import Run
+    from rankscope.files.parts import PartFacts, RunParts
+    from rankscope.tables import Qrels, Run
 
 Findings = tuple[Judged, DataFacts]
-Read = Callable[[], "tuple[Run, PartFacts] | None"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,17 +38,12 @@ class JudgedRun:
 
 @dataclass(frozen=True, eq=False)
 class JudgedPart:
-    """Some whole queries of a run under each order.
-
-    ``place`` is where each query stands in the qrels, -1 where it has no judgments; ``facts`` are what the reader tells of the rows.
-    """
+    """What was found in a part of a file under each order; ``facts`` and ``removed`` are what the reader and the policies tell."""
 
     queries: list[str]
-    place: Array
     found: list[Findings]
-    duplicates: int = 0
-    self_matches: int = 0
-    facts: PartFacts | None = None
+    facts: PartFacts
+    removed: tuple[int, int]
 
 
 def judge_run(run: Any, name: str | None, number: int, grades: CleanInput, request: Request) -> JudgedRun:
@@ -59,16 +51,13 @@ def judge_run(run: Any, name: str | None, number: int, grades: CleanInput, reque
 
     Raises InputError for what no number can be made of.
     """
-    data, orders = open_run(run, name), list(dict.fromkeys(request.orders))
+    data, orders = read_any("run", run, name, parts=True), list(dict.fromkeys(request.orders))
     if hasattr(data, "reads"):
-        judge = PartJudge(grades, orders)
-        parts = judge.each(data.reads(), request.policies)
-        if parts is not None and any(part.queries for part in parts):
-            head = data.without_rows([part.facts for part in parts], sum(len(part.queries) for part in parts))
-            removed = [sum(getattr(part, of) for part in parts) for of in ("duplicates", "self_matches")]
-            return JudgedRun(label_of(head, name, number), head.source, judge.join(parts), *removed)
-        check_whole(data.label, data.size)
-        data = data.whole()  # which says what is at fault, and where
+        try:
+            return _judge_parts(data, name, number, grades.table, orders, request.policies)
+        except InputError:
+            check_whole(data.label, data.size)
+            data = data.whole()  # which can be read, or says what is at fault, and where
     labels = label_of(data, name, number)
     cleaned = clean(data, request.policies, "run")
     found = judge_clean(cleaned, grades, orders, labels[0])
@@ -88,60 +77,50 @@ def judge_clean(
         from rankscope.engines import mappings
 
         return {order: mappings.judge(run.data, grades.mapping, order, label) for order in orders}
+    from rankscope.engines import local
     from rankscope.files import run_of
 
-    judge = PartJudge(grades, orders)
-    return judge.join(map_parts(judge.part, run_of(run.data).by_query().parts()))
+    table, qrels = run_of(run.data), grades.table
+    if "subtopics" in orders[0].needs:
+        local.check_subtopics(qrels)
+    judge = local.judge if len(table.frame) <= local.PART else local.judge_in_parts
+    return {order: judge(table, qrels, order) for order in orders}
 
 
-class PartJudge:
-    """Judges the parts of a run. Nothing crosses a query, so each is judged alone, and the answers are laid end to end."""
+def judge_reads(
+    reads: Iterable[Callable[[], tuple[Run, PartFacts]]], qrels: Qrels, orders: Sequence[Order], policies: Policies
+) -> list[JudgedPart]:
+    """What is found in each of these parts of a file, which are read, cleaned and judged on all cores.
 
-    def __init__(self, grades: CleanInput, orders: Sequence[Order]) -> None:
-        from rankscope.engines import local
+    Raises InputError where it takes all rows to read one, or to say what is at fault.
+    """
+    from rankscope.engines import local
 
-        self.engine, self.qrels, self.orders = local, grades.table, orders
-        local.check_subtopics(self.qrels, orders[0].needs)
+    def work(read: Callable[[], tuple[Run, PartFacts]]) -> JudgedPart:
+        rows, facts = read()
+        cleaned = clean(rows, policies, "run")
+        found = [local.judge_part(cleaned.data, qrels, order) for order in orders]
+        return JudgedPart(rows.queries, found, facts, (cleaned.duplicates, cleaned.self_matches))
 
-    def part(self, run: Run) -> JudgedPart:
-        """Judge some whole queries under each order."""
-        place = self.qrels.places_of(run.queries)
-        qrels = self.qrels.only(place[place >= 0])
-        return JudgedPart(run.queries, place, [self.engine.judge(run, qrels, order) for order in self.orders])
+    if "subtopics" in orders[0].needs:
+        local.check_subtopics(qrels)
+    return list(map_parts(work, reads))
 
-    def each(self, reads: Iterable[Read], policies: Policies) -> list[JudgedPart] | None:
-        """Read, clean and judge parts; None where only who has all rows can read them, or say what is at fault."""
 
-        def work(read: Read) -> JudgedPart | None:
-            rows = read()
-            if rows is None or not rows[0].blocks.whole:
-                return None
-            cleaned = clean(rows[0], policies, "run")
-            part = self.part(cleaned.data)
-            return replace(part, duplicates=cleaned.duplicates, self_matches=cleaned.self_matches, facts=rows[1])
+def _judge_parts(
+    file: RunParts, name: str | None, number: int, qrels: Qrels, orders: Sequence[Order], policies: Policies
+) -> JudgedRun:
+    """Read, clean and judge a file part by part, on all cores.
 
-        parts = []
-        try:
-            for part in map_parts(work, reads):
-                if part is None:
-                    return None
-                parts.append(part)
-        except InputError:
-            return None
-        count = sum(len(part.queries) for part in parts)
-        return parts if len({query for part in parts for query in part.queries}) == count else None
+    Raises InputError where it takes all rows to read them, or to say what is at fault.
+    """
+    from rankscope.engines import local
 
-    def join(self, parts: Iterable[JudgedPart]) -> dict[Order, Findings]:
-        """What was found in all parts, and in the queries of the qrels that no part has."""
-        parts = list(parts)
-        missing = np.ones(len(self.qrels.queries), dtype=bool)
-        for part in parts:
-            missing[part.place[part.place >= 0]] = False
-        found = [part.found for part in parts]
-        if missing.any():
-            qrels = self.qrels.only(np.flatnonzero(missing))
-            found.append([self.engine.judge_missing(qrels, order) for order in self.orders])
-        joined = (
-            self.engine.join(each, self.qrels.queries, order) for order, *each in zip(self.orders, *found, strict=True)
-        )
-        return dict(zip(self.orders, joined, strict=True))
+    parts = judge_reads(file.reads(), qrels, orders, policies)
+    queries = [query for part in parts for query in part.queries]
+    if len(set(queries)) < len(queries) or not queries:
+        raise InputError("a query comes back in a later part")
+    head = file.without_rows([part.facts for part in parts], len(queries))
+    found = {order: local.join([part.found[i] for part in parts], qrels, order) for i, order in enumerate(orders)}
+    duplicates, self_matches = map(sum, zip(*(part.removed for part in parts), strict=True))
+    return JudgedRun(label_of(head, name, number), head.source, found, duplicates, self_matches)

@@ -49,10 +49,8 @@ class Intervals:
             return Bounds.none(f"{bounds.method} finds no end: too few queries differ")
         return bounds
 
-    def codes(self, runs: Sequence[Sequence[str]]) -> list[Array | None]:
-        """The number of the cluster of each query, for the queries of each run."""
-        if self.clusters is None:
-            return [None] * len(runs)
+    def codes(self, runs: Sequence[Sequence[str]]) -> list[Array]:
+        """The number of the cluster of each query, for the queries of each run; there are clusters."""
         from rankscope.files.attributes import clusters_of
 
         ids = sorted({query for queries in runs for query in queries})

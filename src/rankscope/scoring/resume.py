@@ -12,7 +12,7 @@ import numpy as np
 
 from rankscope.errors import InputError
 from rankscope.parallel import check_whole
-from rankscope.scoring.inputs import CleanInput, open_run
+from rankscope.scoring.inputs import CleanInput, read_any
 from rankscope.scoring.judging import JudgedRun, judge_run
 from rankscope.scoring.partial import PartialScores, QrelsFacts, read_part, terms_of
 from rankscope.scoring.request import Request
@@ -41,7 +41,7 @@ class KeptWork:
 
     def judge(self, run: Any, name: str | None, number: int, grades: CleanInput, request: Request) -> JudgedRun:
         """Judge the ``number``-th run of a call as ``judge_run`` does; only what is not in the folder is read and judged."""
-        data = open_run(run, name)
+        data = read_any("run", run, name, parts=True)
         if not hasattr(data, "reads"):  # read whole: there is nothing to go on from
             return judge_run(data, name, number, grades, request)
         shares = self._shares(data, name, number, Sharer(grades, request))
@@ -61,8 +61,9 @@ class KeptWork:
             place = self.folder / f"run{number}-{start // GROUP + 1:05}.parquet"
             share = self._kept(place, data, name, changed)
             if share is None:
-                parts = sharer.parts.each(group, self.request.policies)
-                if parts is None:
+                try:
+                    parts = sharer.each(group, self.request.policies)
+                except InputError:
                     return None
                 pieces = [(start + i, part) for i, part in enumerate(parts)]
                 facts = facts_of(data, name, [n for n, _ in pieces], parts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -15,8 +15,8 @@ from rankscope.errors import InputError
 from rankscope.files.parts import PartFacts, RunHead
 from rankscope.lists import Array, Judged
 from rankscope.parallel import check_whole
-from rankscope.scoring.inputs import CleanInput, clean, label_of, open_run
-from rankscope.scoring.judging import Findings, JudgedPart, JudgedRun, PartJudge, looks_up
+from rankscope.scoring.inputs import CleanInput, clean, label_of, read_any
+from rankscope.scoring.judging import Findings, JudgedPart, JudgedRun, judge_reads, looks_up
 from rankscope.scoring.policies import Policies
 from rankscope.scoring.request import Request
 from rankscope.tables import Run, Source
@@ -24,6 +24,7 @@ from rankscope.tables import Run, Source
 if TYPE_CHECKING:
     from rankscope.files.parts import RunParts
 
+NO_FACTS = PartFacts(0, 0)
 TOLD = ("label", "kind", "path", "tag", "notes")  # what is kept of where a table came from
 
 
@@ -71,7 +72,7 @@ def judge_share(run: Any, name: str | None, grades: CleanInput, request: Request
 
     Raises InputError for what no number can be made of, and for a file that only who has all rows can read.
     """
-    data, judge = open_run(run, name), Sharer(grades, request)
+    data, judge = read_any("run", run, name, parts=True), Sharer(grades, request)
     if hasattr(data, "reads"):
         numbers: list[int] = []
 
@@ -81,8 +82,9 @@ def judge_share(run: Any, name: str | None, grades: CleanInput, request: Request
                     numbers.append(piece)
                     yield read
 
-        parts = judge.parts.each(reads(), request.policies)
-        if parts is None:
+        try:
+            parts = judge.each(reads(), request.policies)
+        except InputError:
             _refuse_to_share(data, request.policies)
         return judge.share(list(zip(numbers, parts, strict=True)), facts_of(data, name, numbers, parts), number == 1)
     cleaned = clean(data, request.policies, "run")
@@ -99,8 +101,8 @@ def judge_share(run: Any, name: str | None, grades: CleanInput, request: Request
 
 def facts_of(data: RunParts, name: str | None, numbers: Sequence[int], parts: Sequence[JudgedPart]) -> ShareFacts:
     """What was told of a run while these parts of it were read, each with the number of its piece."""
-    pieces = tuple((n, len(p.queries), p.facts) for n, p in zip(numbers, parts, strict=True) if p.facts is not None)
-    removed = [sum(getattr(part, of) for part in parts) for of in ("duplicates", "self_matches")]
+    pieces = tuple((n, len(p.queries), p.facts) for n, p in zip(numbers, parts, strict=True))
+    removed = [sum(part.removed[i] for part in parts) for i in (0, 1)]
     return ShareFacts(data.label, data.size, name, data.source().path, data.head(), pieces, None, None, *removed)
 
 
@@ -118,32 +120,33 @@ class Sharer:
 
     def __init__(self, grades: CleanInput, request: Request) -> None:
         self.grades, self.orders = grades, list(dict.fromkeys(request.orders))
-        self._judge: PartJudge | None = None
         self.by_dicts = False
 
-    @property
-    def parts(self) -> PartJudge:
-        """The judge of parts of tables."""
-        self._judge = self._judge or PartJudge(self.grades, self.orders)
-        return self._judge
+    def each(self, reads: Iterable[Callable[[], tuple[Run, PartFacts]]], policies: Policies) -> list[JudgedPart]:
+        """What is found in each of these parts of a file; as ``judge_reads``, it raises InputError."""
+        return judge_reads(reads, self.grades.table, self.orders, policies)
 
     def part(self, run: CleanInput, number: int, of: int) -> JudgedPart:
         """The ``number``-th of so many shares of a run that was read whole: of its queries, one after the other, as many."""
         self.by_dicts = looks_up(run, self.orders)
         if not self.by_dicts:
+            from rankscope.engines import local
             from rankscope.files import run_of
 
-            table = run_of(run.data)
-            first, last = _ends(len(table.queries), number, of)
-            return self.parts.part(table.by_query().only_queries(first, last))
+            if "subtopics" in self.orders[0].needs:
+                local.check_subtopics(self.grades.table)
+            table = run_of(run.data).by_query()
+            share = table.only_queries(*_ends(len(table.queries), number, of))
+            found = [local.judge_part(share, self.grades.table, order) for order in self.orders]
+            return JudgedPart(share.queries, found, NO_FACTS, (0, 0))
         from rankscope.engines import mappings
 
         qrels = self.grades.mapping
         first, last = _ends(len(run.data), number, of)
         mine = dict(islice(run.data.items(), first, last))
         judged = {query: qrels[query] for query in mine if query in qrels}
-        place = np.array([0 if query in judged else -1 for query in mine], dtype=np.int64)
-        return JudgedPart(list(mine), place, [mappings.judge(mine, judged, order) for order in self.orders])
+        found = [mappings.judge(mine, judged, order) for order in self.orders]
+        return JudgedPart(list(mine), found, NO_FACTS, (0, 0))
 
     def share(self, parts: Sequence[tuple[int, JudgedPart]], run: ShareFacts, first: bool) -> JudgedShare:
         """These parts as a share, each with the number of the piece that it is of."""
@@ -151,12 +154,13 @@ class Sharer:
 
         queries = [query for _, part in parts for query in part.queries]
         piece = np.repeat([n for n, _ in parts], [len(part.queries) for _, part in parts]).astype(np.int64)
-        judged = np.concatenate([np.zeros(0, dtype=bool), *(part.place >= 0 for _, part in parts)])
-        mine = [query for query, is_judged in zip(queries, judged.tolist(), strict=True) if is_judged]
+        known = frozenset(self.grades.queries)
+        judged = np.array([query in known for query in queries], dtype=bool)
+        mine = [query for query in queries if query in known]
         found = {}
         for i, order in enumerate(self.orders):
             if parts:
-                found[order] = local.join([part.found[i] for _, part in parts], mine, order)
+                found[order] = local.lay_out([part.found[i] for _, part in parts], mine, order)
         return JudgedShare(queries, piece, judged, found, run, self._nothing() if first else {})
 
     def _nothing(self) -> dict[Order, Judged]:
@@ -164,8 +168,9 @@ class Sharer:
             from rankscope.engines import mappings
 
             return {order: mappings.judge({}, self.grades.mapping, order)[0] for order in self.orders}
-        judge = self.parts
-        return {order: judge.engine.judge_missing(judge.qrels, order)[0] for order in self.orders}
+        from rankscope.engines import local
+
+        return {order: local.judge_missing(self.grades.table, order)[0] for order in self.orders}
 
 
 def _ends(count: int, number: int, of: int) -> tuple[int, int]:
@@ -197,7 +202,7 @@ def join_shares(shares: Sequence[JudgedShare], number: int = 1) -> JudgedRun:
         found = [share.found[order] for share in shares if share.found]
         parts = [(judged, replace(seen, extra=())) for judged, seen in found]
         parts.append((none.of(np.array(missing, dtype=np.int64)), lacking))
-        out[order] = local.join(parts, list(none.query_id), order)
+        out[order] = local.lay_out(parts, none.query_id, order)
     run = _run_of(shares)
     labels = label_of({} if run is None else run, shares[0].run.given, number)
     removed = [sum(getattr(share.run, of) for share in shares) for of in ("duplicates", "self_matches")]

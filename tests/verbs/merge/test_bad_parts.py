@@ -16,7 +16,7 @@ import pytest
 
 import rankscope as rs
 from rankscope.cli.process import main
-from rankscope.files import partials
+from rankscope.files import partials, raw
 from rankscope.files import parts as cutting
 
 QUERIES = 12
@@ -35,6 +35,7 @@ def judgments(grade: int = 1) -> str:
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with judgments, a run and its three parts."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(raw, "SMALL", 0)  # small files are else read at once
     Path("qrels").write_text(judgments(), encoding="utf-8")
     Path("my.run").write_text(rows(), encoding="utf-8")
     for number in (1, 2, 3):
@@ -155,8 +156,7 @@ def test_another_format_is_refused(
 ) -> None:
     monkeypatch.setattr(partials, "FORMAT", 99)
     make("part2.parquet", "2/3")
-    monkeypatch.undo()
-    monkeypatch.chdir(place)
+    monkeypatch.setattr(partials, "FORMAT", 1)
     line = told(capsys, "merge", *ALL)
     assert line.startswith("part2.parquet: a part as another version of rankscope writes it")
 

@@ -53,13 +53,13 @@ def merge(parts: Any) -> Scores:
 
 
 def _read(parts: Any) -> list[PartialScores]:
-    several = parts if isinstance(parts, list | tuple) else [parts]
     out = []
-    for part in several:
+    for part in parts if isinstance(parts, list | tuple) else [parts]:
         if isinstance(part, PartialScores):
             out.append(part)
         elif isinstance(part, str | Path):
-            out += [read_part(path) for path in files_of(part) or [Path(part)]]
+            several = Path(part).is_dir() or any(sign in str(part) for sign in "*?")
+            out += [read_part(path) for path in (files_of(part) if several else None) or [Path(part)]]
         else:
             raise InputError(f"parts are files that rankscope evaluate --partition writes, not {type(part).__name__}")
     return out
