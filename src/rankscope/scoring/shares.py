@@ -150,8 +150,6 @@ class Sharer:
 
     def share(self, parts: Sequence[tuple[int, JudgedPart]], run: ShareFacts, first: bool) -> JudgedShare:
         """These parts as a share, each with the number of the piece that it is of."""
-        from rankscope.engines import local
-
         queries = [query for _, part in parts for query in part.queries]
         piece = np.repeat([n for n, _ in parts], [len(part.queries) for _, part in parts]).astype(np.int64)
         known = frozenset(self.grades.queries)
@@ -160,7 +158,7 @@ class Sharer:
         found = {}
         for i, order in enumerate(self.orders):
             if parts:
-                found[order] = local.lay_out([part.found[i] for _, part in parts], mine, order)
+                found[order] = _lay_out([part.found[i] for _, part in parts], mine, order)
         return JudgedShare(queries, piece, judged, found, run, self._nothing() if first else {})
 
     def _nothing(self) -> dict[Order, Judged]:
@@ -179,8 +177,6 @@ def _ends(count: int, number: int, of: int) -> tuple[int, int]:
 
 def join_shares(shares: Sequence[JudgedShare], number: int = 1) -> JudgedRun:
     """The run that all these shares are of, the ``number``-th of a call. Raises InputError for a query that two of them have."""
-    from rankscope.engines import local
-
     shares = [*shares]
     _refuse_queries_apart(shares)
     nothing = next(share.nothing for share in shares if share.nothing)
@@ -202,11 +198,22 @@ def join_shares(shares: Sequence[JudgedShare], number: int = 1) -> JudgedRun:
         found = [share.found[order] for share in shares if share.found]
         parts = [(judged, replace(seen, extra=())) for judged, seen in found]
         parts.append((none.of(np.array(missing, dtype=np.int64)), lacking))
-        out[order] = local.lay_out(parts, none.query_id, order)
+        out[order] = _lay_out(parts, none.query_id, order)
     run = _run_of(shares)
     labels = label_of({} if run is None else run, shares[0].run.given, number)
     removed = [sum(getattr(share.run, of) for share in shares) for of in ("duplicates", "self_matches")]
     return JudgedRun(labels, None if run is None else run.source, out, *removed)
+
+
+def _lay_out(parts: Sequence[Findings], queries: Sequence[str], order: Order) -> Findings:
+    """What was found in parts as one: ``queries``, all that are judged, in this order, and others as the facts of the parts name them."""
+    from rankscope.engines.local import join_facts
+
+    facts = join_facts([found for _, found in parts], order)
+    laid = Judged.join([judged for judged, _ in parts])
+    names = [*queries, *facts.extra] if order.extra else list(queries)
+    place = {query: i for i, query in enumerate(laid.query_id)}
+    return laid.of(np.array([place[query] for query in names], dtype=np.int64)), facts
 
 
 def _run_of(shares: Sequence[JudgedShare]) -> Run | None:
