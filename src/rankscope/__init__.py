@@ -27,6 +27,7 @@ _PLACES = {
         "rankscope.lists.overlap": ("jaccard", "rbo"),
         "rankscope.metrics": ("Example", "Metric", "Terms", "parse"),
         "rankscope.tables": ("Qrels", "Run"),
+        "rankscope.scoring.partial": ("PartialScores",),
         "rankscope.scoring.scores": ("Scores",),
         "rankscope.verbs.advise.advise": ("advise",),
         "rankscope.verbs.advise.result": ("Advice",),
@@ -46,6 +47,7 @@ _PLACES = {
         "rankscope.verbs.explain.result": ("Difference", "Explanation", "Origin"),
         "rankscope.verbs.gate.gate": ("gate",),
         "rankscope.verbs.gate.result": ("Gate",),
+        "rankscope.verbs.merge.merge": ("merge",),
         "rankscope.verbs.power.power": ("power",),
         "rankscope.verbs.power.result": ("Design", "Plan"),
         "rankscope.verbs.reconcile.reconcile": ("reconcile",),
@@ -75,6 +77,7 @@ if TYPE_CHECKING:
     from rankscope.metrics import parse as parse
     from rankscope.reporting.report import Report as Report
     from rankscope.reporting.report import report as report
+    from rankscope.scoring.partial import PartialScores as PartialScores
     from rankscope.scoring.scores import Scores as Scores
     from rankscope.tables import Qrels as Qrels
     from rankscope.tables import Run as Run
@@ -98,6 +101,7 @@ if TYPE_CHECKING:
     from rankscope.verbs.explain.result import Origin as Origin
     from rankscope.verbs.gate.gate import gate as gate
     from rankscope.verbs.gate.result import Gate as Gate
+    from rankscope.verbs.merge.merge import merge as merge
     from rankscope.verbs.power.power import power as power
     from rankscope.verbs.power.result import Design as Design
     from rankscope.verbs.power.result import Plan as Plan

@@ -19,6 +19,9 @@ from rankscope import words
 
 Array = npt.NDArray[Any]
 FEW = 1000
+# a partial result has a column and an attribute of this name, so that it is never taken for anything else
+MARK = "part_of_rankscope"
+PARTIAL = "one part of an evaluation (--partition): rankscope merge makes the result of all its parts"
 
 
 def column(whole_numbers: Array) -> pl.Series:
@@ -198,6 +201,13 @@ class Run(_Table):
     name: str = "run"
 
     worth: ClassVar[str] = "score"
+
+    def only_queries(self, first: int, last: int) -> Run:
+        """The queries from the place ``first`` in ``queries`` to before ``last``. The rows of each query must stand together."""
+        start = np.append(self.blocks.start, self.frame.height)
+        at, end = (int(start[min(place, len(start) - 1)]) for place in (first, last))
+        without_rows = tuple(self.queries[max(first, len(start) - 1) : last])
+        return Run(self.frame.slice(at, end - at), self.source, without_rows, self.name, as_read=False)
 
     def parts(self, rows: int) -> Iterator[Run]:
         """The run in parts of whole queries and about this many rows; queries without a row come with the last.

@@ -45,6 +45,7 @@ def one() -> dict[str, dict[str, float]]:
 RESULTS: dict[str, Callable[[], Any]] = {
     "evaluate": lambda: rs.evaluate(*world(), METRICS),
     "evaluate with clusters": lambda: rs.evaluate(*world(), METRICS, clusters={q: int(q[1:]) % 7 for q in world()[0]}),
+    "merge": lambda: rs.merge([rs.evaluate(world()[0], one(), METRICS, partition=f"{i}/3") for i in (3, 1, 2)]),
     "evaluate_arrays": lambda: rs.evaluate_arrays(
         [2, 0, 1, 0, 1], [0.9, 0.8, 0.1, 0.7, 0.2], group=[3, 2], metrics=METRICS
     ),

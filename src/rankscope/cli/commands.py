@@ -252,6 +252,10 @@ class Command:
         return click.Command(self.name, callback=call, params=self.parameters, help=text, short_help=self.about)
 
 
+PER_QUERY = Option("--per-query", "Also the values of every query.", bool, to="result")
+DISTRIBUTION = Option(
+    "--distribution", "Also how the values of the queries are spread, and first relevant ranks.", bool, to="result"
+)
 SEVERAL = "A metric, like nDCG@10; may be repeated. Default: nDCG@10 AP RR@10 R@100 P@10. With --scores: what the scores are of."
 JUDGED = (QRELS, RUNS)
 
@@ -270,19 +274,36 @@ COMMANDS = (
             "evaluate qrels.txt my.run --ties expected --no-relevant skip",
             "evaluate qrels.txt my.run -m nDCG@10 --dialect lightgbm",
             "evaluate qrels.txt my.run --interval bca --distribution",
+            "evaluate qrels.txt big.parquet --partition 3/8 -o part3.parquet",
         ),
         (
             *JUDGED,
             metric("A metric, like nDCG@10; may be repeated, or several in quotes. Default: nDCG@10 AP RR@10 R@100 P@10 Judged@10."),
             QUIET,
-            Option("--per-query", "Also the values of every query.", bool, to="result"),
-            Option("--distribution",
-                "Also how the values of the queries are spread, and first relevant ranks.", bool, to="result"),
+            PER_QUERY, DISTRIBUTION,
             interval("Of each mean: {names}; with parameters: bca(rounds=20000). Default: t, and wilson for scores of 0 and 1."),
             Option("--level", "The level of intervals, between 0.5 and 1.", float, default=0.95),
-            CLUSTERS, POLICIES, *LIMITS, *output(*FORMATS, "latex", "trec"),
+            CLUSTERS, POLICIES, *LIMITS,
+            Option("--partition",
+                "Only the I-th of N parts of one run, written to -o part.parquet; rankscope merge makes the result of all.",
+                str, "I/N"),
+            Option("--resume", "Keep what is judged of large files in DIR, and go on from it after an interruption.", FOLDER),
+            *output(*FORMATS, "latex", "trec", more="; .parquet with --partition"),
         ),
         verb="rankscope.verbs.evaluate.evaluate", way="evaluate", bar=True),
+    Command("merge", "Put the parts of an evaluation together.",
+        """Make the result of an evaluation whose parts were made apart, with rankscope evaluate --partition.
+
+        Numbers, intervals, warnings and notes are those of one evaluation of the whole run. PARTs may be given in any order, or as a folder.""",
+        (
+            "merge part*.parquet",
+            "merge parts/ --per-query -o scores.csv",
+        ),
+        (
+            click.Argument(["parts"], type=FILE, nargs=-1, metavar="PART..."),
+            QUIET, PER_QUERY, DISTRIBUTION, *output(*FORMATS, "latex", "trec"),
+        ),
+        verb="rankscope.verbs.merge.merge", way="merge", usage="PART..."),
     Command("compare", "Say which run is better, and whether the difference is real.",
         """Compare RUNs, judged by QRELS, with the first of them or with --baseline.
 

@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,11 +26,51 @@ FIGURES = (".svg", ".png")
 
 
 def evaluate(call: Call) -> int:
-    """Score rankings; a table in the terminal ends with what to look at next."""
+    """Score rankings, or one part of one."""
+    if "partition" in call.options:
+        return _evaluate_partition(call)
+    options = _display(call)
+    return _show(call, call.result(), options)
+
+
+def _display(call: Call) -> dict[str, Any]:
+    """The options of how scores are shown, as far as the format has room for them."""
     options = dict(call.display)
     if "distribution" in options and call.form not in SPREAD:
         raise InputError(f"--distribution is written as {', '.join(SPREAD)}, not as {call.form}")
-    scores: Scores = call.result()
+    return options
+
+
+def _evaluate_partition(call: Call) -> int:
+    """Judge one part of a run and write it: a part is no result, so that there is nothing to show."""
+    if call.out is None or Path(call.out).suffix.lower() not in {".parquet", ".pq"}:
+        raise InputError("--partition writes its part to a Parquet file: name it, like -o part3.parquet")
+    if call.display or call.params["form"] is not None:
+        option = "--format" if not call.display else f"--{next(iter(call.display)).replace('_', '-')}"
+        raise InputError(f"{option}: a part is no result, rankscope merge shows that of all parts: leave it out")
+    arguments, options = call.arguments()
+    call.check_places()
+    part = call.command.function(*arguments, call.metrics, **options)
+    part.save(call.out)
+    output.say_where(call.out, str(part), call.quiet)
+    return 0
+
+
+def merge(call: Call) -> int:
+    """Put parts together; the result is written as evaluate writes it."""
+    parts = list(call.params["parts"])
+    if not parts:
+        raise InputError(
+            f"no part was given: {call.path} part*.parquet, with the files of rankscope evaluate --partition"
+        )
+    output.check_place(call.out, parts)
+    options = _display(call)
+    _ = call.form
+    return _show(call, call.command.function(parts), options)
+
+
+def _show(call: Call, scores: Scores, options: dict[str, Any]) -> int:
+    """Write scores; a table in the terminal ends with what to look at next."""
     if call.form == "table" and call.out is None and "per_query" not in options:
         options["next_step"] = _next(scores)
     return call.show(scores, notes=scores.reader_notes(), **options)

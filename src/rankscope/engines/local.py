@@ -152,11 +152,26 @@ def join(parts: Sequence[tuple[Judged, DataFacts]], qrels: Qrels, order: Order) 
     seen = [query for judged, _ in parts for query in judged.query_id]
     if seen != qrels.queries and (without := set(qrels.queries).difference(seen)):
         missing = np.array([i for i, query in enumerate(qrels.queries) if query in without])
-        parts = [*parts, judge(Run(pl.DataFrame(schema=NO_RUN)), qrels.only(missing), order)]
-    facts = [found for _, found in parts]
+        parts = [*parts, judge_missing(qrels.only(missing), order)]
+    laid = Judged.join([judged for judged, _ in parts])
+    place = qrels.places_of(laid.query_id)
+    # judged queries in the order of the qrels, then the others as they come
+    at = np.argsort(np.where(place < 0, len(qrels.queries), place), kind="stable")
+    if (at[1:] < at[:-1]).any():
+        laid = laid.of(at)
+    return laid, join_facts([found for _, found in parts], order)
+
+
+def judge_missing(qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
+    """What is found for queries that a run does not have."""
+    return judge(Run(pl.DataFrame(schema=NO_RUN)), qrels, order)
+
+
+def join_facts(facts: Sequence[DataFacts], order: Order) -> DataFacts:
+    """What was told of the parts of a run as one."""
     extra = tuple(query for found in facts for query in found.extra)
     ranks = [found.disagreeing for found in facts if found.rows]  # none where a part has no rank column
-    whole = DataFacts(
+    return DataFacts(
         rows=sum(found.rows for found in facts),
         queries=sum(found.queries for found in facts),
         missing=tuple(query for found in facts for query in found.missing),
@@ -166,13 +181,6 @@ def join(parts: Sequence[tuple[Judged, DataFacts]], qrels: Qrels, order: Order) 
         disagreeing=None if None in ranks else sum(filter(None, ranks)),
         tied_in_top={k: sum(found.tied_in_top[k] for found in facts) for k in order.cutoffs},
     )
-    laid = Judged.join([judged for judged, _ in parts])
-    place = qrels.places_of(laid.query_id)
-    # judged queries in the order of the qrels, then the others as they come
-    at = np.argsort(np.where(place < 0, len(qrels.queries), place), kind="stable")
-    if (at[1:] < at[:-1]).any():
-        laid = laid.of(at)
-    return laid, whole
 
 
 def _pool(qrels: Qrels, run: Run, ranked: RankedRun, number: Array) -> pl.DataFrame:

@@ -14,8 +14,8 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.long import Findings, grades_of, make_run, stem
-from rankscope.files.parts import NO_RUN, PartFacts, RunParts, sizes_of
+from rankscope.files.long import grades_of, stem
+from rankscope.files.parts import PartFacts, RunHead, RunParts
 from rankscope.tables import Qrels, Run, Source
 
 Open = Callable[[Path, str | None], Run | RunParts]
@@ -47,21 +47,20 @@ def folder_run(path: str | Path, files: Sequence[Path], name: str | None, open_r
     """The files of a folder or pattern as one run, to be read in parts; ``open_run`` opens each."""
     sources: list[Source] = []
 
-    def reads() -> Iterator[Callable[[], tuple[Run, PartFacts]]]:
+    def reads(pieces: int | None = None) -> Iterator[Callable[[], tuple[Run, PartFacts]]]:
         sources.clear()
         for file in files:  # opened one after the other: a file whose format has no parts is read when its turn comes
             run = open_run(file, None)
-            sources.append(run.source if isinstance(run, Run) else run.head([], 0).source)
-            yield from [partial(_table, run)] if isinstance(run, Run) else run.reads()
+            sources.append(run.source if isinstance(run, Run) else run.without_rows([], 0).source)
+            yield from [partial(_table, run)] if isinstance(run, Run) else run.reads(pieces)
 
     def whole() -> Run:
         runs = [run if isinstance(run, Run) else run.whole() for run in (open_run(file, None) for file in files)]
         return _join(str(path), name, runs)
 
     size = sum(file.stat().st_size for file in files)
-    return RunParts(
-        str(path), size, reads, whole, lambda parts, queries: _head(str(path), name, sources, parts, queries)
-    )
+    head, source = partial(_head, str(path), name, sources), partial(_source, str(path), sources)
+    return RunParts(str(path), size, reads, whole, head, source)
 
 
 def _table(run: Run) -> tuple[Run, PartFacts]:
@@ -75,22 +74,15 @@ def _facts(run: Run) -> PartFacts:
     return PartFacts(run.frame.height, int(run.frame["score"].is_infinite().sum()), tags)
 
 
-def _head(label: str, name: str | None, sources: Sequence[Source], parts: Sequence[PartFacts], queries: int) -> Run:
-    """The run without its rows: where it came from, and what was told of its parts."""
-    found = Findings()
-    tags = list(dict.fromkeys(tag for part in parts for tag in part.tags))
-    found.tag = tags[0] if tags else None
-    if len(tags) > 1:
-        several = f"its files are of {words.counted(len(tags), 'run')} ({words.listing(tags, 3)})"
-        raise InputError(f"{label}: {several}, and a folder is read as one: name the files themselves")
-    found.notes += dict.fromkeys(note for source in sources for note in source.notes[1:])
+def _head(label: str, name: str | None, sources: Sequence[Source]) -> RunHead:
+    """What is known of the run; of its files only when they were opened."""
+    notes = tuple(dict.fromkeys(note for source in sources for note in source.notes[1:]))
     kinds = list(dict.fromkeys(source.kind.removesuffix(" run") for source in sources))
     what = f"a run in {words.counted(len(sources), words.listing(kinds, last='and') + ' file')}"
     own = Path(label).resolve()
-    own_name = stem((own.parent if has_magic(own.name) else own).name)
-    return make_run(
-        NO_RUN, _source(label, sources), found, what, name or found.tag or own_name, sizes_of(parts, queries)
-    )
+    otherwise = stem((own.parent if has_magic(own.name) else own).name)
+    several = "its files are of {}, and a folder is read as one: name the files themselves"
+    return RunHead(label, "folder", what, otherwise, name, several=several, more_notes=notes)
 
 
 def _source(label: str, sources: Sequence[Source]) -> Source:
@@ -111,8 +103,9 @@ def _source(label: str, sources: Sequence[Source]) -> Source:
 def _join(label: str, name: str | None, runs: Sequence[Run]) -> Run:
     """All rows as one run."""
     frame = _rows(runs, ("query_id", "doc_id", "score", "rank"))
-    head = _head(label, name, [run.source for run in runs], [_facts(run) for run in runs], frame["query_id"].n_unique())
-    return Run(frame, _placed(head.source, runs), name=head.name)
+    sources, queries = [run.source for run in runs], frame["query_id"].n_unique()
+    run = _head(label, name, sources).run(_source(label, sources), [_facts(run) for run in runs], queries)
+    return Run(frame, _placed(run.source, runs), name=run.name)
 
 
 def folder_qrels(path: str | Path, files: Sequence[Path], read_qrels: Callable[[Path], Qrels]) -> Qrels:

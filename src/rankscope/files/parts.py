@@ -8,12 +8,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import polars as pl
 
+from rankscope import words
+from rankscope.errors import InputError
+from rankscope.files.long import Findings, make_run
 from rankscope.files.raw import Raw
 from rankscope.parallel import part_size
-from rankscope.tables import Run
+from rankscope.tables import Run, Source
 
 PART = 8 << 20  # bytes of a part
 NO_RUN = pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64})
@@ -33,25 +37,73 @@ class PartFacts:
     comments: int = 0
 
 
+@dataclass(frozen=True)
+class RunHead:
+    """What is known of a run before its rows are read.
+
+    ``kind`` is that of its source, ``what`` the same in a sentence, ``name`` is its name where no tag gives one, and ``given`` the one
+    that was given. ``tag`` says which tag names the run: the last, or the only one that there may be; of ``several`` that is what is said. ``notes`` are said
+    before what the parts tell, ``more_notes`` after it.
+    """
+
+    label: str
+    kind: str
+    what: str
+    name: str
+    given: str | None = None
+    tag: Literal["last", "only"] = "only"
+    several: str = ""
+    notes: tuple[str, ...] = ()
+    more_notes: tuple[str, ...] = ()
+
+    def run(self, source: Source, parts: Sequence[PartFacts], queries: int) -> Run:
+        """The run without its rows, from what was told of all its parts and the number of its queries."""
+        found = Findings(notes=[*self.notes])
+        tags = [tag for part in parts for tag in part.tags]
+        if self.tag == "last":
+            note_comments(sum(part.comments for part in parts), found)
+            note_tags(tags, found)
+        else:
+            several = list(dict.fromkeys(tags))
+            if len(several) > 1:
+                what = f"{words.counted(len(several), 'run')} ({words.listing(several, 3)})"
+                raise InputError(f"{self.label}: {self.several.format(what)}")
+            found.tag = several[0] if several else None
+        found.notes += self.more_notes
+        sizes = sum(part.rows for part in parts), queries, sum(part.infinite for part in parts)
+        return make_run(NO_RUN, source, found, self.what, self.given or found.tag or self.name, sizes)
+
+
 @dataclass(frozen=True, eq=False)
 class RunParts:
     """A run in a file, to be read part by part.
 
-    ``size`` is about how many bytes it has when unpacked. ``reads`` gives a function for each part that reads it; it raises InputError where only the whole file can be read, by ``whole``, or
-    can tell what is at fault. ``head`` takes what was told of all parts and the number of queries, and gives the run without its rows:
-    its name and its source.
+    ``size`` is about how many bytes it has when unpacked. ``reads`` gives a function for each part that reads it; it raises InputError
+    where only the whole file can be read, by ``whole``, or can tell what is at fault. Told how many pieces are wanted at least, it cuts a file that is no stream into so many, the
+    same on every machine. ``head`` gives what is known of the run before its rows are read, ``source`` where it came from.
     """
 
     label: str
     size: int
-    reads: Callable[[], Iterator[Callable[[], tuple[Run, PartFacts]]]]
+    reads: Callable[..., Iterator[Callable[[], tuple[Run, PartFacts]]]]
     whole: Callable[[], Run]
-    head: Callable[[Sequence[PartFacts], int], Run]
+    head: Callable[[], RunHead]
+    source: Callable[[], Source]
+
+    def without_rows(self, parts: Sequence[PartFacts], queries: int) -> Run:
+        """The run without its rows, its name and its source, from what was told of all parts and the number of queries."""
+        return self.head().run(self.source(), parts, queries)
 
 
-def sizes_of(parts: Sequence[PartFacts], queries: int) -> tuple[int, int, int]:
-    """How many rows, queries and infinite scores there are in all parts."""
-    return sum(part.rows for part in parts), queries, sum(part.infinite for part in parts)
+def piece_size(raw: Raw, pieces: int | None) -> int | None:
+    """How many bytes a piece has where so many are wanted; None where the size of parts is free.
+
+    It depends on nothing but the file, so that every machine cuts it at the same places.
+    """
+    if pieces is None:
+        return None
+    on_disk = isinstance(raw.feed, Path) and not raw.compression
+    return min(PART, max(-(-raw.size // pieces), 1)) if on_disk else PART
 
 
 def cut(raw: Raw, separator: str, size: int | None = None) -> Iterator[Callable[[], bytes]]:
@@ -83,7 +135,7 @@ def _cut_file(raw: Raw, path: Path, separator: bytes, size: int) -> Iterator[tup
         length, start = path.stat().st_size, 0
         with path.open("rb") as file:
             while start < length:
-                at, window = start + size, WINDOW
+                at, window = start + size, min(WINDOW, max(size, 64))
                 end = -1 if at < length else 0
                 while end < 0 and at + window // 2 < length:
                     file.seek(at)
@@ -119,3 +171,19 @@ def _border(data: bytes | memoryview, separator: bytes) -> int:
     query = data[start : data.find(separator, start) + 1]
     found = re.compile(rb"\n(?!" + re.escape(query) + rb")[^\n]*\n").search(data, start) if start and query else None
     return found.start() + 1 if found else -1
+
+
+def note_comments(comments: int, found: Findings) -> None:
+    """Tell of lines that were skipped as comments."""
+    if comments:
+        lines = words.counted(comments, "line that begins", "lines that begin")
+        found.notes.append(f"{lines} with # skipped as a comment")
+
+
+def note_tags(tags: Sequence[str], found: Findings) -> None:
+    """Tell which of several tags names the run: that of the last line."""
+    if tags:
+        found.tag, distinct = tags[-1], list(dict.fromkeys(tags))
+        if len(distinct) > 1:
+            several = f"{words.counted(len(distinct), 'tag')} ({words.listing(distinct, 3)})"
+            found.notes.append(f"{several}: the last line's, {found.tag}, names the run")

@@ -18,7 +18,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import DataError, InputError
-from rankscope.tables import Source
+from rankscope.tables import MARK, PARTIAL, Source
 
 HEAD = 1 << 16
 SMALL = 1 << 20  # bytes on disk: what is larger may be read in parts
@@ -160,9 +160,11 @@ class Raw:
         try:
             whole = isinstance(self.feed, Path) and not self.compression
             scan = pl.scan_parquet(self.feed if whole else io.BytesIO(self.read()), glob=False)
-            scan.collect_schema()
+            partial = MARK in scan.collect_schema()
         except (pl.exceptions.PolarsError, OSError) as error:
             self.fail_parquet(error)
+        if partial:
+            raise InputError(f"{self.label}: {PARTIAL}")
         return scan
 
     def fail_parquet(self, error: Exception) -> NoReturn:

@@ -24,7 +24,7 @@ from rankscope.files.tabular import (
     read_parquet,
 )
 from rankscope.files.trec import read_trec, trec_parts
-from rankscope.tables import Qrels, Run
+from rankscope.tables import MARK, PARTIAL, Qrels, Run
 
 SEPARATORS = {"csv": ",", "tsv": "\t", "semicolon": ";"}
 _ENDINGS = {
@@ -144,5 +144,7 @@ def _of(source: Any, what: str, name: str | None, in_parts: bool = False) -> Run
         return read_dict(source, what, name)
     if speaks_arrow(source):
         return read_frame(source, what, name)
+    if hasattr(source, MARK):
+        raise InputError(f"{'the run' if what == 'run' else 'the qrels'}: {PARTIAL}")
     kind = type(source).__name__
     raise InputError(f"{'a run' if what == 'run' else 'qrels'} cannot be read from {kind}; taken are {TAKEN[what]}")

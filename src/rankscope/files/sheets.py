@@ -19,7 +19,7 @@ from rankscope.files.memory import frame_of, quote_value, speaks_arrow
 from rankscope.files.raw import BOM, Raw, open_raw
 from rankscope.files.readers import kind_of
 from rankscope.files.tabular import quote_of, reader_of, record_lines
-from rankscope.tables import Array
+from rankscope.tables import MARK, PARTIAL, Array
 
 UNDEFINED = ("", "nan", "na", "n/a", "null", "none")
 QUERY = (
@@ -186,7 +186,8 @@ def open_sheet(source: Any, label: str, expected: str) -> Sheet | Mapping[str, A
     elif speaks_arrow(source) and not isinstance(source, pl.Series):
         found = Sheet(label, _frame(source, label))
     else:
-        raise InputError(f"{label}: cannot be read from {type(source).__name__}; {expected}")
+        what = PARTIAL if hasattr(source, MARK) else f"cannot be read from {type(source).__name__}; {expected}"
+        raise InputError(f"{label}: {what}")
     if isinstance(found, Sheet) and not len(found.frame):
         raise InputError(f"{found.label}: a header and no rows; {expected}")
     return _without_numbering(found) if isinstance(found, Sheet) else found

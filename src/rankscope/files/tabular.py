@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from typing import Any, NoReturn, cast
 
@@ -15,9 +15,9 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.long import Findings, long_table, make_run, make_table, roles_of, stem
+from rankscope.files.long import Findings, long_table, make_table, roles_of, stem
 from rankscope.files.memory import DICTS, Pairs, quote_value, read_dict
-from rankscope.files.parts import NO_RUN, PartFacts, RunParts, sizes_of
+from rankscope.files.parts import PartFacts, RunHead, RunParts
 from rankscope.files.raw import BOM, Raw
 from rankscope.tables import Array, Qrels, Run, Source
 
@@ -273,8 +273,8 @@ def parquet_parts(raw: Raw, name: str | None) -> RunParts:
     columns = scan.select(list(dict.fromkeys(roles.values())))
     query = roles["query_id"]
 
-    def read(start: int) -> tuple[Run, PartFacts]:
-        rows = _whole_queries(raw, columns, query, start, PART)
+    def read(start: int, size: int) -> tuple[Run, PartFacts]:
+        rows = _whole_queries(raw, columns, query, start, size)
         told = Findings()
         table, bad = long_table(rows, roles, raw.label, None, told)
         if len(bad) or told.notes:
@@ -283,19 +283,18 @@ def parquet_parts(raw: Raw, name: str | None) -> RunParts:
         facts = PartFacts(table.height, int(table["score"].is_infinite().sum()), tuple(tags))
         return Run(table, Source(raw.label)), facts
 
-    def reads() -> Iterator[Callable[[], tuple[Run, PartFacts]]]:
+    def reads(pieces: int | None = None) -> Iterator[Callable[[], tuple[Run, PartFacts]]]:
         count = _collect(raw, scan.select(pl.len())).item()
-        return (partial(read, start) for start in range(0, count, PART))
+        size = PART if pieces is None else max(min(PART, -(-count // pieces)), 1)
+        return (partial(read, start, size) for start in range(0, count, size))
 
-    def head(parts: Sequence[PartFacts], queries: int) -> Run:
-        tags = list(dict.fromkeys(tag for part in parts for tag in part.tags))
-        if len(tags) > 1:
-            raise InputError(f"{raw.label}: several runs")
-        found.tag = tags[0] if tags else None
-        source, label = raw.source("Parquet run"), name or found.tag or stem(raw.label)
-        return make_run(NO_RUN, source, found, "a Parquet run", label, sizes_of(parts, queries))
-
-    return RunParts(raw.label, raw.size, reads, lambda: cast("Run", read_parquet(raw, "run", name)), head)
+    several = "its rows are of {}, and a run table holds one: split it by run, or drop the column"
+    notes = tuple(found.notes)
+    head = RunHead(raw.label, "Parquet run", "a Parquet run", stem(raw.label), name, several=several, notes=notes)
+    return RunParts(
+        raw.label, raw.size, reads, lambda: cast("Run", read_parquet(raw, "run", name)), lambda: head,
+        lambda: raw.source(head.kind),
+    )  # fmt: skip
 
 
 def _whole_queries(raw: Raw, scan: pl.LazyFrame, query: str, start: int, size: int) -> pl.DataFrame:

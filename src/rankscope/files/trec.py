@@ -28,7 +28,7 @@ from rankscope.files.long import (
     make_run,
     stem,
 )
-from rankscope.files.parts import NO_RUN, PartFacts, RunParts, cut, sizes_of
+from rankscope.files.parts import PartFacts, RunHead, RunParts, cut, note_comments, note_tags, piece_size
 from rankscope.files.raw import BOM, Raw
 from rankscope.parallel import map_parts
 from rankscope.tables import Array, Qrels, Run, Source
@@ -258,33 +258,24 @@ def trec_parts(raw: Raw, name: str | None) -> RunParts | None:
     if lines is None:
         return None
 
-    def head(parts: Sequence[PartFacts], queries: int) -> Run:
-        found = Findings()
-        _note([tag for part in parts for tag in part.tags], sum(part.comments for part in parts), 0, layout, found)
-        source = raw.source("TREC run", line_of=line_finder(lambda: content_lines(raw.read()), NO_ROWS))
-        return make_run(
-            NO_RUN, source, found, layout.title, name or found.tag or stem(raw.label), sizes_of(parts, queries)
-        )
+    def reads(pieces: int | None = None) -> Iterator[Callable[[], tuple[Run, PartFacts]]]:
+        return (partial(lines.read_part, part) for part in cut(raw, lines.separator, piece_size(raw, pieces)))
 
-    def reads() -> Iterator[Callable[[], tuple[Run, PartFacts]]]:
-        return (partial(lines.read_part, part) for part in cut(raw, lines.separator))
-
-    return RunParts(raw.label, raw.size, reads, lambda: cast("Run", read_trec(raw, "run", name)), head)
+    head = RunHead(raw.label, "TREC run", layout.title, stem(raw.label), name, "last")
+    line_of = line_finder(lambda: content_lines(raw.read()), NO_ROWS)
+    return RunParts(
+        raw.label, raw.size, reads, lambda: cast("Run", read_trec(raw, "run", name)), lambda: head,
+        lambda: raw.source(head.kind, line_of=line_of),
+    )  # fmt: skip
 
 
 def _note(tags: Sequence[str], comments: int, beyond: int, layout: LineLayout, found: Findings) -> None:
     """Tell what was skipped, and which of several tags names the run."""
-    if comments:
-        lines = words.counted(comments, "line that begins", "lines that begin")
-        found.notes.append(f"{lines} with # skipped as a comment")
+    note_comments(comments, found)
     if beyond:
         lines = words.counted(beyond, "line has", "lines have")
         found.notes.append(f"{lines} more than {len(layout.names)} columns: the rest is ignored")
-    if tags:
-        found.tag, distinct = tags[-1], list(dict.fromkeys(tags))
-        if len(distinct) > 1:
-            several = f"{words.counted(len(distinct), 'tag')} ({words.listing(distinct, 3)})"
-            found.notes.append(f"{several}: the last line's, {found.tag}, names the run")
+    note_tags(tags, found)
     if layout.note:
         found.notes.append(layout.note)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -17,25 +17,45 @@ from rankscope.lists import Array, Judged
 from rankscope.panels.samples import mean
 from rankscope.scoring.health import examine
 from rankscope.scoring.inputs import CleanInput, clean, distinct_names, fraction_in, named_runs, read_any
-from rankscope.scoring.judging import judge_run
+from rankscope.scoring.judging import JudgedRun, judge_run
 from rankscope.scoring.policies import OVER_ORDERS, POLICIES
 from rankscope.scoring.request import MetricRequest, Request
 from rankscope.scoring.runs import Mean, RunEvaluation, RunScores
 from rankscope.scoring.scores import Scores
 
 
-def evaluate_request(qrels: Any, runs: Any, request: Request, progress: Callable[[str], None] | None = None) -> Scores:
-    """Score rankings as a request asks. Raises DataError where a run and the qrels share no query."""
+def evaluate_request(
+    qrels: Any, runs: Any, request: Request, progress: Callable[[str], None] | None = None, resume: Any = None
+) -> Scores:
+    """Score rankings as a request asks; ``resume`` is a folder in which work is kept. Raises DataError where a run and the qrels share no query."""
     grades = clean(read_any("qrels", qrels), request.policies, "qrels", [m.metric for m in request.metrics])
-    if request.facts or request.policies.dialect is not None:
-        _refuse_fractions(grades, request)
+    check_grades(grades, request)
+    judge = judge_run
+    if resume is not None:
+        from rankscope.scoring.resume import KeptWork
+
+        judge = KeptWork(resume, grades, request).judge
     evaluations = []
     given = list(named_runs(runs))
     for number, (name, run) in enumerate(given, start=1):
-        evaluations.append(_evaluate_run(run, name, number, grades, request))
+        found = judge(run, name, number, grades, request)
+        evaluations.append(evaluate_judged(found, grades.duplicates, request))
         if progress is not None:
             progress(evaluations[-1].labels[0])
-    evaluations = _with_averaged(request, evaluations, frozenset(grades.queries))
+    return scores_of(request, evaluations, grades.queries, grades.source, (qrels, given))
+
+
+def check_grades(grades: CleanInput, request: Request) -> None:
+    """Refuse fractions where whole grades are taken only."""
+    if request.facts or request.policies.dialect is not None:
+        _refuse_fractions(grades, request)
+
+
+def scores_of(
+    request: Request, evaluations: Sequence[RunEvaluation], queries: Iterable[str], qrels: Any, data: Any = None
+) -> Scores:
+    """The result for these runs; ``queries`` are all of the qrels, ``qrels`` is where these came from, ``data`` what was passed as both."""
+    evaluations = _with_averaged(request, evaluations, frozenset(queries))
     names = distinct_names([e.labels for e in evaluations])
     scored = [run_scores(name, e, request) for name, e in zip(names, evaluations, strict=True)]
     of_mean = request.intervals.of_mean
@@ -48,14 +68,14 @@ def evaluate_request(qrels: Any, runs: Any, request: Request, progress: Callable
         for run, e, clusters in zip(scored, evaluations, codes, strict=True)
         for m in board_of(run.name, request, e)
     ]
-    sources = [s for s in (grades.source, *(e.source for e in evaluations)) if s is not None]
+    sources = [s for s in (qrels, *(e.source for e in evaluations)) if s is not None]
     notes = [note for source in sources for note in source.notes]
     if request.policies.weights is not None:
         notes += request.policies.weights.note_unused({query for run in scored for query in run.query_ids})
     return Scores(
         request=request, runs=scored, board=board,
         warnings=request.cautions({run.name: run.health for run in scored}), inputs=sources, notes=notes,
-        evaluations=evaluations, data=(qrels, given),
+        evaluations=evaluations, data=data,
     )  # fmt: skip
 
 
@@ -69,8 +89,8 @@ def _refuse_fractions(grades: CleanInput, request: Request) -> None:
         raise InputError(f"{where}, and {taker} takes whole grades only; round them, or leave it out")
 
 
-def _evaluate_run(run: Any, name: str | None, number: int, grades: CleanInput, request: Request) -> RunEvaluation:
-    found = judge_run(run, name, number, grades, request)
+def evaluate_judged(found: JudgedRun, qrels_duplicates: int, request: Request) -> RunEvaluation:
+    """The values of a run as it was judged. Raises DataError where no query of it is."""
     orders = request.orders
     judged, seen = found.by_order[orders[0]]
     count = len(judged) - (len(seen.extra) if orders[0].extra else 0)
@@ -81,7 +101,7 @@ def _evaluate_run(run: Any, name: str | None, number: int, grades: CleanInput, r
     by_metric = [found.by_order[order][0] for order in orders]
     health = examine(
         judged, seen, orders[0].cutoffs, count, duplicates=found.duplicates, self_matches=found.self_matches,
-        qrels_duplicates=grades.duplicates,
+        qrels_duplicates=qrels_duplicates,
     )  # fmt: skip
     return RunEvaluation(
         found.labels, judged.query_id, by_metric, values_of(request, by_metric), frozenset(seen.missing), health,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +37,7 @@ class JudgedRun:
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class JudgedPart:
     """What was found in a part of a file under each order; ``facts`` and ``removed`` are what the reader and the policies tell."""
 
     queries: list[str]
@@ -64,11 +64,16 @@ def judge_run(run: Any, name: str | None, number: int, grades: CleanInput, reque
     return JudgedRun(labels, cleaned.source, found, cleaned.duplicates, cleaned.self_matches)
 
 
+def looks_up(run: CleanInput, orders: Sequence[Order]) -> bool:
+    """Whether the judged documents of a run are looked up in it, as in a dict they can be where no order needs more."""
+    return isinstance(run.data, dict) and not any(order.ties == "rank" or order.needs & SEVERAL for order in orders)
+
+
 def judge_clean(
     run: CleanInput, grades: CleanInput, orders: Sequence[Order], label: str = "run"
 ) -> dict[Order, Findings]:
     """Judge what is clean already: dicts are looked up where that is enough, tables are joined."""
-    if isinstance(run.data, dict) and not any(order.ties == "rank" or order.needs & SEVERAL for order in orders):
+    if looks_up(run, orders):
         from rankscope.engines import mappings
 
         return {order: mappings.judge(run.data, grades.mapping, order, label) for order in orders}
@@ -82,6 +87,26 @@ def judge_clean(
     return {order: judge(table, qrels, order) for order in orders}
 
 
+def judge_reads(
+    reads: Iterable[Callable[[], tuple[Run, PartFacts]]], qrels: Qrels, orders: Sequence[Order], policies: Policies
+) -> list[JudgedPart]:
+    """What is found in each of these parts of a file, which are read, cleaned and judged on all cores.
+
+    Raises InputError where it takes all rows to read one, or to say what is at fault.
+    """
+    from rankscope.engines import local
+
+    def work(read: Callable[[], tuple[Run, PartFacts]]) -> JudgedPart:
+        rows, facts = read()
+        cleaned = clean(rows, policies, "run")
+        found = [local.judge_part(cleaned.data, qrels, order) for order in orders]
+        return JudgedPart(rows.queries, found, facts, (cleaned.duplicates, cleaned.self_matches))
+
+    if "subtopics" in orders[0].needs:
+        local.check_subtopics(qrels)
+    return list(map_parts(work, reads))
+
+
 def _judge_parts(
     file: RunParts, name: str | None, number: int, qrels: Qrels, orders: Sequence[Order], policies: Policies
 ) -> JudgedRun:
@@ -91,19 +116,11 @@ def _judge_parts(
     """
     from rankscope.engines import local
 
-    def work(read: Callable[[], tuple[Run, PartFacts]]) -> _Part:
-        rows, facts = read()
-        cleaned = clean(rows, policies, "run")
-        found = [local.judge_part(cleaned.data, qrels, order) for order in orders]
-        return _Part(rows.queries, found, facts, (cleaned.duplicates, cleaned.self_matches))
-
-    if "subtopics" in orders[0].needs:
-        local.check_subtopics(qrels)
-    parts = list(map_parts(work, file.reads()))
+    parts = judge_reads(file.reads(), qrels, orders, policies)
     queries = [query for part in parts for query in part.queries]
     if len(set(queries)) < len(queries) or not queries:
         raise InputError("a query comes back in a later part")
-    head = file.head([part.facts for part in parts], len(queries))
+    head = file.without_rows([part.facts for part in parts], len(queries))
     found = {order: local.join([part.found[i] for part in parts], qrels, order) for i, order in enumerate(orders)}
     duplicates, self_matches = map(sum, zip(*(part.removed for part in parts), strict=True))
     return JudgedRun(label_of(head, name, number), head.source, found, duplicates, self_matches)

@@ -3,16 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Unpack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
+from rankscope.errors import InputError
 from rankscope.scoring.evaluation import evaluate_request
 from rankscope.scoring.policies import PolicyOptions, with_policies
 from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
 
+if TYPE_CHECKING:
+    from rankscope.scoring.partial import PartialScores
+
+
+@overload
+def evaluate(
+    qrels: Any, runs: Any, metrics: Any = None, *, interval: Any = None, level: float = 0.95, clusters: Any = None,
+    partition: None = None, resume: str | Path | None = None, progress: Callable[[str], None] | None = None, **policies: Unpack[PolicyOptions],
+) -> Scores: ...  # fmt: skip
+
+
+@overload
+def evaluate(
+    qrels: Any, runs: Any, metrics: Any = None, *, interval: Any = None, level: float = 0.95, clusters: Any = None,
+    partition: str, progress: Callable[[str], None] | None = None, **policies: Unpack[PolicyOptions],
+) -> PartialScores: ...  # fmt: skip
+
 
 @with_policies
-def evaluate(
+def evaluate(  # noqa: PLR0913
     qrels: Any,
     runs: Any,
     metrics: Any = None,
@@ -20,9 +39,11 @@ def evaluate(
     interval: Any = None,
     level: float = 0.95,
     clusters: Any = None,
+    partition: str | None = None,
+    resume: str | Path | None = None,
     progress: Callable[[str], None] | None = None,
     **policies: Unpack[PolicyOptions],
-) -> Scores:
+) -> Scores | PartialScores:
     """Score one or more rankings against judgments.
 
     ``qrels`` and ``runs`` are paths, dicts, data frames, ``Qrels`` and ``Run``; ``runs`` may also be a list
@@ -32,6 +53,10 @@ def evaluate(
     ``interval`` (``"t"``, ``"bca(rounds=20000)"``, ``"wilson"`` ...) says how sure each mean is, at a ``level``; without
     one it is t, and wilson for scores of 0 and 1. ``clusters`` maps queries that belong together to their user or topic.
     ``progress`` is called with the name of each run that is done.
+
+    ``partition="3/8"`` reads and judges the third of eight parts of one run, and gives ``PartialScores``: ``save`` writes them to a
+    file, and ``rs.merge`` makes the result of all eight. ``resume`` is a folder: what is judged of large files is kept there, and
+    the same call goes on from it after an interruption.
 
     The policies say what no metric says:
 
@@ -47,4 +72,10 @@ def evaluate(
     0.75
     """
     request = Request.of(metrics, policies, interval=interval, level=level, clusters=clusters)
-    return evaluate_request(qrels, runs, request, progress)
+    if partition is not None:
+        if resume is not None:
+            raise InputError("a partition is kept in its own file: leave out resume, or partition")
+        from rankscope.scoring.partition import evaluate_partition
+
+        return evaluate_partition(qrels, runs, request, partition)
+    return evaluate_request(qrels, runs, request, progress, resume)

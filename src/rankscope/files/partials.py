@@ -1,0 +1,95 @@
+"""Files that hold a part of a result: Parquet with what it is as JSON beside it, there in full or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from rankscope.errors import InputError
+from rankscope.files.raw import open_raw
+
+KEY = "rankscope"  # under which the file's metadata holds the JSON
+FORMAT = 1
+SEAL = (
+    b"sha256 of this file with zeros here: "  # before the digest, which is checked before anything else reads the file
+)
+EXPECTED = "a part is a file that rankscope evaluate --partition writes"
+
+
+def write_partial(frame: pl.DataFrame, facts: Mapping[str, Any], place: str | Path) -> None:
+    """Write rows and what they are into a file, under another name until all of it is there.
+
+    Raises InputError where it cannot be written, and leaves nothing then.
+    """
+    text = json.dumps({"format": FORMAT, **facts}, ensure_ascii=False)
+    packed, place = io.BytesIO(), Path(place)
+    frame.write_parquet(packed, metadata={KEY: text, f"{KEY}.digest": f"{SEAL.decode()}{'0' * 64}"})
+    data = _sealed(packed.getvalue())
+    beside = ""
+    try:
+        handle, beside = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.", suffix=".unfinished")
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(beside).chmod(0o666 & ~mask)
+        Path(beside).replace(place)
+    except BaseException as error:
+        if beside:
+            Path(beside).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise InputError(f"{place}: cannot be written: {error.strerror or error}") from error
+        raise
+
+
+def read_partial(path: str | Path) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """The rows and what they are. Raises InputError for what is no such file, or not all of one."""
+    raw = open_raw(path, EXPECTED)
+    if not raw.start.startswith(b"PAR1"):
+        raise InputError(f"{raw.label}: not a part of an evaluation; {EXPECTED}")
+    damaged = f"{raw.label}: cut short or damaged: make this part again with rankscope evaluate --partition"
+    data = raw.read()
+    if not data.endswith(b"PAR1"):
+        raise InputError(damaged)
+    if SEAL not in data:
+        raise InputError(f"{raw.label}: a Parquet file, but not a part of an evaluation; {EXPECTED}")
+    if _sealed(data) != data:
+        raise InputError(damaged)
+    facts = json.loads(pl.read_parquet_metadata(io.BytesIO(data))[KEY])
+    if facts.pop("format") != FORMAT:
+        raise InputError(
+            f"{raw.label}: a part as another version of rankscope writes it: make all parts with one version"
+        )
+    return pl.read_parquet(io.BytesIO(data)), facts
+
+
+def _sealed(data: bytes) -> bytes:
+    """The bytes of a file with the digest in its place."""
+    at = data.rindex(SEAL) + len(SEAL)  # in what stands at the end of a file, behind all rows
+    digest = hashlib.sha256(data[:at] + b"0" * 64 + data[at + 64 :]).hexdigest()
+    return data[:at] + digest.encode() + data[at + 64 :]
+
+
+def sha256_of(frame: pl.DataFrame) -> str:
+    """Digest of the values of a table, whatever file or memory it came from."""
+    sha = hashlib.sha256()
+    for column in frame.get_columns():
+        sha.update(f"{column.name} {column.dtype} {len(column)}\n".encode())
+        sha.update(column.is_null().to_numpy().tobytes())
+        if column.dtype == pl.String:
+            texts = column.fill_null("")
+            sha.update(texts.str.len_bytes().to_numpy().tobytes())
+            sha.update("".join(texts.to_list()).encode("utf-8", "surrogatepass"))
+        else:
+            sha.update(column.fill_null(0).to_numpy().tobytes())
+    return sha.hexdigest()

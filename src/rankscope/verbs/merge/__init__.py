@@ -1,0 +1,1 @@
+"""Put the partial results of one evaluation together."""

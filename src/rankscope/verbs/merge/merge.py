@@ -1,0 +1,85 @@
+"""Make the result of an evaluation whose parts were made apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rankscope import words
+from rankscope.errors import InputError
+from rankscope.files.folders import files_of
+from rankscope.scoring.evaluation import evaluate_judged, scores_of
+from rankscope.scoring.partial import PartialScores, check_clusters, read_part
+from rankscope.scoring.scores import Scores
+from rankscope.scoring.shares import join_shares
+
+
+def merge(parts: Any) -> Scores:
+    """Put together the parts of an evaluation that were made with ``evaluate(..., partition="3/8")``.
+
+    ``parts`` are the files that hold them, in any order, a folder or a pattern like ``"part*.parquet"``, or the parts themselves. The result
+    is that of one evaluation of the whole run, to the last bit: numbers, intervals, warnings, notes and conventions. The run and the
+    judgments are not read again, so that the hash of the run's file is not told.
+
+    Raises InputError for a part that is missing, given twice, cut short, damaged or none; for parts of other judgments, metrics, policies, runs,
+    numbers of partitions or versions of rankscope; and for a query whose rows stand in several partitions. Raises DataError where run
+    and qrels share no query.
+
+    >>> import rankscope as rs
+    >>> qrels, run = {"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": {"a": 1.0}, "q2": {"a": 2.0, "b": 1.0}}
+    >>> parts = [rs.evaluate(qrels, run, "RR", partition=f"{number}/2") for number in (1, 2)]
+    >>> rs.merge(parts)["RR"]  # (1 + 1/2) / 2
+    0.75
+    """
+    given = sorted(_read(parts), key=lambda part: part.number)
+    if not given:
+        raise InputError(
+            "no part was given: rankscope merge part*.parquet, with the files of rankscope evaluate --partition"
+        )
+    first = given[0]
+    for part in given[1:]:
+        if reasons := list(first.differences(part)):
+            raise InputError(
+                f"{part.place} is no part of the evaluation that {first.place} is of: {'; '.join(reasons)}"
+            )
+    _check_whole(given)
+    check_clusters(first.terms)
+    shares = [part.share for part in given]
+    judged = join_shares(shares)
+    evaluation = evaluate_judged(judged, first.qrels.duplicates, first.request)
+    queries = next(iter(shares[0].nothing.values())).query_id
+    return scores_of(first.request, [evaluation], queries, first.qrels.as_source())
+
+
+def _read(parts: Any) -> list[PartialScores]:
+    out = []
+    for part in parts if isinstance(parts, list | tuple) else [parts]:
+        if isinstance(part, PartialScores):
+            out.append(part)
+        elif isinstance(part, str | Path):
+            several = Path(part).is_dir() or any(sign in str(part) for sign in "*?")
+            out += [read_part(path) for path in (files_of(part) if several else None) or [Path(part)]]
+        else:
+            raise InputError(f"parts are files that rankscope evaluate --partition writes, not {type(part).__name__}")
+    return out
+
+
+def _check_whole(parts: Sequence[PartialScores]) -> None:
+    of = parts[0].of
+    if of is None:
+        raise InputError(
+            f"{parts[0].place}: kept by rankscope evaluate --resume, which puts such parts together itself: run it again with its folder"
+        )
+    by_number: dict[int, PartialScores] = {}
+    for part in parts:
+        if part.number in by_number:
+            raise InputError(
+                f"{part.title} is given twice ({by_number[part.number].place}, {part.place}): leave one out"
+            )
+        by_number[part.number] = part
+    missing = [number for number in range(1, of + 1) if number not in by_number]
+    if missing:
+        which = f"{'part' if len(missing) == 1 else 'parts'} {words.listing(map(str, missing), 5, last='and')} of {of}"
+        make = f"rankscope evaluate --partition {missing[0]}/{of} -o part{missing[0]}.parquet"
+        raise InputError(f"{which} {words.agree(len(missing), 'is')} missing: make it with {make}, or name its file")
