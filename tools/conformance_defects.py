@@ -25,7 +25,7 @@ WEIGHTED: Queries = [([0, 1], [2.0, 1.0]), ([0, 0], [2.0, 1.0])]
 
 def ours(metric: str, qrels: Any, run: Any, **policy: Any) -> float:
     """What rankscope says."""
-    return rs.evaluate(qrels, run, [metric], **policy)[metric]
+    return float(rs.evaluate(qrels, run, [metric], **policy)[metric])
 
 
 def of_lists(metric: str, queries: Queries, **policy: Any) -> float:

@@ -17,7 +17,7 @@ RUN = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"x": 1.0, "y": 0.5}, "q3": {"a": 1.0},
 
 
 def value(metric: str = "RR", **policies: Any) -> float:
-    return rs.evaluate(QRELS, RUN, metric, **policies)[metric]
+    return float(rs.evaluate(QRELS, RUN, metric, **policies)[metric])
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_a_dialect_says_which_cutoff_it_needs() -> None:
         rs.evaluate(QRELS, RUN, "AP", dialect="replay")
     assert rs.evaluate(QRELS, RUN, "AP@2", dialect="RePlay").conventions["dialect"] == "replay"
     with pytest.raises(InputError, match="is the name of one tool"):
-        rs.evaluate(QRELS, RUN, "AP@2", dialect=["replay"])  # type: ignore[arg-type]
+        rs.evaluate(QRELS, RUN, "AP@2", dialect=["replay"])  # type: ignore[call-overload]
 
 
 def test_subtopics_without_any_grade() -> None:

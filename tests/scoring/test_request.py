@@ -114,7 +114,7 @@ def test_the_function_shows_every_policy_with_its_default() -> None:
         assert shown[name].default == policy.default
         assert f"``{name}``" in str(rs.evaluate.__doc__)
     with pytest.raises(InputError, match="evaluate has no option 'tie', did you mean ties"):
-        rs.evaluate(QRELS, RUN, "RR", tie="trec")  # type: ignore[call-arg]
+        rs.evaluate(QRELS, RUN, "RR", tie="trec")  # type: ignore[call-overload]
 
 
 def test_small_print_and_paragraph_tell_what_departs() -> None:
@@ -204,7 +204,7 @@ def test_a_declared_policy_is_known_everywhere() -> None:
         values = {"keep": "scored as empty", "drop": "left out"}  # noqa: RUF012
 
     try:
-        scores = rs.evaluate(QRELS, RUN, "AP", empty_lists="drop")  # type: ignore[call-arg]
+        scores = rs.evaluate(QRELS, RUN, "AP", empty_lists="drop")  # type: ignore[call-overload]
         assert scores.conventions["empty_lists"] == "drop"
         assert ("empty lists", "left out") in list(scores.request.in_words())
         assert scores.request.options() == " --empty-lists drop"

@@ -51,7 +51,7 @@ def test_first_relevant_ranks() -> None:
 
 @pytest.mark.parametrize("ties", ["trec", "expected"])
 def test_rankings_that_are_cut_and_queries_left_out(ties: str) -> None:
-    scores = rs.evaluate(QRELS, RUN, "RR", depth=10, queries=["q1", "q3", "q5"], ties=ties)  # type: ignore[arg-type]
+    scores = rs.evaluate(QRELS, RUN, "RR", depth=10, queries=["q1", "q3", "q5"], ties=ties)  # type: ignore[call-overload]
     assert counts(scores.first_relevant, scores.runs[0].name) == {"2": 1, "none": 2}
 
 

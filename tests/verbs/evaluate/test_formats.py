@@ -22,7 +22,8 @@ TWO = {"q1": {"a": 2.0}, "q2": {"c": 1.0, "a": 0.5}, "q4": {"d": 1.0}}
 @pytest.fixture(params=[{}, {"ties": "expected"}, {"no_relevant": "skip"}, {"weights": dict.fromkeys(QRELS, 1.5)}],
                 ids=["plain", "ties", "undefined", "weights"])  # fmt: skip
 def scores(request: pytest.FixtureRequest) -> Scores:
-    return rs.evaluate(QRELS, {"one": ONE, "two": TWO}, ["nDCG@2", "AP", "NumRet"], **request.param)
+    found: Scores = rs.evaluate(QRELS, {"one": ONE, "two": TWO}, ["nDCG@2", "AP", "NumRet"], **request.param)
+    return found
 
 
 def records_of(text: str) -> list[dict[str, Any]]:
