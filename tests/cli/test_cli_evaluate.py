@@ -126,7 +126,7 @@ def test_tables_keep_to_the_width(run: Any, monkeypatch: Any, columns: Any) -> N
         (["qrels.txt"], 2, "no run was given"),
         (["qrels.txt", "nope.run"], 2, "nope.run: no such file"),
         (["nope.txt", "good.run"], 2, "nope.txt: no such file"),
-        (["qrels.txt", "."], 2, "a folder, not a file"),
+        (["qrels.txt", "."], 2, "these are TREC qrels"),
         (["good.run", "qrels.txt"], 2, "not qrels"),
         (["-", "-"], 2, "only once"),
         (["qrels.txt", "a=good.run", "a=poor.run"], 2, "another run is called a"),
