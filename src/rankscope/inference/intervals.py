@@ -151,10 +151,18 @@ class wilson(Interval):
 
     def of(self, sample: Sample, level: float = 0.95) -> Bounds:
         """The interval of a share; none for clusters, or for values other than 0 and 1."""
-        z = normal(outside_each(level))
+        outside_each(level)
         if reason := _not_successes(sample):
             return Bounds.none(reason)
-        n, share = sample.count, sample.mean
+        return self.of_share(sample.count, sample.mean, level)
+
+    def of_share(self, n: int, share: float, level: float = 0.95) -> Bounds:
+        """The interval of a share of ``n`` queries.
+
+        >>> wilson().of_share(4, 0.75) == wilson().of(Sample(np.array([0.0, 1.0, 1.0, 1.0])))
+        True
+        """
+        z = normal(outside_each(level))
         shrink = 1 + z * z / n
         middle = (share + z * z / (2 * n)) / shrink
         reach = z / shrink * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))

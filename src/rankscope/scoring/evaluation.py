@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,8 @@ from rankscope.scoring.policies import OVER_ORDERS, POLICIES
 from rankscope.scoring.request import MetricRequest, Request
 from rankscope.scoring.runs import Mean, RunEvaluation, RunScores
 from rankscope.scoring.scores import Scores
+
+ByOrder = dict[Order, tuple[Judged, DataFacts]]  # what was judged, by the order of equal scores
 
 
 def evaluate_request(qrels: Any, runs: Any, request: Request, progress: Callable[[str], None] | None = None) -> Scores:
@@ -71,22 +74,37 @@ def _evaluate_run(run: Any, name: str | None, number: int, grades: CleanInput, r
     data = read_any("run", run, name)
     labels = label_of(data, name, number)
     cleaned = clean(data, request.policies, "run")
-    by_order: dict[Order, tuple[Judged, DataFacts]] = {}
+    by_order = judge_orders(cleaned, grades, request, labels[0])
+    seen = by_order[request.orders[0]][1]
+    if len(seen.missing) == len(grades.queries):
+        source = cleaned.source
+        raise DataError(none_judged(labels[0] if source is None else source.label, seen.extra, seen.missing))
+    return evaluate_orders(by_order, cleaned, grades, request, labels)
+
+
+def judge_orders(run: CleanInput, grades: CleanInput, request: Request, label: str) -> ByOrder:
+    """Judge a run, or some whole queries of it, in each order of equal scores that the request needs."""
+    return {order: judge(run, grades, order, label) for order in dict.fromkeys(request.orders)}
+
+
+def evaluate_orders(
+    by_order: ByOrder, run: CleanInput, grades: CleanInput, request: Request, labels: tuple[str, str, str]
+) -> RunEvaluation:
+    """Score what was judged: nothing looks beyond a query, so that evaluations of parts join to that of the whole."""
     orders = request.orders
-    for order in dict.fromkeys(orders):
-        by_order[order] = judge(cleaned, grades, order, labels[0])
     judged, seen = by_order[orders[0]]
     count = len(judged) - (len(seen.extra) if orders[0].extra else 0)
-    source = cleaned.source
-    if len(seen.missing) == count:
-        name = labels[0] if source is None else source.label
-        ids, qrels_ids = (words.sample(map(repr, some[:2]), most=2) for some in (seen.extra, seen.missing))
-        raise DataError(f"no query of {name} is judged: the run has ids like {ids}, the qrels like {qrels_ids}")
     by_metric = [by_order[order][0] for order in orders]
     return RunEvaluation(
         labels, judged.query_id, by_metric, values_of(request, by_metric), frozenset(seen.missing),
-        examine(judged, seen, orders[0].cutoffs, count, cleaned, grades), source,
+        examine(judged, seen, orders[0].cutoffs, count, run, grades), run.source,
     )  # fmt: skip
+
+
+def none_judged(label: str, ranked: Iterable[str], judged: Iterable[str]) -> str:
+    """What to say of a run and qrels that share no query."""
+    ids, qrels_ids = (words.sample(map(repr, islice(some, 2)), most=2) for some in (ranked, judged))
+    return f"no query of {label} is judged: the run has ids like {ids}, the qrels like {qrels_ids}"
 
 
 def values_of(request: Request, judged: Sequence[Judged]) -> list[Values]:
@@ -119,8 +137,6 @@ def _with_averaged(request: Request, runs: Sequence[RunEvaluation], judged: froz
 
     Raises DataError where that is none.
     """
-    # a query that any run lacks is in no population "both"
-    lacking = frozenset[str]().union(*(run.missing for run in runs))
     queries = request.policies.queries
     only = frozenset[str]() if isinstance(queries, str) else queries
     if unknown := sorted(only - judged):
@@ -128,6 +144,18 @@ def _with_averaged(request: Request, runs: Sequence[RunEvaluation], judged: froz
             f"queries: {unknown[0]!r} is not judged ({len(unknown)} of {len(only)} of the list are not); "
             "the list holds ids of judged queries"
         )
+    out = mark_averaged(request, runs, judged)
+    if not all(inside.any() for run in out for inside in run.inside):
+        raise DataError("no query is judged and in every run: compare fewer runs, or use --queries judged")
+    return out
+
+
+def mark_averaged(request: Request, runs: Sequence[RunEvaluation], judged: frozenset[str]) -> list[RunEvaluation]:
+    """The runs, each with the queries that each metric averages; of a part of all queries that may be none."""
+    # a query that any run lacks is in no population "both"
+    lacking = frozenset[str]().union(*(run.missing for run in runs))
+    queries = request.policies.queries
+    only = frozenset[str]() if isinstance(queries, str) else queries
     out = []
     for run in runs:
         inside, everything = {}, frozenset(run.query_id)
@@ -140,8 +168,6 @@ def _with_averaged(request: Request, runs: Sequence[RunEvaluation], judged: froz
                 "list": only,
             }[population]
             inside[population] = np.fromiter((q in members for q in run.query_id), dtype=bool, count=len(run.query_id))
-            if not inside[population].any():
-                raise DataError("no query is judged and in every run: compare fewer runs, or use --queries judged")
         out.append(replace(run, inside=[inside[m.convention.queries] for m in request.metrics]))
     return out
 
