@@ -19,7 +19,7 @@ from rankscope.inference.bootstrap import bca
 
 QRELS = {f"q{i}": {"a": 1} for i in range(8)}
 RANKS = (1, 2, 4, 2, 1, 3, 2, 5)  # where each query finds its document
-REFUSED = "betting(low=-1, high=0.5) was given values from 0.386853 to 1: say what range they have"
+REFUSED = "betting(low=-1, high=0.5) was given values from 0.3869 to 1: say what range they have"
 VALUES = np.array([1 / rank for rank in RANKS])
 
 
