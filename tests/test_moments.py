@@ -68,7 +68,9 @@ def test_no_units_change_nothing() -> None:
     assert np.isnan(Moments.empty().variance).all()
 
 
-NUMBERS = st.lists(st.floats(allow_nan=False, allow_infinity=False) | st.floats(0, 1) | st.sampled_from([5e-324, 0.1, -0.1]))
+NUMBERS = st.lists(
+    st.floats(allow_nan=False, allow_infinity=False) | st.floats(0, 1) | st.sampled_from([5e-324, 0.1, -0.1])
+)
 
 
 @settings(max_examples=200, deadline=None)

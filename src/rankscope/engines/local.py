@@ -49,7 +49,7 @@ def several(qrels: Qrels, needs: frozenset[str]) -> Several:
     frame = qrels.frame
     named = "iteration" in frame.columns
     if "subtopics" in needs:
-        _refuse_nameless(qrels, named)
+        refuse_nameless(frame["iteration"].unique().sort().to_list() if named else None, qrels.source.label)
     aspect = pl.col("iteration") if named else pl.lit("0")
     part = pl.col("subgroup") if "subgroup" in frame.columns else pl.lit("")
     entries = frame.select("query_id", "doc_id", "grade", group=aspect, aspect=pl.struct(a=aspect, b=part))
@@ -69,12 +69,13 @@ def several(qrels: Qrels, needs: frozenset[str]) -> Several:
     return Several(whole, row.astype(np.int64), aspects, group, grade, qrels.source.label)
 
 
-def _refuse_nameless(qrels: Qrels, named: bool) -> None:
-    said = qrels.frame["iteration"].unique().sort().to_list() if named else []
+def refuse_nameless(aspects: list[str] | None, label: str) -> None:
+    """Refuse qrels whose column 2 holds these values, None without such a column, where subtopics are needed."""
+    said = aspects or []
     if set(said) <= NAMELESS:
         what = f"column 2 says {said[0]!r} throughout" if said else "there is no column for them"
         raise InputError(
-            f"{qrels.source.label} names no subtopics ({what}): diversity metrics need qrels with a subtopic in column 2, "
+            f"{label} names no subtopics ({what}): diversity metrics need qrels with a subtopic in column 2, "
             "or a column named subtopic"
         )
 

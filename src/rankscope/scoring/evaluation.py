@@ -38,8 +38,7 @@ ByOrder = dict[Order, tuple[Judged, DataFacts]]  # what was judged, by the order
 def evaluate_request(qrels: Any, runs: Any, request: Request, progress: Callable[[str], None] | None = None) -> Scores:
     """Score rankings as a request asks. Raises DataError where a run and the qrels share no query."""
     grades = clean(read_any("qrels", qrels), request.policies, "qrels", [m.metric for m in request.metrics])
-    if request.facts or request.policies.dialect is not None:
-        _refuse_fractions(grades, request)
+    refuse_fractions(grades, request)
     evaluations = []
     given = list(named_runs(runs))
     for number, (name, run) in enumerate(given, start=1):
@@ -60,7 +59,10 @@ def evaluate_request(qrels: Any, runs: Any, request: Request, progress: Callable
     )  # fmt: skip
 
 
-def _refuse_fractions(grades: CleanInput, request: Request) -> None:
+def refuse_fractions(grades: CleanInput, request: Request) -> None:
+    """Refuse grades that are no whole numbers where a dialect or a fact takes no others."""
+    if not request.facts and request.policies.dialect is None:
+        return
     taker, dialect = next(iter(request.facts), ""), request.policies.dialect
     if dialect is not None:
         from rankscope.dialects import DIALECTS
@@ -181,7 +183,7 @@ def run_scores(name: str, e: RunEvaluation, request: Request) -> RunScores:
     for m, v, kept in by_metric:
         if request.policies.weights is not None or (v.weight != 1).any():
             weight = np.full(len(kept), np.nan)
-            weight[kept] = _weight_of(m, v, e.query_id, np.flatnonzero(kept), request)
+            weight[kept] = weight_of(m, v, e.query_id, np.flatnonzero(kept), request)
             weights[m.metric] = weight[at]
     return RunScores(
         name, [e.query_id[int(i)] for i in at] if len(at) < len(e.query_id) else list(e.query_id),
@@ -225,7 +227,7 @@ def board_of(run: str, request: Request, evaluation: RunEvaluation) -> list[Mean
     e, out = evaluation, []
     for m, values, judged, kept in zip(request.metrics, e.values, e.judged, e.inside, strict=True):
         at = np.flatnonzero(kept)
-        value, weight = values.value[at], _weight_of(m, values, e.query_id, at, request)
+        value, weight = values.value[at], weight_of(m, values, e.query_id, at, request)
         known = ~np.isnan(value)
         # a pooled value is made of the documents of all queries, also of those that have none alone
         if m.metric.aggregate == "pooled":
@@ -243,7 +245,8 @@ def board_of(run: str, request: Request, evaluation: RunEvaluation) -> list[Mean
     return out
 
 
-def _weight_of(m: MetricRequest, values: Values, query_id: Sequence[str], at: Array, request: Request) -> Array:
+def weight_of(m: MetricRequest, values: Values, query_id: Sequence[str], at: Array, request: Request) -> Array:
+    """What the queries at these places weigh in the mean of a metric: by the metric and by the weights that were given."""
     weight, weights = values.weight[at], request.policies.weights
     if weights is None or m.metric.aggregate == "sum":
         return weight

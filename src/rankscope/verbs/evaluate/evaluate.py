@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Unpack
 
-from rankscope.scoring.evaluation import evaluate_request
+from rankscope.scoring.places import evaluate_in_place
 from rankscope.scoring.policies import PolicyOptions, with_policies
 from rankscope.scoring.request import Request
 from rankscope.scoring.scores import Scores
@@ -47,4 +47,4 @@ def evaluate(
     0.75
     """
     request = Request.of(metrics, policies, interval=interval, level=level, clusters=clusters)
-    return evaluate_request(qrels, runs, request, progress)
+    return evaluate_in_place(qrels, runs, request, progress)
