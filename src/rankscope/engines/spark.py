@@ -6,7 +6,7 @@ Nothing here knows a metric: what is mapped is a function of Polars frames. Fram
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
@@ -37,8 +37,8 @@ def is_frame(source: object) -> bool:
 def functions() -> Any:
     """pyspark.sql.functions. Raises MissingExtraError where Spark is not there, or not all that it needs."""
     try:
-        import pandas  # noqa: F401
-        import pyarrow  # noqa: F401
+        import pandas as pd  # noqa: F401
+        import pyarrow as pa  # noqa: F401
         from pyspark.sql import functions
     except ImportError as error:
         raise MissingExtraError(LACKING) from error
@@ -60,7 +60,7 @@ def kinds_of(frame: Frame) -> dict[str, str]:
     """The columns of a frame with what each holds: ``text``, ``whole``, ``number``, or the name of another type."""
     try:
         return {field.name: _kind(field.dataType.simpleString()) for field in frame.schema.fields}
-    except Exception as error:  # the frame names a column or a file that there is not
+    except Exception as error:  # noqa: BLE001 - the frame names a column or a file that there is not
         fail(error)
 
 
@@ -202,7 +202,7 @@ def collect(frame: Frame) -> pl.DataFrame:
 
     try:
         return pl.DataFrame(pl.from_arrow(frame.toArrow()))
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - goes on where it is none of ours
         fail(error)
 
 
@@ -225,3 +225,21 @@ def pickled(value: object) -> bytes:
     from pyspark import cloudpickle
 
     return bytes(cloudpickle.dumps(value))
+
+
+ADAPTIVE = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
+
+
+def keep(frame: Frame) -> Frame:
+    """The frame, kept by Spark once it was computed, in as many partitions as suit its size.
+
+    Without more, Spark lays what it keeps into as many as ``spark.sql.shuffle.partitions`` says, and hundreds of small tasks
+    take longer than their work.
+    """
+    settings = frame.sparkSession.conf
+    before = settings.get(ADAPTIVE, "false")
+    settings.set(ADAPTIVE, "true")
+    try:
+        return frame.persist()
+    finally:
+        settings.set(ADAPTIVE, before)

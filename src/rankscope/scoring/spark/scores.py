@@ -114,13 +114,17 @@ def fetched_run(name: str, number: int, tag: str | None, health: Any, count: int
     def column(letter: str, metric: Metric) -> Array:
         return values.of_run(number)[f"{letter}{metrics.index(metric)}"].fill_null(np.nan).to_numpy()
 
+    def ids() -> list[str]:
+        found: list[str] = values.of_run(number)["query_id"].to_list()
+        return found
+
     weighed = [metric for metric, weighs in zip(metrics, values.weighted, strict=True) if weighs]
     facts = {
         name: FetchedIds(count, lambda i=i: values.of_run(number)[f"f{i}"].to_list())
         for i, name in enumerate(values.facts)
     }
     return RunScores(
-        name, FetchedIds(count, lambda: values.of_run(number)["query_id"].to_list()),
+        name, FetchedIds(count, ids),
         FetchedArrays(metrics, lambda metric: column("v", metric)), health, tag, facts,
         FetchedArrays(weighed, lambda metric: column("w", metric)),
         lambda: values.of_run(number)["first"].to_numpy().astype(np.int64),

@@ -17,6 +17,7 @@ from rankscope.moments import ExactSum, Moments
 from rankscope.panels.samples import NO_SAMPLE, logs_of
 from rankscope.scoring.health import LISTED, Health
 
+NOTHING = ExactSum()
 NO_ENDS = (math.inf, -math.inf)
 
 
@@ -51,9 +52,9 @@ class MetricTally(Mergeable):
 
     inside: int = 0
     defined: int = 0
-    products: ExactSum = ExactSum()
-    weight: ExactSum = ExactSum()
-    squares: ExactSum = ExactSum()
+    products: ExactSum = NOTHING
+    weight: ExactSum = NOTHING
+    squares: ExactSum = NOTHING
     sampled: int = 0
     sampled_queries: int = 0
     moments: Moments = field(default_factory=lambda: Moments.empty(2))
@@ -76,7 +77,7 @@ class MetricTally(Mergeable):
             defined=len(v),
             products=ExactSum.of(v * w),
             weight=ExactSum.of(w),
-            squares=ExactSum() if error is None else ExactSum.of((w * error[known]) ** 2),
+            squares=NOTHING if error is None else ExactSum.of((w * error[known]) ** 2),
             sampled=int(error is not None),
             sampled_queries=sampled_queries,
             moments=Moments.of(np.stack([(v * w)[some], w[some]], axis=1)),

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import polars as pl
@@ -28,7 +29,7 @@ from rankscope.scoring.evaluation import (
 from rankscope.scoring.inputs import CleanInput, Kind, clean
 from rankscope.scoring.request import Request
 from rankscope.scoring.runs import RunEvaluation, RunScores
-from rankscope.scoring.spark.tallies import MetricTally, RunTally, Tally, tally_run
+from rankscope.scoring.spark.tallies import MetricTally, Tally, tally_run
 from rankscope.tables import Qrels, Run, Source
 
 JUDGMENTS, QUERY = -1, -2  # the number of the source of a judgment, and of a row that only says that a query is judged
@@ -80,6 +81,7 @@ class Scoring:
     weighted: tuple[bool, ...]
     judgments: bytes | None = field(default=None, repr=False)
     version: str = __version__
+    token: str = field(default_factory=lambda: uuid4().hex)  # else Spark takes what it kept of an evaluation before a file changed
 
     def parts(self, parts: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         """A frame a part, a row a run and query, and last a row with the tally of them all; or, alone, what is wrong with the data."""

@@ -29,8 +29,8 @@ from rankscope.panels.tolerance import (
     queries_to_settle,
     tolerances_of,
 )
-from rankscope.scoring.places import evaluate_in_place
 from rankscope.scoring.measurements import in_clusters, panels_of
+from rankscope.scoring.places import evaluate_in_place
 from rankscope.scoring.policies import PolicyOptions, refuse_unknown, with_policies
 from rankscope.scoring.request import Request
 from rankscope.verbs.gate.baseline import as_pair, stored_baseline
