@@ -43,9 +43,8 @@ def evaluate_frames(
         spark.pickled(replace(request, intervals=Intervals())), tuple(source.layout for source in gathered.runs),
         gathered.qrels, tuple(request.facts), tuple(weighted), gathered.sent,
     )  # fmt: skip
-    values = ValueFrame(
-        spark.map_parts(gathered.frame, task, task.schema).persist(), metrics, weighted, list(request.facts)
-    )
+    kept = spark.keep(spark.map_parts(gathered.frame, task, task.schema))
+    values = ValueFrame(kept, metrics, weighted, list(request.facts))
     tally = _tally_of(values)
     _refuse(request, tally, gathered)
     tags = [next(iter(run.tags), None) for run in tally.runs]
