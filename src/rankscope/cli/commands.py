@@ -75,6 +75,22 @@ SETTINGS = Option(
 # the option for metrics; its help says what the command takes for one
 metric = partial(Option, "-m --metric metrics", kind=names.METRIC, metavar="METRIC", multiple=True, to="command")
 
+ENGINE = (
+    Option(
+        "--engine",
+        "What scores: this process, or Spark, which also reads folders of files. Default: local.",
+        ("local", "spark"),
+        to="command",
+    ),
+    Option(
+        "--master",
+        "With --engine spark: where Spark runs, like local[4]. Default: as Spark is set up.",
+        str,
+        "URL",
+        to="command",
+    ),
+)
+
 # --- what is compared, and how --------------------------------------------------------------------
 
 BASELINE = Option("--baseline", "The run that all others are compared with. Default: the first.", str, "NAME")
@@ -262,6 +278,7 @@ COMMANDS = (
             "evaluate qrels.txt my.run --ties expected --no-relevant skip",
             "evaluate qrels.txt my.run -m nDCG@10 --dialect lightgbm",
             "evaluate qrels.txt my.run --interval bca --distribution",
+            "evaluate qrels.parquet run/ --engine spark --master 'local[4]'",
         ),
         (
             *JUDGED,
@@ -272,7 +289,7 @@ COMMANDS = (
                 "Also how the values of the queries are spread, and first relevant ranks.", bool, to="result"),
             interval("Of each mean: {names}; with parameters: bca(rounds=20000). Default: t, and wilson for scores of 0 and 1."),
             Option("--level", "The level of intervals, between 0.5 and 1.", float, default=0.95),
-            CLUSTERS, POLICIES, *output(*FORMATS, "latex", "trec"),
+            CLUSTERS, *ENGINE, POLICIES, *output(*FORMATS, "latex", "trec"),
         ),
         verb="rankscope.verbs.evaluate.evaluate", way="evaluate", bar=True),
     Command("compare", "Say which run is better, and whether the difference is real.",

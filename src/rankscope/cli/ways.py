@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -30,10 +30,33 @@ def evaluate(call: Call) -> int:
     options = dict(call.display)
     if "distribution" in options and call.form not in SPREAD:
         raise InputError(f"--distribution is written as {', '.join(SPREAD)}, not as {call.form}")
-    scores: Scores = call.result()
+    scores: Scores = call.result(verb=_by_spark(call.params["master"]) if _wants_spark(call) else None)
     if call.form == "table" and call.out is None and "per_query" not in options:
         options["next_step"] = _next(scores)
     return call.show(scores, notes=scores.reader_notes(), **options)
+
+
+def _wants_spark(call: Call) -> bool:
+    """Whether Spark scores; where it does not, there is no master to speak of."""
+    if call.params["engine"] != "spark" and call.params["master"] is not None:
+        raise InputError("--master says where Spark runs: add --engine spark")
+    return call.params["engine"] == "spark"
+
+
+def _by_spark(master: str | None) -> Callable[..., Scores]:
+    """The verb evaluate, on files that Spark reads."""
+
+    def evaluate_by_spark(
+        qrels: str, runs: Sequence[tuple[str | None, str]], metrics: Any, *, progress: Any = None, interval: Any = None,
+        level: float = 0.95, clusters: Any = None, **policies: Any,
+    ) -> Scores:  # fmt: skip
+        from rankscope.scoring.request import Request
+        from rankscope.scoring.spark.paths import evaluate_paths
+
+        request = Request.of(metrics, policies, interval=interval, level=level, clusters=clusters)
+        return evaluate_paths(master, qrels, runs, request, progress)
+
+    return evaluate_by_spark
 
 
 def _next(scores: Scores) -> str:

@@ -5,7 +5,9 @@ Nothing here knows a metric: what is mapped is a function of Polars frames. Fram
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
@@ -243,3 +245,71 @@ def keep(frame: Frame) -> Frame:
         return frame.persist()
     finally:
         settings.set(ADAPTIVE, before)
+
+
+# --- files, for the command line ------------------------------------------------------------------------------
+
+
+def session_of(master: str | None) -> Any:
+    """The Spark session there is, or a new one at this master (``local[2]``, ``spark://host:7077``, or of Connect ``sc://host``)."""
+    functions()
+    from pyspark.sql import SparkSession
+
+    if master is not None and master.startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else workers run whatever python3 is
+    builder = SparkSession.builder.appName("rankscope").config("spark.ui.showConsoleProgress", "false")
+    if master is not None:
+        builder = builder.remote(master) if master.startswith("sc://") else builder.master(master)
+    try:
+        return builder.getOrCreate()
+    except Exception as error:
+        text = " ".join(str(error).split())[:200] or type(error).__name__
+        raise InputError(
+            f"Spark cannot be started at {master or 'its default master'}: {text}; is Java 17 or newer there?"
+        ) from error
+
+
+def read_parquet(session: Any, path: str) -> Frame:
+    """A Parquet file, or a folder of them."""
+    return _opened(lambda: session.read.parquet(path))
+
+
+def read_columns(session: Any, path: str, separator: str) -> Frame:
+    """CSV with a header, all columns as strings."""
+    return _opened(lambda: session.read.option("escape", '"').csv(path, sep=separator, header=True, inferSchema=False))
+
+
+def read_jsonl(session: Any, path: str, keys: Sequence[str]) -> Frame:
+    """One JSON object a line, these keys as strings."""
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    F = functions()
+    schema = StructType([StructField(key, StringType()) for key in [*keys, "_broken"]])
+    frame = _opened(lambda: session.read.json(path, schema=schema, columnNameOfCorruptRecord="_broken"))
+    told = F.concat(F.lit("not a JSON object: "), F.substring("_broken", 1, 80))
+    return frame.withColumn("fault", told).drop("_broken")
+
+
+def read_lines(session: Any, path: str, names: Mapping[str, int], width: int, expected: str) -> Frame:
+    """Lines of ``width`` columns apart by white space, of which those in ``names`` are taken; a line of others has a ``fault``."""
+    F = functions()
+    line = F.trim(F.regexp_replace("value", r"\s+", " "))
+    lines = (
+        _opened(lambda: session.read.text(path)).select(line.alias("line")).where("line != '' and line not like '#%'")
+    )
+    cells = F.split("line", " ")
+    told = F.concat(F.lit("a line has "), F.size(cells), F.lit(f" columns, {expected}: "), F.substring("line", 1, 80))
+    wrong = F.when(F.size(cells) != width, told).alias("fault")
+    return lines.select(*(F.get(cells, at).alias(name) for name, at in names.items()), wrong)
+
+
+def head_of(session: Any, path: str, rows: int) -> list[str]:
+    """The first lines of a file."""
+    return [row.value for row in _opened(lambda: session.read.text(path).limit(rows).collect())]
+
+
+def _opened(read: Callable[[], Any]) -> Any:
+    try:
+        return read()
+    except Exception as error:  # noqa: BLE001 - goes on where it is none of ours
+        fail(error)

@@ -163,6 +163,10 @@ class SparkScores(Scores):
         """A table as a Polars frame; ``per_query`` is brought to the driver."""
         return self.collect().per_query if table == "per_query" else super().to_polars(table)
 
+    def reader_notes(self) -> list[str]:
+        """What was said of each input."""
+        return list(self.notes)
+
     def charts(self) -> Iterator[Chart]:
         """None: charts show single queries, so ask ``collect()`` for them."""
         yield from ()
