@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from rankscope.errors import InputError, MissingExtraError, RankscopeError
@@ -39,11 +40,12 @@ def is_frame(source: object) -> bool:
 def functions() -> Any:
     """pyspark.sql.functions. Raises MissingExtraError where Spark is not there, or not all that it needs."""
     try:
-        import pandas as pd  # noqa: F401
         import pyarrow as pa  # noqa: F401
         from pyspark.sql import functions
     except ImportError as error:
         raise MissingExtraError(LACKING) from error
+    if find_spec("pandas") is None:  # pyspark hands over Arrow by it
+        raise MissingExtraError(LACKING)
     return functions
 
 
