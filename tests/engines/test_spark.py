@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ def batches_of(sizes: Sequence[int], cuts: Sequence[int], null: bool) -> list[pl
     ids = [None if null and i == 0 else f"q{i:03}" for i, size in enumerate(sizes) for _ in range(size)]
     frame = pl.DataFrame({"query_id": ids, "row": range(len(ids))}, schema={"query_id": pl.String, "row": pl.Int64})
     ends = [0, *sorted(min(cut, len(ids)) for cut in cuts), len(ids)]
-    return [frame[start:stop] for start, stop in zip(ends, ends[1:], strict=False)]
+    return [frame[start:stop] for start, stop in itertools.pairwise(ends)]
 
 
 @settings(max_examples=200)

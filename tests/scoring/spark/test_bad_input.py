@@ -71,8 +71,8 @@ def test_what_is_true_of_all_parts_together(spark: Any) -> None:
         rs.evaluate(qrels, other, "AP")
     with pytest.raises(rs.DataError, match=r"queries: 'q9' is not judged \(1 of 2"):
         rs.evaluate(qrels, run, "AP", queries=["q1", "q9"])
+    one, two = (spark.createDataFrame([row], RUN) for row in GOOD)
     with pytest.raises(rs.DataError, match="no query is judged and in every run"):
-        one, two = (spark.createDataFrame([row], RUN) for row in GOOD)
         rs.evaluate(qrels, {"a": one, "b": two}, "AP", queries="both")
     with pytest.raises(rs.DataError, match="has no weight"):
         rs.evaluate(qrels, run, "AP", weights={"q1": 1.0})

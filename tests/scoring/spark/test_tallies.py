@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 
@@ -36,7 +37,7 @@ def test_parts_add_up(metric, seed, count, cuts, uneven, interval) -> None:  # t
     weights = np.random.default_rng(seed).integers(0, 4, count).astype(float) if uneven else np.ones(count)
     ends = [0, *sorted(min(cut, count) for cut in cuts), count]
     tally = MetricTally()
-    for start, stop in zip(ends, ends[1:], strict=False):
+    for start, stop in itertools.pairwise(ends):
         part = MetricTally.of(metric, values[start:stop], weights[start:stop], None, 0)
         tally += MetricTally.from_dict(json.loads(json.dumps(part.as_dict())))
     if metric.aggregate == "sum":
