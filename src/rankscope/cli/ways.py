@@ -38,9 +38,10 @@ def evaluate(call: Call) -> int:
 
 def _wants_spark(call: Call) -> bool:
     """Whether Spark scores; where it does not, there is no master to speak of."""
-    if call.params["engine"] != "spark" and call.params["master"] is not None:
+    engine: str | None = call.params["engine"]
+    if engine != "spark" and call.params["master"] is not None:
         raise InputError("--master says where Spark runs: add --engine spark")
-    return call.params["engine"] == "spark"
+    return engine == "spark"
 
 
 def _by_spark(master: str | None) -> Callable[..., Scores]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -99,13 +100,6 @@ def test_what_spark_does_not_do(spark: Any, settings: Callable[..., None]) -> No
 def test_an_executor_of_another_version_says_so(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from rankscope.scoring.spark import evaluation, task
 
-    class Older(task.Scoring):
-        def __init__(self, *args: Any) -> None:
-            super().__init__(*args, version="0.0.1")
-
-        def __reduce__(self) -> Any:
-            return task.Scoring, tuple(vars(self).values())
-
-    monkeypatch.setattr(evaluation, "Scoring", Older)
+    monkeypatch.setattr(evaluation, "Scoring", partial(task.Scoring, version="0.0.1"))
     with pytest.raises(rs.InputError, match=r"the executors have rankscope .*, and this is 0\.0\.1: install the same"):
         rs.evaluate(spark.createDataFrame(JUDGED, QRELS), spark.createDataFrame(GOOD, RUN), "AP")

@@ -142,7 +142,7 @@ def test_weights_and_micro_means(on_spark: Callable[..., Any]) -> None:
     weights = {f"q{i}": 1.0 + i % 3 for i in range(60)}
     for more in ({"weights": weights}, {"mean": "micro"}):
         metrics = ["nDCG@10", "AP", "P@5"]
-        assert_same(rs.evaluate(QRELS, RUN, metrics, **more), rs.evaluate(qrels, run, metrics, **more))  # type: ignore[arg-type]
+        assert_same(rs.evaluate(QRELS, RUN, metrics, **more), rs.evaluate(qrels, run, metrics, **more))
     assert_same(
         rs.evaluate(QRELS, RUN, ["GMAP", "AP"], weights=weights),
         rs.evaluate(qrels, run, ["GMAP", "AP"], weights=weights),
@@ -207,8 +207,8 @@ def test_relstrings_and_first_ranks(on_spark: Callable[..., Any]) -> None:
 
 def test_intervals_that_look_at_single_queries_say_so(on_spark: Callable[..., Any]) -> None:
     for more in ({"interval": "bca(rounds=500)"}, {"clusters": {f"q{i}": str(i % 6) for i in range(60)}}):
-        there = rs.evaluate(on_spark(QRELS), on_spark(RUN), "AP", **more)  # type: ignore[arg-type]
-        here = rs.evaluate(QRELS.sort("query_id"), RUN, "AP", **more)  # type: ignore[arg-type]
+        there = rs.evaluate(on_spark(QRELS), on_spark(RUN), "AP", **more)
+        here = rs.evaluate(QRELS.sort("query_id"), RUN, "AP", **more)
         assert_same(here, there)
         assert "brought to the driver" in there.notes[-1]
 

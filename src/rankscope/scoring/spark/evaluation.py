@@ -56,8 +56,9 @@ def evaluate_frames(
         fetched_run(name, i, tag, run.health, run.scored, values)
         for i, (name, tag, run) in enumerate(zip(names, tags, tally.runs, strict=True))
     ]
-    for name in names if progress is not None else ():
-        progress(name)
+    if progress is not None:
+        for name in names:
+            progress(name)
     sources = [Source(layout.label, "Spark frame") for layout in (gathered.qrels, *(s.layout for s in gathered.runs))]
     return SparkScores(
         request=request, runs=scored, board=list(_board(request, scored, tally.runs)),

@@ -6,7 +6,7 @@ import contextlib
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -68,7 +68,7 @@ def _let_go(frame: Any) -> None:
 
 
 class FetchedIds(Sequence[str]):
-    """Query ids that are fetched when they are first looked at; how many there are is known before."""
+    """Texts of queries, as their ids, that are fetched when they are first looked at; how many there are is known before."""
 
     def __init__(self, count: int, fetch: Callable[[], Sequence[str]]) -> None:
         self._count, self._fetch = count, fetch
@@ -114,17 +114,14 @@ def fetched_run(name: str, number: int, tag: str | None, health: Any, count: int
     def column(letter: str, metric: Metric) -> Array:
         return values.of_run(number)[f"{letter}{metrics.index(metric)}"].fill_null(np.nan).to_numpy()
 
-    def ids() -> list[str]:
-        found: list[str] = values.of_run(number)["query_id"].to_list()
+    def texts(column: str) -> list[str]:
+        found: list[str] = values.of_run(number)[column].to_list()
         return found
 
     weighed = [metric for metric, weighs in zip(metrics, values.weighted, strict=True) if weighs]
-    facts = {
-        name: FetchedIds(count, lambda i=i: values.of_run(number)[f"f{i}"].to_list())
-        for i, name in enumerate(values.facts)
-    }
+    facts = {fact: FetchedIds(count, partial(texts, f"f{i}")) for i, fact in enumerate(values.facts)}
     return RunScores(
-        name, FetchedIds(count, ids),
+        name, FetchedIds(count, partial(texts, "query_id")),
         FetchedArrays(metrics, lambda metric: column("v", metric)), health, tag, facts,
         FetchedArrays(weighed, lambda metric: column("w", metric)),
         lambda: values.of_run(number)["first"].to_numpy().astype(np.int64),
@@ -143,7 +140,7 @@ class SparkScores(Scores):
     values: ValueFrame | None = field(default=None)
 
     @property
-    def per_query(self) -> Any:  # type: ignore[override]
+    def per_query(self) -> Any:
         """run, query_id, metric, value (null: undefined): one row a query and metric, as a Spark frame."""
         assert self.values is not None
         return self.values.long([run.name for run in self.runs])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -26,9 +26,8 @@ class Mergeable:
 
     def __add__(self, other: Self) -> Self:
         """Both together."""
-        return type(self)(
-            **{f.name: self.merged(f.name, getattr(self, f.name), getattr(other, f.name)) for f in fields(self)}
-        )  # type: ignore[arg-type]
+        mine, theirs = vars(self), vars(other)
+        return type(self)(**{name: self.merged(name, mine[name], theirs[name]) for name in mine})
 
     def merged(self, name: str, one: Any, other: Any) -> Any:
         """What becomes of a field."""

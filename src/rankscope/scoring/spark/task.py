@@ -125,7 +125,9 @@ class Scoring:
             frames.append(self._frame(layout.number, run, e))
             retrieved = e.judged[0].retrieved[: len(judged)]
             tallies.append(
-                tally_run(_tally_metrics(e, request), e.health, retrieved, {**extra, "scored": len(run.query_ids)})
+                tally_run(
+                    list(_tally_metrics(e, request)), e.health, retrieved, {**extra, "scored": len(run.query_ids)}
+                )
             )
         only, weights = request.policies.queries, request.policies.weights
         tally = Tally(
@@ -259,4 +261,5 @@ def read_part(layout: Layout, rows: pl.DataFrame) -> tuple[Any, Findings]:
         text = fault.message.removeprefix(f"{label} line {row:,}: ")
         more = f" (and {found.faulty - 1:,} more like it)" if found.faulty > 1 else ""
         raise InputError(f"{place_of(label, ids[row])}: {text}{more}")
-    return replace(table, source=replace(table.source, ids=ids, line_of=None)), found
+    whose = PartSource(label, source.kind, notes=table.source.notes, tag=table.source.tag, ids=ids)
+    return replace(table, source=whose), found
