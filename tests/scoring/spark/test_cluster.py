@@ -124,7 +124,7 @@ class Half(rs.Metric):
         return rs.Terms(lists, {"relevant": lists.relevant(1.0)}, 2.0 * lists.known(1.0))
 spark = builder.master("local[2]").getOrCreate()
 frame = spark.createDataFrame(run.to_pandas())
-there = rs.evaluate(spark.createDataFrame(qrels.to_pandas()), frame, [Half(), "R"])
+there = rs.evaluate(spark.createDataFrame(qrels.to_pandas()), frame, [Half(), "AP"])
 assert there["Half"] == rs.evaluate(qrels, run, [Half()])["Half"] == 0.5, there
 """
     done = run_script(START + start)

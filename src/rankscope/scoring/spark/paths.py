@@ -102,6 +102,7 @@ def _first_file(path: str) -> str:
 
 
 def _tag_of(session: Any, path: str) -> str | None:
-    """The tag of a TREC run, as its first line has it."""
-    first = next(iter(spark.head_of(session, path, 1)), "").split()
+    """The tag of a TREC run, as its first row has it."""
+    rows = (line.split() for line in spark.head_of(session, path, 200) if line.strip() and not line.startswith("#"))
+    first = next(rows, [])
     return first[5] if len(first) == 6 else None
