@@ -19,7 +19,7 @@ fetch = $(BIN)/python $(PEERS) --group $(1) 2>/dev/null || for peer in $(call gr
 	  $(BIN)/python $(PEERS) $$peer 2>/dev/null || echo "no ready-made package of $$peer here: the tests against it will be skipped"; \
 	done
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test lint bench peers docs clean
 
 demo: $(VENV)/.run
 	@$(BIN)/rankscope demo --report demo-report.html
@@ -35,11 +35,16 @@ lint: $(VENV)/.test
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks $(ARGS)
 
+# all tools that are timed, some of them large; bench leaves out those that are not here
+peers: $(LARGE)
+	@$(RECOMMENDERS)/bin/python -m pip install -qqq $(call group,bench) 2>/dev/null || echo "no pyspark here: RePlay on Spark is left out"
+
 docs: $(VENV)/.test $(LARGE)
 	$(BIN)/python tools/write_metrics_page.py
 	$(BIN)/python tools/write_conformance_page.py
 	$(BIN)/python tools/write_advise_page.py
 	$(BIN)/python tools/write_rules_page.py
+	$(BIN)/python -m benchmarks.pages
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "rankscope needs Python 3.11 or newer; none was found (say which: make PYTHON=...)"; exit 2; }

@@ -1,170 +1,135 @@
-"""Time rankscope against its peers, in turn, in one run: ``make bench``.
+"""Time rankscope beside other tools, in turn, in one run: ``make bench``, or ``python -m benchmarks [GROUP]...``.
 
-Each row gives the median of whole processes (or of calls, where input is in memory) and the ratio of
-medians taken pair by pair, because machines are noisy and ratios are less so.
+Each row gives the median of whole processes (or of calls, where the input is in memory) and the ratio of times, taken round by round,
+because machines are noisy and ratios are less so. A tool that is not installed is left out, and said to be. ``--write`` keeps what was measured
+in benchmarks/results.json and writes docs/benchmarks.md and docs/scale.md from it.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
-from statistics import median
+from typing import Any
 
-from benchmarks.data import make_dicts, write_files
+from benchmarks.machine import state
+from benchmarks.measure import Trial, measure
+from benchmarks.results import STORE, merge, table
+from benchmarks.scope import Scope
 
-METRICS = ["nDCG@10", "AP", "RR@10", "R@100", "P@10"]
-TEN = [*METRICS, "ERR@20", "RBP", "Bpref", "infAP", "nDCG(gain=exponential)@20"]
-Timing = tuple[float, float]  # seconds, megabytes
-
-
-def process(command: Sequence[str]) -> Timing:
-    """Run a command to its end: wall seconds and peak megabytes."""
-    start = time.perf_counter()
-    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(child.pid, 0)
-    seconds = time.perf_counter() - start
-    if status:
-        raise SystemExit(f"{' '.join(command)} failed: exit {os.waitstatus_to_exitcode(status)}")
-    return seconds, usage.ru_maxrss / 1024
-
-
-def side_by_side(title: str, jobs: dict[str, Callable[[], Timing]], rounds: int, first: str = "") -> None:
-    """Run the jobs in turn, round by round, and print medians and ratios to the first, or to the one named."""
-    taken: dict[str, list[Timing]] = {name: [] for name in jobs}
-    for job in jobs.values():
-        job()  # a round that does not count: files into the cache
-    for _ in range(rounds):
-        for name, job in jobs.items():
-            taken[name].append(job())
-    print(f"\n{title}")
-    first = first or next(iter(jobs))
-    for name, timings in taken.items():
-        seconds, memory = median(t[0] for t in timings), max(t[1] for t in timings)
-        ratio = median(other[0] / mine[0] for other, mine in zip(timings, taken[first], strict=True))
-        shown = f"{memory:8,.0f} MB" if memory else " " * 11
-        print(
-            f"  {name:<28} {seconds:8.3f} s {shown}   {ratio:6.2f} x {'rankscope' if first.startswith('rankscope') else first}"
-        )
+GROUPS = {
+    "startup": "what a user waits for before anything happens",
+    "dicts": "rankings in memory as dicts, and ties",
+    "arrays": "arrays and tensors, and an evaluator in a loop",
+    "inference": "sign flips, and many comparisons",
+    "report": "reports: seconds, size, and when a browser shows them",
+    "recommenders": "data frames, beside RecTools and RePlay",
+    "files": "TREC files up to 7 million lines, gzip, Parquet",
+    "scale": "Parquet up to --rows, ten metrics",
+    "spark": "Spark on this machine, beside RePlay",
+}
 
 
-def rankscope(*arguments: str) -> Callable[[], Timing]:
-    """The command line, as a user runs it."""
-    return lambda: process([sys.executable, "-m", "rankscope", *arguments])
+def main() -> int:
+    """Measure the groups that were named, or all."""
+    said = _arguments()
+    found: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory(dir=said.folder) as folder:
+        scope = Scope(Path(folder), said.small, said.rows)
+        if said.trec_eval:
+            scope = replace(scope, trec_eval=said.trec_eval)
+        for name in said.groups or GROUPS:
+            group = _group(name, scope, said.rounds)
+            if group["trials"]:
+                found[name] = group
+                _keep(said, found)  # after each group, so that one who stops keeps what was measured
+    if said.write:
+        from benchmarks.pages import write
+
+        write()
+    return 0
 
 
-def job(name: str, qrels: Path, run: Path) -> Callable[[], Timing]:
-    """A peer, in a process of its own."""
-    return lambda: process([sys.executable, "-m", "benchmarks.jobs", name, str(qrels), str(run)])
+def _keep(said: argparse.Namespace, found: dict[str, Any]) -> None:
+    if said.output:
+        said.output.write_text(json.dumps(merge({}, found), indent=1) + "\n", encoding="utf-8")
+    if said.write:
+        STORE.write_text(json.dumps(merge(_stored(), found), indent=1) + "\n", encoding="utf-8")
 
 
-def files(folder: Path, rounds: int, small: bool) -> None:
-    """Seven million lines, and a hundred thousand short lists."""
-    asked = [part for metric in METRICS for part in ("-m", metric)]
-    shapes = {"deep": (698 if small else 6980, 1000, 1), "many": (10_000 if small else 100_000, 10, 3)}
-    for name, (queries, depth, judged) in shapes.items():
-        qrels, run = write_files(folder, name, queries, depth, judged)
-        jobs = {
-            "rankscope evaluate": rankscope("evaluate", str(qrels), str(run), *asked),
-            "pytrec_eval": job("pytrec_eval", qrels, run),
-            "polars, parsing only": job("polars-parse", qrels, run),
-        }
-        size = run.stat().st_size / 1e6
-        side_by_side(
-            f"{queries:,} queries x {depth:,} documents from TREC files ({size:,.0f} MB), whole process", jobs, rounds
-        )
-        if name == "deep":
-            ten = [part for metric in TEN for part in ("-m", metric)]
-            side_by_side(
-                "the same file, ten metrics and one",
-                {
-                    "one metric": rankscope("evaluate", str(qrels), str(run), "-m", METRICS[0]),
-                    "ten metrics": rankscope("evaluate", str(qrels), str(run), *ten),
-                },
-                rounds,
-            )
-
-
-def ties(rounds: int, small: bool) -> None:
-    """A scorer that gives every document the same score: the mean over all orders."""
-    import numpy as np
-
-    import rankscope as rs
-
-    queries = 1_000 if small else 10_000
-    grades = np.random.default_rng(1).integers(0, 4, (queries, 100)).tolist()
-    qrels = {f"q{i}": {f"d{j}": grade for j, grade in enumerate(row)} for i, row in enumerate(grades)}
-    run = {query: dict.fromkeys(graded, 1.0) for query, graded in qrels.items()}
-
-    def under(policy: str) -> Callable[[], Timing]:
-        def timed() -> Timing:
-            start = time.perf_counter()
-            rs.evaluate(qrels, run, ["nDCG@10", "P@10", "R@100", "DCG@20", "RBP"], ties=policy)  # type: ignore[arg-type]
-            return time.perf_counter() - start, 0.0
-
-        return timed
-
-    side_by_side(
-        f"{queries:,} queries x 100 documents of one score, from dicts",
-        {"ties by id": under("trec"), "ties expected": under("expected")},
-        rounds,
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="groups:\n" + "\n".join(f"  {name:<14}{words}" for name, words in GROUPS.items()),
     )
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help="what to measure (default: all groups)")
+    parser.add_argument("--rounds", type=_positive, default=5, help="counted rounds of each (default 5)")
+    parser.add_argument("--small", action="store_true", help="without the largest size of each, to try it out")
+    parser.add_argument("--rows", type=_positive, default=10_000_000, help="rows of the largest file (default 10,000,000; 100,000,000 needs 5 GB of disk)")  # fmt: skip
+    parser.add_argument("--trec-eval", default="", metavar="BINARY", help="trec_eval (or RANKSCOPE_BENCH_TREC_EVAL)")
+    parser.add_argument("--folder", type=Path, help="where files are made and removed again (default: the system's temporary folder)")  # fmt: skip
+    parser.add_argument("-o", "--output", type=Path, help="write what was measured to a JSON file")
+    parser.add_argument("--write", action="store_true", help="keep what was measured, and write the pages from it")
+    said = parser.parse_args()
+    if unknown := [name for name in said.groups if name not in GROUPS]:
+        parser.error(f"there is no group {', '.join(unknown)}: groups are {', '.join(GROUPS)}")
+    if said.small and said.write:
+        parser.error("--small is to try things out: pages are written from whole sizes, without --small")
+    for folder in filter(None, (said.folder, said.output and said.output.absolute().parent)):
+        if not folder.is_dir():
+            parser.error(f"{folder} is no folder: make it first")
+    return said
 
 
-def dicts(rounds: int) -> None:
-    """A thousand lists of a thousand, already in memory."""
-    import pytrec_eval
-
-    import rankscope as rs
-    from benchmarks.jobs import MEASURES
-
-    qrels, run = make_dicts(1000, 1000, 30)
-
-    def ours() -> Timing:
-        start = time.perf_counter()
-        rs.evaluate(qrels, run, METRICS)
-        return time.perf_counter() - start, 0.0
-
-    def theirs() -> Timing:
-        start = time.perf_counter()
-        pytrec_eval.RelevanceEvaluator(qrels, MEASURES).evaluate(run)
-        return time.perf_counter() - start, 0.0
-
-    side_by_side(
-        "1,000 queries x 1,000 documents from dicts, health counts included",
-        {"rankscope": ours, "pytrec_eval": theirs},
-        3 * rounds,
-    )
+def _positive(text: str) -> int:
+    try:
+        number = int(text.replace("_", "").replace(",", ""))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number") from error
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
+    return number
 
 
-def start_up(rounds: int) -> None:
-    """What a user waits for before anything happens."""
-    jobs = {"rankscope --help": rankscope("--help"), "python -c pass": lambda: process([sys.executable, "-c", "pass"])}
-    side_by_side("start-up", jobs, 3 * rounds)
+def _group(name: str, scope: Scope, rounds: int) -> dict[str, Any]:
+    """Measure all trials of a group, and say each as soon as it is there."""
+    print(f"\n{name}: {GROUPS[name]}", flush=True)
+    measured = []
+    for trial in _trials(name, scope):
+        measured.append(measure(trial, rounds))
+        print(table(measured[-1]), flush=True)
+    return {**state(scope), "rounds": rounds, "trials": measured}
 
 
-def main() -> None:
-    """All of it."""
-    from benchmarks.inference import inference
-    from benchmarks.report import report
+def _trials(name: str, scope: Scope) -> Iterator[Trial]:
+    try:
+        module = import_module(f"benchmarks.{name}")
+    except ModuleNotFoundError as error:
+        if error.name != f"benchmarks.{name}":
+            raise
+        print("  nothing of this group can be measured in this version")
+        return iter(())
+    trials: Iterator[Trial] = module.trials(scope)
+    return trials
 
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5, help="counted rounds of each (default 5)")
-    parser.add_argument("--small", action="store_true", help="a tenth of the size, to try it out")
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        start_up(arguments.rounds)
-        dicts(arguments.rounds)
-        ties(arguments.rounds, arguments.small)
-        inference(arguments.rounds, arguments.small)
-        report(Path(folder), arguments.rounds, arguments.small)
-        files(Path(folder), arguments.rounds, arguments.small)
+
+def _stored() -> dict[str, Any]:
+    return json.loads(STORE.read_text(encoding="utf-8")) if STORE.exists() else {}
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:  # whoever read the tables has gone away
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)

@@ -1,8 +1,10 @@
-"""One piece of work a process: ``python -m benchmarks.jobs NAME QRELS RUN``."""
+"""One piece of work a process: ``python -m benchmarks.jobs NAME QRELS RUN``. Means are printed, a name and a number a line."""
 
 from __future__ import annotations
 
 import sys
+from importlib import import_module
+from typing import Any
 
 MEASURES = {"ndcg_cut.10", "map", "recip_rank", "recall.100", "P.10"}
 
@@ -21,6 +23,15 @@ def pytrec_eval_files(qrels_path: str, run_path: str) -> None:
         print(measure, pytrec_eval.compute_aggregated_measure(measure, values))
 
 
+def ir_measures_files(qrels_path: str, run_path: str) -> None:
+    """ir_measures with its own readers and the measures it is known for."""
+    tool: Any = import_module("ir_measures")
+    measures = [tool.nDCG @ 10, tool.AP, tool.RR @ 10, tool.R @ 100, tool.P @ 10]
+    found = tool.calc_aggregate(measures, tool.read_trec_qrels(qrels_path), tool.read_trec_run(run_path))
+    for measure, value in found.items():
+        print(measure, value)
+
+
 def polars_parse(_: str, run_path: str) -> None:
     """Polars reading the columns of the file and nothing else: the floor."""
     import polars as pl
@@ -34,10 +45,29 @@ def polars_parse(_: str, run_path: str) -> None:
         "tag": pl.String,
     }
     frame = pl.scan_csv(run_path, separator=" ", has_header=False, quote_char=None, schema=schema).collect()
-    print(frame.height)
+    print("rows", frame.height)
 
 
-JOBS = {"pytrec_eval": pytrec_eval_files, "polars-parse": polars_parse}
+def polars_scan(_: str, run_path: str) -> None:
+    """Polars going through all columns of a Parquet file part by part, keeping one number of each: the floor."""
+    import polars as pl
+
+    frame = pl.scan_parquet(run_path)
+    looked = [
+        pl.len().alias("rows"),
+        pl.col("query_id").str.len_bytes().sum(),
+        pl.col("doc_id").str.len_bytes().sum(),
+        pl.col("score").sum(),
+    ]
+    print("rows", frame.select(looked).collect(engine="streaming")["rows"][0])
+
+
+JOBS = {
+    "pytrec_eval": pytrec_eval_files,
+    "ir_measures": ir_measures_files,
+    "polars-parse": polars_parse,
+    "polars-scan": polars_scan,
+}
 
 if __name__ == "__main__":
     JOBS[sys.argv[1]](sys.argv[2], sys.argv[3])

@@ -1,24 +1,46 @@
-"""How large a report is, how long it takes beside the evaluation alone, and how soon a browser shows it."""
+"""How long a report takes beside the comparison alone, how large it is, and how soon a browser shows it."""
 
 from __future__ import annotations
 
 import shutil
+import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-import numpy as np
-
-import rankscope as rs
 from benchmarks.data import make_dicts
+from benchmarks.measure import Answer, Call, Trial
+from benchmarks.scope import Scope
 
 LIMITS = {(0, 3): 1.2, (50, 3): 2.0, (5000, 3): 15.0, (1000, 5): None}  # queries and runs: megabytes
+Work = Callable[[], Answer | None]
 
 
-def _worlds(queries: int, runs: int, seed: int = 1) -> tuple[Any, dict[str, Any]]:
+def trials(scope: Scope) -> Iterator[Trial]:
+    """Few queries and many, and runs that do not differ."""
+    for (queries, runs), limit in LIMITS.items():
+        if scope.small and queries > 500:
+            continue
+        arguments = {"queries": queries, "runs": runs}
+        what = f"{queries:,} queries × {runs} runs" if queries else f"nothing differs, {runs} runs"
+        yield Trial(
+            f"report/{queries}x{runs}",
+            f"a report: {what}" + (f" (at most {limit:g} MB)" if limit else ""),
+            max(queries, 8) * runs,
+            "rankings",
+            {
+                "rankscope, compare": Call("benchmarks.report:compare", arguments),
+                "rankscope, report": Call("benchmarks.report:page", arguments),
+            },
+        )
+
+
+def worlds(queries: int, runs: int, seed: int = 1) -> tuple[Any, dict[str, Any]]:
     """Judgments and runs that order the same hundred documents more or less well."""
+    import numpy as np
+
     qrels, first = make_dicts(max(queries, 8), 100, 20, seed)
     draw = np.random.default_rng(seed)
 
@@ -37,6 +59,37 @@ def _worlds(queries: int, runs: int, seed: int = 1) -> tuple[Any, dict[str, Any]
     return qrels, made
 
 
+def compare(queries: int, runs: int) -> Work:
+    """The comparison alone."""
+    import rankscope as rs
+
+    qrels, made = worlds(queries, runs)
+
+    def work() -> None:
+        rs.compare(qrels, made)
+
+    return work
+
+
+def page(queries: int, runs: int) -> Work:
+    """The comparison and its page, as a file; a browser opens it once, before the rounds that count."""
+    import rankscope as rs
+
+    qrels, made = worlds(queries, runs)
+    facts: Answer = {}
+
+    def work() -> Answer:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "report.html"
+            rs.report(qrels, made).save(path)
+            if not facts:
+                shown = _opened(path)
+                facts.update({"megabytes": path.stat().st_size / 1e6} | ({} if shown is None else {"opens": shown}))
+        return facts
+
+    return work
+
+
 def _opened(path: Path) -> float | None:
     """Seconds until a headless Chromium shows the page with its explorer; None where there is none."""
     executable = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -50,35 +103,11 @@ def _opened(path: Path) -> float | None:
         browser = driver.chromium.launch(executable_path=executable, args=["--no-sandbox"])
         taken = []
         for _ in range(3):
-            page = browser.new_page()
+            opened = browser.new_page()
             start = time.perf_counter()
-            page.goto(path.as_uri(), wait_until="load")
-            page.wait_for_selector("main h1, h1")
+            opened.goto(path.as_uri(), wait_until="load")
+            opened.wait_for_selector("main h1, h1")
             taken.append(time.perf_counter() - start)
-            page.close()
+            opened.close()
         browser.close()
     return median(taken)
-
-
-def report(folder: Path, rounds: int, small: bool) -> None:
-    """Sizes, seconds beyond ``compare``, and seconds until a browser shows the page."""
-    print("\nreports (the runtime of the charts alone is 0.9 MB)")
-    for (queries, runs), limit in LIMITS.items():
-        if small and queries > 500:
-            continue
-        qrels, made = _worlds(queries, runs)
-        beyond, size = zip(*(_made(qrels, made, folder / "report.html") for _ in range(rounds)), strict=True)
-        shown = _opened(folder / "report.html")
-        opens = "no browser here" if shown is None else f"opens in {shown:.2f} s"
-        of = f" (limit {limit:g} MB)" if limit else ""
-        name = f"{queries:,} queries x {runs} runs" if queries else f"nothing differs, {runs} runs"
-        print(f"  {name:<28} {size[0] / 1e6:6.2f} MB{of}, {median(beyond):5.2f} s beyond compare, {opens}")
-
-
-def _made(qrels: Mapping[str, Any], runs: Mapping[str, Any], path: Path) -> tuple[float, int]:
-    """Seconds beyond those of the comparison, and the bytes of the page."""
-    start = time.perf_counter()
-    rs.compare(qrels, runs)
-    middle = time.perf_counter()
-    rs.report(qrels, runs).save(path)
-    return (time.perf_counter() - middle) - (middle - start), path.stat().st_size

@@ -210,7 +210,10 @@ class _DeclaredType(type):
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 class Declared(metaclass=_DeclaredType):
-    """Base of every kind of named thing. ``at`` names the parameter that ``@`` sets; ``listed_by`` is the command that lists all."""
+    """Base of every kind of named thing. ``at`` names the parameter that ``@`` sets; ``listed_by`` is the command that lists all.
+
+    A class with parameters that do not all go together refuses those in a method ``check``.
+    """
 
     kind: ClassVar[str] = "thing"
     catalogue: ClassVar[dict[str, Any]] = {}
@@ -247,7 +250,8 @@ class Declared(metaclass=_DeclaredType):
             if value is not default:
                 value = check_value(cls.__name__, name, value, *parameters(cls)[name])
             object.__setattr__(self, name, value)
-        self.check()
+        if check := getattr(self, "check", None):
+            check()
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
@@ -262,9 +266,6 @@ class Declared(metaclass=_DeclaredType):
 
     def __hash__(self) -> int:
         return hash(tuple(getattr(self, name) for name in self.defaults))
-
-    def check(self) -> None:
-        """Refuse parameters that do not go together; override it where some do not."""
 
     def ready(self) -> Self:
         """The thing itself, or an error where a required parameter is missing."""
@@ -330,6 +331,10 @@ _DIGITS = re.compile(r"\s*[0-9]{1,9}\s*")
 _WORDS = {"true": True, "false": False, "none": None}
 
 
+def _unread(kind: type[Declared], text: str, why: str) -> InputError:
+    return InputError(f"{kind.kind} {words.quote(text, 200)}: {why}")
+
+
 def class_like(kind: type[Declared], name: str, text: str) -> Any:
     """The class whose name or alias is this one in another case; or an error that suggests the nearest name."""
     alike = {cls for key, cls in kind.catalogue.items() if key.casefold() == name.casefold()}
@@ -338,7 +343,7 @@ def class_like(kind: type[Declared], name: str, text: str) -> Any:
     near = {key: cls.__name__ for key, cls in kind.catalogue.items()}
     where = f" ({kind.listed_by} lists all)" if kind.listed_by else None
     hint = words.hint(name, near, otherwise=where, most=len(near), offer=near.__getitem__)
-    raise InputError(f"{kind.kind} {text!r}: no {kind.kind} is called {brief(name)}{hint}")
+    raise _unread(kind, text, f"no {kind.kind} is called {brief(name)}{hint}")
 
 
 def _example_spelling(kind: type[Declared]) -> str:
@@ -359,22 +364,23 @@ def _example_parameter(kind: type[Declared]) -> str:
 def parse_all(kind: type[Declared], text: str) -> tuple[Any, ...]:
     """Read ``nDCG(gain='exponential')@10`` or, with several cutoffs, ``nDCG@5,10,20``."""
     match = _SPELLING.fullmatch(text.strip())
-    text = words.short(text, 200)
     if match is None:
-        raise InputError(f"cannot read the {kind.kind} {text!r}: write it like {_example_spelling(kind)}")
+        raise InputError(
+            f"cannot read the {kind.kind} {words.quote(text, 200)}: write it like {_example_spelling(kind)}"
+        )
     cls = kind.catalogue.get(match["name"]) or class_like(kind, match["name"], text)
     said = {}
     for key, given in _keywords(kind, match["inside"], text) if match["inside"] else ():
         name, value = _own_name(kind, cls, key, given, text)
         if name in said:
-            raise InputError(f"{kind.kind} {text!r}: {name} is given twice")
+            raise _unread(kind, text, f"{name} is given twice")
         said[name] = _word(value, parameters(cls)[name][0])
     if match["at"] is not None and cls.at in said:
-        raise InputError(f"{kind.kind} {text!r}: {cls.at} is given twice")
+        raise _unread(kind, text, f"{cls.at} is given twice")
     there = {*said, cls.at} if match["at"] else said
     if missing := [name for name, default in cls.defaults.items() if default is MISSING and name not in there]:
         needs = f"{cls.__name__} needs {missing[0]}: write {cls.__name__}({missing[0]}=...)"
-        raise InputError(f"{kind.kind} {text!r}: {needs}")
+        raise _unread(kind, text, needs)
     try:
         if match["at"] is None:
             return (cls(**said).ready(),)
@@ -383,18 +389,18 @@ def parse_all(kind: type[Declared], text: str) -> tuple[Any, ...]:
         return tuple(cut(cls, said, part).ready() for part in parts)
     except InputError as error:
         message = str(error)
-        raise InputError(message if message.startswith(kind.kind) else f"{kind.kind} {text!r}: {message}") from None
+        raise (error if message.startswith(kind.kind) else _unread(kind, text, message)) from None
 
 
 def _keywords(kind: type[Declared], inside: str, text: str) -> list[tuple[str, Any]]:
     try:
         call = ast.parse(f"f({inside})", mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise InputError(
-            f"{kind.kind} {text!r}: cannot read the parameters '{brief(inside)}': write them like (level=2, gain='linear')"
+        raise _unread(
+            kind, text, f"cannot read the parameters '{brief(inside)}': write them like (level=2, gain='linear')"
         ) from None
     if not isinstance(call, ast.Call) or call.args or any(k.arg is None for k in call.keywords):
-        raise InputError(f"{kind.kind} {text!r}: every parameter needs its name, like {_example_parameter(kind)}")
+        raise _unread(kind, text, f"every parameter needs its name, like {_example_parameter(kind)}")
     return [(str(k.arg), _literal(kind, k.value, text)) for k in call.keywords]
 
 
@@ -404,9 +410,9 @@ def _literal(kind: type[Declared], node: ast.expr, text: str) -> Any:
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError):
-        raise InputError(f"{kind.kind} {text!r}: cannot read the value '{_source_of(node)}'") from None
+        raise _unread(kind, text, f"cannot read the value '{_source_of(node)}'") from None
     except (RecursionError, MemoryError):
-        raise InputError(f"{kind.kind} {text!r}: cannot read the parameters") from None
+        raise _unread(kind, text, "cannot read the parameters") from None
 
 
 def _source_of(node: ast.expr) -> str:
@@ -441,4 +447,4 @@ def _own_name(kind: type[Declared], cls: type[Declared], key: str, value: Any, t
             return name, spelled.get(value, value) if isinstance(value, str) else value
     key = brief(key)
     takes, hint = ", ".join(known) or "no parameters", words.hint(key, known, otherwise="")
-    raise InputError(f"{kind.kind} {text!r}: {cls.__name__} takes {takes}, not {key}{hint}")
+    raise _unread(kind, text, f"{cls.__name__} takes {takes}, not {key}{hint}")

@@ -42,8 +42,8 @@ class Fault:
 class Source:
     """Where a table came from: what was assumed in reading it, and what was found wrong.
 
-    ``line_of(row)`` is the 1-based line of a 0-based row, in formats that have lines. ``sha256()`` raises DataError, and so does
-    ``same()``, where the file has changed since it was read.
+    ``line_of(row)`` is the 1-based line of a 0-based row, in formats that have lines; of several files ``place_of(row)`` says in which of
+    them it stands, too. ``sha256()`` raises DataError, and so does ``same()``, where the file has changed since it was read.
     """
 
     label: str
@@ -55,9 +55,12 @@ class Source:
     line_of: Callable[[int], int] | None = None
     sha256: Callable[[], str] | None = None
     same: Callable[[], None] | None = None
+    place_of: Callable[[int], str] | None = None
 
     def at(self, row: int) -> str:
         """Say where a row stands: ``bm25.run line 4,812``."""
+        if self.place_of is not None:
+            return self.place_of(row)
         if self.line_of is None:
             return f"{self.label} row {words.count(row + 1)}"
         return f"{self.label} line {words.count(self.line_of(row))}"
@@ -90,16 +93,6 @@ def blocks_of(query: pl.Series) -> Blocks:
     return Blocks(start, size, unique, codes["code"].to_numpy().astype(np.int64))
 
 
-def spans(blocks: Blocks, rows: int = 1 << 16) -> Iterator[tuple[int, int]]:
-    """Parts of a table that hold whole blocks and about this many rows: work on them stays in the cache."""
-    ends = blocks.start + blocks.size
-    first = 0
-    while first < len(ends):
-        last = max(first + 1, int(np.searchsorted(ends, blocks.start[first] + rows, side="right")))
-        yield first, last
-        first = last
-
-
 @dataclass(frozen=True, eq=False)
 class _Table:
     """What runs and qrels share: rows of (query, document), with the set of queries beside them."""
@@ -107,6 +100,7 @@ class _Table:
     frame: pl.DataFrame
     source: Source = field(default_factory=lambda: Source("table"))
     more_queries: tuple[str, ...] = ()
+    as_read: bool = field(default=True, kw_only=True)
 
     worth: ClassVar[str]
 
@@ -139,42 +133,38 @@ class _Table:
 
         Documents are compared by hash first; only pairs whose hashes meet are compared in full.
         """
-        if not self.blocks.whole:
-            suspects = np.arange(self.frame.height)
+        if self.blocks.whole:
+            # the query's number on top, so that sorting finds equal hashes within a query
+            bits = np.uint64(max(len(self.blocks.size).bit_length(), 1))
+            number = np.repeat(np.arange(len(self.blocks.size), dtype=np.uint64), self.blocks.size)
+            key = (self.frame["doc_id"].hash(seed=17).to_numpy() >> bits) | (number << (np.uint64(64) - bits))
+            ordered = np.sort(key)
+            same = ordered[1:][ordered[1:] == ordered[:-1]]
+            suspects = np.flatnonzero(np.isin(key, same)) if len(same) else np.empty(0, dtype=np.int64)
         else:
-            found = [self._rows_of_equal_hash(first, last) for first, last in spans(self.blocks)]
-            suspects = np.concatenate(found) if found else np.empty(0, dtype=np.int64)
+            suspects = np.arange(self.frame.height)
         if not len(suspects):
             return suspects
         rows = self.frame.select("query_id", "doc_id")[suspects]
         first = rows.select(pl.struct("query_id", "doc_id").is_first_distinct()).to_series().to_numpy()
         return np.asarray(suspects[~first])
 
-    def _rows_of_equal_hash(self, first: int, last: int) -> Array:
-        """Rows of these blocks whose hash another row of the same query has too."""
-        start, size = self.blocks.start[first:last], self.blocks.size[first:last]
-        number = np.repeat(np.arange(last - first, dtype=np.uint64), size)
-        hashed = self.frame["doc_id"].slice(int(start[0]), len(number)).hash(seed=17).to_numpy()
-        # the query's number on top, so that sorting finds equal hashes within a query
-        bits = np.uint64(max(int(last - first).bit_length(), 1))
-        key = (hashed >> bits) | (number << (np.uint64(64) - bits))
-        ordered = np.sort(key)
-        same = ordered[1:][ordered[1:] == ordered[:-1]]
-        return np.flatnonzero(np.isin(key, same)) + start[0] if len(same) else np.empty(0, dtype=np.int64)
-
     def rows_of(self, docs: pl.Series) -> Array:
         """Rows whose document may be one of these: every row that is one, and few others.
 
-        A bit map of hashes is looked up row by row; the caller compares the ids of the rows found.
+        A map of hashes is looked up row by row; the caller compares the ids of the rows found.
         """
-        mask = np.uint64((1 << 22) - 1)
-        marked = np.zeros(1 << 22, dtype=bool)
-        marked[docs.hash(seed=17).to_numpy() & mask] = True
-        found = [np.empty(0, dtype=np.int64)]
-        for at in range(0, self.frame.height, 1 << 16):
-            hashed = self.frame["doc_id"].slice(at, 1 << 16).hash(seed=17).to_numpy()
-            found.append(np.flatnonzero(marked[hashed & mask]) + at)
-        return np.concatenate(found)
+        # sixteen times as many places as documents, so that few others share one
+        mask = np.uint64((1 << min(max(16 * len(docs), 1).bit_length(), 26)) - 1)
+        is_wanted = np.zeros(int(mask) + 1, dtype=bool)
+        is_wanted[docs.hash(seed=17).to_numpy() & mask] = True
+        return np.flatnonzero(is_wanted[self.frame["doc_id"].hash(seed=17).to_numpy() & mask])
+
+    def by_query(self) -> Self:
+        """The same table with the rows of each query together, in the order they had."""
+        if self.blocks.whole:
+            return self
+        return replace(self, frame=self.frame[np.argsort(self.query_code, kind="stable")], as_read=False)
 
     def distinct(self, keep: str, *more: str) -> Self:
         """One row a pair (or pair and ``more`` columns): the ``first`` in the file, or the ``best`` by score or grade."""
@@ -205,16 +195,31 @@ class Run(_Table):
     """
 
     name: str = "run"
-    as_read: bool = True
 
     worth: ClassVar[str] = "score"
 
-    def by_query(self) -> Run:
-        """The same run with the rows of each query together, in the order they had."""
-        if self.blocks.whole:
-            return self
-        rows = np.argsort(self.query_code, kind="stable")
-        return Run(self.frame[rows], self.source, self.more_queries, self.name, as_read=False)
+    def parts(self, rows: int) -> Iterator[Run]:
+        """The run in parts of whole queries and about this many rows; queries without a row come with the last.
+
+        The rows of each query must stand together.
+        """
+        start, ends = self.blocks.start, self.blocks.start + self.blocks.size
+        first = 0
+        while first < len(ends):
+            last = max(first + 1, int(np.searchsorted(ends, start[first] + rows, side="right")))
+            if not first and last == len(ends):
+                break
+            at, end = int(start[first]), int(ends[last - 1])
+            more = self.more_queries if last == len(ends) else ()
+            part = Run(self.frame.slice(at, end - at), self.source, more, self.name, as_read=self.as_read)
+            numbers, queries = np.arange(last - first), self.blocks.query.slice(first, last - first)
+            part.__dict__["blocks"] = Blocks(
+                start[first:last] - at, self.blocks.size[first:last], queries, numbers, True
+            )
+            yield part
+            first = last
+        if not first:
+            yield self
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,6 +230,30 @@ class Qrels(_Table):
     """
 
     worth: ClassVar[str] = "grade"
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {query: i for i, query in enumerate(self.queries)}
+
+    def places_of(self, queries: list[str]) -> Array:
+        """The place of each of these queries in ``queries``, -1 for one that is not there."""
+        if queries == self.queries:
+            return np.arange(len(queries))
+        place = self._place
+        return np.fromiter((place.get(query, -1) for query in queries), dtype=np.int64, count=len(queries))
+
+    def only(self, places: Array) -> Qrels:
+        """The judgments of the queries at these places of ``queries``. The rows of each query must stand together."""
+        if len(places) == len(self.queries) and (places == np.arange(len(places))).all():
+            return self
+        at = places[places < len(self.blocks.size)]  # those beyond have no rows
+        size = self.blocks.size[at]
+        rows = np.repeat(self.blocks.start[at] - np.cumsum(size) + size, size) + np.arange(int(size.sum()))
+        queries = self.queries
+        part = Qrels(self.frame[column(rows)], self.source, tuple(queries[i] for i in places.tolist()))
+        names = pl.Series("query", [queries[i] for i in at.tolist()], pl.String)
+        part.__dict__["blocks"] = Blocks(np.cumsum(size) - size, size, names, np.arange(len(at)), whole=True)
+        return part
 
     @cached_property
     def repetitions_by_aspect(self) -> Array:

@@ -39,15 +39,6 @@ def number(value: float, sign: bool = False, digits: int | None = None) -> str:
     return f"{MINUS if value < 0 else '+' if sign else ''}{text}"
 
 
-def signed(value: float) -> str:
-    """A difference with its sign.
-
-    >>> signed(0.041), signed(-0.041)
-    ('+0.041', '−0.041')
-    """
-    return number(value, sign=True)
-
-
 def interval(low: float, high: float, sign: bool = False, digits: int | None = None, between: str = " to ") -> str:
     """The two ends of an interval.
 

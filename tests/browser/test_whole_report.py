@@ -56,10 +56,10 @@ def test_what_the_page_tells_of_a_query_is_what_explain_tells(opened: Any, page:
     tab = opened(page, fragment="q=q136&a=bm25&b=hybrid")
     tab.wait_for_selector(".explorer-row")
     said = tab.locator("[data-explorer]").inner_text()
-    assert words.signed(found.value) in said
+    assert words.number(found.value, sign=True) in said
     for moved in found.largest[:3]:  # type: ignore[union-attr]
         assert moved.doc_id in said
-        assert words.signed(moved.adds) in said
+        assert words.number(moved.adds, sign=True) in said
 
 
 @pytest.mark.parametrize("width", [360, 768, 1280])

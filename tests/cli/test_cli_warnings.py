@@ -9,9 +9,8 @@ import pytest
 
 from rankscope.engines.base import Order
 from rankscope.engines.mappings import judge
-from rankscope.metrics import in_order
-from rankscope.scoring.health import Health, examine, warnings_of
-from rankscope.scoring.inputs import CleanInput
+from rankscope.scoring.health import Health, examine
+from rankscope.scoring.request import Request
 
 
 def health(**more: Any) -> Health:
@@ -23,8 +22,8 @@ def health(**more: Any) -> Health:
 
 
 def told(metrics: str = "P@10", ties: str = "trec", **more: Any) -> list[str]:
-    asked = [metric for _, metric in in_order([metrics])]
-    return [f"{w.code} {w.message} / {w.hint}" for w in warnings_of({"r": health(**more)}, "judged", asked, ties)]
+    asked = Request.of(metrics, {"ties": ties})
+    return [f"{w.code} {w.message} / {w.hint}" for w in asked.cautions({"r": health(**more)})]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +60,7 @@ def test_one_is_not_several() -> None:
 
 def test_the_qrels_are_warned_of_once() -> None:
     both = {"a": health(qrels_duplicates=3), "b": health(qrels_duplicates=3)}
-    assert [(w.code, w.message) for w in warnings_of(both, "judged")] == [
+    assert [(w.code, w.message) for w in Request.of().cautions(both)] == [
         ("RS104", "qrels: 3 repeated judgments were dropped")
     ]
 
@@ -74,7 +73,7 @@ def test_long_ids_are_cut() -> None:
 def test_empty_rankings_are_counted_apart_from_missing_ones() -> None:
     qrels = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
     judged, seen = judge({"q1": {"a": 1.0}, "q2": {}}, qrels, Order(), "r")
-    found = examine(judged, seen, (10,), 3, CleanInput({}), CleanInput(qrels, duplicates=4))
+    found = examine(judged, seen, (10,), 3, qrels_duplicates=4)
     assert (found.missing_queries, found.empty_queries, found.qrels_duplicates) == (1, 1, 4)
 
 

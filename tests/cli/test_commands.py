@@ -57,6 +57,14 @@ def test_python_has_every_option_under_the_same_name(command: Command) -> None:
         assert option.name in taken or any_option, option.name
 
 
+@pytest.mark.parametrize("name", [name for name, policy in POLICIES.items() if policy.values])
+def test_every_value_of_a_policy_is_read_as_what_it_is(name: str) -> None:
+    (option,) = (one for one in options(by_name("evaluate"), "policy") if one.name == name)
+    for value in POLICIES[name].values:
+        read = option.read(str(value)) if option.read else None
+        assert (read, type(read)) == (value, type(value))
+
+
 def by_name(wanted: str) -> Command:
     return next(command for command in COMMANDS if command.name == wanted)
 

@@ -15,7 +15,8 @@ from rankscope.engines.base import TIES, Order
 from rankscope.engines.top import top
 from rankscope.errors import InputError
 from rankscope.files import qrels_of, run_of
-from rankscope.scoring.inputs import CleanInput, judge
+from rankscope.scoring.inputs import CleanInput
+from rankscope.scoring.judging import judge_clean
 from rankscope.scoring.ranking import top_of
 from rankscope.tables import Run
 
@@ -65,7 +66,7 @@ def ranks_in(found: Any, docs: list[tuple[str, str]]) -> dict[tuple[str, str], i
 
 def engine_ranks(run: Any, docs: list[tuple[str, str]], order: Order) -> dict[tuple[str, str], int]:
     """The rank that the engine gives each of these documents, all of them being judged."""
-    found, _ = judge(CleanInput(run), CleanInput(codes(docs)), order, "run")
+    found, _ = judge_clean(CleanInput(run), CleanInput(codes(docs)), [order])[order]
     return ranks_in(found, docs)
 
 

@@ -108,7 +108,8 @@ def test_no_file(write: Any) -> None:
     write("bm25.run", PLAIN)
     assert no(read_run, "other") == "other: no such file"
     assert no(read_run, "bm52.run") == "bm52.run: no such file, did you mean bm25.run?"
-    assert no(read_run, ".") == ".: a folder, not a file: name the files in it"
+    Path("none").mkdir()
+    assert no(read_run, "none") == "none: no files in this folder (hidden ones and _SUCCESS are passed over)"
     assert no(read_run, "a\0b") == "a\0b: cannot be opened: embedded null byte"
     assert (
         no(read_qrels, write("empty", "")) == "empty: the file is empty; TREC qrels have lines like '301 0 FT911-3 1'"

@@ -111,7 +111,8 @@ def test_sampled_p_is_counted_on_the_signs_drawn(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(flips, "_ROUNDS_AT_ONCE", 1 << 20)
     whole = np.sort(np.abs(np.random.default_rng(1).integers(1, 9, 45)))
     rounds, groups, draws = 5_000, -(-45 // 8), np.random.PCG64(7)
-    drawn = np.array([flips._bytes(draws, rounds) for _ in range(groups)])  # groups x rounds
+    raw = (draws.random_raw(-(-rounds // 8)) for _ in range(groups))  # eight bytes a word, the lowest first
+    drawn = np.array([words.astype("<u8").view(np.uint8)[:rounds] for words in raw])  # groups x rounds
     bits = np.unpackbits(drawn.T.copy(), axis=1, bitorder="little").reshape(rounds, groups, 8)
     # of a byte, the highest bit is the sign of the group's first
     signs = 1 - 2 * bits.reshape(rounds, -1)[:, :45].astype(np.int64)

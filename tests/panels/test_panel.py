@@ -50,7 +50,7 @@ def test_a_sign_test_is_given_the_gains(seed: int, make: Any, measure: Measure) 
     found = make(seed, measure)
     gains = found.values[0] - found.values[1]
     better, differing = int((gains > 0).sum()), int((gains != 0).sum())
-    p_value = sign().p_value(found.difference("b", "a").sample_for(sign()))
+    p_value = sign().p_value(found.pair("b", "a").sample_for(sign()))
     assert p_value == pytest.approx(stats.binomtest(better, differing).pvalue, rel=1e-12)
     assert found.pair("b", "a").differing == differing
 
@@ -58,22 +58,22 @@ def test_a_sign_test_is_given_the_gains(seed: int, make: Any, measure: Measure) 
 def test_signed_ranks_are_of_what_a_query_adds() -> None:
     plain, geometric = panel(), panel(measure=GEOMETRIC)
     a, b = plain.values[1], plain.values[0]
-    assert plain.difference("b", "a").sample_for(wilcoxon()).values.tolist() == (b - a).tolist()
+    assert plain.pair("b", "a").sample_for(wilcoxon()).values.tolist() == (b - a).tolist()
     logs = np.log(np.maximum(b, FLOOR)) - np.log(np.maximum(a, FLOOR))
-    assert geometric.difference("b", "a").sample_for(wilcoxon()).values == pytest.approx(logs)
-    p_value = wilcoxon().p_value(geometric.difference("b", "a").sample_for(wilcoxon()))
+    assert geometric.pair("b", "a").sample_for(wilcoxon()).values == pytest.approx(logs)
+    p_value = wilcoxon().p_value(geometric.pair("b", "a").sample_for(wilcoxon()))
     assert p_value == pytest.approx(stats.wilcoxon(logs).pvalue, rel=1e-9)
     heavy = weighted()
     assert heavy.weights is not None
-    ranks = heavy.difference("b", "a").sample_for(wilcoxon()).values
+    ranks = heavy.pair("b", "a").sample_for(wilcoxon()).values
     assert ranks == pytest.approx((b - a) * heavy.weights[0] / heavy.weights[0].mean())
     assert np.sign(ranks).tolist() == np.sign(b - a).tolist()
 
 
 def test_swaps_turn_their_sign_where_the_systems_change_places() -> None:
     for found in (panel(), panel(measure=GEOMETRIC), weighted(), weighted(measure=GEOMETRIC)):
-        here = found.difference("b", "a").sample_for(permutation())
-        there = found.difference("a", "b").sample_for(permutation())
+        here = found.pair("b", "a").sample_for(permutation())
+        there = found.pair("a", "b").sample_for(permutation())
         assert here.values.tolist() == (-there.values + 0.0).tolist()
 
 
@@ -81,9 +81,9 @@ def test_where_weights_differ_between_systems_ranks_are_of_the_gains() -> None:
     weights = np.random.default_rng(3).integers(1, 9, (2, 40)).astype(float)
     found = panel(weights=weights)
     gains = (found.values[0] - found.values[1]).tolist()
-    assert found.difference("b", "a").sample_for(wilcoxon()).values.tolist() == gains
-    assert found.difference("b", "a").sample_for(sign()).values.tolist() == gains
-    swaps, means = (found.difference("b", "a").sample_for(test).values.tolist() for test in (permutation(), t()))
+    assert found.pair("b", "a").sample_for(wilcoxon()).values.tolist() == gains
+    assert found.pair("b", "a").sample_for(sign()).values.tolist() == gains
+    swaps, means = (found.pair("b", "a").sample_for(test).values.tolist() for test in (permutation(), t()))
     assert swaps == means
 
 
@@ -99,7 +99,7 @@ class my_t(PairedTest):
 @pytest.mark.parametrize("measure", [PLAIN, GEOMETRIC])
 def test_a_test_of_means_is_given_the_same_whatever_it_is_called(make: Any, measure: Measure) -> None:
     found = make(1, measure)
-    own, ours = (test.p_value(found.difference("b", "a").sample_for(test)) for test in (my_t(), t()))
+    own, ours = (test.p_value(found.pair("b", "a").sample_for(test)) for test in (my_t(), t()))
     assert own == pytest.approx(ours, rel=1e-10)
 
 
@@ -110,7 +110,7 @@ def test_a_test_of_something_else_is_refused() -> None:
         of = "moods"  # type: ignore[assignment]
 
     with pytest.raises(InputError, match="a test is of means, signs, ranks, swaps"):
-        panel().difference("b", "a").sample_for(odd())
+        panel().pair("b", "a").sample_for(odd())
 
 
 def test_a_shift_is_added_to_every_gain() -> None:

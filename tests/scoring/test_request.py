@@ -80,7 +80,7 @@ def test_options_state_what_was_asked_for(policies: dict[str, Any]) -> None:
         elif name == "queries" and not isinstance(value, str):
             assert told[option] == "@FILE"
         elif name != "weights":
-            assert POLICIES[name].parse(told[option]) == value
+            assert told[option] == str(value)
 
 
 def test_values_that_the_types_name_are_those_of_the_policies() -> None:
@@ -105,7 +105,6 @@ def test_every_policy_is_told_in_full() -> None:
         assert policy.accepts(policy.default) or policy.default is None
         for value in policy.values:
             assert policy.words(value) == policy.values[value]
-            assert policy.parse(str(value)) == value
             assert not policy.sentence(value) or policy.sentence(value).endswith(".")
 
 

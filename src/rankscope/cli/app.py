@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
 import click
 
 from rankscope._version import __version__
@@ -39,14 +42,23 @@ def _call(command: Command) -> None:
 
     ctx = click.get_current_context()
     call = Call(command, ctx)
-    if command.way:
-        from rankscope.cli import ways
+    bounds = {name: ctx.params[name] for name in ("threads", "memory") if ctx.params.get(name) is not None}
+    with _limits(bounds) if bounds else nullcontext():
+        if command.way:
+            from rankscope.cli import ways
 
-        code = getattr(ways, command.way)(call)
-    else:
-        code = call.show(call.result())
+            code = getattr(ways, command.way)(call)
+        else:
+            code = call.show(call.result())
     if code:
         ctx.exit(code)
+
+
+def _limits(bounds: dict[str, Any]) -> AbstractContextManager[None]:
+    """The threads and the memory that a command may use."""
+    from rankscope.parallel import limits
+
+    return limits(**bounds)
 
 
 HELP = """Learn whether rankings are good, in numbers you can defend.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
@@ -28,13 +28,15 @@ class Option(click.Option):
     """An option: its ``flags``, its ``help``, its ``kind`` (a type, a tuple of choices, bool for a flag), and who reads it.
 
     The ``verb`` takes it as a keyword of the same name, also where it is a ``policy`` of scoring; the ``result`` takes it where
-    it is written; all others are for the ``command`` alone. What is not typed is left to the defaults of whoever reads it.
+    it is written; all others are for the ``command`` alone. What is not typed is left to the defaults of whoever reads it;
+    of what is typed ``read`` makes the value that is meant.
     ``{names}`` in the help stands for the names that the kind knows: they are looked up when the help is shown.
     """
 
     def __init__(
-        self, flags: str, text: str, kind: Any = str, metavar: str | None = None, *, to: Reader = "verb", **more: Any
-    ) -> None:
+        self, flags: str, text: str, kind: Any = str, metavar: str | None = None, *, to: Reader = "verb",
+        read: Callable[[Any], Any] | None = None, **more: Any,
+    ) -> None:  # fmt: skip
         if kind is bool:
             more["is_flag"] = True
         else:
@@ -43,7 +45,7 @@ class Option(click.Option):
             metavar = "DIR" if kind is FOLDER else "FILE"
         has_default = more.get("default") is not None
         super().__init__(flags.split(), help=text, metavar=metavar, show_default=has_default, **more)
-        self.to = to
+        self.to, self.read = to, read
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """The flags and the help, with the names that the type knows."""
@@ -61,6 +63,11 @@ QRELS = click.Argument(["qrels"], type=FILE, required=False, metavar="QRELS")
 RUNS = click.Argument(["runs"], type=FILE, nargs=-1, metavar="RUN...")
 ANY_RUNS = click.Argument(["runs"], type=FILE, nargs=-1, metavar="[RUN]...")
 QUIET = Option("-q --quiet", "No notes about what was read and written.", bool, to="command")
+LIMITS = (
+    Option("--threads", "How many threads to work on. Default: $RANKSCOPE_THREADS, or one a core.", NUMBER, "N", to="command"),
+    Option("--memory", "About how much memory to take, like 2GB. Default: $RANKSCOPE_MEMORY, or a part of the run a thread.",
+           str, "SIZE", to="command"),
+)  # fmt: skip
 SCORES = Option(
     "--scores", "The files are tables of scores (systems and queries), not judgments and runs.", bool, to="command"
 )
@@ -108,11 +115,9 @@ interval = partial(Option, "--interval", kind=names.INTERVAL, metavar="INTERVAL"
 INTERVAL = interval("Of the differences: {names}; with parameters: bca(rounds=20000). Default: t.")
 
 
-def _margin(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...]) -> Any:
+def _margin(texts: Sequence[str]) -> float | dict[str, float]:
     """One margin for all metrics, or one for each that is named."""
     by_metric = [text.rpartition("=") for text in texts if "=" in text]
-    if not texts:
-        return None
     if by_metric and len(by_metric) < len(texts):
         raise InputError("--margin: give one number for all metrics, or METRIC=X for each")
     if by_metric:
@@ -132,7 +137,7 @@ def _number(text: str) -> float:
         raise InputError(f"--margin {text}: that is no number; write it like 0.01 or nDCG@10=0.01") from None
 
 
-def tolerances(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...]) -> dict[str, str] | None:
+def tolerances(texts: Sequence[str]) -> dict[str, str]:
     """The tolerances by metric; one that names none holds for all."""
     out: dict[str, str] = {}
     for text in texts:
@@ -140,7 +145,7 @@ def tolerances(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, .
         if (name or "default") in out:
             raise InputError(f"--tolerance {text}: {name or 'the general tolerance'} is given twice")
         out[name or "default"] = value
-    return out or None
+    return out
 
 
 # fmt: off
@@ -154,7 +159,7 @@ COMPARISON = (
     ALPHA,
     Option("--margin",
         "A difference that would not matter, like 0.01: tests whether runs are practically the same.",
-        str, "[METRIC=]X", multiple=True, callback=_margin),
+        str, "[METRIC=]X", multiple=True, read=_margin),
     Option("--bayes", "Also the chances that a run is better, by the Bayesian bootstrap.", bool),
     CLUSTERS, SLICES,
     Option("--costs", "A CSV of runs and what they cost: latency, price, size.", FILE),
@@ -183,14 +188,17 @@ POLICIES = ScoringOptions()
 
 def _option_of(policy: Any, text: str) -> Option:
     """The option of a policy: its values to choose from, a number, a file or a name."""
-    flag, more = f"--{policy.name.replace('_', '-')}", {"default": policy.default}
-    kind: Any = {"queries": names.QueryList(), "dialect": names.DIALECT, "weights": FILE}.get(policy.name)
-    if kind is None and policy.values:
-        kind = tuple(map(str, policy.values))
-        more["callback"] = lambda _ctx, _param, text: policy.parse(text)
+    flag = f"--{policy.name.replace('_', '-')}"
+    read: Callable[[str], Any] | None = None
+    kind: Any = {"queries": str, "dialect": names.DIALECT, "weights": FILE}.get(policy.name)
+    if policy.name == "queries":
+        read = names.listed_queries
+    elif kind is None and policy.values:
+        known = {str(value): value for value in policy.values}
+        kind, read = tuple(known), known.__getitem__
     elif kind is None:
         kind = click.IntRange(min=policy.least)
-    return Option(flag, text, kind, policy.metavar, to="policy", **more)
+    return Option(flag, text, kind, policy.metavar, to="policy", read=read, default=policy.default)
 
 
 # --- how the result is written --------------------------------------------------------------------
@@ -289,7 +297,7 @@ COMMANDS = (
                 "Also how the values of the queries are spread, and first relevant ranks.", bool, to="result"),
             interval("Of each mean: {names}; with parameters: bca(rounds=20000). Default: t, and wilson for scores of 0 and 1."),
             Option("--level", "The level of intervals, between 0.5 and 1.", float, default=0.95),
-            CLUSTERS, *ENGINE, POLICIES, *output(*FORMATS, "latex", "trec"),
+            CLUSTERS, *ENGINE, POLICIES, *LIMITS, *output(*FORMATS, "latex", "trec"),
         ),
         verb="rankscope.verbs.evaluate.evaluate", way="evaluate", bar=True),
     Command("compare", "Say which run is better, and whether the difference is real.",
@@ -306,7 +314,7 @@ COMMANDS = (
             "compare --scores scores.csv -m AP",
             "compare qrels.txt *.run --format latex -o table.tex",
         ),
-        (*JUDGED, metric(SEVERAL), QUIET, *COMPARISON, DETAILS, POLICIES, *output(*FORMATS, "latex")),
+        (*JUDGED, metric(SEVERAL), QUIET, *COMPARISON, DETAILS, POLICIES, *LIMITS, *output(*FORMATS, "latex")),
         verb="rankscope.verbs.compare.compare", usage="QRELS RUN RUN...", bar=True),
     Command("report", "Make one page of it all: verdict, charts, every query to look into.",
         """Make one HTML page of RUNs judged by QRELS, to be opened without a network.
@@ -329,7 +337,7 @@ COMMANDS = (
             Option("--about", "What stands below it: what a reader should know of the data.", str, "TEXT"),
             Option("--shown", "Documents shown of each ranking. Default: as many as there is room for, up to 20.", NUMBER, "N"),
             Option("--export", "Also write every table (CSV, JSON) and figure (SVG, PNG) into DIR.", FOLDER, to="command"),
-            *COMPARISON, POLICIES,
+            *COMPARISON, POLICIES, *LIMITS,
             Option("-o --output out",
                 "The page, one HTML file; - is standard output.", PLACE, to="command", default="report.html"),
         ),
@@ -391,11 +399,11 @@ COMMANDS = (
             Option("--tolerance",
                 "How much worse the candidate may be: a number, a percentage of the baseline's mean, or one of these for a "
                 "metric; may be repeated. Default: 0.01 for metrics from 0 to 1. 0 requires a proved improvement wherever six "
-                "or more queries changed.", str, "0.01|2%|METRIC=0.02", multiple=True, callback=tolerances),
+                "or more queries changed.", str, "0.01|2%|METRIC=0.02", multiple=True, read=tolerances),
             Option("--fail-on",
                 "What fails: a proved loss that is not certain to stay within the tolerance, or only a proved loss of more than"
                 " it.", ("loss", "tolerance"), default="loss"),
-            ALPHA, SLICES, CLUSTERS, INTERVAL, TEST, POLICIES, SETTINGS,
+            ALPHA, SLICES, CLUSTERS, INTERVAL, TEST, POLICIES, *LIMITS, SETTINGS,
             Option("--junit", "Also write JUnit XML to FILE.", PLACE, to="command"),
             Option("--github-summary", "Also append Markdown to the job's summary ($GITHUB_STEP_SUMMARY).", bool, to="command"),
             *OUTPUT,

@@ -84,24 +84,19 @@ TASK = NameType("task", _tasks)
 CORRECTION = NameType("correction", lambda _: _inferences("correction"))
 
 
-class QueryList(Kind):
-    """Which queries are averaged: the name of a population, or @ and a file that lists their ids."""
+def listed_queries(text: str) -> str | list[str]:
+    """Which queries are averaged: the name of a population as it is, or the ids that the file behind an @ lists."""
+    if not text.startswith("@"):
+        return text
+    from pathlib import Path
 
-    name = "queries"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The name as it is, the ids that a file lists as a list."""
-        if not isinstance(value, str) or not value.startswith("@"):
-            return value
-        from pathlib import Path
-
-        try:
-            lines = Path(value[1:]).read_text(encoding="utf-8-sig").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "no UTF-8 text"
-            remedy = "--queries @FILE wants a query id a line"
-            raise InputError(f"{value[1:]}: cannot be read: {reason}; {remedy}") from None
-        ids = [line.split()[0] for line in lines if line.strip() and not line.startswith("#")]
-        if not ids:
-            raise InputError(f"{value[1:]}: lists no query; --queries @FILE wants a query id a line")
-        return ids
+    try:
+        lines = Path(text[1:]).read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "no UTF-8 text"
+        remedy = "--queries @FILE wants a query id a line"
+        raise InputError(f"{text[1:]}: cannot be read: {reason}; {remedy}") from None
+    ids = [line.split()[0] for line in lines if line.strip() and not line.startswith("#")]
+    if not ids:
+        raise InputError(f"{text[1:]}: lists no query; --queries @FILE wants a query id a line")
+    return ids

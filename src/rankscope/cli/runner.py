@@ -32,7 +32,11 @@ class Call:
         self.params: Mapping[str, Any] = ctx.params
         self.own = {one.name: one for one in ctx.command.params if isinstance(one, Option) and one.name}
         default = (None, ParameterSource.DEFAULT)
-        self.explicit = {name: self.params[name] for name in self.own if ctx.get_parameter_source(name) not in default}
+        self.explicit = {
+            name: one.read(self.params[name]) if one.read else self.params[name]
+            for name, one in self.own.items()
+            if ctx.get_parameter_source(name) not in default
+        }
         self.display = {name: value for name, value in self.explicit.items() if self.own[name].to == "result"}
         self.qrels: str | None = ctx.params.get("qrels")
         self.runs: tuple[str, ...] = ctx.params.get("runs", ())
@@ -40,6 +44,12 @@ class Call:
             both = (ctx.params["baseline"], ctx.params["candidate"])
             self.runs = tuple(run for run in both if run is not None)
         self.files = parse_runs(self.runs, again="scores" in self.own)  # the rankings, each with the name given to it
+        if [self.qrels, *(path for _, path in self.files)].count("-") > 1:
+            raise InputError("- stands for standard input, which can be read only once: give the other input as a file")
+        # tables of scores: with --scores, or where a single file looks like one
+        self.of_scores = "scores" in self.own and bool(
+            self.params["scores"] or (self.qrels is not None and not self.runs and holds_scores(self.qrels))
+        )
         self.quiet: bool = ctx.params.get("quiet", False)
         self.out: str | None = ctx.params.get("out")
 
@@ -77,13 +87,6 @@ class Call:
 
     # -- what it reads ------------------------------------------------------------------------------
 
-    @cached_property
-    def of_scores(self) -> bool:
-        """Whether the files are tables of scores: with --scores, or where a single file looks like one."""
-        if "scores" not in self.own or self.params["scores"]:
-            return "scores" in self.own
-        return self.qrels is not None and not self.runs and holds_scores(self.qrels)
-
     def arguments(self) -> tuple[list[Any], dict[str, Any]]:
         """What the verb is called with, but for metrics."""
         if self.of_scores:
@@ -95,7 +98,6 @@ class Call:
             return [self.qrels, None], self.options
         if self.qrels is None or not (self.runs or "[RUN...]" in self.command.usage):
             raise InputError(self._what_is_missing())
-        check_stdin([self.qrels, *(path for _, path in self.files)])
         files, systems = number_runs(self.files)
         runs = files if "candidate" in self.params else [files or None]  # a gate takes its two apart
         return [self.qrels, *runs], ({"systems": systems} if systems else {}) | self.options
@@ -202,12 +204,6 @@ def parse_runs(runs: Iterable[str], again: bool = False) -> list[Named]:
     return out
 
 
-def check_stdin(paths: Sequence[str]) -> None:
-    """Refuse to read standard input twice."""
-    if paths.count("-") > 1:
-        raise InputError("- stands for standard input, which can be read only once: give the other input as a file")
-
-
 def number_runs(runs: Iterable[Named]) -> tuple[list[Named], dict[str, str]]:
     """Runs of one name told apart by a number, and the system that each of those is a run of.
 
@@ -230,7 +226,6 @@ def number_runs(runs: Iterable[Named]) -> tuple[list[Named], dict[str, str]]:
 def score_tables(paths: Sequence[str]) -> str | dict[str, str]:
     """Files of scores: one as it is, several by name; the shortest of each file's names that no other file has."""
     runs = parse_runs(paths)
-    check_stdin([path for _, path in runs])
     if len(runs) == 1:
         return runs[0][1]
     choices = [(name or Path(path).name.split(".")[0], name or Path(path).name, path) for name, path in runs]

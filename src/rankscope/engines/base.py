@@ -13,6 +13,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from rankscope.lists import Array, Judged, Lists
+from rankscope.parallel import map_parts
 
 Ties = Literal["trec", "docid", "input", "rank"]  # one order; what holds over all orders is in `orders`
 SEVERAL = frozenset({"aspects", "subtopics", "identities"})  # what needs more of the qrels than a grade
@@ -81,11 +82,15 @@ class Values:
 def map_kernels(judged: Judged, kernels: Sequence[Callable[[Lists], Array]]) -> list[Array]:
     """Map plain functions over judged documents, in chunks of queries that fit the processor's memory."""
     out = [np.full(len(judged), np.nan) for _ in kernels]
-    if kernels:
-        for chunk in judged.chunks():
-            lists = judged.lists(chunk)
-            for kernel, values in zip(kernels, out, strict=True):
-                values[chunk] = kernel(lists)
+    chunks = judged.chunks() if kernels else []
+
+    def work(chunk: Array) -> list[Array]:
+        lists = judged.lists(chunk)
+        return [kernel(lists) for kernel in kernels]
+
+    for chunk, found in zip(chunks, map_parts(work, chunks) if len(chunks) > 1 else map(work, chunks), strict=True):
+        for values, of_chunk in zip(out, found, strict=True):
+            values[chunk] = of_chunk
     return out
 
 

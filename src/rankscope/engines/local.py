@@ -1,11 +1,13 @@
 """The Polars engine: a run and qrels as tables, millions of rows shrunk to the judged ones.
 
 Speed comes from doing less: the order is checked in one pass and repaired only where it is wrong,
-document ids are compared only among equal scores, and nothing is joined but judged documents.
+document ids are compared only among equal scores, and nothing is joined but judged documents. Nothing crosses a query, so a run is
+judged in parts of whole queries, each while it lies in the processor's cache, and the answers are laid end to end.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,8 +17,11 @@ import polars as pl
 from rankscope.engines.base import SEVERAL, DataFacts, Order
 from rankscope.errors import InputError
 from rankscope.lists import Array, Aspects, Judged, judged_order
-from rankscope.tables import Qrels, Run, column, spans
+from rankscope.parallel import map_parts
+from rankscope.tables import Qrels, Run, column
 
+PART = 1 << 17  # rows of a part: work on them stays in the processor's cache
+NO_RUN = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64, "rank": pl.Int32}  # the columns of a run
 NAMELESS = {"0", "Q0"}  # what stands in column 2 of qrels without subtopics
 
 
@@ -44,12 +49,10 @@ class Several:
         return Aspects(count, self.aspect[order], self.group[order], self.grade[order], self.where)
 
 
-def several(qrels: Qrels, needs: frozenset[str]) -> Several:
-    """Take the aspects of every document from the qrels; refuse qrels that name none where subtopics are needed."""
+def several(qrels: Qrels) -> Several:
+    """Take the aspects of every document from the qrels."""
     frame = qrels.frame
     named = "iteration" in frame.columns
-    if "subtopics" in needs:
-        refuse_nameless(frame["iteration"].unique().sort().to_list() if named else None, qrels.source.label)
     aspect = pl.col("iteration") if named else pl.lit("0")
     part = pl.col("subgroup") if "subgroup" in frame.columns else pl.lit("")
     entries = frame.select("query_id", "doc_id", "grade", group=aspect, aspect=pl.struct(a=aspect, b=part))
@@ -69,9 +72,14 @@ def several(qrels: Qrels, needs: frozenset[str]) -> Several:
     return Several(whole, row.astype(np.int64), aspects, group, grade, qrels.source.label)
 
 
-def refuse_nameless(aspects: list[str] | None, label: str) -> None:
-    """Refuse qrels whose column 2 holds these values, None without such a column, where subtopics are needed."""
-    said = aspects or []
+def check_subtopics(qrels: Qrels) -> None:
+    """Refuse qrels that name no subtopics."""
+    named = "iteration" in qrels.frame.columns
+    refuse_nameless(qrels.frame["iteration"].unique().sort().to_list() if named else [], qrels.source.label)
+
+
+def refuse_nameless(said: list[str], label: str) -> None:
+    """Refuse qrels whose column 2 holds these values, none without such a column, where subtopics are needed."""
     if set(said) <= NAMELESS:
         what = f"column 2 says {said[0]!r} throughout" if said else "there is no column for them"
         raise InputError(
@@ -99,26 +107,29 @@ def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
     """
     run = run.by_query()
     ranked = RankedRun(run, order)
-    graded = several(qrels, order.needs) if order.needs & SEVERAL else None
+    graded = several(qrels) if order.needs & SEVERAL else None
     qrels = graded.qrels if graded else qrels
-    names = list(qrels.queries)
-    known = set(names)
-    extra = [query for query in run.queries if query not in known]
+    place = qrels.places_of(run.queries)
+    extra = [run.queries[i] for i in np.flatnonzero(place < 0).tolist()]
+    names = [*qrels.queries, *extra] if order.extra else qrels.queries
+    # queries without a row stand behind the others
+    size = np.append(ranked.size, np.zeros(len(place) - len(ranked.size), dtype=np.int64))
+    retrieved = np.zeros(len(names), dtype=np.int64)
+    retrieved[place[place >= 0]] = size[place >= 0]
     if order.extra:
-        names += extra
-
-    size_of = dict(zip(run.blocks.query.to_list(), ranked.size.tolist(), strict=True))
-    retrieved = np.array([size_of.get(query, 0) for query in names], dtype=np.int64)
+        retrieved[len(qrels.queries) :] = size[place < 0]
     if order.depth is not None:
         retrieved = np.minimum(retrieved, order.depth)
 
-    judged = _lay_out(_pool(qrels, run, ranked), ranked, names, retrieved, order, graded)
-    present = set(run.queries)
-    counted = np.array([query in known for query in run.blocks.query.to_list()], dtype=bool)
+    missing = np.ones(len(qrels.queries), dtype=bool)
+    missing[place[place >= 0]] = False
+    place = place[: len(ranked.size)]
+    judged = _lay_out(_pool(qrels, run, ranked, place), ranked, names, retrieved, order, graded)
+    counted = place >= 0
     seen = DataFacts(
         rows=run.frame.height,
         queries=len(run.queries),
-        missing=tuple(query for query in qrels.queries if query not in present),
+        missing=tuple(qrels.queries[i] for i in np.flatnonzero(missing).tolist()),
         extra=tuple(extra),
         tied_rows=len(ranked.tied_places),
         # a cutoff may fall between equal scores
@@ -129,13 +140,53 @@ def judge(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
     return judged, seen
 
 
-def _pool(qrels: Qrels, run: Run, ranked: RankedRun) -> pl.DataFrame:
-    """One row a judgment: the number of its query, and the place of the document in the ordered run (null: not retrieved)."""
+def judge_in_parts(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
+    """The same as ``judge`` finds, in parts of whole queries and on all cores. The rows of each query must stand together in the qrels."""
+    parts = run.by_query().parts(PART)
+    return join(list(map_parts(lambda part: judge_part(part, qrels, order), parts)), qrels, order)
+
+
+def judge_part(run: Run, qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
+    """What is found for the queries of a part of a run, and for no others."""
+    place = qrels.places_of(run.queries)
+    return judge(run, qrels.only(place[place >= 0]), order)
+
+
+def join(parts: Sequence[tuple[Judged, DataFacts]], qrels: Qrels, order: Order) -> tuple[Judged, DataFacts]:
+    """What was found in the parts of a run as one, with the queries of the qrels that no part has."""
+    seen = [query for judged, _ in parts for query in judged.query_id]
+    if seen != qrels.queries and (without := set(qrels.queries).difference(seen)):
+        missing = np.array([i for i, query in enumerate(qrels.queries) if query in without])
+        parts = [*parts, judge(Run(pl.DataFrame(schema=NO_RUN)), qrels.only(missing), order)]
+    facts = [found for _, found in parts]
+    extra = tuple(query for found in facts for query in found.extra)
+    ranks = [found.disagreeing for found in facts if found.rows]  # none where a part has no rank column
+    whole = DataFacts(
+        rows=sum(found.rows for found in facts),
+        queries=sum(found.queries for found in facts),
+        missing=tuple(query for found in facts for query in found.missing),
+        extra=extra,
+        tied_rows=sum(found.tied_rows for found in facts),
+        tied_at={k: sum(found.tied_at[k] for found in facts) for k in order.cutoffs},
+        disagreeing=None if None in ranks else sum(filter(None, ranks)),
+        tied_in_top={k: sum(found.tied_in_top[k] for found in facts) for k in order.cutoffs},
+    )
+    laid = Judged.join([judged for judged, _ in parts])
+    names = [*qrels.queries, *extra] if order.extra else qrels.queries
+    if laid.query_id != names:
+        place = {query: i for i, query in enumerate(laid.query_id)}
+        laid = laid.of(np.array([place[query] for query in names]))
+    return laid, whole
+
+
+def _pool(qrels: Qrels, run: Run, ranked: RankedRun, number: Array) -> pl.DataFrame:
+    """One row a judgment: the number of its query, and the place of the document in the ordered run (null: not retrieved).
+
+    ``number`` is that of each query of the run, -1 where it has no judgments.
+    """
     judgments = qrels.frame.select(column(qrels.query_code).alias("query"), "doc_id", "grade")
     row = run.rows_of(judgments["doc_id"])
-    number = {query: i for i, query in enumerate(qrels.queries)}
-    codes = np.array([number.get(query, -1) for query in run.blocks.query.to_list()], dtype=np.int64)
-    query = codes[np.searchsorted(run.blocks.start, row, side="right") - 1]
+    query = number[np.searchsorted(run.blocks.start, row, side="right") - 1]
     hits = run.frame.select("doc_id", "score")[column(row)]
     hits = hits.with_columns(column(query).alias("query"), column(ranked.place_of(row)).alias("place"))
     return judgments.join(hits, on=["query", "doc_id"], how="left", maintain_order="left")
@@ -171,88 +222,71 @@ def _lay_out(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Span:
-    """Some whole queries in order.
-
-    ``permutation`` is their order (None: as they stand), ``same`` where a score equals the one before, ``tied`` the places of scores
-    that another document of the query shares, and ``disagreeing`` in how many queries the rank column contradicts the scores.
-    """
-
-    permutation: Array | None
-    same: Array
-    tied: Array
-    disagreeing: int = 0
-
-
 class RankedRun:
     """A run in order. A *place* is a position when queries follow one another, each best first.
 
-    The run is walked in spans of queries that fit the processor's cache, and only what was out of order
-    is remembered: most files are sorted but for a few ties.
+    ``same`` tells where a score equals the one before, ``tied_places`` where another document of the query has the same score, and
+    ``disagreeing`` in how many queries the rank column contradicts the scores. Only what was out of order is remembered: most files are
+    sorted but for a few ties.
     """
 
     def __init__(self, run: Run, order: Order) -> None:
         self.run, self.ties = run, order.ties
         self.start, self.size = run.blocks.start, run.blocks.size
-        self.has_rank = "rank" in run.frame.columns
-        if order.ties == "rank" and not self.has_rank:
+        has_rank = "rank" in run.frame.columns
+        if order.ties == "rank" and not has_rank:
             raise InputError(f"{run.source.label} has no rank column of whole numbers, which ties='rank' needs")
-        self.same = np.zeros(run.frame.height, dtype=bool)
-        self.disagreeing = 0 if self.has_rank and order.ties != "rank" else None
-        moved, tied = [np.empty((2, 0), dtype=np.int64)], [np.empty(0, dtype=np.int64)]
-        for first, last in spans(run.blocks):
-            at = int(self.start[first])
-            span = self._order_span(at, self.start[first:last] - at, self.size[first:last])
-            permutation = span.permutation
-            self.same[at : at + len(span.same)] = span.same
-            tied.append(span.tied + at)
-            if self.disagreeing is not None:
-                self.disagreeing += span.disagreeing
-            if permutation is not None:
-                places = np.flatnonzero(permutation != np.arange(len(permutation)))
-                moved.append(np.stack([permutation[places], places]) + at)
-        self.tied_places = np.concatenate(tied)  # those whose score another place of the query shares
-        self.moved_row, self.moved_place = np.concatenate(moved, axis=1)
-        by = np.argsort(self.moved_row)
-        self.moved_row, self.moved_place = self.moved_row[by], self.moved_place[by]
+        self.disagreeing: int | None = None
+        self.tied_places = np.empty(0, dtype=np.int64)
+        rank = run.frame["rank"].to_numpy() if has_rank else None
+        if order.ties == "rank":
+            self.same = np.zeros(run.frame.height, dtype=bool)
+            permutation: Array | None = self._by_rank(rank)
+        else:
+            permutation = self._by_score()
+            self.disagreeing = None if rank is None else self._count_disagreeing(rank, permutation)
+        places = np.empty(0, dtype=np.int64)
+        if permutation is not None:
+            places = np.flatnonzero(permutation != np.arange(len(permutation)))
+        rows = places if permutation is None else permutation[places]
+        by = np.argsort(rows)
+        self.moved_row, self.moved_place = rows[by], places[by]
 
-    def _order_span(self, at: int, start: Array, size: Array) -> _Span:
-        """Put some whole queries in order."""
-        n = int(size.sum())
-        score = self.run.frame["score"].slice(at, n).to_numpy()
-        rank = self.run.frame["rank"].slice(at, n).to_numpy() if self.has_rank else None
-        if self.ties == "rank":
-            return _Span(self._by_rank(at, rank, size), np.zeros(n, dtype=bool), np.empty(0, dtype=np.int64))
+    def _by_score(self) -> Array | None:
+        """The rows in order, best score first (None: as they stand)."""
+        score = self.run.frame["score"].to_numpy()
         rising = score[1:] > score[:-1]
-        rising[start[1:] - 1] = False
+        rising[self.start[1:] - 1] = False
         permutation = None
         if rising.any():
             # a stable sort keeps the order of the file among equals
-            permutation = np.lexsort((-score, np.repeat(np.arange(len(size)), size)))
+            permutation = np.lexsort((-score, np.repeat(np.arange(len(self.size)), self.size)))
             score = score[permutation]
-        same = np.append(False, score[1:] == score[:-1])
-        same[start] = False
-        second = np.flatnonzero(same)
-        tied = np.union1d(second - 1, second)
-        group = np.cumsum(~same[tied])
-        if self.ties != "input" and len(tied):
-            permutation = self._order_ties(at, n, tied, group, permutation)
-        if rank is None:
-            return _Span(permutation, same, tied)
-        rank = rank.copy() if permutation is None else rank[permutation]
-        rank[tied] = rank[tied][np.lexsort((rank[tied], group))]  # equal scores may stand in any order
-        falls = rank[1:] < rank[:-1]
-        falls[start[1:] - 1] = False
-        queries = np.searchsorted(start, np.flatnonzero(falls) + 1, side="right")
-        return _Span(permutation, same, tied, len(np.unique(queries)))
+        self.same = np.append(False, score[1:] == score[:-1])[: len(score)]
+        self.same[self.start] = False
+        second = np.flatnonzero(self.same)
+        self.tied_places = np.union1d(second - 1, second)
+        if self.ties == "input" or not len(second):
+            return permutation
+        return self._order_ties(np.cumsum(~self.same[self.tied_places]), permutation)
 
-    def _by_rank(self, at: int, rank: Any, size: Array) -> Array:
-        code = np.repeat(np.arange(len(size)), size)
+    def _count_disagreeing(self, rank: Array, permutation: Array | None) -> int:
+        """In how many queries the rank column contradicts the scores; equal scores may stand in any order."""
+        tied = self.tied_places
+        rank = rank[permutation] if permutation is not None else rank.copy() if len(tied) else rank
+        if len(tied):
+            rank[tied] = rank[tied][np.lexsort((rank[tied], np.cumsum(~self.same[tied])))]
+        falls = rank[1:] < rank[:-1]
+        falls[self.start[1:] - 1] = False
+        return len(np.unique(np.searchsorted(self.start, np.flatnonzero(falls) + 1, side="right")))
+
+    def _by_rank(self, rank: Any) -> Array:
+        """The rows in the order of their ranks."""
+        code = np.repeat(np.arange(len(self.size)), self.size)
         order = np.lexsort((rank, code))
         twice = np.flatnonzero((np.diff(rank[order]) == 0) & (np.diff(code[order]) == 0))
         if len(twice):
-            row = at + int(order[twice[0] + 1])
+            row = int(order[twice[0] + 1])
             query, said = self.run.frame["query_id"][row], rank[order[twice[0] + 1]]
             source = self.run.source
             where = source.at(row) if source.line_of and self.run.as_read else source.label
@@ -261,10 +295,11 @@ class RankedRun:
             )
         return order
 
-    def _order_ties(self, at: int, count: int, tied: Array, group: Array, permutation: Array | None) -> Array | None:
-        """Put equal scores in the order of their document ids, touching only tied rows."""
+    def _order_ties(self, group: Array, permutation: Array | None) -> Array | None:
+        """Put equal scores in the order of their document ids, touching only tied rows; ``group`` numbers the tied scores."""
+        tied = self.tied_places
         rows = tied if permutation is None else permutation[tied]
-        ids = self.run.frame["doc_id"].slice(at, count).gather(column(rows))
+        ids = self.run.frame["doc_id"].gather(column(rows))
         down = self.ties == "trec"
         before = ids.shift(1)
         right = (ids < before) if down else (ids > before)
@@ -272,7 +307,7 @@ class RankedRun:
             return permutation
         by = pl.DataFrame({"group": column(group), "doc": ids, "row": column(rows)})
         by = by.sort("group", "doc", descending=[False, down])
-        permutation = np.arange(count) if permutation is None else permutation
+        permutation = np.arange(len(self.same)) if permutation is None else permutation
         permutation[tied] = by["row"].to_numpy()
         return permutation
 

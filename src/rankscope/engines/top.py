@@ -13,10 +13,11 @@ import numpy as np
 import polars as pl
 
 from rankscope.engines.base import TIES, Order, Ties
-from rankscope.engines.local import RankedRun
+from rankscope.engines.local import PART, RankedRun
 from rankscope.engines.mappings import as_text
 from rankscope.errors import InputError
 from rankscope.lists import Array
+from rankscope.parallel import map_parts
 from rankscope.tables import Run
 
 SCHEMA = {"query_id": pl.String, "doc_id": pl.String, "rank": pl.Int64}
@@ -43,7 +44,10 @@ def top(run: Any, order: Order, k: int | None = None, label: str = "run") -> pl.
 
 
 def _of_table(run: Run, order: Order, k: int | None) -> pl.DataFrame:
-    run = run.by_query()
+    return pl.concat(map_parts(lambda part: _of_part(part, order, k), run.by_query().parts(PART)))
+
+
+def _of_part(run: Run, order: Order, k: int | None) -> pl.DataFrame:
     ranked = RankedRun(run, order)
     size = ranked.size if k is None else np.minimum(ranked.size, k)
     rank = np.arange(1, int(size.sum()) + 1) - np.repeat(np.cumsum(size) - size, size)

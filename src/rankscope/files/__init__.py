@@ -7,6 +7,6 @@ table of the good rows comes with ``source.faults``. A file without any good row
 
 from __future__ import annotations
 
-from rankscope.files.readers import qrels_of, read_qrels, read_run, run_of
+from rankscope.files.readers import open_run, qrels_of, read_qrels, read_run, run_of
 
-__all__ = ["qrels_of", "read_qrels", "read_run", "run_of"]
+__all__ = ["open_run", "qrels_of", "read_qrels", "read_run", "run_of"]

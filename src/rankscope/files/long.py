@@ -13,7 +13,7 @@ import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.tables import Array, Blocks, Fault, Qrels, Run, Source, blocks_of
+from rankscope.tables import Array, Fault, Qrels, Run, Source, blocks_of
 
 RUN_LINE = "a TREC run line has 6 (query Q0 document rank score tag)"
 QRELS_LINE = "a TREC qrels line has 4 (query iteration document grade)"
@@ -36,7 +36,6 @@ class Findings:
     faults: list[Fault] = field(default_factory=list)
     faulty: int = 0
     tag: str | None = None
-    blocks: Blocks | None = None
 
     def fault(self, kind: str, message: str, line: int | None = None) -> None:
         """Keep the first faults and count all."""
@@ -91,14 +90,24 @@ def grades_of(grade: pl.Series) -> str:
     return f"{words.counted(len(distinct), 'different grade')} from {low} to {high}"
 
 
-def make_run(frame: pl.DataFrame, source: Source, found: Findings, what: str, name: str) -> Run:
-    """Build the run; its first note says how it was read."""
-    blocks = found.blocks or blocks_of(frame["query_id"])
+def make_run(
+    frame: pl.DataFrame,
+    source: Source,
+    found: Findings,
+    what: str,
+    name: str,
+    sizes: tuple[int, int, int] | None = None,
+) -> Run:
+    """Build the run; its first note says how it was read.
+
+    ``sizes`` counts its rows, its queries and its infinite scores, where the rows are not at hand.
+    """
+    blocks = blocks_of(frame["query_id"])
+    rows, queries, infinite = sizes or (len(frame), len(blocks.query), int(frame["score"].is_infinite().sum()))
     tag = f", tag {found.tag}" if found.tag else ""
-    first = f"read {source.label} as {what}: {words.counted(len(frame), 'row')}, {words.counted(len(blocks.query), 'query')}{tag}"
-    infinite = int(frame["score"].is_infinite().sum())
     if infinite:
         found.notes.append(f"{words.counted(infinite, 'score is', 'scores are')} infinite")
+    first = f"read {source.label} as {what}: {words.counted(rows, 'row')}, {words.counted(queries, 'query')}{tag}"
     run = Run(frame, found.added_to(source, first), name=name)
     run.__dict__["blocks"] = blocks  # a cached property, found already
     return run
@@ -106,7 +115,7 @@ def make_run(frame: pl.DataFrame, source: Source, found: Findings, what: str, na
 
 def make_qrels(frame: pl.DataFrame, source: Source, found: Findings, what: str) -> Qrels:
     """Build the qrels; their first note says how they were read."""
-    blocks = found.blocks or blocks_of(frame["query_id"])
+    blocks = blocks_of(frame["query_id"])
     rows = words.counted(len(frame), "judgment")
     first = f"read {source.label} as {what}: {rows}, {words.counted(len(blocks.query), 'query')}, {grades_of(frame['grade'])}"
     qrels = Qrels(frame, found.added_to(source, first))
@@ -196,7 +205,7 @@ def _complain(roles: dict[str, str], by_lower: dict[str, str], names: Sequence[s
     raise InputError(f"{label}: {wanted}; {RUN_TABLE if what == 'run' else QRELS_TABLE}{hint}")
 
 
-def _long_table(
+def long_table(
     frame: pl.DataFrame, roles: dict[str, str], label: str, line: Callable[[int], int] | None, found: Findings
 ) -> tuple[pl.DataFrame, Array]:
     """The columns under our names and in our types, and the rows that are not among them, which become faults."""
@@ -322,7 +331,7 @@ def make_table(  # noqa: PLR0913, PLR0917
         found.tag = _tag_of(frame, roles, source.label)
     kept = np.delete(np.arange(len(frame)), left_out)
     line = None if lines is None else line_finder(lines, left_out)
-    table, bad = _long_table(frame[kept] if len(left_out) else frame, roles, source.label, line, found)
+    table, bad = long_table(frame[kept] if len(left_out) else frame, roles, source.label, line, found)
     if not len(table):
         found.refuse(f"{source.label}: a header and no rows", "row")
     if lines is not None:

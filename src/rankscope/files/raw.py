@@ -21,6 +21,7 @@ from rankscope.errors import DataError, InputError
 from rankscope.tables import Source
 
 HEAD = 1 << 16
+SMALL = 1 << 20  # bytes on disk: what is larger may be read in parts
 BOM = b"\xef\xbb\xbf"
 PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 FOREIGN = {
@@ -70,6 +71,12 @@ class Raw:
         return self._unzstd(rows=500) if self.compression == "zstd" else self.start
 
     @property
+    def size(self) -> int:
+        """How many bytes there are, or about how many when unpacked."""
+        held = self.stamp[1] if self.stamp is not None else len(self.feed) if isinstance(self.feed, bytes) else 0
+        return held * (4 if self.compression else 1)
+
+    @property
     def first_line(self) -> str:
         """The first line as text."""
         line = self.head.removeprefix(BOM).lstrip(b"\r\n").split(b"\n", 1)[0]
@@ -80,6 +87,11 @@ class Raw:
         """What the name ends with, in small letters and without that of a compressed file: ``.csv`` of ``a.csv.gz``."""
         path = Path(self.label)
         return (path.with_suffix("") if path.suffix.lower() in {".gz", ".zst"} else path).suffix.lower()
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the file is best read at once."""
+        return (len(self.feed) if isinstance(self.feed, bytes) else self.stamp[1] if self.stamp else 0) <= SMALL
 
     def source(self, kind: str, **more: Any) -> Source:
         """This file as the source of a table."""

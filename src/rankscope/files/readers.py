@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, cast
 
 from rankscope.errors import InputError
+from rankscope.files.folders import files_of, folder_qrels, folder_run
 from rankscope.files.long import ALIASES, EXPECTED, is_number, known_header
 from rankscope.files.memory import read_dict, read_frame, speaks_arrow
+from rankscope.files.parts import RunParts
 from rankscope.files.raw import BOM, Raw, open_raw
-from rankscope.files.tabular import header_of, is_jsonl, read_columns, read_json, read_jsonl, read_parquet
-from rankscope.files.trec import read_trec
+from rankscope.files.tabular import (
+    header_of,
+    is_jsonl,
+    parquet_parts,
+    read_columns,
+    read_json,
+    read_jsonl,
+    read_parquet,
+)
+from rankscope.files.trec import read_trec, trec_parts
 from rankscope.tables import Qrels, Run
 
 SEPARATORS = {"csv": ",", "tsv": "\t", "semicolon": ";"}
@@ -59,7 +70,14 @@ TAKEN = {
     "qrels": "a path, a dict ({query: {document: grade}} or {query: {relevant documents}}), a data frame or Qrels",
 }
 
-READERS = {"trec": read_trec, "jsonl": read_jsonl, "json": read_json, "parquet": read_parquet}
+READERS: dict[str, Callable[[Raw, str, str | None], Run | Qrels]] = {
+    "trec": read_trec,
+    **{kind: partial(read_columns, separator=separator) for kind, separator in SEPARATORS.items()},
+    "jsonl": read_jsonl,
+    "json": read_json,
+    "parquet": read_parquet,
+}
+PARTS = {"trec": trec_parts, "parquet": parquet_parts}
 
 
 def run_of(source: Any, name: str | None = None) -> Run:
@@ -88,6 +106,11 @@ def qrels_of(source: Any) -> Qrels:
     return cast("Qrels", _of(source, "qrels", None))
 
 
+def open_run(source: Any, name: str | None = None) -> Run | RunParts:
+    """A run as ``run_of`` reads it, but for a large file whose format has parts, or a folder: that is left to be read part by part."""
+    return source if isinstance(source, Run) else cast("Run | RunParts", _of(source, "run", name, in_parts=True))
+
+
 def read_run(path: str | Path, name: str | None = None) -> Run:
     """Read a run from a file; its ending and its content tell the format, and ``-`` is standard input."""
     return cast("Run", _of(_path(path), "run", name))
@@ -104,13 +127,19 @@ def _path(path: Any) -> str | PathLike[str]:
     return path
 
 
-def _of(source: Any, what: str, name: str | None) -> Run | Qrels:
+def _of(source: Any, what: str, name: str | None, in_parts: bool = False) -> Run | Qrels | RunParts:
     if isinstance(source, (str, PathLike)):
-        raw = open_raw(source if isinstance(source, str) else Path(source), EXPECTED[what])
+        path = source if isinstance(source, str) else Path(source)
+        several = any(sign in str(path) for sign in "*?") or (str(path).strip() and Path(path).is_dir())
+        if several and (files := files_of(path)):
+            if what == "qrels":
+                return folder_qrels(path, files, read_qrels)
+            run = folder_run(path, files, name, open_run)
+            return run if in_parts else run.whole()
+        raw = open_raw(path, EXPECTED[what])
         kind = kind_of(raw)
-        if kind in SEPARATORS:
-            return read_columns(raw, what, name, SEPARATORS[kind])
-        return READERS[kind](raw, what, name)
+        parts = PARTS[kind](raw, name) if in_parts and kind in PARTS and not raw.is_small else None
+        return parts or READERS[kind](raw, what, name)
     if isinstance(source, Mapping):
         return read_dict(source, what, name)
     if speaks_arrow(source):

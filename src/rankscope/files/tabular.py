@@ -6,19 +6,20 @@ import csv
 import io
 import json
 import re
-from collections.abc import Mapping
-from functools import cache
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from typing import Any, NoReturn, cast
 
 import numpy as np
 import polars as pl
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.files.long import Findings, make_table, roles_of
+from rankscope.files.long import Findings, long_table, make_run, make_table, roles_of, stem
 from rankscope.files.memory import DICTS, Pairs, quote_value, read_dict
+from rankscope.files.parts import NO_RUN, PartFacts, RunParts, sizes_of
 from rankscope.files.raw import BOM, Raw
-from rankscope.tables import Array, Qrels, Run
+from rankscope.tables import Array, Qrels, Run, Source
 
 NAMES = {",": "CSV", "\t": "TSV", ";": "CSV (apart by semicolons)"}
 _WORDS = {",": "a comma", "\t": "a tab", ";": "a semicolon"}
@@ -250,8 +251,64 @@ def read_parquet(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     """Read the columns that matter from a Parquet file."""
     found, scan = Findings(), raw.scan_parquet()
     roles = roles_of(scan.collect_schema().names(), what, raw.label, found)
+    frame = _collect(raw, scan.select(list(dict.fromkeys(roles.values()))))
+    return make_table(frame, roles, raw.source(f"Parquet {what}"), found, what, name)
+
+
+def _collect(raw: Raw, scan: pl.LazyFrame) -> pl.DataFrame:
     try:
-        frame = scan.select(list(dict.fromkeys(roles.values()))).collect()
+        return scan.collect()
     except (pl.exceptions.PolarsError, OSError) as error:
         raw.fail_parquet(error)
-    return make_table(frame, roles, raw.source(f"Parquet {what}"), found, what, name)
+
+
+PART = 1 << 18  # rows of a part of a Parquet file
+BEYOND = 1 << 10  # rows read beyond a part at first, to find where its last query ends
+
+
+def parquet_parts(raw: Raw, name: str | None) -> RunParts:
+    """A run in a Parquet file, to be read in parts."""
+    found, scan = Findings(), raw.scan_parquet()
+    roles = roles_of(scan.collect_schema().names(), "run", raw.label, found)
+    columns = scan.select(list(dict.fromkeys(roles.values())))
+    query = roles["query_id"]
+
+    def read(start: int) -> tuple[Run, PartFacts]:
+        rows = _whole_queries(raw, columns, query, start, PART)
+        told = Findings()
+        table, bad = long_table(rows, roles, raw.label, None, told)
+        if len(bad) or told.notes:
+            raise InputError(f"{raw.label}: what only the whole table tells")
+        tags = rows[roles["tag"]].drop_nulls().unique(maintain_order=True).cast(pl.String) if "tag" in roles else ()
+        facts = PartFacts(table.height, int(table["score"].is_infinite().sum()), tuple(tags))
+        return Run(table, Source(raw.label)), facts
+
+    def reads() -> Iterator[Callable[[], tuple[Run, PartFacts]]]:
+        count = _collect(raw, scan.select(pl.len())).item()
+        return (partial(read, start) for start in range(0, count, PART))
+
+    def head(parts: Sequence[PartFacts], queries: int) -> Run:
+        tags = list(dict.fromkeys(tag for part in parts for tag in part.tags))
+        if len(tags) > 1:
+            raise InputError(f"{raw.label}: several runs")
+        found.tag = tags[0] if tags else None
+        source, label = raw.source("Parquet run"), name or found.tag or stem(raw.label)
+        return make_run(NO_RUN, source, found, "a Parquet run", label, sizes_of(parts, queries))
+
+    return RunParts(raw.label, raw.size, reads, lambda: cast("Run", read_parquet(raw, "run", name)), head)
+
+
+def _whole_queries(raw: Raw, scan: pl.LazyFrame, query: str, start: int, size: int) -> pl.DataFrame:
+    """The rows of a part: from where the first query begins in it to where the last one ends, which may be beyond it."""
+    before, beyond = min(start, 1), BEYOND
+    while True:
+        rows = _collect(raw, scan.slice(start - before, before + size + beyond))
+        sizes = rows[query].rle().struct.field("len").cast(pl.Int64).to_numpy()
+        begins = np.cumsum(sizes) if start else np.append(np.cumsum(sizes) - sizes, len(rows))
+        end = min(before + size, len(rows))
+        first, last = np.searchsorted(begins, [before, end])
+        if begins[first] >= end:  # all of it belongs to a query that begins in an earlier part
+            return rows.clear()
+        if begins[last] < len(rows) or len(rows) < before + size + beyond:
+            return rows.slice(int(begins[first]), int(begins[last] - begins[first]))
+        beyond *= 8

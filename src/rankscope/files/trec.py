@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from io import BytesIO
-from pathlib import Path
+from functools import partial
+from typing import cast
 
 import numpy as np
 import polars as pl
@@ -17,6 +16,7 @@ from rankscope import words
 from rankscope.errors import InputError
 from rankscope.files.long import (
     EXPECTED,
+    NO_ROWS,
     ORDER,
     QRELS_LINE,
     RUN_LINE,
@@ -28,8 +28,10 @@ from rankscope.files.long import (
     make_run,
     stem,
 )
+from rankscope.files.parts import NO_RUN, PartFacts, RunParts, cut, sizes_of
 from rankscope.files.raw import BOM, Raw
-from rankscope.tables import Array, Qrels, Run, blocks_of
+from rankscope.parallel import map_parts
+from rankscope.tables import Array, Qrels, Run, Source
 
 
 @dataclass(eq=False)
@@ -173,11 +175,15 @@ NEWLINE, BLANK = 10, 32
 BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
 
 
-def is_regular(feed: Path | bytes, separator: str, wide: int, last: bytes | None) -> bool:
+def is_regular(data: bytes, separator: str, wide: int, last: bytes | None) -> bool:
     """Look at every byte once: no doubled, leading or trailing blank, ``wide`` fields a line, the ``last`` always the same."""
     ending = b"" if last is None else separator.encode() + last
-    blanks, lines = 0, 0
-    for block in _blocks(feed):
+    data = data if data.endswith(b"\n") else data + b"\n"
+    start, blanks, lines = 0, 0, 0
+    while start < len(data):
+        end = (data.rfind(b"\n", start, start + BLOCK) + 1) or data.find(b"\n", start) + 1
+        block = np.frombuffer(data, np.uint8, end - start, start)
+        start = end
         blank = block <= BLANK
         ends = np.flatnonzero(block == NEWLINE)
         begins = ends - len(ending)
@@ -203,45 +209,33 @@ def tidy(data: bytes) -> bytes:
     return data.replace(b"\n ", b"\n").replace(b" \n", b"\n").strip(b" ")
 
 
-def _blocks(feed: Path | bytes) -> Iterator[Array]:
-    """The file in blocks of whole lines; the last line gets the newline that it may lack."""
-    with feed.open("rb", buffering=0) if isinstance(feed, Path) else BytesIO(feed) as file:
-        buffer, kept = bytearray(BLOCK), 0
-        while got := file.readinto(memoryview(buffer)[kept:]):
-            held = kept + got
-            end = buffer.rfind(b"\n", 0, held) + 1
-            if end:
-                yield np.frombuffer(buffer, np.uint8, count=end)
-            rest = bytes(memoryview(buffer)[end:held])
-            if len(rest) == len(buffer):
-                buffer = bytearray(2 * len(rest))
-            buffer[: len(rest)] = rest
-            kept = len(rest)
-    if kept:
-        yield np.frombuffer(bytes(buffer[:kept]) + b"\n", np.uint8)
-
-
 @dataclass
 class _Rows:
-    """The good rows, and which lines were not among them."""
+    """The good rows, and which lines were not among them.
+
+    ``tags`` are those of a run's lines, that of the last line last; ``comments`` counts the lines that were skipped as such.
+    """
 
     frame: pl.DataFrame
+    tags: Sequence[str] = ()
+    comments: int = 0
+    beyond: int = 0
     findings: Findings = field(default_factory=Findings)
-    bad: Array = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    bad: Array = field(default_factory=lambda: NO_ROWS)
 
 
 def read_trec(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     """Read a headerless file as a run or as qrels."""
     head = head_lines(raw)
     layout = layout_of(raw, what, head)
-    parsed = _fast(raw, layout, head[0]) or _general(raw, layout)
+    lines = _Lines.of(raw, layout, head[0])
+    parsed = lines and (lines.rows(raw.read()) if raw.is_small else lines.all_rows())
+    parsed = parsed or _general(raw, layout)
     found = parsed.findings
     if not len(parsed.frame):
         found.refuse(f"{raw.label}: no rows, only blank lines or comments; {EXPECTED[what]}", "line")
-    lines = line_finder(lambda: content_lines(raw.read()), parsed.bad)
-    source = raw.source(f"TREC {what}", line_of=lines)
-    if layout.note:
-        found.notes.append(layout.note)
+    source = raw.source(f"TREC {what}", line_of=line_finder(lambda: content_lines(raw.read()), parsed.bad))
+    _note(parsed.tags, parsed.comments, parsed.beyond, layout, found)
     frame = parsed.frame
     if layout is RUN3:
         frame = _with_scores(frame)
@@ -256,6 +250,45 @@ def read_trec(raw: Raw, what: str, name: str | None) -> Run | Qrels:
     return make_qrels(frame, source, found, layout.title)
 
 
+def trec_parts(raw: Raw, name: str | None) -> RunParts | None:
+    """A headerless run to be read in parts; None where it can only be read as a whole."""
+    first = head_lines(raw)
+    layout = layout_of(raw, "run", first)
+    lines = _Lines.of(raw, layout, first[0]) if layout is RUN else None
+    if lines is None:
+        return None
+
+    def head(parts: Sequence[PartFacts], queries: int) -> Run:
+        found = Findings()
+        _note([tag for part in parts for tag in part.tags], sum(part.comments for part in parts), 0, layout, found)
+        source = raw.source("TREC run", line_of=line_finder(lambda: content_lines(raw.read()), NO_ROWS))
+        return make_run(
+            NO_RUN, source, found, layout.title, name or found.tag or stem(raw.label), sizes_of(parts, queries)
+        )
+
+    def reads() -> Iterator[Callable[[], tuple[Run, PartFacts]]]:
+        return (partial(lines.read_part, part) for part in cut(raw, lines.separator))
+
+    return RunParts(raw.label, raw.size, reads, lambda: cast("Run", read_trec(raw, "run", name)), head)
+
+
+def _note(tags: Sequence[str], comments: int, beyond: int, layout: LineLayout, found: Findings) -> None:
+    """Tell what was skipped, and which of several tags names the run."""
+    if comments:
+        lines = words.counted(comments, "line that begins", "lines that begin")
+        found.notes.append(f"{lines} with # skipped as a comment")
+    if beyond:
+        lines = words.counted(beyond, "line has", "lines have")
+        found.notes.append(f"{lines} more than {len(layout.names)} columns: the rest is ignored")
+    if tags:
+        found.tag, distinct = tags[-1], list(dict.fromkeys(tags))
+        if len(distinct) > 1:
+            several = f"{words.counted(len(distinct), 'tag')} ({words.listing(distinct, 3)})"
+            found.notes.append(f"{several}: the last line's, {found.tag}, names the run")
+    if layout.note:
+        found.notes.append(layout.note)
+
+
 def _with_scores(frame: pl.DataFrame) -> pl.DataFrame:
     """Rows that have a rank alone, with scores that say the same; the ranks stay where all are whole numbers."""
     frame = frame.with_columns(score=-pl.col("rank"))
@@ -263,108 +296,117 @@ def _with_scores(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col("rank").cast(pl.Int64)) if whole else frame.drop("rank")
 
 
-def _fast(raw: Raw, layout: LineLayout, first: bytes) -> _Rows | None:
-    """Parse the file as it lies, or give None where any line may need the general way.
+@dataclass(frozen=True, eq=False)
+class _Lines:
+    """A file whose lines are parsed as they lie, part by part; ``tag`` is what all lines may end with."""
 
-    Comments are looked for only where there are some: telling the parser of them costs a third of its speed.
-    """
-    separator = "\t" if b"\t" in first else " "
-    wide = len(layout.names)
-    if raw.head.startswith(BOM) or not re.fullmatch(rb"\S+(%s\S+){%d}" % (separator.encode(), wide - 1), first):
-        return None
-    if not raw.compression and (parsed := _regular(raw, layout, separator, first)):
-        return parsed
-    plain = None if raw.head.startswith(b"#") or b"\n#" in raw.head else _read_scan(raw, layout, separator, None)
-    parsed = plain or _read_scan(raw, layout, separator, "#")
-    if parsed and not plain:
-        _tell_comments(parsed.findings, raw.read())
-    return parsed
+    raw: Raw
+    layout: LineLayout
+    separator: str
+    tag: bytes | None
 
+    @classmethod
+    def of(cls, raw: Raw, layout: LineLayout, first: bytes) -> _Lines | None:
+        """Judge by the first line; None where any line may need the general way."""
+        separator = "\t" if b"\t" in first else " "
+        columns = rb"\S+(%s\S+){%d}" % (separator.encode(), len(layout.names) - 1)
+        if raw.head.startswith(BOM) or not re.fullmatch(columns, first):
+            return None
+        return cls(raw, layout, separator, first.split()[-1] if "tag" in layout.names else None)
 
-def _tell_comments(found: Findings, data: bytes) -> None:
-    skipped = len(re.findall(rb"^[ \t]*#", data.removeprefix(BOM), re.MULTILINE))
-    if skipped:
-        lines = words.counted(skipped, "line that begins", "lines that begin")
-        found.notes.append(f"{lines} with # skipped as a comment")
+    def all_rows(self) -> _Rows | None:
+        """The rows of all parts; None where a line needs the general way."""
+        parts = []
+        for rows in map_parts(lambda part: self.rows(part()), cut(self.raw, self.separator)):
+            if rows is None:
+                return None
+            parts.append(rows)
+        tags, comments = [tag for rows in parts for tag in rows.tags], sum(rows.comments for rows in parts)
+        return _Rows(pl.concat([rows.frame for rows in parts], rechunk=True), tags, comments)
 
+    def read_part(self, part: Callable[[], bytes]) -> tuple[Run, PartFacts]:
+        """A part of a run. Raises InputError where a line needs the general way."""
+        rows = self.rows(part())
+        if rows is None:
+            raise InputError(f"{self.raw.label}: a line that takes another way to read it")
+        run = Run(rows.frame, Source(self.raw.label))
+        facts = PartFacts(len(run.frame), int(run.frame["score"].is_infinite().sum()), tuple(rows.tags), rows.comments)
+        return run, facts
 
-def _regular(raw: Raw, layout: LineLayout, separator: str, first: bytes) -> _Rows | None:
-    """Parse only the columns that are used, while another thread sees that every line has them all."""
-    wide, tag = len(layout.names), first.split()[5] if "tag" in layout.names else None
-    if tag is not None and is_number(tag):  # a line that lacks a field could pass for a whole one
-        return None
-    if not is_regular(raw.head[: raw.head.rfind(b"\n") + 1], separator, wide, tag):
-        return None
-    keep = layout.columns
-    with ThreadPoolExecutor(1) as other:
-        regular = other.submit(is_regular, raw.feed, separator, wide, tag)
+    def rows(self, data: bytes) -> _Rows | None:
+        """Parse the lines of a part; None where one needs the general way.
+
+        Only the columns that are used are parsed where every line has them all. Comments are looked for only where there are some: telling
+        the parser of them costs a third of its speed.
+        """
+        comment = None
+        # a line that lacks a field could pass for a whole one where the tag is a number
+        sure = not (self.tag and is_number(self.tag))
+        if sure and is_regular(data, self.separator, len(self.layout.names), self.tag):
+            frame = self._parse(data, None, *map(pl.col, self.layout.columns))
+            tags = () if self.tag is None else (self.tag.decode("utf-8", "replace"),)
+            rows = None if frame is None else _Rows(frame, tags)
+        else:
+            comment = "#" if data.startswith(b"#") or b"\n#" in data else None
+            rows = self._careful(data, comment)
+        if rows is None or any(rows.frame[name].null_count() for name in rows.frame.columns):
+            return None
+        nan = self.layout.number == "grade" and rows.frame["grade"].is_nan().any()
+        like_comments = comment is None and rows.frame["query_id"].str.starts_with("#").any()
+        return None if nan or like_comments else rows
+
+    def _parse(self, data: bytes, comment: str | None, *columns: pl.Expr) -> pl.DataFrame | None:
+        scan = pl.scan_csv(
+            data, separator=self.separator, has_header=False, quote_char=None, ignore_errors=True, comment_prefix=comment,
+            schema=self.layout.schema,
+        )  # fmt: skip
         try:
-            frame = _scan(raw, separator, layout.schema, None).select(keep).collect()
-        except OSError as error:
-            raw.fail(error)
+            return scan.select(*columns).collect()
         except pl.exceptions.PolarsError:
             return None
-        if not regular.result():
+
+    def _careful(self, data: bytes, comment: str | None) -> _Rows | None:
+        """Parse all columns, and see that each line is one row of them or blank."""
+        layout, other = self.layout, " " if self.separator == "\t" else "\t"
+        keep = [*layout.columns, "tag"] if "tag" in layout.names else layout.columns
+        # every column is asked for, also a run's second: only then does the parser tell of columns beyond
+        sound = ~(
+            pl.col("doc_id").str.contains(other, literal=True) | pl.col("query_id").str.contains(other, literal=True)
+        )
+        for name in set(layout.needed).difference(layout.columns):
+            sound &= pl.col(name).is_not_null()
+        frame = self._parse(data, comment, *map(pl.col, keep), sound.fill_null(False).alias("sound"))
+        if frame is None:
             return None
-    if any(frame[c].null_count() for c in keep) or (layout.number == "grade" and frame["grade"].is_nan().any()):
-        return None
-    blocks = blocks_of(frame["query_id"])
-    if blocks.query.str.starts_with("#").any():
-        return None
-    return _Rows(frame, Findings(tag=None if tag is None else tag.decode("utf-8", "replace"), blocks=blocks))
-
-
-def _scan(raw: Raw, separator: str, schema: dict[str, type[pl.DataType]], comment: str | None) -> pl.LazyFrame:
-    return pl.scan_csv(
-        raw.feed, separator=separator, has_header=False, quote_char=None, ignore_errors=True, comment_prefix=comment,
-        schema=schema, glob=False,
-    )  # fmt: skip
-
-
-def _read_scan(raw: Raw, layout: LineLayout, separator: str, comment: str | None) -> _Rows | None:
-    """Parse with one separator; None where a row is not sound, or looks like a comment that was not expected."""
-    other = " " if separator == "\t" else "\t"
-    keep = [*layout.columns, "tag"] if "tag" in layout.names else layout.columns
-    # every column is asked for, also a run's second: only then does the parser tell of columns beyond
-    sound = ~pl.col("doc_id").str.contains(other, literal=True)
-    for name in set(layout.needed).difference(layout.columns):
-        sound &= pl.col(name).is_not_null()
-    try:
-        frame = _scan(raw, separator, layout.schema, comment).select(*keep, sound=sound.fill_null(False)).collect()
-    except OSError as error:
-        raw.fail(error)
-    except pl.exceptions.PolarsError:
-        return None
-    odd = frame.filter(~pl.col("sound"))
-    frame = frame.drop("sound")
-    if odd.height:
-        # blank lines, unless what a line holds is no number where one is due
-        texts = _scan(raw, separator, dict.fromkeys(layout.names, pl.String), comment)
-        empty = pl.all_horizontal(pl.col(keep).is_null())
-        if odd.filter(empty).height != odd.height or _count_blank(texts) != odd.height:
+        odd = frame.filter(~pl.col("sound"))
+        frame = frame.drop("sound")
+        if odd.height:
+            # blank lines, unless what a line holds is no number where one is due
+            empty = pl.all_horizontal(pl.col(keep).is_null())
+            if odd.filter(empty).height != odd.height or _count_blank(data, comment) != odd.height:
+                return None
+            frame = frame.filter(~empty)
+        tags = () if "tag" not in keep else _tags_of(frame["tag"])
+        if any(tag is None or tag.split() != [tag] for tag in tags):  # not the last column
             return None
-        frame = frame.filter(~empty)
-    nan = layout.number == "grade" and frame["grade"].is_nan().any()
-    if nan or any(frame[c].null_count() for c in frame.columns):
-        return None
-    blocks = blocks_of(frame["query_id"])
-    if blocks.query.str.contains(other, literal=True).any() or (
-        comment is None and blocks.query.str.starts_with("#").any()
-    ):
-        return None
-    found = Findings(blocks=blocks)
-    if "tag" in keep and len(frame):
-        tags = _name_tag(frame["tag"], found)
-        if any(tag.split() != [tag] for tag in tags):  # not the last column
-            return None
-    return _Rows(frame, found)
+        return _Rows(frame.select(layout.columns), tags, 0 if comment is None else _count_comments(data))
 
 
-def _count_blank(lines: pl.LazyFrame) -> int | None:
-    try:
-        return int(lines.select(pl.all_horizontal(pl.all().is_null()).sum()).collect().item())
-    except pl.exceptions.PolarsError:
-        return None
+def _tags_of(tag: pl.Series) -> list[str]:
+    """The different tags in the order they come, and that of the last line once more at the end."""
+    if not len(tag):
+        return []
+    return [tag[-1]] if (tag == tag[-1]).all() else [*tag.unique(maintain_order=True).to_list(), tag[-1]]
+
+
+def _count_comments(data: bytes) -> int:
+    return len(re.findall(rb"^[ \t]*#", data.removeprefix(BOM), re.MULTILINE))
+
+
+def _count_blank(data: bytes, comment: str | None) -> int:
+    """How many lines hold nothing, comments left out."""
+    lines = data.split(b"\n")
+    return sum(not line.strip() for line in (lines if lines[-1] else lines[:-1]))
 
 
 def _general(raw: Raw, layout: LineLayout) -> _Rows:
@@ -388,30 +430,15 @@ def _general(raw: Raw, layout: LineLayout) -> _Rows:
     except pl.exceptions.PolarsError as error:
         raw.fail(error)
     found = Findings()
-    _tell_comments(found, data)
     if frame["blank"].any():
         frame = frame.filter(~pl.col("blank"))
     bad = np.flatnonzero(~frame["good"].to_numpy())
     if len(bad):
         _name_faults(raw, layout, data, bad, found)
         frame = frame.filter("good")
-    beyond = int(frame["beyond"].sum())
-    if beyond:
-        lines = words.counted(beyond, "line has", "lines have")
-        found.notes.append(f"{lines} more than {len(layout.names)} columns: the rest is ignored")
-    if "tag" in layout.names and len(frame):
-        _name_tag(frame["tag"], found)
-    return _Rows(frame.drop("beyond", "good", "blank", "tag", strict=False), found, bad)
-
-
-def _name_tag(tag: pl.Series, found: Findings) -> list[str]:
-    """Find the tag of a run, the last line's, and note that there are others; gives all tags."""
-    found.tag = tag[-1]
-    tags = [tag[-1]] if (tag == tag[-1]).all() else tag.unique(maintain_order=True).to_list()
-    if len(tags) > 1:
-        several = f"{words.counted(len(tags), 'tag')} ({words.listing(tags, 3)})"
-        found.notes.append(f"{several}: the last line's, {found.tag}, names the run")
-    return tags
+    tags = _tags_of(frame["tag"]) if "tag" in layout.names else ()
+    beyond, comments = int(frame["beyond"].sum()), _count_comments(data)
+    return _Rows(frame.drop("beyond", "good", "blank", "tag", strict=False), tags, comments, beyond, found, bad)
 
 
 def _name_faults(raw: Raw, layout: LineLayout, data: bytes, bad: Array, found: Findings) -> None:

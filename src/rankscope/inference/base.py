@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal
 
@@ -45,40 +46,36 @@ class Sample:
 
     ``clusters`` numbers the cluster (user, session, topic) of each query from 0, where queries come in such. Values are
     finite. Whatever is computed from a sample does not depend on the order of its queries.
+
+    ``count`` is how many queries there are, ``freedom`` their degrees of freedom: queries, or clusters, less one. ``largest`` is
+    the size of the value farthest from 0, against which rounding is judged; 0 without any.
     """
 
     values: Array
     clusters: Array | None = None
+    count: int = field(init=False, repr=False)
+    freedom: int = field(init=False, repr=False)
+    largest: float = field(init=False, repr=False)
 
-    @property
-    def count(self) -> int:
-        """How many queries there are."""
-        return len(self.values)
+    def __post_init__(self) -> None:
+        count = len(self.values)
+        groups = count if self.clusters is None else len(set(self.clusters.tolist()))
+        largest = float(np.abs(self.values).max()) if count else 0.0
+        vars(self).update(count=count, freedom=max(groups - 1, 0), largest=largest)
 
     @cached_property
     def mean(self) -> float:
         """The mean over queries; NaN without any."""
         return exact_sum(self.values) / self.count if self.count else math.nan
 
-    @cached_property
-    def by_cluster(self) -> Array:
-        """The sum of each cluster's values around the mean; without clusters each query's own."""
-        return self.sum_clusters(self.values - self.mean)
-
     def sum_clusters(self, values: Array) -> Array:
-        """The sum of each cluster's values; without clusters the values as they are."""
+        """The sum of each cluster's values, one value a query; without clusters the values as they are."""
         if self.clusters is None:
             return values
-        parts: dict[int, list[float]] = {}
+        parts: dict[int, list[float]] = defaultdict(list)
         for cluster, value in zip(self.clusters.tolist(), values.tolist(), strict=True):
-            parts.setdefault(cluster, []).append(value)
+            parts[cluster].append(value)
         return np.array([math.fsum(part) for _, part in sorted(parts.items())])
-
-    @property
-    def freedom(self) -> int:
-        """Degrees of freedom: queries, or clusters, less one."""
-        groups = self.count if self.clusters is None else len(self.by_cluster)
-        return max(groups - 1, 0)
 
     @cached_property
     def deviation(self) -> float:
@@ -92,17 +89,13 @@ class Sample:
         """The standard error of the mean, between clusters where there are such; NaN without freedom."""
         if not self.freedom:
             return math.nan
-        return math.sqrt((self.freedom + 1) / self.freedom * exact_sum(self.by_cluster**2)) / self.count
+        around = self.sum_clusters(self.values - self.mean)
+        return math.sqrt((self.freedom + 1) / self.freedom * exact_sum(around**2)) / self.count
 
     @cached_property
     def constant(self) -> bool:
         """Whether all values are the same, so that their spread is unknown."""
         return bool(self.count) and bool(np.ptp(self.values) == 0)
-
-    @cached_property
-    def largest(self) -> float:
-        """The size of the value farthest from 0, against which rounding is judged; 0 without any."""
-        return float(np.abs(self.values).max(initial=0.0))
 
     @cached_property
     def differing(self) -> int:

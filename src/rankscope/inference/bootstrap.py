@@ -15,8 +15,19 @@ import numpy as np
 
 from rankscope import words
 from rankscope.errors import InputError
-from rankscope.inference.base import CLOSE, Bounds, Interval, PairedTest, Rounds, Sample, Seed, exact_sum, portions
-from rankscope.inference.intervals import outside_each, without_interval
+from rankscope.inference.base import (
+    CLOSE,
+    Bounds,
+    Interval,
+    PairedTest,
+    Rounds,
+    Sample,
+    Seed,
+    check_between,
+    exact_sum,
+    portions,
+)
+from rankscope.inference.intervals import without_interval
 from rankscope.lists import Array
 
 
@@ -38,7 +49,8 @@ class Groups:
         """The groups of a sample, in the one of both orientations whose largest values are farther from the mean."""
         clusters = sample.clusters
         sizes = None if clusters is None else np.unique(clusters, return_counts=True)[1].astype(float)
-        here, there = _sort(sample.by_cluster, sizes), _sort(-sample.by_cluster, sizes)
+        around = sample.sum_clusters(sample.values - sample.mean)
+        here, there = _sort(around, sizes), _sort(-around, sizes)
         apart = np.argwhere(here != there)
         turned = bool(len(apart)) and bool(here[tuple(apart[-1])] < there[tuple(apart[-1])])
         table = there if turned else here
@@ -109,7 +121,8 @@ class _ResamplingInterval(Interval):
 
         Raises InputError where the rounds are too few to know the ends.
         """
-        outside = outside_each(level)
+        check_between("level", level, 0.95)
+        outside = (1 - level) / 2
         if (self.rounds + 1) * outside < 1 - CLOSE:
             least, there = words.count(math.ceil(round(1 / outside, 6)) - 1), words.count(self.rounds)
             raise InputError(

@@ -80,7 +80,7 @@ def _fieller(above: Sample, base: Sample, reach: float) -> Bounds:
     """All x for which the mean of ``above - x * base`` is within ``reach`` standard errors of 0."""
     groups = above.freedom + 1
     scale = reach**2 * groups / above.freedom / above.count**2
-    a, b = above.by_cluster, base.by_cluster
+    a, b = (side.sum_clusters(side.values - side.mean) for side in (above, base))
     squared = base.mean**2 - scale * exact_sum(b * b)
     crossed = above.mean * base.mean - scale * exact_sum(a * b)
     free = above.mean**2 - scale * exact_sum(a * a)

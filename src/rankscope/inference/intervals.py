@@ -131,10 +131,10 @@ class t(Interval):
 
     def of(self, sample: Sample | Estimate, level: float = 0.95) -> Bounds:
         """The interval of the mean of a sample; none for fewer than two queries or clusters, or without spread."""
-        outside = outside_each(level)
+        check_between("level", level, 0.95)
         if reason := without_interval(sample):
             return Bounds.none(reason)
-        reach = student(sample.freedom, outside) * sample.error
+        reach = student(sample.freedom, (1 - level) / 2) * sample.error
         return Bounds(sample.mean - reach, sample.mean + reach, str(self))
 
 
@@ -151,7 +151,7 @@ class wilson(Interval):
 
     def of(self, sample: Sample, level: float = 0.95) -> Bounds:
         """The interval of a share; none for clusters, or for values other than 0 and 1."""
-        outside_each(level)
+        check_between("level", level, 0.95)
         if reason := _not_successes(sample):
             return Bounds.none(reason)
         return self.of_share(sample.count, sample.mean, level)
@@ -162,7 +162,7 @@ class wilson(Interval):
         >>> wilson().of_share(4, 0.75) == wilson().of(Sample(np.array([0.0, 1.0, 1.0, 1.0])))
         True
         """
-        z = normal(outside_each(level))
+        z = normal((1 - level) / 2)
         shrink = 1 + z * z / n
         middle = (share + z * z / (2 * n)) / shrink
         reach = z / shrink * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
@@ -196,12 +196,6 @@ def linearise(values: Array, weights: Array) -> Array:
         return values.copy()  # as it is, without rounding
     mean = exact_sum(weights * values) / whole
     return np.asarray(mean + weights * (values - mean) * (len(values) / whole))
-
-
-def outside_each(level: float) -> float:
-    """The probability that an interval of this level leaves outside at each end."""
-    check_between("level", level, 0.95)
-    return (1 - level) / 2
 
 
 def without_interval(sample: Sample | Estimate) -> str:

@@ -118,7 +118,8 @@ def _sums(sizes: Array) -> Array:
 def _drawing(sizes: Array, apart: float, rounds: int, seed: int) -> int:
     """In how many random patterns the sum is as far from 0 as ``apart``.
 
-    Eight differences have 256 sums, written into a table; a random byte picks one of them.
+    Eight differences have 256 sums, written into a table; a random byte picks one of them. Bytes are those of raw words of the
+    generator, low byte first, the same on any machine.
     """
     draws = np.random.PCG64(seed)
     padded = np.zeros((-(-len(sizes) // 8), 8))
@@ -128,7 +129,8 @@ def _drawing(sizes: Array, apart: float, rounds: int, seed: int) -> int:
         sums = np.zeros(min(_ROUNDS_AT_ONCE, rounds - start))
         for first in range(0, len(padded), _GROUPS_AT_ONCE):
             for table in _tables(padded[first : first + _GROUPS_AT_ONCE]):
-                sums += table[_bytes(draws, len(sums))]
+                raw = np.asarray(draws.random_raw(-(-len(sums) // 8)), dtype="<u8").view(np.uint8)
+                sums += table[raw[: len(sums)]]
         found += int(np.count_nonzero(np.abs(sums) >= apart))
     return found
 
@@ -139,12 +141,6 @@ def _tables(groups: Array) -> Array:
     for size in groups.T[:, :, None]:
         tables = np.concatenate([tables + size, tables - size], axis=1)
     return tables
-
-
-def _bytes(draws: np.random.PCG64, count: int) -> Array:
-    """Random bytes, the same on any machine: raw words of the generator, low byte first."""
-    words = np.asarray(draws.random_raw(-(-count // 8)), dtype="<u8")
-    return words.view(np.uint8)[:count]
 
 
 def patterns(queries: int, rounds: int, draws: np.random.PCG64) -> Iterator[tuple[slice, Array]]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rankscope.inference.base import Bounds, Interval, Sample
-from rankscope.inference.intervals import outside_each
+from rankscope.inference.base import Bounds, Interval, Sample, check_between
 from rankscope.inference.sequential import First, High, Low, Narrowest, check_range, is_constant, lowest, prior, within
 
 
@@ -34,7 +33,8 @@ class anytime(Interval, aliases=("asymptotic", "confidence_sequence")):
 
     def of(self, sample: Sample, level: float = 0.95) -> Bounds:
         """The interval at this look; none before the first look, without spread, or for clusters."""
-        alpha = 2 * outside_each(level)
+        check_between("level", level, 0.95)
+        alpha = 1 - level
         if sample.clusters is not None:
             return Bounds.none("anytime takes queries as independent, and these come in clusters")
         if sample.count < self.first:
@@ -75,7 +75,8 @@ class betting(Interval):
 
     def of(self, sample: Sample, level: float = 0.95) -> Bounds:
         """The means that no look so far has refuted; none for clusters. InputError for values outside ``low`` to ``high``."""
-        alpha = 2 * outside_each(level)
+        check_between("level", level, 0.95)
+        alpha = 1 - level
         if not sample.count:
             return Bounds.none("no queries")
         if sample.clusters is not None:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from rankscope.lists.judged import Aspects, Judged, judged_order
 from rankscope.lists.rectangle import Ideal, Lists, Pool
-from rankscope.lists.sums import Array, by_rank, each, log2_discount, not_before, ratio, running, total
+from rankscope.lists.sums import Array, by_rank, each, log2_discounts, not_before, ratio, running, total
 
 __all__ = [
-    "Array", "Aspects", "Ideal", "Judged", "Lists", "Pool", "by_rank", "each", "judged_order", "log2_discount", "not_before", "ratio", "running", "total",
+    "Array", "Aspects", "Ideal", "Judged", "Lists", "Pool", "by_rank", "each", "judged_order", "log2_discounts", "not_before", "ratio", "running", "total",
 ]  # fmt: skip

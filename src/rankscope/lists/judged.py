@@ -35,6 +35,13 @@ class Aspects:
         at = cells[inside]
         return Aspects(self.count[rows], self.aspect[at], self.group[at], self.grade[at], self.where)
 
+    @classmethod
+    def join(cls, parts: Sequence[Aspects]) -> Aspects:
+        """The entries of several, end to end."""
+        names = ("count", "aspect", "group", "grade")
+        columns: dict[str, Array] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+        return cls(**columns, where=parts[0].where)
+
     @cached_property
     def width(self) -> int:
         """The largest number of aspects that a query has."""
@@ -63,6 +70,20 @@ class Judged:
     score: Array | None = None
     aspects: Aspects | None = None
     by_id: Array | None = None
+
+    @classmethod
+    def join(cls, parts: Sequence[Judged]) -> Judged:
+        """The queries of several, end to end."""
+        if len(parts) == 1:
+            return parts[0]
+        columns = ("retrieved", "size", "in_run", "grade", "rank", "tie_start", "tie_size", "score", "by_id")
+        held = [name for name in columns if getattr(parts[0], name) is not None]
+        aspects = [part.aspects for part in parts if part.aspects is not None]
+        return cls(
+            query_id=[query for part in parts for query in part.query_id],
+            **{name: np.concatenate([getattr(part, name) for part in parts]) for name in held},
+            aspects=Aspects.join(aspects) if aspects else None,
+        )
 
     def __len__(self) -> int:
         return len(self.retrieved)

@@ -48,9 +48,14 @@ def by_rank(weight: Callable[[int], float], rank: Array) -> Array:
     return table[rank]
 
 
-def log2_discount(rank: int) -> float:
-    """1 / log2(rank + 1)."""
-    return 1.0 / math.log2(rank + 1)
+def log2_discounts(rank: Array) -> Array:
+    """1 / log2(rank + 1) at every cell and nothing at rank 0, each logarithm computed once, as in ``each``."""
+    present = np.zeros(int(rank.max(initial=1)) + 1, dtype=bool)
+    present[rank] = True
+    present[0] = False
+    table = np.zeros(len(present))
+    table[present] = [1.0 / math.log2(r + 1) for r in np.flatnonzero(present).tolist()]
+    return table[rank]
 
 
 def not_before(chance: Array) -> Array:

@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from rankscope.declared import Param
-from rankscope.lists import Array, Lists, by_rank, each, log2_discount, ratio, running, total
+from rankscope.lists import Array, Lists, each, log2_discounts, ratio, running, total
 from rankscope.metrics.base import Example, Level, Terms, gains_of, largest_first
 from rankscope.metrics.gain import _GainMetric
 from rankscope.metrics.relevance import _Binary
@@ -56,7 +56,7 @@ class BinG(_Binary):
     def terms(self, lists: Lists) -> Terms:
         relevant = self.relevant(lists)
         others = np.where(relevant, lists.rank - running(relevant), 0.0).astype(np.int64)
-        factors = {"relevant": relevant, "1/log2(2 + others above)": by_rank(log2_discount, others + 1)}
+        factors = {"relevant": relevant, "1/log2(2 + others above)": log2_discounts(others + 1)}
         return Terms(lists, factors, self.known(lists))
 
 
@@ -117,7 +117,7 @@ class RnDCG(_Ratio):
         worthy = total(best > 0)
         end = (worthy > 0) & (lists.retrieved > worthy + 1)
         here = _from_here_on(_inverse(np.where(falls, ideal, 0.0)), lists.rank)
-        discount = by_rank(log2_discount, lists.rank)
+        discount = log2_discounts(lists.rank)
         weight = here + (end * _inverse(ideal[:, -1]))[:, None]
         factors = {"gain": gains_of(lists, self.gain), "discount": discount, "points from here on": weight}
         return Terms(lists, factors, (total(falls) + end) * (lists.known(self.level) > 0))
@@ -152,7 +152,7 @@ class nDCGRel(_Ratio):
         from_here = running(at_rank[:, ::-1])[:, ::-1]
         worthy = total(best > 0)
         at_end = (worthy - total(found)) * _inverse(ideal[:, -1])
-        discount = by_rank(log2_discount, lists.rank)
+        discount = log2_discounts(lists.rank)
         factors = {"gain": gain, "discount": discount, "points from here on": from_here + at_end[:, None]}
         return Terms(lists, factors, worthy)
 
@@ -186,7 +186,7 @@ def _column(rank: Array, best: Array) -> Array:
 def _ideal_so_far(best: Array) -> Array:
     """The discounted gain of the ideal ranking down to each rank."""
     rank = np.broadcast_to(np.arange(1, best.shape[1] + 1), best.shape)
-    return running(best * by_rank(log2_discount, rank))
+    return running(best * log2_discounts(rank))
 
 
 def _inverse(values: Array) -> Array:

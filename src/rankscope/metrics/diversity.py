@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from rankscope.declared import Param
-from rankscope.lists import Array, Lists, by_rank, log2_discount, total
+from rankscope.lists import Array, Lists, by_rank, log2_discounts, total
 from rankscope.metrics.base import Cutoff, Example, JudgedOnly, Level, Metric, NeededCutoff, Terms
 
 CLOSE = 1e-13  # gains closer than this differ by rounding alone
@@ -186,8 +186,8 @@ class _Novelty(_BySubtopic):
 
     alpha: Alpha = 0.5
 
-    def discount(self, rank: int) -> float:
-        """What a rank is worth."""
+    def discounts(self, rank: Array) -> Array:
+        """What each rank is worth."""
         return 1.0 / rank
 
     def worth_when_met(self, times: int) -> float:
@@ -196,7 +196,7 @@ class _Novelty(_BySubtopic):
 
     def factors(self, lists: Lists) -> dict[str, Array]:
         gain = marginal_gain(by_rank(self.worth_when_met, self.count_seen(lists)))
-        return {"gain": gain, "discount": by_rank(self.discount, lists.rank)}
+        return {"gain": gain, "discount": self.discounts(lists.rank)}
 
 
 class _OfAllSubtopics(_Novelty):
@@ -208,7 +208,7 @@ class _OfAllSubtopics(_Novelty):
         # what is met more often than this is worth nothing to the last bit
         enough = 50.0 / self.alpha + 1.0 if self.alpha > 0 else math.inf
         rank = np.arange(1, int(min(self.cutoff or 1, enough)) + 1)[None, :]
-        of_one = float(total(by_rank(self.worth_when_met, rank) * by_rank(self.discount, rank))[0])
+        of_one = float(total(by_rank(self.worth_when_met, rank) * self.discounts(rank))[0])
         return Terms(lists, self.factors(lists), self.subtopics(lists) * of_one)
 
 
@@ -232,7 +232,7 @@ class _OfGreedy(_Novelty):
     def terms(self, lists: Lists) -> Terms:
         gain = greedy_gains(lists, self.level, self.alpha, self.cutoff)
         rank = np.arange(1, gain.shape[1] + 1)[None, :]
-        return Terms(lists, self.factors(lists), total(gain * by_rank(self.discount, rank)))
+        return Terms(lists, self.factors(lists), total(gain * self.discounts(rank)))
 
 
 class ERR_IA(_OfAllSubtopics, aliases=("ERR-IA",)):
@@ -275,7 +275,7 @@ class alpha_DCG(_OfAllSubtopics, aliases=("alpha-DCG", "α_DCG", "α-DCG")):
         Example("alpha_DCG@1", ({"a": 1}, {"b": 1}), "1 / 2"),
         Example("alpha_DCG@2", ({"a": 1}, {"a": 1, "b": 1}), "(1 + (1 + 0.5) / log2(3)) / (2 + 2 * 0.5 / log2(3))"),
     )
-    discount = staticmethod(log2_discount)
+    discounts = staticmethod(log2_discounts)
 
 
 class alpha_nDCG(_OfGreedy, aliases=("alpha-nDCG", "α_nDCG", "α-nDCG")):
@@ -290,7 +290,7 @@ class alpha_nDCG(_OfGreedy, aliases=("alpha-nDCG", "α_nDCG", "α-nDCG")):
             "alpha_nDCG(alpha=0)@2", ({"a": 1}, {"b": 1}, {"a": 1, "b": 1}), "(1 + 1 / log2(3)) / (2 + 1 / log2(3))"
         ),
     )
-    discount = staticmethod(log2_discount)
+    discounts = staticmethod(log2_discounts)
 
 
 class NRBP(_Novelty):
@@ -307,9 +307,9 @@ class NRBP(_Novelty):
     beta: Patience = 0.5
     cutoff: Cutoff = None
 
-    def discount(self, rank: int) -> float:
+    def discounts(self, rank: Array) -> Array:
         """Who reads this far, over how far anyone could."""
-        return (1.0 - (1.0 - self.alpha) * self.beta) * self.beta ** (rank - 1)
+        return by_rank(lambda r: (1.0 - (1.0 - self.alpha) * self.beta) * self.beta ** (r - 1), rank)
 
     def terms(self, lists: Lists) -> Terms:
         return Terms(lists, self.factors(lists), self.subtopics(lists))
@@ -325,6 +325,6 @@ class nNRBP(_OfGreedy):
 
     beta: Patience = 0.5
 
-    def discount(self, rank: int) -> float:
+    def discounts(self, rank: Array) -> Array:
         """Who reads this far."""
-        return self.beta ** (rank - 1)
+        return by_rank(lambda r: self.beta ** (r - 1), rank)

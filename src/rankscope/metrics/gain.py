@@ -9,7 +9,7 @@ import numpy as np
 
 from rankscope.declared import Lookup, Param
 from rankscope.errors import InputError
-from rankscope.lists import Array, Lists, by_rank, log2_discount, total
+from rankscope.lists import Array, Lists, by_rank, log2_discounts, total
 from rankscope.metrics.base import Cutoff, Example, Gain, JudgedOnly, Metric, Terms, gains, gains_of
 from rankscope.metrics.trec import CUTOFFS, TrecName, pair
 
@@ -105,7 +105,7 @@ class DCG(_GainMetric):
     def discounts(self, rank: Array) -> Array:
         """The discount at each rank."""
         if self.discount == "log2":
-            return by_rank(log2_discount, rank)
+            return log2_discounts(rank)
         if self.discount == "log2_rank":
             return by_rank(lambda r: 1.0 / math.log2(max(r, 2)), rank)
         if self.discount == "reciprocal":

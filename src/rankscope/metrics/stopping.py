@@ -8,7 +8,7 @@ import numpy as np
 
 from rankscope.declared import Param, plain
 from rankscope.errors import InputError
-from rankscope.lists import Array, Lists, by_rank, log2_discount, total
+from rankscope.lists import Array, Lists, log2_discounts, total
 from rankscope.metrics.base import LARGEST, Example, Metric, Terms, gains
 
 DEEPEST = 1_000_000  # every rank down to there is looked at, so it is bounded
@@ -231,8 +231,8 @@ class SDCG(_ScaledMetric, aliases=("ScaledDCG",)):
 
     def terms(self, lists: Lists) -> Terms:
         gain = gains(self.points(lists), self.gain) / gains(np.array([self.full]), self.gain)
-        best = by_rank(log2_discount, np.arange(1, int(self.cutoff or 1) + 1))
-        return Terms(lists, {"gain": gain, "discount": by_rank(log2_discount, lists.rank)}, total(best[None, :]))
+        best = log2_discounts(np.arange(1, int(self.cutoff or 1) + 1))
+        return Terms(lists, {"gain": gain, "discount": log2_discounts(lists.rank)}, total(best[None, :]))
 
 
 def _square(wanted: Array) -> Array:

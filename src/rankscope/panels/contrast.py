@@ -31,12 +31,15 @@ CLEAR = frozenset({"better", "worse", "different"})
 
 @dataclass(frozen=True, eq=False)
 class Contrast:
-    """A run against a baseline on one measure. The difference is run - baseline.
+    """A run against a baseline on one measure. The difference is run - baseline; both values are means over the same ``queries``.
 
     ``wins``, ``losses`` and ``ties`` count the queries on which the run is better, worse and the same; on a measure without a direction,
-    higher and lower. ``bounds`` is the interval of the difference, ``p_value`` that of ``test``, which could have given none below
-    ``smallest``; ``agrees`` says whether the test sees the differences go the way that their mean does. ``adjusted`` and
-    ``p_value_adjusted`` take into account that there are ``comparisons`` in the family. What costs more is worked out when it is asked for.
+    higher and lower. ``is_gain`` tells whether the difference is in the better direction (on a measure without one, upwards), and
+    ``few`` whether so few queries differ that no test can tell. ``bounds`` is the interval of the difference, ``p_value`` that of
+    ``test``, which could have given none below ``smallest``; ``agrees`` says whether the test sees the differences go the way that
+    their mean does. ``adjusted`` and ``p_value_adjusted`` take into account that there are ``comparisons`` in the family; where that
+    p-value is small enough, six or more queries differ, and the test sees what the mean says, it is ``significant``. What costs more
+    is worked out when it is asked for.
     """
 
     run: str
@@ -46,8 +49,12 @@ class Contrast:
     pair: Pair
     method: Method
     queries: int
+    value: float
+    baseline_value: float
     difference: float
+    is_gain: bool
     differing: int
+    few: bool
     wins: int
     losses: int
     ties: int
@@ -59,6 +66,7 @@ class Contrast:
     p_value_adjusted: float = math.nan
     adjusted: Bounds = UNCORRECTED
     comparisons: int = 1
+    significant: bool = False
 
     def __repr__(self) -> str:
         return self.sentence()
@@ -71,16 +79,6 @@ class Contrast:
         return self.pair
 
     @property
-    def value(self) -> float:
-        """The mean of the run over these queries."""
-        return self.pair.run_sample.mean
-
-    @property
-    def baseline_value(self) -> float:
-        """The mean of the baseline over these queries."""
-        return self.pair.baseline_sample.mean
-
-    @property
     def sides(self) -> str:
         """Which system is compared with which: ``hybrid against bm25``."""
         return f"{self.run} against {self.baseline}"
@@ -89,16 +87,6 @@ class Contrast:
     def title(self) -> str:
         """What is compared, and by which metric: ``hybrid against bm25 on nDCG@10``."""
         return f"{self.sides} on {self.metric}"
-
-    @property
-    def is_gain(self) -> bool:
-        """Whether the difference is in the better direction; on a measure without one, upwards."""
-        return (self.panel.sign or 1) * self.difference > 0
-
-    @property
-    def significant(self) -> bool:
-        """Whether the adjusted p-value is small enough, six or more queries differ, and the test sees what the mean says."""
-        return self.differing >= FEWEST and self.p_value_adjusted <= self.method.alpha and self.agrees
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -114,11 +102,6 @@ class Contrast:
         if self.equivalence is not None and self.equivalence.p_value <= level:
             return "equivalent"
         return "not worse" if self.not_worse is not None and self.not_worse <= level else "cannot tell"
-
-    @property
-    def few(self) -> bool:
-        """Whether so few queries differ that no test can tell."""
-        return 0 < self.differing < FEWEST
 
     # -- worked out when asked for ---------------------------------------------------------------
 
@@ -286,7 +269,7 @@ class Contrast:
         if self.few:
             differ = words.agree(self.differing, "differs")
             return f": only {self.differing:,} of {words.counted(self.queries, 'query')} {differ}, and fewer than {FEWEST} cannot show one ({p_value})."
-        signed = words.signed(self.difference)
+        signed = words.number(self.difference, sign=True)
         if self.p_value_adjusted <= self.method.alpha and not self.agrees:
             return f": {signed} in the mean, but {self.test} sees most differences go the other way ({p_value}{corrected})."
         if self.method.every_look:
@@ -308,17 +291,22 @@ class Contrast:
 
 def contrast(panel: Panel, run: str, baseline: str, method: Method) -> Contrast:
     """Compare two systems on one measure, not yet corrected for other comparisons."""
-    pair = panel.difference(run, baseline)
+    pair: Pair = panel.pair(run, baseline) if panel.by_unit else panel.pair_of_means(run, baseline)
     test = choose_test(pair, method)
     sample = pair.sample_for(test)
     difference = pair.means.mean
     rounding = abs(difference) <= CLOSE * pair.means.largest
-    wins, losses = (pair.higher, pair.lower)[:: panel.sign or 1]
+    sign = panel.sign or 1
+    wins, losses = (pair.higher, pair.lower)[::sign]
     return Contrast(
         run, baseline, panel.name, panel, pair, method,
         queries=pair.queries,
+        value=pair.run_sample.mean,
+        baseline_value=pair.baseline_sample.mean,
         difference=difference,
+        is_gain=sign * difference > 0,
         differing=pair.differing,
+        few=0 < pair.differing < FEWEST,
         wins=wins,
         losses=losses,
         ties=pair.queries - wins - losses,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 
@@ -15,10 +15,11 @@ from rankscope.errors import DataError, InputError
 from rankscope.inference.anova import Anova, two_way
 from rankscope.inference.base import Bounds, Joint
 from rankscope.panels.contrast import CLEAR, Contrast, contrast, interval_of
-from rankscope.panels.method import Method
+from rankscope.panels.method import FEWEST, Method
 from rankscope.panels.panel import Panel
 
 Pairs = Sequence[tuple[str, str]]
+Corrected = tuple[Contrast, float, Bounds]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,33 +27,28 @@ class Family:
     """Pairs of systems compared on panels by one method, and corrected together as the method says.
 
     The primary panel stands first. ``pairs`` are runs and baselines, as ``pairs_of`` gives them; ``baseline`` is the one that all
-    runs are compared with, None where it is each with each.
+    runs are compared with, None where it is each with each. ``each_pair`` tells that more than two systems are compared so, ``size``
+    how many comparisons are corrected together.
     """
 
     panels: Sequence[Panel]
     pairs: Pairs
     method: Method
     baseline: str | None = None
+    each_pair: bool = field(init=False)
+    size: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        size = len(self.pairs) * (len(self.panels) if self.method.family == "all" else 1)
+        vars(self).update(each_pair=self.baseline is None and len(self.pairs) > 1, size=max(size, 1))
 
     @cached_property
     def contrasts(self) -> list[Contrast]:
         """Every pair on every panel, panel by panel, corrected."""
         by_panel = [[contrast(panel, *pair, self.method) for pair in self.pairs] for panel in self.panels]
-        if self.method.correction.joint:
-            return [c for panel, part in zip(self.panels, by_panel, strict=True) for c in _jointly(panel, part)]
         if self.method.family == "all":
             return correct([c for part in by_panel for c in part])
         return [c for part in by_panel for c in correct(part)]
-
-    @property
-    def each_pair(self) -> bool:
-        """Whether more than two systems are compared each with each, so that no one is the baseline."""
-        return self.baseline is None and len(self.pairs) > 1
-
-    @property
-    def size(self) -> int:
-        """How many comparisons are corrected together."""
-        return max((c.comparisons for c in self.contrasts), default=1)
 
     @property
     def primary(self) -> Panel:
@@ -97,48 +93,50 @@ def pairs_of(systems: Sequence[str], baseline: str, all_pairs: bool) -> Pairs:
 
 
 def correct(family: Sequence[Contrast]) -> list[Contrast]:
-    """The members of a family with p-values and intervals that take its size into account."""
+    """The members of a family with p-values and intervals that take its size into account, and do not contradict each other."""
     if not family:
         return []
     method = family[0].method
+    work = _jointly if method.correction.joint else _by_p_values
+    out = []
+    for c, p_value, bounds in work(family, method):
+        significant = c.differing >= FEWEST and p_value <= method.alpha and c.agrees
+        without_zero = bounds.known and not significant
+        ends = replace(bounds, lower=min(bounds.lower, 0.0), upper=max(bounds.upper, 0.0)) if without_zero else bounds
+        out.append(
+            replace(c, p_value_adjusted=p_value, adjusted=ends, comparisons=len(family), significant=significant)
+        )
+    return out
+
+
+def _by_p_values(family: Sequence[Contrast], method: Method) -> Iterator[Corrected]:
+    """Each member of a family with its corrected p-value, and the interval at the level that the correction leaves it."""
     p_values = np.array([c.p_value for c in family])
     adjusted = method.correction.adjusted(p_values)
     levels = method.correction.levels(p_values, method.alpha)
-    out = []
-    for c, p, level in zip(family, adjusted.tolist(), levels.tolist(), strict=True):
+    for c, p_value, level in zip(family, adjusted.tolist(), levels.tolist(), strict=True):
         bounds = c.bounds
-        if c.bounds.known and not math.isclose(level, method.alpha, rel_tol=1e-12):
+        if bounds.known and not math.isclose(level, method.alpha, rel_tol=1e-12):
             try:
                 bounds = interval_of(c.pair, method, 1 - level, c.panel)
             except InputError as error:  # random draws too few for this level
                 bounds = Bounds.none(str(error))
-        out.append(_with_correction(c, p, bounds, len(family)))
-    return out
+        yield c, p_value, bounds
 
 
-def _with_correction(c: Contrast, p_value: float, bounds: Bounds, size: int) -> Contrast:
-    """A contrast with its corrected p-value and an interval that does not contradict it."""
-    c = replace(c, p_value_adjusted=p_value, adjusted=bounds, comparisons=size)
-    if c.significant or not bounds.known:
-        return c
-    return replace(c, adjusted=replace(bounds, lower=min(bounds.lower, 0.0), upper=max(bounds.upper, 0.0)))
-
-
-def _jointly(panel: Panel, family: Sequence[Contrast]) -> list[Contrast]:
-    """A family corrected by looking at the scores of all its systems together."""
-    if not family:
-        return []
-    found = joint(panel, [(c.run, c.baseline) for c in family], family[0].method)
+def _jointly(family: Sequence[Contrast], method: Method) -> Iterator[Corrected]:
+    """Each member of a family of one panel, corrected by looking at the scores of all its systems together."""
+    panel = family[0].panel
+    found = joint(panel, [(c.run, c.baseline) for c in family], method)
     low, high = panel.measure.range
-    out = []
-    for i, c in enumerate(family):
-        reach = float(found.critical[i]) * float(found.error[i])  # without end, or NaN, where chance reaches everything
+    told = zip(family, found.adjusted.tolist(), found.critical.tolist(), found.error.tolist(), strict=True)
+    for c, p_value, critical, error in told:
+        reach = critical * error  # without end, or NaN, where chance reaches everything
         bounds = Bounds.none("no difference would be beyond what chance gives")
         if math.isfinite(reach):
-            bounds = Bounds(c.difference - reach, c.difference + reach, str(c.method.correction))
+            bounds = Bounds(c.difference - reach, c.difference + reach, str(method.correction))
             bounds = bounds.clipped(low - high, high - low)
-        out.append(_with_correction(c, float(found.adjusted[i]), bounds, len(family)))
-    return out
+        yield c, p_value, bounds
 
 
 def joint(panel: Panel, pairs: Pairs, method: Method) -> Joint:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from rankscope import words
@@ -28,6 +28,9 @@ class Method:
     ``test`` is None where none was asked for: the t test then, or the exact sign-flip test where too few queries differ for it.
     ``margin`` is what counts as practically equal, for all metrics or by the name of each; ``alpha`` the share of false
     differences that is accepted. ``bayes`` asks for the Bayesian bootstrap.
+
+    ``level`` is that of the intervals; ``every_look`` says whether the test holds however often one looks, and ``in_order`` whether the
+    order of the queries matters, as it does for who bets on one after the other.
     """
 
     test: PairedTest | None
@@ -38,21 +41,17 @@ class Method:
     margin: float | Mapping[str, float] | None = None
     bayes: bool = False
     seed: int = 0
+    level: float = field(init=False, repr=False, compare=False)
+    every_look: bool = field(init=False, repr=False, compare=False)
+    in_order: bool = field(init=False, repr=False, compare=False)
 
-    @property
-    def in_order(self) -> bool:
-        """Whether the order of the queries matters, as it does for who bets on one after the other."""
-        return any(part is not None and part.in_order for part in (self.test, self.interval))
-
-    @property
-    def every_look(self) -> bool:
-        """Whether the test holds however often one looks."""
-        return self.test is not None and self.test.every_look
-
-    @property
-    def level(self) -> float:
-        """The level of the intervals."""
-        return 1 - self.alpha
+    def __post_init__(self) -> None:
+        asked = [part for part in (self.test, self.interval) if part is not None]
+        vars(self).update(
+            level=1 - self.alpha,
+            every_look=self.test is not None and self.test.every_look,
+            in_order=any(part.in_order for part in asked),
+        )
 
     def corrected_for(self, comparisons: int, noun: str = "comparison") -> str:
         """What a p-value was corrected for, to stand after it; empty where there is but one comparison."""

@@ -115,6 +115,10 @@ class Panel:
     variants of an experiment have users of their own. ``weights`` is like ``values``, where units weigh differently in the
     mean; ``clusters`` numbers the cluster of each unit, where units come in such. Units too many to keep are held as ``moments``
     instead: of paired systems one ``Moments`` with a column a system, of others one a system.
+
+    ``name``, ``metric`` and ``better`` are those of the measure, and ``sign`` is 1 where higher is better, -1 where lower is, 0 where
+    neither. ``reason`` says why nothing can be inferred about this measure; it is empty where something can. ``by_unit`` tells that
+    systems can be compared unit by unit: they share their units, whose values are held.
     """
 
     measure: Measure
@@ -125,6 +129,23 @@ class Panel:
     clusters: Array | None = None
     paired: bool = True
     moments: tuple[Moments, ...] = field(default=())
+    name: str = field(init=False, repr=False)
+    metric: Metric | None = field(init=False, repr=False)
+    better: Literal["higher", "lower", "neither"] = field(init=False, repr=False)
+    sign: int = field(init=False, repr=False)
+    reason: str = field(init=False, repr=False)
+    by_unit: bool = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        of = self.measure
+        vars(self).update(
+            name=of.name,
+            metric=of.metric,
+            better=of.better,
+            sign=SIGNS[of.better],
+            reason=NO_SAMPLE.get(of.aggregate, ""),
+            by_unit=self.paired and not self.moments,
+        )
 
     @classmethod
     def of_moments(cls, measure: Measure, systems: Sequence[str], moments: Sequence[Moments] | Moments) -> Panel:
@@ -135,33 +156,6 @@ class Panel:
         if columns != len(systems) or (not paired and len(held) != len(systems)):
             raise InputError(f"{measure.name}: there are {len(systems)} systems and moments of {columns}")
         return cls(measure, tuple(systems), (), np.empty((len(systems), 0)), paired=paired, moments=held)
-
-    # -- what it is of ------------------------------------------------------------------------------
-
-    @property
-    def name(self) -> str:
-        """How the measure is spelled."""
-        return self.measure.name
-
-    @property
-    def metric(self) -> Metric | None:
-        """The metric of the catalogue, where it was computed here."""
-        return self.measure.metric
-
-    @property
-    def better(self) -> Literal["higher", "lower", "neither"]:
-        """Which way is better."""
-        return self.measure.better
-
-    @property
-    def reason(self) -> str:
-        """Why nothing can be inferred about this measure; empty where something can."""
-        return NO_SAMPLE.get(self.measure.aggregate, "")
-
-    @property
-    def sign(self) -> int:
-        """1 where higher is better, -1 where lower is, 0 where neither."""
-        return SIGNS[self.measure.better]
 
     # -- one system ----------------------------------------------------------------------------------
 
@@ -185,18 +179,12 @@ class Panel:
 
     # -- two systems ---------------------------------------------------------------------------------
 
-    def difference(self, run: str, baseline: str) -> Pair:
-        """Two systems: unit by unit where they share units whose values are held, else their means alone."""
-        if self.moments or not self.paired:
-            return self._estimate_pair(run, baseline)
-        return self.pair(run, baseline)
-
     def pair(self, run: str, baseline: str, inside: Array | None = None) -> PairedValues:
         """Two systems on the units for which both have a value, and that are ``inside`` if that is given.
 
         Raises DataError where they have no units in common.
         """
-        if self.moments or not self.paired:
+        if not self.by_unit:
             raise DataError(f"{self.name}: {WITHOUT_UNITS}")
         a, b = self.systems.index(run), self.systems.index(baseline)
         known = ~np.isnan(self.values[[a, b]])
@@ -237,8 +225,8 @@ class Panel:
         weight = self.weights[a][both]
         return weight * (count / exact_sum(weight)) if np.array_equal(weight, self.weights[b][both]) else None
 
-    def _estimate_pair(self, run: str, baseline: str) -> EstimatedPair:
-        """Two systems by their moments, or on units of their own."""
+    def pair_of_means(self, run: str, baseline: str) -> EstimatedPair:
+        """Two systems by their means alone, as where moments are held, or units are their own."""
         each = self.estimate(run), self.estimate(baseline)
         if not (self.paired and self.moments):
             return EstimatedPair(Estimate.between(*each), *each)
@@ -253,13 +241,12 @@ class Panel:
     def means(self) -> dict[str, float]:
         """The mean of each system over the units for which it has a value, the best first; in the order given where there is no better."""
         means = {system: self.estimate(system).mean for system in self.systems}
-        sign = self.sign
-        return dict(sorted(means.items(), key=lambda item: math.inf if math.isnan(item[1]) else -sign * item[1]))
+        return dict(sorted(means.items(), key=lambda item: math.inf if math.isnan(item[1]) else -self.sign * item[1]))
 
     @cached_property
     def complete(self) -> Array:
         """What each unit adds to each system's mean, systems x units, on the units for which all have a value."""
-        if self.moments or not self.paired:
+        if not self.by_unit:
             raise InputError(
                 f"{self.name}: all systems together are looked at unit by unit, and {WITHOUT_UNITS}; use holm"
             )

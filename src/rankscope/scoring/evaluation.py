@@ -12,27 +12,17 @@ from typing import Any
 import numpy as np
 
 from rankscope import words
-from rankscope.engines.base import DataFacts, Order, Values, score
+from rankscope.engines.base import Values, score
 from rankscope.errors import DataError, InputError
 from rankscope.lists import Array, Judged
 from rankscope.panels.samples import mean
 from rankscope.scoring.health import examine
-from rankscope.scoring.inputs import (
-    CleanInput,
-    clean,
-    distinct_names,
-    fraction_in,
-    judge,
-    label_of,
-    named_runs,
-    read_any,
-)
+from rankscope.scoring.inputs import CleanInput, clean, distinct_names, fraction_in, named_runs, read_any
+from rankscope.scoring.judging import JudgedRun, judge_run
 from rankscope.scoring.policies import OVER_ORDERS, POLICIES
 from rankscope.scoring.request import MetricRequest, Request
 from rankscope.scoring.runs import Mean, RunEvaluation, RunScores
 from rankscope.scoring.scores import Scores
-
-ByOrder = dict[Order, tuple[Judged, DataFacts]]  # what was judged, by the order of equal scores
 
 
 def evaluate_request(qrels: Any, runs: Any, request: Request, progress: Callable[[str], None] | None = None) -> Scores:
@@ -48,12 +38,22 @@ def evaluate_request(qrels: Any, runs: Any, request: Request, progress: Callable
     evaluations = _with_averaged(request, evaluations, frozenset(grades.queries))
     names = distinct_names([e.labels for e in evaluations])
     scored = [run_scores(name, e, request) for name, e in zip(names, evaluations, strict=True)]
+    of_mean = request.intervals.of_mean
+    codes: Sequence[Array | None] = [None] * len(scored)
+    if request.intervals.clusters is not None:
+        codes = request.intervals.codes([run.query_ids for run in scored])
+    board = [
+        # the interval of a mean is made when it is first looked at
+        replace(m, interval=partial(of_mean, m.metric, run.values[m.metric], run.weights.get(m.metric), clusters))
+        for run, e, clusters in zip(scored, evaluations, codes, strict=True)
+        for m in board_of(run.name, request, e)
+    ]
     sources = [s for s in (grades.source, *(e.source for e in evaluations)) if s is not None]
     notes = [note for source in sources for note in source.notes]
     if request.policies.weights is not None:
         notes += request.policies.weights.note_unused({query for run in scored for query in run.query_ids})
     return Scores(
-        request=request, runs=scored, board=list(_board(request, scored, evaluations)),
+        request=request, runs=scored, board=board,
         warnings=request.cautions({run.name: run.health for run in scored}), inputs=sources, notes=notes,
         evaluations=evaluations, data=(qrels, given),
     )  # fmt: skip
@@ -73,33 +73,27 @@ def refuse_fractions(grades: CleanInput, request: Request) -> None:
 
 
 def _evaluate_run(run: Any, name: str | None, number: int, grades: CleanInput, request: Request) -> RunEvaluation:
-    data = read_any("run", run, name)
-    labels = label_of(data, name, number)
-    cleaned = clean(data, request.policies, "run")
-    by_order = judge_orders(cleaned, grades, request, labels[0])
-    seen = by_order[request.orders[0]][1]
+    found = judge_run(run, name, number, grades, request)
+    seen = found.by_order[request.orders[0]][1]
     if len(seen.missing) == len(grades.queries):
-        source = cleaned.source
-        raise DataError(none_judged(labels[0] if source is None else source.label, seen.extra, seen.missing))
-    return evaluate_orders(by_order, cleaned, grades, request, labels)
+        source = found.source
+        raise DataError(none_judged(found.labels[0] if source is None else source.label, seen.extra, seen.missing))
+    return evaluate_judged(found, grades.duplicates, request)
 
 
-def judge_orders(run: CleanInput, grades: CleanInput, request: Request, label: str) -> ByOrder:
-    """Judge a run, or some whole queries of it, in each order of equal scores that the request needs."""
-    return {order: judge(run, grades, order, label) for order in dict.fromkeys(request.orders)}
-
-
-def evaluate_orders(
-    by_order: ByOrder, run: CleanInput, grades: CleanInput, request: Request, labels: tuple[str, str, str]
-) -> RunEvaluation:
-    """Score what was judged: nothing looks beyond a query, so that evaluations of parts join to that of the whole."""
+def evaluate_judged(found: JudgedRun, qrels_duplicates: int, request: Request) -> RunEvaluation:
+    """Score what was judged of a run, or of some whole queries of it: nothing looks beyond a query, so that parts join to the whole."""
     orders = request.orders
-    judged, seen = by_order[orders[0]]
+    judged, seen = found.by_order[orders[0]]
     count = len(judged) - (len(seen.extra) if orders[0].extra else 0)
-    by_metric = [by_order[order][0] for order in orders]
+    by_metric = [found.by_order[order][0] for order in orders]
+    health = examine(
+        judged, seen, orders[0].cutoffs, count, duplicates=found.duplicates, self_matches=found.self_matches,
+        qrels_duplicates=qrels_duplicates,
+    )  # fmt: skip
     return RunEvaluation(
-        labels, judged.query_id, by_metric, values_of(request, by_metric), frozenset(seen.missing),
-        examine(judged, seen, orders[0].cutoffs, count, run, grades), run.source,
+        found.labels, judged.query_id, by_metric, values_of(request, by_metric), frozenset(seen.missing), health,
+        found.source,
     )  # fmt: skip
 
 
@@ -254,13 +248,3 @@ def weight_of(m: MetricRequest, values: Values, query_id: Sequence[str], at: Arr
         raise InputError(f"{m.metric} is made of all documents together: it takes no weights of queries")
     of_queries: Array = weights.of([query_id[int(i)] for i in at])
     return weight * of_queries
-
-
-def _board(request: Request, runs: Sequence[RunScores], evaluations: Sequence[RunEvaluation]) -> list[Mean]:
-    """The means of all runs, each with its interval, which is made when it is first looked at."""
-    of_mean, codes = request.intervals.of_mean, request.intervals.codes([run.query_ids for run in runs])
-    return [
-        replace(m, interval=partial(of_mean, m.metric, run.values[m.metric], run.weights.get(m.metric), clusters))
-        for run, e, clusters in zip(runs, evaluations, codes, strict=True)
-        for m in board_of(run.name, request, e)
-    ]

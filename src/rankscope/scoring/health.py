@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankscope import words
-from rankscope.blocks import Caution
 from rankscope.engines.base import DataFacts
 from rankscope.lists import Judged
 
 if TYPE_CHECKING:
     from rankscope.metrics import Metric
-    from rankscope.scoring.inputs import CleanInput
 
 Warned = tuple[str, str]  # the code of a caution, and what is so
 LISTED = 10  # how many queries a health entry names
@@ -78,12 +76,12 @@ class Health:
         }
 
 
-def examine(
-    judged: Judged, seen: DataFacts, cutoffs: Sequence[int], judged_queries: int, run: CleanInput, qrels: CleanInput
-) -> Health:
-    """Put together what was seen; ``judged_queries`` counts the first rows of ``judged``, those with judgments."""
-    query = np.repeat(np.arange(len(judged)), judged.size)
-    good = np.bincount(query, weights=judged.grade >= 1, minlength=len(judged))[:judged_queries]
+def examine(judged: Judged, seen: DataFacts, cutoffs: Sequence[int], judged_queries: int, **removed: int) -> Health:
+    """Put together what was seen; ``judged_queries`` counts the first rows of ``judged``, those with judgments.
+
+    ``removed`` counts what the policies left out: ``duplicates``, ``self_matches`` and ``qrels_duplicates``.
+    """
+    good = np.bincount(judged.query, weights=judged.grade >= 1, minlength=len(judged))[:judged_queries]
     unjudged, tied = {}, {}
     retrieved = judged.retrieved[:judged_queries]
     for k in cutoffs:
@@ -95,21 +93,14 @@ def examine(
         rows=seen.rows, queries=seen.queries, judged_queries=judged_queries, missing_queries=len(seen.missing),
         missing=tuple(seen.missing[:LISTED]), extra_queries=len(seen.extra), extra=tuple(seen.extra[:LISTED]),
         queries_without_relevant=int((good == 0).sum()), tied_rows=seen.tied_rows, ties_at_cutoff=dict(seen.tied_at),
-        unjudged_at_cutoff=unjudged, rank_disagreements=seen.disagreeing, duplicates=run.duplicates,
-        self_matches=run.self_matches, empty_queries=max(int((retrieved == 0).sum()) - len(seen.missing), 0),
-        qrels_duplicates=qrels.duplicates, tied_at_cutoff=tied,
+        unjudged_at_cutoff=unjudged, rank_disagreements=seen.disagreeing,
+        empty_queries=max(int((retrieved == 0).sum()) - len(seen.missing), 0),
+        tied_at_cutoff=tied, **removed,
     )  # fmt: skip
 
 
-def warnings_of(
-    health: Mapping[str, Health], population: str, metrics: Sequence[Metric] = (), ties: str = "trec"
-) -> list[Caution]:
-    """What a reader should know before trusting the numbers of these metrics (of any, where none is given)."""
-    found = [one for name, h in health.items() for one in _of_run(name, h, population, ties)]
-    return [Caution(code, message, REMEDIES[code]) for code, message in (*found, *_of_judgments(health, metrics))]
-
-
-def _of_run(name: str, h: Health, population: str, ties: str) -> Iterator[Warned]:
+def warnings_of_run(name: str, h: Health, population: str, ties: str) -> Iterator[Warned]:
+    """What a reader should know of a run before trusting its numbers under these policies."""
     if h.missing_queries and population == "judged":
         which = f"{words.counted(h.judged_queries, 'judged query')} ({words.sample(h.missing, h.missing_queries)})"
         message = f"{name} has no ranking for {h.missing_queries} of {which}, scored as empty"
@@ -139,7 +130,8 @@ def _of_run(name: str, h: Health, population: str, ties: str) -> Iterator[Warned
         yield "RS203", f"{name}: scores tie across {words.listing(where)}; {BREAKS[ties]}"
 
 
-def _of_judgments(health: Mapping[str, Health], metrics: Sequence[Metric]) -> Iterator[Warned]:
+def warnings_of_judgments(health: Mapping[str, Health], metrics: Sequence[Metric]) -> Iterator[Warned]:
+    """What a reader should know of the judgments before trusting the numbers of these metrics (of any, where none is given)."""
     if repeated := max((h.qrels_duplicates for h in health.values()), default=0):
         what = words.counted(repeated, "repeated judgment was", "repeated judgments were")
         yield "RS104", f"qrels: {what} dropped"

@@ -6,18 +6,20 @@ import math
 from collections.abc import Collection, Iterator, KeysView, Mapping, Sequence, ValuesView
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from rankscope import words
-from rankscope.engines.base import SEVERAL, DataFacts, Order
 from rankscope.errors import InputError
-from rankscope.lists import Judged
 from rankscope.metrics import CATALOGUE, Metric
 from rankscope.scoring.policies import Policies
+
+if TYPE_CHECKING:
+    from rankscope.tables import Qrels
 
 Kind = Literal["run", "qrels"]
 _SEVERAL = {"aspects", "subtopics"}  # what takes several grades of one document
@@ -41,6 +43,18 @@ class CleanInput:
     def source(self) -> Any:
         """What was read; None for a dict."""
         return None if isinstance(self.data, dict) else self.data.source
+
+    @cached_property
+    def table(self) -> Qrels:
+        """Judgments as a table, those of each query together."""
+        from rankscope.files import qrels_of
+
+        return qrels_of(self.data).by_query()
+
+    @property
+    def mapping(self) -> Mapping[str, Mapping[str, float]]:
+        """Judgments as dicts."""
+        return self.data if isinstance(self.data, dict) else self.data.mapping
 
 
 def named_runs(runs: Any) -> Iterator[tuple[str | None, Any]]:
@@ -78,8 +92,11 @@ def _names_runs(runs: Mapping[Any, Any]) -> bool:
     return False
 
 
-def read_any(kind: Kind, source: Any, name: str | None = None) -> Any:
-    """A run or qrels from whatever was given: dicts of dicts stay dicts, the rest becomes a table."""
+def read_any(kind: Kind, source: Any, name: str | None = None, *, parts: bool = False) -> Any:
+    """A run or qrels from whatever was given: dicts of dicts stay dicts, the rest becomes a table.
+
+    With ``parts`` a large file of a run may be left to be read part by part.
+    """
     # dicts of dicts of numbers need no table; several grades of a document do
     if isinstance(source, Mapping) and all(
         isinstance(documents, Mapping)
@@ -94,9 +111,9 @@ def read_any(kind: Kind, source: Any, name: str | None = None) -> Any:
         if len(queries) < len(source):
             raise InputError(f"{kind}: a query is given both as a number and as a string; make the ids strings")
         return queries
-    from rankscope.files import qrels_of, run_of
+    from rankscope.files import open_run, qrels_of, run_of
 
-    return run_of(source, name) if kind == "run" else qrels_of(source)
+    return qrels_of(source) if kind == "qrels" else (open_run if parts else run_of)(source, name)
 
 
 def read_inputs(qrels: Any, runs: Any) -> tuple[Any, list[tuple[str | None, Any]]]:
@@ -171,19 +188,6 @@ def fraction_in(qrels: CleanInput) -> str | None:
     row = int(rows[0])
     query, doc = qrels.data.frame["query_id"][row], qrels.data.frame["doc_id"][row]
     return f"{qrels.data.source.at(row)}: document {doc} of query {query} is graded {words.amount(grade[row])}"
-
-
-def judge(run: CleanInput, qrels: CleanInput, order: Order, label: str) -> tuple[Judged, DataFacts]:
-    """Hand run and qrels to the engine of their shape: dicts are looked up, tables are joined."""
-    if isinstance(run.data, dict) and order.ties != "rank" and not order.needs & SEVERAL:
-        from rankscope.engines import mappings
-
-        grades = qrels.data if isinstance(qrels.data, dict) else qrels.data.mapping
-        return mappings.judge(run.data, grades, order, label)
-    from rankscope.engines import local
-    from rankscope.files import qrels_of, run_of
-
-    return local.judge(run_of(run.data), qrels_of(qrels.data), order)
 
 
 def label_of(data: Any, name: str | None, number: int) -> tuple[str, str, str]:

@@ -123,7 +123,7 @@ def lead_first(metrics: Any, primary: Any = None) -> list[Metric]:
         raise InputError("no metric was given: name one, like nDCG@10, or leave metrics out")
     asked = [metric for _, metric in in_order(given)]
     first = asked[0] if primary is None else parse(primary)
-    return [first, *(metric for metric in asked if metric != first)]
+    return list(dict.fromkeys([first, *asked]))
 
 
 # --- runs and results ------------------------------------------------------------------------------------
@@ -144,10 +144,10 @@ def _of_runs(
     from rankscope.scoring.request import Request
 
     wanted = lead_first(USUAL if metrics is None else metrics, primary)
-    first = wanted[0]
+    first, asked = wanted[0], frozenset(wanted)
     deepest, cutoff = policies.get("depth") or CUTOFFS[-1], getattr(first, "cutoff", None)
     cutoffs = [] if cutoff is None or first.better == "neither" else [k for k in CUTOFFS if cutoff != k <= deepest]
-    others = [] if policies.get("dialect") else [m for k in cutoffs if (m := first.having(cutoff=k)) not in wanted]
+    others = [] if policies.get("dialect") else [m for k in cutoffs if (m := first.having(cutoff=k)) not in asked]
     progress = policies.pop("progress", None)
     intervals = {name: policies.pop(name) for name in ("interval", "level") if name in policies}
     scores = evaluate_in_place(qrels, runs, Request.of(wanted, policies, **intervals), progress)

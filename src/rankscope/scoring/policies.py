@@ -93,10 +93,6 @@ class Policy:
             raise InputError(f"{self.name}={value!r}: {self.name} is {self.expects}")
         return value if self.least is None else int(value)
 
-    def parse(self, text: str) -> Any:
-        """The value that is written like this on the command line."""
-        return next((value for value in self.values if str(value) == text), text if self.least is None else int(text))
-
     def conflict(self, value: Any, policies: Policies) -> str:
         """Why this value does not go with the other policies; empty where it does."""
         return ""
@@ -164,7 +160,7 @@ class Ties(Policy):
         )
 
     def brief(self, stated: Any) -> str:
-        return f"ties: {self.words(stated)}"  # told always
+        return f"ties: {self.values.get(stated, stated)}"  # told always
 
 
 class Queries(Policy):

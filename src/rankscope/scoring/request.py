@@ -18,7 +18,7 @@ from rankscope.engines.base import Order
 from rankscope.errors import InputError
 from rankscope.lists import Array
 from rankscope.metrics import DEFAULT, Metric, in_order
-from rankscope.scoring.health import Health, warnings_of
+from rankscope.scoring.health import REMEDIES, Health, warnings_of_judgments, warnings_of_run
 from rankscope.scoring.policies import BY_METRIC, MIXED, OVER_ORDERS, POLICIES, Policies, Policy, differing
 
 if TYPE_CHECKING:
@@ -49,10 +49,8 @@ class Intervals:
             return Bounds.none(f"{bounds.method} finds no end: too few queries differ")
         return bounds
 
-    def codes(self, runs: Sequence[Sequence[str]]) -> list[Array | None]:
-        """The number of the cluster of each query, for the queries of each run."""
-        if self.clusters is None:
-            return [None] * len(runs)
+    def codes(self, runs: Sequence[Sequence[str]]) -> list[Array]:
+        """The number of the cluster of each query, for the queries of each run; there are clusters."""
         from rankscope.files.attributes import clusters_of
 
         ids = sorted({query for queries in runs for query in queries})
@@ -192,9 +190,10 @@ class Request:
 
     def cautions(self, health: Mapping[str, Health]) -> list[Caution]:
         """What to know of these runs before trusting the numbers asked for."""
-        return warnings_of(
-            health, self.statement_of("queries"), [m.metric for m in self.metrics], self.statement_of("ties")
-        )
+        queries, ties = self.statement_of("queries"), self.statement_of("ties")
+        found = [one for name, h in health.items() for one in warnings_of_run(name, h, queries, ties)]
+        found += warnings_of_judgments(health, [m.metric for m in self.metrics])
+        return [Caution(code, message, REMEDIES[code]) for code, message in found]
 
     def small_print(self) -> str:
         """What was assumed, in one line: only what the metrics at hand depend on, and not what their names say."""
@@ -290,7 +289,7 @@ def _without_facts(metrics: Any) -> tuple[Any, dict[str, int]]:
                 rest.append(word)
             else:
                 facts["relstring" if match[1] is None else f"relstring_{int(match[1])}"] = int(match[1] or RELSTRING)
-    if "all_trec" in rest:
+    if "all_trec" in [one for one in rest if isinstance(one, str)]:
         facts.setdefault("relstring", RELSTRING)
     if facts and not rest:
         raise InputError("relstring is a fact of each query beside its metrics: name a metric, too, like P@10")

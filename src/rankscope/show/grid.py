@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -33,10 +34,6 @@ class Grid:
     wraps: tuple[bool, ...] = ()
     sides: tuple[tuple[str, ...], ...] = ()
     beside: tuple[int, int] = (0, 0)
-
-    def natural(self) -> Widths:
-        """The width of each column if nothing is folded."""
-        return [max(map(cell_len, column)) for column in zip(self.header, *self.rows, strict=True)]
 
     def columns(self, kept: Sequence[int]) -> Grid:
         """Only these columns."""
@@ -104,21 +101,13 @@ def lay_out(table: Table, width: int) -> list[tuple[Grid, Widths]]:
         [grid.with_intervals(count) for count in range(ranged - 1, 0, -1)],
         shapes,
     ]
-    for those in tries:
-        if found := _fitting(those, width):
-            return [found]
+    # the first that fits, with names in full or else folded
+    for shape, fold in ((shape, fold) for those in tries for fold in (None, *FOLDED[:2]) for shape in those):
+        widths = _widths(shape, width, fold)
+        if _total(widths) <= width:
+            return [(shape, widths)]
     parted = [_split_columns(shape, width) for shape in shapes]
     return min(parted, key=lambda parts: sum(len(part.rows) + 3 for part, _ in parts))
-
-
-def _fitting(shapes: Sequence[Grid], width: int) -> tuple[Grid, Widths] | None:
-    """The first of these shapes that fits, with names in full or else folded; None where none does."""
-    for fold in (None, *FOLDED[:2]):
-        for shape in shapes:
-            widths = _widths(shape, width, fold)
-            if _total(widths) <= width:
-                return shape, widths
-    return None
 
 
 def _total(widths: Widths) -> int:
@@ -127,8 +116,9 @@ def _total(widths: Widths) -> int:
 
 def _widths(grid: Grid, width: int, fold: int | None) -> Widths:
     """The width of each column, where labels and headers are folded to ``fold`` and running text takes the rest."""
-    widths = grid.natural()
-    for i, natural in enumerate(widths):
+    whole = [max(map(cell_len, column)) for column in zip(grid.header, *grid.rows, strict=True)]
+    widths = list(whole)
+    for i, natural in enumerate(whole):
         if fold is None or (grid.wraps and grid.wraps[i]):
             continue
         content = max((cell_len(row[i]) for row in grid.rows), default=0)
@@ -139,13 +129,14 @@ def _widths(grid: Grid, width: int, fold: int | None) -> Widths:
         for i in running:
             widths[i] = min(widths[i], max(20, spare // len(running)))
     elif fold is not None and _total(widths) < width:  # give back to the names what is left over
-        widths[0] = min(grid.natural()[0], widths[0] + width - _total(widths))
+        widths[0] = min(whole[0], widths[0] + width - _total(widths))
     return widths
 
 
 def _split_columns(grid: Grid, width: int) -> list[tuple[Grid, Widths]]:
     """As many columns as fit at a time, each part under the same labels."""
-    widths = _widths(grid, 0, FOLDED[0] if max(grid.natural()[grid.labels :], default=0) <= FOLDED[0] else FOLDED[1])
+    widest = max(_widths(grid, sys.maxsize, None)[grid.labels :], default=0)
+    widths = _widths(grid, 0, FOLDED[0] if widest <= FOLDED[0] else FOLDED[1])
     labels = list(range(grid.labels))
     first = used = _total(widths[: grid.labels])
     starts = [grid.labels]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -117,15 +117,21 @@ class View:
 
     def table(self, result: Any, most: int | None = None) -> Table:
         """The rows as they are printed, the first ``most`` of them."""
-        columns = [column for column in self.columns_of(result) if column.head]
-        rows = list(self.rows(result))[:most]
-        cells = tuple(tuple(column.cell(row) for column in columns) for row in rows)
         note = self.note(result) if callable(self.note) else self.note
         labels = self.labels(result) if callable(self.labels) else self.labels
-        return Table(
-            tuple(Column(c.head, c.kind, c.wraps, c.hint, c.queries) for c in columns),
-            cells, labels, note=note, name=self.name, title=self.title,
-        )  # fmt: skip
+        table = table_of(self.columns_of(result), list(self.rows(result))[:most], labels, note)
+        return replace(table, name=self.name, title=self.title)
+
+
+def table_of(columns: Iterable[Col], rows: Iterable[Any], labels: int = 1, note: str = "") -> Table:
+    """Rows as they are printed: those of the columns that have a header."""
+    shown = [column for column in columns if column.head]
+    return Table(
+        tuple(Column(c.head, c.kind, c.wraps, c.hint, c.queries) for c in shown),
+        tuple(tuple(column.cell(row) for column in shown) for row in rows),
+        labels,
+        note=note,
+    )
 
 
 class Result:

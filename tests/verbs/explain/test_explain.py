@@ -17,7 +17,8 @@ import rankscope as rs
 from rankscope.errors import DataError, InputError
 from rankscope.lists import Judged
 from rankscope.metrics import CATALOGUE, Metric, parse
-from rankscope.scoring.inputs import clean, judge, read_any
+from rankscope.scoring.inputs import clean, read_any
+from rankscope.scoring.judging import judge_clean
 from rankscope.scoring.policies import Policies
 from rankscope.scoring.ranking import Ranking, ranking_of
 from rankscope.testing import Case, variants
@@ -207,8 +208,9 @@ def test_ids_stand_where_the_engine_ranks_them(ties: str) -> None:
             )
             from rankscope.engines.base import Order
 
-            found, _ = judge(cleaned, grades, Order(ties), "run")  # type: ignore[arg-type]
-            ids = ranking_of(cleaned, grades, "q", Order(ties)).doc_ids  # type: ignore[arg-type]
+            order = Order(ties)  # type: ignore[arg-type]
+            found, _ = judge_clean(cleaned, grades, [order])[order]
+            ids = ranking_of(cleaned, grades, "q", order).doc_ids
             count = int(found.in_run[0])
             assert [graded[ids[rank - 1]] for rank in found.rank[:count].tolist()] == found.grade[:count].tolist()
 

@@ -17,7 +17,8 @@ from rankscope.files import qrels_of
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
 from rankscope.reporting.subject import Subject
-from rankscope.scoring.inputs import CleanInput, clean, judge
+from rankscope.scoring.inputs import CleanInput, clean
+from rankscope.scoring.judging import judge_clean
 from rankscope.scoring.ranking import order_of, part_of
 from rankscope.scoring.scores import Scores
 from rankscope.tables import Qrels
@@ -179,7 +180,7 @@ def ranks_of(source: RankingSource, query_ids: Sequence[str], doc_ids: Sequence[
     wanted = CleanInput(Qrels(coded))
     out = np.zeros((len(source.names), len(doc_ids)), dtype=np.int64)
     for run, (name, data) in enumerate(zip(source.names, source.runs, strict=True)):
-        judged, _ = judge(data, wanted, source.order, name)
+        judged, _ = judge_clean(data, wanted, [source.order], name)[source.order]
         out[run, judged.grade.astype(np.int64)] = judged.rank
     return out
 

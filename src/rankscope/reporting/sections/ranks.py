@@ -296,15 +296,15 @@ def _in_words(found: Origin) -> str:
     """Which ranks make the difference."""
     before, after = found.runs
     band = max(found.bands, key=lambda b: abs(b.adds), default=None)
-    text = f"{after} and {before} differ by {words.signed(found.value)} on {found.metric}"
+    text = f"{after} and {before} differ by {words.number(found.value, sign=True)} on {found.metric}"
     if band is None or not band.adds:
         return f"{text}, and no rank adds to it."
-    most = f"{band.label} {_agree(band, 'adds')} most, {words.signed(band.adds)}"
+    most = f"{band.label} {_agree(band, 'adds')} most, {words.number(band.adds, sign=True)}"
     against = [b for b in found.bands if b.adds * band.adds < 0 and abs(b.adds) >= abs(band.adds) / 10]
     if not against:
         return f"{text}: {most}."
     worst = max(against, key=lambda b: abs(b.adds))
-    return f"{text}: {most}; {worst.label} {_agree(worst, 'reduces')} it, {words.signed(worst.adds)}."
+    return f"{text}: {most}; {worst.label} {_agree(worst, 'reduces')} it, {words.number(worst.adds, sign=True)}."
 
 
 def _agree(band: Band, verb: str) -> str:

@@ -134,7 +134,7 @@ class ComparisonPart(ScoresPart):
 
         def cell(run: str, metric: str) -> Value:
             c = found[run, metric]
-            text = " ".join([words.signed(c.difference), *MARKS.get(c.verdict, "")])
+            text = " ".join([words.number(c.difference, sign=True), *MARKS.get(c.verdict, "")])
             return None if words.finite(c.difference) is None else NumberText(text, c.difference)
 
         others = [run for run in self.subject.merit() if run != found.baseline]

@@ -108,7 +108,9 @@ def deciding(c: Contrast, most: int, both: bool = False) -> tuple[tuple[str, str
     ids, gains = query_ids(c), c.paired.gains
     name = c.sides if both else c.run
     lower = {True: " (better)", False: " (worse)"} if c.panel.sign < 0 else {True: "", False: ""}
-    return tuple((ids[i], f"{name} {words.signed(gains[i])}{lower[bool(gains[i] < 0)]}") for i in by_size(c)[:most])
+    return tuple(
+        (ids[i], f"{name} {words.number(gains[i], sign=True)}{lower[bool(gains[i] < 0)]}") for i in by_size(c)[:most]
+    )
 
 
 def _beside(found: Comparison, others: Sequence[Verdict]) -> Iterator[Verdict]:
@@ -140,7 +142,7 @@ def _left_open(found: Comparison, mine: Sequence[Contrast]) -> str:
         return f"{text}."
     needed, c = min(needs, key=lambda need: need[0])
     return (
-        f"{text}; the closest is {c.sides} ({words.signed(c.difference)}): detecting a difference of that size would take "
+        f"{text}; the closest is {c.sides} ({words.number(c.difference, sign=True)}): detecting a difference of that size would take "
         f"about {words.rounded(needed)} queries, and there are {words.count(c.queries)}."
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from rankscope.engines import spark
-from rankscope.engines.local import NAMELESS, refuse_nameless
+from rankscope.engines.local import NAMELESS, check_subtopics, refuse_nameless
 from rankscope.errors import InputError
 from rankscope.files.long import Findings, roles_of
 from rankscope.scoring.inputs import Kind, clean, read_any
@@ -108,7 +108,7 @@ def gather(qrels: Any, runs: Sequence[tuple[str | None, Any]], request: Request)
         return _with_local(qrels, sources, request, limit, ordered)
     mine = SparkSource.of(qrels, "qrels", JUDGMENTS, "qrels", ordered)
     if any("subtopics" in m.metric.needs for m in request.metrics):
-        some = None
+        some: list[str] = []
         if "iteration" in mine.layout.columns:
             found = spark.collect(spark.distinct(mine.frame, "iteration").limit(len(NAMELESS) + 1))
             some = found["iteration"].fill_null("0").unique().sort().to_list()
@@ -132,8 +132,7 @@ def _with_local(qrels: Any, sources: tuple[SparkSource, ...], request: Request, 
         table, request.policies, "qrels", [m.metric for m in request.metrics]
     )  # what is wrong with it is told by line
     if any("subtopics" in m.metric.needs for m in request.metrics):
-        named = table.frame["iteration"].unique().sort().to_list() if "iteration" in table.frame.columns else None
-        refuse_nameless(named, table.source.label)
+        check_subtopics(table)
     layout = Layout(
         JUDGMENTS, "qrels", table.source.label, {name: (name, name) for name in table.frame.columns}, ready=True
     )

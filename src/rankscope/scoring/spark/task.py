@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import pickle
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -15,18 +15,14 @@ import numpy as np
 import polars as pl
 
 from rankscope._version import __version__
+from rankscope.engines import local
 from rankscope.errors import DataError, InputError, RankscopeError
 from rankscope.files.long import NO_ROWS, Findings, make_table
 from rankscope.lists import Array
-from rankscope.scoring.evaluation import (
-    evaluate_orders,
-    judge_orders,
-    mark_averaged,
-    refuse_fractions,
-    run_scores,
-    weight_of,
-)
+from rankscope.parallel import limits
+from rankscope.scoring.evaluation import evaluate_judged, mark_averaged, refuse_fractions, run_scores, weight_of
 from rankscope.scoring.inputs import CleanInput, Kind, clean
+from rankscope.scoring.judging import JudgedRun
 from rankscope.scoring.request import Request
 from rankscope.scoring.runs import RunEvaluation, RunScores
 from rankscope.scoring.spark.tallies import MetricTally, Tally, tally_run
@@ -51,18 +47,7 @@ class Layout:
     ready: bool = False
 
 
-@dataclass(frozen=True)
-class PartSource(Source):
-    """The place of a row is the query that it is of: a Spark frame has no row numbers."""
-
-    ids: Sequence[str | None] = ()
-
-    def at(self, row: int) -> str:
-        """Say where a row stands."""
-        return place_of(self.label, self.ids[row])
-
-
-def place_of(label: str, query: str | None) -> str:
+def row_place(label: str, query: str | None) -> str:
     """Where a row stands, by its query."""
     return label if query is None else f"{label} query {query}"
 
@@ -98,7 +83,8 @@ class Scoring:
         tally = Tally()
         try:
             for part in parts:
-                found, counted = self.part(part)
+                with limits(threads=1):  # a core is what Spark gives to a task
+                    found, counted = self.part(part)
                 tally += counted
                 yield found
         except RankscopeError as error:
@@ -157,11 +143,12 @@ class Scoring:
         table, found = read_part(layout, part.filter(pl.col("source") == layout.number))
         run = clean(table, request.policies, "run")
         labels = (layout.label, layout.label, layout.label)
-        by_order = judge_orders(run, grades, request, layout.label)
+        by_order = {order: local.judge(run.data, grades.data, order) for order in dict.fromkeys(request.orders)}
+        judged = JudgedRun(labels, None, by_order, run.duplicates, run.self_matches)
         infinite = int(table.frame["score"].is_infinite().sum())
         notes = tuple(note for note in found.notes if "infinite" not in note)
         extra = {"tags": () if found.tag is None else (found.tag,), "infinite": infinite, "notes": notes}
-        return evaluate_orders(by_order, run, grades, request, labels), extra
+        return evaluate_judged(judged, grades.duplicates, request), extra
 
     def _frame(self, number: int, run: RunScores, e: RunEvaluation) -> pl.DataFrame:
         """The values of a run: null for a query that a metric does not average, NaN where it is undefined."""
@@ -212,16 +199,8 @@ def told(record: Mapping[str, Any]) -> pl.DataFrame:
 
 @lru_cache(maxsize=4)
 def request_of(pickled: bytes) -> Request:
-    """What was asked for.
-
-    That there are subtopics was looked up in all judgments: in those of a part they may be missing.
-    """
+    """What was asked for."""
     request: Request = pickle.loads(pickled)  # noqa: S301 - Spark hands functions over in the same way
-    orders = [
-        replace(order, needs=order.needs - {"subtopics"} | {"aspects"}) if "subtopics" in order.needs else order
-        for order in request.orders
-    ]
-    vars(request)["orders"] = orders  # a cached property
     return request
 
 
@@ -240,7 +219,7 @@ def read_part(layout: Layout, rows: pl.DataFrame) -> tuple[Any, Findings]:
     if "fault" in rows.columns and (broken := rows["fault"].drop_nulls()).len():
         raise InputError(f"{label}: {broken.sort()[0]}")
     value = "score" if what == "run" else "grade"
-    source = PartSource(label, "Spark frame")
+    source = Source(label, "Spark frame")
     if not rows.height:
         frame = pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, value: pl.Float64})
         frame = frame.with_columns(rank=pl.lit(None, pl.Int64)) if "rank" in layout.columns else frame
@@ -260,6 +239,5 @@ def read_part(layout: Layout, rows: pl.DataFrame) -> tuple[Any, Findings]:
         row = fault.line or 0
         text = fault.message.removeprefix(f"{label} line {row:,}: ")
         more = f" (and {found.faulty - 1:,} more like it)" if found.faulty > 1 else ""
-        raise InputError(f"{place_of(label, ids[row])}: {text}{more}")
-    whose = PartSource(label, source.kind, notes=table.source.notes, tag=table.source.tag, ids=ids)
-    return replace(table, source=whose), found
+        raise InputError(f"{row_place(label, ids[row])}: {text}{more}")
+    return replace(table, source=replace(table.source, place_of=lambda row: row_place(label, ids[row]))), found

@@ -25,12 +25,11 @@ from rankscope.verbs.compare.tables import (
     ROOM,
     board,
     columns_of,
+    contrast_table,
     effects_table,
     how,
     p_cell,
-    pair_table,
     record_columns,
-    run_table,
     slice_table,
     value_range,
 )
@@ -325,7 +324,7 @@ class Comparison(Result):
     def table(self, name: str = "", *, most: int | None = None) -> Table:
         """A view as a printed table; without a name the contrasts on the primary metric."""
         if name in {"", "results"}:
-            return self._contrasts(self.panels[0], every=True)
+            return contrast_table(self.family, self.panels[0], every=True)
         if name == "slices" and self.slices is not None:
             return slice_table(self.family, self.slices.contrasts)
         return super().table(name, most=most)
@@ -353,7 +352,7 @@ class Comparison(Result):
         blocks: list[Shown] = [*map(Paragraph, self.sentences())]
         if self.all_pairs:
             for panel in self.panels:
-                table = self._contrasts(panel, every=True)
+                table = contrast_table(self.family, panel, every=True)
                 blocks += [Heading(self._title(panel)), replace(table, note=self._marks())]
         else:
             marks = (
@@ -364,18 +363,17 @@ class Comparison(Result):
         blocks += [Paragraph(group.sentence()) for group in self.groups]
         return [*blocks, Paragraph(" · ".join(self._small_print()), quiet=True)]
 
-    def _contrasts(self, panel: Panel, every: bool) -> Table:
-        if self.family.baseline is None:
-            return pair_table(self.family, panel, every or len(self.of(panel.name)) <= ROOM)
-        return run_table(self.family, panel)
-
     def _tables(self, details: bool) -> Iterator[Block]:
         family, panels = self.family, self.family.panels
         full = panels if details or len(family.contrasts) + len(panels) <= ROOM else panels[:1]
         against = "" if family.baseline is None else f", against {family.baseline}"
         for panel in full:
             lower = " (lower is better)" if panel.sign < 0 and against else ""
-            yield from (EMPTY, Heading(f"{self._title(panel)}{lower}{against}"), self._contrasts(panel, every=details))
+            yield from (
+                EMPTY,
+                Heading(f"{self._title(panel)}{lower}{against}"),
+                contrast_table(family, panel, every=details),
+            )
             if details:
                 yield from (EMPTY, effects_table(family, panel))
         yield Paragraph(self._marks(), quiet=True)

@@ -15,7 +15,7 @@ from rankscope.panels.contrast import CLEAR, Contrast
 from rankscope.panels.families import Family
 from rankscope.panels.panel import Panel
 from rankscope.panels.slices import SliceContrast
-from rankscope.show.result import Col, View
+from rankscope.show.result import Col, table_of
 
 ROOM = 30  # rows of tables that are read at one go
 FEW = 3  # as many runs get sentences of their own; more are counted
@@ -102,7 +102,7 @@ class Row:
             (-1, -c.adjusted.upper, -c.adjusted.lower) if turned else (1, c.adjusted.lower, c.adjusted.upper)
         )
         difference = sign * c.difference
-        change = f"{words.in_table(words.signed(difference))} {'*' if c.verdict in CLEAR else ' '}"
+        change = f"{words.in_table(words.number(difference, sign=True))} {'*' if c.verdict in CLEAR else ' '}"
         ends = words.in_table(words.interval(low + 0.0, high + 0.0, between=", "))
         return cls(
             c.baseline if turned else c.run,
@@ -134,6 +134,7 @@ COLUMNS = {
     "queries": Col(head="queries", cell=lambda row: row.contrast.queries, kind="count"),
     "detects": Col(head="detects", cell=lambda row: _detects(row.contrast), kind="value"),
 }
+COUNTS = {False: ("W/L/T",), True: ("better", "worse", "same")}  # of queries, in one column or in a column each
 LEGEND = {
     "flip p": "flip p: Fisher's sign-flip test, corrected in the same way",
     "W/L/T": "W/L/T: queries better, worse, unchanged",
@@ -149,12 +150,12 @@ def value_range(value: float, bounds: Bounds) -> ValueRange | None:
 
 def p_cell(value: float) -> Value:
     """A p-value in a table; None where there is none."""
-    return _number_text(words.p_cell(value), value)
+    return None if math.isnan(value) else NumberText(words.p_cell(value), value)
 
 
 def _number_text(text: str, value: float) -> Value:
     """A number as it is written; None where there is none."""
-    return None if words.finite(value) is None else NumberText(text, value)
+    return NumberText(text, value) if math.isfinite(value) else None
 
 
 def _detects(c: Contrast | None) -> Value:
@@ -180,28 +181,35 @@ def how(family: Family) -> str:
 # --- tables ----------------------------------------------------------------------------------------------
 
 
-def columns_of(family: Family) -> list[str]:
+def columns_of(family: Family, parted: bool = False) -> list[str]:
     """Which columns of a contrast are printed, as there is room; what a table leaves out is in JSON and CSV.
 
-    Few runs get the sign-flip test, as sentences tell what their queries could show; many get that in the table.
+    Few runs get the sign-flip test, as sentences tell what their queries could show; many get that in the table. ``parted`` gives
+    each count of queries a column of its own.
     """
     if family.baseline is None:
-        return ["run", "against", "change", "interval", "p", "W/L/T" if len(family.pairs) > ROOM else "detects"]
+        last = [*COUNTS[parted]] if len(family.pairs) > ROOM else ["detects"]
+        return ["run", "against", "change", "interval", "p", *last]
     method, few = family.method, len(family.pairs) <= FEW
     usual = (method.test is None or str(method.test) == "t") and not method.correction.joint
     last = [] if few or method.every_look else ["detects"]
-    return ["run", "value", "change", "interval", "p", *(["flip p"] if usual and few else []), "W/L/T", *last]
+    return ["run", "value", "change", "interval", "p", *(["flip p"] if usual and few else []), *COUNTS[parted], *last]
 
 
-def run_table(family: Family, panel: Panel) -> Table:
-    """Runs as rows, the best first: the value, the difference from the baseline, its interval, p-values, counts of queries."""
+def contrast_table(family: Family, panel: Panel, every: bool) -> Table:
+    """Runs as rows, the best first: the value, the difference from the baseline, its interval, p-values, counts of queries.
+
+    Where each is compared with each, pairs are the rows: ``every`` one, or only the clear ones where there are many.
+    """
+    if family.baseline is None:
+        return pair_table(family, panel, every or len(family.of(panel.name)) <= ROOM)
     contrasts, names = family.of(panel.name), columns_of(family)
     flips = np.full(len(contrasts), math.nan)
     if "flip p" in names:
         flips = family.method.correction.adjusted(np.array([c.sign_flip for c in contrasts]))
     rows = {c.run: Row.of(c, flip) for c, flip in zip(contrasts, flips.tolist(), strict=True)}
     by_merit = [rows[system] if system in rows else Row(system, mean) for system, mean in panel.means.items()]
-    return _table(family, names, by_merit)
+    return _table(family, [COLUMNS[name] for name in names], by_merit)
 
 
 def pair_table(family: Family, panel: Panel, every: bool, parted: bool = False) -> Table:
@@ -215,7 +223,7 @@ def pair_table(family: Family, panel: Panel, every: bool, parted: bool = False) 
     left = len(contrasts) - len(shown)
     note = f"{left:,} more pairs, {len(clear) - len(shown):,} of them clear: --details shows all" if left else ""
     rows = [Row.of(c, ahead=True) for c in shown]
-    return _table(family, columns_of(family), rows, labels=2, note=note, parted=parted)
+    return _table(family, [COLUMNS[name] for name in columns_of(family, parted)], rows, labels=2, note=note)
 
 
 def slice_table(family: Family, contrasts: Iterable[SliceContrast], parted: bool = False) -> Table:
@@ -225,7 +233,7 @@ def slice_table(family: Family, contrasts: Iterable[SliceContrast], parted: bool
     """
     several = len(family.pairs) > 1
     labels = ["slice", *(["run"] if several else []), *(["against"] if several and family.each_pair else [])]
-    names = [*labels, "change", "interval", "p", *([] if several else ["W/L/T"]), "queries"]
+    names = [*labels, "change", "interval", "p", *([] if several else COUNTS[parted]), "queries"]
     if family.baseline is not None:
         names.append("detects")
     rows = [
@@ -233,7 +241,7 @@ def slice_table(family: Family, contrasts: Iterable[SliceContrast], parted: bool
         for part in contrasts
         if part.contrast.metric == family.primary.name
     ]
-    return _table(family, names, rows, len(labels), parted=parted)
+    return _table(family, [COLUMNS[name] for name in names], rows, len(labels))
 
 
 def board(family: Family) -> Table:
@@ -251,7 +259,7 @@ def board(family: Family) -> Table:
         Col(head="run", cell=lambda system: system),
         *(Col(head=panel.name, kind="value", cell=cell(panel)) for panel in family.panels),
     )
-    return replace(View("", columns, lambda _: family.primary.means).table(None), turns=True)
+    return replace(table_of(columns, family.primary.means), turns=True)
 
 
 def _relative_interval(c: Contrast) -> Value:
@@ -285,23 +293,21 @@ def effects_table(family: Family, panel: Panel) -> Table:
         "in sd: standard deviations of the differences · queries better: their share, ties half · "
         "carried by: the lead is gone without so many of the queries that favour it most"
     )
-    table = View("", EFFECTS, lambda _: family.of(panel.name), labels=2, note=note).table(None)
-    return _at_level(family, table, ", not corrected" if family.size > 1 and family.method.correction.corrects else "")
+    uncorrected = family.size > 1 and family.method.correction.corrects
+    return _table(family, EFFECTS, family.of(panel.name), 2, note, more=", not corrected" if uncorrected else "")
 
 
 def _table(
-    family: Family, names: Sequence[str], rows: Sequence[Row], labels: int = 1, note: str = "", parted: bool = False
+    family: Family,
+    columns: Iterable[Col],
+    rows: Sequence[Row | Contrast],
+    labels: int = 1,
+    note: str = "",
+    more: str = "",
 ) -> Table:
-    """A table of contrasts with the columns of these names."""
-    if parted and "W/L/T" in names:
-        at = names.index("W/L/T")
-        names = [*names[:at], "better", "worse", "same", *names[at + 1 :]]
-    columns = tuple(COLUMNS[name] for name in names)
-    return _at_level(family, View("", columns, lambda _: rows, labels=labels, note=note).table(None))
-
-
-def _at_level(family: Family, table: Table, more: str = "") -> Table:
-    """A table whose header says of which level its intervals are, and what ``more`` is to be known of them."""
+    """A table of contrasts, whose header says of which level its intervals are, and what ``more`` is to be known of them."""
+    table = table_of(columns, rows, labels, note)
     header = f"{words.percent(family.method.level)} interval{more}"
-    columns = (replace(c, header=header) if c.header == "interval" else c for c in table.columns)
-    return replace(table, columns=tuple(columns))
+    return replace(
+        table, columns=tuple(replace(c, header=header) if c.header == "interval" else c for c in table.columns)
+    )

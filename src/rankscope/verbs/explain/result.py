@@ -234,7 +234,7 @@ class DocumentChange:
             "entered": f"entered at rank {self.rank}",
             "left": f"dropped out (was at rank {self.rank_before})",
         }[self.move]
-        return f"{self.doc_id} {move}: {words.signed(self.adds)}"
+        return f"{self.doc_id} {move}: {words.number(self.adds, sign=True)}"
 
 
 def _rank(name: str, head: str) -> Col:
@@ -367,7 +367,7 @@ class Origin(_Explain):
                     of=itemgetter(1),
                     head="difference",
                     kind="value",
-                    cell=lambda pair: words.in_table(words.signed(pair[1])),
+                    cell=lambda pair: words.in_table(words.number(pair[1], sign=True)),
                 ),
             ),
             lambda origin: origin.by_query,
@@ -393,7 +393,7 @@ class Origin(_Explain):
             where = "the only query" if len(self.by_query) == 1 else f"all {queries}"
             yield f"{after} and {before} have the same {self.metric} on {where}."
             return
-        yield f"{after} minus {before} on {self.metric}: {words.signed(self.value)} on average over {queries}."
+        yield f"{after} minus {before} on {self.metric}: {words.number(self.value, sign=True)} on average over {queries}."
         if self.favourable is not None:
             many, share = self.favourable
             ahead = after if (self.value > 0) == (self.metric.better != "lower") else before

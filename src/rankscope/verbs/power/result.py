@@ -251,7 +251,7 @@ class Plan(Result):
             "metric": reach.metric, "run": reach.run, "against": reach.baseline,
             "queries": words.count(reach.queries), "s": _number(reach.deviation), "detects": _number(can.difference),
             "range": None if reach.reason else words.in_table(words.interval(can.low, can.high)),
-            "observed": NumberText(words.signed(reach.difference), reach.difference), **dict.fromkeys(self._sizes),
+            "observed": NumberText(words.number(reach.difference, sign=True), reach.difference), **dict.fromkeys(self._sizes),
             **dict(zip(self._sizes, needs, strict=False)), "for observed": _about(seen.queries) if seen else None,
         }  # fmt: skip
 

@@ -15,7 +15,7 @@ from rankscope.metrics import Metric
 from rankscope.scoring.policies import POLICIES
 from rankscope.scoring.scores import Scores
 from rankscope.scoring.ways import Way
-from rankscope.show.result import Col, Result, Shown, View
+from rankscope.show.result import Col, Result, Shown, View, table_of
 
 CLOSE = 1e-9  # numbers closer than this are the same
 NAMED = 4  # tools that a sentence names
@@ -290,7 +290,7 @@ class Reconciliation(Result):
         run = (Col("run", head="run"),) if len(self.runs) > 1 else ()
         value = Col("value", head="value", kind="value")
         by = Col(head="by", cell=lambda match: _together(match.departures), wraps=True)
-        return View("", (*run, value, by), lambda _: matches, labels=len(run)).table(self)
+        return table_of((*run, value, by), matches, labels=len(run))
 
 
 def _four(values: Sequence[float]) -> tuple[str, ...]:

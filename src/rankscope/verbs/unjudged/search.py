@@ -26,7 +26,8 @@ from rankscope.engines.base import Order
 from rankscope.lists import Array, Judged
 from rankscope.metrics import Metric
 from rankscope.panels.samples import logs_of
-from rankscope.scoring.inputs import CleanInput, judge
+from rankscope.scoring.inputs import CleanInput
+from rankscope.scoring.judging import judge_clean
 from rankscope.scoring.request import MetricRequest, Request
 from rankscope.scoring.rescore import values_on
 from rankscope.tables import Qrels
@@ -305,7 +306,8 @@ def _probe(metric: Metric, top: float, deep: int) -> Judged:
         grades = {f"d{rank}": grade for rank, grade in enumerate(ranked) if grade is not None}
         qrels[f"q{len(qrels)}"] = grades | {f"m{number}": grade for number, grade in enumerate(missed)}
         run[f"q{len(run)}"] = {f"d{rank}": -float(rank) for rank in range(len(ranked))}
-    return judge(CleanInput(run), CleanInput(qrels), Order(needs=metric.needs), "run")[0]
+    order = Order(needs=metric.needs)
+    return judge_clean(CleanInput(run), CleanInput(qrels), [order])[order][0]
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,8 @@ from rankscope.files import qrels_of
 from rankscope.lists import Array
 from rankscope.metrics import RBP, Metric, RBPResidual
 from rankscope.scoring.evaluation import evaluate_request
-from rankscope.scoring.inputs import CleanInput, clean, judge
+from rankscope.scoring.inputs import CleanInput, clean
+from rankscope.scoring.judging import judge_clean
 from rankscope.scoring.request import MetricRequest, Request
 from rankscope.scoring.scores import Scores
 from rankscope.tables import Qrels
@@ -93,7 +94,7 @@ class Study:
     def cells(self) -> Cells:
         """The cells of all runs."""
         order, grades = self.request.orders[0], CleanInput(with_codes(self.qrels, self.documents))
-        judged = [judge(run, grades, order, "run")[0] for run in self.runs]
+        judged = [judge_clean(run, grades, [order])[order][0] for run in self.runs]
         return Cells(self.request, judged, [_places(self.documents.queries, one.query_id) for one in judged])
 
     @cached_property

@@ -1,0 +1,143 @@
+"""A run in several files: a folder of parts, as Spark writes them, or the files that a pattern names."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from glob import glob, has_magic
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from rankscope import words
+from rankscope.errors import InputError
+from rankscope.files.long import Findings, grades_of, make_run, stem
+from rankscope.files.parts import NO_RUN, PartFacts, RunParts, sizes_of
+from rankscope.tables import Qrels, Run, Source
+
+Open = Callable[[Path, str | None], Run | RunParts]
+
+
+def files_of(path: str | Path) -> list[Path] | None:
+    """The files of a folder or of a pattern like ``part-*.csv``, by name; None for a path that is neither.
+
+    Hidden files and those that begin with an underscore (``_SUCCESS``) are passed over. Raises InputError where none is left.
+    """
+    folder = Path(path).expanduser()
+    if folder.is_dir():
+        found = [
+            file for file in folder.rglob("*") if not any(part[0] in "._" for part in file.relative_to(folder).parts)
+        ]
+    elif not folder.exists():
+        found = [Path(file) for file in glob(str(folder)) if Path(file).name[0] not in "._"]
+    else:
+        return None
+    files = sorted(file for file in found if file.is_file())
+    if not files:
+        raise InputError(
+            f"{path}: no files {'in this folder' if folder.is_dir() else 'of such names'} (hidden ones and _SUCCESS are passed over)"
+        )
+    return files
+
+
+def folder_run(path: str | Path, files: Sequence[Path], name: str | None, open_run: Open) -> RunParts:
+    """The files of a folder or pattern as one run, to be read in parts; ``open_run`` opens each."""
+    sources: list[Source] = []
+
+    def reads() -> Iterator[Callable[[], tuple[Run, PartFacts]]]:
+        sources.clear()
+        for file in files:  # opened one after the other: a file whose format has no parts is read when its turn comes
+            run = open_run(file, None)
+            sources.append(run.source if isinstance(run, Run) else run.head([], 0).source)
+            yield from [partial(_table, run)] if isinstance(run, Run) else run.reads()
+
+    def whole() -> Run:
+        runs = [run if isinstance(run, Run) else run.whole() for run in (open_run(file, None) for file in files)]
+        return _join(str(path), name, runs)
+
+    size = sum(file.stat().st_size for file in files)
+    return RunParts(
+        str(path), size, reads, whole, lambda parts, queries: _head(str(path), name, sources, parts, queries)
+    )
+
+
+def _table(run: Run) -> tuple[Run, PartFacts]:
+    if run.source.faults:
+        raise InputError(run.source.faults[0].message)
+    return run.by_query(), _facts(run)
+
+
+def _facts(run: Run) -> PartFacts:
+    tags = () if run.source.tag is None else (run.source.tag,)
+    return PartFacts(run.frame.height, int(run.frame["score"].is_infinite().sum()), tags)
+
+
+def _head(label: str, name: str | None, sources: Sequence[Source], parts: Sequence[PartFacts], queries: int) -> Run:
+    """The run without its rows: where it came from, and what was told of its parts."""
+    found = Findings()
+    tags = list(dict.fromkeys(tag for part in parts for tag in part.tags))
+    found.tag = tags[0] if tags else None
+    if len(tags) > 1:
+        several = f"its files are of {words.counted(len(tags), 'run')} ({words.listing(tags, 3)})"
+        raise InputError(f"{label}: {several}, and a folder is read as one: name the files themselves")
+    found.notes += dict.fromkeys(note for source in sources for note in source.notes[1:])
+    kinds = list(dict.fromkeys(source.kind.removesuffix(" run") for source in sources))
+    what = f"a run in {words.counted(len(sources), words.listing(kinds, last='and') + ' file')}"
+    own = Path(label).resolve()
+    own_name = stem((own.parent if has_magic(own.name) else own).name)
+    return make_run(
+        NO_RUN, _source(label, sources), found, what, name or found.tag or own_name, sizes_of(parts, queries)
+    )
+
+
+def _source(label: str, sources: Sequence[Source]) -> Source:
+    """Where several files came from; their digest is that of their names and digests."""
+
+    def digest() -> str:
+        said = "".join(f"{Path(source.label).name} {source.sha256() if source.sha256 else ''}\n" for source in sources)
+        return hashlib.sha256(said.encode()).hexdigest()
+
+    def same() -> None:
+        for source in sources:
+            if source.same is not None:
+                source.same()
+
+    return Source(label, "folder", label, sha256=digest, same=same)
+
+
+def _join(label: str, name: str | None, runs: Sequence[Run]) -> Run:
+    """All rows as one run."""
+    frame = _rows(runs, ("query_id", "doc_id", "score", "rank"))
+    head = _head(label, name, [run.source for run in runs], [_facts(run) for run in runs], frame["query_id"].n_unique())
+    return Run(frame, _placed(head.source, runs), name=head.name)
+
+
+def folder_qrels(path: str | Path, files: Sequence[Path], read_qrels: Callable[[Path], Qrels]) -> Qrels:
+    """The files of a folder or pattern as judgments; ``read_qrels`` reads each."""
+    parts = [read_qrels(file) for file in files]
+    frame = _rows(parts, ("query_id", "doc_id", "grade", "iteration", "subgroup"))
+    notes = dict.fromkeys(note for part in parts for note in part.source.notes[1:])
+    rows = f"{words.counted(frame.height, 'judgment')}, {words.counted(frame['query_id'].n_unique(), 'query')}, {grades_of(frame['grade'])}"
+    source = _source(str(path), [part.source for part in parts])
+    first = f"read {source.label} as qrels in {words.counted(len(parts), 'file')}: {rows}"
+    return Qrels(frame, _placed(replace(source, notes=(first, *notes)), parts))
+
+
+def _rows(tables: Sequence[Run] | Sequence[Qrels], columns: Sequence[str]) -> pl.DataFrame:
+    common = [column for column in columns if all(column in table.frame.columns for table in tables)]
+    return pl.concat([table.frame.select(common) for table in tables], how="vertical_relaxed", rechunk=True)
+
+
+def _placed(source: Source, tables: Sequence[Run] | Sequence[Qrels]) -> Source:
+    """The source with the faults of all files; it says of each row in which file it stands."""
+    ends = np.cumsum([table.frame.height for table in tables])
+
+    def place_of(row: int) -> str:
+        number = int(np.searchsorted(ends, row, side="right"))
+        return tables[number].source.at(row - int(ends[number] - tables[number].frame.height))
+
+    faults = tuple(fault for table in tables for fault in table.source.faults)
+    return replace(source, faults=faults, place_of=place_of)

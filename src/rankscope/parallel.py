@@ -1,0 +1,126 @@
+"""Work on parts, on all cores: each part alone, the answers in the order of the parts."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from itertools import chain, islice
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from rankscope import words
+from rankscope.errors import InputError
+
+THREADS, MEMORY = "RANKSCOPE_THREADS", "RANKSCOPE_MEMORY"
+UNITS = {
+    "": 1,
+    "b": 1,
+    "kb": 10**3,
+    "mb": 10**6,
+    "gb": 10**9,
+    "tb": 10**12,
+    "kib": 2**10,
+    "mib": 2**20,
+    "gib": 2**30,
+    "tib": 2**40,
+}
+LEAST = 64 << 10  # bytes of the smallest part
+STANDING = 200 << 20  # what a process takes before it reads a run
+FACTOR = 6  # how much more than its bytes a part takes while it is judged
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_limits: ContextVar[Mapping[str, str]] = ContextVar("_limits", default=MappingProxyType({}))
+
+
+@contextmanager
+def limits(threads: Any = None, memory: str | None = None) -> Iterator[None]:
+    """What is read within it uses so many threads, and about so much memory; None leaves that to the environment."""
+    given = {name: str(value) for name, value in ((THREADS, threads), (MEMORY, memory)) if value is not None}
+    token = _limits.set(given)
+    try:
+        thread_count(), memory_bound()  # so that what cannot be meant is told before any work
+        yield
+    finally:
+        _limits.reset(token)
+
+
+def _said(name: str) -> str:
+    return _limits.get().get(name, os.environ.get(name, "")).strip()
+
+
+def thread_count() -> int:
+    """How many threads to work on: what RANKSCOPE_THREADS says, or one a core that this process may use."""
+    said = _said(THREADS)
+    if not said:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not said.isascii() or not said.isdigit() or not 1 <= int(said) <= 1024:
+        raise InputError(f"{THREADS}={said!r}: how many threads to work on is a whole number from 1 to 1,024")
+    return int(said)
+
+
+def memory_bound() -> int | None:
+    """How many bytes of memory to take at most, as RANKSCOPE_MEMORY says (``2GB``); None where nothing is said."""
+    said = _said(MEMORY)
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]*)", said.lower())
+    if said and (match is None or match[2] not in UNITS):
+        raise InputError(f"a memory of {said!r} is none: write it like 2GB or 512MB")
+    if match is None:
+        return None
+    bound = int(float(match[1]) * UNITS[match[2]])
+    if bound < STANDING + 2 * FACTOR * LEAST:
+        raise InputError(
+            f"{MEMORY}={said!r}: too little; a process takes {words.count(STANDING >> 20)} MB before it reads a run"
+        )
+    return bound
+
+
+def part_size(size: int) -> int:
+    """How many bytes a part may have: this many, or fewer where the bound of memory asks for it."""
+    bound = memory_bound()
+    return size if bound is None else max(LEAST, min(size, (bound - STANDING) // (FACTOR * (thread_count() + 1))))
+
+
+def check_whole(label: str, size: int) -> None:
+    """Refuse to read a file of this many bytes as a whole where that would take more than the bound of memory."""
+    bound = memory_bound()
+    if bound is not None and STANDING + FACTOR * size > bound:
+        needed = words.number((STANDING + FACTOR * size) / 1e9, digits=1)
+        raise InputError(
+            f"{label}: the rows of a query do not stand together, or a line is at fault, so that the file must be read as a whole; that takes "
+            f"about {needed} GB, more than the bound of memory allows ({_said(MEMORY)})"
+        )
+
+
+def map_parts(work: Callable[[T], R], parts: Iterable[T]) -> Iterator[R]:
+    """What ``work`` gives for each part, in the order of the parts.
+
+    No more parts are taken ahead than there are threads, so that memory holds a part a thread. A single part is worked on at once,
+    without a thread.
+
+    >>> list(map_parts(len, ["one", "three"]))
+    [3, 5]
+    """
+    parts = iter(parts)
+    first = list(islice(parts, 2))
+    threads = thread_count() if len(first) > 1 else 1
+    if threads == 1:
+        yield from map(work, chain(first, parts))
+        return
+    pool = ThreadPoolExecutor(threads)
+    ahead: deque[Future[R]] = deque()
+    try:
+        for part in chain(first, parts):
+            ahead.append(pool.submit(work, part))
+            if len(ahead) > threads:
+                yield ahead.popleft().result()
+        while ahead:
+            yield ahead.popleft().result()
+    finally:  # also where nobody wants the rest
+        pool.shutdown(cancel_futures=True)

@@ -1,0 +1,109 @@
+"""Judge a run: find its judged documents under each order asked for, in parts of whole queries, on all cores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rankscope.engines.base import SEVERAL, DataFacts, Order
+from rankscope.errors import InputError
+from rankscope.lists import Judged
+from rankscope.parallel import check_whole, map_parts
+from rankscope.scoring.inputs import CleanInput, clean, label_of, read_any
+from rankscope.scoring.policies import Policies
+from rankscope.scoring.request import Request
+
+if TYPE_CHECKING:
+    from rankscope.files.parts import PartFacts, RunParts
+    from rankscope.tables import Qrels, Run
+
+Findings = tuple[Judged, DataFacts]
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRun:
+    """A run as it was judged: ``by_order`` holds what was found under each order.
+
+    ``labels`` are its name and two longer ones; ``source`` is where it came from, None for a dict. ``duplicates`` and ``self_matches``
+    count the rows that the policies left out.
+    """
+
+    labels: tuple[str, str, str]
+    source: Any
+    by_order: dict[Order, Findings]
+    duplicates: int
+    self_matches: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What was found in a part of a file under each order; ``facts`` and ``removed`` are what the reader and the policies tell."""
+
+    queries: list[str]
+    found: list[Findings]
+    facts: PartFacts
+    removed: tuple[int, int]
+
+
+def judge_run(run: Any, name: str | None, number: int, grades: CleanInput, request: Request) -> JudgedRun:
+    """Judge a run from whatever holds one, the ``number``-th of a call; ``name`` is the one given to it.
+
+    Raises InputError for what no number can be made of.
+    """
+    data, orders = read_any("run", run, name, parts=True), list(dict.fromkeys(request.orders))
+    if hasattr(data, "reads"):
+        try:
+            return _judge_parts(data, name, number, grades.table, orders, request.policies)
+        except InputError:
+            check_whole(data.label, data.size)
+            data = data.whole()  # which can be read, or says what is at fault, and where
+    labels = label_of(data, name, number)
+    cleaned = clean(data, request.policies, "run")
+    found = judge_clean(cleaned, grades, orders, labels[0])
+    return JudgedRun(labels, cleaned.source, found, cleaned.duplicates, cleaned.self_matches)
+
+
+def judge_clean(
+    run: CleanInput, grades: CleanInput, orders: Sequence[Order], label: str = "run"
+) -> dict[Order, Findings]:
+    """Judge what is clean already: dicts are looked up where that is enough, tables are joined."""
+    if isinstance(run.data, dict) and not any(order.ties == "rank" or order.needs & SEVERAL for order in orders):
+        from rankscope.engines import mappings
+
+        return {order: mappings.judge(run.data, grades.mapping, order, label) for order in orders}
+    from rankscope.engines import local
+    from rankscope.files import run_of
+
+    table, qrels = run_of(run.data), grades.table
+    if "subtopics" in orders[0].needs:
+        local.check_subtopics(qrels)
+    judge = local.judge if len(table.frame) <= local.PART else local.judge_in_parts
+    return {order: judge(table, qrels, order) for order in orders}
+
+
+def _judge_parts(
+    file: RunParts, name: str | None, number: int, qrels: Qrels, orders: Sequence[Order], policies: Policies
+) -> JudgedRun:
+    """Read, clean and judge a file part by part, on all cores.
+
+    Raises InputError where it takes all rows to read them, or to say what is at fault.
+    """
+    from rankscope.engines import local
+
+    def work(read: Callable[[], tuple[Run, PartFacts]]) -> _Part:
+        rows, facts = read()
+        cleaned = clean(rows, policies, "run")
+        found = [local.judge_part(cleaned.data, qrels, order) for order in orders]
+        return _Part(rows.queries, found, facts, (cleaned.duplicates, cleaned.self_matches))
+
+    if "subtopics" in orders[0].needs:
+        local.check_subtopics(qrels)
+    parts = list(map_parts(work, file.reads()))
+    queries = [query for part in parts for query in part.queries]
+    if len(set(queries)) < len(queries) or not queries:
+        raise InputError("a query comes back in a later part")
+    head = file.head([part.facts for part in parts], len(queries))
+    found = {order: local.join([part.found[i] for part in parts], qrels, order) for i, order in enumerate(orders)}
+    duplicates, self_matches = map(sum, zip(*(part.removed for part in parts), strict=True))
+    return JudgedRun(label_of(head, name, number), head.source, found, duplicates, self_matches)
