@@ -27,7 +27,7 @@ def lines_of(frame: pl.DataFrame, form: str) -> str:
     return "".join(form.format(*row) for row in frame.iter_rows())
 
 
-WRITERS: dict[str, Callable[[pl.DataFrame, Path, str], None]] = {
+WRITERS: dict[str, Callable[[pl.DataFrame, Path, str], Any]] = {
     "trec": lambda frame, path, form: (
         path.with_suffix(".txt").write_text("# ours\n\n" + lines_of(frame, form)) and None
     ),
