@@ -28,12 +28,8 @@ def lines_of(frame: pl.DataFrame, form: str) -> str:
 
 
 WRITERS: dict[str, Callable[[pl.DataFrame, Path, str], Any]] = {
-    "trec": lambda frame, path, form: (
-        path.with_suffix(".txt").write_text("# ours\n\n" + lines_of(frame, form)) and None
-    ),
-    "gz": lambda frame, path, form: (
-        path.with_suffix(".gz").write_bytes(gzip.compress(lines_of(frame, form).encode())) and None
-    ),
+    "trec": lambda frame, path, form: path.with_suffix(".txt").write_text("# ours\n\n" + lines_of(frame, form)),
+    "gz": lambda frame, path, form: path.with_suffix(".gz").write_bytes(gzip.compress(lines_of(frame, form).encode())),
     "csv": lambda frame, path, _: frame.write_csv(path.with_suffix(".csv")),
     "tsv": lambda frame, path, _: frame.write_csv(path.with_suffix(".tsv"), separator="\t"),
     "jsonl": lambda frame, path, _: frame.write_ndjson(path.with_suffix(".jsonl")),

@@ -141,7 +141,7 @@ def _by_sums(request: Request) -> bool:
 def _bounds(request: Request, run: RunScores, metric: Metric, tally: MetricTally) -> Bounds:
     intervals = request.intervals
     if not _by_sums(request):
-        codes = intervals.codes([run.query_ids])[0]
+        codes = None if intervals.clusters is None else intervals.codes([run.query_ids])[0]
         return intervals.of_mean(metric, run.values[metric], run.weights.get(metric), codes)
     bounds = tally.bounds(metric, intervals.interval, intervals.level)
     if math.isinf(bounds.lower) or math.isinf(bounds.upper):
